@@ -1,5 +1,8 @@
 #include "slurm_scenario.hpp"
 
+#include <set>
+#include <string>
+
 #include "cosched/core/errors.hpp"
 
 namespace cosched::cluster::bindings {
@@ -115,7 +118,9 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
   for (const auto& [row, given] : more) {
     slurm::Job& job = jobs.at(row.cast<std::size_t>());
     const py::dict values = given.cast<py::dict>();
+    std::set<std::string> known{"running", "waiting", "after"};
     const auto set = [&](const char* name, auto& member) {
+      known.insert(name);
       if (values.contains(name)) member = values[name].cast<std::decay_t<decltype(member)>>();
     };
     slurm::Ask& ask = job.ask;
@@ -154,6 +159,9 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
       const auto [priority, accrues] = values["waiting"].cast<std::pair<double, double>>();
       job.waiting = {priority, accrues};
     }
+    for (const auto& [key, value] : values)
+      if (const auto name = key.cast<std::string>(); known.count(name) == 0)
+        throw InvalidInstance("slurm: a job has '" + name + "', which nobody knows");
     if (!values.contains("after")) continue;
     for (const auto& [kind, of] :
          values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
@@ -202,33 +210,11 @@ std::vector<slurm::Association> to_accounts(const py::list& given, std::size_t t
     const py::tuple row = one.cast<py::tuple>();
     const auto [parent, shares, user, limits] =
         py::tuple(row[py::slice(0, 4, 1)]).cast<std::tuple<int, double, bool, py::dict>>();
-    if (parent >= static_cast<int>(all.size()))
-      throw InvalidInstance("slurm: an association before its account");
     const double usage = row.size() > 4 ? row[4].cast<double>() : 0;
     const double factor = row.size() > 5 ? row[5].cast<double>() : -1;
     all.push_back({parent, shares, user, to_limits(limits, tres), usage, factor});
   }
   return all;
-}
-
-// What the simulation takes for granted of numbers that refer to others.
-void require_known(const slurm::Job& job, const slurm::Machine& machine) {
-  const auto within = [](int number, std::size_t count) {
-    return number >= 0 && static_cast<std::size_t>(number) < count;
-  };
-  if (job.qos >= 0 && !within(job.qos, machine.qos.size()))
-    throw InvalidInstance("slurm: a job of a QOS that is not there");
-  if (!job.running) return;
-  int last = -1;
-  for (const slurm::Share& share : job.running->holds.nodes) {
-    if (share.node <= last || share.node >= machine.nodes)
-      throw InvalidInstance("slurm: a running job: expected increasing nodes of the machine");
-    last = share.node;
-  }
-  for (const slurm::GpuShare& share : job.running->holds.gpus)
-    if (!within(share.node, static_cast<std::size_t>(machine.nodes)) ||
-        !within(share.type, machine.node_gpus.size()))
-      throw InvalidInstance("slurm: a running job: GPUs that the machine does not have");
 }
 
 }  // namespace
@@ -240,7 +226,6 @@ slurm::Scenario make_scenario(const py::dict& machine, const py::dict& partition
   slurm::Machine made = to_machine(machine, partitions);
   std::vector<slurm::Job> all = to_jobs(jobs);
   ask_more(all, more);
-  for (const slurm::Job& job : all) require_known(job, made);
   const int nodes = made.nodes;
   const std::size_t tres = tres_of(made);
   return slurm::Scenario(std::move(made), std::move(all), slurm::to_settings(parameters),

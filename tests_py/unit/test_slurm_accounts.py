@@ -143,7 +143,8 @@ def test_the_association_manager(tmp_path):
     assert ("MaxTRES", 1, 2048.0, 0.0) in bob
     assert ("MaxWall", -1, 60.0, 0.0) in bob
     assert accounts.qos[0]["limits"] == [("MaxJobsPU", -1, 3.0, 0.0), ("MaxTRESPU", 2, 5.0, 0.0)]
-    assert accounts.left == ["Fairshare=parent of account bio"]
+    assert accounts.left == []
+    assert accounts.rows[1][1] == -1  # Fairshare=parent
 
 
 def test_a_dump(tmp_path):

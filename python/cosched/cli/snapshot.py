@@ -31,6 +31,9 @@ def snapshot(
     anonymise: Annotated[
         bool, typer.Option("--anonymise", help="Numbers for names of users, accounts and jobs.")
     ] = False,
+    timezone: Annotated[
+        str | None, typer.Option(help="Of the dates of --from, as Europe/Stockholm.")
+    ] = None,
 ) -> None:
     check_files((output, (".json",)))
     days = days_of(history) if history is not None else None
@@ -41,7 +44,7 @@ def snapshot(
             texts, said = asked(days)
     if history is not None and days is None:
         texts["sacct.txt"] = io.read_text(history)
-    found = Snapshot.of_texts(texts, str(folder or "Slurm"), said)
+    found = Snapshot.of_texts(texts, str(folder or "Slurm"), said, timezone)
     (found.anonymised() if anonymise else found).write(output)
     for line in found.missing:
         report.say(f"note: {line}")

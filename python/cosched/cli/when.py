@@ -80,6 +80,9 @@ def when(
     picture: Annotated[
         Path | None, typer.Option("--plot", help="Draw when jobs start: .png, .pdf, .svg.")
     ] = None,
+    timezone: Annotated[
+        str | None, typer.Option(help="Of a folder's dates, as Europe/Stockholm.")
+    ] = None,
     watch: Annotated[bool, typer.Option("-w", help="Again every minute, until Ctrl-C.")] = False,
 ) -> None:
     check_files((picture, (".png", ".pdf", ".svg")))
@@ -97,7 +100,7 @@ def when(
               "partition": partition, "account": account, "user": user, "qos": qos}  # fmt: skip
     later = _arrivals(arrivals) if arrivals is not None else None
     while True:
-        known = _known(snapshot)
+        known = _known(snapshot, timezone)
         with _progress("futures", as_json) as progress:
             frame = cluster.when(
                 known, jobs or None, [{**common, **one} for one in asked], draws, seed, run_times,
@@ -111,10 +114,10 @@ def when(
         clock.sleep(_REFRESH)
 
 
-def _known(snapshot: Path | None) -> cluster.Snapshot:
+def _known(snapshot: Path | None, timezone: str | None) -> cluster.Snapshot:
     """Of a file as it is by now, or of the Slurm here."""
     if snapshot is not None:
-        return cluster.Snapshot.read(snapshot)
+        return cluster.Snapshot.read(snapshot, timezone=timezone)
     with report.working("asking Slurm"):
         return cluster.Snapshot.ask(_PAST)
 

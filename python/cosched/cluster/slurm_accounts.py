@@ -162,9 +162,9 @@ def unweighed(text: str, machine: Machine) -> list[str]:
 
 
 def _shares(row: Mapping[str, Any]) -> float:
-    """Those of what is above it count as one."""
+    """Of Fairshare=parent: -1."""
     given = row.get("Share") or 1
-    return 1.0 if given == "parent" else float(given)
+    return -1.0 if given == "parent" else float(given)
 
 
 def _number(key: str, value: str) -> float:
@@ -194,8 +194,6 @@ class Accounts:
                 limits.left.append(f"Partition={row['Partition']} of user {user}")
                 continue
             whose = f"user {user}" if user else f"account {account}"
-            if row.get("Share") == "parent":
-                limits.left.append(f"Fairshare=parent of {whose}")
             parent = row["parent"] if "parent" in row else self._parent(row)
             self._numbers[account, user] = len(self.rows)
             own = {key: value for key, value in row.items() if key != "parent"}

@@ -40,5 +40,19 @@ TEST(SlurmFairTree, WithoutSharesOneIsLast) {
   EXPECT_EQ(fair_tree(tree, {100, 0, 60, 0, 60, 40, 40})[3], 0.5);
 }
 
+TEST(SlurmFairTree, AUserWithTheSharesOfItsAccountComesFirstThere) {
+  std::vector<Association> tree = kTree;
+  tree[4].shares = -1;  // the one that used most of a, where the other has all shares now
+  EXPECT_EQ(fair_tree(tree, {100, 0, 70, 10, 60, 30, 30}), (Factors{0, 1, 0, 0.5, 0.75, 0, 0.25}));
+}
+
+TEST(SlurmFairTree, TheChildrenOfAnAccountWithTheSharesOfItsParentCompeteAbove) {
+  std::vector<Association> tree = kTree;
+  tree[2].shares = -1;
+  // Users 2 (2 shares of 5, 20 of 100 used), 3 (1, 50), account b (1, 30) and the root's own user (1, 0) are siblings.
+  tree[3].shares = 2;
+  EXPECT_EQ(fair_tree(tree, {100, 0, 70, 20, 50, 30, 30}), (Factors{0, 1, 0, 0.75, 0.25, 0, 0.5}));
+}
+
 }  // namespace
 }  // namespace cosched::slurm

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "cosched/core/errors.hpp"
 #include "support/slurm_scenarios.hpp"
 
@@ -68,6 +70,59 @@ TEST(SlurmScenario, AQosMayLiftTheNumbersOfNodesOfAPartition) {
   EXPECT_THROW(scenario_of(machine, {job}), InfeasibleError);
   job.qos = 1;
   EXPECT_EQ(scenario_of(machine, {job}).job(Entry{0, 0}).nodes, 4);
+}
+
+// Whether a scenario of one job on a machine with one of each thing is refused.
+bool refused(const std::function<void(Machine&, Job&, std::vector<Association>&)>& change) {
+  Machine machine = plain_machine(2);
+  machine.sets = {nodes_from(0, 1, 2)};
+  machine.licences = {1};
+  machine.qos.resize(1);
+  machine.node_gpus = {{1, 1}};
+  Job job = plain_job(0, 1, 60);
+  std::vector<Association> accounts{{-1, 1, false}, {0, 1, true}};
+  change(machine, job, accounts);
+  try {
+    const Scenario made(machine, {job}, to_settings({}), {{0, 0, 600, nodes_from(0, 1, 2)}}, {},
+                        accounts);
+  } catch (const InvalidInstance&) {
+    return true;
+  }
+  return false;
+}
+
+TEST(SlurmScenario, NumbersThatReferToNothingAreRefused) {
+  EXPECT_FALSE(refused([](Machine&, Job&, std::vector<Association>&) {}));
+  for (const int wrong : {-5, -2, 1, 1 << 30}) {
+    const auto job = [&](auto member) {
+      return refused([&](Machine&, Job& one, auto&) { member(one) = wrong; });
+    };
+    EXPECT_TRUE(job([](Job& one) -> int& { return one.partition; })) << wrong;
+    EXPECT_TRUE(job([](Job& one) -> int& { return one.set; })) << wrong;
+    EXPECT_TRUE(job([](Job& one) -> int& { return one.qos; })) << wrong;
+    EXPECT_TRUE(job([](Job& one) -> int& { return one.ask.gpu_type; })) << wrong;
+    EXPECT_TRUE(job([](Job& one) -> int& { return one.conditions.reservation; })) << wrong;
+    EXPECT_TRUE(job([](Job& one) -> int& { return one.partitions.emplace_back(); })) << wrong;
+    EXPECT_TRUE(job([](Job& one) -> int& { return one.alternatives.emplace_back(); })) << wrong;
+    EXPECT_TRUE(job([](Job& one) -> int& {
+      return one.conditions.licences.emplace_back(0, 1).first;
+    })) << wrong;
+    EXPECT_TRUE(job([](Job& one) -> int& {
+      return one.conditions.after.emplace_back(Dependency{Dependency::Kind::after, {0}}).jobs[0];
+    })) << wrong;
+    EXPECT_TRUE(refused([&](Machine& machine, Job&, auto&) { machine.qos[0].preempts = {wrong}; }));
+    EXPECT_TRUE(refused([&](Machine& machine, Job&, auto&) { machine.parts[0].qos = wrong; }));
+    EXPECT_TRUE(refused([&](Machine&, Job&, auto& accounts) { accounts[1].parent = wrong; }));
+    EXPECT_TRUE(refused([&](Machine&, Job& one, auto&) {
+      one.running = Running{0, {{{wrong == 1 ? 2 : wrong, 1, 0}}, {}}};
+    }));
+  }
+  EXPECT_TRUE(refused([](Machine&, Job& one, auto&) { one.association = 2; }));
+  EXPECT_TRUE(refused([](Machine&, Job&, auto& accounts) { accounts[1].parent = -1; }));
+  EXPECT_TRUE(refused([](Machine&, Job&, auto& accounts) { accounts[0].parent = 0; }));
+  EXPECT_TRUE(refused([](Machine& machine, Job&, auto&) { machine.node_cores = {4}; }));
+  EXPECT_TRUE(refused([](Machine& machine, Job&, auto&) { machine.node_gpus = {{}}; }));
+  EXPECT_TRUE(refused([](Machine& machine, Job&, auto&) { machine.parts.clear(); }));
 }
 
 }  // namespace

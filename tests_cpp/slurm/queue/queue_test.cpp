@@ -78,7 +78,7 @@ TEST(SlurmQueue, AnEntryForEachPartitionReservedJobsFirst) {
   std::vector<Job> jobs(4, plain_job(0, 1, 60));
   jobs[1].partitions = {0, 1};
   jobs[3].conditions.reservation = 0;
-  const Scenario scenario = scenario_of(machine, jobs);
+  const Scenario scenario(machine, jobs, to_settings({}), {{0, 0, 600, nodes_from(0, 1, 8)}});
   const Usage usage(scenario, -60);
   Queue queue(scenario, usage);
   for (int job = 0; job < 4; ++job) enter(queue, job, 0);

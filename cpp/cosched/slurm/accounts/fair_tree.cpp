@@ -16,10 +16,11 @@ class Ranks {
         level_(all.size()),
         factor_(all.size()) {
     for (int k = 1; k < static_cast<int>(all.size()); ++k) {
-      const auto parent = static_cast<std::size_t>(of(k).parent);
-      children_[parent].push_back(k);
-      shares_[parent] += of(k).shares;
       users_ += of(k).user;
+      if (of(k).of_parent() && !of(k).user) continue;  // its children are the next one's
+      const auto parent = above(k);
+      children_[parent].push_back(k);
+      shares_[parent] += of(k).of_parent() ? 0 : of(k).shares;
     }
     left_ = rank_ = users_;
   }
@@ -32,9 +33,17 @@ class Ranks {
  private:
   const Association& of(int k) const { return all_[static_cast<std::size_t>(k)]; }
 
-  // Its share of what its parent has, over its part of what was used there.
+  // The first account above that has shares of its own, or the root.
+  std::size_t above(int k) const {
+    int parent = of(k).parent;
+    while (parent > 0 && of(parent).of_parent()) parent = of(parent).parent;
+    return static_cast<std::size_t>(parent);
+  }
+
+  // Its share of what its parent has, over its part of what was used there; Fairshare=parent: the first.
   double level(int k) const {
-    const auto parent = static_cast<std::size_t>(of(k).parent);
+    if (of(k).of_parent()) return std::numeric_limits<double>::infinity();
+    const auto parent = above(k);
     if (of(k).shares <= 0) return 0;
     const double used = usage_[static_cast<std::size_t>(k)], all_used = usage_[parent];
     if (used <= 0 || all_used <= 0) return std::numeric_limits<double>::infinity();

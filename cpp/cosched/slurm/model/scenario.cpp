@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/slurm/model/references.hpp"
 
 namespace cosched::slurm {
 
@@ -43,6 +44,7 @@ Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& setti
       reservations_(std::move(reservations)),
       outside_(std::move(outside)),
       accounts_(std::move(accounts)) {
+  require_references(*this);
   std::stable_sort(outside_.begin(), outside_.end(),
                    [](const Outside& a, const Outside& b) { return a.time < b.time; });
   for (std::size_t j = 0; j < jobs_.size(); ++j) {

@@ -142,11 +142,13 @@ struct Reservation {
 /// A user's share of an account, or an account's of the one above (RULES.md 13).
 struct Association {
   int parent = -1;
-  double shares = 1;
+  double shares = 1;  // below 0: Fairshare=parent
   bool user = false;
   Limits limits = {};
   double usage = 0;    // when the simulation begins: CPU seconds
   double factor = -1;  // of its priorities, of the last pass before that; below 0: by its usage
+
+  bool of_parent() const { return shares < 0; }
 };
 
 /// What an administrator does (RULES.md 9.2, 11).

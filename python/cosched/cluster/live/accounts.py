@@ -10,6 +10,7 @@ from cosched.cluster.live.outputs import rows
 from cosched.cluster.machine import Machine
 from cosched.cluster.slurm_accounts import Accounts
 from cosched.cluster.slurm_accounts_shown import Shown
+from cosched.errors import InvalidInstance, shorten
 
 
 def shares(texts: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -21,10 +22,15 @@ def shares(texts: Mapping[str, str]) -> list[dict[str, Any]]:
     exact = _exact_usage(texts.get("scontrol_assoc_mgr.txt", ""))
     found: list[dict[str, Any]] = []
     path: list[int] = []  # rows of the accounts above, by depth
-    for row in rows(texts[name], name):
+    for row in rows(texts[name], name, ("Account", "User", "RawShares")):
         account, user = row["Account"], row["User"].strip()
         depth = len(account) - len(account.lstrip())
         del path[depth:]
+        if found and not path:
+            raise InvalidInstance(
+                f"{name}: {shorten(account.strip())} is not below {found[0]['account']}: expected "
+                "one root, and accounts indented by blanks, as sshare -P prints them"
+            )
         raw = row["RawShares"].strip()
         key = (account.strip(), user)
         found.append({
@@ -57,11 +63,13 @@ def limits(texts: Mapping[str, str]) -> dict[str, Any]:
     """``qos`` and ``associations``: limits by their names in sacctmgr; empty where not shown."""
     qos = {
         row["Name"]: {key: value for key, value in row.items() if value}
-        for row in rows(texts.get("sacctmgr_qos.txt", ""), "sacctmgr_qos.txt")
+        for row in rows(texts.get("sacctmgr_qos.txt", ""), "sacctmgr_qos.txt", ("Name",))
     }
     associations = [
         {key: value for key, value in row.items() if value}
-        for row in rows(texts.get("sacctmgr_assoc.txt", ""), "sacctmgr_assoc.txt")
+        for row in rows(
+            texts.get("sacctmgr_assoc.txt", ""), "sacctmgr_assoc.txt", ("Account", "User")
+        )
     ]
     return {"qos": qos, "associations": associations}
 
@@ -78,7 +86,7 @@ def accounts_of(
         {
             **own.get((one["account"], one["user"]), {}), "Account": one["account"],
             "User": one["user"], "parent": one["parent"], "Usage": one["usage"],
-            "Share": 1.0 if one["shares"] is None else one["shares"],
+            "Share": "parent" if one["shares"] is None else one["shares"],
             "Factor": one["factor"] or 0.0,
         } for one in shares_shown
     ] or list(own.values())  # fmt: skip

@@ -14,13 +14,20 @@ from cosched.cluster.machine import Machine
 _PARTS = ("SITE", "AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION", "QOS", "NICE")
 
 
+def told(texts: Mapping[str, str]) -> float | None:
+    """Seconds since 1970 of the first command, as who ran it wrote it down."""
+    if "times.json" not in texts:
+        return None
+    times = io.parse_json(texts["times.json"], "times.json")
+    first = times.get("squeue.json") or times.get("scontrol_job.txt")
+    return float(first[1]) if first else None
+
+
 def taken(texts: Mapping[str, str], jobs: Iterable[Mapping[str, Any]], offset: float) -> float:
     """Seconds since 1970: of the first command, where that is said."""
-    if "times.json" in texts:
-        times = io.parse_json(texts["times.json"], "times.json")
-        first = times.get("squeue.json") or times.get("scontrol_job.txt")
-        if first:
-            return float(first[1])
+    first = told(texts)
+    if first is not None:
+        return first
     found = re.search(r"Configuration data as of (\S+)", texts.get("scontrol_config.txt", ""))
     when = moment(found[1], offset) if found else None
     if when is None:

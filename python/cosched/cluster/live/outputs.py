@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
@@ -134,18 +134,23 @@ def records(text: str, first: str) -> Iterator[list[tuple[str, str]]]:
         yield own
 
 
-def rows(text: str, place: str) -> list[dict[str, str]]:
-    """A table whose columns are parted by ``|``."""
+def rows(text: str, place: str, needed: Iterable[str] = ()) -> list[dict[str, str]]:
+    """A table whose columns are parted by ``|``; `needed`: some that its header has."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return []
     names = lines[0].split("|")
+    lacking = next((name for name in needed if name not in names), None)
+    if lacking is not None:
+        raise InvalidInstance(f"{place}: line 1: no column {lacking}: expected the header as well")
     found = []
     for number, line in enumerate(lines[1:], 2):
         cells = line.split("|")
-        if len(cells) < len(names) - 1:
+        if cells[-1] == "" and len(cells) == len(names) + 1:  # -p ends lines with a bar
+            del cells[-1]
+        if len(cells) != len(names):
             raise InvalidInstance(
                 f"{place}: line {number}: {len(cells)} fields: expected {len(names)}"
             )
-        found.append(dict(zip(names, cells, strict=False)))
+        found.append(dict(zip(names, cells, strict=True)))
     return found

@@ -52,8 +52,6 @@ class Simulation(Wants):
         self.wishes = Wishes(self.machine)
         self._accounts = accounts_of(snapshot.shares, snapshot.limits, self.machine)
         self.not_modelled += [f"not followed: {one}" for one in self._accounts.left]
-        if any(one["shares"] is None for one in snapshot.shares):
-            self._say("Fairshare=parent: such an association counts as one with one share")
         self._qos_part = self._qos_parts()
         self.rows = {job["id"]: row for row, job in enumerate(self.jobs)}
         self._arrays: dict[int, int] = {}
@@ -247,8 +245,10 @@ class Simulation(Wants):
             test = self.snapshot.clocks.get("test", 0.0)  # a part of it
             host = {**host, "cycle_cost": 0.0 if test else cost, "test_cost": test}
         start = max(self.now - back, 1.0)
-        # The next pass over shares is a period after the last one.
-        passed = self.snapshot.clocks.get("last_pass", self.snapshot.taken) - self.zero
+        # The next pass over shares is a period after the last one, of which one was just now.
+        taken, told = self.snapshot.taken, self.snapshot.clocks
+        since = max(taken - told.get("last_pass", taken), 0.0)
+        passed = taken - since % (told.get("calc_period", 300.0) or 300.0) - self.zero
         return {
             **host, "controller_start": start, "epoch": float(self.zero),
             "decay_after": passed - start,

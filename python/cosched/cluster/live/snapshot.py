@@ -18,6 +18,7 @@ from cosched.cluster.live import accounts, clocks, outputs
 from cosched.cluster.live.history import history_of
 from cosched.cluster.live.nodes import hidden_jobs, shown_machine
 from cosched.cluster.live.records import jobs_of_json, jobs_of_text
+from cosched.cluster.live.zone import offset_of
 from cosched.cluster.machine import Machine, machine_shown
 from cosched.errors import InvalidInstance, shorten
 
@@ -100,7 +101,7 @@ class Snapshot:
         return [job for job in self.jobs if job["state"] == "RUNNING"]
 
     @classmethod
-    def read(cls, path: str | PathLike[str]) -> Snapshot:
+    def read(cls, path: str | PathLike[str], *, timezone: str | None = None) -> Snapshot:
         """Read what :meth:`write` wrote, or a folder with outputs of Slurm's commands.
 
         The folder holds ``squeue.json`` (any version from 22.05 on) or ``scontrol_job.txt``
@@ -114,6 +115,8 @@ class Snapshot:
         path : str or path-like
             A ``.json`` file, a folder, or ``folder/PREFIX`` where its files are named
             ``PREFIX.squeue.json``, ...
+        timezone : str, optional
+            Of a folder's local dates, as ``Europe/Stockholm``: where no file tells it.
 
         Returns
         -------
@@ -130,7 +133,7 @@ class Snapshot:
             texts, said = outputs.collected(path)
         except OSError as error:  # a name that no file can have, a folder that may not be read
             raise InvalidInstance(f"{shorten(str(path))}: {error.strerror or error}") from None
-        return cls.of_texts(texts, str(path), said)
+        return cls.of_texts(texts, str(path), said, timezone)
 
     @classmethod
     def ask(cls, history: str | None = None) -> Snapshot:
@@ -155,7 +158,11 @@ class Snapshot:
 
     @classmethod
     def of_texts(
-        cls, texts: Mapping[str, str], where: str, said: list[str] | None = None
+        cls,
+        texts: Mapping[str, str],
+        where: str,
+        said: list[str] | None = None,
+        timezone: str | None = None,
     ) -> Snapshot:
         """The snapshot of outputs by the names of their files.
 
@@ -167,13 +174,15 @@ class Snapshot:
             For messages.
         said : list of str, optional
             What is to be said of them.
+        timezone : str, optional
+            See :meth:`read`.
 
         Returns
         -------
         Snapshot
         """
         missing = list(said or ())
-        jobs, version, taken, offset = _jobs(texts, where, missing)
+        jobs, version, taken, offset = _jobs(texts, where, missing, timezone)
         taken = clocks.taken(texts, jobs, offset) if taken is None else taken
         shown = shown_machine(texts, jobs, missing)
         priorities = clocks.priorities(texts.get("sprio.txt", ""))
@@ -332,7 +341,7 @@ def _without(text: str, keys: re.Pattern[str]) -> str:
 
 
 def _jobs(
-    texts: Mapping[str, str], where: str, missing: list[str]
+    texts: Mapping[str, str], where: str, missing: list[str], timezone: str | None
 ) -> tuple[list[dict[str, Any]], str, float | None, float]:
     """Jobs, version, moment, and seconds to add to local times."""
     text, shown = texts.get("squeue.json"), texts.get("scontrol_job.txt")
@@ -345,19 +354,19 @@ def _jobs(
         jobs = jobs_of_text(shown, f"{where}/scontrol_job.txt")
         return jobs, "", None, 0.0
     jobs, facts = jobs_of_json(text, f"{where}/squeue.json")
-    offset = 0.0
+    plain = {}
     if shown is not None:
         plain = {job["id"]: job for job in jobs_of_text(shown, f"{where}/scontrol_job.txt")}
-        for job in jobs:
-            own = plain.get(job["id"])
-            if own is None:
-                continue
-            if own["submit"] and job["submit"]:
-                offset = round((job["submit"] - own["submit"]) / 900) * 900.0
-            if own["holds"] and len(own["holds"]) >= len(job["holds"]):
-                job["holds"] = own["holds"]  # it has the GPUs of each node, in all versions
-            if job["nice"] is None:
-                job["nice"] = own["nice"]
+    for job in jobs:
+        own = plain.get(job["id"])
+        if own is None:
+            continue
+        if own["holds"] and len(own["holds"]) >= len(job["holds"]):
+            job["holds"] = own["holds"]  # it has the GPUs of each node, in all versions
+        if job["nice"] is None:
+            job["nice"] = own["nice"]
+    known = facts["taken"] or clocks.told(texts)
+    offset = offset_of(texts, jobs, plain.values(), known, timezone, where)
     return jobs, facts["version"], facts["taken"], offset
 
 

@@ -1,0 +1,131 @@
+"""Snapshots as people collect them: zones, shares, clocks that are off."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.errors import InvalidInstance
+from support import FIXTURES, unpacked
+
+DATE = "%Y-%m-%dT%H:%M:%S"
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory):
+    """What commands printed on a cluster whose clock is UTC."""
+    folder = tmp_path_factory.mktemp("live")
+    unpacked(FIXTURES / "slurm" / "snapshots" / "live_fs.tar.xz", folder)
+    (found,) = folder.rglob("t02700")
+    return {path.name: path.read_text() for path in found.iterdir()}
+
+
+@pytest.fixture
+def written(tmp_path, collected):
+    """A folder with some of these files, local dates `hours` ahead."""
+
+    def write(names, hours=0, **others):
+        for path in tmp_path.iterdir():
+            path.unlink()
+        for name in names:
+            text = others.get(name.partition(".")[0], collected[name])
+            if name in ("scontrol_config.txt", "sacct.txt", "scontrol_job.txt"):
+                text = _later(text, hours)
+            if name == "sdiag.txt":
+                text = text.replace("Nov 23 01:33", f"Nov 23 {1 + hours:02d}:33")
+            (tmp_path / name).write_text(text)
+        return tmp_path
+
+    return write
+
+
+def _later(text, hours):
+    import re
+
+    def moved(found):
+        return (datetime.strptime(found[0], DATE) + timedelta(hours=hours)).strftime(DATE)
+
+    return re.sub(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d", moved, text)
+
+
+NODES = ("squeue.json", "scontrol_config.txt", "scontrol_node.txt", "scontrol_partition.txt")
+
+
+@pytest.mark.parametrize(
+    "more", [["sdiag.txt"], ["times.json"], ["scontrol_job.txt"], ["sacct.txt"]], ids=lambda m: m[0]
+)
+def test_the_zone_follows_from_what_is_told_both_ways(written, more):
+    answers = []
+    for hours in (0, 1):
+        snapshot = cs.cluster.Snapshot.read(written([*NODES, *more], hours))
+        answers.append((snapshot.taken, snapshot.clocks.get("boot"), snapshot.history))
+    assert answers[0] == answers[1]
+
+
+def test_where_nothing_tells_the_zone_it_is_asked_for(written, capsys):
+    folder = written(NODES, 1)
+    with pytest.raises(InvalidInstance, match=r"time zone .* scontrol_config.txt .* --timezone"):
+        cs.cluster.Snapshot.read(folder)
+    assert main(["when", str(folder), "--draws", "5"]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+    known = cs.cluster.Snapshot.read(folder, timezone="Europe/Berlin")  # an hour ahead in November
+    utc = cs.cluster.Snapshot.read(written(NODES), timezone="UTC")
+    assert known.taken == utc.taken
+    assert main(["when", str(folder), "--draws", "5", "--timezone", "UTC"]) == 0
+    with pytest.raises(InvalidInstance, match="expected a name such as"):
+        cs.cluster.Snapshot.read(folder, timezone="Europe/Nowhere")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda t: t.replace("\n ", "\nroot|", 1), "is not below root|fields: expected"),
+        (lambda t: "\n".join(line.lstrip() for line in t.splitlines()), "is not below root"),
+        (lambda t: t.partition("\n")[2], "no column Account"),
+        (lambda t: t.replace("\n ", "\nroot||1||||||||||\n ", 1), "is not below|fields: expected"),
+    ],
+)  # fmt: skip
+def test_shares_whose_tree_is_lost_are_refused(written, collected, change, said):
+    text = change(collected["sshare.txt"])
+    folder = written([*NODES, "times.json", "sshare.txt"], sshare=text)
+    with pytest.raises(InvalidInstance, match=said):
+        cs.cluster.Snapshot.read(folder)
+
+
+@pytest.fixture
+def snapshot(written, collected, tmp_path):
+    path = tmp_path / "now.json"
+    cs.cluster.Snapshot.read(written(collected)).write(path)
+    return path
+
+
+@pytest.mark.parametrize("parent", [-5, 3, 99, -1])
+def test_parents_that_are_none_are_refused(snapshot, parent):
+    data = json.loads(snapshot.read_text())
+    data["shares"][2]["parent"] = parent
+    snapshot.write_text(json.dumps(data))
+    with pytest.raises(InvalidInstance, match="association 2 below"):
+        cs.cluster.when(cs.cluster.Snapshot.read(snapshot), draws=2)
+
+
+@pytest.mark.parametrize("value", [0, 1.0, 4e9])
+def test_a_last_pass_long_ago_is_one_of_many(snapshot, value):
+    data = json.loads(snapshot.read_text())
+    data["clocks"]["last_pass"] = value
+    snapshot.write_text(json.dumps(data))
+    found = cs.cluster.when(cs.cluster.Snapshot.read(snapshot), draws=3)
+    assert np.isfinite(found.p50).all()
+
+
+def test_shares_of_the_parent_are_followed(snapshot):
+    data = json.loads(snapshot.read_text())
+    for share in data["shares"]:
+        share["shares"] = None if share["user"] else share["shares"]
+    snapshot.write_text(json.dumps(data))
+    found = cs.cluster.when(cs.cluster.Snapshot.read(snapshot), draws=3)
+    assert not any("Fairshare" in text for text in found.attrs["not_modelled"])
