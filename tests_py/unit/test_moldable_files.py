@@ -124,3 +124,17 @@ def test_pictures():
     with pytest.raises(cs.InvalidInstance, match="Pareto"):
         cs.plot.pareto(MOLDABLE.solve(inst, "demt"))
     assert cs.plot.gantt(best.schedule) is not None
+
+
+def test_counts_that_the_machine_lacks_are_dropped_before_others_are_filled(tmp_path):
+    """A job without times on them was refused, with a word about an option that is not there."""
+    path = tmp_path / "runs.csv"
+    path.write_text("task,processors,seconds\na,1,8\na,2,5\na,4,2\nb,1,4\nb,2,3\n")
+    inst = cs.moldable.Instance.read(path, machines=2)
+    assert inst.times.tolist() == [[8, 5], [4, 3]]
+    assert cs.moldable.Instance.read(path, machines=1).times.tolist() == [[8], [4]]
+    with pytest.raises(cs.InvalidInstance, match="measured on 1,2 .* or fewer processors"):
+        cs.moldable.Instance.read(path)
+    path.write_text("task,3,4\na,3,2\n")
+    with pytest.raises(cs.InvalidInstance, match=r"measured on 3,4 .* 1,2 of 1\.\.2 .* none$"):
+        cs.moldable.Instance.read(path, machines=2)

@@ -73,6 +73,7 @@ def complete(
     fit: str = "interpolation",
     extrapolate: bool = False,
     counts: str = "all",
+    most: int | None = None,
 ) -> Profiles:
     """Fill the counts 1..procs that were not measured.
 
@@ -93,6 +94,8 @@ def complete(
         Allow counts outside the measured ones.
     counts : {"all", "measured"}
         "measured": nothing is filled; the other counts are infinite.
+    most : int, optional
+        Without `procs`: larger counts are dropped.
 
     Raises
     ------
@@ -119,7 +122,10 @@ def complete(
         raise InvalidInstance("no measurements: expected at least one task")
     check_options(fit, extrapolate, counts)
     largest = max(max(runs) for runs in measured.values())
-    p = largest if procs is None else integer(procs, "procs", 1, MOST_PROCESSORS)
+    if procs is None:
+        p = largest if most is None else min(largest, integer(most, "most", 1))
+    else:
+        p = integer(procs, "procs", 1, MOST_PROCESSORS)
     names = tuple(measured)
     times = np.full((len(names), p), np.inf)
     origin = np.full((len(names), p), MEASURED, dtype=np.int8)
@@ -205,11 +211,12 @@ def _fill(
     finite = np.isfinite(t)
     q, t = q[finite], t[finite]
     if outside.any() and not extrapolate:
+        above = wanted[outside].min() > q[-1]
         raise InvalidInstance(
             f"task {shorten(name)} was measured on {list_of(q)} processors, "
             f"and {list_of(wanted[outside])} of 1..{p} are outside: pass extrapolate=True "
             f"(--extrapolate) to use a fitted model there, counts='measured' (--counts measured) "
-            f"to use none, or a smaller procs"
+            f"to use none{', or fewer processors' if above else ''}"
         )
     if len(q) < 2:
         raise InvalidInstance(

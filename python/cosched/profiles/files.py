@@ -82,6 +82,7 @@ def from_csv(
     fit: str = "interpolation",
     extrapolate: bool = False,
     counts: str = "all",
+    most: int | None = None,
 ) -> Profiles:
     """Profiles from a CSV table in one of the formats of :func:`read`.
 
@@ -96,6 +97,8 @@ def from_csv(
         Allow the fitted model outside the measured counts.
     counts : {"all", "measured"}
         "measured": nothing is filled.
+    most : int, optional
+        Without `procs`: larger counts are dropped.
 
     Examples
     --------
@@ -128,7 +131,7 @@ def from_csv(
     notes += not_read("columns", [name for name in titles if name.lower() not in known])
     weights, release = (_task_column(table, header, name) for name in TASK_COLUMNS)
     with io.naming(table.path):
-        full = complete(measured, procs, fit=fit, extrapolate=extrapolate, counts=counts)
+        full = complete(measured, procs, fit=fit, extrapolate=extrapolate, counts=counts, most=most)
     edges = _edges(table, header)
     return replace(full, notes=(*notes, *full.notes), weights=weights, release=release, edges=edges)
 

@@ -28,10 +28,10 @@ def read(
     profiles.check_options(fit, extrapolate, counts)
     if io.bare_name(path).endswith(".json"):
         return _read_json(path, most, counts)
-    # Otherwise the instance goes on beyond the file's counts, or drops some.
+    # Otherwise the instance goes on beyond the file's counts.
     procs = most if extrapolate or counts == "measured" else None
     found = profiles.from_csv(
-        io.read_csv(path), procs=procs, fit=fit, extrapolate=extrapolate, counts=counts
+        io.read_csv(path), procs=procs, fit=fit, extrapolate=extrapolate, counts=counts, most=most
     )
     jobs, columns = found.times.shape
     notes = list(found.notes)
