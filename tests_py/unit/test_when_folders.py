@@ -67,18 +67,29 @@ def test_the_zone_follows_from_what_is_told_both_ways(written, more):
     assert answers[0] == answers[1]
 
 
-def test_where_nothing_tells_the_zone_it_is_asked_for(written, capsys):
+@pytest.mark.parametrize("hours", [0, 1, -5])
+def test_where_only_jobs_tell_the_zone_it_is_said(written, hours):
+    snapshot = cs.cluster.Snapshot.read(written(NODES, hours))
+    true = cs.cluster.Snapshot.read(written(NODES), timezone="UTC")
+    assert snapshot.taken == true.taken
+    assert any("--timezone" in text for text in snapshot.missing)
+    assert not any("--timezone" in text for text in true.missing)
+
+
+def test_the_zone_by_its_name(written, capsys):
     folder = written(NODES, 1)
-    with pytest.raises(InvalidInstance, match=r"time zone .* scontrol_config.txt .* --timezone"):
-        cs.cluster.Snapshot.read(folder)
-    assert main(["when", str(folder), "--draws", "5"]) == 2
-    assert len(capsys.readouterr().err.strip().splitlines()) == 1
     known = cs.cluster.Snapshot.read(folder, timezone="Europe/Berlin")  # an hour ahead in November
-    utc = cs.cluster.Snapshot.read(written(NODES), timezone="UTC")
-    assert known.taken == utc.taken
-    assert main(["when", str(folder), "--draws", "5", "--timezone", "UTC"]) == 0
-    with pytest.raises(InvalidInstance, match="expected a name such as"):
-        cs.cluster.Snapshot.read(folder, timezone="Europe/Nowhere")
+    assert known.taken == cs.cluster.Snapshot.read(written(NODES), timezone="UTC").taken
+    assert main(["when", str(written(NODES, 1)), "--draws", "5", "--timezone", "Asia/Tokyo"]) == 0
+    assert main(["when", str(folder), "--draws", "5", "--timezone", "Europe/Nowhere"]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert "expected a name such as" in line
+
+
+def test_dates_of_no_zone_are_refused(written, collected):
+    config = collected["scontrol_config.txt"].replace("2026-11-23", "2020-11-23")
+    with pytest.raises(InvalidInstance, match=r"time zone .* scontrol_config.txt .* --timezone"):
+        cs.cluster.Snapshot.read(written(NODES, scontrol_config=config))
 
 
 @pytest.mark.parametrize(

@@ -366,7 +366,7 @@ def _jobs(
         if job["nice"] is None:
             job["nice"] = own["nice"]
     known = facts["taken"] or clocks.told(texts)
-    offset = offset_of(texts, jobs, plain.values(), known, timezone, where)
+    offset = offset_of(texts, jobs, plain.values(), known, timezone, where, missing)
     return jobs, facts["version"], facts["taken"], offset
 
 

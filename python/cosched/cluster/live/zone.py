@@ -13,6 +13,9 @@ from cosched.cluster.live.records import moment
 from cosched.errors import InvalidInstance, shorten
 
 _QUARTER = 900.0  # zones differ by whole quarters of an hour
+_SLACK = 60.0  # s between two commands
+_LATE = 3600.0  # s that a job may run beyond its limit
+_SHOWN = re.compile(r"Configuration data as of (\S+)")
 _LOCAL = ("scontrol_config.txt", "sacct.txt")
 
 
@@ -23,12 +26,13 @@ def offset_of(
     taken: float | None,
     zone: str | None,
     where: str,
+    missing: list[str],
 ) -> float:
     """Seconds to add to local times, read as if they were UTC.
 
     `jobs` know their times since 1970, `shown` are the same with local ones; `taken`: the moment;
-    `zone`: a name, for where nothing tells. InvalidInstance where local times matter and nothing
-    tells.
+    `zone`: a name, for where nothing tells. What is guessed goes to `missing`. InvalidInstance
+    where local times matter and nothing tells.
     """
     if zone is not None:
         return _of_zone(zone, taken or max((job["submit"] or 0 for job in jobs), default=0))
@@ -37,6 +41,14 @@ def offset_of(
     found = next((since - local for since, local in pairs if since and local), None)
     if found is not None:
         return round(found / _QUARTER) * _QUARTER
+    possible = _possible(texts.get("scontrol_config.txt", ""), jobs)
+    if possible:
+        if len(possible) > 1:
+            missing.append(
+                "the time zone of dates is the first in which all jobs shown have been submitted: "
+                "timezone (--timezone) says another"
+            )
+        return possible[0]
     dated = [name for name in _LOCAL if name in texts]
     if dated:
         raise InvalidInstance(
@@ -45,6 +57,29 @@ def offset_of(
             "Europe/Stockholm (timezone, --timezone)"
         )
     return 0.0
+
+
+def _possible(config: str, jobs: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Hours of a zone in which no job came or started later than the configuration was shown, and
+    none that runs should have ended long before."""
+    shown = moment(found[1]) if (found := _SHOWN.search(config)) else None
+    began = [t for job in jobs for t in (job["submit"], job["start"]) if t and _past(job, t)]
+    if shown is None or not began:
+        return []
+    ends = [
+        job["start"] + job["limit"] for job in jobs
+        if job["state"] == "RUNNING" and job["start"] and job["limit"]
+    ]  # fmt: skip
+    first, last = max(began), min(ends, default=float("inf")) + _LATE
+    hours = [3600.0 * hour for hour in range(-14, 13)]
+    return [
+        offset for offset in hours if first <= shown + offset + _SLACK and shown + offset <= last
+    ]
+
+
+def _past(job: Mapping[str, Any], time: float) -> bool:
+    """Of a job that waits, the start is a plan."""
+    return job["state"] == "RUNNING" or time == job["submit"]
 
 
 def _pairs(
@@ -66,7 +101,7 @@ def _pairs(
         number = row.get("JobID", "")
         known = submitted.get(int(number)) if number.isdecimal() else None
         yield known, moment(row.get("Submit", ""))
-    config = re.search(r"Configuration data as of (\S+)", texts.get("scontrol_config.txt", ""))
+    config = _SHOWN.search(texts.get("scontrol_config.txt", ""))
     if config:
         yield taken, moment(config[1])
 
