@@ -133,7 +133,7 @@ def test_counts_that_the_machine_lacks_are_dropped_before_others_are_filled(tmp_
     inst = cs.moldable.Instance.read(path, machines=2)
     assert inst.times.tolist() == [[8, 5], [4, 3]]
     assert cs.moldable.Instance.read(path, machines=1).times.tolist() == [[8], [4]]
-    with pytest.raises(cs.InvalidInstance, match="measured on 1,2 .* or fewer processors"):
+    with pytest.raises(cs.InvalidInstance, match=r"measured on 1,2 .* or fewer processors"):
         cs.moldable.Instance.read(path)
     path.write_text("task,3,4\na,3,2\n")
     with pytest.raises(cs.InvalidInstance, match=r"measured on 3,4 .* 1,2 of 1\.\.2 .* none$"):

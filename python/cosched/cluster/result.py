@@ -52,7 +52,7 @@ class Result(core.Result):
     ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
     >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
     >>> result
-    <Result of cluster FCFS: value 5>
+    <Result of cluster FCFS: value 5, bound 1.75 (max-stretch), gap 185.71%>
     >>> result.jobs[["start", "end", "stretch"]].to_numpy().tolist()
     [[0.0, 60.0, 1.0], [60.0, 120.0, 2.0], [120.0, 150.0, 5.0]]
     """

@@ -130,7 +130,12 @@ class Family:
         return found
 
     def offered(self) -> list[str]:
-        """Names beyond ``ALGORITHMS`` that installed packages offer; none of them is loaded."""
+        """Names beyond ``ALGORITHMS`` that installed packages offer; none of them is loaded.
+
+        Returns
+        -------
+        list of str
+        """
         policies = installed.offered(installed.POLICIES) if self.register_policy else ()
         names = (*installed.algorithms(self.name), *policies)
         return [name for name in names if name not in self.algorithms]

@@ -5,17 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cosched import _core
 from cosched.core.arrays import integer
 from cosched.core.instance import Instance
 from cosched.core.overview import Overview, placements
-from cosched.errors import InvalidBound, InvalidInstance, SolverError
+from cosched.errors import CoschedError, InvalidBound, InvalidInstance, SolverError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from cosched.core.schedule import Schedule
 
 
+_GLANCE = 1.0  # s that showing a result may take
 #: What a schedule file says of itself; a version that reads otherwise has another number.
 FORMAT, VERSION = "cosched-schedule", 1
 
@@ -248,7 +253,34 @@ class Result:
         return placements(self.schedule, most)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.family} {self.algorithm}: value {self.value:.6g}>"
+        return f"<{type(self).__name__} of {self.family} {self.algorithm}: {self._in_short()}>"
+
+    def _in_short(self) -> str:
+        """Value, bound and gap, as far as they are known within a second."""
+        parts = [f"value {self.value:.6g}"]
+        try:
+            with _core.time_limit(_GLANCE):
+                bound = self.bound
+            if bound is not None:
+                parts.append(f"bound {bound.value:.6g} ({bound.method})")
+                gap = self.gap_to(bound)
+                parts += [f"gap {100 * gap:.2f}%"] if math.isfinite(gap) else []
+        except CoschedError:  # no bound here, or none that soon
+            pass
+        return ", ".join(parts)
+
+    def _repr_html_(self) -> str:
+        return f"<p><code>{escape(repr(self))}</code></p>{self.to_frame().to_html(max_rows=20)}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """The schedule's table: ``task, kind, units, start, end``, ...
+
+        Returns
+        -------
+        pandas.DataFrame
+            As :meth:`Schedule.to_frame` gives it.
+        """
+        return self.schedule.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what ``cosched solve -o x.json`` writes.

@@ -37,7 +37,7 @@ class Result(core.Result):
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> result = cs.dags.solve(inst, "heft")
     >>> result
-    <Result of dags heft: value 5>
+    <Result of dags heft: value 5, bound 5 (windows), gap 0.00%>
     >>> result.kind.tolist(), result.start.tolist(), result.end.tolist()
     ([1, 1, 0, 1], [0.0, 1.0, 1.0, 3.0], [1.0, 3.0, 3.0, 5.0])
     """

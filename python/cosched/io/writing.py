@@ -7,6 +7,8 @@ import math
 import operator
 import os
 import re
+import secrets
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +23,7 @@ from cosched.io.numbers import is_number
 if TYPE_CHECKING:
     import pandas as pd
 
+_LONG_SUFFIX = 20
 #: What a cell begins with that spreadsheets take for a formula.
 _FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 
@@ -29,7 +32,8 @@ _FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     """A context with a temporary file beside `path`; renamed to it at the end, removed on an error.
 
-    So that an interrupted or failed command leaves nothing half-written.
+    So that an interrupted or failed command leaves nothing half-written. A file keeps its rights, a
+    link stays a link, and a device or a pipe is written to when all is there.
 
     Yields
     ------
@@ -47,24 +51,39 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     """
     target = Path(path)
     require_length(target)
+    target = _behind(target)  # a link stays, what it names is replaced
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target.parent}: no such folder to write {target.name} into")
-    handle, name = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.stem}-", suffix=target.suffix
-    )
-    os.close(handle)
+    there = target.stat() if target.exists() else None
+    in_place = there is not None and not stat.S_ISREG(there.st_mode)  # a device, a pipe
+    folder = Path(tempfile.gettempdir()) if in_place else target.parent
+    # The longest name that is allowed leaves no room for more in it.
+    suffix = target.suffix if len(target.suffix) < _LONG_SUFFIX else ""
+    name = folder / f".cosched-{secrets.token_hex(8)}{suffix}"
+    # The rights of a new file, or those of the one that is replaced.
+    os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if in_place else 0o666))
     try:
-        yield Path(name)
-        # mkstemp makes private files; give the result the rights of a new file.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, target)
+        if there is not None and not in_place:
+            os.chmod(name, stat.S_IMODE(there.st_mode))
+        yield name
+        if in_place:
+            target.write_bytes(name.read_bytes())
+            name.unlink()
+        else:
+            os.replace(name, target)
     except BaseException as error:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno and error.filename is None:
             error.filename = str(target)  # a full disk does not say what was being written
         raise
+
+
+def _behind(path: Path) -> Path:
+    """What a link names in the end; the path itself where it is none, or goes round in a circle."""
+    try:
+        return path.resolve() if path.is_symlink() else path
+    except (OSError, RuntimeError) as error:
+        raise InvalidInstance(f"{path}: a link that leads nowhere: {error}") from None
 
 
 def write_text(text: str, path: str | PathLike[str]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from cosched import io
 from cosched.core.arrays import ranges
 from cosched.core.drawing import axes_or_new, literal
+from cosched.core.result import Result
 from cosched.core.schedule import Schedule
 from cosched.errors import InvalidInstance, printable, shorten
 
@@ -25,7 +26,7 @@ _MOST_ARCS = 400
 
 
 def gantt(
-    schedule: Schedule,
+    schedule: Schedule | Result,
     ax: Axes | None = None,
     *,
     labels: Sequence[str] | None = None,
@@ -35,6 +36,8 @@ def gantt(
 
     Parameters
     ----------
+    schedule : Schedule or Result
+        Of a result, its schedule.
     labels : sequence of str, optional
         A text a task; None takes the instance's names. Drawn where there is room.
     color_by : sequence of str, optional
@@ -62,8 +65,9 @@ def gantt(
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['CPU', 'GPU']
     """
+    schedule = schedule.schedule if isinstance(schedule, Result) else schedule
     if not isinstance(schedule, Schedule):
-        raise InvalidInstance(f"expected a schedule, got {type(schedule).__name__}")
+        raise InvalidInstance(f"expected a schedule or a result, got {type(schedule).__name__}")
     ax = axes_or_new(ax, (10, 4.5))
     texts = _per_task(schedule, labels, "names", "labels")
     groups = _per_task(schedule, color_by, "kernels", "color_by")
@@ -86,7 +90,7 @@ def gantt(
     ax.set_yticks(
         [first + (count - 1) / 2 for first, _, count in ticks]
         if len(ticks) > 1
-        else np.unique(np.linspace(0, ticks[0][2] - 1, min(ticks[0][2], 9)).astype(int))
+        else np.arange(0, ticks[0][2], _step(ticks[0][2]))
     )
     if len(ticks) > 1:
         ax.set_yticklabels([literal(name) for _, name, _ in ticks])
@@ -98,6 +102,14 @@ def gantt(
     if not many and texts is not None:
         label_rectangles(ax, rectangles, [texts[int(schedule.task[row])] for row in owners])
     return ax
+
+
+def _step(count: int) -> int:
+    """From one tick to the next, so that there are at most nine: 1, 2, 5, 10, 20, ..."""
+    return next(
+        step for power in range(19) for step in (10**power, 2 * 10**power, 5 * 10**power)
+        if count <= 9 * step
+    )  # fmt: skip
 
 
 def save(ax_or_figure: Axes | Figure, path: str | PathLike[str]) -> None:
