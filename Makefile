@@ -206,7 +206,7 @@ tsan: build/apt-BUILD.stamp build/apt-TEST.stamp ## eight threads on shared inst
 	@cmake --build build/tsan -j $(JOBS) --target test_threads
 	TSAN_OPTIONS=halt_on_error=1 build/tsan/tests_cpp/test_threads
 
-mutants: build/apt-BUILD.stamp build/apt-TEST.stamp ## each rule of the twin of Slurm changed by a character: a test has to fail
+mutants: build/apt-BUILD.stamp build/apt-TEST.stamp ## each rule of the twin of Slurm, and twenty places a room elsewhere, changed by a character: a test has to fail
 	@$(PYTHON) .ci/mutants.py build/mutants
 
 fuzz: build .venv/test.stamp ## ten minutes of random, malformed and hostile input to every reader and public function, and of degenerate instances

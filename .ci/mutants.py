@@ -1,11 +1,13 @@
-"""Whether a test fails for each rule of the twin of Slurm that is changed by a character.
+"""Whether a test fails where the code is changed by a character.
 
-    python .ci/mutants.py BUILD [--only RULE ...] [--list tests_cpp/slurm/mutants.txt]
+    python .ci/mutants.py BUILD [--family slurm packs ...] [--only RULE ...]
 
-The list has a change for each rule: its number, a file beside RULES.md, what stands there once,
-`` => ``, and what is put in its place. Sources are copied to BUILD/source and changed there, one
-after another; of each change the tests that fail are printed (or the clock, where they do not end
-and none has failed before). Exit code 1: for one none did.
+tests_cpp/FAMILY/mutants.txt has a change a line: its rule or room, a file below cpp/cosched/FAMILY,
+what stands there once, `` => ``, and what is put in its place. Of slurm there is one for each rule
+of RULES.md; of the others twenty for each room named in the list. A line that begins with ``~`` is
+a move of a search, which costs time or quality alone: it is not tried. Sources are copied to
+BUILD/source and changed there, one after another; of each change the tests that fail are printed
+(or the clock, where they do not end and none has failed before). Exit code 1: for one none did.
 """
 
 from __future__ import annotations
@@ -18,19 +20,32 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parents[1]
-ROOM = Path("cpp", "cosched", "slurm")
-LIST = HERE / "tests_cpp" / "slurm" / "mutants.txt"
+FAMILIES = sorted(path.parent.name for path in HERE.glob("tests_cpp/*/mutants.txt"))
+#: Seconds that the tests of a change may take; those of the sources as they are take a few.
+LONGEST = 60
 
 
 def changes(path: Path) -> list[tuple[str, str, str, str]]:
     """(rule, file, old, new) of each line."""
     found = []
     for line in path.read_text().splitlines():
-        if line and not line.startswith("#"):
+        if line and not line.startswith(("#", "~")):
             rule, name, change = line.split(" ", 2)
             old, new = (part.replace("\\n", "\n") for part in change.split(" => "))
             found.append((rule, name, old, new))
     return found
+
+
+def suites(family: str, name: str) -> str:
+    """The tests of a file's room; of slurm, whose rules cross rooms, all."""
+    room = HERE / "tests_cpp" / family / name.split("/")[0]
+    if family == "slurm" or not room.is_dir():
+        return "*"
+    texts = [path.read_text() for path in room.glob("*_test.cpp")]
+    found = {
+        suite for text in texts for suite in re.findall(r"^TEST(?:_F|_P)?\((\w+),", text, re.M)
+    }
+    return ":".join(f"{suite}.*" for suite in sorted(found))
 
 
 def copied(build: Path) -> Path:
@@ -45,17 +60,18 @@ def copied(build: Path) -> Path:
     return source
 
 
-def failing(build: Path) -> list[str]:
+def failing(build: Path, family: str, tests: str) -> list[str]:
     """Tests that fail as the sources are; ["the compiler"] where they cannot be built."""
+    target = f"test_{family}"
     made = subprocess.run(
-        ["cmake", "--build", build, "--target", "test_slurm", "-j2"], capture_output=True
+        ["cmake", "--build", build, "--target", target, "-j2"], capture_output=True
     )
     if made.returncode:
         return ["the compiler"]
     try:
         ran = subprocess.run(
-            [build / "tests_cpp" / "test_slurm", "--gtest_filter=Slurm*", "--gtest_brief=1"],
-            capture_output=True, timeout=60,
+            [build / "tests_cpp" / target, f"--gtest_filter={tests}", "--gtest_brief=1"],
+            capture_output=True, timeout=LONGEST,
         )  # fmt: skip
         said, end = ran.stdout, f"exit code {ran.returncode}" if ran.returncode else None
     except subprocess.TimeoutExpired as hangs:
@@ -64,40 +80,46 @@ def failing(build: Path) -> list[str]:
     return names or ([end] if end else [])
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", type=Path)
-    parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--list", type=Path, default=LIST)
-    args = parser.parse_args()
-    source = copied(args.build)
-    subprocess.run(
-        ["cmake", "-G", "Ninja", "-S", source, "-B", args.build, "-DCMAKE_BUILD_TYPE=Debug",
-         "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DCMAKE_UNITY_BUILD=OFF", "-DCOSCHED_BUILD_PYTHON=OFF",
-         "-DCOSCHED_BUILD_TESTS=ON"],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
-    if broken := failing(args.build):
-        print(f"as it is: {', '.join(broken)}")
-        return 1
+def survivors(build: Path, source: Path, family: str, only: list[str]) -> tuple[int, int]:
+    """How many changes of a family no test notices, and how many were tried."""
+    every = changes(HERE / "tests_cpp" / family / "mutants.txt")
+    chosen = [change for change in every if not only or change[0] in only]
+    rooms = {suites(family, name) for _, name, _, _ in chosen}
+    if chosen and (broken := failing(build, family, ":".join(sorted(rooms)))):
+        sys.exit(f"{family} as it is: {', '.join(broken)}")
     survived = 0
-    every = changes(args.list)
-    for rule, name, old, new in every:
-        if args.only and rule not in args.only:
-            continue
-        path = source / ROOM / name
+    for rule, name, old, new in chosen:
+        path = source / "cpp" / "cosched" / family / name
         text = path.read_text()
         if text.count(old) != 1:
             print(f"{rule:6} {name}: {old!r} stands there {text.count(old)} times: expected once")
             survived += 1
             continue
         path.write_text(text.replace(old, new))
-        tests = failing(args.build)
+        tests = failing(build, family, suites(family, name))
         path.write_text(text)
         survived += tests in ([], ["the compiler"])
         print(f"{rule:6} {name}: {old!r} => {new!r}: {', '.join(tests[:3]) or 'NO TEST FAILS'}",
               flush=True)  # fmt: skip
-    print(f"{survived} of {len(every)} without a test")
+    return survived, len(chosen)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--family", nargs="*", choices=FAMILIES, default=FAMILIES)
+    parser.add_argument("--only", nargs="*", default=[])
+    args = parser.parse_args()
+    source = copied(args.build)
+    subprocess.run(
+        ["cmake", "-G", "Ninja", "-S", source, "-B", args.build, "-DCMAKE_BUILD_TYPE=Debug",
+         "-DCMAKE_CXX_FLAGS_DEBUG=-O1", "-DCMAKE_UNITY_BUILD=OFF", "-DCOSCHED_BUILD_PYTHON=OFF",
+         "-DCOSCHED_BUILD_TESTS=ON"],
+        check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    counts = [survivors(args.build, source, family, args.only) for family in args.family]
+    survived, tried = map(sum, zip(*counts, strict=True))
+    print(f"{survived} of {tried} without a test")
     return 1 if survived else 0
 
 

@@ -15,7 +15,7 @@ from cosched.bags import files
 from cosched.bags.arguments import flags, idle_watts
 from cosched.core.arrays import integer_array, nonnegative, real, real_array
 from cosched.core.frames import columns_named, require_same_labels, rows_named
-from cosched.core.text import labels
+from cosched.core.text import labels, texts
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
@@ -128,7 +128,9 @@ class Instance(core.Instance):
             labels(rows_named(etc, names), len(tasks), self.label),
             labels(columns_named(etc, machine_names), len(units), _MACHINE, "machine_names"),
         )
-        self._build(parts, _price(parts, price, cost, gamma), cost, names_of, tuple(notes))
+        self._build(
+            parts, _price(parts, price, cost, gamma), cost, names_of, tuple(texts(notes, "notes"))
+        )
         if self.price < cost * self.least_energy * (1 - 1e-12):
             warnings.warn(
                 f"price = {self.price:g} does not pay for the least energy, "

@@ -81,6 +81,8 @@ def parts_of(
 def notes_of(given: Iterable[str], runtime: np.ndarray, least: float) -> list[str]:
     """What was texts of the jobs, and which of them are measured."""
     notes = []
+    if not isinstance(given, Iterable):
+        raise InvalidInstance(f"notes = {shorten(given)}: expected texts")
     for note in given:
         if not isinstance(note, str):  # before what may have no end is read
             raise InvalidInstance(f"notes: {shorten(note)}: expected texts")

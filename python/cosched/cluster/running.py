@@ -30,6 +30,8 @@ def with_running(jobs: Any, running: Any, names: tuple[str, ...] = ()) -> dict[s
     rows = len(columns["submit"])
     ids = columns.get("id", np.arange(rows))
     places = {str(one): row for row, one in enumerate(ids.tolist())}
+    if not isinstance(running, Mapping) and not hasattr(running, "columns"):
+        raise InvalidInstance(f"running = {shorten(running)}: expected a table of columns")
     lacking = next((name for name in _COLUMNS if name not in running), None)
     if lacking is not None:
         raise InvalidInstance(f"running: no column {lacking!r}: expected {', '.join(_COLUMNS)}")

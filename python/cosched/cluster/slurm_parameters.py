@@ -71,7 +71,7 @@ def rules_of(version: str) -> str:
 
 
 def months_of(version: str) -> int:
-    found = re.match(r"\s*([0-9]{2})\.([0-9]{2})(?![0-9])", version)
+    found = re.match(r"\s*([0-9]{2})\.([0-9]{2})(?![0-9])", str(version))
     if not found:
         raise InvalidInstance(f"slurm_version = {shorten(version)}: expected one as 22.05")
     return 12 * int(found[1]) + int(found[2])

@@ -120,11 +120,13 @@ class Family:
         callable
             ``function(instance, **options)``.
         """
-        found = self.algorithms.get(name)
-        if found is None and self.resolve is not None and isinstance(name, str):
-            found = self.resolve(name)
-        if found is None and isinstance(name, str):
-            found = self._installed(name)
+        found = None
+        if isinstance(name, str):
+            found = self.algorithms.get(name)
+            if found is None and self.resolve is not None:
+                found = self.resolve(name)
+            if found is None:
+                found = self._installed(name)
         if found is None:
             self._unknown("algorithm", name, [*self.algorithms, *self.offered()])
         return found
@@ -194,7 +196,7 @@ class Family:
         method = name
         if method is None:
             method = self.bound_name(instance) if self.bound_name else self.default_bound
-        if method not in self.bounds:
+        if not isinstance(method, str) or method not in self.bounds:
             self._unknown("bound", method, self.bounds)
         function = self.bounds[method]
         _require_known(f"{self.name} bound {method}", options, accepted_options(function))
@@ -269,6 +271,8 @@ class Family:
             time_limit = time_limit_of(time_limit)
         chosen = self.names_of(instance, names)
         measure = self._measure_of(noise, seed)
+        if options is not None and not isinstance(options, Mapping):
+            raise InvalidInstance(f"options = {shorten(options)}: expected options by algorithm")
         given = dict(options or {})
         for name in given:
             if name not in chosen:

@@ -29,6 +29,8 @@ def labels(
     """
     if given is None:
         return tuple(f"{kind} {k}".lstrip() for k in range(count))
+    if not isinstance(given, Iterable):
+        raise InvalidInstance(f"{what} = {shorten(given)}: expected a text for each of {count}")
     texts = tuple(map(str, islice(given, count + 1)))  # what is given may have no end
     if len(texts) != count:
         if isinstance(given, (list, tuple)):

@@ -12,7 +12,7 @@ import numpy as np
 from cosched import _core, core, io
 from cosched.core.arrays import integer_array, real_array
 from cosched.core.frames import rows_named
-from cosched.core.text import labels
+from cosched.core.text import labels, texts
 from cosched.dags import arguments, files
 from cosched.dags.files import Run
 from cosched.errors import InvalidInstance
@@ -142,8 +142,8 @@ class Instance(core.Instance):
         )
         n = len(table)
         names = rows_named(times, names)
-        texts = labels(names, n, self.label if names is None else "task")
-        groups = _kernels(texts) if kernels is None else labels(kernels, n, "task", "kernels")
+        called = labels(names, n, self.label if names is None else "task")
+        groups = _kernels(called) if kernels is None else labels(kernels, n, "task", "kernels")
         stored, core_rows = arguments.distinct(pairs, inner.edges.reshape(-1, 2))
         self._set(
             _core=inner,
@@ -153,9 +153,9 @@ class Instance(core.Instance):
             types=inner.types,
             units=tuple(counts.tolist()),
             edges=stored,
-            names=texts,
+            names=called,
             kernels=groups,
-            notes=tuple(notes),
+            notes=tuple(texts(notes, "notes")),
             bandwidth=None if bandwidth is None else links[0],
             latency=links[1],
             memories=links[2],

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import _core, core, io, profiles
 from cosched.core.arrays import any_array, integer, integer_array, real_array
-from cosched.core.text import labels
+from cosched.core.text import labels, texts
 from cosched.errors import InvalidInstance
 from cosched.moldable import files
 from cosched.profiles.frames import labelled
@@ -217,7 +217,7 @@ class Instance(profiles.HasSharing, core.Instance):
         for array in (weights, release):
             array.flags.writeable = False
         labels_of = labels(names, given.jobs, self.label)
-        lines = tuple(notes)
+        lines = tuple(texts(notes, "notes"))
         if downey is None:
             lines += profiles.property_notes(given.times, labels_of, UNCLAIMED)
         lines += tuple(sharing.notes(labels_of))

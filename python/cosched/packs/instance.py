@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import _core, core, io, profiles
 from cosched.core.arrays import integer, integer_array, real_array
-from cosched.core.text import labels
+from cosched.core.text import labels, texts
 from cosched.errors import InvalidInstance
 from cosched.packs import files
 from cosched.profiles.frames import labelled
@@ -113,7 +113,7 @@ class Instance(profiles.HasSharing, core.Instance):
             raise InvalidInstance(f"origin has shape {source.shape}, times has {table.shape}")
         source.flags.writeable = False
         lines = (
-            *notes,
+            *texts(notes, "notes"),
             *profiles.property_notes(table, labels_of, UNCLAIMED),
             *sharing.notes(labels_of),
         )

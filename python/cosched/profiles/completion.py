@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import integer
+from cosched.core.choices import one_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.profiles.models import MODELS
 
@@ -180,10 +181,8 @@ def check_options(fit: str, extrapolate: bool, counts: str) -> None:
         ...
     cosched.errors.InvalidInstance: fit = 'spline': expected one of interpolation, amdahl, power-law
     """
-    if fit not in MODELS:
-        raise InvalidInstance(f"fit = {shorten(fit)}: expected one of {', '.join(MODELS)}")
-    if counts not in COUNTS:
-        raise InvalidInstance(f"counts = {shorten(counts)}: expected one of {', '.join(COUNTS)}")
+    one_of(fit, "fit", MODELS)
+    one_of(counts, "counts", COUNTS)
     if counts == "measured" and extrapolate:
         raise InvalidInstance("counts = 'measured' and extrapolate = True exclude each other")
 

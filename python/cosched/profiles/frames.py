@@ -8,6 +8,7 @@ import numpy as np
 
 from cosched.core.arrays import real_array
 from cosched.core.frames import rows_named
+from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.profiles.completion import MOST_PROCESSORS, Runs, complete
 
@@ -53,7 +54,7 @@ def labelled(times: Any, names: Any, origin: Any, notes: Any) -> tuple[Any, Any,
         for row, of_row in enumerate(table.tolist())
     }
     full = complete(runs)
-    return full.times, names, full.origin, (*notes, *full.notes)
+    return full.times, names, full.origin, (*texts(notes, "notes"), *full.notes)
 
 
 def _numbered(columns: Any) -> bool:

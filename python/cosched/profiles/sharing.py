@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.core.arrays import any_array, real, real_array
+from cosched.core.choices import one_of
 from cosched.errors import InvalidInstance, shorten
 
 RULES = ("sum", "product", "max")
@@ -43,10 +44,7 @@ class Slowdowns:
     rule: str = "sum"
 
     def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise InvalidInstance(
-                f"rule = {shorten(self.rule)}: expected one of {', '.join(RULES)}"
-            )
+        one_of(self.rule, "rule", RULES)
         _freeze(self, "table", real_array(self.table, "slowdowns", 2))
 
     def __eq__(self, other: object) -> bool:

@@ -7,6 +7,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/shared/exact_cover.hpp"
 #include "cosched/packs/shared/optimal.hpp"
+#include "cosched/packs/shared/subsets.hpp"
 
 namespace cosched::packs::shared {
 namespace {
@@ -62,6 +63,60 @@ TEST(Shared, PairsAndSubsetsAgree) {
     EXPECT_TRUE(close(best.coschedule.cost, pairs(instance).cost));
     EXPECT_TRUE(leq(bound(instance, std::nullopt).value, best.coschedule.cost));
   }
+}
+
+// Two alike on one processor each: raising one alone ends no earlier.
+TEST(PackPricer, QuickGivesEachAFasterCount) {
+  const Instance instance(
+      Times(Table{{8, 4, 4, 4}, {8, 4, 4, 4}}), 2,
+      std::make_shared<const Sharing>(2, std::vector<Resource>{{"memory", 9, {{1}, {1}}}},
+                                      std::nullopt, std::nullopt));
+  const Price quick = PackPricer(instance).quick({0, 1});
+  EXPECT_EQ(quick.cost, 4);
+  EXPECT_EQ(quick.procs, (std::vector<int>{2, 2}));
+}
+
+// Beyond the tasks of the programme over subsets: by the relaxation over sets, and a cover.
+TEST(Shared, PairsAndTheProofBySetsAgree) {
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const Instance instance = drawn(seed, 18, 5, 2);
+    const double least = pairs(instance).cost;
+    const ExactResult best = optimal(instance, std::nullopt);
+    EXPECT_TRUE(best.proved);
+    EXPECT_TRUE(close(best.coschedule.cost, least)) << seed;
+    const double proven = bound(instance, std::nullopt).value;
+    EXPECT_TRUE(leq(proven, least));
+    EXPECT_GE(proven, 0.97 * least) << seed;
+    const ExactResult at_once = optimal(instance, 0.0);
+    EXPECT_TRUE(leq(at_once.bound, least));
+    EXPECT_TRUE(!at_once.proved || close(at_once.coschedule.cost, least));
+  }
+}
+
+// Nothing but the numbers of the tasks is another.
+TEST(Shared, ThreesCostTheSameInAnyOrder) {
+  const Instance instance = drawn(4, 17, 5, 3);
+  std::vector<int> back(17);
+  for (int i = 0; i < 17; ++i) back[i] = 16 - i;
+  Table times(17, 5);
+  for (int i = 0; i < 17; ++i)
+    for (int q = 1; q <= 5; ++q) times(i, q - 1) = instance.times().given(back[i], q);
+  const Instance turned(Times(times), 3,
+                        std::make_shared<const Sharing>(instance.sharing()->select(back)));
+  const ExactResult one = optimal(instance, std::nullopt), other = optimal(turned, std::nullopt);
+  EXPECT_TRUE(one.proved && other.proved);
+  EXPECT_TRUE(close(one.coschedule.cost, other.coschedule.cost));
+  EXPECT_TRUE(leq(one.coschedule.cost, pairs(drawn(4, 17, 5, 2)).cost));
+}
+
+TEST(Shared, SubsetsAreBetterThanWhatTheyAreGiven) {
+  const Instance instance = drawn(1, 8, 5, 2);
+  PackTable table(instance);
+  Packs alone;
+  for (int i = 0; i < 8; ++i) alone.push_back({i});
+  const ExactResult found = subsets(instance, {at_prices(instance, table, alone), 0, false, true});
+  EXPECT_TRUE(found.proved);
+  EXPECT_TRUE(close(found.coschedule.cost, pairs(instance).cost));
 }
 
 TEST(ExactCover, FindsTheCheapest) {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import integer_array, real_array
+from cosched.core.text import labels
 from cosched.dags.files import checks
 from cosched.dags.files.run import run_of
 from cosched.errors import InvalidInstance
@@ -73,13 +74,17 @@ class Graph:
             raise InvalidInstance(
                 f"times has shape {times.shape}: expected at least one task and one resource type"
             )
-        names = tuple(self.names) or tuple(map(str, range(n)))
-        edges = integer_array(self.edges, "edges", 2, 0, n - 1).reshape(-1, 2)
+        names = labels(None if self.names == () else self.names, n, "")
+        edges = integer_array(self.edges, "edges", 2, 0, n - 1)
+        if edges.size == 0:
+            edges = edges.reshape(0, 2)
+        if edges.shape[1] != 2:
+            raise InvalidInstance(f"edges: expected shape (e, 2), got {edges.shape}")
         checks.check_names(names, self.kernels, n)
         checks.check_times(times, names)
         checks.check_acyclic(edges, names)
         if self.data is not None:
-            data = real_array(self.data, "data", 1) if np.size(self.data) else np.zeros(0)
+            data = real_array(self.data, "data", 1)
             checks.check_data(data, edges)
             data.flags.writeable = False
             object.__setattr__(self, "data", data)

@@ -7,8 +7,9 @@ import math
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import real
+from cosched.core.choices import one_of
 from cosched.core.limits import ended_by
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Placement, Result, make_result
 
@@ -91,9 +92,7 @@ def list_local(instance: Instance, *, model: str = "general", mu: float | None =
     [1, 1, 1]
     """
     _require_known(instance, "list-local")
-    if model not in MODELS:
-        known = ", ".join(MODELS)
-        raise InvalidInstance(f"model = {shorten(model)}: expected one of {known}")
+    one_of(model, "model", MODELS)
     used = MODELS[model] if mu is None else real(mu, "mu")
     if not 0 < used <= _MOST_MU:
         raise InvalidInstance(f"mu = {used}: expected a number in (0, {_MOST_MU:.4f}]")

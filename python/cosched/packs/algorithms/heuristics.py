@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from cosched import _core
 from cosched.core.arrays import integer, real_array, seed_of
 from cosched.core.choices import named
 from cosched.core.limits import budget, ended_by
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 from cosched.packs.instance import KNOWING, Instance
 from cosched.packs.result import Result, result_of_packs
 
@@ -183,6 +183,8 @@ def pack_by_pack(
     """
     Instance.require(instance)
     given = [epsilons] if isinstance(epsilons, (int, float)) else epsilons
+    if not isinstance(given, Iterable):
+        raise InvalidInstance(f"epsilons = {shorten(epsilons)}: expected numbers")
     some = list(islice(given, MOST_EPSILONS + 1))
     if len(some) > MOST_EPSILONS:
         raise InvalidInstance(f"epsilons: expected at most {MOST_EPSILONS:,} values, got more")

@@ -1,0 +1,83 @@
+"""What has a wrong shape is refused by the name of its argument, not in words of numpy's."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cosched as cs
+from cosched import profiles
+from cosched.registry import FAMILIES, family
+
+TIMES = [[8.0, 4.4], [6.0, 3.2]]
+JOBS = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [0.1], "runtime": [9]}
+MAKE = {
+    "packs": lambda **more: cs.packs.Instance(TIMES, **more),
+    "moldable": lambda **more: cs.moldable.Instance(TIMES, **more),
+    "dags": lambda **more: cs.dags.Instance(TIMES, [(0, 1)], (2, 1), **more),
+    "bags": lambda **more: cs.bags.Instance([4, 3], [2, 1], TIMES, TIMES, price=9000, **more),
+    "cluster": lambda **more: cs.cluster.Instance(JOBS, 4, **more),
+}
+WRONG = [5, 1.5, len, object(), np.ones((2, 2, 2)), pd.Series([1.0]), pd.DataFrame(TIMES), [[1]]]
+#: Words of Python, numpy and pandas about what they got.
+INTERNAL = re.compile(
+    "object is not|cannot reshape|has no attribute|not subscriptable|unhashable|unpack|"
+    "unsupported operand|could not broadcast|inhomogeneous|not supported between|not callable|"
+    "not iterable|cannot be interpreted|is ambiguous"
+)
+
+
+def said(call):
+    """What a call with something wrong raises, in one line."""
+    with pytest.raises((cs.CoschedError, TypeError, ValueError)) as raised:
+        call()
+    text = str(raised.value)
+    assert not INTERNAL.search(text), text
+    assert "\n" not in text
+    return text
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda value: type(value).__name__)
+def test_names_of_what_a_family_has(name, wrong):
+    of, inst = family(name), MAKE[name]()
+    assert "unknown" in said(lambda: of.solve(inst, wrong))
+    assert "unknown" in said(lambda: of.bound(inst, wrong))
+    assert "options" in said(lambda: of.compare(inst, options=wrong))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("wrong", [5, 1.5, len, object()], ids=lambda value: type(value).__name__)
+def test_texts_of_an_instance(name, wrong):
+    texts = ["notes"] if name == "cluster" else ["notes", "names"]
+    texts += {"bags": ["machine_names"], "dags": ["kernels"]}.get(name, [])
+    for argument in texts:
+        assert argument in said(lambda argument=argument: MAKE[name](**{argument: wrong}))
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda value: type(value).__name__)
+def test_words(wrong):
+    measured = {"a": {1: 8.0, 4: 2.0}}
+    assert "fit" in said(lambda: profiles.complete(measured, fit=wrong))
+    assert "counts" in said(lambda: profiles.complete(measured, counts=wrong))
+    assert "model" in said(lambda: cs.moldable.list_local(MAKE["moldable"](), model=wrong))
+    if not hasattr(wrong, "columns"):
+        assert "running" in said(lambda: MAKE["cluster"](running=wrong))
+
+
+@pytest.mark.parametrize("wrong", [len, object()], ids=lambda value: type(value).__name__)
+def test_numbers(wrong):
+    assert "epsilons" in said(lambda: cs.packs.pack_by_pack(MAKE["packs"](), epsilons=wrong))
+
+
+SHAPES = [5, len, [(0, 1, 2)], np.ones((2, 2, 2)), [[1], [2, 3]]]
+
+
+@pytest.mark.parametrize("wrong", SHAPES, ids=lambda value: type(value).__name__)
+def test_graphs(wrong):
+    """Three numbers an edge were "cannot reshape array of size 3 into shape (2)"."""
+    for argument in ("edges", "data", *(() if hasattr(wrong, "__len__") else ("names",))):
+        given = {"edges": [(0, 1)], argument: wrong}
+        assert argument in said(lambda given=given: cs.dags.Graph(TIMES, **given))
+    assert "rule" in said(lambda: profiles.Slowdowns(TIMES, wrong))
