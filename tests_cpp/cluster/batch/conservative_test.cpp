@@ -1,0 +1,199 @@
+#include "cosched/cluster/batch/conservative.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cosched/cluster/batch/batch_trace.hpp"
+#include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
+
+namespace cosched::cluster::batch {
+namespace {
+
+// The header, with everything recomputed at every instant.
+struct Textbook {
+  const Instance& instance;
+  const Layout& layout;
+  const Order& order;
+  bool requested;
+
+  struct Slot {
+    double start = kInfinity;
+    std::vector<int> share;
+  };
+  std::vector<Slot> slot = std::vector<Slot>(instance.size());
+  std::vector<double> start = std::vector<double>(instance.size(), -1), end = start;
+  std::vector<int> queue, running;
+  bool early = false, overdue = false;
+
+  const Jobs& jobs() const { return instance.jobs(); }
+  double expected(int j) const {
+    const double length = requested ? jobs().estimate[j] : jobs().runtime[j];
+    return length == 0 ? 1 : length;
+  }
+  double until(int j) const { return slot[j].start + expected(j); }
+
+  // Free nodes of each cell at `time`, by who runs (to its expected end) and who is promised.
+  std::vector<int> free_at(double time, double now) const {
+    std::vector<int> free = layout.nodes;
+    const auto take = [&](int j) {
+      for (std::size_t c = 0; c < free.size(); ++c) free[c] -= slot[j].share[c];
+    };
+    for (const int j : running)
+      if (until(j) > now && time < until(j)) take(j);
+    for (const int j : queue)
+      if (slot[j].start <= time && time < until(j)) take(j);
+    return free;
+  }
+
+  Slot earliest(int job, double now) const {
+    std::vector<double> times{now};
+    for (const std::vector<int>* some : {&running, &queue})
+      for (const int j : *some)
+        for (const double time : {slot[j].start, until(j)})
+          if (time > now && time < kInfinity) times.push_back(time);
+    std::sort(times.begin(), times.end());
+    for (const double from : times) {
+      std::vector<int> least = free_at(from, now);
+      for (const double time : times)
+        if (time > from && time < from + expected(job)) {
+          const std::vector<int> free = free_at(time, now);
+          for (std::size_t c = 0; c < least.size(); ++c) least[c] = std::min(least[c], free[c]);
+        }
+      int left = jobs().tasks[job];
+      for (std::size_t c = 0; c < least.size(); ++c) {
+        const bool open = layout.allowed[job] >> c & 1;
+        least[c] = open ? std::min(std::max(least[c], 0), left) : 0;
+        left -= least[c];
+      }
+      if (left == 0) return {from, least};
+    }
+    return {};
+  }
+
+  void plan(double now) {
+    const bool late = std::any_of(running.begin(), running.end(),
+                                  [&](int j) { return until(j) <= now && end[j] > now; });
+    if (late || overdue)
+      for (const int j : queue) slot[j].start = kInfinity;
+    for (const int j : queue) {
+      if (slot[j].start < kInfinity && !early) continue;
+      const Slot own = slot[j];
+      slot[j].start = kInfinity;
+      const Slot found = earliest(j, now);
+      slot[j] = found.start < own.start ? found : own;
+    }
+    overdue = late;
+    early = false;
+  }
+
+  void begin(double now) {
+    std::vector<int> waiting;
+    for (const int j : queue) {
+      std::vector<int> free = layout.nodes;
+      for (const int other : running)
+        for (std::size_t c = 0; c < free.size(); ++c) free[c] -= slot[other].share[c];
+      bool fits = slot[j].start <= now;
+      for (std::size_t c = 0; c < free.size(); ++c)
+        fits = fits && (slot[j].start == kInfinity || slot[j].share[c] <= free[c]);
+      if (!fits) {
+        waiting.push_back(j);
+        continue;
+      }
+      slot[j].start = start[j] = now;
+      end[j] = now + jobs().runtime[j];
+      running.push_back(j);
+    }
+    queue = waiting;
+  }
+
+  void run() {
+    std::size_t come = 0;
+    for (double now = 0;;) {
+      double next =
+          come < instance.order().size() ? jobs().submit[instance.order()[come]] : kInfinity;
+      for (const int j : running) {
+        next = std::min(next, end[j]);
+        if (until(j) > now) next = std::min(next, until(j));
+      }
+      for (const int j : queue)
+        if (slot[j].start > now) next = std::min(next, slot[j].start);
+      if (next == kInfinity) return;
+      now = std::max(now, next);
+      for (std::size_t k = 0; k < running.size();) {
+        const int j = running[k];
+        if (end[j] > now) {
+          ++k;
+          continue;
+        }
+        early = early || until(j) > now;
+        running.erase(running.begin() + static_cast<std::ptrdiff_t>(k));
+      }
+      for (; come < instance.order().size() && jobs().submit[instance.order()[come]] <= now; ++come)
+        queue.push_back(instance.order()[come]);
+      if (!order.key.empty())
+        std::stable_sort(queue.begin(), queue.end(),
+                         [&](int a, int b) { return order.key[a] < order.key[b]; });
+      plan(now);
+      begin(now);
+    }
+  }
+};
+
+Jobs drawn(Rng& rng, int count, int nodes) {
+  Jobs jobs;
+  for (int j = 0; j < count; ++j) {
+    jobs.submit.push_back(static_cast<double>(rng.below(60)));
+    jobs.tasks.push_back(1 + static_cast<int>(rng.below(nodes)));
+    jobs.cpu.push_back(1);
+    jobs.memory.push_back(0.5);
+    jobs.runtime.push_back(static_cast<double>(rng.below(30)));
+    jobs.estimate.push_back(
+        std::max(0.0, jobs.runtime.back() + static_cast<double>(rng.between(-8, 20))));
+  }
+  return jobs;
+}
+
+TEST(Conservative, EqualsTheTextbookOnNodesOfOneKind) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    Rng rng(seed);
+    const Instance instance(drawn(rng, 12, 5), 5);
+    const Layout layout = one_cell(instance);
+    Order order;
+    if (seed % 3 == 0)
+      for (int j = 0; j < 12; ++j) order.key.push_back(static_cast<double>(rng.below(4)));
+    for (const bool requested : {false, true}) {
+      Textbook book{instance, layout, order, requested};
+      book.run();
+      const PlacedOutcome made = conservative(
+          instance, layout, order, requested ? Estimates::requested : Estimates::perfect);
+      EXPECT_EQ(made.outcome.start, book.start) << seed << " " << requested;
+    }
+  }
+}
+
+TEST(Conservative, EqualsTheTextbookOnCells) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    Rng rng(seed);
+    const Jobs jobs = drawn(rng, 12, 3);
+    const Instance instance(jobs, 7);
+    Layout layout{{3, 1, 3}, {}};
+    for (const int tasks : jobs.tasks)
+      layout.allowed.push_back(rng.below(2) == 0 ? 7 : tasks == 1 && rng.below(2) == 0 ? 2 : 4);
+    const Order order;
+    for (const bool requested : {false, true}) {
+      Textbook book{instance, layout, order, requested};
+      book.run();
+      const PlacedOutcome made = conservative(
+          instance, layout, order, requested ? Estimates::requested : Estimates::perfect);
+      EXPECT_EQ(made.outcome.start, book.start) << seed << " " << requested;
+      for (int j = 0; j < 12; ++j)
+        for (int c = 0; c < 3; ++c) EXPECT_EQ(made.shares[j * 3 + c], book.slot[j].share[c]);
+      EXPECT_NO_THROW(placed_trace(instance, layout, made));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cosched::cluster::batch
