@@ -21,6 +21,7 @@ from cosched.execution import run as run_plan
 from cosched.execution import script as script_of
 from cosched.execution import together as pairs_together
 from cosched.execution.advice import command_to_run
+from cosched.execution.journal import read_past
 from cosched.execution.usage import ENOUGH
 
 EXAMPLES = {
@@ -152,6 +153,7 @@ def run(
         return
     journal = course.journal or plan.with_suffix(".journal.jsonl")
     replan, factor = course.replan, course.limit_factor
+    before = read_past(journal).completed if course.resume and journal.is_file() else frozenset()
     with watching() as watch:
         execution = run_plan(
             todo,
@@ -168,7 +170,7 @@ def run(
             watch=watch,
             tell=report.complain,
         )
-    said = written.write(execution, journal, given)
+    said = written.write(execution, journal, given, before)
     show_end(execution)
     for line in said:
         report.say(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -155,16 +156,20 @@ class Written:
     def check(self) -> None:
         check_files((self.output, (".json",)), (self.picture, PICTURES), (self.measured, (".csv",)))
 
-    def write(self, execution: Execution, journal: Path, codes: Codes) -> list[str]:
-        """Writes what was asked for; what is to be said of it."""
+    def write(
+        self, execution: Execution, journal: Path, codes: Codes, before: Collection[tuple[int, int]]
+    ) -> list[str]:
+        """Writes what was asked for; what is to be said of it. `before`: (task, attempt) that an
+        earlier driver completed, whose times it has appended."""
         said = []
         if self.output is not None:
             execution.write(self.output)
         if self.measured is not None:
             begun = read_past(journal).begun or 0.0
             when = datetime.datetime.fromtimestamp(begun, datetime.timezone.utc)
-            added = append_execution(execution, self.measured, when, codes)
-            append_executions(execution, self.measured, when.isoformat(), codes)
+            added = append_execution(execution, self.measured, when, codes, before)
+            if added:
+                append_executions(execution, self.measured, when.isoformat(), codes)
             said.append(f"{added} times appended to {self.measured}")
         if self.picture is not None:
             import matplotlib

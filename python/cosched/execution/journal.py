@@ -92,6 +92,13 @@ class Past:
         if "time" in event:
             self.elapsed = max(self.elapsed, real(event["time"], "time"))
 
+    @property
+    def completed(self) -> frozenset[tuple[int, int]]:
+        """(task, attempt) of all that completed."""
+        return frozenset(
+            (task, one.attempt) for task, one in self.tasks.items() if one.state == "completed"
+        )
+
     def _begin_again(self) -> None:
         """Forget how the tasks ended, not how often they were tried."""
         self.tasks = {task: Attempt(one.attempt) for task, one in self.tasks.items()}

@@ -7,7 +7,7 @@ import datetime
 import io as text_io
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -193,9 +193,13 @@ def _flag(text: str, where: str) -> bool:
 
 
 def runs_of(
-    execution: Execution, started: datetime.datetime, codes: Codes | None = None
+    execution: Execution,
+    started: datetime.datetime,
+    codes: Codes | None = None,
+    before: Collection[tuple[int, int]] = (),
 ) -> list[Run]:
-    """The tasks of an execution that completed, as measurements of their profiles."""
+    """The tasks of an execution that completed, as measurements of their profiles; without the
+    (task, attempt) of an earlier driver."""
 
     def profile(task: TaskRun) -> str:
         return task.name if codes is None else codes[task.name].profile_name
@@ -216,7 +220,7 @@ def runs_of(
             beside=_shares(task, company.get(task.task, ()), profile),
         )
         for task in execution.tasks
-        if task.state == "completed"
+        if task.state == "completed" and (task.task, task.attempt) not in before
     ]
 
 
@@ -235,11 +239,13 @@ def append_execution(
     path: str | PathLike[str],
     started: datetime.datetime,
     codes: Codes | None = None,
+    before: Collection[tuple[int, int]] = (),
 ) -> int:
-    """Append the real times of an execution to a file of runs; how many."""
+    """Append the real times of an execution to a file of runs, but for those of the (task, attempt)
+    that were completed `before`; how many."""
     file = RunsFile(path)
     try:
-        new = runs_of(execution, started, codes)
+        new = runs_of(execution, started, codes, before)
         file.append(new)
     finally:
         file.close()
