@@ -140,3 +140,10 @@ def test_shares_of_the_parent_are_followed(snapshot):
     snapshot.write_text(json.dumps(data))
     found = cs.cluster.when(cs.cluster.Snapshot.read(snapshot), draws=3)
     assert not any("Fairshare" in text for text in found.attrs["not_modelled"])
+
+
+def test_times_in_words():
+    from cosched.cli.when import in_words
+
+    said = [in_words(seconds) for seconds in (-7140, -3, 0, 59, 3600, np.inf)]
+    assert said == ["-1 h 59 min", "-3 s", "0 s", "59 s", "1 h 00 min", "never"]

@@ -69,6 +69,12 @@ def when(
     machine: Annotated[
         Path | None, typer.Option(help="Of the past: slurm.conf, or a folder of scontrol show.")
     ] = None,
+    accounts: Annotated[
+        Path | None, typer.Option(help="Of the past: what sacctmgr -P show assoc, qos printed.")
+    ] = None,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Of the past: without settings that have no rule.")
+    ] = False,
     moments: Annotated[int, typer.Option(help="Of the past.")] = 20,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The backtest, for --calibration: .json.")
@@ -88,7 +94,11 @@ def when(
     check_files((picture, (".png", ".pdf", ".svg")))
     check_files((output, (".json",)))
     if backtest is not None:
-        _backtest(backtest, machine, moments, draws, seed, output, as_json)
+        if machine is None:
+            raise InvalidInstance("--backtest: expected --machine, a slurm.conf or a folder")
+        site = cluster.Machine.read(machine, accounts=accounts)
+        site = site.approximated() if approximate else site
+        _backtest(backtest, site, moments, draws, seed, output, as_json)
         return
     jobs = list(jobs or ())
     if snapshot is not None and snapshot.name.isdigit() and not snapshot.exists():
@@ -137,15 +147,13 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | N
 
 def _backtest(
     history: Path,
-    machine: Path | None,
+    machine: cluster.Machine,
     moments: int,
     draws: int,
     seed: int,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    if machine is None:
-        raise InvalidInstance("--backtest: expected --machine, a slurm.conf or a folder")
     with _progress("moments", as_json) as progress:
         frame = cluster.backtest(
             history, machine, moments=moments, draws=draws, seed=seed, progress=progress
@@ -301,6 +309,8 @@ def in_words(seconds: float) -> str:
         return ""
     if math.isinf(seconds):
         return "never"
+    if round(seconds) < 0:
+        return f"-{in_words(-seconds)}"
     minutes, rest = divmod(round(seconds), 60)
     if not minutes:
         return f"{rest} s"
