@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cosched/cluster/batch/batch_trace.hpp"
+#include "cosched/cluster/batch/fcfs_easy.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 
@@ -193,6 +194,58 @@ TEST(Conservative, EqualsTheTextbookOnCells) {
       EXPECT_NO_THROW(placed_trace(instance, layout, made));
     }
   }
+}
+
+// On one node cores are as the nodes of one cell, whether a job's nodes are known or not.
+TEST(Conservative, CoresOfANodeAreNodesOfACell) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Rng rng(seed);
+    const Jobs jobs = drawn(rng, 12, 5);
+    const Instance instance(jobs, 5);
+    const std::vector<std::uint64_t> any(12, 1);
+    for (const bool known : {false, true}) {
+      const Site site({{{100, 5, 0}, 0, 0, 0}},
+                      {jobs.tasks, std::vector<int>(12, known ? 1 : 0), std::vector<int>(12, 0),
+                       std::vector<double>(12, 0.0), any, any});
+      for (const Estimates estimates : {Estimates::perfect, Estimates::requested}) {
+        const SiteOutcome made = conservative(instance, site, {}, estimates);
+        const PlacedOutcome plain = conservative(instance, one_cell(instance), {}, estimates);
+        EXPECT_EQ(made.outcome.start, plain.outcome.start) << seed << " " << known;
+        EXPECT_NO_THROW(site_trace(instance, site, made));
+      }
+    }
+  }
+}
+
+TEST(Batch, EachJobHasItsNodesOfItsCells) {
+  Rng rng(5);
+  const Jobs jobs = drawn(rng, 40, 3);
+  const Instance instance(jobs, 7);
+  Layout layout{{3, 1, 3}, {}};
+  for (int j = 0; j < 40; ++j) layout.allowed.push_back(rng.below(2) == 0 ? 7 : 4);
+  for (const bool backfill : {false, true}) {
+    const PlacedOutcome made = backfill ? easy(instance, layout, {}, Estimates::perfect)
+                                        : fcfs(instance, layout, {}, Estimates::perfect);
+    for (int j = 0; j < 40; ++j) {
+      int nodes = 0;
+      for (int c = 0; c < 3; ++c) {
+        nodes += made.shares[j * 3 + c];
+        EXPECT_TRUE(layout.allowed[j] >> c & 1 || made.shares[j * 3 + c] == 0);
+      }
+      EXPECT_EQ(nodes, jobs.tasks[j]);
+    }
+    EXPECT_NO_THROW(placed_trace(instance, layout, made));
+  }
+}
+
+// At 10 s the second has waited 9 s for 20, the third 8 s for 5.
+TEST(Batch, Wfp3PutsLongWaitsForShortRunsFirst) {
+  const Instance instance({{0, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {10, 20, 5}, {}}, 1);
+  const Layout layout = one_cell(instance);
+  EXPECT_EQ(fcfs(instance, layout, {true, {}}, Estimates::perfect).outcome.start,
+            (std::vector<double>{0, 15, 10}));
+  EXPECT_EQ(fcfs(instance, layout, {true, {0, 0, 1}}, Estimates::perfect).outcome.start,
+            (std::vector<double>{0, 10, 30}));
 }
 
 }  // namespace
