@@ -4,7 +4,10 @@
 
 #include <memory>
 
+#include "cosched/core/rng.hpp"
+#include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/shared/area.hpp"
+#include "cosched/moldable/shared/search.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -22,6 +25,42 @@ TEST(Configurations, ConfigurationsKnowWhatIsNotWorthRunningTogether) {
   EXPECT_LE(bound, 12);
   EXPECT_GE(bound, 12 * (1 - 3e-3));
   EXPECT_LE(shared::area_bound(instance), bound);
+}
+
+// Five jobs of times from milliseconds to hours, needs by count, slow-downs.
+Instance of_unit(std::uint64_t seed, double unit) {
+  Rng rng(seed);
+  Table times(5, 3);
+  Matrix<double> table(5, 5), needs(5, 3);
+  for (int i = 0; i < 5; ++i) {
+    const double work = 1 + 9 * rng.uniform();
+    for (int q = 1; q <= 3; ++q) {
+      times(i, q - 1) = unit * work * (0.2 + 0.8 / q);
+      needs(i, q - 1) = 1 + 3 * rng.uniform();
+    }
+    for (int j = 0; j < 5; ++j) table(i, j) = 1 + rng.uniform();
+  }
+  return Instance(Times(times), std::vector<double>(5, 1.0), {}, 3)
+      .with(std::make_shared<const Sharing>(5, std::vector<Resource>{{"memory", 6, needs}},
+                                            Slowdowns{table, {}}, std::nullopt));
+}
+
+TEST(Configurations, NoScheduleIsShorterInAnyUnitOfTime) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const double once = configuration_bound(of_unit(seed, 1)).value;
+    for (const double unit : {1e-3, 1.0, 1e4}) {
+      const Instance instance = of_unit(seed, unit);
+      const double bound = configuration_bound(instance).value;
+      search::SearchOptions options;
+      options.work = 2000;
+      const Placement found = shared::local_search(instance, options).placement;
+      check::validate(instance, to_schedule(instance, found));
+      EXPECT_LE(bound, makespan(found) * (1 + 1e-9)) << seed << " " << unit;
+      EXPECT_GE(bound, shared::area_bound(instance) * (1 - 1e-12));
+      EXPECT_NEAR(bound / unit, once, 5e-3 * once);
+      EXPECT_GE(bound, 0.7 * makespan(found));
+    }
+  }
 }
 
 }  // namespace

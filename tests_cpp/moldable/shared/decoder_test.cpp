@@ -49,6 +49,26 @@ TEST(Decoder, JobsOfNoWorthStartToo) {
   check::validate(later, to_schedule(later, made));
 }
 
+TEST(Decoder, ListsWaitForReleases) {
+  const Instance instance = Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {20, 1, 0}, 3)
+                                .with(std::make_shared<const Sharing>(*slow_threes().sharing()));
+  const Placement made = Decoder(instance).run({{0, 1, 2}, {1, 1, 1}, 1, {}});
+  EXPECT_EQ(made.start, (std::vector<double>{20, 4, 0}));
+  check::validate(instance, to_schedule(instance, made));
+  check::validate(instance, to_schedule(instance, replayed(instance, made)));
+}
+
+// A second processor for the one that starts now, where that is worth more than another job.
+TEST(Decoder, GreedyGrowsCounts) {
+  const Instance instance =
+      Instance(Times(Table{{8, 2, 2}, {9, 9, 9}}), {1, 1}, {}, 3)
+          .with(std::make_shared<const Sharing>(2, std::vector<Resource>{{"memory", 9, {{1}, {1}}}},
+                                                std::nullopt, std::nullopt));
+  const Placement made = Decoder(instance).greedy({8, 9});
+  EXPECT_EQ(made.procs, (Allotment{2, 1}));
+  EXPECT_EQ(made.start, (std::vector<double>{0, 0}));
+}
+
 TEST(Beam, WaitsWhereThatIsWorthMore) {
   const Instance instance = slow_threes();
   const Decoder decoder(instance);
