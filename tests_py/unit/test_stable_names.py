@@ -1,6 +1,9 @@
 """The page of stable names is of this package: every public name stands there, once."""
 
+import csv
+import json
 import re
+import sys
 
 import pytest
 
@@ -51,3 +54,40 @@ def test_verbs(capsys, monkeypatch):
     shown = set(re.findall(r"^│ ([a-z]+) ", capsys.readouterr().out, flags=re.MULTILINE))
     listed = re.findall(r"^\| (?:stable|experimental) \| (.*) \|$", PAGE, flags=re.MULTILINE)
     assert {name for cell in listed for name in names(cell)} == shown
+
+
+COMMANDS = """\
+profile codes.toml --counts 1 --repeat 1 -o runs.csv
+plan runs.csv --codes codes.toml -o plan.json
+run plan.json --codes codes.toml -o execution.json
+solve packs runs.csv --max-tasks 1 -o plan.csv --algorithm sequential
+compare packs runs.csv --max-tasks 1 --algorithms sequential -o table.csv
+compare packs runs.csv --max-tasks 1 --algorithms sequential -o table.json
+bound packs runs.csv --max-tasks 1 -o bound.json
+when now.json --draws 2 --json
+"""
+
+
+def test_files(tmp_path, monkeypatch, capsys):
+    """Each file of the page is written, and has the keys or columns that stand there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "codes.toml").write_text(
+        f"procs = 1\n[task.a]\ncommand = [{sys.executable!r}, '-c', 'pass']\ncounts = [1]\n"
+    )
+    cs.cluster.Snapshot.read(REPO / "notebooks" / "cluster" / "now.json").write("now.json")
+    for line in COMMANDS.splitlines():
+        capsys.readouterr()
+        assert main(line.split()) == 0, line
+    (tmp_path / "printed.json").write_text(capsys.readouterr().out)
+    rows = re.findall(r"^\| (`\w+.*-o.*|`when --json`) \| (.*) \|$", PAGE, flags=re.MULTILINE)
+    assert len(rows) == 8
+    for written, keys in rows:
+        suffixed = re.findall(r"([a-z]+)(\.json|\.csv)", written) or [("printed", ".json")]
+        for suffix in {*re.findall(r"\.json|\.csv", written), suffixed[0][1]}:
+            path = tmp_path / f"{suffixed[0][0]}{suffix}"
+            if suffix == ".csv":
+                found = next(csv.reader(path.open()))
+            else:
+                read = json.loads(path.read_text())
+                found = read[0] if isinstance(read, list) else read
+            assert not set(names(keys)) - set(found), path.name

@@ -205,6 +205,15 @@ def test_damage_is_one_line(tmp_path, capsys, name, text, said):
     assert not out.exists()
 
 
+def test_a_file_is_no_folder(tmp_path, capsys):
+    (tmp_path / "now.json").write_text("{}")
+    for name, said in (("now.json", "a file, expected a folder"), ("none", "no such file")):
+        assert (
+            main(["snapshot", "--from", str(tmp_path / name), "-o", str(tmp_path / "o.json")]) == 2
+        )
+        assert f"{tmp_path / name}: {said}" in capsys.readouterr().err.replace("\n", "")
+
+
 def test_partial_folders_and_bad_files(tmp_path, capsys):
     (tmp_path / "sdiag.txt").write_text("nothing")
     (tmp_path / "bad.json").write_text("[]")

@@ -65,7 +65,8 @@ def collected(path: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
                 moments.setdefault(prefix, {}).setdefault(_ALIASES.get(name, name), one)
                 break
     if wanted and wanted not in moments:
-        raise InvalidInstance(f"{path}: no such file or folder")
+        why = "a file, expected a folder" if given.exists() else "no such file or folder"
+        raise InvalidInstance(f"{path}: {why}")
     known = [prefix for prefix in moments if prefix]
     if not moments:
         names = "squeue.json, scontrol_job.txt, scontrol_node.txt, ..."
