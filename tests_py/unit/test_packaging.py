@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,18 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for():
     assert not asked - named
     host = {line.split()[0] for line in recipe["requirements"]["host"]}
     assert {re.split("[<>=]", line)[0] for line in PROJECT["build-system"]["requires"]} <= host
+
+
+def test_the_conda_recipe_is_one(tmp_path, monkeypatch):
+    """rattler-build reads it, refuses a key that it does not know, and renders one package."""
+    rattler = pytest.importorskip("rattler_build", reason="of the extra dev: 83 MB")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # it leaves folders
+    recipe = (REPO / "conda" / "recipe.yaml").read_text()
+    variant = rattler.VariantConfig.from_yaml("cxx_compiler: [gxx]\nc_stdlib: [sysroot]\n")
+    (package,) = rattler.Stage0Recipe.from_yaml(recipe).render(variant)
+    assert package.recipe.package.name == PROJECT["project"]["name"]
+    with pytest.raises(rattler.RattlerBuildError):
+        rattler.Stage0Recipe.from_yaml(recipe.replace("license_file", "licence_file"))
 
 
 def test_nobody_is_sent_to_a_strangers_package():
