@@ -22,7 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).parents[1]
 FAMILIES = sorted(path.parent.name for path in HERE.glob("tests_cpp/*/mutants.txt"))
 #: Seconds that the tests of a change may take; those of the sources as they are take a few.
-LONGEST = 60
+LONGEST = 120
 
 
 def changes(path: Path) -> list[tuple[str, str, str, str]]:

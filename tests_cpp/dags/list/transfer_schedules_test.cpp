@@ -206,6 +206,18 @@ TEST(TransferSchedules, CpopKeepsItsPathOnOneUnit) {
   EXPECT_EQ(plan.start, (std::vector<double>{0, 2, 3, 5}));
 }
 
+TEST(TransferSchedules, OlsRanksByWhatFollowsATransfer) {
+  // Task 0 takes 1 s, 5 s of transfer and 10 s behind it; task 2 is longer and ends the graph.
+  const TaskGraph graph(3, {{0, 1}});
+  Table times{{1, 9}, {99, 10}, {3, 99}};
+  const Instance instance(
+      times, graph, {1, 1},
+      Transfers(graph, {1, 1}, {{0, 1}}, {5}, {Table(2, 2, 1.0), Table(2, 2), {}}));
+  const Plan plan = list::ols(instance, {0, 1, 0});
+  plain::expect_valid(instance, plan);
+  EXPECT_EQ(plan.start, (std::vector<double>{0, 6, 1}));
+}
+
 TEST(TransferSchedules, PeftLooksAhead) {
   // OCT by hand: 1 needs 1 on the second type, so 0 on the first type pays min(5, 1 + 2).
   const TaskGraph graph(2, {{0, 1}});
