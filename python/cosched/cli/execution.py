@@ -21,7 +21,6 @@ from cosched.execution import run as run_plan
 from cosched.execution import script as script_of
 from cosched.execution import together as pairs_together
 from cosched.execution.advice import command_to_run
-from cosched.execution.journal import read_past
 from cosched.execution.usage import ENOUGH
 
 EXAMPLES = {
@@ -153,27 +152,32 @@ def run(
         return
     journal = course.journal or plan.with_suffix(".journal.jsonl")
     replan, factor = course.replan, course.limit_factor
-    before = read_past(journal).completed if course.resume and journal.is_file() else frozenset()
-    with watching() as watch:
-        execution = run_plan(
-            todo,
-            given,
-            where.made(grace=io.parse_nonnegative(course.grace, "--grace")),
-            barrier=not course.no_barrier,
-            journal=journal,
-            resume=course.resume,
-            again=course.again,
-            limit_factor=None if factor is None else io.parse_positive(factor, "--limit-factor"),
-            replan=None if replan is None else io.parse_positive(replan, "--replan", "a share"),
-            stop_on_failure=course.stop_on_failure,
-            outputs=course.outputs,
-            watch=watch,
-            tell=report.complain,
-        )
-    said = written.write(execution, journal, given, before)
+    said: list[str] = []
+    try:
+        with watching() as watch:
+            execution = run_plan(
+                todo,
+                given,
+                where.made(grace=io.parse_nonnegative(course.grace, "--grace")),
+                barrier=not course.no_barrier,
+                journal=journal,
+                resume=course.resume,
+                again=course.again,
+                limit_factor=None
+                if factor is None
+                else io.parse_positive(factor, "--limit-factor"),
+                replan=None if replan is None else io.parse_positive(replan, "--replan", "a share"),
+                stop_on_failure=course.stop_on_failure,
+                outputs=course.outputs,
+                watch=watch,
+                tell=report.complain,
+                done=lambda record: said.extend(written.measure(record, journal, given)),
+            )
+    finally:
+        for line in said:
+            report.say(line)
+    written.write(execution)
     show_end(execution)
-    for line in said:
-        report.say(line)
     if not execution.good:
         raise typer.Exit(1)
 

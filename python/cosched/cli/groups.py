@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -156,24 +155,22 @@ class Written:
     def check(self) -> None:
         check_files((self.output, (".json",)), (self.picture, PICTURES), (self.measured, (".csv",)))
 
-    def write(
-        self, execution: Execution, journal: Path, codes: Codes, before: Collection[tuple[int, int]]
-    ) -> list[str]:
-        """Writes what was asked for; what is to be said of it. `before`: (task, attempt) that an
-        earlier driver completed, whose times it has appended."""
-        said = []
+    def measure(self, execution: Execution, journal: Path, codes: Codes) -> list[str]:
+        """Appends what the last driver ran, and nothing of those before it."""
+        past = read_past(journal)
+        if self.measured is None or not (ran := past.ran()):
+            return []
+        when = datetime.datetime.fromtimestamp(past.begun or 0.0, datetime.timezone.utc)
+        added = append_execution(execution, self.measured, when, codes, ran)
+        append_executions(execution, self.measured, when.isoformat(), codes)
+        return [f"{added} times appended to {self.measured}"]
+
+    def write(self, execution: Execution) -> None:
+        """Writes what was asked for."""
         if self.output is not None:
             execution.write(self.output)
-        if self.measured is not None:
-            begun = read_past(journal).begun or 0.0
-            when = datetime.datetime.fromtimestamp(begun, datetime.timezone.utc)
-            added = append_execution(execution, self.measured, when, codes, before)
-            if added:
-                append_executions(execution, self.measured, when.isoformat(), codes)
-            said.append(f"{added} times appended to {self.measured}")
         if self.picture is not None:
             import matplotlib
 
             matplotlib.use("Agg")
             plot.save(plot.execution(execution), self.picture)
-        return said

@@ -57,6 +57,7 @@ class Driver:
         replanner: Replanner | None,
         limit_factor: float | None = None,
         tell: Callable[[str], None] | None = None,
+        done: Callable[[Execution], None] | None = None,
         again: bool = False,
     ) -> None:
         self.plan = self.original = plan
@@ -73,6 +74,7 @@ class Driver:
         self.limit_factor = limit_factor
         self.again = again
         self.tell = tell
+        self.done = done
         self.tokens = Tokens.of(plan, codes)
         self.stopped = False
         self.run = uuid.uuid4().hex
@@ -197,13 +199,16 @@ class Driver:
         self.journal.write("closed", time=self.now())
         if self.watch:
             self.watch(self)
+        execution = self.execution()
+        if self.done:
+            self.done(execution)
         if pool.interrupts:
             left = sum(self.attempt(step).state != "completed" for step in self.plan.steps)
             raise pool.interruption(
                 f"interrupted: {left} of {len(self.plan.steps)} tasks are not done; "
                 f"--resume goes on with {self.journal.path}"
             )
-        return self.execution()
+        return execution
 
     def _pause(self) -> float | None:
         """Seconds until this has something to do though nothing ends."""

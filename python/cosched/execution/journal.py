@@ -39,6 +39,7 @@ class Attempt:
     exit_code: int | None = None
     units: tuple[int, ...] | None = None
     cpu_seconds: float | None = None
+    driver: int = 0  # of the drivers of the run: the one that started it
 
 
 @dataclass
@@ -56,6 +57,10 @@ class Past:
 
     def of(self, task: int) -> Attempt:
         return self.tasks.setdefault(task, Attempt())
+
+    def ran(self) -> set[int]:
+        """Tasks that the last driver started: what completed before it is not among them."""
+        return {task for task, one in self.tasks.items() if one.driver == self.drivers}
 
     def take(self, event: Mapping[str, Any]) -> None:
         """One more line."""
@@ -77,7 +82,10 @@ class Past:
             one = self.of(task)
             if what == "starting":
                 attempt = integer(event["attempt"], "attempt")
-                self.tasks[task] = Attempt(attempt, "running", time, units=_units(event))
+                units = _units(event)
+                self.tasks[task] = Attempt(
+                    attempt, "running", time, units=units, driver=self.drivers
+                )
             elif what == "started":
                 one.start = time
             elif what == "lost":
@@ -91,13 +99,6 @@ class Past:
                 one.cpu_seconds = None if cpu is None else real(cpu, "cpu_seconds")
         if "time" in event:
             self.elapsed = max(self.elapsed, real(event["time"], "time"))
-
-    @property
-    def completed(self) -> frozenset[tuple[int, int]]:
-        """(task, attempt) of all that completed."""
-        return frozenset(
-            (task, one.attempt) for task, one in self.tasks.items() if one.state == "completed"
-        )
 
     def _begin_again(self) -> None:
         """Forget how the tasks ended, not how often they were tried."""

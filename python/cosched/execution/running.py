@@ -39,6 +39,7 @@ def run(
     outputs: str | PathLike[str] | None = None,
     watch: Watch | None = None,
     tell: Callable[[str], None] | None = None,
+    done: Callable[[Execution], None] | None = None,
     **options: Any,
 ) -> Execution:
     """Run a plan: every task as a process of its own, on the processors that the plan gives it.
@@ -86,6 +87,8 @@ def run(
     tell : callable, optional
         Called with a line for each task that has run for five times its planned seconds, and for
         what is cancelled because a task before it failed.
+    done : callable, optional
+        Called with the record when all has ended, after Ctrl-C or SIGTERM, too.
     **options
         Of a launcher that is given by its name: ``oversubscribe``, ``unit``, ``grace``.
 
@@ -135,6 +138,7 @@ def run(
             replanner=replanner,
             limit_factor=factor,
             tell=tell,
+            done=done,
             again=again,
         )
         return driver.drive()

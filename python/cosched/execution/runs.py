@@ -7,7 +7,7 @@ import datetime
 import io as text_io
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -196,10 +196,12 @@ def runs_of(
     execution: Execution,
     started: datetime.datetime,
     codes: Codes | None = None,
-    before: Collection[tuple[int, int]] = (),
+    ran: Container[int] | None = None,
 ) -> list[Run]:
-    """The tasks of an execution that completed, as measurements of their profiles; without the
-    (task, attempt) of an earlier driver."""
+    """The tasks of an execution that completed, as measurements of their profiles.
+
+    Of a run that was gone on with only those that the last driver `ran`: the others were measured.
+    """
 
     def profile(task: TaskRun) -> str:
         return task.name if codes is None else codes[task.name].profile_name
@@ -220,7 +222,7 @@ def runs_of(
             beside=_shares(task, company.get(task.task, ()), profile),
         )
         for task in execution.tasks
-        if task.state == "completed" and (task.task, task.attempt) not in before
+        if task.state == "completed" and (ran is None or task.task in ran)
     ]
 
 
@@ -239,13 +241,12 @@ def append_execution(
     path: str | PathLike[str],
     started: datetime.datetime,
     codes: Codes | None = None,
-    before: Collection[tuple[int, int]] = (),
+    ran: Container[int] | None = None,
 ) -> int:
-    """Append the real times of an execution to a file of runs, but for those of the (task, attempt)
-    that were completed `before`; how many."""
+    """Append the real times of an execution to a file of runs; how many."""
     file = RunsFile(path)
     try:
-        new = runs_of(execution, started, codes, before)
+        new = runs_of(execution, started, codes, ran)
         file.append(new)
     finally:
         file.close()
