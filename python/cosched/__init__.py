@@ -13,8 +13,8 @@ figures: :mod:`cosched.experiments`. Workflow managers:
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from cosched.core import Bound, Result, Schedule, time_limit
 from cosched.errors import (
     CoschedError,
     InfeasibleError,
@@ -26,14 +26,21 @@ from cosched.errors import (
     StudyError,
     TimeLimit,
 )
-from cosched.registry import FAMILIES, register
 from cosched.version import installed_version
 
-#: Loaded on first use, so that ``import cosched`` stays quick.
+if TYPE_CHECKING:
+    from cosched.core import Bound, Result, Schedule, time_limit
+    from cosched.registry import register
+
+# Loaded on first use, so that ``import cosched`` and a command's own start stay quick.
 _MODULES = (
-    *FAMILIES,
+    *("packs", "dags", "cluster", "moldable", "bags"),
     *("execution", "experiments", "io", "plot", "profiles", "workflows", "workloads"),
 )
+_PLACES = dict.fromkeys(("Bound", "Result", "Schedule", "time_limit"), "core") | {
+    "FAMILIES": "registry",
+    "register": "registry",
+}
 
 __all__ = [
     "Bound",
@@ -58,10 +65,12 @@ __all__ = [
 def __getattr__(name: str):
     if name in _MODULES:
         return import_module(f"cosched.{name}")
+    if name in _PLACES:
+        return getattr(import_module(f"cosched.{_PLACES[name]}"), name)
     if name == "__version__":
         return installed_version()
     raise AttributeError(f"module 'cosched' has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_MODULES))
+    return sorted(set(globals()) | {*_MODULES, *_PLACES})

@@ -51,7 +51,8 @@ def test_algorithms_and_bounds(family):
 def test_verbs(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["--help"]) == 0
-    shown = set(re.findall(r"^│ ([a-z]+) ", capsys.readouterr().out, flags=re.MULTILINE))
+    _, _, commands = capsys.readouterr().out.partition("Commands:")
+    shown = set(re.findall(r"^  ([a-z]+) ", commands, flags=re.MULTILINE))
     listed = re.findall(r"^\| (?:stable|experimental) \| (.*) \|$", PAGE, flags=re.MULTILINE)
     assert {name for cell in listed for name in names(cell)} == shown
 

@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from cosched.cli.commands import EXAMPLES, on_demand
+from cosched.cli.lazy import EXAMPLES, on_demand
 from cosched.cli.own import import_own
 from cosched.cli.signals import exit_code, terminable
 from cosched.cli.streams import patient
@@ -45,15 +45,37 @@ _MODULES = {
     "fetch": "files",
 }
 
+#: What ``--help`` says of each; a test compares it with the verb's own help.
+_ABOUT = {
+    "solve": "Run one algorithm; show its schedule's value and how far it can be from the best.",
+    "compare": "Run several algorithms and show them side by side. FILE goes before --algorithms.",
+    "bound": "A proven bound on the optimum.",
+    "validate": "Check a schedule file against its instance.",
+    "study": "The papers' tables and figures, resumable.",
+    "slurm": "Slurm's scheduler, reproduced: check it against recordings of real ones.",
+    "snakemake": "Snakemake's runs, judged.",
+    "audit": "One page about a log for the one who decides: what happened, what could have "
+    "been, why.",
+    "snapshot": "What a user may see of a Slurm now: jobs, nodes, priorities, shares, limits. "
+    "Only reads; nothing is sent anywhere.",
+    "when": "When pending jobs will start, as a distribution; how many nodes to ask for.",
+    "profile": "Measure codes.",
+    "plan": "Plan measured codes.",
+    "script": "A plan for sbatch.",
+    "run": "Run a plan.",
+    "generate": "Write a generated workload.",
+    "fetch": "Download a log of the Parallel Workloads Archive, with its checksum verified.",
+}
+
 
 def _add(verb: str, to: typer.Typer) -> None:
     import_module(f"cosched.cli.{_MODULES[verb]}").add(to)
 
 
 app = typer.Typer(
-    cls=on_demand(_MODULES, _add),
+    cls=on_demand(_MODULES, _add, _ABOUT),
+    rich_markup_mode=None,  # its help takes as long to import as all the rest
     help="Published schedulers for parallel machines, with a proven bound beside every result.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -62,6 +84,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
     import_: Annotated[
         list[str] | None,
@@ -77,6 +100,9 @@ def _root(
         raise typer.Exit()
     for name in import_ or ():
         import_own(name)
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise ValueError("expected one of the commands above")
 
 
 def _spread(arguments: Sequence[str]) -> list[str]:

@@ -7,28 +7,17 @@ A family contributes its instance arguments, files that ``solve`` writes and pic
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
-from typer.main import get_group
 
 from cosched import io
-from cosched.cli.signals import exit_code
+from cosched.cli.lazy import EXAMPLES, on_demand
 from cosched.core import Output, Presentation
 from cosched.registry import FAMILIES, presentation
-
-EXAMPLES = {
-    "solve": "cosched solve {family} {file} {arguments} --algorithm {algorithm} -o plan.json",
-    "compare": "cosched compare {family} {file} {arguments} --plot best.png -o table.md",
-    "bound": "cosched bound {family} {file} {arguments}",
-    "validate": "cosched validate {family} {file} plan.json {arguments}",
-    "generate": "cosched generate packs_ii --seed 1 -o times.csv",
-    "fetch": "cosched fetch HPC2N-2002 --out logs",
-}
 
 
 def _parameter(name: str, type_: Any, declared: Any, **default: Any) -> inspect.Parameter:
@@ -53,31 +42,6 @@ def _parameters_of(of: Presentation, outputs: Sequence[Output]) -> list[inspect.
 def _example(verb: str, name: str) -> str:
     file, arguments, algorithm = presentation(name).example
     return EXAMPLES[verb].format(family=name, file=file, arguments=arguments, algorithm=algorithm)
-
-
-def on_demand(names: Collection[str], add: Callable[[str, typer.Typer], None]) -> type[TyperGroup]:
-    """A group of these commands, of which ``add(name, app)`` makes one when it is asked for."""
-
-    class OnDemand(TyperGroup):
-        def list_commands(self, ctx: Any) -> list[str]:
-            return list(names)
-
-        def get_command(self, ctx: Any, cmd_name: str) -> Any:
-            if cmd_name not in self.commands:
-                # Of an unknown name all are made: the message lists near ones.
-                for name in [cmd_name] if cmd_name in names else names:
-                    app = typer.Typer()
-                    add(name, app)
-                    self.commands.update(get_group(app).commands)
-            return super().get_command(ctx, cmd_name)
-
-        def invoke(self, ctx: Any) -> Any:
-            try:
-                return super().invoke(ctx)
-            except KeyboardInterrupt as stop:  # typer would end without a word
-                raise typer.Exit(exit_code(stop)) from None
-
-    return OnDemand
 
 
 def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -> None:

@@ -10,7 +10,7 @@ import typer
 from cosched import io, workloads
 from cosched.cli import report
 from cosched.cli.commands import EXAMPLES
-from cosched.cli.signals import best_so_far
+from cosched.cli.stopping import best_so_far
 from cosched.cli.values import Options, Seed, parse_options, required, seed_of_text
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance

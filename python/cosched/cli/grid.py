@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cli import report
-from cosched.cli.signals import best_so_far
+from cosched.cli.stopping import best_so_far
 from cosched.cli.values import parse_options
 from cosched.core import Family, Presentation, Result
 from cosched.core.options import accepted_options

@@ -15,7 +15,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from cosched import io, plot
 from cosched.cli import tables
-from cosched.cli.signals import best_so_far
+from cosched.cli.stopping import best_so_far
 from cosched.core import Presentation, Result
 from cosched.core.comparison import in_order, settled
 from cosched.core.drawing import literal

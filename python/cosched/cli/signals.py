@@ -1,32 +1,22 @@
-"""Ctrl-C and SIGTERM: what was found is shown, then the command ends with 130 or 143."""
+"""Ctrl-C and SIGTERM: the command ends with 130 or 143."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from cosched import _core
-from cosched.core import Result
-from cosched.errors import Terminated, TimeLimit, printable
-
-#: Status of a row that a signal ended.
-INTERRUPTED = "interrupted"
-
-_Row = tuple[dict[str, Any], Result | None]
-
-#: Seconds after which what has not ended, because it looks at no clock, ends without a result.
-_PATIENCE = 1.5
+from cosched.errors import Terminated, printable
 
 
 @contextmanager
 def terminable() -> Iterator[None]:
     """SIGTERM raises, as Ctrl-C does."""
-    with _handled({signal.SIGTERM: _terminate}):
+    with handled({signal.SIGTERM: _terminate}):
         yield
 
 
@@ -40,58 +30,9 @@ def exit_code(stop: KeyboardInterrupt) -> int:
     return 128 + (signal.SIGTERM if isinstance(stop, Terminated) else signal.SIGINT)
 
 
-class Stop:
-    """Whether a signal came, and which."""
-
-    kind: type[KeyboardInterrupt] | None = None
-
-    def handle(self, number: int, frame: FrameType | None) -> None:
-        """The first signal ends this search and those that follow, each with its best."""
-        if self.kind is not None:
-            raise self.kind
-        self.kind = Terminated if number == signal.SIGTERM else KeyboardInterrupt
-        _core.request_stop()
-        signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
-
-    def rows(self, found: Iterable[_Row]) -> Iterator[_Row]:
-        """Rows of a table, with their results, up to the one that the signal ended: it says so.
-
-        Then what came is raised.
-        """
-        for row, result in found:
-            if self.kind is not None and row["status"] == "time_limit":
-                row = {**row, "status": INTERRUPTED}
-            yield row, result
-            if self.kind is not None:
-                raise self.kind
-
-    def then(self, said: str) -> None:
-        """Raise what came, now that the result has been shown."""
-        if self.kind is not None:
-            raise self.kind(f"interrupted: {said}")
-
-
 @contextmanager
-def best_so_far() -> Iterator[Stop]:
-    """In this block a signal ends the search and not the command: its best so far is the result.
-
-    A second one, and what has nothing to show when it is stopped, end the command.
-    """
-    wanted = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
-    stop = Stop()
-    try:
-        with _handled(dict.fromkeys((*wanted, signal.SIGALRM), stop.handle)):
-            yield stop
-    except TimeLimit:
-        if stop.kind is None:
-            raise
-        raise stop.kind from None
-    finally:
-        _core.forget_stop()
-
-
-@contextmanager
-def _handled(handlers: dict[int, Any]) -> Iterator[None]:
+def handled(handlers: dict[int, Any]) -> Iterator[None]:
+    """In this block signals have these handlers."""
     if threading.current_thread() is not threading.main_thread():  # others get no signals
         yield
         return

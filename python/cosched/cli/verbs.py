@@ -14,7 +14,7 @@ from cosched.cli.commands import add as add_verb
 from cosched.cli.grid import compare_grid, parse_grid, show_grid
 from cosched.cli.records import as_it_happened, record_of
 from cosched.cli.schedules import read_schedule
-from cosched.cli.signals import INTERRUPTED, best_so_far
+from cosched.cli.stopping import INTERRUPTED, best_so_far
 from cosched.cli.values import (
     PICTURES,
     RESULTS,

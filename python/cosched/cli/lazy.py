@@ -1,0 +1,57 @@
+"""Commands that are made when they are asked for: most of what a short one costs are imports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_group
+
+from cosched.cli.signals import exit_code
+
+EXAMPLES = {
+    "solve": "cosched solve {family} {file} {arguments} --algorithm {algorithm} -o plan.json",
+    "compare": "cosched compare {family} {file} {arguments} --plot best.png -o table.md",
+    "bound": "cosched bound {family} {file} {arguments}",
+    "validate": "cosched validate {family} {file} plan.json {arguments}",
+    "generate": "cosched generate packs_ii --seed 1 -o times.csv",
+    "fetch": "cosched fetch HPC2N-2002 --out logs",
+}
+
+
+def on_demand(
+    names: Collection[str],
+    add: Callable[[str, typer.Typer], None],
+    about: Mapping[str, str] | None = None,
+) -> type[TyperGroup]:
+    """A group of these commands, of which ``add(name, app)`` makes one when it is asked for; with
+    `about`, a line each, the list of them makes none."""
+
+    class OnDemand(TyperGroup):
+        def list_commands(self, ctx: Any) -> list[str]:
+            return list(names)
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:
+            if about is None:
+                return super().format_commands(ctx, formatter)
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, about[name]) for name in names])
+
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            if cmd_name not in self.commands:
+                # Of an unknown name all are made: the message lists near ones.
+                for name in [cmd_name] if cmd_name in names else names:
+                    app = typer.Typer()
+                    add(name, app)
+                    self.commands.update(get_group(app).commands)
+            return super().get_command(ctx, cmd_name)
+
+        def invoke(self, ctx: Any) -> Any:
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt as stop:  # typer would end without a word
+                raise typer.Exit(exit_code(stop)) from None
+
+    return OnDemand
