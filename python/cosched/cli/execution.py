@@ -147,10 +147,11 @@ def run(
     written.check()
     given = Codes.read(codes)
     todo = Plan.read(plan, list(given))
-    if dry_run:
-        _show_commands(todo, given, where)
-        return
     journal = course.journal or plan.with_suffix(".journal.jsonl")
+    if dry_run:
+        goes_on = course.resume and journal.exists()
+        _show_commands(todo, given, where, journal if goes_on else None)
+        return
     replan, factor = course.replan, course.limit_factor
     said: list[str] = []
     try:
@@ -233,8 +234,10 @@ def _together(
             )
 
 
-def _show_commands(plan: Plan, codes: Codes, where: Where) -> None:
-    frame = commands(plan, codes, where.made())
+def _show_commands(plan: Plan, codes: Codes, where: Where, journal: Path | None) -> None:
+    frame = commands(plan, codes, where.made(), journal=journal)
+    if left := len(plan.steps) - len(frame):
+        report.say(f"{left} of {len(plan.steps)} tasks completed: {journal}")
     for row in frame.to_dict("records"):
         pinned = f" on cores {row['cores']}" if row["cores"] else ""
         report.say(f"{row['start']:10.3f} s  {row['name']}{pinned}: {row['command']}")

@@ -12,8 +12,8 @@ from cosched.core import Result, Schedule
 from cosched.core.arrays import positive
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
-from cosched.execution.driver import Driver, Watch
-from cosched.execution.journal import Journal
+from cosched.execution.driver import Driver, Watch, with_placements
+from cosched.execution.journal import Journal, Past, read_past
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.planned import Plan
 from cosched.execution.record import Execution
@@ -150,6 +150,8 @@ def commands(
     schedule: Schedule | Result | Plan,
     codes: Codes,
     launcher: str | Launcher = "local",
+    *,
+    journal: str | PathLike[str] | None = None,
     **options: Any,
 ) -> pd.DataFrame:
     """What :func:`run` would start, in order; nothing is run.
@@ -159,6 +161,8 @@ def commands(
     schedule : Schedule, Result or Plan
     launcher, **options
         As for :func:`run`.
+    journal : str or path-like, optional
+        Of a run that would be resumed: what completed there would not be started.
 
     Returns
     -------
@@ -186,9 +190,15 @@ def commands(
     chosen = launcher_of(launcher, **options)
     plan.check(codes)
     chosen.check(plan, codes)
+    past = Past() if journal is None else read_past(journal)
+    if past.runs and past.plan != plan.digest:
+        raise InvalidInstance(f"{journal}: the journal of another plan")
+    placed = with_placements(plan, past.replanned) if past.replanned else plan
     rows = []
-    for step in plan.steps:
-        launch = chosen.launch(step, codes[step.name], plan)
+    for step in placed.steps:
+        if past.of(step.task).state == "completed":
+            continue
+        launch = chosen.launch(step, codes[step.name], placed)
         cores = "" if launch.cores is None else ",".join(map(str, sorted(launch.cores)))
         rows.append((step.name, step.start, cores, shlex.join(launch.command)))
     return pd.DataFrame(rows, columns=["name", "start", "cores", "command"])
