@@ -8,19 +8,21 @@ from typing import Annotated
 
 import typer
 
-from cosched import io, plot
+import cosched  # cosched.plot is imported when something is drawn
+from cosched import io
 from cosched.cli import report
 from cosched.cli.commands import in_groups
 from cosched.cli.groups import Asked, Company, Course, Proof, Unit, Where, Written
 from cosched.cli.live import measuring, show_end, show_runs, watching
 from cosched.cli.values import PICTURES, Plot, Seed, check_files, seed_of_text
-from cosched.execution import Adaptive, Codes, Plan, commands
+from cosched.execution import Adaptive, Codes, Plan
 from cosched.execution import plan as make_plan
 from cosched.execution import profile as measure
 from cosched.execution import run as run_plan
 from cosched.execution import script as script_of
 from cosched.execution import together as pairs_together
 from cosched.execution.advice import command_to_run
+from cosched.execution.running import command_rows
 from cosched.execution.usage import ENOUGH
 
 EXAMPLES = {
@@ -122,7 +124,7 @@ def plan(
         import matplotlib
 
         matplotlib.use("Agg")
-        plot.save(plot.gantt(advice.result.schedule), picture)
+        cosched.plot.save(cosched.plot.gantt(advice.result.schedule), picture)
     for line in advice.lines():
         report.say(line)
     report.say(f"run it: {command_to_run(output or 'plan.json', codes)}")
@@ -235,12 +237,12 @@ def _together(
 
 
 def _show_commands(plan: Plan, codes: Codes, where: Where, journal: Path | None) -> None:
-    frame = commands(plan, codes, where.made(), journal=journal)
-    if left := len(plan.steps) - len(frame):
+    rows = command_rows(plan, codes, where.made(), journal=journal)
+    if left := len(plan.steps) - len(rows):
         report.say(f"{left} of {len(plan.steps)} tasks completed: {journal}")
-    for row in frame.to_dict("records"):
-        pinned = f" on cores {row['cores']}" if row["cores"] else ""
-        report.say(f"{row['start']:10.3f} s  {row['name']}{pinned}: {row['command']}")
+    for row in rows:
+        pinned = f" on cores {row.cores}" if row.cores else ""
+        report.say(f"{row.start:10.3f} s  {row.name}{pinned}: {row.command}")
 
 
 def add(app: typer.Typer) -> None:

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cosched import io, plot
+import cosched  # cosched.plot is imported when something is drawn
+from cosched import io
 from cosched.cli.values import PICTURES, check_files
 from cosched.execution import Codes, Execution, Job
 from cosched.execution.executions import append_executions
@@ -173,4 +174,4 @@ class Written:
             import matplotlib
 
             matplotlib.use("Agg")
-            plot.save(plot.execution(execution), self.picture)
+            cosched.plot.save(cosched.plot.execution(execution), self.picture)

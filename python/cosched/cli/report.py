@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from cosched import io, plot
+import cosched  # cosched.plot is imported when something is drawn
+from cosched import io
 from cosched.cli import tables
 from cosched.cli.stopping import best_so_far
 from cosched.core import Presentation, Result
@@ -323,7 +324,7 @@ def draw(results: list[Titled], of: Presentation, path: str | PathLike[str]) -> 
 
     if not results:
         return
-    panels = of.panels or (lambda result, ax: plot.gantt(result.schedule, ax),)
+    panels = of.panels or (lambda result, ax: cosched.plot.gantt(result.schedule, ax),)
     rows = len(results) * len(panels)
     figure, axes = plt.subplots(
         rows, 1, figsize=(11, 1 + 2.8 * rows), layout="constrained", squeeze=False
@@ -333,7 +334,7 @@ def draw(results: list[Titled], of: Presentation, path: str | PathLike[str]) -> 
         for panel, ax in zip(panels, mine, strict=True):
             panel(result, ax)
         mine[0].set_title(literal(title), fontsize=10)
-    plot.save(figure, path)
+    cosched.plot.save(figure, path)
     plt.close(figure)
 
 

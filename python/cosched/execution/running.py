@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cosched.core import Result, Schedule
 from cosched.core.arrays import positive
@@ -186,6 +186,28 @@ def commands(
     """
     import pandas as pd
 
+    found = command_rows(schedule, codes, launcher, journal=journal, **options)
+    return pd.DataFrame(found, columns=list(CommandRow._fields))
+
+
+class CommandRow(NamedTuple):
+    """A row of :func:`commands`."""
+
+    name: str
+    start: float
+    cores: str
+    command: str
+
+
+def command_rows(
+    schedule: Schedule | Result | Plan,
+    codes: Codes,
+    launcher: str | Launcher = "local",
+    *,
+    journal: str | PathLike[str] | None = None,
+    **options: Any,
+) -> list[CommandRow]:
+    """The rows of :func:`commands`, for who needs no table."""
     plan = Plan.of(schedule)
     chosen = launcher_of(launcher, **options)
     plan.check(codes)
@@ -200,5 +222,5 @@ def commands(
             continue
         launch = chosen.launch(step, codes[step.name], placed)
         cores = "" if launch.cores is None else ",".join(map(str, sorted(launch.cores)))
-        rows.append((step.name, step.start, cores, shlex.join(launch.command)))
-    return pd.DataFrame(rows, columns=["name", "start", "cores", "command"])
+        rows.append(CommandRow(step.name, step.start, cores, shlex.join(launch.command)))
+    return rows

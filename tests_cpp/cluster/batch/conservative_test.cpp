@@ -13,11 +13,15 @@ namespace cosched::cluster::batch {
 namespace {
 
 // The header, with everything recomputed at every instant.
-struct Textbook {
+struct ConservativeTextbook {
   const Instance& instance;
   const Layout& layout;
   const Order& order;
   bool requested;
+
+  ConservativeTextbook(const Instance& instance_, const Layout& layout_, const Order& order_,
+                       bool requested_)
+      : instance(instance_), layout(layout_), order(order_), requested(requested_) {}
 
   struct Slot {
     double start = kInfinity;
@@ -165,7 +169,7 @@ TEST(Conservative, EqualsTheTextbookOnNodesOfOneKind) {
     if (seed % 3 == 0)
       for (int j = 0; j < 12; ++j) order.key.push_back(static_cast<double>(rng.below(4)));
     for (const bool requested : {false, true}) {
-      Textbook book{instance, layout, order, requested};
+      ConservativeTextbook book(instance, layout, order, requested);
       book.run();
       const PlacedOutcome made = conservative(
           instance, layout, order, requested ? Estimates::requested : Estimates::perfect);
@@ -184,7 +188,7 @@ TEST(Conservative, EqualsTheTextbookOnCells) {
       layout.allowed.push_back(rng.below(2) == 0 ? 7 : tasks == 1 && rng.below(2) == 0 ? 2 : 4);
     const Order order;
     for (const bool requested : {false, true}) {
-      Textbook book{instance, layout, order, requested};
+      ConservativeTextbook book(instance, layout, order, requested);
       book.run();
       const PlacedOutcome made = conservative(
           instance, layout, order, requested ? Estimates::requested : Estimates::perfect);
