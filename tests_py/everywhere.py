@@ -1,8 +1,20 @@
 """What every test leaves behind, put away; examples in docstrings are tests."""
 
+import pathlib
 import tempfile
 
 import pytest
+from matplotlib.figure import Figure
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _names_of_examples(doctest_namespace):
+    """What examples in docstrings need not import; `help(cosched)` says so."""
+    import pandas as pd
+
+    import cosched as cs
+
+    doctest_namespace.update(cs=cs, pd=pd, pathlib=pathlib, tempfile=tempfile, Figure=Figure)
 
 
 @pytest.fixture(autouse=True)

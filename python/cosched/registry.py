@@ -70,7 +70,6 @@ def register(family_name: str, name: str, function: Algorithm) -> None:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> def one_by_one(instance, *, seed):
     ...     return cs.packs.sequential(instance).schedule
     >>> cs.register("packs", "one-by-one", one_by_one)

@@ -4,7 +4,6 @@ A bag holds many tasks of few types, a cluster many machines of few types. A typ
 so many seconds and so many watts on a type of machine. The bag earns a price, its energy costs
 money; to maximise is the *profit rate*, (price - cost of the energy) / makespan.
 
->>> import cosched as cs
 >>> inst = cs.bags.Instance(
 ...     counts=[400, 300],                   # tasks of each type
 ...     machines=[10, 5],                    # machines of each type

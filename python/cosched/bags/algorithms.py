@@ -57,7 +57,6 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> result = cs.bags.ttb(inst)
@@ -87,7 +86,6 @@ def ttb_exact(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> cs.bags.ttb_exact(inst).profit_rate >= cs.bags.ttb(inst).profit_rate
@@ -119,7 +117,6 @@ def ttb_best(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> result = cs.bags.ttb_best(inst)
@@ -146,7 +143,6 @@ def tms(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> cs.bags.tms(inst).counts.tolist()
@@ -166,7 +162,6 @@ def min_energy(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> result = cs.bags.min_energy(inst)
@@ -186,7 +181,6 @@ def min_makespan(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> result = cs.bags.min_makespan(inst)

@@ -31,7 +31,6 @@ class Relaxation:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> cs.bags.relaxation(inst, 20.0).x.round(3).tolist()
@@ -59,7 +58,6 @@ class Front:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> found = cs.bags.front(inst)
@@ -91,7 +89,6 @@ class Front:
 
         Examples
         --------
-        >>> import cosched as cs
         >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
         >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
         >>> found = cs.bags.front(inst)
@@ -171,7 +168,6 @@ def front(instance: Instance, *, cut: bool = True) -> Front:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> round(cs.bags.front(inst).least_makespan, 3) == round(cs.bags.least_makespan(inst), 3)
@@ -232,7 +228,6 @@ def round_relaxation(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> found = cs.bags.relaxation(inst, 20.0)
@@ -274,7 +269,6 @@ def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> profit_rate_bound(inst)
@@ -301,7 +295,6 @@ def cut_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> cut_bound(inst)

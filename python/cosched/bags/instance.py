@@ -317,7 +317,6 @@ class Instance(core.Instance):
 
         Examples
         --------
-        >>> import pathlib, tempfile
         >>> folder = pathlib.Path(tempfile.mkdtemp())
         >>> for name, text in {"ETC": "10,5\n8,12\n", "EPC": "90,200\n80,100\n",
         ...                    "MPT": "2\n1\n", "TPT": "4\n3\n"}.items():

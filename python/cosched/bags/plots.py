@@ -35,10 +35,8 @@ def energy_front(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
-    >>> from matplotlib.figure import Figure
     >>> plans = [cs.bags.solve(inst, name) for name in ("ttb", "tms")]
     >>> ax = cs.plot.energy_front(inst, plans, ax=Figure().subplots())
     >>> ax.get_xlabel(), ax.get_ylabel()
@@ -79,9 +77,6 @@ def profit_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
     >>> frame = pd.DataFrame({"gamma": [1.1, 1.5], "algorithm": "ttb", "value": [3.0, 9.0],
     ...                       "bound": [3.2, 9.1]})
     >>> ax = cs.plot.profit_against_gamma(frame, ax=Figure().subplots())
@@ -107,9 +102,6 @@ def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
     >>> frame = pd.DataFrame({"gamma": [1.1, 1.5], "algorithm": "ttb", "gap": [0.06, 0.01]})
     >>> cs.plot.gap_against_gamma(frame, ax=Figure().subplots()).get_yscale()
     'log'
@@ -139,9 +131,6 @@ def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
     >>> frame = pd.DataFrame({"ttb": [3.0, 9.0]}, index=pd.Index([1.1, 1.5], name="gamma"))
     >>> cs.plot.profit_rates(frame, ax=Figure().subplots()).get_xlabel()
     'gamma'
@@ -177,9 +166,6 @@ def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
     >>> frame = pd.DataFrame({"q": [1, 1, 2, 2], "algorithm": "ttb", "ratio": [1.1, 1.3, 1.0, 1.1]})
     >>> cs.plot.advantage(frame, ax=Figure().subplots()).get_ylabel()
     'profit rate / that of tms'

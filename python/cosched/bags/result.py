@@ -35,7 +35,6 @@ class Result(core.Result):
 
     Examples
     --------
-    >>> import cosched as cs
     >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
     >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
     >>> result = cs.bags.solve(inst, "ttb")
@@ -95,7 +94,6 @@ class Result(core.Result):
 
         Examples
         --------
-        >>> import cosched as cs
         >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
         >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
         >>> metrics = cs.bags.solve(inst, "ttb").metrics()

@@ -36,7 +36,6 @@ class Schedule(core.Schedule):
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.bags.Instance([3], [2], [[10.0]], [[90.0]], price=9000)
     >>> schedule = Schedule(inst, [0, 0], [0, 0], [0, 1], [2, 1], [0.0, 0.0], [20.0, 10.0])
     >>> schedule.validate()
@@ -110,7 +109,6 @@ class Schedule(core.Schedule):
 
         Examples
         --------
-        >>> import cosched as cs
         >>> inst = cs.bags.Instance([3], [2], [[10.0]], [[90.0]], price=9000)
         >>> cs.bags.solve(inst, "ttb").schedule.to_frame().to_numpy().tolist()
         [[0.0, 0.0, 0.0, 2.0, 0.0, 20.0], [0.0, 0.0, 1.0, 1.0, 0.0, 10.0]]
@@ -160,7 +158,6 @@ class Schedule(core.Schedule):
 
         Examples
         --------
-        >>> import cosched as cs
         >>> inst = cs.bags.Instance([3], [2], [[10.0]], [[90.0]], price=9000)
         >>> tasks = cs.bags.solve(inst, "ttb").schedule.expand()
         >>> tasks[["task", "machine", "start", "end"]].to_numpy().tolist()

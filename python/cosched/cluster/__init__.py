@@ -5,7 +5,6 @@ A discrete-event simulator of a stream of jobs on identical nodes. Batch policie
 memory), pause and move them. The value is the maximum *bounded stretch* of a job: turnaround
 over run time, both at least 10 s. The bound is a lower bound for any policy.
 
->>> import cosched as cs
 >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 1, 1], "cpu": [1, 1, 1],
 ...         "memory": [0.3, 0.3, 0.3], "runtime": [100.0, 100.0, 10.0]}
 >>> inst = cs.cluster.Instance(jobs, nodes=2)

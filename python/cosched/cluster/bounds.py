@@ -38,7 +38,6 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 1, 1], "cpu": [1, 1, 1],
     ...         "memory": [0.3, 0.3, 0.3], "runtime": [100.0, 100.0, 10.0]}
     >>> bound = max_stretch_bound(cs.cluster.Instance(jobs, nodes=1))

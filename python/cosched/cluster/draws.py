@@ -33,7 +33,6 @@ class Draws:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
     ...         "runtime": [20, 30], "estimate": [60, 60]}
     >>> draws = cs.cluster.slurm_backfill(cs.cluster.Instance(jobs, nodes=2), draws=5).draws
@@ -100,7 +99,6 @@ class Draws:
 
         Examples
         --------
-        >>> import cosched as cs
         >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20]}
         >>> inst = cs.cluster.Instance(jobs, nodes=1)
         >>> cs.cluster.slurm_backfill(inst, draws=5).draws.metrics()["draws"]

@@ -185,7 +185,6 @@ def register_policy(name: str, policy: Any) -> None:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> class OneAtATime:
     ...     def on_event(self, event, state):
     ...         first = min(state.jobs, default=None)

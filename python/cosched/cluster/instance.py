@@ -412,7 +412,6 @@ class Instance(core.Instance):
 
         Examples
         --------
-        >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.csv"
         >>> _ = path.write_text("submit,tasks,cpu,memory,runtime\n0,2,1,0.3,60\n5,1,0.5,0.1,30\n")
         >>> Instance.read(path, nodes=2)

@@ -42,7 +42,6 @@ def fit(result: Result) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
     ...         "memory": [1, 1, 1], "runtime": [60.0, 60.0, 30.0], "wait": [0.0, 62.0, 430.0]}
     >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")

@@ -69,7 +69,6 @@ def from_swf(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.swf"
     >>> _ = path.write_text(
     ...     "; MaxProcs: 8\n"
@@ -153,7 +152,6 @@ def from_sacct(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "machine.toml").write_text("[[nodes]]\ncount = 4\ncores = 2\n")
     >>> _ = (folder / "jobs.txt").write_text(

@@ -78,7 +78,6 @@ class Machine:
 
         Examples
         --------
-        >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
         >>> lines = ["TopologyPlugin=topology/tree", "NodeName=n[1-4]", "PartitionName=a Nodes=ALL"]
         >>> _ = path.write_text("\\n".join(lines))
@@ -167,7 +166,6 @@ class Machine:
 
         Examples
         --------
-        >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "machine.toml"
         >>> _ = path.write_text(
         ...     '[[nodes]]\nname = "thin"\ncount = 8\ncores = 16\nmemory_gb = 64\n'

@@ -42,7 +42,6 @@ def jobs_table(result: Result) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
     ...         "runtime": [20.0, 30.0]}
     >>> table = jobs_table(cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS"))
@@ -96,7 +95,6 @@ def batsim_summary(result: Result) -> dict[str, Any]:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
     ...         "runtime": [20.0, 30.0]}
     >>> res = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
@@ -142,8 +140,6 @@ def write_jobs_csv(result: Result, path: str | PathLike[str]) -> None:
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> import cosched as cs
     >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20.0]}
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.csv"
     >>> write_jobs_csv(cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS"), path)
@@ -158,8 +154,6 @@ def write_batsim_json(result: Result, path: str | PathLike[str]) -> None:
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> import cosched as cs
     >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20.0]}
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "schedule.json"
     >>> write_batsim_json(cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS"), path)
@@ -187,8 +181,6 @@ def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> import cosched as cs
     >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20.0]}
     >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS", log=True)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.csv"

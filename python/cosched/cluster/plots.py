@@ -67,8 +67,6 @@ def utilisation(result: Result, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> from matplotlib.figure import Figure
     >>> inst = cs.cluster.Instance(cs.workloads.lublin(20, 8, seed=1), nodes=8)
     >>> ax = cs.plot.utilisation(cs.cluster.solve(inst, "EASY"), ax=Figure().subplots())
     >>> ax.get_ylabel()
@@ -109,8 +107,6 @@ def queue_length(result: Result, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> from matplotlib.figure import Figure
     >>> inst = cs.cluster.Instance(cs.workloads.lublin(20, 8, seed=1), nodes=8)
     >>> ax = cs.plot.queue_length(cs.cluster.solve(inst, "EASY"), ax=Figure().subplots())
     >>> [line.get_label() for line in ax.lines]
@@ -144,8 +140,6 @@ def occupation(result: Result, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> from matplotlib.figure import Figure
     >>> inst = cs.cluster.Instance(cs.workloads.lublin(20, 8, seed=1), nodes=8)
     >>> ax = cs.plot.occupation(cs.cluster.solve(inst, "EASY"), ax=Figure().subplots())
     >>> ax.get_ylim() == (0, 8)
@@ -265,9 +259,6 @@ def degradation_against_load(frame: pd.DataFrame, ax: Axes | None = None) -> Axe
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
     >>> frame = pd.DataFrame({"load": [0.5, 0.9], "algorithm": "EASY", "degradation": [4.0, 90.0]})
     >>> ax = cs.plot.degradation_against_load(frame, ax=Figure().subplots())
     >>> ax.get_xlabel(), ax.get_yscale()

@@ -36,7 +36,6 @@ def typical(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> from cosched.cluster.algorithms.slurm_host import host_at
     >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [30.0]}
     >>> twin = Twin(cs.cluster.Instance(jobs, nodes=2), None, {})

@@ -58,7 +58,6 @@ def read_recording(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.json"
     >>> io.write_json({
     ...     "config": {"SelectType": "select/linear", "NodeLines": "one", "speed": 20,

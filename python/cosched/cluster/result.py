@@ -47,7 +47,6 @@ class Result(core.Result):
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
     ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
     >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
@@ -177,7 +176,6 @@ class Result(core.Result):
 
         Examples
         --------
-        >>> import cosched as cs
         >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
         ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
         >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
@@ -198,7 +196,6 @@ class Result(core.Result):
 
         Examples
         --------
-        >>> import cosched as cs
         >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
         ...         "memory": [1, 1, 1], "runtime": [60.0, 60.0, 30.0], "wait": [0.0, 62.0, 130.0]}
         >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
@@ -229,7 +226,6 @@ class Result(core.Result):
 
         Examples
         --------
-        >>> import cosched as cs
         >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
         ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
         >>> inst = cs.cluster.Instance(jobs, nodes=2)

@@ -72,7 +72,6 @@ class Schedule(core.Schedule):
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0], "tasks": [1, 1], "cpu": [1, 1], "memory": [0.3, 0.3],
     ...         "runtime": [60.0, 30.0]}
     >>> inst = cs.cluster.Instance(jobs, nodes=1)
@@ -201,7 +200,6 @@ class Schedule(core.Schedule):
 
         Examples
         --------
-        >>> import cosched as cs
         >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [0.3, 0.3],
         ...         "runtime": [60.0, 30.0]}
         >>> schedule = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS").schedule

@@ -58,7 +58,6 @@ class Family:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> packs = cs.packs.FAMILY

@@ -19,7 +19,6 @@ class Instance:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
     >>> isinstance(inst, cs.core.Instance), inst.family
     (True, 'packs')

@@ -30,7 +30,6 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.workloads.packs_ii(seed=0, max_tasks=4)
     >>> with cs.time_limit(0.0):
     ...     res = cs.packs.solve(inst, "local-search")

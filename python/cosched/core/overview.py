@@ -32,7 +32,6 @@ class Overview:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], names=["fft", "lu"])
     >>> found = cs.packs.solve(inst, "sequential").overview()
     >>> found.total, found.what

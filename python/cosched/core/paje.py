@@ -32,7 +32,6 @@ def lines(schedule: Any) -> Iterator[str]:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.dags.Instance([[2.0, 1.0], [3.0, 2.0]], [(0, 1)], units=(1, 1))
     >>> trace = list(lines(cs.dags.heft(inst).schedule))
     >>> [line for line in trace if line.startswith(("5 ", "6 "))]

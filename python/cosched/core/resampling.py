@@ -39,7 +39,6 @@ def value_range(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.packs.Instance([[4.0, 2.0]], spread=[[0.1, 0.2]])
     >>> found = cs.packs.solve(inst, "sequential").metrics()
     >>> 1.8 < found["value_p5"] < 2.0 < found["value_p95"] < 2.2

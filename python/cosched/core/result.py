@@ -83,7 +83,6 @@ class Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> result = cs.packs.solve(inst, "optimal")
@@ -222,7 +221,6 @@ class Result:
 
         Examples
         --------
-        >>> import cosched as cs
         >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
         >>> inst = cs.packs.Instance(times, max_tasks=2)
         >>> sorted(cs.packs.solve(inst, "sequential").metrics())

@@ -43,7 +43,6 @@ class Schedule:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
     >>> schedule = Schedule(inst, [0, 1], [0, 0], [0, 1, 2], [0, 1], [0.0, 0.0], [4.0, 3.0])
     >>> schedule.validate()
@@ -140,7 +139,6 @@ class Schedule:
 
         Examples
         --------
-        >>> import cosched as cs
         >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
         >>> inst = cs.packs.Instance(times, max_tasks=2)
         >>> cs.packs.solve(inst, "sequential").schedule.to_frame()["units"].tolist()
@@ -174,8 +172,6 @@ class Schedule:
 
         Examples
         --------
-        >>> import pathlib, tempfile
-        >>> import cosched as cs
         >>> inst = cs.workloads.cholesky(3, units=(2, 1))
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "plan.paje"
         >>> cs.dags.heft(inst).schedule.write(path)

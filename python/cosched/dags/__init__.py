@@ -5,7 +5,6 @@ takes ``times[j, q]`` seconds on type q, and may be unable to run there. Data ma
 edges, which takes time between different memories. No preemption. Minimise the makespan: decide
 for each task on which type it runs (the hard part), and when.
 
->>> import cosched as cs
 >>> times = [[4.0, 1.0], [6.0, 2.0], [3.0, 5.0], [4.0, 2.0]]   # task x (CPU, GPU), seconds
 >>> inst = cs.dags.Instance(times, edges=[(0, 1), (0, 2), (1, 3), (2, 3)], units=(2, 1))
 >>> res = cs.dags.solve(inst, "hlp-ols")

@@ -56,7 +56,6 @@ class WorstCase:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> found = cs.dags.worst_case("greedy", tasks=4, units=(2, 1), work=200)
     >>> 1 < found.ratio <= found.upper
     True
@@ -166,7 +165,6 @@ def worst_case(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> found = cs.dags.worst_case("heft", tasks=6, units=(2, 1), work=300)
     >>> found.ratio > cs.dags.worst_case("heft", tasks=6, units=(2, 1), work=300,
     ...                                  method="random").ratio

@@ -376,7 +376,6 @@ class Instance(core.Instance):
 
         Examples
         --------
-        >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.dot"
         >>> _ = path.write_text('digraph { a [time=4]; b [time=3]; a -> b }')
         >>> inst = Instance.read(path, units=(16, 4), acceleration={"a": 4, "b": 0})

@@ -39,9 +39,6 @@ def ratios(
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
     >>> frame = pd.DataFrame({"application": ["potrf", "getrf"], "lp": [4.0, 5.0],
     ...                       "heft": [5.0, 6.0], "hlp-ols": [4.4, 5.5]})
     >>> ax = cs.plot.ratios(frame, {"HEFT / HLP-OLS": ("heft", "hlp-ols")}, ax=Figure().subplots())
@@ -113,9 +110,6 @@ def competitive(
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
     >>> frame = pd.DataFrame({"cpus": [16, 16], "gpus": [4, 2], "lp": [4.0, 5.0],
     ...                       "er-ls": [5.0, 8.0]})
     >>> ax = cs.plot.competitive(frame, ["er-ls"], ax=Figure().subplots())

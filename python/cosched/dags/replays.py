@@ -91,7 +91,6 @@ def replay(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.workloads.cholesky(5, units=(4, 1))
     >>> result = cs.dags.heft(inst)
     >>> cs.dags.replay(result).value == result.value

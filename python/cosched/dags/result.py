@@ -32,7 +32,6 @@ class Result(core.Result):
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> result = cs.dags.solve(inst, "heft")
@@ -81,7 +80,6 @@ class Result(core.Result):
 
         Examples
         --------
-        >>> import cosched as cs
         >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
         >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
         >>> cs.dags.solve(inst, "heft").metrics()

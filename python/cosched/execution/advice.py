@@ -50,7 +50,6 @@ class Advice:
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> from cosched.execution import plan
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
     >>> _ = path.write_text("task,processors,seconds\\na,1,4\\na,2,3\\nb,1,2\\nb,2,1.5\\n")

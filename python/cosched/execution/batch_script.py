@@ -123,7 +123,6 @@ def script(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> from cosched.execution import Code, Codes, script
     >>> inst = cs.packs.Instance([[1.0]], names=["fem"])
     >>> codes = Codes(procs=1, codes={"fem": Code(name="fem", command="./fem {procs}")})

@@ -190,7 +190,6 @@ class Codes(Mapping[str, Code]):
 
         Examples
         --------
-        >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "codes.toml"
         >>> _ = path.write_text('procs = 4\n[task.fem]\ncommand = "./fem {procs}"\n')
         >>> codes = Codes.read(path)

@@ -78,7 +78,6 @@ def together(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> from cosched.execution import Code, Codes, together
     >>> codes = Codes(procs=2, codes={"a": Code(name="a", command="sleep 0.01")})
     >>> folder = pathlib.Path(tempfile.mkdtemp())

@@ -268,7 +268,6 @@ def profile(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> from cosched.execution import Code, Codes, profile
     >>> codes = Codes(procs=1, codes={"a": Code(name="a", command="true")})
     >>> frame = profile(codes, repeat=2, out=pathlib.Path(tempfile.mkdtemp()) / "runs.csv")

@@ -82,7 +82,6 @@ class Plan:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.packs.Instance([[4.0, 3.0], [3.0, 2.9], [5.0, 3.0]], max_tasks=2)
     >>> plan = Plan.of(cs.packs.solve(inst, "optimal"))
     >>> [(step.name, step.units) for step in plan.steps]
@@ -274,7 +273,6 @@ class Plan:
 
         Examples
         --------
-        >>> import cosched as cs
         >>> Plan.of(cs.packs.sequential(cs.packs.Instance([[4.0], [3.0]]))).makespan
         7.0
         """
@@ -312,8 +310,6 @@ class Plan:
 
         Examples
         --------
-        >>> import pathlib, tempfile
-        >>> import cosched as cs
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "plan.json"
         >>> result = cs.packs.sequential(cs.packs.Instance([[4.0], [3.0]]))
         >>> cs.io.write_json(result.to_dict(), path)

@@ -90,7 +90,6 @@ def plan(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
     >>> _ = path.write_text("task,processors,seconds\\na,1,4\\na,2,3\\nb,1,2\\nb,2,1.5\\n")
     >>> plan(path).result.schedule.makespan

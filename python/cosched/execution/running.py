@@ -101,8 +101,6 @@ def run(
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> import cosched as cs
     >>> from cosched.execution import Code, Codes, run
     >>> inst = cs.packs.Instance([[0.1], [0.1]], names=["a", "b"])
     >>> codes = Codes(procs=1, codes={name: Code(name=name, command="true") for name in "ab"})
@@ -177,7 +175,6 @@ def commands(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> from cosched.execution import Code, Codes, commands
     >>> inst = cs.packs.Instance([[1.0]], names=["fem"])
     >>> codes = Codes(procs=1, codes={"fem": Code(name="fem", command="./fem {procs}")})

@@ -39,7 +39,6 @@ class StudyResult:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({"task": [0, 1], "status": ["ok", "error"]})
     >>> StudyResult("squares", Path("out", "squares"), frame, {}).errors["task"].tolist()
     [1]

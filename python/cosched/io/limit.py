@@ -56,7 +56,6 @@ def max_bytes(size: int | str | None) -> Iterator[None]:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> with max_bytes("4GB"):
     ...     pass  # cs.cluster.Instance.read("huge.swf.gz", nodes=5000)
     """

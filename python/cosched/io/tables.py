@@ -84,7 +84,6 @@ def read_csv(path: str | PathLike[str]) -> CsvTable:
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "times.csv").write_text("task,seconds\nsolver,8.0\n")
     >>> read_csv(folder / "times.csv").rows
@@ -163,7 +162,6 @@ def read_rows(path: str | PathLike[str]) -> list[tuple[int, list[str]]]:
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "ETC.csv").write_text("10,5\n\n8,12\n")
     >>> read_rows(folder / "ETC.csv")
@@ -195,7 +193,6 @@ def read_json(path: str | PathLike[str]) -> Any:
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "bag.json").write_text('{"price": 9000}')
     >>> read_json(folder / "bag.json")

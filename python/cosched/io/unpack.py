@@ -122,7 +122,6 @@ def open_text(path: str | PathLike[str]) -> IO[str]:
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "a.txt").write_text("one\ntwo\n")
     >>> list(open_text(folder / "a.txt"))

@@ -42,7 +42,6 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> with replacing(folder / "a.txt") as temporary:
     ...     _ = temporary.write_text("one")
@@ -96,7 +95,6 @@ def write_text(text: str, path: str | PathLike[str]) -> None:
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> write_text("one", folder / "a.txt")
     >>> (folder / "a.txt").read_text()
@@ -121,7 +119,6 @@ def write_json(data: Any, path: str | PathLike[str]) -> None:
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> write_json({"times": (2.0, float("inf"))}, folder / "times.json")
     >>> import json
@@ -218,9 +215,7 @@ def write_frame(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> import pandas as pd
     >>> write_frame(pd.DataFrame({"task": ["solver"], "seconds": [8.0]}), folder / "times.md")
     >>> print((folder / "times.md").read_text().rstrip())
     | task   |   seconds |

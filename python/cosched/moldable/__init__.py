@@ -5,7 +5,6 @@ of them when it starts, and keeps it; its time depends on that number. Two crite
 together: the makespan, max C_i, which the operator wants small, and the *minsum*
 sum w_i C_i, which the users want small (C_i = end of job i).
 
->>> import cosched as cs
 >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]   # job x processors, seconds
 >>> inst = cs.moldable.Instance(times, weights=[1, 3, 5])
 >>> res = cs.moldable.solve(inst, "demt-best")

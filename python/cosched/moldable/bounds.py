@@ -39,7 +39,6 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> dual_approximation_bound(inst).value <= cs.moldable.dual_approximation(inst).makespan
@@ -64,7 +63,6 @@ def area_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> area_bound(inst)
@@ -84,7 +82,6 @@ def longest_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> longest_bound(inst)
@@ -119,7 +116,6 @@ def configurations_bound(instance: Instance, *, time_limit: float | None = None)
 
     Examples
     --------
-    >>> import cosched as cs
     >>> slow = [[1, 2, 2], [2, 1, 2], [2, 2, 1]]
     >>> inst = cs.moldable.Instance([[4.0]] * 3, [1, 1, 1], machines=3, slowdowns=slow)
     >>> round(area_bound(inst).value, 6), round(configurations_bound(inst).value, 6)
@@ -157,7 +153,6 @@ def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> dual_approximation_bound(inst).value <= slots_bound(inst).value <= 6.3

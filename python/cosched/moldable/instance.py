@@ -458,7 +458,6 @@ class Instance(profiles.HasSharing, core.Instance):
 
         Examples
         --------
-        >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.csv"
         >>> _ = path.write_text("task,weight,1,2\\na,1,8,4\\nb,3,6,\\n")
         >>> inst = Instance.read(path, machines=4)

@@ -37,10 +37,8 @@ def pareto(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
-    >>> from matplotlib.figure import Figure
     >>> best = cs.moldable.demt_best(inst, work=10_000)
     >>> ax = cs.plot.pareto(best, ax=Figure().subplots(), others={"gang": cs.moldable.gang(inst)})
     >>> ax.get_xlabel()
@@ -106,9 +104,6 @@ def moldable_quality(ratios: pd.DataFrame, kind: str, axes: np.ndarray | None = 
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
     >>> ratios = pd.DataFrame({"kind": "mixed", "jobs": [25, 50] * 2, "algorithm": "demt",
     ...                        "criterion": ["minsum"] * 2 + ["makespan"] * 2,
     ...                        "mean": 1.5, "least": 1.4, "greatest": 1.7})
@@ -167,9 +162,6 @@ def moldable_run_time(
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> import pandas as pd
-    >>> from matplotlib.figure import Figure
     >>> frame = pd.DataFrame({"kind": "mixed", "jobs": [25, 400], "algorithm": "demt",
     ...                       "seconds": [0.001, 0.02]})
     >>> cs.plot.moldable_run_time(frame, ax=Figure().subplots()).get_ylabel()

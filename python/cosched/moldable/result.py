@@ -41,7 +41,6 @@ class Result(core.Result):
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> result = cs.moldable.solve(inst, "sequential")
@@ -117,7 +116,6 @@ class Result(core.Result):
 
         Examples
         --------
-        >>> import cosched as cs
         >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
         >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
         >>> metrics = cs.moldable.solve(inst, "sequential").metrics()

@@ -5,7 +5,6 @@ processors, at most p in all in a pack. The tasks of a pack start together; the 
 starts when the longest of them ends. The *cost* to minimise is the sum over packs of the
 longest time in it.
 
->>> import cosched as cs
 >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]   # task x processors, seconds
 >>> inst = cs.packs.Instance(times, max_tasks=2)
 >>> res = cs.packs.solve(inst, "optimal")

@@ -27,7 +27,6 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> columns_bound(inst)
@@ -48,7 +47,6 @@ def area_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> area_bound(inst)
@@ -68,7 +66,6 @@ def longest_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> longest_bound(inst)

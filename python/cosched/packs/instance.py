@@ -266,7 +266,6 @@ class Instance(profiles.HasSharing, core.Instance):
 
         Examples
         --------
-        >>> import pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
         >>> _ = path.write_text("task,processors,seconds\\na,1,8\\na,2,4\\nb,1,6\\nb,2,3.5\\n")
         >>> Instance.read(path).times.tolist()

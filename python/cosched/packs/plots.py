@@ -35,9 +35,7 @@ def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> import matplotlib.pyplot as plt
-    >>> import pandas as pd
     >>> frame = pd.DataFrame({"algorithm": "pack-approx", "max_tasks": [2, 4],
     ...                       "relative_cost": [0.8, 0.6], "packing_ratio": [0.7, 0.8],
     ...                       "relative_response_time": [1.1, 1.2]})

@@ -162,7 +162,6 @@ def three_partition(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> cs.packs.solve(three_partition(triples=2, target=12, seed=1), "optimal").value
     2.0
     """

@@ -58,8 +58,6 @@ def gantt(
 
     Examples
     --------
-    >>> import cosched as cs
-    >>> from matplotlib.figure import Figure
     >>> inst = cs.workloads.cholesky(3, units=(2, 1))
     >>> ax = cs.plot.gantt(cs.dags.heft(inst).schedule, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_yticklabels()]
@@ -126,9 +124,6 @@ def save(ax_or_figure: Axes | Figure, path: str | PathLike[str]) -> None:
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> import cosched as cs
-    >>> from matplotlib.figure import Figure
     >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]])
     >>> ax = cs.plot.gantt(cs.packs.sequential(inst).schedule, ax=Figure().subplots())
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "plan.svg"

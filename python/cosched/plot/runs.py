@@ -38,9 +38,7 @@ def execution(execution: Any, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> from cosched.execution import Execution, TaskRun
-    >>> from matplotlib.figure import Figure
     >>> one = TaskRun(task=0, name="fem", kind=0, units=(0,), planned_start=0.0, planned_end=2.0,
     ...               start=0.1, end=2.3, state="completed", attempt=1)
     >>> run = Execution(family="moldable", launcher="local", barrier=True, tasks=(one,))

@@ -61,7 +61,6 @@ def read(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
     >>> _ = path.write_text("task,processors,seconds\nsolver,1,8\nsolver,4,2\n")
     >>> read(path, counts="measured").times.tolist()
@@ -434,7 +433,6 @@ def write(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "times.json"
     >>> write(path, np.array([[8.0, np.inf]]), ["solver"], 1)
     >>> read(path).times.tolist()

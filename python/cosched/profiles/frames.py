@@ -21,7 +21,6 @@ def labelled(times: Any, names: Any, origin: Any, notes: Any) -> tuple[Any, Any,
 
     Examples
     --------
-    >>> import pandas as pd
     >>> times, names, _, notes = labelled(
     ...     pd.DataFrame([[8.0, 2.0]], index=["solver"], columns=[1, 4]), None, None, ()
     ... )

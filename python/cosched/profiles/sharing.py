@@ -34,7 +34,6 @@ class Slowdowns:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> slow = Slowdowns([[1.0, 1.5], [1.2, 1.0]], rule="product")
     >>> cs.packs.Instance([[4.0], [3.0]], slowdowns=slow).slowdowns.rule
     'product'
@@ -70,7 +69,6 @@ class Bandwidth:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> three = Bandwidth(demand=[40.0, 40.0, 40.0], capacity=100, stall=[1, 1, 0])
     >>> inst = cs.packs.Instance([[4.0] * 3] * 3, bandwidth=three)
     >>> cs.packs.slowdown(inst, [0, 1, 2], [1, 1, 1]).round(6).tolist()
@@ -453,7 +451,6 @@ class HasSharing:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.packs.Instance([[4.0], [3.0]], resources={"gpus": [1, 0]}, capacity={"gpus": 1})
     >>> isinstance(inst, HasSharing), inst.resources["gpus"].tolist(), inst.capacity
     (True, [1.0, 0.0], {'gpus': 1.0})

@@ -62,7 +62,6 @@ def fcfs(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
     ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
     >>> cs.cluster.fcfs(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
@@ -113,7 +112,6 @@ def easy(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
     ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
     >>> cs.cluster.easy(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
@@ -178,7 +176,6 @@ def conservative(
     --------
     The last job would pass the second under EASY; here it must not delay the third either.
 
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0, 0, 0], "tasks": [2, 3, 1, 1], "cpu": [1] * 4, "memory": [1] * 4,
     ...         "runtime": [60.0, 60.0, 90.0, 100.0]}
     >>> cs.cluster.conservative(cs.cluster.Instance(jobs, nodes=3)).jobs.start.tolist()

@@ -42,7 +42,6 @@ def equipartition(instance: Instance, *, threshold: float = THRESHOLD) -> Result
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.cluster.Instance(cs.workloads.equal_shares_worst(8), nodes=1)
     >>> result = cs.cluster.equipartition(inst)
     >>> round(result.max_stretch, 6), round(float(cs.cluster.bound(inst)), 3)

@@ -138,7 +138,6 @@ def python_policy(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> class Shared:
     ...     '''All jobs on node 0, at the same yield.'''
     ...     def on_event(self, event, state):

@@ -72,7 +72,6 @@ def dfrs(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
     ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
     >>> inst = cs.cluster.Instance(jobs, nodes=2)
@@ -122,7 +121,6 @@ InfeasibleError
 
 Examples
 --------
->>> import cosched as cs
 >>> inst = cs.cluster.Instance(cs.workloads.lublin(20, 8, seed=1), nodes=8)
 >>> cs.cluster.solve(inst, "{0}").max_stretch >= 1
 True

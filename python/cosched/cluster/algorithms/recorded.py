@@ -48,7 +48,6 @@ def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
     ...         "runtime": [60.0, 30.0], "wait": [10.0, 45.0]}
     >>> res = cs.cluster.as_logged(cs.cluster.Instance(jobs, nodes=2))

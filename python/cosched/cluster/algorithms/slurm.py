@@ -132,7 +132,6 @@ def slurm_backfill(
     The second job waits for the first; the third would end before that, and starts in the first
     backfill cycle that sees it: when that is, the clocks say.
 
-    >>> import cosched as cs
     >>> jobs = {"submit": [0, 5, 10], "tasks": [1, 2, 1], "cpu": [1, 1, 1], "memory": [1, 1, 1],
     ...         "runtime": [600, 60, 60], "estimate": [600, 120, 300]}
     >>> inst = cs.cluster.Instance(jobs, nodes=2)

@@ -78,7 +78,6 @@ def fetch(name: str, out: str | PathLike[str] = ".") -> Path:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> cs.workloads.fetch("HPC2N-2002", out=".")  # doctest: +SKIP
     PosixPath('HPC2N-2002-2.1-cln.swf.gz')
     >>> cs.workloads.fetch("HPC2N")

@@ -71,7 +71,6 @@ def dfrs_jobs(
 
     Examples
     --------
-    >>> import pandas as pd
     >>> table = pd.DataFrame({
     ...     "job": [1.0, 2.0], "submit": [0.0, 5.0], "run": [60.0, 70.0],
     ...     "requested_time": [100.0, np.nan], "used_memory": [419430.4, np.nan],
@@ -118,7 +117,6 @@ def rigid_jobs(table: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> table = pd.DataFrame({
     ...     "job": [1.0], "submit": [0.0], "run": [60.0], "requested_time": [100.0],
     ...     "processors": [4]})
@@ -151,7 +149,6 @@ def week_of(jobs: pd.DataFrame, week: int) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> jobs = pd.DataFrame({"submit": [5.0, 604800.0, 604807.0]})
     >>> week_of(jobs, 1)["submit"].tolist()
     [0.0, 7.0]

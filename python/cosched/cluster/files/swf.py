@@ -132,7 +132,6 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
 
     Examples
     --------
-    >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.swf"
     >>> _ = path.write_text(
     ...     "; MaxProcs: 8\\n"

@@ -75,7 +75,6 @@ def backtest(
     --------
     Jobs on one node, one after another: the twin knows that.
 
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> conf = "SelectType=select/linear\nNodeName=n1\nPartitionName=a Nodes=ALL Default=YES\n"
     >>> _ = (folder / "slurm.conf").write_text(conf)

@@ -34,7 +34,6 @@ def starts(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> row = {"job": 7, "p05": 0.0, "p25": 60.0, "p50": 600.0, "p75": 900.0, "p95": 3600.0,
     ...        "limits_only": 7200.0, "slurm": 5400.0}
     >>> starts(pd.DataFrame([row])).get_xlabel()

@@ -57,7 +57,6 @@ class Snapshot:
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "scontrol_job.txt").write_text(
     ...     "JobId=7 JobName=a\\n UserId=ann(1) Priority=9\\n JobState=RUNNING Reason=None\\n"

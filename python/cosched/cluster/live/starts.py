@@ -92,7 +92,6 @@ def when(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> running = ("JobId=7 JobName=a\\n UserId=ann(1) Priority=9\\n JobState=RUNNING\\n"
     ...            " TimeLimit=01:00:00\\n SubmitTime=2026-01-05T08:00:00\\n"

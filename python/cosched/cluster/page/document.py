@@ -71,8 +71,6 @@ def audit(
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> import cosched as cs
     >>> inst = cs.cluster.Instance(cs.workloads.lublin(60, 8, seed=1), nodes=8)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "audit.html"
     >>> figure = cs.cluster.audit(inst, path, what_if=["nodes=+4"])

@@ -46,7 +46,6 @@ def hpc2n_weeks(path: str | PathLike[str], memory_kb: float = 2097152) -> list[p
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.swf"
     >>> _ = path.write_text(
     ...     "1 0 5 60 4 -1 -1 4 120 -1 1 1 1 1 1 1 -1 -1\n"
@@ -89,7 +88,6 @@ def rescale_load(jobs: pd.DataFrame, nodes: int, load: float) -> pd.DataFrame:
 
     Examples
     --------
-    >>> import pandas as pd
     >>> jobs = pd.DataFrame({"submit": [0.0, 10.0], "tasks": [1, 2], "runtime": [10.0, 5.0]})
     >>> rescale_load(jobs, nodes=4, load=0.5)["submit"].tolist()
     [0.0, 10.0]

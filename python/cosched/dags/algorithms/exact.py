@@ -47,7 +47,6 @@ def optimal(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
     >>> inst = cs.dags.Instance(times, edges, (1, 1), data=[8.0] * 4, bandwidth=4.0)

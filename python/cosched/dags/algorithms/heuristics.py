@@ -25,7 +25,6 @@ def heft(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> cs.dags.heft(inst).end.tolist()
@@ -61,7 +60,6 @@ def memheft(instance: Instance) -> Result:
     --------
     The GPU has room for one edge's data at a time:
 
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [4.0, 1.0], [4.0, 1.0], [4.0, 1.0]]
     >>> edges, links = [(0, 1), (2, 3)], {"data": [8.0, 8.0], "bandwidth": 4.0}
     >>> inst = cs.dags.Instance(times, edges, (1, 1), memory_capacity=(16.0, 8.0), **links)
@@ -91,7 +89,6 @@ def cpop(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
     >>> inst = cs.dags.Instance(times, edges, (1, 1), data=[8.0] * 4, bandwidth=4.0)
@@ -121,7 +118,6 @@ def peft(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
     >>> inst = cs.dags.Instance(times, edges, (1, 1), data=[8.0] * 4, bandwidth=4.0)
@@ -150,7 +146,6 @@ def etf(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
     >>> inst = cs.dags.Instance(times, edges, (1, 1), data=[8.0] * 4, bandwidth=4.0)
@@ -177,7 +172,6 @@ def min_min(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
     >>> inst = cs.dags.Instance(times, edges, (1, 1), data=[8.0] * 4, bandwidth=4.0)

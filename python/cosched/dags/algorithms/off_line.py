@@ -41,7 +41,6 @@ def est(instance: Instance, allocation: Any) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> cs.dags.est(inst, [1, 1, 0, 1]).start.tolist()
@@ -73,7 +72,6 @@ def ols(instance: Instance, allocation: Any) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> cs.dags.ols(inst, [1, 1, 1, 1]).makespan
@@ -112,7 +110,6 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> result = cs.dags.hlp_est(inst)
@@ -152,7 +149,6 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> cs.dags.hlp_ols(inst).makespan
@@ -222,7 +218,6 @@ def hlp_best(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> result = cs.dags.hlp_best(inst)

@@ -30,7 +30,6 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> cs.dags.er_ls(inst, order=[0, 2, 1, 3]).kind.tolist()
@@ -51,7 +50,6 @@ def eft(instance: Instance, *, order: Any = None) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> cs.dags.eft(inst).makespan
@@ -70,7 +68,6 @@ def greedy(instance: Instance, *, order: Any = None) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> cs.dags.greedy(inst).kind.tolist()
@@ -91,7 +88,6 @@ def r1_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.dags.Instance([[4.0, 1.0], [3.0, 2.0]], [], units=(4, 1))
     >>> cs.dags.r1_ls(inst).kind.tolist()
     [0, 0]
@@ -111,7 +107,6 @@ def r2_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.dags.Instance([[4.0, 1.0], [3.0, 2.0]], [], units=(4, 1))
     >>> cs.dags.r2_ls(inst).kind.tolist()
     [1, 0]
@@ -129,7 +124,6 @@ def r3_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> cs.dags.r3_ls(inst).kind.tolist()
@@ -144,7 +138,6 @@ def random(instance: Instance, *, order: Any = None, seed: int | None = None) ->
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> result = cs.dags.random(inst, seed=1)

@@ -31,7 +31,6 @@ def as_executed(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> run = {"kind": [0, 1], "unit": [0, 0], "start": [0.0, 4.5], "end": [4.0, 6.5]}
     >>> inst = cs.dags.Instance([[4.0, 1.0], [3.0, 2.0]], [(0, 1)], (1, 1), executed=run)
     >>> res = cs.dags.as_executed(inst)

@@ -41,7 +41,6 @@ def heteroprio(instance: Instance) -> Result:
     --------
     At 3 s the GPU has no work, and would end the CPU's task at 8 s instead of 11:
 
-    >>> import cosched as cs
     >>> inst = cs.dags.Instance([[8, 1], [8, 2], [10, 5], [1, 2]], [], units=(1, 1))
     >>> result = cs.dags.heteroprio(inst)
     >>> result.kind.tolist(), result.start.tolist(), result.value
@@ -79,7 +78,6 @@ def dmda(instance: Instance, *, alpha: float = 1.0, beta: float = 1.0) -> Result
     --------
     The second task would end at 3 s on the GPU, its transfer included, and at 3.5 s on the CPU:
 
-    >>> import cosched as cs
     >>> times = [[1.0, float("inf")], [2.5, 1.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1)], (1, 1), data=[1.0], bandwidth=1.0)
     >>> cs.dags.dmda(inst).kind.tolist(), cs.dags.dmda(inst, beta=0.0).kind.tolist()
@@ -113,7 +111,6 @@ def dmdas(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.dags.Instance([[1.0]] * 4, [], units=[1])
     >>> cs.dags.dmdas(inst, priority=[0, 1, 5, 1]).start.tolist()
     [0.0, 2.0, 1.0, 3.0]
@@ -142,7 +139,6 @@ def qa(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.dags.Instance([[4.0, 1.0], [3.0, 2.0]], [], units=(4, 1))
     >>> result = cs.dags.qa(inst)
     >>> result.kind.tolist(), result.ratio

@@ -47,7 +47,6 @@ class RefutationStage:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2])
     >>> stage = cs.dags.windows(inst).certificate.stages[-1]
     >>> stage.intervals.tolist()
@@ -83,7 +82,6 @@ class WindowsCertificate:
     --------
     Three such tasks on two units cannot end within five seconds, and the times are whole:
 
-    >>> import cosched as cs
     >>> inst = cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2])
     >>> proof = cs.dags.windows(inst).certificate
     >>> proof.makespan, proof.bound(inst)
@@ -115,7 +113,6 @@ class WindowsCertificate:
 
         Examples
         --------
-        >>> import cosched as cs
         >>> times = [[4.0, 1.0], [6.0, 2.0], [3.0, 5.0], [4.0, 2.0]]
         >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(2, 1))
         >>> found = cs.dags.windows(inst)
@@ -141,7 +138,6 @@ class Windows:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> cs.dags.windows(cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2]))
     <Windows: 6>
     """
@@ -194,7 +190,6 @@ def windows(
     --------
     A fork of ten tasks on two units: LP* sees the load of the whole graph, not the thin ends.
 
-    >>> import cosched as cs
     >>> edges = [(0, k) for k in range(1, 11)] + [(k, 11) for k in range(1, 11)]
     >>> inst = cs.dags.Instance([[1.0]] * 12, edges, units=[2])
     >>> cs.dags.hlp(inst).value, cs.dags.windows(inst).value
@@ -235,7 +230,6 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
 
     Examples
     --------
-    >>> import cosched as cs
     >>> windows_bound(cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2]))
     Bound(6, 'windows')
     """

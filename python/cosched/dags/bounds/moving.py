@@ -56,7 +56,6 @@ class TransferStage:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> two = [[2.0, 1.0], [1.0, 2.0]]
     >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
     >>> stage = cs.dags.transfers_relaxation(inst).certificate.stages[0]
@@ -96,7 +95,6 @@ class TransfersCertificate:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> two = [[2.0, 1.0], [1.0, 2.0]]
     >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
     >>> proof = cs.dags.transfers(inst, upper=3.0).certificate
@@ -130,7 +128,6 @@ class TransfersCertificate:
 
         Examples
         --------
-        >>> import cosched as cs
         >>> two = [[2.0, 1.0], [1.0, 2.0]]
         >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
         >>> found = cs.dags.transfers(inst)
@@ -162,7 +159,6 @@ class Transfers:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> two = [[2.0, 1.0], [1.0, 2.0]]
     >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
     >>> cs.dags.transfers(inst, upper=3.0)
@@ -225,7 +221,6 @@ def transfers(
     --------
     Each task is twice as fast on the other type, but moving the data costs more than that:
 
-    >>> import cosched as cs
     >>> two = [[2.0, 1.0], [1.0, 2.0]]
     >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
     >>> cs.dags.windows(inst).value, round(cs.dags.transfers(inst).value, 3)
@@ -265,7 +260,6 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
 
     Examples
     --------
-    >>> import cosched as cs
     >>> two = [[2.0, 1.0], [1.0, 2.0]]
     >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
     >>> cs.dags.bound(inst).method

@@ -42,7 +42,6 @@ class Certificate:
     --------
     Weights of the loads alone, without a flow, prove the load of a mixture of the types:
 
-    >>> import cosched as cs
     >>> inst = cs.dags.Instance([[8.0, 2.0], [8.0, 4.0]], [], units=(1, 1))
     >>> nothing = np.zeros(0)
     >>> proof = Certificate(np.array([0.2, 0.8, 0.0]), np.zeros(2), np.zeros((0, 2)), nothing)
@@ -70,7 +69,6 @@ class Certificate:
 
         Examples
         --------
-        >>> import cosched as cs
         >>> inst = cs.dags.Instance([[8.0, 2.0], [8.0, 4.0]], [], units=(1, 1))
         >>> relaxation = cs.dags.hlp(inst)
         >>> round(relaxation.certificate.bound(inst), 6), round(relaxation.value, 6)
@@ -100,7 +98,6 @@ class Relaxation:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> relaxation = cs.dags.hlp(inst)
@@ -252,7 +249,6 @@ def hlp_bound(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> hlp_bound(inst)

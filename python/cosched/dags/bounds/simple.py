@@ -18,7 +18,6 @@ def area_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> area_bound(inst)
@@ -42,7 +41,6 @@ def critical_path_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
     >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
     >>> critical_path_bound(inst)
@@ -72,7 +70,6 @@ def memory_bound(instance: Instance) -> Bound:
     --------
     Four pairs of tasks whose data is there for 2 s, on two units whose memories hold one each:
 
-    >>> import cosched as cs
     >>> edges, links = [(0, 1), (2, 3), (4, 5), (6, 7)], {"data": [8.0] * 4, "bandwidth": 8.0}
     >>> inst = cs.dags.Instance([[1.0]] * 8, edges, [8], memories=[0, 0, 0, 0, 1, 1, 1, 1],
     ...                         memory_capacity=8.0, **links)

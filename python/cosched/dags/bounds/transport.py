@@ -34,7 +34,6 @@ class TransfersRelaxation:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> two = [[2.0, 1.0], [1.0, 2.0]]
     >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
     >>> cs.dags.transfers_relaxation(inst)
@@ -77,7 +76,6 @@ def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Transfe
 
     Examples
     --------
-    >>> import cosched as cs
     >>> two = [[2.0, 1.0], [1.0, 2.0]]
     >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
     >>> round(cs.dags.hlp(inst).value, 6), round(cs.dags.transfers_relaxation(inst).value, 6)

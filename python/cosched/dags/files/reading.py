@@ -96,7 +96,6 @@ def read_graph(
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.dot"
     >>> _ = path.write_text("digraph { a [time=4]; b [time=3]; a -> b }")
     >>> read_graph(path, acceleration=4).times.tolist()
@@ -141,7 +140,6 @@ def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
 
     Examples
     --------
-    >>> import pathlib, tempfile
     >>> graph = Graph(np.array([[2.0, 1.0], [3.0, np.inf]]), np.array([[0, 1]]))
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.json"
     >>> write_graph(graph, path)

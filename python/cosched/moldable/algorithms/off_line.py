@@ -56,7 +56,6 @@ def demt(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> result = cs.moldable.demt(cs.moldable.Instance(times, weights=[1, 2, 4]))
     >>> round(result.makespan, 6), round(result.weighted_completion, 6)
@@ -106,7 +105,6 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> result = cs.moldable.dual_approximation(inst)
@@ -140,7 +138,6 @@ def gang(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> cs.moldable.gang(inst).start.tolist()
@@ -161,7 +158,6 @@ def sequential(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> cs.moldable.sequential(inst).end.tolist()
@@ -189,7 +185,6 @@ def list_shelf(instance: Instance, *, tolerance: float = 0.01) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> cs.moldable.list_shelf(inst).procs.tolist()
@@ -209,7 +204,6 @@ def list_lptf(instance: Instance, *, tolerance: float = 0.01) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> cs.moldable.list_lptf(inst).start.tolist()
@@ -229,7 +223,6 @@ def list_saf(instance: Instance, *, tolerance: float = 0.01) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> cs.moldable.list_saf(inst).start.tolist()
@@ -258,7 +251,6 @@ def replay(instance: Instance, result: Result) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.moldable.Instance([[4.0, 2.0], [3.0, 2.0]], slowdowns=[[1, 1.5], [1.5, 1]])
     >>> plain = cs.moldable.solve(inst.without_slowdowns(), "list-shelf")
     >>> plain.value, replay(inst, plain).value

@@ -48,7 +48,6 @@ def demt_best(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> best, demt = cs.moldable.demt_best(inst, work=10_000), cs.moldable.demt(inst)
@@ -109,7 +108,6 @@ def local_search(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
     >>> packs = cs.packs.optimal(cs.packs.Instance(times, max_tasks=3))

@@ -114,7 +114,6 @@ def ends(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], slowdowns=[[1, 1.5], [1.5, 1]])
     >>> ends(inst, [0, 1], [1, 1]).tolist()
     [5.5, 4.5]
@@ -140,7 +139,6 @@ def slowdown(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], slowdowns=[[1, 1.5], [1.25, 1]])
     >>> slowdown(inst, [0, 1], [1, 1]).tolist()
     [1.5, 1.25]
@@ -179,7 +177,6 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> cs.packs.make_pack(inst, [2, 1, 1], reoptimise=False).pack_of.tolist()

@@ -40,7 +40,6 @@ def pairs(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> result = cs.packs.pairs(inst)
@@ -69,7 +68,6 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> result = cs.packs.optimal(inst)
@@ -104,7 +102,6 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> round(cs.packs.ilp(inst).cost, 6)

@@ -29,7 +29,6 @@ def sequential(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> cs.packs.sequential(inst).cost
@@ -62,7 +61,6 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> cs.packs.pack_approx(inst).cost
@@ -94,7 +92,6 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> one, nine = (cs.packs.random_pack(inst, draws=draws, seed=1) for draws in (1, 9))
@@ -125,7 +122,6 @@ def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) 
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> one, nine = (cs.packs.random_proc(inst, draws=draws, seed=1) for draws in (1, 9))
@@ -173,7 +169,6 @@ def pack_by_pack(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> cs.packs.pack_by_pack(inst, epsilons=(0.5,)).cost
@@ -214,7 +209,6 @@ def local_search(
 
     Examples
     --------
-    >>> import cosched as cs
     >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
     >>> inst = cs.packs.Instance(times, max_tasks=2)
     >>> round(cs.packs.local_search(inst).cost, 6) == round(cs.packs.optimal(inst).cost, 6)
