@@ -9,7 +9,9 @@ Families: :mod:`cosched.packs`, :mod:`cosched.dags`, :mod:`cosched.cluster`,
 :mod:`cosched.moldable`, :mod:`cosched.bags`. Pictures: :mod:`cosched.plot`. Generators:
 :mod:`cosched.workloads`. From plan to run: :mod:`cosched.execution`. The papers' tables and
 figures: :mod:`cosched.experiments`. Workflow managers:
-:mod:`cosched.workflows`. On the command line: ``cosched --help``. The examples of all docstrings know ``cs``, as above, and
+:mod:`cosched.workflows`. On the command line: ``cosched --help``.
+
+The examples of all docstrings know ``cs``, as above, and
 ``pathlib``, ``tempfile``, ``pd`` (pandas) and matplotlib's ``Figure``.
 """
 
