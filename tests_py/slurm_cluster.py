@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -46,8 +47,15 @@ class Cluster(RealSlurm):
 
     def ended(self, job: str) -> tuple[str, str]:
         """The same when the job is over."""
-        self.until(lambda: self.state(job)[0] in _OVER, f"job {job} ends", 120)
+        self.until(lambda: self._over(job), f"job {job} ends", 120)
         return self.state(job)
+
+    def _over(self, job: str) -> bool:
+        text = self.run("scontrol", "--oneliner", "show", "job", job)
+        held = re.search(r"Reason=(\S*launch_failed\S*)", text)
+        if held:  # for ever
+            raise SolverError(f"job {job}: {held[1]}")
+        return self.state(job)[0] in _OVER
 
     def until(self, what: Callable[[], object], name: str, seconds: float = 60) -> None:
         """Wait until something is so."""

@@ -413,3 +413,30 @@ def test_periods_that_would_never_end_are_refused():
 def test_yields_need_no_memory_for_idle_nodes():
     far = cs.cluster.yields([[0, 7], [2**31 - 2]], [1.0, 0.5], 2**31 - 1, opt="avg")
     assert far.tolist() == cs.cluster.yields([[0, 1], [2]], [1.0, 0.5], 3, opt="avg").tolist()
+
+
+@pytest.mark.parametrize(
+    ("rows", "ids"),
+    [([2, 0], [2, 0]), (np.array([True, False, True]), [0, 2]), ([-1], [2]), (range(2), [0, 1])],
+)
+def test_rows_taken(rows, ids):
+    columns = {"submit": [0, 1, 2], "tasks": [1] * 3, "cpu": [1] * 3, "memory": [0.1] * 3}
+    jobs = cs.cluster.Instance({**columns, "runtime": [1, 2, 3]}, 4)
+    assert jobs.take(rows).ids.tolist() == ids
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([4.89], r"rows\[0\] = 4.89: expected an integer in -3..2"),
+        ([0, 3], r"rows\[1\] = 3: expected"),
+        ([True, False], "rows: 2 of bool, expected one for each of 3 jobs"),
+        ([1, [2]], "rows: expected 1-dimensional numbers"),
+        ([False] * 3, "expected at least one job"),
+    ],
+)
+def test_rows_that_are_not_there(rows, said):
+    columns = {"submit": [0, 1, 2], "tasks": [1] * 3, "cpu": [1] * 3, "memory": [0.1] * 3}
+    jobs = cs.cluster.Instance({**columns, "runtime": [1, 2, 3]}, 4)
+    with pytest.raises(cs.errors.InvalidInstance, match=said):
+        jobs.take(rows)

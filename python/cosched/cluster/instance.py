@@ -16,7 +16,7 @@ from cosched.cluster.arguments import columns_of, notes_of, parts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.running import check_room, held_units, with_running
 from cosched.cluster.site import counted, resources_of, site_of
-from cosched.core.arrays import integer, nonnegative
+from cosched.core.arrays import any_array, integer, integer_array, nonnegative
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -194,10 +194,16 @@ class Instance(core.Instance):
         Returns
         -------
         Instance
+
+        Raises
+        ------
+        InvalidInstance
+            Rows that are neither, or that there are not.
         """
+        chosen = _rows(rows, len(self))
         jobs = {"id": self.ids, **self.given}
         return Instance(
-            {name: column[rows] for name, column in jobs.items()}, self.nodes, notes=self.notes,
+            {name: column[chosen] for name, column in jobs.items()}, self.nodes, notes=self.notes,
             source=self.source, min_runtime=self.min_runtime, machine=self.machine,
             begins=self.begins,
         )  # fmt: skip
@@ -466,6 +472,17 @@ class Instance(core.Instance):
             io.write_json({"nodes": self.nodes, "jobs": {**self._columns, **self._facts}}, path)
         else:
             io.write_frame(self.jobs, path, exact=True)
+
+
+def _rows(rows: Any, jobs: int) -> np.ndarray:
+    mask = any_array(rows, "rows", 1)
+    if mask.dtype == bool and mask.ndim == 1:
+        if len(mask) != jobs:
+            raise InvalidInstance(
+                f"rows: {len(mask)} of bool, expected one for each of {jobs} jobs"
+            )
+        return np.flatnonzero(mask)
+    return integer_array(rows, "rows", 1, -jobs, jobs - 1)
 
 
 def _rebuild(

@@ -276,7 +276,7 @@ class Result:
         Returns
         -------
         pandas.DataFrame
-            As :meth:`Schedule.to_frame` gives it.
+            As the schedule's own ``to_frame`` gives it.
         """
         return self.schedule.to_frame()
 

@@ -30,13 +30,11 @@ from cosched.experiments.stored import (
     write_part,
 )
 from cosched.experiments.worker import Outcome
+from cosched.io.writing import UNFINISHED
 
 _FORMAT = 2
-#: What a run that was killed while it wrote leaves.
-_UNFINISHED = (
-    *("state/.part-*", "state/.study-*", "state/.outputs-*", ".results-*", ".timings-*"),
-    *(".errors-*", ".report-*", "tables/.*-*", "figures/.*-*"),
-)
+#: Where a run that was killed while it wrote leaves what it had begun.
+_FOLDERS = ("state", ".", "tables", "figures")
 
 
 class State:
@@ -152,8 +150,8 @@ class State:
                 f"{self.design.study} are there: add --resume to go on, choose another --out, "
                 f"or remove {self.folder / 'state'}"
             )
-        for pattern in _UNFINISHED:
-            for unfinished in self.folder.glob(pattern):
+        for name in _FOLDERS:
+            for unfinished in (self.folder / name).glob(UNFINISHED):
                 unfinished.unlink()
         for file in stored.files:
             if file.damage:

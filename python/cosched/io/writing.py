@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LONG_SUFFIX = 20
+#: Names of temporary files, for :meth:`pathlib.Path.glob`: what a kill leaves.
+UNFINISHED = f".cosched-{'[0-9a-f]' * 16}*"
 #: What a cell begins with that spreadsheets take for a formula.
 _FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 

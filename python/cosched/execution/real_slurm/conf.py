@@ -13,6 +13,8 @@ from cosched.cluster.slurm_conf import Line, hosts, parse_lines
 from cosched.errors import InvalidInstance, SolverError, shorten
 
 _PORTS = range(11_000, 30_000, 100)
+#: Characters of a Unix socket's path; a step's is in the spool folder, named node_job.step.
+_SOCKET, _STEP = 107, "_4294967295.4294967295"
 #: A daemon answers within some seconds of life, however fast the clock is.
 _TIMEOUTS = {
     "MessageTimeout": 20, "TCPTimeout": 4, "BatchStartTimeout": 60, "UnkillableStepTimeout": 120,
@@ -76,11 +78,19 @@ class Configuration:
         self.port = _free_ports(len(self.names) + 2)
 
     @property
+    def spool_elsewhere(self) -> Path | None:
+        """Where spool folders are to be, if sockets of steps had too long a name in this folder."""
+        longest = max((f"{self.folder}/spool-{name}/{name}{_STEP}" for name in self.names), key=len)
+        return None if len(os.fsencode(longest)) <= _SOCKET else Path("/tmp")
+
+    @property
     def last_port(self) -> int:
         """One that no daemon of Slurm's nodes has."""
         return self.port + len(self.names) + 1
 
-    def slurm(self, speed: float, more: Mapping[str, str], since_24: bool) -> str:
+    def slurm(
+        self, speed: float, more: Mapping[str, str], since_24: bool, spool: Path | None = None
+    ) -> str:
         """slurm.conf; `more`: keys between the usual ones and the user's own."""
         host, me, where = socket.gethostname().split(".")[0], getpass.getuser(), self.folder
         usual = {key: value for key, value in _BASE.items() if not (since_24 and key in _GONE)}
@@ -89,8 +99,8 @@ class Configuration:
         own = {
             "SlurmctldHost": f"{host}(127.0.0.1)", "SlurmctldPort": str(self.port),
             "SlurmUser": me, "SlurmdUser": me, "StateSaveLocation": f"{where}/state",
-            "SlurmdSpoolDir": f"{where}/spool-%n", "SlurmctldPidFile": f"{where}/slurmctld.pid",
-            "SlurmdPidFile": f"{where}/slurmd-%n.pid",
+            "SlurmdSpoolDir": f"{spool or where}/spool-%n",
+            "SlurmctldPidFile": f"{where}/slurmctld.pid", "SlurmdPidFile": f"{where}/slurmd-%n.pid",
             "SlurmctldLogFile": f"{where}/slurmctld.log", "SlurmdLogFile": f"{where}/slurmd-%n.log",
             "SlurmSchedLogFile": f"{where}/scheduler.log", "SlurmSchedLogLevel": "5",
         }  # fmt: skip

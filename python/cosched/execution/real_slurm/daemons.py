@@ -12,6 +12,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -81,6 +82,7 @@ class RealSlurm:
         if not 1 <= self.nodes <= _MOST_NODES:
             raise InvalidInstance(f"nodes = {self.nodes}: expected 1 to {_MOST_NODES} on one host")
         (self.folder / "state").mkdir(parents=True)
+        self._spool = self._make_spool()
         self.log = self.folder / "slurmctld.log"
         self.scheduler_log = self.folder / "scheduler.log"
         self._conf = self.folder / "slurm.conf"
@@ -97,6 +99,14 @@ class RealSlurm:
         except BaseException:
             self.stop()
             raise
+
+    def _make_spool(self) -> Path | None:
+        elsewhere = self._configuration.spool_elsewhere
+        if elsewhere is None:
+            return None
+        made = Path(tempfile.mkdtemp(prefix="slurm-", dir=elsewhere))
+        made.chmod(0o755)  # scripts of others' jobs are in it
+        return made
 
     def __enter__(self) -> RealSlurm:
         return self
@@ -125,7 +135,7 @@ class RealSlurm:
             port = self._configuration.last_port
             self._database = Database(self.folder / "dbd", port, self.environment)
             more |= self._database.settings
-        text = self._configuration.slurm(self.speed, more, root is not None)
+        text = self._configuration.slurm(self.speed, more, root is not None, self._spool)
         self._conf.write_text(text)
         gres = self._configuration.gres()
         if gres:
@@ -298,6 +308,9 @@ class RealSlurm:
         if self._clock is not None:
             self._clock.communicate("\n")
             self._clock = None
+        if self._spool is not None:
+            shutil.rmtree(self._spool, ignore_errors=True)
+            self._spool = None
 
 
 def _library(name: str) -> Path | None:
