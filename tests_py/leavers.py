@@ -26,28 +26,29 @@ class Leavers:
         os.environ["TMPDIR"] = str(self.folder)
         tempfile.tempdir = None
 
-    def _found(self):
-        known = ("pytest-of-", "gw")
-        return [one for one in os.listdir(self.folder) if not one.startswith(known)]
+    def _found(self, folder):
+        return [one for one in os.listdir(folder) if not one.startswith(("pytest-of-", "gw"))]
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logfinish(self, nodeid):
-        for name in self._found():
+        for name in self._found(self.folder):
             self.seen.setdefault(name, nodeid)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node):
-        self.left += getattr(node, "workeroutput", {}).get("left", [])
+        self.seen |= getattr(node, "workeroutput", {}).get("seen", {})
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session):
-        self.failed = bool(session.testsfailed)
-        told = ((name, self.seen.get(name, "the run")) for name in self._found())
-        self.left += [f"{name} in the temporary folder, since {who}" for name, who in told]
-        if self.worker:
-            session.config.workeroutput["left"] = self.left
+        if self.worker:  # what it removes when it ends is still there
+            session.config.workeroutput["seen"] = self.seen
             return
-        self.left += alive(self.folder)
+        self.failed = bool(session.testsfailed)
+        workers = alive(self.folder)
+        for folder in (self.folder, *self.folder.glob("gw*")):
+            told = ((name, self.seen.get(name, "the run")) for name in self._found(folder))
+            self.left += [f"{name} in the temporary folder, since {who}" for name, who in told]
+        self.left += workers
         if self.left and not session.exitstatus:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -58,7 +59,8 @@ class Leavers:
             terminalreporter.write_line(f"folders of tests that failed are kept in {self.folder}")
 
     def pytest_unconfigure(self):
-        if not self.failed:  # else somebody will want to look at what pytest keeps of them
+        # Those of workers are looked at and removed with all of them.
+        if not self.worker and not self.failed:  # else somebody will want to look at pytest's own
             shutil.rmtree(self.folder, ignore_errors=True)
         os.environ.pop("TMPDIR")
         if self.before is not None:

@@ -279,7 +279,15 @@ def test_a_real_mpi_program(cluster, tmp_path, launch, way):
         path, outputs = job(tmp_path, "run", line), tmp_path / "plan.journal.outputs"
         options = ("--nodes=3", "--ntasks-per-node=2")
     state = cluster.ended(cluster.submit(path, *options))
-    assert state == ("COMPLETED", "0:0"), path.with_suffix(".log").read_text()
+    if (launch, way) == ("mpirun", "script") and state[0] == "FAILED":
+        # Once in seven runs, on a busy host, Open MPI's own start failed: the script goes on.
+        state = cluster.ended(cluster.submit(path, *options))
+    said = [
+        path.with_suffix(".log"),
+        *sorted(outputs.glob("*.err")),
+        *sorted(outputs.glob("*.log")),
+    ]
+    assert state == ("COMPLETED", "0:0"), "\n".join(one.read_text() for one in dict.fromkeys(said))
     for name in ("t0", "t1"):
         assert where(outputs, name) == [(f"{k}-of-3-sum-3", 1) for k in range(3)]
 

@@ -41,6 +41,7 @@ class Cluster:
             "TOY_SLEEP": str(folder / "pace"),
             "TOY_MARK": str(folder / "mark"),
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
+            "DASK_TEMPORARY_DIRECTORY": str(folder),
         }
         self.processes = []
         self.scheduler = self._start("scheduler", "--port", "0")

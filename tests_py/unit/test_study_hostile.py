@@ -81,7 +81,7 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def cluster(tmp_path_factory):
     """Two Dask workers of two threads, with nannies that start them again."""
     dask = library("dask")
     distributed = library("distributed")
@@ -90,6 +90,7 @@ def cluster():
     # On a slow machine a cluster would give up its workers while they start again.
     patient = dask.config.set(
         {
+            "temporary-directory": str(tmp_path_factory.mktemp("dask")),
             "distributed.deploy.lost-worker-timeout": "600 s",
             "distributed.scheduler.allowed-failures": 1,
         }
