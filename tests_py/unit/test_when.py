@@ -16,6 +16,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.cluster.live import clocks
 from cosched.cluster.live.history import history_of
+from cosched.cluster.live.model import Job
 from cosched.cluster.live.past import conformal, inside
 from cosched.cluster.live.records import number
 
@@ -150,7 +151,7 @@ def test_each_generation_is_read_alike(tmp_path, form):
     assert found.taken == NOW
     assert found.version == f"{form}.1"
     (runs,) = found.running
-    assert [entry[:2] for entry in runs["holds"]] == [["n1", 4], ["n2", 4], ["n3", 4]]
+    assert [entry[:2] for entry in runs.holds] == [("n1", 4), ("n2", 4), ("n3", 4)]
     assert [(j["id"], j["limit"], j["nodes"], j["user"]) for j in found.pending] == [
         (2, 1800, 2, "bob"), (3, 600, 4, "ann"),
     ]  # fmt: skip
@@ -349,7 +350,7 @@ def test_tasks_of_arrays_wait_one_after_another(tmp_path):
     (tmp_path / "scontrol_job.txt").write_text(shown)
     (tmp_path / "scontrol_node.txt").write_text(NODES)
     (one,) = cs.cluster.Snapshot.read(tmp_path).pending
-    assert (one["array"], one["tasks"]) == ([2, 2], 4)
+    assert (one.array, one.tasks) == ((2, 2), 4)
 
 
 def test_a_job_that_is_larger_than_the_machine_never_starts(tmp_path, capsys):
@@ -448,7 +449,7 @@ def test_an_instance_goes_on_from_the_state(tmp_path):
 
 
 def test_ages_tell_the_last_calculation():
-    jobs = [{"id": 3, "accrue": NOW - 8640.0, "eligible": None, "submit": NOW, "state": "PENDING"}]
+    jobs = [Job(id=3, accrue=NOW - 8640.0, submit=NOW)]
     known = {"weight_age": 1000.0, "max_age": 86400.0, "calc_period": 300.0}
     assert clocks._last_pass(jobs, {3: {"AGE": 98.0}}, known, NOW) == pytest.approx(
         NOW - 172.8, abs=44

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from cosched.cluster.live.model import Share, made
 from cosched.cluster.live.outputs import rows
 from cosched.cluster.machine import Machine
 from cosched.cluster.slurm_accounts import Accounts
@@ -13,14 +15,13 @@ from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.errors import InvalidInstance, shorten
 
 
-def shares(texts: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Associations in the order of the tree: ``account, user, parent`` (row, -1 of the root),
-    ``shares`` (None: of its parent), ``usage, factor``."""
+def shares(texts: Mapping[str, str]) -> list[Share]:
+    """Associations in the order of the tree."""
     name = next((n for n in ("sshare_long.txt", "sshare.txt") if n in texts), None)
     if name is None:
         return []
     exact = _exact_usage(texts.get("scontrol_assoc_mgr.txt", ""))
-    found: list[dict[str, Any]] = []
+    found: list[Share] = []
     path: list[int] = []  # rows of the accounts above, by depth
     for row in rows(texts[name], name, ("Account", "User", "RawShares")):
         account, user = row["Account"], row["User"].strip()
@@ -28,34 +29,37 @@ def shares(texts: Mapping[str, str]) -> list[dict[str, Any]]:
         del path[depth:]
         if found and not path:
             raise InvalidInstance(
-                f"{name}: {shorten(account.strip())} is not below {found[0]['account']}: expected "
+                f"{name}: {shorten(account.strip())} is not below {found[0].account}: expected "
                 "one root, and accounts indented by blanks, as sshare -P prints them"
             )
         raw = row["RawShares"].strip()
         key = (account.strip(), user)
-        found.append({
+        own = {
             "account": key[0], "user": user, "parent": path[-1] if path else -1,
             "shares": None if raw == "parent" else _float(raw, 1.0),
             "usage": exact.get(key, _float(row.get("RawUsage", ""), 0.0)),
             "factor": _float(row.get("FairShare", ""), 0.0),
-        })  # fmt: skip
+        }  # fmt: skip
+        found.append(made(Share, own, f"{name}: {shorten(key[0])} {shorten(user)}".rstrip()))
         if not user:
             path.append(len(found) - 1)
-    return found if found and found[0]["parent"] < 0 and not found[0]["user"] else []
+    return found if found and found[0].parent < 0 and not found[0].user else []
 
 
 def _float(text: str, usual: float) -> float:
     try:
-        return float(text)
+        found = float(text)
     except ValueError:
         return usual
+    return found if math.isfinite(found) else usual
 
 
 def _exact_usage(text: str) -> dict[tuple[str, str], float]:
     """Usage with its decimals, which sshare leaves out."""
     found = re.findall(
-        r"Account=(\S*) UserName=([^\s(]*).*?UsageRaw/Norm/Efctv=([0-9.]+)", text, re.DOTALL
-    )
+        r"Account=(\S*) UserName=([^\s(]*).*?UsageRaw/Norm/Efctv=([0-9]{1,15}(?:\.[0-9]+)?)",
+        text, re.DOTALL,
+    )  # fmt: skip
     return {(account, user): float(usage) for account, user, usage in found}
 
 
@@ -75,7 +79,7 @@ def limits(texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def accounts_of(
-    shares_shown: Sequence[Mapping[str, Any]], known: Mapping[str, Any], machine: Machine
+    shares_shown: Sequence[Share], known: Mapping[str, Any], machine: Machine
 ) -> Accounts:
     """Shares and limits together, in the core's form."""
     own = {
@@ -84,10 +88,10 @@ def accounts_of(
     }  # fmt: skip
     rows = [
         {
-            **own.get((one["account"], one["user"]), {}), "Account": one["account"],
-            "User": one["user"], "parent": one["parent"], "Usage": one["usage"],
-            "Share": "parent" if one["shares"] is None else one["shares"],
-            "Factor": one["factor"] or 0.0,
+            **own.get((one.account, one.user), {}), "Account": one.account,
+            "User": one.user, "parent": one.parent, "Usage": one.usage or 0.0,
+            "Share": "parent" if one.shares is None else one.shares,
+            "Factor": one.factor or 0.0,
         } for one in shares_shown
     ] or list(own.values())  # fmt: skip
     qos = [{"Name": name, **one} for name, one in known.get("qos", {}).items()]

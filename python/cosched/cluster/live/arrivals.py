@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+
+from cosched.cluster.live.model import Ended, Job
 
 _HOUR, _WEEK = 3600.0, 7 * 24
 #: So many hours of the mean are added to what was seen of an hour of the week.
@@ -17,8 +18,9 @@ _DAY, _BEFORE = 86400.0, 0.5
 class Arrivals:
     """Submissions of the past, by hour of the week."""
 
-    def __init__(self, history: Sequence[Mapping[str, Any]], until: float) -> None:
-        times = np.array([job["submit"] for job in history if job["submit"] < until])
+    def __init__(self, history: Sequence[Job | Ended], until: float) -> None:
+        came = [job.submit or 0.0 for job in history]
+        times = np.array([time for time in came if time < until])
         self._rate = np.zeros(_WEEK)  # an hour
         self._days = _BEFORE
         self._pool: list[np.ndarray] = [np.arange(len(history))] * _WEEK
@@ -28,8 +30,8 @@ class Arrivals:
         span = max(until - first, _HOUR)
         self._days += span / _DAY
         mean = len(times) / span * _HOUR
-        hours = np.array([hour_of_week(job["submit"]) for job in history])
-        known = np.array([job["submit"] < until for job in history])
+        hours = np.array([hour_of_week(time) for time in came])
+        known = np.array([time < until for time in came])
         for hour in np.unique(hours[known]):
             self._pool[hour] = np.flatnonzero(known & (hours == hour))
         seen = np.bincount(hours[known], minlength=_WEEK)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
-from typing import Any
 
 from cosched import io
+from cosched.cluster.live.model import Job
 from cosched.cluster.live.records import moment
 from cosched.cluster.machine import Machine
 
@@ -23,7 +23,7 @@ def told(texts: Mapping[str, str]) -> float | None:
     return float(first[1]) if first else None
 
 
-def taken(texts: Mapping[str, str], jobs: Iterable[Mapping[str, Any]], offset: float) -> float:
+def taken(texts: Mapping[str, str], jobs: Iterable[Job], offset: float) -> float:
     """Seconds since 1970: of the first command, where that is said."""
     first = told(texts)
     if first is not None:
@@ -33,9 +33,9 @@ def taken(texts: Mapping[str, str], jobs: Iterable[Mapping[str, Any]], offset: f
     if when is None:
         seen = re.search(r"sdiag output at .*\(([0-9]+)\)", texts.get("sdiag.txt", ""))
         when = float(seen[1]) if seen else None
-    known = [t for job in jobs for t in (job["submit"], job["start"]) if t]
-    if job_times := [job["start"] for job in jobs if job["start"] and job["state"] == "RUNNING"]:
-        known = [*job_times, *(job["submit"] or 0 for job in jobs)]
+    known = [t for job in jobs for t in (job.submit, job.start) if t]
+    if job_times := [job.start for job in jobs if job.start and job.state == "RUNNING"]:
+        known = [*job_times, *(job.submit or 0 for job in jobs)]
     return when if when is not None else max(known, default=0.0)
 
 
@@ -67,7 +67,7 @@ def _is_number(text: str) -> bool:
 
 def clocks(
     texts: Mapping[str, str],
-    jobs: Iterable[Mapping[str, Any]],
+    jobs: Iterable[Job],
     parts: Mapping[int, Mapping[str, float]],
     machine: Machine,
     now: float,
@@ -124,7 +124,7 @@ def _seconds(text: str) -> float | None:
 
 
 def _last_pass(
-    jobs: Iterable[Mapping[str, Any]],
+    jobs: Iterable[Job],
     parts: Mapping[int, Mapping[str, float]],
     known: Mapping[str, float],
     now: float,
@@ -135,9 +135,9 @@ def _last_pass(
     low, high = now - period, now
     if weight and full:
         for job in jobs:
-            age = parts.get(job["id"], {}).get("AGE")
-            since = job["accrue"] or job["eligible"] or job["submit"]
-            if not age or not since or age >= weight or job["state"] != "PENDING":
+            age = parts.get(job.id, {}).get("AGE")
+            since = job.accrue or job.eligible or job.submit
+            if not age or not since or age >= weight or job.state != "PENDING":
                 continue
             own = (since + (age - 0.5) / weight * full, since + (age + 0.5) / weight * full)
             if own[1] > low and own[0] < high:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.live.arrivals import Arrivals
-from cosched.cluster.live.requests import arriving
+from cosched.cluster.live.model import Ended, Job
+from cosched.cluster.live.requests import arriving, like_one
 from cosched.cluster.live.run_times import RunTimes
 from cosched.cluster.live.simulation import Simulation
 from cosched.cluster.live.snapshot import Snapshot, cores_of, limit_of
@@ -27,22 +28,27 @@ class Futures:
     def __init__(
         self,
         snapshot: Snapshot,
-        history: list[Mapping[str, Any]],
+        history: Sequence[Ended],
         given: Mapping[int, float],
         arrivals: Sequence[Mapping[str, Any]] | None,
         draws: int,
         seed: int,
     ) -> None:
         self.snapshot, self.given = snapshot, given
-        ended = [job for job in history if job["end"] <= snapshot.taken]
+        ended = [job for job in history if job.end <= snapshot.taken]
         self.calibrated = len(ended) >= _LEAST
         self.run_times = RunTimes(
             ended, draws, seed, snapshot.running if self.calibrated else (), snapshot.taken
         )
         # Who has come and has not ended yet has come, too.
-        self._past = [*ended, *(job for job in snapshot.jobs if job["id"] > 0 and job["submit"])]
+        self._past: list[Job | Ended] = [
+            *ended,
+            *(job for job in snapshot.jobs if job.id > 0 and job.submit),
+        ]
         self._arrivals = Arrivals(self._past, snapshot.taken) if self.calibrated else None
-        self._later = [arriving(snapshot, row) for row in arrivals or ()]
+        self._later = [
+            arriving(snapshot, row, f"arrivals[{k}]") for k, row in enumerate(arrivals or ())
+        ]
         self.draws, self.seed = draws, seed
 
     def starts(
@@ -66,21 +72,21 @@ class Futures:
         """Seconds from start to end, a row a draw."""
         found = np.empty((self.draws, len(simulation.jobs)))
         for k, job in enumerate(simulation.jobs):
-            if job["id"] in self.given:
-                found[:, k] = self.given[job["id"]]
+            if job.id in self.given:
+                found[:, k] = self.given[job.id]
                 continue
-            rng = np.random.default_rng([self.seed, abs(int(job["id"])), 2])
+            rng = np.random.default_rng([self.seed, abs(int(job.id)), 2])
             limit = limit_of(job, simulation.machine)
-            begun = job["start"] if job["state"] == "RUNNING" and job["start"] else None
+            begun = job.start if job.state == "RUNNING" and job.start else None
             elapsed = max(self.snapshot.taken - begun, 0.0) if begun else 0.0
             found[:, k] = self.run_times.draw(job, limit, elapsed, rng)
         return found
 
-    def _coming(self, simulation: Simulation) -> tuple[list[Mapping[str, Any]], list[Coming]]:
+    def _coming(self, simulation: Simulation) -> tuple[list[Job], list[Coming]]:
         """Jobs that others are like, and what comes in each draw."""
         if self._later:
-            times = np.array([job["arrives"] for job in self._later]) - simulation.zero
-            lengths = np.array([job["runs"] for job in self._later])
+            times = np.array([job.arrives for job in self._later]) - simulation.zero
+            lengths = np.array([job.runs for job in self._later])
             return list(self._later), [(np.arange(len(times)), times, lengths)] * self.draws
         if self._arrivals is None or self.given:
             return [], []
@@ -88,10 +94,7 @@ class Futures:
             self.snapshot.taken, *self._horizon(simulation), seed=self.seed, draws=self.draws
         )
         used, like = np.unique(past, return_inverse=True)
-        now = {"submit": self.snapshot.taken}
-        jobs: list[Mapping[str, Any]] = [
-            arriving(self.snapshot, {**self._past[k], **now}) for k in used
-        ]
+        jobs = [like_one(self.snapshot, self._past[k]) for k in used]
         fit = np.array([simulation.fits(job) for job in jobs], dtype=bool)
         keep = fit[like]
         number, time, like = number[keep], time[keep], (np.cumsum(fit) - 1)[like[keep]]
@@ -104,13 +107,13 @@ class Futures:
     def _lengths_of(
         self,
         simulation: Simulation,
-        jobs: Sequence[Mapping[str, Any]],
+        jobs: Sequence[Job],
         like: np.ndarray,
         number: np.ndarray,
     ) -> np.ndarray:
         """How long each job that comes runs: like which of `jobs`, in which draw."""
         limit = np.array([limit_of(job, simulation.machine) for job in jobs])
-        kinds = [(str(job["user"]), str(job["partition"])) for job in jobs]
+        kinds = [(job.user, job.partition) for job in jobs]
         first = {kind: k for k, kind in reversed(list(enumerate(kinds)))}
         kind_of = np.array([first[kind] for kind in kinds], dtype=int)
         lengths = np.empty(len(like))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
+from cosched.cluster.live.model import Ended, made
 from cosched.cluster.live.outputs import rows
 from cosched.cluster.live.records import moment
 from cosched.errors import InvalidInstance
@@ -12,22 +12,21 @@ from cosched.errors import InvalidInstance
 _NEEDED = ("JobID", "Submit", "Start", "End")
 
 
-def history_of(text: str, offset: float = 0.0) -> list[dict[str, Any]]:
-    """Jobs that have ended: ``id, user, account, partition, qos, submit, eligible, start, end,
-    limit, nodes, cpus``, by submission."""
+def history_of(text: str, offset: float = 0.0, name: str = "sacct.txt") -> list[Ended]:
+    """Jobs that have ended, by submission."""
     found = []
-    for number, row in enumerate(rows(text, "sacct.txt"), 2):
+    for number, row in enumerate(rows(text, name), 2):
         if number == 2 and (lacking := [name for name in _NEEDED if name not in row]):
             raise InvalidInstance(
-                f"sacct.txt: line 1: no {lacking[0]}: expected the fields {', '.join(_NEEDED)}"
+                f"{name}: line 1: no {lacking[0]}: expected the fields {', '.join(_NEEDED)}"
             )
         if "." in row["JobID"] or not row.get("State", "COMPLETED").strip():
             continue
         submit, start, end = (moment(row[key], offset) for key in ("Submit", "Start", "End"))
         if submit is None or start is None or end is None or end < start:
             continue
-        first = re.match(r"[0-9]+", row["JobID"])
-        found.append({
+        first = re.match(r"[0-9]{1,15}", row["JobID"])
+        own = {
             "id": int(first[0]) if first else 0,
             "user": row.get("User", ""), "account": row.get("Account", ""),
             "partition": row.get("Partition", ""), "qos": row.get("QOS", ""),
@@ -38,17 +37,18 @@ def history_of(text: str, offset: float = 0.0) -> list[dict[str, Any]]:
             "state": row.get("State", "").split(" ")[0],
             "nodelist": row.get("NodeList", ""),
             "allocated": int(_number(row.get("NCPUS", "")) or 1),
-        })  # fmt: skip
-    return sorted(found, key=lambda job: (job["submit"], job["id"]))
+        }  # fmt: skip
+        found.append(made(Ended, own, f"{name}: line {number}"))
+    return sorted(found, key=lambda job: (job.submit, job.id))
 
 
 def _requested(row: dict[str, str]) -> str:
-    found = re.search(r"cpu=([0-9]+)", row.get("ReqTRES", ""))
+    found = re.search(r"cpu=([0-9]{1,15})", row.get("ReqTRES", ""))
     return found[1] if found else ""
 
 
 def _number(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text.strip()) else None
+    return float(text) if re.fullmatch(r"[0-9]{1,15}(\.[0-9]+)?", text.strip()) else None
 
 
 def _limit(row: dict[str, str]) -> float | None:
@@ -56,7 +56,10 @@ def _limit(row: dict[str, str]) -> float | None:
     minutes = _number(row.get("TimelimitRaw", ""))
     if minutes is not None:
         return 60 * minutes
-    found = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", row.get("Timelimit", "").strip())
+    found = re.fullmatch(
+        r"(?:([0-9]{1,6})-)?([0-9]{1,9}):([0-9]{1,2}):([0-9]{1,2})",
+        row.get("Timelimit", "").strip(),
+    )
     if not found:
         return None
     days, hours, mins, rest = (int(part or 0) for part in found.groups())

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from cosched import io
+from cosched.cluster.live.model import Job, made
 from cosched.cluster.live.outputs import records
-from cosched.cluster.live.records import job_of, number, word
+from cosched.cluster.live.records import number, object_of, whole, word
 from cosched.cluster.slurm_conf import natural
+from cosched.errors import InvalidInstance, shorten
 
 #: States in which a node takes no job.
 _OUT = (
@@ -26,7 +30,7 @@ _OUT = (
 
 
 def shown_machine(
-    texts: Mapping[str, str], jobs: list[dict[str, Any]], missing: list[str]
+    texts: Mapping[str, str], jobs: Sequence[Job], missing: list[str]
 ) -> dict[str, str]:
     """Texts of ``config, nodes, partitions``; what is not there is made of other outputs."""
     config = texts.get("scontrol_config.txt", "")
@@ -36,70 +40,151 @@ def shown_machine(
             "SLURM_VERSION = 22.05\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CORE\n"
         )
     nodes, parts = texts.get("scontrol_node.txt", ""), texts.get("scontrol_partition.txt", "")
+    named: dict[str, _Partition] = {}
     if not nodes:
-        nodes, named = _of_sinfo(texts.get("sinfo.json", ""))
-        source = "sinfo.json" if nodes else "the jobs"
-        if not nodes:
-            nodes, named = _of_jobs(jobs)
+        found, named = _of_sinfo(texts.get("sinfo.json", ""))
+        source = "sinfo.json" if found else "the jobs"
+        if not found:
+            found, named = _of_jobs(jobs)
+        if not found:
+            raise InvalidInstance(
+                "no scontrol_node.txt and no sinfo.json, and no job runs: nothing tells of nodes"
+            )
+        nodes = "\n".join(found[name].text() for name in sorted(found, key=natural))
         missing.append(f"no scontrol_node.txt: nodes are those of {source}")
-    else:
-        named = {}
     if not parts:
-        missing.append("no scontrol_partition.txt: partitions without limits")
+        limits = any(part.more for part in named.values())
+        what = "their limits are those of sinfo.json" if limits else "partitions without limits"
+        missing.append(f"no scontrol_partition.txt: {what}")
         parts = _parts(nodes, named, jobs)
     shown = {"config": config, "nodes": nodes, "partitions": parts}
     return {**shown, "reservations": texts.get("scontrol_reservation.txt", "")}
 
 
-def _of_sinfo(text: str) -> tuple[str, dict[str, list[str]]]:
+@dataclass(frozen=True)
+class Node:
+    """What is known of one: None is left to Slurm's default."""
+
+    name: str
+    cpus: int | None = None
+    memory: int | None = None  # MB
+    state: tuple[str, ...] = ()
+    gres: str = ""
+    features: str = ""
+    sockets: int | None = None
+    cores: int | None = None  # of a socket
+    threads: int | None = None  # of a core
+    weight: int | None = None
+
+    def text(self) -> str:
+        """As scontrol shows it."""
+        whole = (self.sockets, self.cores, self.threads)
+        known = {
+            "NodeName": self.name, "CPUTot": self.cpus or 1, "RealMemory": self.memory or 1,
+            "State": "+".join(self.state).upper() or "IDLE", "Gres": self.gres,
+            "AvailableFeatures": self.features, "Weight": self.weight,
+            **(dict(zip(("Sockets", "CoresPerSocket", "ThreadsPerCore"), whole, strict=True))
+               if all(whole) else {}),
+        }  # fmt: skip
+        return " ".join(f"{key}={value}" for key, value in known.items() if value not in ("", None))
+
+
+@dataclass
+class _Partition:
+    """Nodes, and what else its line says."""
+
+    nodes: list[str] = field(default_factory=list)
+    more: str = ""
+
+
+def _of_sinfo(text: str) -> tuple[dict[str, Node], dict[str, _Partition]]:
     if not text:
-        return "", {}
-    data = io.parse_json(text, "sinfo.json")
-    named: dict[str, list[str]] = {}
-    lines: dict[str, str] = {}
-    for node in data.get("nodes") or ():  # to 22.05
-        for part in node.get("partitions") or ():
-            named.setdefault(part, []).append(node["name"])
-        lines[node["name"]] = _line(node["name"], node.get("cpus"), node.get("real_memory"),
-                                    node.get("gres"), node.get("state"))  # fmt: skip
-    for one in data.get("sinfo") or ():
-        for name in (one.get("nodes") or {}).get("nodes") or ():
-            named.setdefault((one.get("partition") or {}).get("name", "main"), []).append(name)
-            lines[name] = _line(
-                name, (one.get("cpus") or {}).get("maximum"),
-                (one.get("memory") or {}).get("maximum"), (one.get("gres") or {}).get("total"),
-                "+".join((one.get("node") or {}).get("state") or ["IDLE"]),
+        return {}, {}
+    data = object_of(io.parse_json(text, "sinfo.json"))
+    named: dict[str, _Partition] = {}
+    nodes: dict[str, Node] = {}
+    for one in _objects(data.get("nodes"), "nodes"):  # to 22.05
+        name = word(one.get("name"))
+        for part in _words(one.get("partitions")):
+            named.setdefault(part, _Partition()).nodes.append(name)
+        states = (*_words(one.get("state")), *_words(one.get("state_flags")))
+        nodes[name] = Node(
+            name, whole(one.get("cpus")), whole(one.get("real_memory")), states,
+            word(one.get("gres")), word(one.get("features")), whole(one.get("sockets")),
+            whole(one.get("cores")), whole(one.get("threads")), whole(one.get("weight")),
+        )  # fmt: skip
+    for one in _objects(data.get("sinfo"), "sinfo"):  # alike ones together
+        shown = object_of(one.get("partition"))
+        own = named.setdefault(word(shown.get("name")) or "main", _Partition())
+        own.more = _limits(shown)
+        sizes = {
+            key: whole(object_of(one.get(key)).get("maximum"))
+            for key in ("cpus", "memory", "sockets", "cores", "threads", "weight")
+        }
+        states = tuple(_words(object_of(one.get("node")).get("state")))
+        for name in _words(object_of(one.get("nodes")).get("nodes")):
+            own.nodes.append(name)
+            nodes[name] = Node(
+                name, state=states, gres=word(object_of(one.get("gres")).get("total")),
+                features=word(object_of(one.get("features")).get("total")), **sizes,
             )  # fmt: skip
-    return "\n".join(lines[name] for name in sorted(lines, key=natural)), named
+    return {name: one for name, one in nodes.items() if name}, named
 
 
-def _line(name: str, cpus: Any, memory: Any, gres: Any, state: Any) -> str:
-    more = f" Gres={word(gres)}" if word(gres) else ""
-    return (
-        f"NodeName={name} CPUTot={int(number(cpus) or 1)} "
-        f"RealMemory={int(number(memory) or 1)} State={word(state).upper() or 'IDLE'}{more}"
-    )
+def _objects(value: Any, name: str) -> list[Mapping[str, Any]]:
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+        raise InvalidInstance(f"sinfo.json: {name}: expected a list, as sinfo --json prints it")
+    return value
 
 
-def _of_jobs(jobs: list[dict[str, Any]]) -> tuple[str, dict[str, list[str]]]:
+def _words(value: Any) -> list[str]:
+    """Texts of a list, or of a text that commas part."""
+    if isinstance(value, str):
+        return [one for one in value.split(",") if one]
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _limits(part: Mapping[str, Any]) -> str:
+    """What else sinfo tells of a partition, as scontrol shows it."""
+    most, least = (object_of(part.get(key)) for key in ("maximums", "minimums"))
+    usual, rank = (object_of(part.get(key)) for key in ("defaults", "priority"))
+    states = _words(object_of(part.get("partition")).get("state")) or _words(part.get("state"))
+    known = {
+        "MaxTime": number(most.get("time")), "DefaultTime": number(usual.get("time")),
+        "MaxNodes": number(most.get("nodes")), "MinNodes": number(least.get("nodes")),
+        "PriorityTier": number(rank.get("tier")),
+        "PriorityJobFactor": number(rank.get("job_factor")),
+        "State": states[0].upper() if states else None,
+    }  # fmt: skip
+    return "".join(
+        f" {key}={value if isinstance(value, str) else int(value)}" for key, value in known.items()
+        if value is not None and (isinstance(value, str) or 0 <= value < math.inf)
+    )  # fmt: skip
+
+
+def _of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, Node], dict[str, _Partition]]:
     """Nodes on which jobs are seen, as large as what they hold there."""
     held: dict[str, int] = {}
-    named: dict[str, list[str]] = {}
+    named: dict[str, _Partition] = {}
     for job in jobs:
-        for name, cpus, *_ in job["holds"]:
-            held[name] = held.get(name, 0) + int(cpus)
-            named.setdefault(str(job["partition"]).split(",")[0] or "main", []).append(name)
+        for one in job.holds:
+            held[one.node] = held.get(one.node, 0) + one.cpus
+            named.setdefault(job.first_partition or "main", _Partition()).nodes.append(one.node)
     most = max(held.values(), default=1)
-    return "\n".join(_line(n, most, 1, "", "IDLE") for n in sorted(held, key=natural)), named
+    return {name: Node(name, most) for name in held}, named
 
 
-def _parts(nodes: str, named: Mapping[str, list[str]], jobs: list[dict[str, Any]]) -> str:
+def _parts(nodes: str, named: Mapping[str, _Partition], jobs: Sequence[Job]) -> str:
     every = re.findall(r"(?m)^NodeName=(\S+)", nodes)
-    wanted = {p for job in jobs for p in str(job["partition"]).split(",") if p} or {"main"}
-    return "\n".join(
-        f"PartitionName={part} Nodes={','.join(dict.fromkeys(named.get(part) or every))}"
-        for part in sorted(wanted | set(named))
-    )
+    wanted = {p for job in jobs for p in job.partition.split(",") if p} or {"main"}
+    lines = []
+    for name in sorted(wanted | set(named)):
+        part = named.get(name, _Partition())
+        own = ",".join(dict.fromkeys(part.nodes or every))
+        lines.append(f"PartitionName={name} Nodes={own}{part.more}")
+    return "\n".join(lines)
 
 
 def out_of_service(nodes: str) -> list[str]:
@@ -113,26 +198,24 @@ def out_of_service(nodes: str) -> list[str]:
     return found
 
 
-def hidden_jobs(nodes: str, jobs: list[dict[str, Any]], now: float) -> list[dict[str, Any]]:
+def hidden_jobs(nodes: str, jobs: Sequence[Job], now: float) -> list[Job]:
     """A job for each node that has more in use than the jobs that are shown: theirs are hidden."""
     used: dict[str, int] = {}
     for job in jobs:
-        for name, cpus, *_ in job["holds"]:
-            used[name] = used.get(name, 0) + int(cpus)
-    limits = [job["limit"] for job in jobs if job["limit"] and job["limit"] < 1e9]
-    limit = sorted(limits)[len(limits) // 2] if limits else 86400.0
-    found: list[dict[str, Any]] = []
+        for one in job.holds:
+            used[one.node] = used.get(one.node, 0) + one.cpus
+    limits = sorted(job.limit for job in jobs if job.limit and job.limit < 1e9)
+    limit = limits[len(limits) // 2] if limits else 86400.0
+    found: list[Job] = []
     for pairs in records(nodes, "NodeName"):
         node = dict(pairs)
-        state = node.get("State", "")
-        busy = number(node.get("CPUAlloc", "")) or 0
-        more = int(busy) - used.get(node["NodeName"], 0)
-        if more <= 0 or "COMPLETING" in state:
+        more = (whole(node.get("CPUAlloc")) or 0) - used.get(node["NodeName"], 0)
+        if more <= 0 or "COMPLETING" in node.get("State", ""):
             continue
-        part = node.get("Partitions", "").split(",")[0]
-        found.append(job_of(
-            id=-1 - len(found), partition=part, state="RUNNING", submit=now - limit / 2,
-            start=now - limit / 2, limit=limit, cpus=more,
-            holds=[[node["NodeName"], more, 0.0, 0]],
-        ))  # fmt: skip
+        own = {
+            "id": -1 - len(found), "partition": node.get("Partitions", "").split(",")[0],
+            "state": "RUNNING", "submit": now - limit / 2, "start": now - limit / 2,
+            "limit": limit, "cpus": more, "holds": [[node["NodeName"], more]],
+        }  # fmt: skip
+        found.append(made(Job, own, f"scontrol_node.txt: {shorten(node['NodeName'])}: CPUAlloc"))
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.live.history import history_of
-from cosched.cluster.live.records import job_of, spread
+from cosched.cluster.live.model import Ended, Job
+from cosched.cluster.live.records import spread
 from cosched.cluster.live.snapshot import Snapshot
 from cosched.cluster.live.starts import when
 from cosched.cluster.machine import Machine
@@ -94,7 +95,7 @@ def backtest(
     if len(jobs) < 2:
         raise InvalidInstance(f"{history}: {len(jobs)} jobs that ended: expected a past")
     rng = np.random.default_rng(seed_of(seed))
-    waited = [job for job in jobs if job["start"] > job["eligible"] + 1]
+    waited = [job for job in jobs if job.start > job.eligible + 1]
     count = integer(moments, "moments", 2, 100_000)
     rows: list[dict[str, Any]] = []
     for number, time in enumerate(_moments(waited, count, rng)):
@@ -108,19 +109,19 @@ def backtest(
     return frame
 
 
-def _moments(waited: Sequence[Mapping[str, Any]], count: int, rng: np.random.Generator) -> list:
+def _moments(waited: Sequence[Ended], count: int, rng: np.random.Generator) -> list:
     """Of the last three quarters, when somebody waited: one moment of a wait drawn at random."""
     if not waited:
         return []
     late = waited[len(waited) // 4 :]
     chosen = (late[int(k)] for k in rng.integers(len(late), size=count))
-    return sorted(float(rng.uniform(one["eligible"], one["start"])) for one in chosen)
+    return sorted(float(rng.uniform(one.eligible, one.start)) for one in chosen)
 
 
-def snapshot_at(jobs: Sequence[Mapping[str, Any]], machine: Machine, time: float) -> Snapshot:
+def snapshot_at(jobs: Sequence[Ended], machine: Machine, time: float) -> Snapshot:
     """What was known then."""
-    there = [_job(one, time) for one in jobs if one["eligible"] <= time < one["end"]]
-    past = [dict(one) for one in jobs if one["end"] <= time]
+    there = [_job(one, time) for one in jobs if one.eligible <= time < one.end]
+    past = [one for one in jobs if one.end <= time]
     return Snapshot(
         taken=time, jobs=tuple(there), shown={"config": "", "nodes": "", "partitions": ""},
         version=machine.slurm.version if machine.slurm else "", history=past,
@@ -128,32 +129,32 @@ def snapshot_at(jobs: Sequence[Mapping[str, Any]], machine: Machine, time: float
     )  # fmt: skip
 
 
-def _job(one: Mapping[str, Any], time: float) -> dict[str, Any]:
-    runs = one["start"] <= time
+def _job(one: Ended, time: float) -> Job:
+    runs = one.start <= time
     same = ("id", "user", "account", "partition", "qos", "submit", "eligible", "limit", "nodes",
             "cpus")  # fmt: skip
-    return job_of(
+    return Job(
         **{key: one[key] for key in same}, state="RUNNING" if runs else "PENDING",
-        accrue=one["eligible"], start=one["start"] if runs else None, exact=one["nodes"] > 1,
-        holds=spread(one["nodelist"], one["allocated"]) if runs else [],
+        accrue=one.eligible, start=one.start if runs else None, exact=one.nodes > 1,
+        holds=tuple(spread(one.nodelist, one.allocated, f"job {one.id}")) if runs else (),
     )  # fmt: skip
 
 
 def _asked(
-    jobs: Sequence[Mapping[str, Any]], machine: Machine, time: float, draws: int, seed: int
+    jobs: Sequence[Ended], machine: Machine, time: float, draws: int, seed: int
 ) -> list[dict[str, Any]]:
     snapshot = snapshot_at(jobs, machine, time)
     if not snapshot.pending:
         return []
     answer = when(snapshot, draws=draws, seed=seed)
     later = [
-        {**one, "job": one["id"], "seconds": one["end"] - one["start"], "submit": one["eligible"]}
-        for one in jobs if one["eligible"] > time
+        {**one, "job": one.id, "seconds": one.end - one.start, "submit": one.eligible}
+        for one in jobs if one.eligible > time
     ]  # fmt: skip
-    exact = {one["id"]: one["end"] - one["start"] for one in jobs}
+    exact = {one.id: one.end - one.start for one in jobs}
     twin = when(snapshot, draws=5, seed=seed, run_times=exact, arrivals=later)
-    true = {one["id"]: one["start"] - time for one in jobs}
-    parts = {job["id"]: job["partition"] for job in snapshot.pending}
+    true = {one.id: one.start - time for one in jobs}
+    parts = {job.id: job.partition for job in snapshot.pending}
     return [
         {
             "moment": time, "job": row["job"], "partition": parts[row["job"]],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cosched.cluster.live.model import Job
     from cosched.cluster.live.simulation import Simulation
 
 _HELD = {
@@ -20,14 +20,14 @@ _HELD = {
 def reason_of(simulation: Simulation, row: int) -> str:
     """Of a pending job."""
     job = simulation.jobs[row]
-    if job["reason"] in _HELD:
-        return _HELD[job["reason"]]
-    begin = job["eligible"]
+    if job.reason in _HELD:
+        return _HELD[job.reason]
+    begin = job.eligible
     if begin and begin > simulation.snapshot.taken:
         return f"its begin time is in {begin - simulation.snapshot.taken:.0f} s"
     waits = simulation._wanted[row].get("after")
     if waits:
-        others = [str(simulation.jobs[k]["id"]) for _, rows in waits for k in rows]
+        others = [str(simulation.jobs[k].id) for _, rows in waits for k in rows]
         return f"waits for job{'s' * (len(others) > 1)} {', '.join(others)} (dependency)"
     return _over_limit(simulation, row) or _resources(simulation, job)
 
@@ -37,17 +37,17 @@ def _over_limit(simulation: Simulation, row: int) -> str:
     if row not in simulation.held_up:
         return ""
     name, limit, used, rows = simulation.held_up[row]
-    ids = ", ".join(str(simulation.jobs[k]["id"]) for k in rows[:5])
+    ids = ", ".join(str(simulation.jobs[k].id) for k in rows[:5])
     many = "job" if len(rows) == 1 else "one of the jobs"
     must = f": {many} {ids} must end" if rows and used > 0 else ""
     return f"limit {name} ({used:g} of {limit:g} used){must}"
 
 
-def _resources(simulation: Simulation, job: Mapping[str, Any]) -> str:
+def _resources(simulation: Simulation, job: Job) -> str:
     idle, ranked = simulation.now_free
-    ahead = len(ranked) - bisect_right(ranked, job["priority"] or 0.0)
-    wants = int(job["nodes"] or 1)
+    ahead = len(ranked) - bisect_right(ranked, job.priority or 0.0)
+    wants = int(job.nodes or 1)
     need = f"{wants} node{'s' * (wants > 1)}"
-    if job["gres"] or job["gpus"]:
+    if job.gres or job.gpus:
         need += f" with {job['gres'] or job['gpus']}"
     return f"waits for {need} ({idle} idle), {ahead} job{'s' * (ahead != 1)} before it"

@@ -7,45 +7,66 @@ from os import PathLike
 from typing import Any
 
 from cosched import io
-from cosched.cluster.live.records import job_of
+from cosched.cluster.live.model import Ended, Job, made
 from cosched.cluster.live.snapshot import Snapshot
-from cosched.core.arrays import integer
-from cosched.errors import InvalidInstance, shorten
+from cosched.core.arrays import integer, positive
+from cosched.errors import InvalidInstance
 
 
-def requested(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def requested(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) -> list[Job]:
     """Requests as jobs that are submitted now."""
-    most = max((job["id"] for job in snapshot.jobs), default=0)
+    most = max((job.id for job in snapshot.jobs), default=0)
     found = []
     for number, one in enumerate(requests, 1):
+        if not isinstance(one, Mapping) or "time" not in one:
+            raise InvalidInstance(f"requests[{number - 1}]: expected nodes and time (s)")
         nodes = integer(one.get("nodes", 1), "nodes", 1)
-        seconds = float(one["time"])
-        if not seconds > 0:
-            raise InvalidInstance(f"time = {shorten(one['time'])}: expected seconds > 0")
+        seconds = positive(one["time"], "time", "seconds > 0")
         cpus = integer(one.get("cpus_per_task", 1) or 1, "cpus_per_task", 1)
         gpus = one.get("gpus")
-        found.append(job_of(
-            id=most + number, user=one.get("user") or "", account=one.get("account") or "",
-            partition=one.get("partition") or _usual(snapshot), qos=one.get("qos") or "normal",
-            submit=snapshot.taken, eligible=snapshot.taken, accrue=snapshot.taken, limit=seconds,
-            nodes=nodes, cpus=nodes * cpus, memory=one.get("mem"),
-            gres=f"gpu:{gpus}" if gpus else "", measured=list(one.get("runs") or ()),
-        ))  # fmt: skip
+        own = {
+            **_owner(snapshot, one), "id": most + number, "submit": snapshot.taken,
+            "limit": seconds, "nodes": nodes, "cpus": nodes * cpus, "memory": one.get("mem"),
+            "gres": f"gpu:{gpus}" if gpus else "", "measured": list(one.get("runs") or ()),
+        }  # fmt: skip
+        found.append(_now(own, f"requests[{number - 1}]"))
     return found
 
 
-def arriving(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A later submission, or one like a job of the past, as a job."""
-    time = float(row["submit"])
-    return job_of(
-        id=int(row.get("job", row.get("id", 0))), user=str(row.get("user") or ""),
-        account=str(row.get("account") or ""),
-        partition=str(row.get("partition") or _usual(snapshot)),
-        qos=str(row.get("qos") or "normal"), submit=time, eligible=time, accrue=time,
-        limit=row.get("limit"), nodes=int(row.get("nodes") or 1), cpus=int(row.get("cpus") or 1),
-        memory=row.get("memory"), gres=str(row.get("gres") or ""), arrives=time,
-        runs=float(row.get("seconds") or 0.0),
-    )  # fmt: skip
+def arriving(snapshot: Snapshot, row: Mapping[str, Any], place: str) -> Job:
+    """A later submission as a job."""
+    known = dict(row) if isinstance(row, Mapping) else {}
+    if "submit" not in known:
+        raise InvalidInstance(f"{place}: expected job, submit, seconds, ...")
+    own: dict[str, Any] = {
+        **_owner(snapshot, known), "id": int(known.get("job", known.get("id", 0))),
+        **{key: known[key] for key in ("submit", "limit", "memory") if key in known},
+        "nodes": known.get("nodes") or 1, "cpus": known.get("cpus") or 1,
+        "gres": known.get("gres") or "", "arrives": known["submit"],
+        "runs": known.get("seconds") or 0.0,
+    }  # fmt: skip
+    return _now(own, place)
+
+
+def like_one(snapshot: Snapshot, past: Job | Ended) -> Job:
+    """A job like one that has come before, now."""
+    owner = _owner(snapshot, {key: past[key] for key in ("user", "account", "partition", "qos")})
+    own = {
+        "id": past.id, "limit": past.limit, "nodes": past.nodes or 1, "cpus": past.cpus or 1,
+        "submit": snapshot.taken, "arrives": snapshot.taken, "runs": 0.0,
+        **({"memory": past.memory, "gres": past.gres} if isinstance(past, Job) else {}),
+    }  # fmt: skip
+    return _now({**owner, **own}, f"job {past.id}")
+
+
+def _owner(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, str]:
+    usual = {"user": "", "account": "", "partition": _usual(snapshot), "qos": "normal"}
+    return {key: str(row.get(key) or value) for key, value in usual.items()}
+
+
+def _now(own: Mapping[str, Any], place: str) -> Job:
+    """Eligible since it is submitted."""
+    return made(Job, {**own, "eligible": own["submit"], "accrue": own["submit"]}, place)
 
 
 def _usual(snapshot: Snapshot) -> str:

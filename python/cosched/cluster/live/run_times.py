@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
+
+from cosched.cluster.live.model import Ended, Job
 
 #: Jobs of the wider group that weigh as one of the narrower.
 _OWN = 5.0
@@ -29,23 +30,20 @@ class RunTimes:
 
     def __init__(
         self,
-        history: Iterable[Mapping[str, Any]],
+        history: Iterable[Ended],
         draws: int,
         seed: int,
-        running: Iterable[Mapping[str, Any]] = (),
+        running: Iterable[Job] = (),
         now: float = 0.0,
     ) -> None:
-        known = [job for job in history if job["limit"] and job["end"] > job["start"]][-_MOST:]
-        known += [{**job, "end": None} for job in running if _counts(job)]
-        ratio = [
-            min(((now if job["end"] is None else job["end"]) - job["start"]) / job["limit"], 1.0)
-            for job in known
-        ]
+        past = [job for job in history if job.limit and job.end > job.start][-_MOST:]
+        known: list[Job | Ended] = [*past, *(job for job in running if _counts(job))]
+        ratio = [min(_lasted(job, now) / (job.limit or 1.0), 1.0) for job in known]
         order = np.argsort(ratio, kind="stable")
         self._ratio = np.array(ratio, dtype=float)[order]
-        self._ended = np.array([job["end"] is not None for job in known], dtype=bool)[order]
-        self._user = np.array([job["user"] for job in known], dtype=object)[order]
-        self._part = np.array([job["partition"] for job in known], dtype=object)[order]
+        self._ended = (np.arange(len(known)) < len(past))[order]
+        self._user = np.array([job.user for job in known], dtype=object)[order]
+        self._part = np.array([job.first_partition for job in known], dtype=object)[order]
         rng = np.random.default_rng([seed, 0])
         low, high = np.log(_EXPONENTS)
         default = _POINTS ** np.exp(rng.uniform(low, high, (draws, 1)))
@@ -58,24 +56,24 @@ class RunTimes:
         self._sums: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
         self.draws = draws
 
-    def _groups(self, job: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    def _groups(self, job: Job) -> tuple[np.ndarray, np.ndarray]:
         """Which jobs of the past are of the same user, and of the same partition."""
-        return self._user == job["user"], self._part == _first(job)
+        return self._user == job.user, self._part == job.first_partition
 
-    def model_of(self, job: Mapping[str, Any]) -> str:
+    def model_of(self, job: Job) -> str:
         """Where most of the job's draws come from, in words."""
         own, part = (int((one & self._ended).sum()) for one in self._groups(job))
         if own >= _OWN:
             return f"{own} jobs of user {job['user']}"
         if part >= _OWN:
-            return f"{part} jobs of partition {_first(job)}"
+            return f"{part} jobs of partition {job.first_partition}"
         if self._ended.any():
             return f"{self._ended.sum()} jobs of all users"
         return "no history: any part of the limit"
 
-    def _masses(self, job: Mapping[str, Any]) -> np.ndarray:
+    def _masses(self, job: Job) -> np.ndarray:
         """How likely each ratio of `_all` is, a row a draw."""
-        key = (str(job["user"]), _first(job))
+        key = (job.user, job.first_partition)
         if key in self._mass:
             return self._mass[key]
         # Each wider group weighs as much as a few jobs of the narrower one.
@@ -95,10 +93,10 @@ class RunTimes:
         self._mass[key] = before * hazard
         return self._mass[key]
 
-    def _steps(self, job: Mapping[str, Any], least: float) -> tuple[np.ndarray, np.ndarray]:
+    def _steps(self, job: Job, least: float) -> tuple[np.ndarray, np.ndarray]:
         """Ratios above `least`, summed up: all draws in one row, each as long as 1 from its number
         on; and which draws have any."""
-        key = (str(job["user"]), _first(job))
+        key = (job.user, job.first_partition)
         if not least and key in self._sums:
             return self._sums[key]
         total = np.cumsum(self._masses(job) * (self._all > least), axis=1)
@@ -111,7 +109,7 @@ class RunTimes:
 
     def draw(
         self,
-        job: Mapping[str, Any],
+        job: Job,
         limit: float | np.ndarray,
         elapsed: float,
         rng: np.random.Generator,
@@ -131,9 +129,9 @@ class RunTimes:
         return np.maximum(ratio * limit, elapsed + 1.0)
 
 
-def _first(job: Mapping[str, Any]) -> str:
-    return str(job["partition"]).split(",")[0]
+def _lasted(job: Job | Ended, now: float) -> float:
+    return (job.end if isinstance(job, Ended) else now) - (job.start or 0.0)
 
 
-def _counts(job: Mapping[str, Any]) -> bool:
-    return bool(job["id"] > 0 and job["limit"] and np.isfinite(job["limit"]) and job["start"])
+def _counts(job: Job) -> bool:
+    return bool(job.id > 0 and job.limit and np.isfinite(job.limit) and job.start)

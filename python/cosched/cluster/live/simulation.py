@@ -15,6 +15,7 @@ from cosched.cluster.algorithms.slurm_host import HOST, varied
 from cosched.cluster.algorithms.slurm_twin import Twin
 from cosched.cluster.instance import Instance
 from cosched.cluster.live.accounts import accounts_of
+from cosched.cluster.live.model import Job
 from cosched.cluster.live.nodes import out_of_service
 from cosched.cluster.live.outputs import records
 from cosched.cluster.live.records import moment
@@ -35,15 +36,15 @@ _TASKS, _NOBODY = 2000, -1_000_000
 class Simulation(Wants):
     """What is the same in all draws: the machine, shares, limits, and jobs that are there."""
 
-    def __init__(self, snapshot: Snapshot, more: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, snapshot: Snapshot, more: Sequence[Job] = ()) -> None:
         self.snapshot = snapshot
         self.said: list[str] = []
         self.machine = self._machine()
         settings = self.machine.slurm
         assert settings is not None
         self.whole = settings.whole
-        self.jobs: list[Mapping[str, Any]] = [*snapshot.running, *self._waiting(), *more]
-        known = [t for job in self.jobs for t in (job["submit"], job["start"]) if t and t > 0]
+        self.jobs: list[Job] = [*snapshot.running, *self._waiting(), *more]
+        known = [t for job in self.jobs for t in (job.submit, job.start) if t and t > 0]
         #: Unix time of the simulation's second 0, and the moment of the snapshot in it.
         self.zero = math.floor(min([*known, snapshot.taken]) - 3600)
         self.now = snapshot.taken - self.zero
@@ -53,7 +54,7 @@ class Simulation(Wants):
         self._accounts = accounts_of(snapshot.shares, snapshot.limits, self.machine)
         self.not_modelled += [f"not followed: {one}" for one in self._accounts.left]
         self._qos_part = self._qos_parts()
-        self.rows = {job["id"]: row for row, job in enumerate(self.jobs)}
+        self.rows = {job.id: row for row, job in enumerate(self.jobs)}
         self._arrays: dict[int, int] = {}
         self._fitting: dict[tuple, bool] = {}
         self._wanted = [self._wants(row, job) for row, job in enumerate(self.jobs)]
@@ -65,9 +66,10 @@ class Simulation(Wants):
             self.twin()
         except InfeasibleError:
             for row, job in enumerate(self.jobs[:count]):
-                if job["state"] == "PENDING" and not self.fits(job):
-                    small = {"nodes": 1, "cpus": 1, "memory": None, "gres": "", "gpus": ""}
-                    self.jobs[row] = {**job, **small, "reason": "BadConstraints"}
+                if job.state == "PENDING" and not self.fits(job):
+                    self.jobs[row] = replace(
+                        job, nodes=1, cpus=1, memory=None, gres="", gpus="", reason="BadConstraints"
+                    )
                     self._wanted[row] = self._wants(row, self.jobs[row])
 
     def _machine(self) -> Any:
@@ -88,23 +90,23 @@ class Simulation(Wants):
         own |= self._coarser(settings.parameters)
         return replace(machine, slurm=replace(settings, parameters={**settings.parameters, **own}))
 
-    def _waiting(self) -> list[Mapping[str, Any]]:
+    def _waiting(self) -> list[Job]:
         """Jobs that wait; an array's record is its first task, and the others follow it."""
-        found: list[Mapping[str, Any]] = []
+        found: list[Job] = []
         left = _TASKS
         for job in self.snapshot.pending:
-            more = max(int(job.get("tasks") or 1) - 1, 0)
+            more = max(max(job.tasks, 1) - 1, 0)
             if more > left:
                 self.said.append(f"array {job['id']}: {more - left} of its tasks do not come")
             found.append(job)
             for _ in range(min(more, left)):
-                found.append({**job, "id": _NOBODY - left})
+                found.append(replace(job, id=_NOBODY - left))
                 left -= 1
         return found
 
     def _coarser(self, given: Mapping[str, float]) -> dict[str, float]:
         """Of long queues: cycles that come seldom and look at few jobs, so that draws take less."""
-        waiting = sum(int(job.get("tasks") or 1) for job in self.snapshot.pending)
+        waiting = sum(max(job.tasks, 1) for job in self.snapshot.pending)
         if waiting <= _LONG:
             return {}
         self.said += [
@@ -160,15 +162,15 @@ class Simulation(Wants):
         """What each QOS adds to a priority, as seen in pending jobs."""
         parts = self.snapshot.priorities
         return {
-            job["qos"]: parts[job["id"]].get("QOS", 0.0)
-            for job in self.snapshot.pending if job["id"] in parts
+            job.qos: parts[job.id].get("QOS", 0.0)
+            for job in self.snapshot.pending if job.id in parts
         }  # fmt: skip
 
     @cached_property
     def now_free(self) -> tuple[int, list[float]]:
         """Nodes without a job, and the priorities of all that waits, increasing."""
-        held = {entry[0] for job in self.snapshot.running for entry in job["holds"]}
-        waiting = sorted(float(job["priority"] or 0.0) for job in self.snapshot.pending)
+        held = {one.node for job in self.snapshot.running for one in job.holds}
+        waiting = sorted(float(job.priority or 0.0) for job in self.snapshot.pending)
         return self.machine.node_count - len(held), waiting
 
     # --- runs ---------------------------------------------------------------------------------
@@ -179,7 +181,7 @@ class Simulation(Wants):
         rows of those that run and count in it."""
         return self.twin().held_up()
 
-    def twin(self, arrivals: Sequence[Mapping[str, Any]] = ()) -> Twin:
+    def twin(self, arrivals: Sequence[Job] = ()) -> Twin:
         """The twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
         jobs = [*self.jobs, *arrivals]
         wanted = [*self._wanted, *(self._wants(-1, job) for job in arrivals)]
@@ -189,11 +191,11 @@ class Simulation(Wants):
         limit = [limit_of(job, self.machine) for job in jobs]
         instance = Instance(
             {
-                "id": [str(job["id"]) for job in jobs],
+                "id": [str(job.id) for job in jobs],
                 "submit": submit, "tasks": [self._tasks(job) for job in jobs],
                 "cpu": np.ones(len(jobs)), "memory": np.ones(len(jobs)),
-                "runtime": limit, "estimate": limit, "user": [job["user"] for job in jobs],
-                "partition": [",".join(p for p in str(job["partition"]).split(",") if p in names)
+                "runtime": limit, "estimate": limit, "user": [job.user for job in jobs],
+                "partition": [",".join(p for p in job.partition.split(",") if p in names)
                               or usual for job in jobs],
             },
             self.machine.node_count if self.whole else self.machine.cores,
@@ -213,22 +215,18 @@ class Simulation(Wants):
         names = list(out_of_service(self.snapshot.shown["nodes"]))
         return self.wishes.nodes(",".join(names), "nodes") if names else ()
 
-    def _since(self, job: Mapping[str, Any]) -> float:
-        if job.get("arrives") is not None:
-            return float(job["arrives"]) - self.zero
-        if job["state"] == "RUNNING":
+    def _since(self, job: Job) -> float:
+        if job.arrives is not None:
+            return float(job.arrives) - self.zero
+        if job.state == "RUNNING":
             return 0.0
-        since = job["accrue"] or job["eligible"] or job["submit"] or self.snapshot.taken
+        since = job.accrue or job.eligible or job.submit or self.snapshot.taken
         return max(min(since, self.snapshot.taken) - self.zero, 0.0)
 
-    def _tasks(self, job: Mapping[str, Any]) -> int:
+    def _tasks(self, job: Job) -> int:
         if self.whole:
-            return max(len(job["holds"]) or int(job["nodes"] or 1), 1)
-        return (
-            cores_of(job, self.machine)
-            if job["state"] == "RUNNING"
-            else max(int(job["cpus"] or 1), 1)
-        )
+            return max(len(job.holds) or int(job.nodes or 1), 1)
+        return cores_of(job, self.machine) if job.state == "RUNNING" else max(int(job.cpus or 1), 1)
 
     def clocks(self, rng: np.random.Generator | None) -> dict[str, float]:
         """Of the controller, from the last cycle that was seen on; what is not known is drawn."""
@@ -256,7 +254,7 @@ class Simulation(Wants):
 
     def starts(
         self,
-        like: Sequence[Mapping[str, Any]],
+        like: Sequence[Job],
         rows: Sequence[int],
         clocks: Sequence[Mapping[str, float]],
         lengths: np.ndarray,
@@ -277,7 +275,7 @@ class Simulation(Wants):
             )  # fmt: skip
         return np.nan_to_num(start[:, list(rows)] - self.now, nan=np.inf)
 
-    def fits(self, job: Mapping[str, Any]) -> bool:
+    def fits(self, job: Job) -> bool:
         """Whether the machine could ever run it."""
         alone = copy(self)
         alone.jobs, alone._wanted = [], []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -15,7 +14,9 @@ import numpy as np
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.live import accounts, clocks, outputs
+from cosched.cluster.live.anonymous import anonymised
 from cosched.cluster.live.history import history_of
+from cosched.cluster.live.model import Ended, Job, Share, all_made, numbers, texts_of
 from cosched.cluster.live.nodes import hidden_jobs, shown_machine
 from cosched.cluster.live.records import jobs_of_json, jobs_of_text
 from cosched.cluster.live.zone import offset_of
@@ -37,9 +38,10 @@ class Snapshot:
     ----------
     taken : float
         Seconds since 1970.
-    jobs : tuple of mapping
+    jobs : tuple of Job
         Jobs that run or wait: ``id, user, account, partition, qos, state, submit, start, limit,
         nodes, cpus, priority, reason, holds``, ... (times in seconds since 1970; None: not known).
+        ``job.user`` and ``job["user"]`` are the same.
     shown : mapping of str to str
         What scontrol printed of the configuration, the nodes and the partitions.
     version : str
@@ -47,7 +49,7 @@ class Snapshot:
     shares, limits, priorities, clocks : list or mapping
         Of associations (sshare); of QOS and associations (sacctmgr); of pending jobs by part
         (sprio); of the controller.
-    history : list of mapping
+    history : list of Ended
         Jobs that have ended: ``user, account, partition, qos, submit, start, end, limit, nodes,
         cpus``.
     missing : tuple of str
@@ -70,14 +72,14 @@ class Snapshot:
     """
 
     taken: float
-    jobs: tuple[Mapping[str, Any], ...]
+    jobs: tuple[Job, ...]
     shown: Mapping[str, str]
     version: str = ""
-    shares: list[dict[str, Any]] = field(default_factory=list)
+    shares: list[Share] = field(default_factory=list)
     limits: Mapping[str, Any] = field(default_factory=dict)
     priorities: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     clocks: Mapping[str, float] = field(default_factory=dict)
-    history: list[dict[str, Any]] = field(default_factory=list)
+    history: list[Ended] = field(default_factory=list)
     missing: tuple[str, ...] = ()
     given_machine: Machine | None = None
 
@@ -90,14 +92,14 @@ class Snapshot:
         return machine_shown(*shown).approximated()
 
     @property
-    def pending(self) -> list[Mapping[str, Any]]:
+    def pending(self) -> list[Job]:
         """Jobs that wait."""
-        return [job for job in self.jobs if job["state"] == "PENDING"]
+        return [job for job in self.jobs if job.state == "PENDING"]
 
     @property
-    def running(self) -> list[Mapping[str, Any]]:
+    def running(self) -> list[Job]:
         """Jobs that run."""
-        return [job for job in self.jobs if job["state"] == "RUNNING"]
+        return [job for job in self.jobs if job.state == "RUNNING"]
 
     @classmethod
     def read(cls, path: str | PathLike[str], *, timezone: str | None = None) -> Snapshot:
@@ -129,10 +131,10 @@ class Snapshot:
         try:
             if Path(path).is_file():
                 return _of_file(path)
-            texts, said = outputs.collected(path)
+            found, said = outputs.collected(path)
         except OSError as error:  # a name that no file can have, a folder that may not be read
             raise InvalidInstance(f"{shorten(str(path))}: {error.strerror or error}") from None
-        return cls.of_texts(texts, str(path), said, timezone)
+        return cls.of_texts(found, str(path), said, timezone)
 
     @classmethod
     def ask(cls, history: str | None = None) -> Snapshot:
@@ -152,8 +154,8 @@ class Snapshot:
         InvalidInstance
             There is none.
         """
-        texts, said = outputs.asked(history)
-        return cls.of_texts(texts, "Slurm", said)
+        found, said = outputs.asked(history)
+        return cls.of_texts(found, "Slurm", said)
 
     @classmethod
     def of_texts(
@@ -221,48 +223,24 @@ class Snapshot:
         io.write_json({"cosched_snapshot": _FORM, **self._plain()}, path)
 
     def _plain(self) -> dict[str, Any]:
-        names = (name for name in self.__dataclass_fields__ if name != "given_machine")
-        plain = {name: getattr(self, name) for name in names}
-        jobs = [
-            {**job, "limit": None if job["limit"] == np.inf else job["limit"]} for job in self.jobs
-        ]
+        plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        del plain["given_machine"]
+        for name in ("jobs", "shares", "history"):
+            plain[name] = [asdict(one) for one in plain[name]]  # an infinite limit is null there
         named = {str(job): parts for job, parts in self.priorities.items()}
-        return {**plain, "jobs": jobs, "priorities": named, "missing": list(self.missing)}
+        return {**plain, "priorities": named, "missing": list(self.missing)}
 
     def anonymised(self) -> Snapshot:
-        """The same with numbers in place of names of users, accounts and jobs, and of hosts' own
-        addresses and comments; nodes, partitions and QOS keep theirs.
+        """What :func:`when` reads, and nothing else, with numbers in place of all names.
+
+        Users, accounts, partitions, QOS, nodes, features, licences, types of GPUs and reservations
+        have the same number wherever they are named; ids of jobs stay. Answers are the same.
 
         Returns
         -------
         Snapshot
         """
-        seen: dict[tuple[str, str], str] = {}
-
-        def hidden(kind: str, name: Any) -> Any:
-            if not name or (kind, name) == ("account", "root"):
-                return name
-            return seen.setdefault((kind, str(name)), f"{kind}{len(seen) + 1}")
-
-        def plain(row: Mapping[str, Any]) -> dict[str, Any]:
-            kept = {"user": "user", "User": "user", "account": "account", "Account": "account",
-                    "name": "job"}  # fmt: skip
-            return {k: hidden(kept[k], v) if k in kept else v for k, v in row.items()}
-
-        kept = re.compile(
-            r"^(OS|Reason|Comment|Extra|Owner|SLURM_CONF|.*(Path|Prog|File|Loc|Dir|User|Pass|Host"
-            r"|Addr|Allow\w+|Deny\w+|Domain))$", re.I
-        )  # fmt: skip
-        shown = {key: _without(text, kept) for key, text in self.shown.items()}
-        limits = {
-            "qos": self.limits.get("qos", {}),
-            "associations": [plain(one) for one in self.limits.get("associations", ())],
-        }
-        return replace(
-            self, jobs=tuple(plain(job) for job in self.jobs), shown=shown, limits=limits,
-            shares=[plain(one) for one in self.shares],
-            history=[plain(one) for one in self.history],
-        )  # fmt: skip
+        return anonymised(self)
 
     def instance(self) -> Instance:
         """Jobs that run and wait as an instance that begins with the moment of the snapshot.
@@ -280,13 +258,13 @@ class Snapshot:
             raise InvalidInstance("the snapshot has no jobs that run or wait")
         limit = np.array([_limit(job, self.machine) for job in jobs])
         frame: dict[str, Any] = {
-            "id": [str(job["id"]) for job in jobs],
+            "id": [str(job.id) for job in jobs],
             "submit": np.zeros(len(jobs)),
             "tasks": [cores_of(job, self.machine) for job in jobs],
             "cpu": np.ones(len(jobs)), "memory": np.ones(len(jobs)),
             "runtime": limit, "estimate": limit,
-            "user": [job["user"] for job in jobs],
-            "partition": [str(job["partition"]).split(",")[0] for job in jobs],
+            "user": [job.user for job in jobs],
+            "partition": [job.first_partition for job in jobs],
         }  # fmt: skip
         running = self._running_frame()
         notes = tuple(self.missing)
@@ -300,29 +278,29 @@ class Snapshot:
 
         numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}  # type: ignore[union-attr]
         rows = [
-            {"job": str(job["id"]), "start": (job["start"] or self.taken) - self.taken,
-             "nodes": {numbers[n]: int(c) for n, c, *_ in job["holds"] if n in numbers},
+            {"job": str(job.id), "start": (job.start or self.taken) - self.taken,
+             "nodes": {numbers[h.node]: h.cpus for h in job.holds if h.node in numbers},
              "limit": _limit(job, self.machine)}
             for job in self.running
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=["job", "nodes", "start", "limit"])
 
 
-def cores_of(job: Mapping[str, Any], machine: Machine) -> int:
+def cores_of(job: Job, machine: Machine) -> int:
     """Cores that a job has or asks for: whole nodes where nodes are not shared."""
     settings = machine.slurm
-    if job["holds"]:
-        return max(sum(int(cpus) for _, cpus, *_ in job["holds"]), 1)
-    if settings is not None and (settings.whole or job["exclusive"]):
+    if job.holds:
+        return max(sum(held.cpus for held in job.holds), 1)
+    if settings is not None and (settings.whole or job.exclusive):
         cores = max((kind.cores for kind in machine.nodes), default=1)
-        return max(int(job["nodes"] or 1) * cores, 1)
-    return max(int(job["cpus"] or 1), int(job["nodes"] or 1))
+        return max((job.nodes or 1) * cores, 1)
+    return max(job.cpus or 1, job.nodes or 1)
 
 
-def _limit(job: Mapping[str, Any], machine: Machine) -> float:
-    known = job["limit"]
+def _limit(job: Job, machine: Machine) -> float:
+    known = job.limit
     if known is None or not np.isfinite(known):
-        part = str(job["partition"]).split(",")[0]
+        part = job.first_partition
         known = next((p.max_time for p in machine.partitions if p.name == part), _UNLIMITED)
     return float(min(max(known, 60.0), _UNLIMITED))
 
@@ -330,18 +308,9 @@ def _limit(job: Mapping[str, Any], machine: Machine) -> float:
 limit_of = _limit
 
 
-def _without(text: str, keys: re.Pattern[str]) -> str:
-    """Without the settings that these are."""
-    lines = []
-    for line in text.splitlines():
-        name = re.match(r"\s*([\w:]+)\s*=", line)
-        lines.append("" if name and keys.match(name[1]) else line)
-    return "\n".join(lines)
-
-
 def _jobs(
     texts: Mapping[str, str], where: str, missing: list[str], timezone: str | None
-) -> tuple[list[dict[str, Any]], str, float | None, float]:
+) -> tuple[list[Job], str, float | None, float]:
     """Jobs, version, moment, and seconds to add to local times."""
     text, shown = texts.get("squeue.json"), texts.get("scontrol_job.txt")
     if text is None:
@@ -353,20 +322,19 @@ def _jobs(
         jobs = jobs_of_text(shown, f"{where}/scontrol_job.txt")
         return jobs, "", None, 0.0
     jobs, facts = jobs_of_json(text, f"{where}/squeue.json")
-    plain = {}
+    plain: dict[int, Job] = {}
     if shown is not None:
-        plain = {job["id"]: job for job in jobs_of_text(shown, f"{where}/scontrol_job.txt")}
-    for job in jobs:
-        own = plain.get(job["id"])
-        if own is None:
-            continue
-        if own["holds"] and len(own["holds"]) >= len(job["holds"]):
-            job["holds"] = own["holds"]  # it has the GPUs of each node, in all versions
-        if job["nice"] is None:
-            job["nice"] = own["nice"]
+        plain = {job.id: job for job in jobs_of_text(shown, f"{where}/scontrol_job.txt")}
+    jobs = [_both(job, plain[job.id]) if job.id in plain else job for job in jobs]
     known = facts["taken"] or clocks.told(texts)
     offset = offset_of(texts, jobs, plain.values(), known, timezone, where, missing)
     return jobs, facts["version"], facts["taken"], offset
+
+
+def _both(job: Job, shown: Job) -> Job:
+    """What scontrol says better: the GPUs of each node, in all versions."""
+    holds = shown.holds if shown.holds and len(shown.holds) >= len(job.holds) else job.holds
+    return replace(job, holds=holds, nice=shown.nice if job.nice is None else job.nice)
 
 
 def _of_file(path: str | PathLike[str]) -> Snapshot:
@@ -375,22 +343,51 @@ def _of_file(path: str | PathLike[str]) -> Snapshot:
         raise InvalidInstance(
             f"{path}: cosched_snapshot: expected {_FORM}, as cosched snapshot writes it"
         )
-    names = Snapshot.__dataclass_fields__
     lacking = [name for name in ("taken", "jobs", "shown") if name not in data]
-    if lacking or not isinstance(data["jobs"], list):
-        raise InvalidInstance(f"{path}: {(lacking or ['jobs'])[0]}: expected what snapshot wrote")
-    given = {name: data[name] for name in names if name in data}
-    given["jobs"] = tuple(
-        {**job, "limit": np.inf if job.get("limit") is None else job["limit"]}
-        for job in data["jobs"]
-    )
+    if lacking:
+        raise InvalidInstance(f"{path}: {lacking[0]}: expected what snapshot wrote")
     try:
-        given["priorities"] = {int(k): v for k, v in data.get("priorities", {}).items()}
-        given["missing"] = tuple(data.get("missing", ()))
-        found = Snapshot(**given)
-        _ = found.machine, found.running
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InvalidInstance):
-            raise
-        raise InvalidInstance(f"{path}: damaged: {error!r}") from None
+        return _of_data(data)
+    except InvalidInstance as error:
+        raise InvalidInstance(f"{path}: {error}") from None
+
+
+def _of_data(data: Mapping[str, Any]) -> Snapshot:
+    jobs = all_made(Job, data["jobs"], "jobs")
+    priorities = data.get("priorities", {})
+    if not isinstance(priorities, Mapping) or not all(key.isdecimal() for key in priorities):
+        raise InvalidInstance("priorities: expected an object by job")
+    limits = data.get("limits", {})
+    if not isinstance(limits, Mapping):
+        raise InvalidInstance("limits: expected an object with qos and associations")
+    missing = data.get("missing", [])
+    if not isinstance(missing, list) or not all(isinstance(one, str) for one in missing):
+        raise InvalidInstance("missing: expected a list of texts")
+    qos, own = limits.get("qos", {}), limits.get("associations", [])
+    if not isinstance(qos, Mapping) or not isinstance(own, list):
+        raise InvalidInstance("limits: expected qos by name and a list of associations")
+    found = Snapshot(
+        taken=numbers({"taken": data["taken"]}, "taken")["taken"],
+        jobs=tuple(replace(one, limit=np.inf) if one.limit is None else one for one in jobs),
+        shown=_shown(data["shown"]), version=texts_of({"": data.get("version", "")}, "version")[""],
+        shares=all_made(Share, data.get("shares", []), "shares"),
+        limits={
+            "qos": {key: texts_of(one, f"limits: qos {shorten(key)}") for key, one in qos.items()},
+            "associations": [
+                texts_of(one, f"limits: associations[{k}]") for k, one in enumerate(own)
+            ],
+        },
+        priorities={
+            int(key): numbers(one, f"priorities: {key}") for key, one in priorities.items()
+        },
+        clocks=numbers(data.get("clocks", {}), "clocks"),
+        history=all_made(Ended, data.get("history", []), "history"), missing=tuple(missing),
+    )  # fmt: skip
+    _ = found.machine
     return found
+
+
+def _shown(data: Any) -> dict[str, str]:
+    return dict.fromkeys(("config", "nodes", "partitions", "reservations"), "") | texts_of(
+        data, "shown"
+    )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.live.futures import Futures
+from cosched.cluster.live.model import Ended, Job, all_made
 from cosched.cluster.live.reasons import reason_of
 from cosched.cluster.live.requests import given_run_times, requested
 from cosched.cluster.live.simulation import Simulation
@@ -106,7 +107,7 @@ def when(
     ([8], True)
     """
     known = snapshot if isinstance(snapshot, Snapshot) else Snapshot.read(snapshot)
-    past = list(known.history if history is None else history)
+    past = known.history if history is None else all_made(Ended, list(history), "history")
     given = given_run_times(run_times)
     count = integer(draws, "draws", 1, 1_000_000)
     asked = requested(known, requests or ())
@@ -125,8 +126,8 @@ def when(
         notes += simulation.not_modelled
     for request in asked:
         simulation = Simulation(known, [request])
-        own = _rows(futures, simulation, [request["id"]], progress)[0]
-        rows.append({**own, "nodes": request["nodes"], "time": request["limit"]})
+        own = _rows(futures, simulation, [request.id], progress)[0]
+        rows.append({**own, "nodes": request.nodes, "time": request.limit})
         rows[-1] |= _ends(request, own["drawn"], own_seed)
         notes += simulation.not_modelled
     if asked:
@@ -180,13 +181,13 @@ def _advise(rows: list[dict[str, Any]]) -> None:
 
 
 def _wanted(snapshot: Snapshot, jobs: Iterable[int | str] | None) -> list[int]:
-    waiting = [job["id"] for job in snapshot.pending]
+    waiting = [job.id for job in snapshot.pending]
     if jobs is None:
         return waiting
     found = []
     for one in jobs:
         if not str(one).isdigit() or int(one) not in waiting:
-            state = next((j["state"] for j in snapshot.jobs if str(j["id"]) == str(one)), None)
+            state = next((j.state for j in snapshot.jobs if str(j.id) == str(one)), None)
             what = f"it is {state}" if state else "the snapshot does not have it"
             raise InvalidInstance(f"job {shorten(one)}: {what}: expected a job that waits")
         found.append(int(one))
@@ -208,7 +209,7 @@ def _rows(
         job = simulation.jobs[row]
         own = np.maximum(np.sort(starts[:, k]), 0.0)
         levels = np.quantile(own, [level / 100 for level in LEVELS], method="inverted_cdf")
-        estimate = job["start"] if job["state"] == "PENDING" and job["start"] else np.nan
+        estimate = job.start if job.state == "PENDING" and job.start else np.nan
         found.append({
             "job": one,
             **{f"p{at:02d}": float(v) for at, v in zip(LEVELS, levels, strict=True)},
@@ -220,12 +221,12 @@ def _rows(
     return found
 
 
-def _ends(request: Mapping[str, Any], starts: np.ndarray, seed: int) -> dict[str, float]:
+def _ends(request: Job, starts: np.ndarray, seed: int) -> dict[str, float]:
     """When its work is done, by the run times that were measured."""
-    runs = np.array(request["measured"], dtype=float)
+    runs = np.array(request.measured, dtype=float)
     if not len(runs):
         return dict.fromkeys(("run_p50", "end_p50", "end_p95"), np.nan)
-    rng = np.random.default_rng([seed, request["nodes"], 3])
+    rng = np.random.default_rng([seed, request.nodes or 1, 3])
     ends = np.maximum(starts, 0.0) + rng.choice(runs, size=len(starts))
     late = [float(np.quantile(ends, q, method="inverted_cdf")) for q in (0.5, 0.95)]
     return {"run_p50": float(np.median(runs)), "end_p50": late[0], "end_p95": late[1]}

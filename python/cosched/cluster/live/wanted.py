@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from cosched.cluster.live.model import Job
 from cosched.cluster.live.snapshot import Snapshot
 from cosched.cluster.slurm_accounts import Accounts
 from cosched.cluster.slurm_requests import KINDS, Wishes
@@ -31,114 +31,111 @@ class Wants:
     _arrays: dict[int, int]
     _qos_part: dict[str, float]
 
-    def _wants(self, row: int, job: Mapping[str, Any]) -> dict[str, Any]:
-        if job["state"] == "RUNNING":
+    def _wants(self, row: int, job: Job) -> dict[str, Any]:
+        if job.state == "RUNNING":
             return {
                 **self._of_owner(job), "running": self._holds(job), **self._after_start(job),
                 **self._array(job), **self._licences(job),
             }  # fmt: skip
         wanted: dict[str, Any] = {"begin": self.now, **self._of_owner(job)}
         wanted |= self._resources(job)
-        if job["reason"] in HELD or job["priority"] == 0:
+        if job.reason in HELD or job.priority == 0:
             wanted["held"] = True
-        begin = job["eligible"]
+        begin = job.eligible
         if begin and begin > self.snapshot.taken:
             wanted["begin"] = begin - self.zero
-        if job.get("arrives") is not None:
+        if job.arrives is not None:
             wanted["begin"] = 0.0
         wanted |= self._dependencies(job)
         wanted |= self._array(job)
         wanted |= self._licences(job)
         try:
-            wanted |= self.wishes.places({"constraint": job["features"] or ""}, wanted)
+            wanted |= self.wishes.places({"constraint": job.features}, wanted)
         except InvalidInstance as error:
             self._say(f"job {job['id']}: {error}")
         wanted["nice"] = -self._fixed_part(job)
-        if job.get("arrives") is None and job["priority"] is not None:
-            wanted["waiting"] = (float(job["priority"]), self._accrues(job))
+        if job.arrives is None and job.priority is not None:
+            wanted["waiting"] = (float(job.priority), self._accrues(job))
         return wanted
 
-    def _licences(self, job: Mapping[str, Any]) -> dict[str, Any]:
+    def _licences(self, job: Job) -> dict[str, Any]:
         try:
-            return self.wishes.licences_of(job["licences"]) if job["licences"] else {}
+            return self.wishes.licences_of(job.licences) if job.licences else {}
         except InvalidInstance as error:
             self._say(f"job {job['id']}: {error}")
             return {}
 
-    def _array(self, job: Mapping[str, Any]) -> dict[str, int]:
+    def _array(self, job: Job) -> dict[str, int]:
         """Of which array it is a task, and how many of these may run."""
-        if not job.get("array"):
+        if not job.array:
             return {}
-        which, most = job["array"]
+        which, most = job.array
         number = self._arrays.setdefault(which, len(self._arrays))
         return {"array": number, "array_limit": int(most)}
 
-    def _accrues(self, job: Mapping[str, Any]) -> float:
+    def _accrues(self, job: Job) -> float:
         """Since when its age counts; infinite: not yet."""
-        since = job["accrue"] or (None if self._limits_accrual else job["eligible"])
+        since = job.accrue or (None if self._limits_accrual else job.eligible)
         if since is None or since > self.snapshot.taken:
             return math.inf
         return float(since) - self.zero
 
-    def _after_start(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        return {"nodes": max(len(job["holds"]), 1)} if self.whole else {}
+    def _after_start(self, job: Job) -> dict[str, Any]:
+        return {"nodes": max(len(job.holds), 1)} if self.whole else {}
 
     def _say(self, text: str) -> None:
         if text not in self.not_modelled:
             self.not_modelled.append(text)
 
-    def _of_owner(self, job: Mapping[str, Any]) -> dict[str, Any]:
+    def _of_owner(self, job: Job) -> dict[str, Any]:
         known = self._accounts
-        own = known.association_of(job["account"], job["user"])
+        own = known.association_of(job.account, job.user)
         return {
-            "association": own if own >= 0 else known.association_of(job["account"], ""),
-            "qos": known.qos_of(job["qos"]),
+            "association": own if own >= 0 else known.association_of(job.account, ""),
+            "qos": known.qos_of(job.qos),
         }
 
-    def _holds(self, job: Mapping[str, Any]) -> tuple:
+    def _holds(self, job: Job) -> tuple:
         numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
         nodes, gpus = [], []
-        kind = next((text for text in (job["gres"], job["gpus"]) if text), "").split(":")
+        kind = next((text for text in (job.gres, job.gpus) if text), "").split(":")
         type_ = self.wishes.gpu_types.index(kind[1]) if (
             len(kind) > 1 and kind[1] in self.wishes.gpu_types
         ) else 0  # fmt: skip
         for name, cpus, memory, count in sorted(
-            (one for one in job["holds"] if one[0] in numbers), key=lambda one: numbers[one[0]]
+            (one for one in job.holds if one.node in numbers), key=lambda one: numbers[one.node]
         ):
             nodes.append((numbers[name], int(cpus), int(memory)))
             if count and self.wishes.gpu_types:
                 gpus.append((numbers[name], type_, int(count)))
-        start = min(job["start"] or self.snapshot.taken, self.snapshot.taken) - self.zero
+        start = min(job.start or self.snapshot.taken, self.snapshot.taken) - self.zero
         return (math.floor(start) + 0.5, nodes, gpus)  # somewhere in the second that is told
 
-    def _resources(self, job: Mapping[str, Any]) -> dict[str, Any]:
+    def _resources(self, job: Job) -> dict[str, Any]:
         if self.whole:
-            return {"nodes": max(int(job["nodes"] or 1), 1)}
+            return {"nodes": max(int(job.nodes or 1), 1)}
         asked: dict[str, Any] = {}
-        if job["exact"] and job["nodes"]:
-            asked["nodes"] = int(job["nodes"])
-        if job["exclusive"]:
+        if job.exact and job.nodes:
+            asked["nodes"] = int(job.nodes)
+        if job.exclusive:
             asked["exclusive"] = True
-        for key, name in (("memory", "mem"), ("memory_per_cpu", "mem_per_cpu")):
-            if job[key]:
-                asked[name] = int(job[key])
-        for key in ("gres", "gpus"):
-            if job[key]:
-                asked[key] = job[key]
-        part = str(job["partition"]).split(",")[0]
+        if job.memory:
+            asked["mem"] = int(job.memory)
+        if job.memory_per_cpu:
+            asked["mem_per_cpu"] = int(job.memory_per_cpu)
+        asked |= {key: job[key] for key in ("gres", "gpus") if job[key]}
+        part = job.first_partition
         try:
-            return self.wishes.resources(asked, max(int(job["cpus"] or 1), 1), part)
+            return self.wishes.resources(asked, max(int(job.cpus or 1), 1), part)
         except InvalidInstance as error:
             self._say(f"job {job['id']}: {error}")
-            return {"tasks": int(job["cpus"] or 1)}
+            return {"tasks": int(job.cpus or 1)}
 
-    def _dependencies(self, job: Mapping[str, Any]) -> dict[str, Any]:
+    def _dependencies(self, job: Job) -> dict[str, Any]:
         after, found = [], {}
-        for kind, text in re.findall(
-            r"(after\w*|singleton):?([0-9_:,+*()a-z]*)", job["dependency"] or ""
-        ):
+        for kind, text in re.findall(r"(after\w*|singleton):?([0-9_:,+*()a-z]*)", job.dependency):
             if kind == "singleton":
-                found["singleton"] = self.wishes.singleton(job["user"], job["name"])
+                found["singleton"] = self.wishes.singleton(job.user, job.name)
                 continue
             ids = [int(one) for one in re.findall(r"(?:^|[:,])([0-9]+)", text)]
             rows = [self.rows[one] for one in ids if one in self.rows]
@@ -148,25 +145,25 @@ class Wants:
                 self._say(f"dependency {kind}")
         return {**found, **({"after": after} if after else {})}
 
-    def _fixed_part(self, job: Mapping[str, Any]) -> float:
+    def _fixed_part(self, job: Job) -> float:
         """Of the priority: what neither ages nor follows the shares."""
-        parts = self.snapshot.priorities.get(job["id"])
+        parts = self.snapshot.priorities.get(job.id)
         if parts is None:
-            known = job["priority"]
+            known = job.priority
             if not self._ages():
                 return float(known) if known is not None else self._lowest
-            return self._qos_part.get(job["qos"], 0.0)
+            return self._qos_part.get(job.qos, 0.0)
         rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if self._ages() else 0.0)
         return rest - (parts.get("FAIRSHARE", 0.0) if self._shares_count(job) else 0.0)
 
     @cached_property
     def _lowest(self) -> float:
-        known = [job["priority"] for job in self.snapshot.pending if job["priority"]]
+        known = [job.priority for job in self.snapshot.pending if job.priority]
         return min(known, default=4294901000.0) - 1
 
-    def _shares_count(self, job: Mapping[str, Any]) -> bool:
+    def _shares_count(self, job: Job) -> bool:
         weight = self.snapshot.clocks.get("weight_fairshare", 0)
-        return weight > 0 and self._accounts.association_of(job["account"], job["user"]) >= 0
+        return weight > 0 and self._accounts.association_of(job.account, job.user) >= 0
 
     @cached_property
     def _limits_accrual(self) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Any
 from zoneinfo import ZoneInfo
 
+from cosched.cluster.live.model import Job
 from cosched.cluster.live.outputs import rows
 from cosched.cluster.live.records import moment
 from cosched.errors import InvalidInstance, shorten
@@ -21,8 +21,8 @@ _LOCAL = ("scontrol_config.txt", "sacct.txt")
 
 def offset_of(
     texts: Mapping[str, str],
-    jobs: Sequence[Mapping[str, Any]],
-    shown: Iterable[Mapping[str, Any]],
+    jobs: Sequence[Job],
+    shown: Iterable[Job],
     taken: float | None,
     zone: str | None,
     where: str,
@@ -35,8 +35,8 @@ def offset_of(
     where local times matter and nothing tells.
     """
     if zone is not None:
-        return _of_zone(zone, taken or max((job["submit"] or 0 for job in jobs), default=0))
-    submitted = {job["id"]: job["submit"] for job in jobs if job["submit"]}
+        return _of_zone(zone, taken or max((job.submit or 0 for job in jobs), default=0))
+    submitted = {job.id: job.submit for job in jobs if job.submit}
     pairs = _pairs(texts, submitted, shown, taken)
     found = next((since - local for since, local in pairs if since and local), None)
     if found is not None:
@@ -59,16 +59,16 @@ def offset_of(
     return 0.0
 
 
-def _possible(config: str, jobs: Sequence[Mapping[str, Any]]) -> list[float]:
+def _possible(config: str, jobs: Sequence[Job]) -> list[float]:
     """Hours of a zone in which no job came or started later than the configuration was shown, and
     none that runs should have ended long before."""
     shown = moment(found[1]) if (found := _SHOWN.search(config)) else None
-    began = [t for job in jobs for t in (job["submit"], job["start"]) if t and _past(job, t)]
+    began = [t for job in jobs for t in (job.submit, job.start) if t and _past(job, t)]
     if shown is None or not began:
         return []
     ends = [
-        job["start"] + job["limit"] for job in jobs
-        if job["state"] == "RUNNING" and job["start"] and job["limit"]
+        job.start + job.limit for job in jobs
+        if job.state == "RUNNING" and job.start and job.limit
     ]  # fmt: skip
     first, last = max(began), min(ends, default=float("inf")) + _LATE
     hours = [3600.0 * hour for hour in range(-14, 13)]
@@ -77,20 +77,20 @@ def _possible(config: str, jobs: Sequence[Mapping[str, Any]]) -> list[float]:
     ]
 
 
-def _past(job: Mapping[str, Any], time: float) -> bool:
+def _past(job: Job, time: float) -> bool:
     """Of a job that waits, the start is a plan."""
-    return job["state"] == "RUNNING" or time == job["submit"]
+    return job.state == "RUNNING" or time == job.submit
 
 
 def _pairs(
     texts: Mapping[str, str],
     submitted: Mapping[int, float],
-    shown: Iterable[Mapping[str, Any]],
+    shown: Iterable[Job],
     taken: float | None,
 ) -> Iterator[tuple[float | None, float | None]]:
     """The same moment since 1970, and as a local date."""
     for job in shown:
-        yield submitted.get(job["id"]), job["submit"]
+        yield submitted.get(job.id), job.submit
     header = re.search(
         r"sdiag output at (\w+ +\w+ +[0-9]+ [0-9:]+ [0-9]+) \(([0-9]{1,12})\)",
         texts.get("sdiag.txt", ""),

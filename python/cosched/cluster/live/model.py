@@ -1,0 +1,286 @@
+"""What a snapshot is made of: jobs, jobs of the past, associations; all values are checked here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from numbers import Real
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from cosched.errors import InvalidInstance, shorten
+
+_MOST_SECONDS, _MOST_COUNT, _MOST_ID, _LONGEST = 1e11, 2**31 - 1, 2**53, 100_000
+
+
+class Held(NamedTuple):
+    """What a job has of a node."""
+
+    node: str
+    cpus: int
+    memory: float = 0.0  # MB
+    gpus: int = 0
+
+
+# What fields hold, by the names under which their checks are found; None: not known.
+Number: TypeAlias = float | None
+Time: TypeAlias = float | None  # seconds since 1970, or a duration, which may be infinite
+Moment: TypeAlias = float
+Count: TypeAlias = int | None
+Id: TypeAlias = int
+Row: TypeAlias = int
+Array: TypeAlias = tuple[int, int] | None  # its number, and how many tasks may run (0: all)
+Holds: TypeAlias = tuple[Held, ...]
+Runs: TypeAlias = tuple[float, ...]
+
+
+class Record:
+    """Fields by their names: ``job.user``, and ``job["user"]`` for who reads a table."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def keys(self) -> Iterable[str]:
+        """Names of the fields."""
+        return (one.name for one in fields(self))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Record):
+    """A job that runs or waits; times are seconds since 1970."""
+
+    id: Id
+    user: str = ""
+    account: str = ""
+    partition: str = ""  # one or more, parted by commas
+    qos: str = ""
+    name: str = ""
+    state: str = "PENDING"  # or RUNNING
+    submit: Time = None
+    eligible: Time = None
+    accrue: Time = None
+    start: Time = None
+    limit: Time = None
+    nodes: Count = 1
+    exact: bool = True  # so many nodes, and not fewer or more
+    cpus: Count = 1
+    exclusive: bool = False
+    memory: Number = None  # MB of a node
+    memory_per_cpu: Number = None
+    gres: str = ""
+    gpus: str = ""
+    priority: Number = None
+    nice: Number = None
+    reason: str = ""
+    dependency: str = ""
+    features: str = ""
+    licences: str = ""
+    reservation: str = ""
+    array: Array = None
+    tasks: int = 1  # of an array, that this record stands for
+    billing: Number = None
+    holds: Holds = ()
+    arrives: Time = None  # later than the snapshot
+    runs: Number = None  # s, where that is known
+    measured: Runs = ()  # s, of a request
+
+    @property
+    def first_partition(self) -> str:
+        """The one that it runs in, or the first that it may run in."""
+        return self.partition.split(",")[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended(Record):
+    """A job of the past."""
+
+    id: Id
+    user: str = ""
+    account: str = ""
+    partition: str = ""
+    qos: str = ""
+    submit: Moment = 0.0
+    eligible: Moment = 0.0
+    start: Moment = 0.0
+    end: Moment = 0.0
+    limit: Time = None
+    nodes: int = 1
+    cpus: int = 1  # asked for
+    state: str = ""
+    nodelist: str = ""
+    allocated: int = 1  # CPUs
+
+    @property
+    def first_partition(self) -> str:
+        """The one that it ran in."""
+        return self.partition.split(",")[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share(Record):
+    """An association of a user or an account, in the order of the tree."""
+
+    account: str = ""
+    user: str = ""
+    parent: Row = -1  # its row; -1: the root
+    shares: Number = 1.0  # None: its parent's
+    usage: Number = 0.0
+    factor: Number = 0.0
+
+
+Of = TypeVar("Of", bound=Record)
+
+
+def made(kind: type[Of], given: Any, place: str) -> Of:
+    """An entry of these values; fields that it does not have are passed over.
+
+    InvalidInstance names the place, the field and what is expected there.
+    """
+    if isinstance(given, kind):
+        return given
+    if not isinstance(given, Mapping):
+        raise InvalidInstance(f"{place}: {shorten(given)}: expected an object")
+    values = {}
+    for name, check in _kinds_of(kind).items():  # type: ignore[arg-type]
+        if name in given:
+            try:
+                values[name] = check(given[name])
+            except _Wrong as wrong:
+                said = f"{name} = {shorten(given[name])}: expected {wrong}"
+                raise InvalidInstance(f"{place}: {said}") from None
+        elif name == "id":
+            raise InvalidInstance(f"{place}: no id")
+    return kind(**values)
+
+
+def all_made(kind: type[Of], given: Any, place: str) -> list[Of]:
+    """The same of a list."""
+    if not isinstance(given, (list, tuple)):
+        raise InvalidInstance(f"{place}: {shorten(given)}: expected a list")
+    return [made(kind, one, f"{place}[{row}]") for row, one in enumerate(given)]
+
+
+class _Wrong(Exception):
+    """What was expected."""
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        raise _Wrong("a text")
+    return value
+
+
+def _whole(low: int, high: int) -> Callable[[Any], int]:
+    def check(value: Any) -> int:
+        number = _number(value)
+        if number is None or number != math.floor(number) or not low <= number <= high:
+            raise _Wrong(f"a whole number in {low}..{high}")
+        return int(value)
+
+    return check
+
+
+def _number(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise _Wrong("a number")
+    try:
+        found = float(value)
+    except OverflowError:
+        found = math.inf
+    if not abs(found) <= 1e18:
+        raise _Wrong("a finite number")
+    return found
+
+
+def _time(value: Any) -> float | None:
+    if isinstance(value, float) and (math.isnan(value) or value == math.inf):
+        return None if math.isnan(value) else math.inf
+    return None if value is None else _moment(value)
+
+
+def _moment(value: Any) -> float:
+    number = _number(value)
+    if number is None or abs(number) > _MOST_SECONDS:
+        raise _Wrong("seconds")
+    return number
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _Wrong("true or false")
+    return value
+
+
+def _array(value: Any) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        raise _Wrong("[number, how many may run]")
+    return _whole(0, _MOST_ID)(value[0]), _whole(0, _MOST_COUNT)(value[1])
+
+
+def _holds(value: Any) -> tuple[Held, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise _Wrong("a list of [node, CPUs, MB, GPUs]")
+    return tuple(_held(one) for one in value)
+
+
+def _held(value: Any) -> Held:
+    if not isinstance(value, (list, tuple)) or not 2 <= len(value) <= 4:
+        raise _Wrong("[node, CPUs, MB, GPUs]")
+    count = _whole(0, _MOST_COUNT)
+    node, cpus, memory, gpus = (*value, 0.0, 0)[:4] if len(value) < 4 else value
+    amount = _number(memory) or 0.0
+    if not 0 <= amount <= 1e12:
+        raise _Wrong("MB >= 0")
+    return Held(_text(node), count(cpus), amount, count(gpus))
+
+
+def _runs(value: Any) -> tuple[float, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise _Wrong("a list of seconds")
+    return tuple(_moment(one) for one in value)
+
+
+_KINDS: dict[str, Callable[[Any], Any]] = {
+    "str": _text, "int": _whole(0, _MOST_COUNT), "bool": _flag, "Id": _whole(-_MOST_ID, _MOST_ID),
+    "Count": lambda value: None if value is None else _whole(0, _MOST_COUNT)(value),
+    "Row": _whole(-_MOST_COUNT, _MOST_COUNT), "Number": _number, "Time": _time, "Moment": _moment,
+    "Array": _array, "Holds": _holds, "Runs": _runs,
+}  # fmt: skip
+
+
+@cache
+def _kinds_of(kind: Any) -> dict[str, Callable[[Any], Any]]:
+    """How the values of its fields are checked."""
+    return {one.name: _KINDS[str(one.type)] for one in fields(kind)}
+
+
+def texts_of(given: Any, place: str) -> dict[str, str]:
+    """An object of texts."""
+    if not isinstance(given, Mapping) or not all(isinstance(v, str) for v in given.values()):
+        raise InvalidInstance(f"{place}: expected an object of texts")
+    return {str(key): value for key, value in given.items()}
+
+
+def numbers(given: Any, place: str) -> dict[str, float]:
+    """An object of finite numbers."""
+    if not isinstance(given, Mapping):
+        raise InvalidInstance(f"{place}: expected an object of numbers")
+    found = {}
+    for key, value in given.items():
+        try:
+            number = _number(value)
+        except _Wrong:
+            number = None
+        if number is None:
+            raise InvalidInstance(f"{place}: {shorten(key)} = {shorten(value)}: expected a number")
+        found[str(key)] = number
+    return found
