@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 from cosched import plot
 from cosched.experiments import kept, ledger, tolerances
 from cosched.experiments import ledger_text as text
-from cosched.experiments.catalogue import CLAIMS, STUDIES
+from cosched.experiments.catalogue import STUDIES, claims
 from cosched.experiments.cluster import cells
 from cosched.experiments.outputs import read_frame
 from cosched.version import installed_version
@@ -121,7 +121,7 @@ def pages(folder: Path) -> list[ledger.Row]:
     """The page of each study, with its pictures; the rows of all."""
     folder.mkdir(parents=True, exist_ok=True)
     there = set(kept.names())
-    rows = ledger.evaluate(CLAIMS, kept.read)
+    rows = ledger.evaluate(claims(), kept.read)
     for name in [name for name in STUDIES if name in there]:
         frame = kept.read(name)
         mine = [row for row in rows if row.study == name]

@@ -4,6 +4,7 @@ import hashlib
 import importlib.util
 import json
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,9 @@ import pytest
 from cosched import plot
 from cosched.cli import main
 from cosched.errors import StudyError
-from cosched.experiments import kept, ledger, papers, tolerances
-from cosched.experiments.catalogue import CLAIMS, STUDIES
+from cosched.experiments import kept, ledger, measures, papers, tolerances
+from cosched.experiments.catalogue import STUDIES, claims
+from cosched.experiments.claim_files import read_claims
 from cosched.experiments.ledger import Claim, NotKept, Reading
 from cosched.experiments.study import has_data
 from cosched.experiments.tolerances import (
@@ -201,12 +203,61 @@ def test_remarks_tell_numbers_of_the_kept_rows():
 
 
 def test_claims_are_whole():
-    assert len({(c.paper, c.place, c.text, c.study) for c in CLAIMS}) == len(CLAIMS)
-    for claim in CLAIMS:
+    assert len({(c.paper, c.place, c.text, c.study) for c in claims()}) == len(claims())
+    for claim in claims():
         assert claim.paper in ledger.PAPERS
         assert claim.study in STUDIES
         assert set(claim.reading.studies if claim.reading else ()) <= set(STUDIES)
         assert claim.tolerance is not None or claim.why, claim.place
+
+
+ROW = """
+paper = "li2016"
+[names]
+limit = "= at_most(2, 'twice')"
+[like.toy]
+study = "toy"
+[[claims]]
+like = "toy"
+each."name, factor" = [["a", 1], ["b", 3]]
+place = "Table {factor}"
+text = "the mean of {name}"
+value = "= factor / 2"
+agrees = "limit"
+ours = "factor * of('mean', name)"
+"""
+
+
+def claims_of(text, tmp_path):
+    (tmp_path / "claims.toml").write_text(text)
+    return read_claims(tmp_path / "claims.toml", measures)
+
+
+def test_rows_of_a_file_for_each_value(tmp_path):
+    one, two = claims_of(ROW, tmp_path)
+    assert (one.place, one.text, one.paper_value) == ("Table 1", "the mean of a", 0.5)
+    assert (two.place, two.text, two.paper_value) == ("Table 3", "the mean of b", 1.5)
+    assert two.measure(measures.Table(pd.DataFrame({"b": [1.0, 3.0]}))) == 6
+    assert (two.study, two.tolerance.says) == ("toy", "at most 2 (twice)")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("agrees =", "agree =", "entry 1: unknown field agree"),
+        ("of('mean', name)", "off('mean', name)", "name 'off' is not defined"),
+        ("of('mean', name)", "of()", "missing a required argument: 'number'"),
+        ("of('mean', name)", "of.__globals__", "a formula has no Attribute"),
+        ("of('mean', name)", "of('mean'", "was never closed"),
+        ("of {name}", "of {nme}", "KeyError('nme')"),
+        ('like = "toy"', 'like = "toys"', "like 'toys': expected one of toy"),
+        ("limit =", "limit 5", "claims.toml"),
+    ],
+)
+def test_a_file_that_is_wrong_says_where(old, new, says, tmp_path):
+    with pytest.raises(ValueError, match=re.escape(says)) as raised:
+        claims_of(ROW.replace(old, new, 1), tmp_path)
+    assert "claims.toml" in str(raised.value)
 
 
 @pytest.fixture(scope="module")
@@ -308,7 +359,7 @@ def test_reduced_runs_answer_claims_of_every_paper(capsys):
     found = json.loads(capsys.readouterr().out)
     real = {"li2016"} if not has_data("etc_apc") else set()
     assert {row["paper"] for row in found} >= set(ledger.PAPERS) - real
-    assert len(found) > len(CLAIMS) / 2
+    assert len(found) > len(claims()) / 2
     assert not [row for row in found if row["verdict"] == NOT and "at full size" in row["reason"]]
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from cosched.core.text import unknown_name
 from cosched.errors import shorten
 from cosched.experiments import bags, cluster, dags, moldable, packs
-from cosched.experiments.bags import claims as bags_claims
-from cosched.experiments.cluster import claims as cluster_claims
-from cosched.experiments.dags import claims as dags_claims
+from cosched.experiments.bags import measures as bags_measures
+from cosched.experiments.claim_files import read_claims
+from cosched.experiments.cluster import cells, explanations, paper, sentences, traces
+from cosched.experiments.cluster import measures as cluster_measures
+from cosched.experiments.dags import measures as dags_measures
+from cosched.experiments.dags import theorems as dags_theorems
 from cosched.experiments.ledger import Claim
-from cosched.experiments.moldable import claims as moldable_claims
-from cosched.experiments.packs import claims as packs_claims
+from cosched.experiments.moldable import measures as moldable_measures
+from cosched.experiments.packs import measures as packs_measures
 from cosched.experiments.study import Study
 
 #: name -> Study, in the order of the papers.
@@ -22,19 +27,29 @@ STUDIES: dict[str, Study] = {
     for study in family.STUDIES
 }
 
-#: Every claim of the papers, in their order.
-CLAIMS: tuple[Claim, ...] = (
-    *packs_claims.CLAIMS,
-    *dags_claims.CLAIMS,
-    *cluster_claims.CLAIMS,
-    *moldable_claims.CLAIMS,
-    *bags_claims.CLAIMS,
-)
+#: Family -> what the formulas of its ``claims.toml`` may call beside what all may.
+_MODULES = {
+    "packs": (packs_measures,),
+    "dags": (dags_theorems, dags_measures),
+    "cluster": (traces, paper, cells, cluster_measures, explanations, sentences),
+    "moldable": (moldable_measures,),
+    "bags": (bags_measures,),
+}
+
+
+@cache
+def claims() -> tuple[Claim, ...]:
+    """Every claim of the papers, in their order."""
+    return tuple(
+        claim
+        for name, modules in _MODULES.items()
+        for claim in read_claims(Path(__file__).parent / name / "claims.toml", *modules)
+    )
 
 
 def claims_of(study: str) -> tuple[Claim, ...]:
     """The claims that a study answers."""
-    return tuple(claim for claim in CLAIMS if claim.study == study)
+    return tuple(claim for claim in claims() if claim.study == study)
 
 
 def find(name: str) -> Study:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 import numpy as np
@@ -60,8 +61,11 @@ def _multiple(prepared: Any, factor: float, inner: Measure[float]) -> float:
 def measure(function: Callable[Concatenate[Any, _P], _T]) -> Callable[_P, Measure[_T]]:
     """A function of prepared results, called without them: ``mean("heft")`` is a ``Measure``."""
 
+    form = signature(function)
+
     @wraps(function)
     def given(*arguments: _P.args, **named: _P.kwargs) -> Measure[_T]:
+        form.bind(None, *arguments, **named)  # TypeError at the row, not when it is evaluated
         assert not named, "rows give arguments by place"
         return Measure(function, arguments)
 

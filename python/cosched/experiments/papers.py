@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cosched.experiments import kept
-from cosched.experiments.catalogue import CLAIMS, find
+from cosched.experiments.catalogue import claims, find
 from cosched.experiments.ledger import Frames, NotKept, Row, evaluate
 from cosched.experiments.study import Study, Task, missing_line
 
@@ -23,7 +23,7 @@ def ledger_rows(studies: tuple[str, ...] = (), *, quick: bool = False) -> list[R
     """The verdict of every claim that these studies answer."""
     for name in studies:
         find(name)
-    chosen = [claim for claim in CLAIMS if not studies or claim.study in studies]
+    chosen = [claim for claim in claims() if not studies or claim.study in studies]
     if not quick:
         return evaluate(chosen, kept.read)
     return evaluate(chosen, reduced(), partial=True)

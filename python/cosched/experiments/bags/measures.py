@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosched.experiments.bags.tables import GRID, wide_rates
+from cosched.experiments.bags.tables import GRID, TABLE_1, wide_rates
 from cosched.experiments.ledger import Reading
 from cosched.experiments.measures import Table
 
@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TABLE, FIGURE = "bags-table1", "bags-fig3"
+#: The lines of the paper's Table 1 that have a profit.
+TABLE_1_WITH_PROFIT = [(gamma, pair) for gamma, pair in TABLE_1.items() if gamma > 1]
+
+
+def percent_above(tms: float, ttb: float) -> float:
+    """Percent by which TTB is above TMS, to three decimals."""
+    return float(f"{100 * (ttb / tms - 1):.3f}")
 
 
 def even(frame: pd.DataFrame) -> Table:

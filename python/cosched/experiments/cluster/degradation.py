@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure as Chart
 
 #: Policies of Table 2 that Figure 1 leaves out: the GreedyP versions.
-_NOT_DRAWN = tuple(name for name in TABLE_2 if name.startswith("GreedyP") and "PM" not in name)
+NOT_DRAWN = tuple(name for name in TABLE_2 if name.startswith("GreedyP") and "PM" not in name)
 #: Columns of the paper's Table 2 that hold the numbers of a set of traces begin here.
 _COLUMN = {"weeks": 0, "generated": 0, "unscaled": 3, "scaled": 6}
 
@@ -154,7 +154,7 @@ def figures1(frame: pd.DataFrame) -> dict[str, Figure]:
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(10, 5), layout="constrained")
-    plot.degradation_against_load(frame[~frame.algorithm.isin(_NOT_DRAWN)], ax)
+    plot.degradation_against_load(frame[~frame.algorithm.isin(NOT_DRAWN)], ax)
     return {"fig1": figure, "table2-scaled": plot_degradation(frame, 2)}
 
 

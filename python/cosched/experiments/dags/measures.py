@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import exp, inf, sqrt
 from typing import TYPE_CHECKING, Any
 
+from cosched.experiments import measures as f
 from cosched.experiments.ledger import Reading
 from cosched.experiments.measures import Measure, Table, among, measure, of
+from cosched.experiments.tolerances import Curve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,6 +101,16 @@ def outliers(name: str, *applications: str) -> Measure[float]:
     return among("sum", *(of("outliers", name, "LP*", a) for a in boxes))
 
 
+def longest(*names: str) -> Measure[float]:
+    """The longest run of algorithms (s)."""
+    return among("greatest", *(of("last", name) for name in names))
+
+
+def mean_over_other_applications(above: str, below: str) -> Measure[float]:
+    """The mean ratio on fork-joins over the greatest of the other applications."""
+    return f.over("mean", *((above, below, application) for application in APPLICATIONS))
+
+
 @measure
 def outliers_over(w: Wide, first: str, second: str) -> float:
     """Outliers of one over those of another."""
@@ -117,14 +131,50 @@ def _wins(w: Wide) -> Any:
 @measure
 def eft_over_er_ls(cube: float, most: int) -> float:
     """The least quotient of the two formulas over m and k with cube k^3 at most m."""
-    import math
-
     return min(
-        (m + k) / k**2 * (1 - math.exp(-k)) / (4 * math.sqrt(m / k))
+        (m + k) / k**2 * (1 - exp(-k)) / (4 * sqrt(m / k))
         for m in range(1, most + 1)
         for k in range(1, 1 + round(most ** (1 / 3)))
         if cube * k**3 <= m
     )
+
+
+# --- pictures -----------------------------------------------------------------------------
+
+
+def greatest_in_box(above: str, below: str, application: str) -> Measure[Curve]:
+    """A box plot, and its greatest ratio, of which the text tells that it is at most 2."""
+    key = above, below, application
+    return f.picture(f.box(*key), of("greatest", *key), (0, 2), "its greatest is {:.3f}")
+
+
+def mean_in_box(
+    above: str, below: str, application: str, low: float, high: float
+) -> Measure[Curve]:
+    """A box plot, and its mean, of which the text tells where it is."""
+    key = above, below, application
+    return f.picture(f.box(*key), of("mean", *key), (low, high), "its mean is {:.3f}")
+
+
+def means_in_order(name: str, worse: str, better: str, application: str) -> Measure[Curve]:
+    """A rule's box plot, and whether of two rules one has the greater mean."""
+    keys = {each: (each, "LP*", application) for each in RULES}
+    says = "means of makespan / LP*: er-ls {1:.3f}, eft {2:.3f}, greedy {3:.3f}"
+    return f.picture(f.box(name, "LP*", application), _beside(keys, worse, better), (1, inf), says)
+
+
+def curves_in_order(name: str, worse: str, better: str, application: str) -> Measure[Curve]:
+    """A rule's curve against sqrt(m/k), and whether of two rules one has the greater mean."""
+    keys = {each: (application, each) for each in RULES}
+    says = "means over sqrt(m/k): er-ls {1:.2f}, eft {2:.2f}, greedy {3:.2f}"
+    points = f.points("{:.2f}: {:.2f}", application, name)
+    return f.picture(points, _beside(keys, worse, better), (1, inf), says)
+
+
+def _beside(keys: Mapping[str, tuple[str, ...]], worse: str, better: str) -> Measure[Any]:
+    """One rule's mean over another's; the means of all."""
+    means = (of("mean", *key) for key in keys.values())
+    return f.several(f.over("mean", keys[worse], keys[better]), *means)
 
 
 def cube_root(_: pd.DataFrame) -> float:

@@ -11,9 +11,7 @@ from cosched.packs.plots import MEASURES
 if TYPE_CHECKING:
     import pandas as pd
 
-STUDY, STAND_IN, VARIANTS = "packs-fig2-5", "packs-fig2a", "packs-variants"
-THEOREMS = "packs-theorems"
-SEVEN = studies.HEURISTICS[:-1]
+SEVEN, OPTIMAL = studies.HEURISTICS[:-1], measured.OPTIMAL
 
 
 def means(frame: pd.DataFrame) -> Table:
