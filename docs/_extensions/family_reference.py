@@ -18,6 +18,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from cosched.described import COMMON
 from cosched.registry import presentation
 
 Functions = dict[str, Callable[..., Any]]
@@ -129,6 +130,17 @@ class ModuleReference(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(entries(module, _classes_first(module))))
 
 
+class CommonParameters(SphinxDirective):
+    """What parameters mean that mean the same everywhere."""
+
+    def run(self) -> list[nodes.Node]:
+        text = [".. list-table::", "   :header-rows: 1", "   :widths: auto", ""]
+        text += ["   * - parameter", "     - type", "     -"]
+        for name, (kind, meaning) in COMMON.items():
+            text += [f"   * - ``{name}``", f"     - {kind}", "     - " + meaning.replace("\n", " ")]
+        return self.parse_text_to_nodes("\n".join(text))
+
+
 def _classes_first(module: ModuleType) -> list[str]:
     return sorted(
         module.__all__, key=lambda name: (not inspect.isclass(getattr(module, name)), name)
@@ -136,7 +148,8 @@ def _classes_first(module: ModuleType) -> list[str]:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Add both directives."""
+    """Add the directives."""
+    app.add_directive("common-parameters", CommonParameters)
     app.add_directive("family-reference", FamilyReference)
     app.add_directive("module-reference", ModuleReference)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

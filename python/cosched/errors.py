@@ -8,6 +8,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
+from cosched.described import described
+
 
 class CoschedError(Exception):
     """Root of the package's errors.
@@ -78,10 +80,6 @@ def optional(module: str, *, extra: str) -> ModuleType:
         As an import names it.
     extra : str
         What ``pip install 'cosched-hpc[extra]'`` is to be told.
-
-    Returns
-    -------
-    module
 
     Raises
     ------
@@ -169,3 +167,6 @@ def printable(text: object) -> str:
     if plain.isprintable():
         return plain
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in plain)
+
+
+described(globals())

@@ -7,6 +7,7 @@ from types import ModuleType
 
 from cosched.core import Algorithm, Family, Presentation
 from cosched.core.text import unknown_name
+from cosched.described import described
 
 #: Names of the families, in the order of the papers. Each is a module ``cosched.<name>``.
 FAMILIES = ("packs", "dags", "cluster", "moldable", "bags")
@@ -78,3 +79,6 @@ def register(family_name: str, name: str, function: Algorithm) -> None:
     4.0
     """
     family(family_name).register(name, function)
+
+
+described(globals())

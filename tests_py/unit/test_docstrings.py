@@ -1,13 +1,11 @@
 """Every public function and class is described: numpydoc sections that match the signature.
 
-A section says what the signature does not. Parameters that mean the same everywhere, and how bad
-arguments are refused, are described once, in docs/reference/index.md. Returns is left out where
-the type says all. A method has an example of its own or its class has one; one that overrides says
-what differs.
+What means the same everywhere is written once, in ``cosched.described``, and shown by each
+docstring: these are looked at as users see them. A method has an example of its own or its class
+has one; one that overrides says what differs.
 """
 
 import inspect
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -17,8 +15,8 @@ from typing import Any
 import pytest
 from numpydoc.docscrape import NumpyDocString
 
+from cosched import described
 from cosched.registry import FAMILIES
-from support import REPO
 
 #: What ``__all__`` of these modules names is public.
 MODULES = (
@@ -32,9 +30,6 @@ MODULES = (
         for face in ("workloads", "plot", "profiles", "io", "experiments", "execution")
     ),
 )
-#: Described once, for all functions.
-TABLE = re.findall(r"^\| (`.+?) \|", (REPO / "docs" / "reference" / "index.md").read_text(), re.M)
-COMMON = {name.strip("` ") for row in TABLE for name in row.split(",")}
 
 
 def public() -> dict[str, Any]:
@@ -85,9 +80,6 @@ def _name(member: Callable) -> str:
 PUBLIC = public()
 CLASSES = {name: member for name, member in PUBLIC.items() if inspect.isclass(member)}
 PROPERTIES = {name: each for name, each in PUBLIC.items() if isinstance(each, property)}
-#: Types that are described themselves: a function that returns one need not say more.
-SAY_ALL = {name.rpartition(".")[2] for name in CLASSES} | {"Axes", "Self", "None"}
-SAY_ALL |= {"bool", "bytes", "float", "int", "str", "Iterator[None]"}
 FUNCTIONS = {name: PUBLIC[name] for name in PUBLIC if name not in {*CLASSES, *PROPERTIES}}
 
 
@@ -118,12 +110,11 @@ def check_function(name: str, function: Callable, owner: type | None = None) -> 
     parameters = set(_parameters(function))
     described = _described(parsed, "Parameters")
     assert len(described) == len(set(described))
-    assert set(described) <= parameters
+    assert set(described) <= parameters, f"not in the signature: {set(described) - parameters}"
     if _overrides(owner, function.__name__):
         return
-    assert parameters - COMMON <= set(described)
-    returned = inspect.formatannotation(inspect.signature(function).return_annotation).strip("'")
-    if returned.removesuffix(" | None").rpartition(".")[2] not in SAY_ALL:
+    assert parameters == set(described), f"not described: {parameters - set(described)}"
+    if inspect.signature(function).return_annotation not in ("None", None):
         assert parsed["Returns"] or parsed["Yields"], "no section Returns"
     assert _has_example(parsed) or (owner is not None and _has_example(_parsed(owner))), (
         "no section Examples with a doctest"
@@ -189,6 +180,43 @@ def test_the_walk_finds_what_users_call():
     assert {"cosched.packs.bounds.columns_bound", "cosched.core.family.Family.solve"} <= set(PUBLIC)
 
 
+def test_what_means_the_same_everywhere_is_filled_in_by_the_order_of_the_signature():
+    def draw(first: int, seed: int, *more: str, ax: object, wide: int, **options: int) -> float:
+        """Draw.
+
+        At length.
+
+        Parameters
+        ----------
+        first, wide : int
+            Two numbers.
+        *more : str
+            Texts.
+        **options
+            Of a pen.
+
+        Notes
+        -----
+        O(1).
+        """
+
+    complete = described.complete(draw, {"seed": ("int", "Of chance:\nany."), "ax": ("A", "B.")})
+    parsed = NumpyDocString(complete)
+    entries = [(each.name, each.desc) for each in parsed["Parameters"]]
+    assert entries == [
+        ("first, wide", ["Two numbers."]),
+        ("seed", ["Of chance:", "any."]),
+        ("*more", ["Texts."]),
+        ("ax", ["B."]),
+        ("**options", ["Of a pen."]),
+    ]
+    assert [each.type for each in parsed["Returns"]] == ["float"]
+    assert parsed["Extended Summary"] == ["At length."]
+    assert parsed["Notes"] == ["O(1)."]
+    draw.__doc__ = complete
+    assert described.complete(draw, {}) == complete  # twice is once
+
+
 class TestRules:
     """The rules refuse what they are there to refuse."""
 
@@ -240,7 +268,7 @@ class TestRules:
                 """Run it faster."""
                 return seed
 
-            def close(self, seed: int) -> None:
+            def close(self) -> None:
                 """End it."""
 
         Base.__module__ = "cosched.here"

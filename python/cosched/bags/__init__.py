@@ -45,6 +45,7 @@ from cosched.bags.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
 from cosched.bags.instance import Instance
 from cosched.bags.result import Result
 from cosched.bags.schedule import Schedule
+from cosched.described import described
 
 solve = FAMILY.solve
 bound = FAMILY.bound
@@ -77,3 +78,5 @@ __all__ = [
     "ttb_best",
     "ttb_exact",
 ]
+
+described(globals())

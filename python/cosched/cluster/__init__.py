@@ -61,6 +61,7 @@ from cosched.cluster.page import audit
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
 from cosched.cluster.slurm_settings import SlurmSettings
+from cosched.described import described
 
 solve = FAMILY.solve
 bound = FAMILY.bound
@@ -113,3 +114,15 @@ __all__ = [
     "write_log_csv",
     "yields",
 ]
+
+described(
+    globals(),
+    {
+        "period": (
+            "float",
+            "Between two periodic events (s), > 0; the first comes one period after the first\n"
+            "submission.",
+        ),
+        "penalty": ("float", "What a resumed or moved job pays (s), >= 0."),
+    },
+)

@@ -191,10 +191,6 @@ class Instance(core.Instance):
         ----------
         rows : array of int or bool
 
-        Returns
-        -------
-        Instance
-
         Raises
         ------
         InvalidInstance
@@ -215,10 +211,6 @@ class Instance(core.Instance):
         ----------
         notes : iterable of str
             After those that are there.
-
-        Returns
-        -------
-        Instance
         """
         found = Instance(
             self.given, self.nodes, notes=chain(self.notes, notes), source=self.source,

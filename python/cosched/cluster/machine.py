@@ -72,10 +72,6 @@ class Machine:
         """The machine on which ``slurm-backfill`` leaves out the settings that it has no rule for,
         instead of refusing them; :attr:`notes` has each, and what that may do.
 
-        Returns
-        -------
-        Machine
-
         Examples
         --------
         >>> path = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
@@ -231,10 +227,6 @@ class Machine:
         partitions : iterable
             Names, or lists as ``"gpu,main"``; others than the machine's have all cores.
 
-        Returns
-        -------
-        numpy.ndarray
-
         Raises
         ------
         InvalidInstance
@@ -282,10 +274,6 @@ class Machine:
             job says it, else the most common nodes of its partition.
         rows : int
             Jobs.
-
-        Returns
-        -------
-        numpy.ndarray or float
         """
         ratios = {kind.cpus_per_core for kind in self.nodes}
         if len(ratios) == 1:

@@ -8,6 +8,7 @@ from cosched.core.overview import Overview
 from cosched.core.presentation import Presentation
 from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
+from cosched.described import described
 
 __all__ = [
     "Algorithm",
@@ -22,3 +23,5 @@ __all__ = [
     "Schedule",
     "time_limit",
 ]
+
+described(globals())

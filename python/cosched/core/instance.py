@@ -75,10 +75,6 @@ class Instance:
         Parameters
         ----------
         key : str
-
-        Returns
-        -------
-        object or None
         """
         return self._memo.get(key)
 

@@ -66,6 +66,7 @@ from cosched.dags.files import Graph, Run, read_graph, write_graph
 from cosched.dags.instance import Instance
 from cosched.dags.replays import replay
 from cosched.dags.result import Result
+from cosched.described import described
 
 solve = FAMILY.solve
 bound = FAMILY.bound
@@ -127,3 +128,5 @@ __all__ = [
     "worst_case",
     "write_graph",
 ]
+
+described(globals())

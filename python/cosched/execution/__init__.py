@@ -16,6 +16,7 @@ A plan assumes that tasks side by side do not slow each other down, unless it is
 :func:`together` measured. What codes need of memory, GPUs and licences is kept while they run.
 """
 
+from cosched.described import described
 from cosched.execution.adaptive import (
     Guarantee,
     bounds_of_times,
@@ -58,3 +59,5 @@ __all__ = [
     "script",
     "together",
 ]
+
+described(globals())

@@ -181,12 +181,7 @@ class Advice:
         return [f"{text}: the same without cosched: {self.one_line or '`xargs -P` or `parallel`'}"]
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``cosched plan -o`` writes: the schedule file, with what is proved of any schedule.
-
-        Returns
-        -------
-        dict
-        """
+        """What ``cosched plan -o`` writes: the schedule file, and what is proved of any other."""
         made = {
             **self.result.to_dict(),
             "any_schedule": {"value": self.bound.value, "method": self.bound.method},

@@ -158,10 +158,6 @@ class Code:
         ----------
         procs : int
 
-        Returns
-        -------
-        int
-
         Examples
         --------
         >>> Code(name="fem", command="./fem", launch="mpirun").ranks_on(4)
@@ -201,10 +197,6 @@ class Code:
         ----------
         procs : int
         cpus : sequence of int
-
-        Returns
-        -------
-        pathlib.Path
 
         Examples
         --------

@@ -150,12 +150,7 @@ class Execution:
         return pd.DataFrame(rows, columns=names)
 
     def to_dict(self) -> dict[str, Any]:
-        """What :meth:`write` writes.
-
-        Returns
-        -------
-        dict
-        """
+        """What :meth:`write` writes."""
         return {
             "format": FORMAT,
             "version": VERSION,

@@ -9,6 +9,7 @@ does. A study is a plan of independent tasks, a row a task; ``README.md`` in thi
 shows how to write one.
 """
 
+from cosched.described import described
 from cosched.experiments.catalogue import STUDIES, find
 from cosched.experiments.outputs import StudyResult
 from cosched.experiments.runner import run
@@ -26,3 +27,5 @@ __all__ = [
     "verify",
     "with_registered",
 ]
+
+described(globals())

@@ -1,5 +1,6 @@
 """Files in and out: errors name line and column, what is written is whole or not there."""
 
+from cosched.described import described
 from cosched.io.limit import max_bytes, polled
 from cosched.io.numbers import (
     is_number,
@@ -57,3 +58,5 @@ __all__ = [
     "write_json",
     "write_text",
 ]
+
+described(globals())

@@ -187,10 +187,6 @@ def read_json(path: str | PathLike[str]) -> Any:
     path : str or path-like
         Plain or ``.gz``, or ``archive.tar.gz:member``.
 
-    Returns
-    -------
-    object
-
     Examples
     --------
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -203,10 +199,6 @@ def read_json(path: str | PathLike[str]) -> Any:
 
 def parse_json(text: str, where: str) -> Any:
     """The value of a JSON text; a time limit is looked at before and after.
-
-    Returns
-    -------
-    object
 
     Examples
     --------
@@ -232,10 +224,6 @@ def parse_json(text: str, where: str) -> Any:
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The tables of a TOML text.
-
-    Returns
-    -------
-    dict
 
     Examples
     --------

@@ -143,10 +143,6 @@ def plain(data: Any) -> Any:
     data : object
         Mappings, sequences, arrays and numbers, nested.
 
-    Returns
-    -------
-    object
-
     Examples
     --------
     >>> import numpy as np

@@ -25,6 +25,7 @@ Reference: P.-F. Dutot, L. Eyraud, G. Mounie, D. Trystram, *Bi-criteria algorith
 jobs on cluster platforms*, SPAA 2004. Section numbers in the docstrings are that paper's.
 """
 
+from cosched.described import described
 from cosched.moldable.algorithms import (
     BEST_WORK,
     SEARCH_WORK,
@@ -89,3 +90,5 @@ __all__ = [
     "time_indexed_bound",
     "work_and_path",
 ]
+
+described(globals())

@@ -312,10 +312,6 @@ class Instance(profiles.HasSharing, core.Instance):
         """Processors, times, edges and what is shared, for a schedule file.
 
         See :class:`cosched.core.Instance`.
-
-        Returns
-        -------
-        dict
         """
         times = None if self.downey is not None else self.times
         return {**profiles.facts(self.machines, times), **self._links()}

@@ -16,6 +16,7 @@ algorithms for high-throughput workload execution*, 2013. Section and algorithm 
 the docstrings are that paper's.
 """
 
+from cosched.described import described
 from cosched.packs.algorithms import (
     LOCAL_SEARCH_WORK,
     co_schedule,
@@ -71,3 +72,5 @@ __all__ = [
     "slowdown",
     "solve",
 ]
+
+described(globals())

@@ -145,10 +145,6 @@ class Instance(profiles.HasSharing, core.Instance):
         """Processors, times and what is shared, for a schedule file.
 
         See :class:`cosched.core.Instance`.
-
-        Returns
-        -------
-        dict
         """
         return {**profiles.facts(self.procs, self.times), **self.sharing.to_dict()}
 

@@ -29,10 +29,6 @@ def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
         Columns ``algorithm, max_tasks, relative_cost, packing_ratio, relative_response_time``.
     title : str
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Examples
     --------
     >>> import matplotlib.pyplot as plt

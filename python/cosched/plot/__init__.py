@@ -15,6 +15,7 @@ from cosched.cluster.plots import (
     utilisation,
 )
 from cosched.dags.plots import competitive, ratios
+from cosched.described import described
 from cosched.moldable.plots import moldable_quality, moldable_run_time, pareto
 from cosched.packs.plots import pack_quality
 from cosched.plot.charts import gantt, save
@@ -41,3 +42,5 @@ __all__ = [
     "starts",
     "utilisation",
 ]
+
+described(globals())

@@ -19,6 +19,7 @@ fit, scaled to meet the nearest measurement) goes on.
 from __future__ import annotations
 
 from cosched.core import Argument
+from cosched.described import described
 from cosched.profiles.completion import (
     COUNTS,
     EXTRAPOLATED,
@@ -86,3 +87,5 @@ ARGUMENTS = (
         parse=str,
     ),
 )
+
+described(globals())

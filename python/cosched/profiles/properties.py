@@ -25,10 +25,6 @@ def spread_of(spread: Any, shape: tuple[int, ...]) -> np.ndarray | None:
     shape : tuple of int
         Of the times.
 
-    Returns
-    -------
-    numpy.ndarray or None
-
     Raises
     ------
     InvalidInstance
@@ -149,10 +145,6 @@ def facts(procs: int, times: np.ndarray | None) -> dict[str, Any]:
     procs : int
     times : numpy.ndarray, shape (n, p), or None
         Left out where it is large.
-
-    Returns
-    -------
-    dict
 
     Examples
     --------

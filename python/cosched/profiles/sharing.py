@@ -171,12 +171,7 @@ class Sharing:
         return {name: getattr(self, name) for name in SHARED_FIELDS}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as JSON instances and schedule files hold them; empty parts are left out.
-
-        Returns
-        -------
-        dict
-        """
+        """Plain data, as JSON instances and schedule files hold them; empty parts are left out."""
         made: dict[str, Any] = {}
         if self.resources:
             made["resources"] = {name: v.tolist() for name, v in self.resources.items()}
@@ -202,10 +197,6 @@ class Sharing:
         ----------
         tasks : array_like of int
             Numbers; their order is that of the result.
-
-        Returns
-        -------
-        Sharing
         """
         slow, traffic = self.slowdowns, self.bandwidth
         return Sharing(
@@ -224,10 +215,6 @@ class Sharing:
         ----------
         counts : int or None
             On 1..counts; None: as it is.
-
-        Returns
-        -------
-        Sharing
         """
 
         def first(values: np.ndarray) -> np.ndarray:
@@ -242,12 +229,7 @@ class Sharing:
         )
 
     def without_slowdowns(self) -> Sharing:
-        """The resources alone.
-
-        Returns
-        -------
-        Sharing
-        """
+        """The resources alone."""
         return Sharing(self.resources, self.capacity)
 
     def core(self, times: np.ndarray, names: Sequence[str]) -> Any:
@@ -258,10 +240,6 @@ class Sharing:
         times : numpy.ndarray, shape (n, c)
         names : sequence of str
             Of the tasks, for refusals.
-
-        Returns
-        -------
-        object
 
         Raises
         ------

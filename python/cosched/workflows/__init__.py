@@ -15,6 +15,7 @@ package: it translates between Snakemake and these.
 
 from importlib import import_module
 
+from cosched.described import described
 from cosched.workflows.course import Course
 from cosched.workflows.history import History
 from cosched.workflows.online import OnlineList
@@ -47,3 +48,6 @@ def __getattr__(name: str):
     if name in _OF_THE_END:
         return getattr(import_module("cosched.workflows.report"), name)
     raise AttributeError(f"module 'cosched.workflows' has no attribute {name!r}")
+
+
+described(globals())

@@ -44,6 +44,7 @@ from cosched.dags.workloads import (
     theorem4,
     theorem5,
 )
+from cosched.described import described
 from cosched.moldable.workloads import moldable
 from cosched.packs.workloads import packs_ii, packs_iii, three_partition
 
@@ -85,3 +86,5 @@ __all__ = [
     "week_of",
     *WORKLOADS,
 ]
+
+described(globals())

@@ -125,10 +125,6 @@ def python_policy(
         ``policy.on_event(event, state) -> {job: (nodes, yield)}``: all jobs that run from now
         on, with one node a task and their yield; running jobs that are left out are paused. None
         changes nothing. ``policy.periodic`` (default False) asks for period events.
-    period : float
-        Between two periodic events (s), > 0.
-    penalty : float
-        What a resumed or moved job pays (s), >= 0.
 
     Raises
     ------

@@ -53,8 +53,6 @@ def dfrs(
     ----------
     name : str
         The policy.
-    period : float
-        Between two periodic events (s); the first comes one period after the first submission.
     penalty : float
         A job that is resumed after a pause, or migrated, holds its nodes this long without
         progress (s). Policies do not know of it.

@@ -1,0 +1,161 @@
+"""Sections of docstrings that mean the same everywhere: written once, shown by each function.
+
+A docstring says what its function alone does. Parameters that mean the same everywhere, and what
+comes back where the annotation says it, are filled in from here when a package is imported, so that
+``help``, tooltips and the reference name every parameter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from inspect import CO_VARARGS, CO_VARKEYWORDS, cleandoc, unwrap
+from types import FunctionType
+from typing import Any
+
+Meanings = Mapping[str, tuple[str, str]]
+
+#: Parameter -> its type, and what it means in every function that says no more of it.
+COMMON: Meanings = {
+    "instance": ("Instance", "What is solved or looked at, of the family of the function."),
+    "result": ("Result", "What came out."),
+    "schedule": ("Schedule", "What came out."),
+    "codes": ("Codes", "The programs that are run."),
+    "path": (
+        "str or path-like",
+        "``OSError`` where it cannot be read or written. Readers unpack what is packed.",
+    ),
+    "seed": (
+        "int, optional",
+        "Of all chance; None means 0. Where there is no chance it is taken and not used.",
+    ),
+    "time_limit": (
+        "float, optional",
+        "Seconds of a search, a budget: used until the result is proved or they are over\n"
+        '(``status`` is ``"time_limit"`` then). How far it comes depends on the machine.',
+    ),
+    "work": (
+        "int, optional",
+        "Fixed work of a search, in steps of its own: the same result everywhere. With\n"
+        "`time_limit` the first ends it, without either it is the default.",
+    ),
+    "ax": ("matplotlib.axes.Axes, optional", "Where to draw; None makes a new figure."),
+    "log": ("bool", "Keep the decision log, ``result.log``."),
+    "threshold": ("float", "Shortest time of the bounded stretch (s), > 0."),
+    "order": (
+        "array of int, shape (n,), optional",
+        "Arrival order of tasks: respects precedence. None: ``instance.order``.",
+    ),
+    "text": ("str", "What is read."),
+    "where": ("str", "What a message begins with: file, line, column."),
+    "what": ("str", "What a message says was expected."),
+}
+#: What comes back -> what is said of it.
+RETURNED = {
+    "Result": "The schedule with its value, the bound beside it and what was measured.",
+    "Bound": "A value that no schedule passes, and the method that proved it.",
+    "Schedule": "What runs where and when; ``validate()`` checks it.",
+    "Instance": "Checked, and never changed.",
+    "pd.DataFrame": "",
+    "Axes": "Where it was drawn.",
+}
+_SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
+_ENTRY = re.compile(r"^(?=\S)", re.M)
+
+
+def described(exported: Mapping[str, Any], own: Meanings | None = None) -> None:
+    """Fill in what the docstrings of a package's functions and methods leave to this module.
+
+    Parameters
+    ----------
+    exported : mapping
+        The module's ``globals()``: what ``__all__`` names, or all, and the tables of algorithms
+        and bounds.
+    own : mapping, optional
+        Parameters that mean the same in all of this package, as :data:`COMMON`.
+    """
+    meanings = {**COMMON, **(own or {})}
+    for function in _functions(exported):
+        if function.__doc__ and not hasattr(function, "__described__"):
+            function.__doc__ = complete(function, meanings)
+            function.__described__ = True  # type: ignore[attr-defined]
+
+
+def complete(function: FunctionType, meanings: Meanings) -> str:
+    """The docstring with all parameters in the order of the signature, and what comes back.
+
+    Parameters
+    ----------
+    function : function
+        One with a docstring in numpydoc's form.
+    meanings : mapping
+        What is filled in, as :data:`COMMON`.
+
+    Returns
+    -------
+    str
+    """
+    head, *rest = _SECTION.split(cleandoc(function.__doc__ or ""))
+    sections = dict(zip(rest[::2], rest[1::2], strict=True))
+    parameters = "".join(_entries(function, sections.pop("Parameters", ""), meanings))
+    back = function.__annotations__.get("return", "None")
+    if "Returns" not in sections and "Yields" not in sections and back not in ("None", None):
+        sections = {"Returns": _returned(getattr(back, "__name__", str(back)))} | sections
+    if parameters:
+        sections = {"Parameters": parameters} | sections
+    told = [f"{name}\n{'-' * len(name)}\n{text.strip()}\n" for name, text in sections.items()]
+    return "\n".join([head.strip() + "\n", *told])
+
+
+def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:
+    members: list[Any] = [
+        exported[name] for name in exported.get("__all__", exported) if name in exported
+    ]
+    for table in ("ALGORITHMS", "BOUNDS"):
+        members += exported.get(table, {}).values()
+    for member in members:
+        function = getattr(member, "func", member)  # a name that stands for options
+        if isinstance(function, FunctionType):
+            yield function
+        elif isinstance(function, type) and function.__module__.startswith("cosched"):
+            for name, method in vars(function).items():
+                method = getattr(method, "__func__", method)
+                if isinstance(method, FunctionType) and name[0] != "_":
+                    yield method
+
+
+def _entries(function: FunctionType, written: str, meanings: Meanings) -> Iterator[str]:
+    """An entry a parameter: what the docstring says of it, else what it means everywhere."""
+    said = {}
+    for entry in _ENTRY.split(written):
+        for name in entry.partition("\n")[0].partition(" : ")[0].split(","):
+            said[name.strip(" *")] = entry
+    given = set()
+    for name in _parameters(function):
+        entry = said.get(name)
+        if entry is None and name in meanings:
+            kind, meaning = meanings[name]
+            entry = f"{name} : {kind}\n    " + meaning.replace("\n", "\n    ") + "\n"
+        if entry and entry not in given:  # one entry may describe several
+            yield entry.rstrip("\n") + "\n"
+            given.add(entry)
+
+
+def _parameters(function: FunctionType) -> Iterator[str]:
+    if hasattr(function, "__signature__"):
+        yield from function.__signature__.parameters
+        return
+    code = unwrap(function).__code__
+    extra = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    count = code.co_argcount + code.co_kwonlyargcount
+    positional = code.co_varnames[: code.co_argcount]
+    starred = code.co_varnames[count : count + extra]
+    star, stars = (starred[:-1], starred[-1:]) if code.co_flags & CO_VARKEYWORDS else (starred, ())
+    for name in (*positional, *star, *code.co_varnames[code.co_argcount : count], *stars):
+        if name not in ("self", "cls"):
+            yield name
+
+
+def _returned(annotation: str) -> str:
+    meaning = RETURNED.get(annotation, "")
+    return f"{annotation}\n" + (f"    {meaning}\n" if meaning else "")
