@@ -275,7 +275,7 @@ def test_the_interval_knows_who_waits_for_memory(tmp_path):
 
 
 def runs_csv(folder, rows):
-    lines = [f"{t},1,{s},completed,,,1,{s},,,,{int(starved)}," for t, s, starved in rows]
+    lines = [f"{t},1,{s},completed,,,1,{s},,,,{int(starved)},,," for t, s, starved in rows]
     (folder / "runs.csv").write_text("\n".join([",".join(COLUMNS), *lines]) + "\n")
     return read_runs(folder / "runs.csv")
 

@@ -34,6 +34,7 @@ def test_each_code_on_each_count_alone(tmp_path, out):
     assert list(frame.columns) == (
         ["task", "processors", "seconds", "status", "started", "host", "attempt"]
         + ["cpu_seconds", "memory", "memory_by", "load", "starved", "beside"]
+        + ["command", "parameters"]
     )
     pairs = sorted(zip(frame.task, frame.processors, strict=True))
     assert pairs == sorted([(name, q) for name in "ab" for q in (1, 2)] * 2)
@@ -145,6 +146,68 @@ def test_bad_runs(out, text, says):
     out.write_text(text)
     with pytest.raises(InvalidInstance, match=says):
         read_runs(out)
+
+
+def sweep_of(folder, command, values):
+    (folder / "codes.toml").write_text(
+        f'procs = 1\n[task.a]\ncommand = "{command}"\n[task.b]\ncommand = "true"\n'
+        f'[task.s]\ncommand = "echo {{x}}"\nparameters = {{ x = {values} }}\n'
+    )
+    return Codes.read(folder / "codes.toml")
+
+
+def test_a_changed_command_is_measured_anew(tmp_path, out):
+    profile(sweep_of(tmp_path, "true", [1, 2]), repeat=2, out=out)
+    before = rows(out)
+    assert {row["parameters"] for row in before if row["task"] != "s"} == {""}
+    swept = {row["parameters"] for row in before if row["task"] == "s"}
+    assert swept <= {'{"x": "1"}', '{"x": "2"}'}
+    assert len({row["command"] for row in before}) == 2  # of a and b, and of s
+    other = sweep_of(tmp_path, "true again", [3])
+    notes = plan(out, sweep_of(tmp_path, "x", [1, 2])).notes
+    (said,) = (note for note in notes if "do not count" in note)
+    assert said.startswith("2 runs do not count: the command of a, or")
+    frame = profile(other, repeat=2, out=out)
+    assert rows(out)[: len(before)] == before  # kept, and nothing of them counts
+    assert sorted(frame.task) == sorted(["a", "a", "b", "b", "s", "s"])
+    assert frame.attrs["notes"][0].startswith("4 runs do not count: the command of ")
+    again = rows(out)
+    assert [row["task"] for row in again[len(before) :]] == frame.task.tolist()[2:]
+    assert profile(other, repeat=2, out=out).task.tolist() == frame.task.tolist()
+    assert rows(out) == again
+
+
+def test_of_a_changed_command_the_newest_runs_are_planned(out):
+    ours = "task,processors,seconds,status,started,host,attempt,command"
+    new = "a,1,2,completed,,h,1,second\n"
+    out.write_text(f"{ours}\na,1,9,completed,,h,1,first\na,1,4,completed,,h,1,\n{new}")
+    assert plan(out).result.value == 3.0  # a run that does not say its command counts
+    assert cs.packs.Instance.read(out).times.tolist() == [[3.0]]
+    out.write_text("task,processors,seconds,command\na,1,9,./a -n 1\na,1,3,./a -n 2\n")
+    assert plan(out).result.value == 6.0  # a column of somebody's own
+    assert cs.packs.Instance.read(out).times.tolist() == [[6.0]]
+
+
+def test_a_sweep_says_whose_times_it_is_planned_with(tmp_path, out):
+    codes = sweep_of(tmp_path, "true", [1, 2, 3])
+    profile(codes, repeat=1, out=out)
+    assert (
+        "the 3 tasks of the sweep s are planned with the same times, measured on 1 of their "
+        "combinations"
+    ) in plan(out, codes).notes
+
+
+@pytest.mark.parametrize("word", ["cores", "threads", "count", "procs"])
+def test_columns_under_other_names(word, out):
+    out.write_text(f"task,{word},time\na,1,4\na,2,3\n")
+    assert plan(out).result.value == 3.0
+    inst = cs.packs.Instance.read(out)
+    assert inst.times.tolist() == [[4.0, 3.0]]
+    assert f"column '{word}' is read as processors" in inst.notes
+    out.write_text("task,cores,threads,time\na,1,1,4\n")  # which of them counts?
+    for read in (plan, cs.packs.Instance.read):
+        with pytest.raises(InvalidInstance, match=r"expected .*task,processors,seconds"):
+            read(out)
 
 
 def test_another_file_is_not_appended_to(tmp_path, out):

@@ -11,8 +11,9 @@ import time
 import pytest
 
 import cosched as cs
+from cosched.cli import main
 from cosched.errors import InvalidInstance
-from cosched.execution import Code, Codes, profile, usage
+from cosched.execution import Code, Codes, plan, profile, usage
 from cosched.execution.runs import COLUMNS, RunsFile, notes_of, read_runs
 
 MB = 1_000_000
@@ -142,7 +143,7 @@ def test_a_code_that_sleeps_is_not_starved(tmp_path):
 
 
 def row(task, processors, seconds, cpu, starved=0):
-    return f"{task},{processors},{seconds},completed,,,1,{cpu},,,,{starved},"
+    return f"{task},{processors},{seconds},completed,,,1,{cpu},,,,{starved},,,"
 
 
 def written(folder, *rows):
@@ -160,6 +161,10 @@ def test_codes_that_ignore_their_count_are_named(tmp_path):
     )
     (note,) = notes_of(read_runs(path))
     assert note.startswith("serial ignores its count: 4 s on 1, 4.1 s on 4")
+    assert "expected {procs} in its command, or counts = [1]" in note
+    told = Codes(procs=4, codes={"serial": Code(name="serial", command="./serial {procs}")})
+    (note,) = notes_of(read_runs(path), told)
+    assert "expected a code that heeds the {procs} of its command, or counts = [1]" in note
 
 
 def test_starved_runs_count_only_where_there_is_no_other(tmp_path):
@@ -170,7 +175,22 @@ def test_starved_runs_count_only_where_there_is_no_other(tmp_path):
     assert cs.packs.Instance.read(path).times.tolist() == [[4.0], [8.0]]
     (note,) = notes_of(read_runs(path))
     assert note.startswith("2 of 3 runs were starved")
+    assert "; 1 of them are left out" in note
     assert "nothing else is known of b on 1" in note
+
+
+def test_profile_and_plan_leave_out_the_same_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, *(row("a", 1, t, 0, t == 9.0) for t in (2.0, 2.0, 2.0, 9.0, 9.0)))
+    (tmp_path / "codes.toml").write_text('procs = 1\n[task.a]\ncommand = "true"\n')
+    assert main(["profile", "codes.toml", "--repeat", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "left out" in said
+    cells = next(line for line in said.splitlines() if line.split()[:1] == ["a"]).split()
+    assert [float(cells[k]) for k in (1, 2, 4, 5, 6)] == [1, 2.0, 3, 2, 0]
+    advice = plan("runs.csv")
+    assert advice.result.value == 2.0
+    assert any(note.startswith("2 of 5 runs were starved") for note in advice.notes)
 
 
 OLD = "task,processors,seconds,status,started,host,attempt\na,1,2.0,completed,,h,1\n"
@@ -195,7 +215,8 @@ def test_a_file_of_an_earlier_version_is_read_and_gets_the_new_columns(tmp_path)
 
 def test_a_file_without_the_last_columns_gets_them(tmp_path):
     path = tmp_path / "runs.csv"
-    path.write_text(",".join(COLUMNS[:-1]) + "\na,1,2.0,completed,,h,1,2.0,0.1,pss,0.5,0\n")
+    before = COLUMNS[: COLUMNS.index("beside")]
+    path.write_text(",".join(before) + "\na,1,2.0,completed,,h,1,2.0,0.1,pss,0.5,0\n")
     file = RunsFile(path)
     file.close()
     assert path.read_text().splitlines()[0] == ",".join(COLUMNS)

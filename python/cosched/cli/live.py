@@ -110,15 +110,20 @@ def show_runs(frame: pd.DataFrame) -> None:
     """Median, spread and failures of each code on each count."""
     rows = []
     for (task, count), runs in frame.groupby(["task", "processors"], sort=False):
-        times = runs.seconds.dropna()
+        ended = runs[runs.seconds.notna()]
+        good = ended[~ended.starved]
+        times = (good if len(good) else ended).seconds
         median = float(times.median()) if len(times) else math.nan
         spread = float((times.max() - times.min()) / median) if len(times) > 1 else math.nan
-        rows.append((task, count, median, spread, len(times), len(runs) - len(times)))
-    names = ["task", "processors", "median s", "spread", "runs", "failed"]
+        left = len(ended) - len(times)
+        rows.append((task, count, median, spread, len(times), left, len(runs) - len(ended)))
+    names = ["task", "processors", "median s", "spread", "runs", "left out", "failed"]
     import pandas as pd
 
     table = pd.DataFrame(rows, columns=names).sort_values(["task", "processors"], kind="stable")
-    report.show_frame("measured: spread = (largest - smallest) / median", table)
+    report.show_frame(
+        "measured: spread = (largest - smallest) / median; left out: starved runs", table
+    )
     wanted = set(frame.attrs["wanted"])
     done = len(wanted.intersection(zip(frame["task"], frame["processors"], strict=True)))
     report.say(f"{done} of {len(wanted)} pairs of code and count were measured")

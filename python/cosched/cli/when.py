@@ -22,6 +22,7 @@ from cosched.cluster.live.starts import finite
 from cosched.cluster.slurm_conf import seconds_of_limit
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
+from cosched.execution.fingerprints import current
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,15 +245,10 @@ def _auto(runs: list[float]) -> float:
 def _measured(runs: Path | None, task: str | None) -> dict[int, list[float]]:
     if runs is None:
         return {}
-    found: dict[int, list[float]] = {}
-    tasks = set()
-    for run in run_files.read_runs(runs):
-        tasks.add(run.task)
-        if run.task == task and math.isfinite(run.seconds):
-            found.setdefault(run.processors, []).append(run.seconds)
-    if task not in tasks:
-        raise InvalidInstance(f"--task {shorten(task)}: {runs} has {', '.join(sorted(tasks))}")
-    return found
+    of_tasks = run_files.seconds_of(current(run_files.read_runs(runs), None)[0])
+    if task not in of_tasks:
+        raise InvalidInstance(f"--task {shorten(task)}: {runs} has {', '.join(sorted(of_tasks))}")
+    return {count: times for count, times in of_tasks[task].items() if times}
 
 
 def _megabytes(text: str | None) -> int | None:

@@ -61,6 +61,11 @@ def chosen_of(
         raise InvalidInstance(f"{runs}: nothing to plan: {said}")
     if never or failed:
         notes.append(f"planned without {listed([*failed, *never])}; --strict refuses that")
+    for name in kept:
+        if (many := len(of_codes[name])) > 1:
+            tried = len({run.parameters for run in every if run.task == name and run.parameters})
+            said = f"the {many} tasks of the sweep {name} are planned with the same times"
+            notes.append(said + (f", measured on {tried} of their combinations" if tried else ""))
     if foreign:
         notes.append(f"measured, and not among the codes: {listed(foreign)}")
     return Chosen(

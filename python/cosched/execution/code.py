@@ -216,6 +216,26 @@ class Code:
         known = {*PLACES, *self.parameters}
         return any(found in known for found in _PLACE.findall(str(self.directory)))
 
+    def fills(self, place: str) -> bool:
+        """Whether the command, what launches it or the environment has a place.
+
+        Parameters
+        ----------
+        place : str
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> Code(name="fem", command="./fem {procs}").fills("procs")
+        True
+        """
+        command = (self.command,) if isinstance(self.command, str) else self.command
+        said = (*command, *self.launch, *self.environment.values())
+        return any(place in _PLACE.findall(text) for text in said)
+
     def _values(self, procs: int, cpus: Sequence[int]) -> dict[str, str]:
         own = {"procs": str(procs), "cpus": ",".join(map(str, cpus)), "task": self.name}
         return {**self.parameters, **self.paths, **own}

@@ -105,8 +105,13 @@ class _Reader:
     def _require_room(
         self, codes: Sequence[Code], procs: int, capacity: Mapping[str, float]
     ) -> None:
-        """Refuse a code that fits on none of its counts."""
+        """Refuse a code that fits on none of its counts, or needs a licence that is not there."""
         for name, first in {code.profile_name: code for code in reversed(codes)}.items():
+            declared = [what[9:] for what in capacity if what.startswith("licences.")]
+            for licence in first.licences if declared else ():
+                if licence not in declared:
+                    said = unknown_name("licence", licence, declared)
+                    self._refuse(("task", name), "licences", f"{said}: expected one of [capacity]")
             counts = first.counts or range(1, procs + 1)
             for what, most in capacity.items():
                 least = min(first.needs(count).get(what, 0.0) for count in counts)

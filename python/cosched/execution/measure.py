@@ -21,6 +21,7 @@ from cosched.execution import looks
 from cosched.execution.adaptive import Guarantee, measure_adaptively
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
+from cosched.execution.fingerprints import current, fingerprint, values_of_sweep
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
@@ -114,6 +115,8 @@ class Bench:
             socket.gethostname(),
             attempt,
             *astuple(used),
+            command=fingerprint(code),
+            parameters=values_of_sweep(code),
         )
 
     def while_beside(
@@ -219,9 +222,11 @@ def profile(
 ) -> pd.DataFrame:
     """Measure codes: each at each count, alone, pinned to that many cores; a row a run.
 
-    A run that had less than 0.9 of its processors, because others had them, is *starved*: it is
-    repeated (a busy machine: until there are twice as many runs), and counts only where no other
-    run of its code on its count completed. Of a sweep some combination is drawn for each run.
+    A code whose command, launch or environment has changed since is measured anew, and so is a
+    sweep whose values have. A run that had less than 0.9 of its processors, because others had
+    them, is *starved*: it is repeated (a busy machine: until there are twice as many runs), and
+    counts only where no other run of its code on its count completed. Of a sweep some combination
+    is drawn for each run.
 
     Rounds: every code on every count once, in an order that is drawn anew for each round, so that
     drift of the machine does not fall on one code; what comes after others is measured behind them.
@@ -253,11 +258,12 @@ def profile(
     Returns
     -------
     pandas.DataFrame
-        All rows of the file: ``task, processors, seconds, status, started, host, attempt``, and
-        of each run that could be seen ``cpu_seconds``, ``memory`` (GB, the peak of all its
-        processes together; of ranks the sum of their peaks), ``memory_by`` (cgroup, pss or rss),
-        ``load`` (of the machine before) and ``starved``; ``attrs["notes"]``: what is to be said of
-        them.
+        The rows of the file that are of the codes' commands as they are now: ``task, processors,
+        seconds, status, started, host, attempt, command`` (a hash), ``parameters`` (JSON: values
+        of the sweep), and of each run that could be seen ``cpu_seconds``, ``memory`` (GB, the peak
+        of all its processes together; of ranks the sum of their peaks), ``memory_by`` (cgroup, pss
+        or rss), ``load`` (of the machine before) and ``starved``; ``attrs["notes"]``: what is to
+        be said of them.
 
     Raises
     ------
@@ -281,6 +287,7 @@ def profile(
     random = np.random.default_rng(seed_of(seed))
     file = RunsFile(out)
     try:
+        file.runs, changed = current(file.runs, codes)
         todo = _Todo(codes, wanted, file, runs_each, most_failures, watch, random)
         folder = Path(out).with_suffix(".outputs")
         with Bench(codes, chosen, folder, file) as bench:
@@ -296,7 +303,7 @@ def profile(
                     f"interrupted: {len(file.runs)} runs are in {out}; the same command goes on"
                 ) from None
         frame = frame_of(file.runs)
-        frame.attrs["notes"] = notes_of(file.runs)
+        frame.attrs["notes"] = (*changed, *notes_of(file.runs, codes))
         frame.attrs["wanted"] = todo.pairs
         return frame
     finally:

@@ -20,9 +20,10 @@ from cosched.execution.advice import Advice
 from cosched.execution.chosen import Chosen, Tables, chosen_of, shared_of, tables_of
 from cosched.execution.codes import Codes
 from cosched.execution.executions import read_executions
+from cosched.execution.fingerprints import current
 from cosched.execution.interval import errors_of, interval_of, noise_of
 from cosched.execution.one_each import is_no_better, longest_first, one_line
-from cosched.execution.runs import Run, read_runs, seconds_of, table_of
+from cosched.execution.runs import Run, read_runs, seconds_of, starved_note, table_of
 from cosched.execution.slowdowns import Slow, as_if_alone, read_slowdowns, slow_of
 
 #: More tasks are not searched exactly.
@@ -52,9 +53,9 @@ def plan(
     A plan of packs is one of moldable jobs too, so one bound, on any schedule, is for both. Where
     codes come `after` others, only plans of moldable jobs are compared: packs know no order. Codes
     that completed on no count are left out with those that come after them, and named; so are
-    measurements of what is not among the codes. Where the codes say what the machine has of
-    memory, GPUs and licences, a plan keeps it: a code needs what it declares, else the largest
-    memory that was measured, times a margin.
+    measurements of what is not among the codes, or of other commands than theirs. Where the codes
+    say what the machine has of memory, GPUs and licences, a plan keeps it: a code needs what it
+    declares, else the largest memory that was measured, times a margin.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def plan(
     >>> plan(path).result.schedule.makespan
     4.0
     """
-    every = read_runs(runs)
+    every, changed = current(read_runs(runs), codes)
     chosen = chosen_of(every, codes, runs, strict)
     largest = max(count for name in chosen.profiles for count in chosen.seconds[name])
     p = largest if codes is None else codes.procs
@@ -157,7 +158,7 @@ def plan(
         alone_in_company=None if plain is None else plain.value,
         ignorant=None if ignorant is None else ignorant.value,
         one_line=None if edges else _one_line(result, tables.times, codes, shared),
-        notes=(*chosen.notes, *notes),
+        notes=(*changed, *starved_note(every), *chosen.notes, *notes),
     )
 
 

@@ -21,9 +21,11 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedFile
 from cosched.execution.as_it_happened import in_company
 from cosched.execution.codes import Codes
+from cosched.execution.fingerprints import fingerprint, values_of_sweep
 from cosched.execution.record import Execution
 from cosched.execution.task_run import TaskRun
 from cosched.profiles import MOST_PROCESSORS
+from cosched.profiles.files import RUN_COLUMNS, with_usual_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +53,8 @@ class Run:
     load: float = math.nan  # of the machine when it began
     starved: bool = False  # others had its processors
     beside: str = ""  # JSON: profile -> for which share of its time that ran beside it
+    command: str = ""  # a hash of what started it
+    parameters: str = ""  # JSON: of its sweep, name -> value
 
     def cells(self) -> list[str]:
         return [_cell(value) for value in astuple(self)]
@@ -118,7 +122,7 @@ def _lines(rows: Iterable[Sequence[str]]) -> bytes:
 
 def read_runs(path: str | PathLike[str]) -> list[Run]:
     """The runs of a CSV file; only ``task, processors, seconds`` have to be there."""
-    table = io.read_csv(path)
+    table, _ = with_usual_names(io.read_csv(path))
     header = [name.strip().lower() for name in table.header]
     missing = {"task", "processors", "seconds"} - set(header)
     if missing:
@@ -127,6 +131,8 @@ def read_runs(path: str | PathLike[str]) -> list[Run]:
             "task,processors,seconds"
         )
     place = {name: header.index(name) for name in COLUMNS if name in header}
+    if not set(header) >= RUN_COLUMNS:  # a file of somebody's own: a command is a text there
+        place.pop("command", None)
     return [_run(cells, place, f"{path}: line {line}") for line, cells in table.rows]
 
 
@@ -163,6 +169,8 @@ def _run(cells: Sequence[str], place: dict[str, int], where: str) -> Run:
         load=number("load"),
         starved=_flag(cell("starved"), f"{where}, column 'starved'"),
         beside=_company(cell("beside"), f"{where}, column 'beside'"),
+        command=cell("command"),
+        parameters=cell("parameters"),
     )
 
 
@@ -220,6 +228,8 @@ def runs_of(
             attempt=max(task.attempt, 1),
             cpu_seconds=math.nan if task.cpu_seconds is None else task.cpu_seconds,
             beside=_shares(task, company.get(task.task, ()), profile),
+            command="" if codes is None else fingerprint(codes[task.name]),
+            parameters="" if codes is None else values_of_sweep(codes[task.name]),
         )
         for task in execution.tasks
         if task.state == "completed" and (ran is None or task.task in ran)
@@ -281,27 +291,35 @@ def seconds_of(runs: Iterable[Run]) -> dict[str, dict[int, list[float]]]:
     }
 
 
-def notes_of(runs: Sequence[Run]) -> tuple[str, ...]:
-    """What is to be said of measurements: those under load, and codes that ignore their count."""
-    notes = []
+def starved_note(runs: Sequence[Run]) -> tuple[str, ...]:
+    """How many were measured under load, and how many of them are left out of medians."""
     starved = [run for run in runs if run.starved]
-    if starved:
-        only = [
-            f"{task} on {q}"
-            for task, of in completed(runs).items()
-            for q, mine in of.items()
-            if mine and mine[0].starved
-        ]
-        text = f"{len(starved)} of {len(runs)} runs were starved: others had more than a tenth of "
-        text += "their processors; they were repeated"
-        if only:
-            text += f"; nothing else is known of {listed(only)}: measure again when it is quieter"
-        notes.append(text)
-    return (*notes, *_ignoring(runs))
+    if not starved:
+        return ()
+    counted = completed(runs)
+    only = [
+        f"{task} on {q}" for task, of in counted.items() for q, mine in of.items()
+        if mine and mine[0].starved
+    ]  # fmt: skip
+    left = sum(not math.isnan(run.seconds) for run in starved)
+    left -= sum(run.starved for of in counted.values() for mine in of.values() for run in mine)
+    text = f"{len(starved)} of {len(runs)} runs were starved: others had more than a tenth of "
+    text += f"their processors; {left} of them are left out of all times"
+    if only:
+        text += f"; nothing else is known of {listed(only)}: measure again when it is quieter"
+    return (text,)
 
 
-def _ignoring(runs: Sequence[Run]) -> list[str]:
-    """Codes that use one processor, and take one time, whatever their count."""
+def notes_of(runs: Sequence[Run], codes: Codes | None = None) -> tuple[str, ...]:
+    """What is to be said of measurements: those under load, and codes that ignore their count."""
+    profiles = {} if codes is None else codes.profiles()
+    asked = {name for name, (code, *_) in profiles.items() if code.fills("procs")}
+    return (*starved_note(runs), *_ignoring(runs, asked))
+
+
+def _ignoring(runs: Sequence[Run], asked: Container[str]) -> list[str]:
+    """Codes that use one processor, and take one time, whatever their count; those that are
+    `asked` are told it in their commands."""
     notes = []
     for task, of in completed(runs).items():
         known = {
@@ -317,10 +335,12 @@ def _ignoring(runs: Sequence[Run]) -> list[str]:
         )
         before, after = (float(median([run.seconds for run in known[q]])) for q in (least, most))
         if used <= _ONE and after > _NO_FASTER * before:
+            wanted = "{procs} in its command"
+            if task in asked:
+                wanted = "a code that heeds the {procs} of its command"
             notes.append(
                 f"{task} ignores its count: {before:.3g} s on {least}, {after:.3g} s on {most}, "
-                f"with {used:.1f} processors at work: expected {{procs}} in its command, or "
-                f"counts = [{least}]"
+                f"with {used:.1f} processors at work: expected {wanted}, or counts = [{least}]"
             )
     return notes
 

@@ -35,7 +35,14 @@ AFTER = "after"
 JSON_FIELDS = ("times", "names", "max_tasks", *SHARED_FIELDS)
 #: What ``cosched profile`` writes beside a run, and nobody needs here.
 RUN_COLUMNS = {"status", "started", "host", "attempt"}
-MEASURED_COLUMNS = {"cpu_seconds", "memory", "memory_by", "load", "starved", "beside"}
+MEASURED_COLUMNS = {
+    "cpu_seconds", "memory", "memory_by", "load", "starved", "beside", "command", "parameters",
+}  # fmt: skip
+#: What other programs call the columns of measurements.
+OTHER_NAMES = {
+    "processors": ("procs", "cores", "threads", "count"),
+    "seconds": ("time", "runtime"),
+}
 
 
 def read(
@@ -108,7 +115,7 @@ def from_csv(
     check_options(fit, extrapolate, counts)
     if not isinstance(table, io.CsvTable):
         raise InvalidInstance(f"expected a table of io.read_csv, got {type(table).__name__}")
-    table = _without_index(table)
+    table, renamed = with_usual_names(_without_index(table))
     header = [name.strip().lower() for name in table.header]
     notes: list[str] = []
     if {"app", "benchmark", "system", "nodes", "time_s"} <= set(header):
@@ -118,7 +125,7 @@ def from_csv(
         measured = _measurements(table)
         known = {"task", "processors", "seconds", AFTER, *TASK_COLUMNS}
         known |= RUN_COLUMNS | MEASURED_COLUMNS if set(header) >= RUN_COLUMNS else set()
-    elif header[:1] == ["task"] and set(header) - {"task", AFTER, *TASK_COLUMNS}:
+    elif header[:1] == ["task"] and any(name.isdecimal() for name in header):
         measured = _wide(table)
         known = set(header)
     else:
@@ -126,6 +133,7 @@ def from_csv(
             f"{table.path}: line 1: header {shorten(','.join(table.header))}: expected "
             "'task,1,2,3,...' or 'task,processors,seconds'"
         )
+    notes += renamed
     titles = map(str.strip, table.header)
     notes += not_read("columns", [name for name in titles if name.lower() not in known])
     weights, release = (_task_column(table, header, name) for name in TASK_COLUMNS)
@@ -133,6 +141,26 @@ def from_csv(
         full = complete(measured, procs, fit=fit, extrapolate=extrapolate, counts=counts, most=most)
     edges = _edges(table, header)
     return replace(full, notes=(*notes, *full.notes), weights=weights, release=release, edges=edges)
+
+
+def with_usual_names(table: io.CsvTable) -> tuple[io.CsvTable, list[str]]:
+    """A table of measurements with the names that columns have here, and notes about others.
+
+    Examples
+    --------
+    >>> table, notes = with_usual_names(io.CsvTable("t.csv", ["task", "cores", "time"], []))
+    >>> table.header, notes[0]
+    (['task', 'processors', 'seconds'], "column 'cores' is read as processors")
+    """
+    header = [name.strip().lower() for name in table.header]
+    titles, notes = list(table.header), []
+    for name, others in OTHER_NAMES.items():
+        found = [k for k, title in enumerate(header) if title in others]
+        if name not in header and len(found) == 1:
+            titles[found[0]] = name
+            notes.append(f"column {shorten(header[found[0]])} is read as {name}")
+    known = {title.strip().lower() for title in titles} >= {"task", *OTHER_NAMES}
+    return (replace(table, header=titles), notes) if known else (table, [])
 
 
 def _without_index(table: io.CsvTable) -> io.CsvTable:
@@ -240,6 +268,10 @@ def _time(cell: str, where: str) -> float:
 def _measurements(table: io.CsvTable) -> dict[str, Runs]:
     task, processors, seconds = table.columns("task", "processors", "seconds")
     starved = table.header.index("starved") if "starved" in table.header else None
+    ours = set(table.header) >= {*RUN_COLUMNS, "command"}  # else it is a text of somebody's own
+    command = table.header.index("command") if ours else None
+    # Of a command that has changed the newest runs count.
+    last = {cells[task]: cells[command] for _, cells in table.rows if ours and cells[command]}
     runs: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     under_load: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line, cells in io.polled(table.rows):
@@ -247,6 +279,8 @@ def _measurements(table: io.CsvTable) -> dict[str, Runs]:
         name = _task_name(cells[task], where)
         q = io.parse_integer(cells[processors], f"{where}, column 'processors'", 1, MOST_PROCESSORS)
         t = _time(cells[seconds], f"{where}, column 'seconds'")
+        if command is not None and cells[command] not in ("", last.get(cells[task])):
+            continue
         of_load = starved is not None and cells[starved].strip() == "1"
         (under_load if of_load else runs)[name][q].append(t)
         runs[name][q] += []  # in the order of the file
