@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.cluster.log_fit import unfit
 from cosched.cluster.log_state import read_state
 from recorded_sacct import COLUMNS, clock, slurm_conf, span, written
 from support import RECORDINGS
@@ -146,7 +148,7 @@ def test_jobs_that_never_ran_and_jobs_that_run_still(tmp_path, capsys):
     found = checked([*arguments, "--machine", str(tmp_path / "slurm.conf")], capsys)
     assert found["fit"][0] == {
         "partition": "all", "jobs": 3, "within_60": 1.0, "within_300": 1.0, "rank_correlation": 1.0,
-        "within_300_p05": 1.0, "within_300_p95": 1.0,
+        "within_300_p05": 1.0, "within_300_p95": 1.0, "twins_60": 1.0, "twins_300": 1.0,
     }  # fmt: skip
     for what in ("never started", "still pending", "run still: to the end of the log"):
         assert any(what in note for note in found["notes"])
@@ -165,6 +167,27 @@ def test_a_what_if_of_a_cluster_that_is_not_known(tmp_path, capsys):
             said.append(capsys.readouterr().out.splitlines()[0])
         for line in said:
             assert line.startswith("the twin does not know this cluster: 0%") == (not known)
+
+
+def test_what_two_runs_have_in_common_stands_beside_it(tmp_path):
+    """A week of the twin's own that is too full: where a job starts is luck, of its log too."""
+    (tmp_path / "slurm.conf").write_text(CONF.replace("n[1-2]", "n[1-8]"))
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
+    rng, n = np.random.default_rng(2), 300
+    runtime = rng.integers(20, 900, n) * 1.0
+    jobs = {
+        "submit": np.sort(rng.integers(0, 10_000, n)), "tasks": rng.integers(1, 7, n),
+        "cpu": np.ones(n), "memory": np.ones(n), "runtime": runtime,
+        "estimate": runtime * rng.uniform(1, 5, n),
+    }  # fmt: skip
+    instance = cs.cluster.Instance(jobs, 8, machine=machine)
+    own = cs.cluster.slurm_backfill(instance, seed=5)
+    log = instance.replace(wait=own.waits)
+    table = cs.cluster.fit(cs.cluster.slurm_backfill(log, seed=6, draws=4))
+    assert table.twins_300[0] < 0.5
+    assert table.within_300[0] == pytest.approx(table.twins_300[0], abs=0.2)
+    assert unfit(table).startswith("starts are luck here")
+    assert f"{table.twins_300[0]:.0%} of those of two runs of the twin" in unfit(table)
 
 
 def test_jobs_of_unequal_parts_have_room(tmp_path):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Below this share of starts within five minutes, a what-if says so first.
 LEAST_FIT = 0.5
+#: Draws that say what two runs have in common.
+_PAIRED = 4
 
 
 def fit(result: Result) -> pd.DataFrame:
@@ -33,7 +35,9 @@ def fit(result: Result) -> pd.DataFrame:
     pandas.DataFrame
         Rows ``all`` and each partition; ``jobs``, ``within_60`` and ``within_300`` (shares of
         starts that are off by a minute or five at most), ``rank_correlation`` (Spearman's, of the
-        starts). With draws: their means, and ``within_300_p05``, ``within_300_p95``.
+        starts). With draws: their means, ``within_300_p05``, ``within_300_p95``, and what two runs
+        of the twin have in common (``twins_60``, ``twins_300``: shares of starts, the mean of all
+        pairs of draws): what is luck, no simulator can know.
 
     Raises
     ------
@@ -69,14 +73,18 @@ def fit(result: Result) -> pd.DataFrame:
 
 
 def unfit(table: pd.DataFrame) -> str:
-    """That the twin does not know the cluster of :func:`fit`'s table; empty where it does."""
+    """That the twin does not know the cluster of :func:`fit`'s table, or that most of it is luck,
+    so that nobody could; empty where it does."""
     share = table.within_300[0]
+    most = table.twins_300[0] if "twins_300" in table else 1.0
     if not share < LEAST_FIT:
         return ""
-    return (
-        f"the twin does not know this cluster: {share:.0%} of the starts are within five minutes "
-        f"of the log's (a what-if needs {LEAST_FIT:.0%})"
-    )
+    near = f"{share:.0%} of the starts are within five minutes of the log's"
+    if most < 1:
+        near += f", {most:.0%} of those of two runs of the twin are of each other's"
+    if share < LEAST_FIT * most:
+        return f"the twin does not know this cluster: {near} (a what-if needs {LEAST_FIT:.0%})"
+    return f"starts are luck here: {near}; ask what-ifs for means of draws"
 
 
 def caveat(instance: Instance, algorithms: Iterable[str], seed: int) -> str:
@@ -84,7 +92,9 @@ def caveat(instance: Instance, algorithms: Iterable[str], seed: int) -> str:
     slurm = instance.machine is not None and instance.machine.slurm is not None
     if "slurm-backfill" not in algorithms or not slurm or not has_waits(instance):
         return ""
-    return unfit(fit(slurm_backfill(instance, seed=seed, launch=0.0)))
+    if not unfit(fit(slurm_backfill(instance, seed=seed, launch=0.0))):
+        return ""
+    return unfit(fit(slurm_backfill(instance, seed=seed, launch=0.0, draws=_PAIRED)))
 
 
 def _row(rows: pd.DataFrame, starts: np.ndarray) -> dict[str, Any]:
@@ -103,4 +113,6 @@ def _row(rows: pd.DataFrame, starts: np.ndarray) -> dict[str, Any]:
     if len(starts) == 1:
         return found
     low, high = np.percentile(near, (5, 95)).tolist()
-    return {**found, "within_300_p05": low, "within_300_p95": high}
+    found |= {"within_300_p05": low, "within_300_p95": high}
+    apart = np.concatenate([np.abs(own[k + 1 :] - one) for k, one in enumerate(own)])
+    return found | {f"twins_{most}": float((apart <= most).mean()) for most in (60, 300)}

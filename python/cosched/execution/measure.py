@@ -8,7 +8,7 @@ import signal
 import socket
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,7 +114,7 @@ class Bench:
             started,
             socket.gethostname(),
             attempt,
-            *astuple(used),
+            **asdict(used),
             command=fingerprint(code),
             parameters=values_of_sweep(code),
         )

@@ -269,7 +269,7 @@ def _measurements(table: io.CsvTable) -> dict[str, Runs]:
     task, processors, seconds = table.columns("task", "processors", "seconds")
     starved = table.header.index("starved") if "starved" in table.header else None
     ours = set(table.header) >= {*RUN_COLUMNS, "command"}  # else it is a text of somebody's own
-    command = table.header.index("command") if ours else None
+    command = table.header.index("command") if ours else 0
     # Of a command that has changed the newest runs count.
     last = {cells[task]: cells[command] for _, cells in table.rows if ours and cells[command]}
     runs: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -279,7 +279,7 @@ def _measurements(table: io.CsvTable) -> dict[str, Runs]:
         name = _task_name(cells[task], where)
         q = io.parse_integer(cells[processors], f"{where}, column 'processors'", 1, MOST_PROCESSORS)
         t = _time(cells[seconds], f"{where}, column 'seconds'")
-        if command is not None and cells[command] not in ("", last.get(cells[task])):
+        if ours and cells[command] not in ("", last.get(cells[task])):
             continue
         of_load = starved is not None and cells[starved].strip() == "1"
         (under_load if of_load else runs)[name][q].append(t)
