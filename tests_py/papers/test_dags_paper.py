@@ -5,7 +5,7 @@ import pytest
 
 import cosched as cs
 from cosched.dags import Instance
-from cosched.dags.workloads import worst_cases
+from cosched.dags.workloads.theorems import theorem5_shares
 from support import data
 
 
@@ -34,7 +34,7 @@ def test_theorem_2_hlp_est_for_the_stated_optimum(m):
 @pytest.mark.parametrize(("m", "types"), [(4, 2), (4, 3), (12, 3), (6, 4)])
 def test_theorem_5_qhlp_est_for_the_stated_optimum(m, types):
     inst = cs.workloads.theorem5(m, types)
-    shares = worst_cases.theorem5_shares(m, types)
+    shares = theorem5_shares(m, types)
     finite = np.where(np.isfinite(inst.times), inst.times, 0.0)
     lp = cs.dags.hlp(inst).value
     # The shares are an optimum: a path, and the load of each type, are at most LP*.

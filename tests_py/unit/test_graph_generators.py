@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.dags.workloads import generators as make
-from cosched.dags.workloads import worst_cases
+from cosched import workloads as make
 
 
 @pytest.mark.parametrize("t", [1, 2, 3, 5, 12])
@@ -32,8 +31,8 @@ def test_tiled_counts(t):
         make.qr(6),
         make.fork_join(7, 3),
         make.layered(80, 0.5, jump=3),
-        worst_cases.theorem2(4),
-        worst_cases.theorem4(9, 4),
+        make.theorem2(4),
+        make.theorem4(9, 4),
     ],
 )
 def test_topological_and_simple(graph):
@@ -107,23 +106,23 @@ def test_layered():
 
 def test_worst_cases():
     m, k = 5, 2
-    first = worst_cases.theorem1(m, k)
+    first = make.theorem1(m, k)
     assert first.times.shape == (m * (m + k), 2)
     r = m / (m + k)
     # A sets on the GPUs and B sets on the CPUs, as HEFT does it: the paper's makespan.
     a = [t for t, kernel in zip(first.times, first.kernels, strict=True) if kernel[0] == "A"]
     assert sum(t[1] for t in a) / k == pytest.approx(m / k * (1 - r**m))
-    second = worst_cases.theorem2(m)
+    second = make.theorem2(m)
     assert second.times.shape == (4 * m + 3, 2)
     assert len(second.edges) == (2 * m + 1) ** 2
     assert second.times[0].tolist() == [m * (2 * m + 1) / (m - 1), np.inf]
     assert second.times[1].tolist() == [2 * m - 1, 1]
     assert second.times[-1].tolist() == [1, 2 * m - 1]
-    last = worst_cases.theorem4(9, 4)
+    last = make.theorem4(9, 4)
     assert last.times[[0, 4]].tolist() == [[3, 3], [3, 2]]
     assert last.edges.tolist() == [[i, i + 1] for i in range(4, 12)]
     with pytest.raises(cs.InvalidInstance, match="k = 5"):
-        worst_cases.theorem4(4, 5)
+        make.theorem4(4, 5)
 
 
 def test_communication_is_drawn_to_its_ratio():

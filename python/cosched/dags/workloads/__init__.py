@@ -1,14 +1,9 @@
-"""Task graphs made to order, as instances; :mod:`.generators` makes the graphs alone."""
+"""Task graphs made to order, as instances."""
 
-from cosched.dags.workloads.instances import (
-    cholesky,
-    fork_join,
-    layered,
-    lu,
-    qr,
-    saga,
-)
+from cosched.dags.workloads.random_graphs import fork_join, layered
 from cosched.dags.workloads.theorems import theorem1, theorem2, theorem4, theorem5
+from cosched.dags.workloads.tiled import cholesky, lu, qr
+from cosched.dags.workloads.trees import saga
 
 __all__ = [
     "cholesky",

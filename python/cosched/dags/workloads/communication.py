@@ -36,11 +36,3 @@ def scaled(weights: np.ndarray, times: np.ndarray, ccr: float, bandwidth: float)
     finite = np.isfinite(times)
     means = np.where(finite, times, 0).sum(axis=1) / finite.sum(axis=1)
     return weights * (ratio * means.mean() * rate / weights.mean())
-
-
-def data_of_tiles(tile_bytes: float | None, edges: int) -> np.ndarray | None:
-    """(e,) bytes where each edge moves one tile; None where nothing moves."""
-    if tile_bytes is None:
-        return None
-    size = nonnegative(tile_bytes, "tile_bytes", "bytes >= 0")
-    return np.full(edges, size)

@@ -7,12 +7,13 @@ data dependencies. Arrays of all (i, j, k) at once: 60 tiles are made in a fract
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from cosched.core.arrays import integer, real, seed_of
-from cosched.dags.files import Graph
-from cosched.dags.workloads.communication import data_of_tiles
+from cosched.core.arrays import integer, nonnegative, real, seed_of
+from cosched.dags.instance import Instance
+from cosched.dags.workloads.machine import Units, on_machine
 from cosched.errors import InvalidInstance, shorten
 
 #: (CPU, GPU) milliseconds on tiles of 512: medians over the tasks of a kernel in the files
@@ -40,30 +41,44 @@ Times = Mapping[str, Sequence[float]]
 def cholesky(
     tiles: int = 10,
     *,
+    units: Units = None,
     times: Times = TIMES,
     spread: float = 0.0,
     tile_bytes: float | None = None,
+    bandwidth: Any = 12e6,
+    latency: Any = 0.01,
+    memories: Any = "host",
     seed: int | None = None,
-) -> Graph:
-    """Tiled Cholesky (potrf, trsm, syrk, gemm): T (T+1) (T+2) / 6 tasks, (T+1) T (T-1) / 2 edges.
+) -> Instance:
+    """Tiled Cholesky factorisation: T (T + 1) (T + 2) / 6 tasks for T tiles a side.
+
+    Its kernels are potrf, trsm, syrk, gemm; (T + 1) T (T - 1) / 2 edges.
 
     Parameters
     ----------
     tiles : int
-        T, tiles a side, at most 250.
+        T, 1..250.
+    units : sequence of int, optional
+        Units of each type; None: 16 CPUs and 4 of each further type.
     times : mapping
-        Kernel -> time on each resource type; infinity: cannot run there. See ``TIMES``.
+        Kernel -> time on each resource type; infinity: cannot run there. By default measured
+        milliseconds.
     spread : float
         In [0, 1): each time is multiplied by a factor uniform in 1 -+ spread.
     tile_bytes : float, optional
         Each edge moves one tile of so many bytes: 1048576 for 512 x 512 numbers of four bytes.
         None: nothing moves.
-    seed : int, optional
+    bandwidth, latency, memories : optional
+        As of :class:`cosched.dags.Instance`, where `tile_bytes` is given. In the unit of the times:
+        the default is 12 GB/s and 10 microseconds for times in milliseconds.
 
     Examples
     --------
-    >>> cholesky(5).times.shape
-    (35, 2)
+    >>> cholesky(5, units=(16, 2))
+    <dags.Instance: 35 tasks, 60 edges, 16 + 2 units>
+    >>> inst = cholesky(5, units=(16, 2), tile_bytes=2**20)
+    >>> round(inst.transfer(0, (0, 0), (1, 0)), 4)  # milliseconds
+    0.0974
     """
     t = integer(tiles, "tiles", 1, MOST_TILES)
     # (i, j, k): tile (i, j) updated in step k; panel and trsm are the last touch, k = j.
@@ -79,27 +94,26 @@ def cholesky(
         _next_step(number, i, j, k, square | inner),
     ]
     kinds = np.select([panel, column, square], [0, 1, 2], 3)
-    return _graph(
-        ("potrf", "trsm", "syrk", "gemm"), kinds, (i, j, k), edges, times, spread, tile_bytes, seed
-    )
+    links = {"bandwidth": bandwidth, "latency": latency, "memories": memories}
+    options = {"times": times, "spread": spread, "tile_bytes": tile_bytes, "seed": seed, **links}
+    names = ("potrf", "trsm", "syrk", "gemm")
+    return _instance(names, kinds, (i, j, k), edges, units, **options)
 
 
-def lu(
-    tiles: int = 10,
-    *,
-    times: Times = TIMES,
-    spread: float = 0.0,
-    tile_bytes: float | None = None,
-    seed: int | None = None,
-) -> Graph:
-    """Tiled LU without pivoting (getrf, trsm, gemm): T (T+1) (2T+1) / 6 tasks.
+def lu(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
+    """Tiled LU factorisation without pivoting: T (T + 1) (2T + 1) / 6 tasks for T tiles a side.
 
-    Edges: T (T-1) + T (T-1) (2T-1) / 2. Arguments as in :func:`cholesky`.
+    Its kernels are getrf, trsm, gemm; T (T - 1) + T (T - 1) (2T - 1) / 2 edges.
+
+    Parameters
+    ----------
+    tiles, units, **options
+        As for :func:`cholesky`.
 
     Examples
     --------
-    >>> lu(5).times.shape
-    (55, 2)
+    >>> lu(5, units=(16, 2))
+    <dags.Instance: 55 tasks, 110 edges, 16 + 2 units>
     """
     t = integer(tiles, "tiles", 1, MOST_TILES)
     i, j, k = _tasks(t, lower=False)
@@ -113,28 +127,24 @@ def lu(
         _next_step(number, i, j, k, inner),
     ]
     kinds = np.select([panel, solve], [0, 1], 2)
-    return _graph(
-        ("getrf", "trsm", "gemm"), kinds, (i, j, k), edges, times, spread, tile_bytes, seed
-    )
+    return _instance(("getrf", "trsm", "gemm"), kinds, (i, j, k), edges, units, **options)
 
 
-def qr(
-    tiles: int = 10,
-    *,
-    times: Times = TIMES,
-    spread: float = 0.0,
-    tile_bytes: float | None = None,
-    seed: int | None = None,
-) -> Graph:
-    """Tiled QR, flat tree (geqrt, ormqr, tsqrt, tsmqr): as many tasks and edges as :func:`lu`.
+def qr(tiles: int = 10, *, units: Units = None, **options: Any) -> Instance:
+    """Tiled QR factorisation, flat tree: as many tasks and edges as :func:`lu`.
 
-    Tile (i, j) of step k is reduced after tile (i - 1, j) of that step (Buttari et al. 2009).
-    Arguments as in :func:`cholesky`.
+    Tile (i, j) of step k is reduced after tile (i - 1, j) of that step (Buttari et al. 2009). Its
+    kernels are geqrt, ormqr, tsqrt, tsmqr.
+
+    Parameters
+    ----------
+    tiles, units, **options
+        As for :func:`cholesky`.
 
     Examples
     --------
-    >>> qr(5).times.shape
-    (55, 2)
+    >>> qr(5, units=(16, 2))
+    <dags.Instance: 55 tasks, 110 edges, 16 + 2 units>
     """
     t = integer(tiles, "tiles", 1, MOST_TILES)
     i, j, k = _tasks(t, lower=False)
@@ -149,7 +159,7 @@ def qr(
     ]
     kinds = np.select([~below & ~right, ~below, ~right], [0, 1, 2], 3)
     names = ("geqrt", "ormqr", "tsqrt", "tsmqr")
-    return _graph(names, kinds, (i, j, k), edges, times, spread, tile_bytes, seed)
+    return _instance(names, kinds, (i, j, k), edges, units, **options)
 
 
 def _tasks(t: int, lower: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -177,16 +187,21 @@ def _next_step(
     return number[i, j, k], number[i, j, k + 1]
 
 
-def _graph(
+def _instance(
     kernels: tuple[str, ...],
     kinds: np.ndarray,
     tiles: tuple[np.ndarray, np.ndarray, np.ndarray],
     edges: list[tuple[np.ndarray, np.ndarray]],
-    times: Times,
-    spread: float,
-    tile_bytes: float | None,
-    seed: int | None,
-) -> Graph:
+    units: Units,
+    *,
+    times: Times = TIMES,
+    spread: float = 0.0,
+    tile_bytes: float | None = None,
+    bandwidth: Any = 12e6,
+    latency: Any = 0.01,
+    memories: Any = "host",
+    seed: int | None = None,
+) -> Instance:
     rows = _rows(kernels, times)
     amount = real(spread, "spread")
     if not 0 <= amount < 1:
@@ -199,7 +214,12 @@ def _graph(
     columns = (column.tolist() for column in tiles)
     names = tuple(f"{label}({i},{j},{k})" for label, i, j, k in zip(labels, *columns, strict=True))
     pairs = np.vstack([np.column_stack(pair) for pair in edges]).astype(np.int64)
-    return Graph(table, pairs, names, labels, data=data_of_tiles(tile_bytes, len(pairs)))
+    links: dict[str, Any] = {}
+    if tile_bytes is not None:
+        size = nonnegative(tile_bytes, "tile_bytes", "bytes >= 0")
+        data = np.full(len(pairs), size)
+        links = {"data": data, "bandwidth": bandwidth, "latency": latency, "memories": memories}
+    return on_machine(table, pairs, units, names=names, kernels=labels, **links)
 
 
 def _rows(kernels: tuple[str, ...], times: Times) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cosched.core.arrays import integer, seed_of
-from cosched.dags.files import Graph
+from cosched.dags.instance import Instance
 from cosched.dags.workloads.communication import scaled
 from cosched.errors import InvalidInstance, shorten
 
@@ -18,8 +18,8 @@ def saga(
     nodes: int = 4,
     ccr: float = 1.0,
     seed: int | None = None,
-) -> Graph:
-    """A random tree or parallel chains, on a complete network of single units.
+) -> Instance:
+    """A random tree or parallel chains on a small network, as the SAGA framework draws them.
 
     Costs of tasks and edges, speeds of nodes and rates of links are normal with mean 1 and
     deviation 1/3, cut to [0.1, 2]; a tree has 2 to 4 levels with 2 or 3 branches each, chains are
@@ -32,13 +32,21 @@ def saga(
         Of the network, 1..64.
     ccr : float
         Mean data over edges, at rate 1, divided by the mean time of a task.
-    seed : int, optional
+
+    Returns
+    -------
+    Instance
+        Each unit has its own memory.
+
+    References
+    ----------
+    J. Coleman, B. Krishnamachari: *PISA: An adversarial approach to comparing task graph
+    scheduling algorithms*, 2024 (parameters as described there; numbers are not theirs).
 
     Examples
     --------
-    >>> graph = saga("out-tree", nodes=3, seed=1)
-    >>> graph.times.shape, len(graph.edges)
-    ((13, 3), 12)
+    >>> saga("chains", nodes=3, ccr=0.5, seed=1).units
+    (1, 1, 1)
     """
     if kind not in KINDS:
         raise InvalidInstance(f"kind = {shorten(kind)}: expected {', '.join(KINDS)}")
@@ -53,7 +61,7 @@ def saga(
     rate = np.triu(_weights(random, q * q).reshape(q, q), 1)
     rate = rate + rate.T + np.eye(q)
     data = scaled(_weights(random, len(edges)), times, ccr, 1.0)
-    return Graph(times, edges, data=data, bandwidth=rate, memories="unit", units=[1] * q)
+    return Instance(times, edges, [1] * q, data=data, bandwidth=rate, memories="unit")
 
 
 def _weights(random: np.random.Generator, n: int) -> np.ndarray:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from cosched import dags
-from cosched.dags import Graph, Instance
-from cosched.dags.workloads import generators, tiled
+from cosched.dags import Instance
+from cosched.dags.workloads import fork_join, tiled
 from cosched.experiments.dags import adversary, outputs, remarks, theorems, transfers
 from cosched.experiments.dags.outputs import BOUND, OFFLINE, ONLINE
 from cosched.experiments.study import Study, Task, data_path, has_data, with_registered
@@ -117,16 +117,15 @@ def _graph(name: str, types: int) -> Instance:
     place, _, rest = name.partition(":")
     units = (1,) * types
     if place == _GENERATED:
-        graph = _generated(rest, types)
-        return Instance(graph.times, graph.edges, units, graph.names, kernels=graph.kernels)
+        return _generated(rest, types).with_units(units)
     return Instance.read(f"{data_path(*place.split('/'))}:{rest}", units)
 
 
-def _generated(name: str, types: int) -> Graph:
+def _generated(name: str, types: int) -> Instance:
     """A graph like those of the benchmark; the third type is a GPU of half the speed."""
     generator, _, size = name.partition(" ")
     if generator == "fork_join":
-        return generators.fork_join(100, int(size), types=types, seed=0)
+        return fork_join(100, int(size), types=types, seed=0)
     times = {kernel: (cpu, gpu, 2 * gpu)[:types] for kernel, (cpu, gpu) in tiled.TIMES.items()}
     return getattr(tiled, generator)(int(size), times=times, spread=0.1, seed=0)
 

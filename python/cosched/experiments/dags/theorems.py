@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched import dags, workloads
 from cosched.dags import Instance
-from cosched.dags.workloads import worst_cases
+from cosched.dags.workloads.theorems import theorem5_shares
 from cosched.experiments.study import Task
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def run(task: Task) -> dict[str, Any]:
     if task["theorem"] == "theorem 4":
         value = dags.er_ls(workloads.theorem4(m, k)).value
         return _row(value, m * math.sqrt(k), math.sqrt(m / k))
-    allocation = np.argmax(worst_cases.theorem5_shares(m, types), axis=1)
+    allocation = np.argmax(theorem5_shares(m, types), axis=1)
     return _rounded(workloads.theorem5(m, types), allocation, types * (types + 1.0))
 
 

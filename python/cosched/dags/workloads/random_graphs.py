@@ -1,4 +1,4 @@
-"""Task graphs made to order: fork-join, tiled factorisations, random layers.
+"""Random task graphs: fork-join and layers.
 
 All number the tasks topologically (every edge goes from a lower number to a higher one) and
 depend on nothing but their arguments, `seed` among them.
@@ -7,23 +7,16 @@ depend on nothing but their arguments, `seed` among them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from cosched.core.arrays import any_array, integer, nonnegative, positive, real, seed_of, share
 from cosched.core.rejection import sampled_inside
-from cosched.dags.files import Graph
+from cosched.dags.instance import Instance
 from cosched.dags.workloads.communication import data_of_tasks
-from cosched.dags.workloads.tiled import cholesky, lu, qr
+from cosched.dags.workloads.machine import Units, on_machine
 from cosched.errors import InvalidInstance, shorten
-
-__all__ = [
-    "cholesky",
-    "fork_join",
-    "layered",
-    "lu",
-    "qr",
-]
 
 Range = tuple[float, float]
 MOST_TASKS = 10_000_000
@@ -33,6 +26,7 @@ def fork_join(
     width: int = 100,
     phases: int = 2,
     *,
+    units: Units = None,
     mean: float | None = None,
     deviation: float | None = None,
     slow_share: float = 0.05,
@@ -40,8 +34,8 @@ def fork_join(
     fast: Range = (0.5, 50.0),
     types: int = 2,
     seed: int | None = None,
-) -> Graph:
-    """The fork-join application of Amaris et al. 2017, Section 6.1: p (width + 1) + 1 tasks.
+) -> Instance:
+    """The fork-join application of Amaris et al. 2017: `phases` x (`width` + 1) + 1 tasks.
 
     A fork task, `width` parallel tasks, a join task that is the next phase's fork, and so
     on. CPU times are normal, redrawn until positive. In each phase ``round(slow_share *
@@ -55,7 +49,9 @@ def fork_join(
     Parameters
     ----------
     width, phases : int
-        The paper: 100..500, and p in {2, 5, 10}.
+        Parallel tasks of a phase, and phases p. The paper: 100..500, and {2, 5, 10}.
+    units : sequence of int, optional
+        Units of each type; None: 16 CPUs and 4 of each further type.
     mean, deviation : float, optional
         Of the CPU times; None: the paper's p and p / 4.
     slow_share : float
@@ -63,12 +59,15 @@ def fork_join(
     slow, fast : (float, float)
     types : int
         Q >= 1, the CPU included.
-    seed : int, optional
+
+    References
+    ----------
+    Amaris et al. 2017, Section 6.1.
 
     Examples
     --------
-    >>> fork_join(100, 2, seed=1).times.shape
-    (203, 2)
+    >>> fork_join(100, 2, units=(32, 2), seed=1)
+    <dags.Instance: 203 tasks, 400 edges, 32 + 2 units>
     """
     w, p = integer(width, "width", 1), integer(phases, "phases", 1)
     n = checked_size(p * (w + 1) + 1)
@@ -93,13 +92,14 @@ def fork_join(
     kernels = ["parallel"] * n
     for k in range(0, n, w + 1):
         kernels[k] = "join" if k else "fork"
-    return Graph(times, edges, kernels=tuple(kernels))
+    return on_machine(times, edges, units, kernels=kernels)
 
 
 def layered(
     n: int = 100,
     density: float = 0.5,
     *,
+    units: Units = None,
     fat: float = 0.5,
     regularity: float = 0.8,
     jump: int = 1,
@@ -109,8 +109,10 @@ def layered(
     cpu_only: float = 0.0,
     ccr: float | None = None,
     bandwidth: float = 1e9,
+    latency: Any = 0.0,
+    memories: Any = "host",
     seed: int | None = None,
-) -> Graph:
+) -> Instance:
     """Random layered graph with the parameters of DAGGEN (Suter).
 
     Parameters
@@ -120,6 +122,8 @@ def layered(
     density : float
         0..1: a task of a layer has one predecessor in the layer before, and up to ``density *
         size of that layer`` more (drawn with replacement, repeats merged).
+    units : sequence of int, optional
+        Units of each type; None: 16 CPUs and 4 of each further type.
     fat : float
         0..1: layers have n^fat tasks on average: 0 a chain, 1 independent tasks.
     regularity : float
@@ -139,13 +143,13 @@ def layered(
         None: nothing moves.
     bandwidth : float
         Bytes/s.
-    seed : int, optional
+    latency, memories : optional
+        As of :class:`cosched.dags.Instance`, where `ccr` is given.
 
     Examples
     --------
-    >>> graph = layered(50, 0.3, seed=1)
-    >>> graph.times.shape
-    (50, 2)
+    >>> layered(50, 0.3, units=(8, 2), seed=1).tasks
+    50
     """
     n = checked_size(integer(n, "n", 1))
     density, fat, regularity, cpu_only = (
@@ -172,7 +176,8 @@ def layered(
         times[:, kind] = times[:, 0] / factors
     times[random.random(n) < cpu_only, 1:] = np.inf
     data = data_of_tasks(random, times, edges, ccr, bandwidth)
-    return Graph(times, edges, data=data, bandwidth=None if data is None else bandwidth)
+    links = {"bandwidth": bandwidth, "latency": latency, "memories": memories}
+    return on_machine(times, edges, units, data=data, **links)
 
 
 def _layers(random: np.random.Generator, n: int, fat: float, regularity: float) -> np.ndarray:
