@@ -29,7 +29,7 @@ extensions = [
 exclude_patterns = ["_*"]
 nitpicky = True
 # Classes of other packages that docstrings name: without a network there are no inventories.
-_OTHERS = "numpy|np|pandas|pd|matplotlib|plotly|networkx|highspy|pathlib|collections|typing"
+_OTHERS = "numpy|np|pandas|pd|matplotlib|networkx|highspy|pathlib|collections|typing"
 nitpick_ignore_regex = [(r"py:.*", rf"({_OTHERS})\..*")]
 
 # --- pages and notebooks ------------------------------------------------------------------

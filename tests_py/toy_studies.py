@@ -143,6 +143,6 @@ PACKS = replace(
         task for task in STUDIES["packs-fig2-5"].plan(True) if task["algorithm"] != "local-search"
     ],
 )
-PLAIN = replace(TOY, tables=no_files, figures=no_files, charts=no_files)
+PLAIN = replace(TOY, tables=no_files, figures=no_files)
 HOSTILE_STUDY = replace(toy(run_hostile), plan=hostile_plan, tables=no_files, figures=no_files)
 NOT_A_STUDY = pd.DataFrame()

@@ -50,7 +50,7 @@ def test_a_table_of_openbenchmarking(archives):
 
 
 def test_profit_of_programs_and_of_a_folder(archives, tmp_path):
-    """bags-table1: rows, tables, figures and charts."""
+    """bags-table1: rows, tables and figures."""
     result = experiments.run("bags-table1", quick=True, out=tmp_path / "bags", workers=0)
     assert not len(result.errors)
     assert (result.frame.bound >= result.frame.value * (1 - 1e-9)).all()

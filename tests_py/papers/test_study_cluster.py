@@ -65,7 +65,6 @@ def test_reduced_size_without_the_log(name, no_data):
             known = table.dropna(subset=["paper avg"])
             assert (known.factor - known.avg / known["paper avg"]).abs().max() < 0.0051
     assert all(figure.axes for figure in study.figures(frame).values())
-    assert study.charts is None or all(chart.data for chart in study.charts(frame).values())
 
 
 def test_rows_are_what_the_policies_give():

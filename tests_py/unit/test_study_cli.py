@@ -86,28 +86,13 @@ def test_all_runs_what_has_its_data(tmp_path, capsys, monkeypatch):
         ("three", "three"),
     ]
     given = {"quick": False, "workers": 2, "dask": None, "resume": False, "task_timeout": None}
-    assert calls[0][2] == {**given, "library": tmp_path / "charts.js"}
+    assert calls[0][2] == given
     index = (tmp_path / "index.html").read_text()
     assert 'href="one/report.html"' in index
     assert "1 rows, 1 errors" in index
     assert "two needs pwa/nowhere.gz" in capsys.readouterr().err
     assert main(["study", "run", "all", "--quick"]) == 1  # now all have theirs; one has errors
     assert len(calls) == 2 + 3
-
-
-def test_reports_of_a_folder_share_the_library_of_their_charts(tmp_path):
-    def run(name, **given):
-        experiments.run("toy_studies:TOY", quick=True, out=tmp_path / name, workers=0, **given)
-        return (tmp_path / name / "report.html").read_text()
-
-    library = tmp_path / "charts.js"
-    alone, first, second = run("a"), run("b", library=library), run("c", library=library)
-    script = library.read_text()
-    assert script in alone
-    assert '<script src="../charts.js"></script>' in first
-    assert first.index("../charts.js") < first.index("Plotly.newPlot")
-    assert "Plotly.newPlot" in second
-    assert max(len(first), len(second)) < 0.5e6 < len(script)
 
 
 def test_ctrl_c_says_how_to_go_on(capsys, monkeypatch):

@@ -163,7 +163,7 @@ def _run_all(out: Path, given: dict) -> bool:
         if missing:
             left_out.append(missing_line(name, missing))
             continue
-        result = experiments.run(name, out=out / name, library=out / "charts.js", **given)
+        result = experiments.run(name, out=out / name, **given)
         _say(result)
         done.append((study, result))
         good = good and not len(result.errors)

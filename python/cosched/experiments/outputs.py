@@ -66,40 +66,27 @@ def write_outputs(
     design: Design,
     folder: Path,
     claims: Sequence[Claim] = (),
-    library: Path | None = None,
 ) -> StudyResult:
     """Write ``tables/``, ``figures/`` and ``report.html`` of what ``results.parquet`` holds.
 
-    The first table is ``findings``: what the paper says that these results answer. With `library`,
-    a file that is written if it is not there, the report has no charts' library of its own. Digests
-    of all these go into ``state/outputs.json``.
+    The first table is ``findings``: what the paper says that these results answer. Digests of all
+    these go into ``state/outputs.json``.
     """
     write_digests(folder, ())  # none holds while they are written
     frame = read_frame(folder)
     good = frame[frame.status != "error"].reset_index(drop=True)
     tables: dict[str, pd.DataFrame] = {}
     pictures: dict[str, Path] = {}
-    charts: dict[str, Any] = {}
     if len(good):
         found = findings(claims, study.name, good)
         tables = {**({"findings": found} if len(found) else {}), **study.tables(good)}
         _write_tables(tables, folder / "tables")
         pictures = _write_figures(study.figures(good), folder / "figures")
-        charts = study.charts(good) if study.charts else html.distributions(design, good)
-    page = html.page(study, design.quick, frame, tables, charts, pictures, _shared(library, folder))
+    page = html.page(study, design.quick, frame, tables, pictures)
     io.write_text(page, folder / REPORT)
     kept = [path for part in ("tables", "figures") for path in sorted((folder / part).glob("*.*"))]
     write_digests(folder, [folder / REPORT, *kept])
     return StudyResult(study.name, folder, frame, tables)
-
-
-def _shared(library: Path | None, folder: Path) -> str | None:
-    """The address of the shared library, seen from a report's folder."""
-    if library is None:
-        return None
-    if not library.exists():
-        io.write_text(html.charts_library(), library)
-    return Path(os.path.relpath(library, folder)).as_posix()
 
 
 def write_index(results: Sequence[tuple[Study, StudyResult]], folder: Path) -> Path:

@@ -26,7 +26,7 @@ from cosched.experiments.worker import Context
 #: What a file system says that has no room for a file.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 #: What is needed on the way and at the end: said at the beginning.
-_PACKAGES = ("cloudpickle", "itables", "plotly", "pyarrow")
+_PACKAGES = ("cloudpickle", "pyarrow")
 
 
 def run(
@@ -38,7 +38,6 @@ def run(
     dask: str | None = None,
     resume: bool = False,
     task_timeout: float | None = None,
-    library: str | PathLike[str] | None = None,
 ) -> StudyResult:
     """Run a study to its end, or go on with one that was interrupted.
 
@@ -62,9 +61,6 @@ def run(
     task_timeout : float, optional
         Seconds that a task may take. One that takes longer has an error row, its process is
         killed, and the others go on. None: no limit.
-    library : str or path-like, optional
-        A file for the charts' library, which reports of several studies can share; it is written
-        if it is not there. None: each report holds it.
 
     Returns
     -------
@@ -108,8 +104,7 @@ def run(
         run_campaign(design, state, engine, context)
         write_results(design, state)
         _write_errors(state.outcomes, folder / "errors.txt")
-        shared = None if library is None else Path(library)
-        return write_outputs(study, design, folder, claims_of(study.name), shared)
+        return write_outputs(study, design, folder, claims_of(study.name))
 
 
 @contextmanager

@@ -8,21 +8,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cosched import io
 from cosched.errors import StudyError, shorten
 from cosched.registry import family
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from plotly.graph_objects import Figure as Chart
 
 #: One task: plain data (what JSON can hold) that says all that ``Study.run`` needs.
 Task = dict[str, Any]
+
+
+def no_figures(frame: pd.DataFrame) -> dict[str, Figure]:
+    """No picture."""
+    return {}
+
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -47,8 +53,6 @@ class Study:
         ``f(frame) -> {name: DataFrame or matplotlib Figure}``. The frame has a row a task
         (without those that ended in an error): its number as ``task``, the task's keys,
         ``status``, the row's keys, the timings.
-    charts : callable, optional
-        ``charts(frame) -> {name: plotly Figure}``; by default the distribution of each result.
     paper, about : str
         The reference, and a paragraph that the report begins with.
     needs, quick_needs : tuple of str
@@ -83,8 +87,7 @@ class Study:
     plan: Callable[[bool], list[Task]]
     run: Callable[[Task], dict[str, Any]]
     tables: Callable[[pd.DataFrame], dict[str, pd.DataFrame]]
-    figures: Callable[[pd.DataFrame], dict[str, Figure]]
-    charts: Callable[[pd.DataFrame], dict[str, Chart]] | None = None
+    figures: Callable[[pd.DataFrame], dict[str, Figure]] = no_figures
     paper: str = ""
     about: str = ""
     needs: tuple[str, ...] = ()
@@ -111,6 +114,36 @@ class Study:
         """
         wanted = self.quick_needs if quick else self.needs
         return [path for path in wanted if not has_data(path)]
+
+
+class Functions(NamedTuple):
+    """What a study of this package runs; see :class:`Study`."""
+
+    plan: Callable[[bool], list[Task]]
+    run: Callable[[Task], dict[str, Any]]
+    tables: Callable[[pd.DataFrame], dict[str, pd.DataFrame]]
+    figures: Callable[[pd.DataFrame], dict[str, Figure]] = no_figures
+    remarks: Callable[[pd.DataFrame], list[str]] | None = None
+
+
+def read_studies(
+    family_name: str, functions: Mapping[str, Functions], names: Mapping[str, Any]
+) -> tuple[Study, ...]:
+    """A family's studies: what its ``studies.toml`` says of each, and their functions.
+
+    In the texts about them ``{name}`` takes the value of one of `names`.
+    """
+    path = Path(__file__).parent / family_name / "studies.toml"
+    said = io.parse_toml(io.read_text(path), str(path))
+    if said.keys() != functions.keys():
+        raise ValueError(f"{path}: expected {', '.join(functions)}, got {', '.join(said)}")
+    studies = []
+    for name, fields in said.items():
+        texts = {key: fields.pop(key).format_map(names) for key in ("title", "paper", "about")}
+        lists: dict[str, Any] = {key: tuple(values) for key, values in fields.items()}
+        parts = functions[name]._asdict()
+        studies.append(Study(name=name, family=family_name, **texts, **lists, **parts))
+    return tuple(studies)
 
 
 def with_registered(family_name: str, names: Iterable[str]) -> tuple[str, ...]:

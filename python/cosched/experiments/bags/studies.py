@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from cosched import bags, plot, workloads
 from cosched.bags import FAMILY, Instance, Result
-from cosched.errors import optional
 from cosched.experiments.bags import remarks
 from cosched.experiments.bags.tables import (
     GRID,
@@ -20,13 +19,11 @@ from cosched.experiments.bags.tables import (
     tarplee_over_tms,
     wide_rates,
 )
-from cosched.experiments.boxes import boxes
-from cosched.experiments.study import Study, Task, data_path, with_registered
+from cosched.experiments.study import Functions, Task, data_path, read_studies, with_registered
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from plotly.graph_objects import Figure as Chart
 
 #: The paper's two, and ours.
 ALGORITHMS = ("tms", GRID, "ttb", "ttb-exact", "ttb-best")
@@ -159,28 +156,6 @@ def _figures_1(frame: pd.DataFrame) -> dict[str, Figure]:
     return figures
 
 
-def _charts_1(frame: pd.DataFrame) -> dict[str, Chart]:
-    """Profit against gamma, a chart a bag: the even split, and the data of Tarplee et al."""
-    px = optional("plotly.express", extra="studies")
-
-    charts = {}
-    for name, rows, title in (
-        ("profit-programs", frame[(frame.data == "programs") & (frame.draw == 0)], "even split"),
-        ("profit-tarplee", frame[frame.data == "tarplee"], "data of Tarplee et al."),
-    ):
-        rates = wide_rates(rows, "gamma").reset_index()
-        long = rates.melt("gamma", var_name="algorithm", value_name="profit per unit of time")
-        charts[name] = px.line(
-            long,
-            x="gamma",
-            y="profit per unit of time",
-            color="algorithm",
-            markers=True,
-            title=title,
-        )
-    return charts
-
-
 # --- figure 3 -----------------------------------------------------------------------------
 
 
@@ -213,68 +188,11 @@ def _figures_3(frame: pd.DataFrame) -> dict[str, Figure]:
     return {"fig3": figure}
 
 
-def _charts_3(frame: pd.DataFrame) -> dict[str, Chart]:
-    px = optional("plotly.express", extra="studies")
-
-    means = wide_rates(frame, ["q", "draw"]).groupby("q").mean().reset_index()
-    long = means.melt("q", var_name="algorithm", value_name="profit per unit of time")
-    lines = px.line(long, x="q", y="profit per unit of time", color="algorithm", markers=True)
-    box = boxes(advantage(frame), "q", "ratio", "algorithm", says=["draw"], log=True)
-    return {"fig3": lines, "advantage": box.update_yaxes(title="profit rate / that of tms")}
-
-
-_PAPER = (
-    "Li, Liu, Zhang, Cai: A task-type-based algorithm for the energy-aware profit maximizing "
-    "scheduling problem in heterogeneous computing systems, 2016. "
-)
-_OWN = (
-    f"'{GRID}' is TTB on the grid of the paper's section III; 'ttb' tries TMS's makespan and "
-    "counts too, as its section IV proposes. ttb-exact and ttb-best are this package's own."
-)
-STUDIES = (
-    Study(
-        name="bags-table1",
-        title="Bags: profit against the price, five programs and the data of Tarplee et al.",
-        family="bags",
-        paper=_PAPER + "Table 1. Data also of Tarplee, Maciejewski, Siegel, CCGrid 2014.",
-        about="Five programs on nine machine types, 12,000 tasks, 40 machines a type. The paper "
-        "does not say how the tasks are divided, nor how much work a task is where the "
-        "benchmark reports a rate, so absolute values cannot be repeated, only one algorithm "
-        "compared with the other: on an even split, and on 39 random ones. " + _OWN,
-        plan=_plan_1,
-        run=_run_1,
-        tables=_tables_1,
-        figures=_figures_1,
-        charts=_charts_1,
-        needs=("/".join(_PROGRAMS), "/".join(_TARPLEE)),
-        quick_needs=("/".join(_PROGRAMS), "/".join(_TARPLEE)),
-        keep=(
-            "data",
-            "draw",
-            "gamma",
-            "algorithm",
-            "value",
-            "bound",
-            "makespan",
-            "energy",
-            "gap",
-            "seconds",
-        ),
-        remarks=remarks.of_prices,
-    ),
-    Study(
-        name="bags-fig3",
-        title="Bags: random times and powers, 150 q tasks",
-        family="bags",
-        paper=_PAPER + "Figure 3 (called Figure 2 in its text).",
-        about="ETC and APC uniform in (0, 1], 30 task types, 9 machine types of 40 machines, gamma "
-        "= 1.2; the paper has one draw for each q, here 40. " + _OWN,
-        plan=_plan_3,
-        run=_run_3,
-        tables=tables_3,
-        figures=_figures_3,
-        charts=_charts_3,
-        keep=("q", "draw", "algorithm", "value", "bound"),
-        remarks=remarks.of_random_bags,
-    ),
+STUDIES = read_studies(
+    "bags",
+    {
+        "bags-table1": Functions(_plan_1, _run_1, _tables_1, _figures_1, remarks.of_prices),
+        "bags-fig3": Functions(_plan_3, _run_3, tables_3, _figures_3, remarks.of_random_bags),
+    },
+    globals(),
 )

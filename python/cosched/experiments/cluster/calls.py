@@ -85,8 +85,3 @@ def fast(frame: pd.DataFrame) -> float:
 def mean_of_large(frame: pd.DataFrame) -> float:
     """Mean seconds of the calls with more than ten jobs."""
     return float(frame.seconds_large.sum() / (frame.calls - frame.small).sum())
-
-
-def figures(frame: pd.DataFrame) -> dict[str, Any]:
-    """No picture."""
-    return {}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosched.errors import optional
 from cosched.experiments.cluster import paper, traces
 from cosched.experiments.study import Task, with_registered
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from plotly.graph_objects import Figure as Chart
 
 BEST = "GreedyPM */per/opt=min/minvt=600"
 #: Figures 3 and 4: from 2 to 40 times the rescheduling penalty of 300 s; above 12,000 s is its
@@ -222,13 +220,3 @@ def figures_periods(frame: pd.DataFrame) -> dict[str, Figure]:
     below.set_title(BEST, fontsize=10)
     below.legend(fontsize=8)
     return {"fig3": third, "fig4": fourth}
-
-
-def charts_periods(frame: pd.DataFrame) -> dict[str, Chart]:
-    px = optional("plotly.express", extra="studies")
-
-    means = _by_period(frame)
-    return {
-        name: px.line(means, x="period", y=column, color="traces", markers=True)
-        for name, column in (("fig3", "underutilisation"), ("fig4", "degradation"))
-    }

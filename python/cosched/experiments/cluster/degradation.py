@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 from cosched import plot
 from cosched.cluster import TABLE_2, paper_policies
-from cosched.errors import optional
-from cosched.experiments.boxes import boxes
 from cosched.experiments.cluster import paper, traces
 from cosched.experiments.study import Task, with_registered
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from plotly.graph_objects import Figure as Chart
 
 #: Policies of Table 2 that Figure 1 leaves out: the GreedyP versions.
 NOT_DRAWN = tuple(name for name in TABLE_2 if name.startswith("GreedyP") and "PM" not in name)
@@ -156,30 +153,3 @@ def figures1(frame: pd.DataFrame) -> dict[str, Figure]:
     figure, ax = plt.subplots(figsize=(10, 5), layout="constrained")
     plot.degradation_against_load(frame[~frame.algorithm.isin(NOT_DRAWN)], ax)
     return {"fig1": figure, "table2-scaled": plot_degradation(frame, 2)}
-
-
-def charts(frame: pd.DataFrame) -> dict[str, Chart]:
-    """Degradation of each trace a policy, one chart a set of traces."""
-    found = {}
-    for name, rows in frame.groupby("traces", sort=False):
-        names = list(dict.fromkeys(rows.algorithm))
-        chart = boxes(
-            rows,
-            "algorithm",
-            "degradation",
-            says=["trace", "bound", "max_stretch"],
-            flat=True,
-            log=True,
-            title=traces.TITLES[str(name)],
-        )
-        order = {"categoryorder": "array", "categoryarray": names[::-1], "title": ""}
-        found[str(name)] = chart.update_layout(height=120 + 22 * len(names), yaxis=order)
-    return found
-
-
-def charts1(frame: pd.DataFrame) -> dict[str, Chart]:
-    px = optional("plotly.express", extra="studies")
-
-    means = frame.groupby(["algorithm", "load"], sort=False, as_index=False).degradation.mean()
-    chart = px.line(means, x="load", y="degradation", color="algorithm", markers=True, log_y=True)
-    return {"fig1": chart}

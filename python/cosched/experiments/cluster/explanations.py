@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 READINGS = "cluster-readings"
-TABLE_2, TABLE_3, TABLE_4, TABLE_5 = (f"cluster-table{number}" for number in (2, 3, 4, 5))
-FIGURE_1, PERIODS = "cluster-fig1", "cluster-fig3-4"
-#: Set of traces -> the study of its degradations.
-STUDY = {"weeks": TABLE_2, "unscaled": TABLE_2, "scaled": FIGURE_1}
+TABLE_3, TABLE_4 = "cluster-table3", "cluster-table4"
+PERIODS = "cluster-fig3-4"
 _KEYS = ["traces", "trace", "load"]
 
 

@@ -197,8 +197,3 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "counts": counts.groupby("variant", sort=False)[list(counting.COSTS)].mean().reset_index(),
         "facts": facts.groupby("traces", sort=False)[columns].mean().reset_index().round(3),
     }
-
-
-def figures(frame: pd.DataFrame) -> dict[str, Any]:
-    """No picture."""
-    return {}

@@ -31,11 +31,6 @@ OTHERS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 RESOLUTIONS, INTERVALS = (60, 300, 600), (10, 30, 60)
 MEASURES = ("value", "mean_wait", "p95_wait")
-#: Numbers of a row that its table and figure need.
-KEPT = (
-    "bound", "waits", *MEASURES,
-    *(f"{name}_{what}" for name in MEASURES for what in ("p05", "median", "p95")),
-)  # fmt: skip
 _DAY = 86400.0
 _DAYS, _QUICK_DAYS = 14.0, 2.0
 _DRAWS, _QUICK_DRAWS = 20, 4

@@ -78,8 +78,3 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     columns = ["value", "bound", "ratio", "delta", "of_delta"]
     groups = frame.groupby(["family", "jobs"], sort=False)[columns]
     return {"theorems": groups.max().round(4).reset_index()}
-
-
-def figures(frame: pd.DataFrame) -> dict[str, Any]:
-    """No picture."""
-    return {}

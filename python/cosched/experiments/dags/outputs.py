@@ -1,4 +1,4 @@
-"""Tables, figures and charts of the studies of dags.
+"""Tables and figures of the studies of dags.
 
 Every function takes the frame of a study: a row an (application, graph, units, algorithm).
 """
@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cosched.dags import plots
-from cosched.experiments.boxes import boxes
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from plotly.graph_objects import Figure as Chart
 
 #: Stands for an algorithm in the task that computes LP*.
 BOUND = "LP*"
@@ -163,19 +161,6 @@ def online_figures(frame: pd.DataFrame) -> dict[str, Figure]:
         "fig6-right": figure,
         "fig7": _picture(wide, _ONLINE_PAIRS, "on-line: pairs"),
     }
-
-
-# --- charts -------------------------------------------------------------------------------
-
-
-def charts(frame: pd.DataFrame) -> dict[str, Chart]:
-    """Distribution of makespan / LP* of each algorithm, by application."""
-    wide = _wide(frame)
-    keys = ["application", "graph", "units"]
-    ratio = wide[_algorithms(wide)].div(wide.lp, axis=0)
-    long = wide[keys].join(ratio).melt(keys, var_name="algorithm", value_name="makespan / LP*")
-    says = ["graph", "units"]
-    return {"ratio-to-lp": boxes(long, "application", "makespan / LP*", "algorithm", says=says)}
 
 
 def readings_tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

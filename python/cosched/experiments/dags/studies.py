@@ -14,7 +14,14 @@ from cosched.dags import Instance
 from cosched.dags.workloads import fork_join, tiled
 from cosched.experiments.dags import adversary, outputs, remarks, theorems, transfers
 from cosched.experiments.dags.outputs import BOUND, OFFLINE, ONLINE
-from cosched.experiments.study import Study, Task, data_path, has_data, with_registered
+from cosched.experiments.study import (
+    Functions,
+    Task,
+    data_path,
+    has_data,
+    read_studies,
+    with_registered,
+)
 
 CPUS = (16, 32, 64, 128)
 GPUS = (2, 4, 8, 16)
@@ -190,153 +197,24 @@ def _levels(graph: str) -> np.ndarray:
     return level
 
 
-# --- the studies --------------------------------------------------------------------------
-
-_PAPER = (
-    "Amaris, Lucarelli, Mommessin, Trystram: Generic algorithms for scheduling applications on "
-    "heterogeneous multi-core platforms, 2017. "
-)
-_ABOUT = (
-    "Every graph of the authors' benchmark (five Chameleon applications, fork-join) on {}. LP* is "
-    "exact to 1e-9, every schedule went through the validation."
-)
-_OPTIMA = (
-    " HLP has many optima: the paper rounds the vertex that glpsol happened to return, here it is "
-    "the optimum that its documentation states, so sizes differ where rounding matters. hlp-best "
-    f"({EVALUATIONS} evaluations) is this package's own."
-)
-
-#: What tables and claims need of a run.
-_KEEP = ("application", "graph", "units", "cpus", "gpus", "tasks", "algorithm", "value", "seconds")
-STUDIES = (
-    Study(
-        name="dags-theorems",
-        title="Task graphs: the theorems on their worst cases",
-        family="dags",
-        paper=_PAPER + "Theorems 1, 2, 4 and 5.",
-        about="The families of the proofs at several sizes; for Theorem 5 with more than two "
-        "types, of which the paper gives none, a like of Theorem 2's. Optimum: the value "
-        "that the proof gives, or the time of the task that can run on one type only.",
-        plan=theorems.plan,
-        run=theorems.run,
-        tables=theorems.tables,
-        figures=theorems.figures,
-        keep=("theorem", "m", "k", "types", "value", "optimum", "ratio", "paper_ratio"),
-    ),
-    Study(
-        name="dags-fig3-4",
-        title="Task graphs on CPUs and GPUs, off-line",
-        family="dags",
-        paper=_PAPER + "Figures 3 and 4.",
-        about=_ABOUT.format("16 machines of 16 to 128 CPUs and 2 to 16 GPUs") + _OPTIMA,
-        plan=_plan_offline_2,
-        run=_run,
-        tables=outputs.offline_tables,
-        figures=outputs.offline_figures,
-        charts=outputs.charts,
-        needs=(_archive(2),),
-        keep=_KEEP,
-    ),
-    Study(
-        name="dags-fig5",
-        title="Task graphs on CPUs and two types of GPUs, off-line",
-        family="dags",
-        paper=_PAPER + "Figure 5.",
-        about=_ABOUT.format("64 machines of 16 to 128 CPUs and twice 2 to 16 GPUs")
-        + _OPTIMA
-        + " The archive has fork-joins of 20 phases as well, which the paper does not speak of.",
-        plan=_plan_offline_3,
-        run=_run,
-        tables=outputs.three_type_tables,
-        figures=outputs.three_type_figures,
-        charts=outputs.charts,
-        needs=(_archive(3),),
-        keep=_KEEP,
-    ),
-    Study(
-        name="dags-fig6-7",
-        title="Task graphs on CPUs and GPUs, on-line",
-        family="dags",
-        paper=_PAPER + "Figures 6 and 7.",
-        about=_ABOUT.format("16 machines of 16 to 128 CPUs and 2 to 16 GPUs")
-        + " Tasks arrive in topological order, of those without unfinished predecessors the lowest "
-        "number first; every rule places a task at its arrival.",
-        plan=_plan_online,
-        run=_run,
-        tables=outputs.online_tables,
-        figures=outputs.online_figures,
-        charts=outputs.charts,
-        needs=(_archive(2),),
-        keep=_KEEP,
-    ),
-    Study(
-        name="dags-readings",
-        title="Task graphs: another optimum of HLP, another order of arrival",
-        family="dags",
-        paper=_PAPER + "Sections 6.2 and 6.3.",
-        about=_ABOUT.format("the machines of two types")
-        + " What the ledger tries as explanations: HLP-EST and HLP-OLS round the optimum that GLPK "
-        "returns, as the paper's did, on graphs of up to 10 blocks and fork-joins of two phases up "
-        "to 300 wide; tasks arrive by level (the number of tasks on the longest "
-        "path to one), those of a level by number.",
-        plan=_plan_readings,
-        run=_run_reading,
-        tables=outputs.readings_tables,
-        figures=lambda frame: {},
-        needs=(_archive(2),),
-        keep=(*_KEEP[:-1], "reading"),
-    ),
-    Study(
-        name="dags-transfers",
-        title="Task graphs where data costs time",
-        family="dags",
-        paper="This package's own: no paper has this model with a bound. WfCommons traces, tiled "
-        "factorisations, layered graphs as DAGGEN draws them.",
-        about="8 CPUs and 2 GPUs; each CPU in the host's memory, or every unit in its own. The "
-        "ratio of communication to computation is that of the mean transfer to the mean time of a "
-        "task; 'machine' is 12 GB/s and 10 microseconds for tiles, 1 GB/s and 0.1 ms for files. "
-        "Programs of the traces have accelerations drawn from 0.5 to 10. heft-blind is HEFT that "
-        f"ignores data, which is paid afterwards; hlp-best builds {transfers.EVALUATIONS} "
-        "schedules. Every schedule went through the validation.",
-        plan=transfers.plan,
-        run=transfers.run,
-        tables=transfers.tables,
-        figures=transfers.figures,
-        keep=("source", "graph", "ccr", "memories", "algorithm", "value"),
-        remarks=remarks.of_transfers,
-    ),
-    Study(
-        name="dags-worst-case",
-        title="Task graphs: the worst instances that a search finds",
-        family="dags",
-        paper="This package's own, with the moves of Coleman and Krishnamachari 2024 (PISA). "
-        + _PAPER
-        + "Theorems 1 to 5 are what is proven.",
-        about=f"For each algorithm of the paper an instance of at most {adversary.TASKS} tasks on "
-        "4 CPUs and 2 GPUs, or 4 CPUs and twice 2 GPUs, on which its makespan is as far as "
-        f"possible from the best schedule: the worst of {adversary.SEEDS} searches over "
-        f"{adversary.WORK:,} instances each, times within two orders of magnitude. ratio: value / "
-        "best schedule known; upper: value / bound; drawn: the worst ratio of as many random "
-        "instances. Left in each picture the algorithm, right the best schedule of the same "
-        "instance; `cosched.dags.worst_case` finds such instances for one's own schedulers.",
-        plan=adversary.plan,
-        run=adversary.run,
-        tables=adversary.tables,
-        figures=adversary.figures,
-        keep=(
-            "units",
-            "algorithm",
-            "method",
-            "draw",
-            "ratio",
-            "upper",
-            "proven",
-            "tasks",
-            "edges",
-            "value",
-            "best",
-            "instance",
+STUDIES = read_studies(
+    "dags",
+    {
+        "dags-theorems": Functions(theorems.plan, theorems.run, theorems.tables),
+        "dags-fig3-4": Functions(
+            _plan_offline_2, _run, outputs.offline_tables, outputs.offline_figures
         ),
-        remarks=adversary.remarks,
-    ),
+        "dags-fig5": Functions(
+            _plan_offline_3, _run, outputs.three_type_tables, outputs.three_type_figures
+        ),
+        "dags-fig6-7": Functions(_plan_online, _run, outputs.online_tables, outputs.online_figures),
+        "dags-readings": Functions(_plan_readings, _run_reading, outputs.readings_tables),
+        "dags-transfers": Functions(
+            transfers.plan, transfers.run, transfers.tables, transfers.figures, remarks.of_transfers
+        ),
+        "dags-worst-case": Functions(
+            adversary.plan, adversary.run, adversary.tables, adversary.figures, adversary.remarks
+        ),
+    },
+    globals(),
 )

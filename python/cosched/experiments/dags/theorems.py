@@ -67,8 +67,3 @@ def _row(value: float, optimum: float, ratio: float) -> dict[str, Any]:
 def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Ratios reached, the paper's beside them."""
     return {"theorems": frame.drop(columns=["task", "status", "seconds"], errors="ignore").round(4)}
-
-
-def figures(frame: pd.DataFrame) -> dict[str, Any]:
-    """No picture."""
-    return {}

@@ -56,8 +56,3 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     long = frame.melt(["part", "kind", "draw"], columns, "number").dropna(subset="value")
     groups = long.groupby(["part", "kind", "number"], sort=False).value
     return {"sections": groups.agg(["min", "mean", "max"]).reset_index()}
-
-
-def figures(frame: pd.DataFrame) -> dict[str, Any]:
-    """No picture."""
-    return {}

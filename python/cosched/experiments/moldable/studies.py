@@ -7,16 +7,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from cosched import moldable, plot, workloads
-from cosched.errors import optional
 from cosched.experiments.moldable import sections
-from cosched.experiments.study import Study, Task, with_registered
+from cosched.experiments.study import Functions, Task, read_studies, with_registered
 from cosched.moldable import Instance, Result
 from cosched.moldable.workloads import KINDS
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from plotly.graph_objects import Figure as Chart
 
 #: The paper's six, and ours.
 ALGORITHMS = (
@@ -225,31 +223,6 @@ def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
     return figures
 
 
-def _charts(frame: pd.DataFrame) -> dict[str, Chart]:
-    px = optional("plotly.express", extra="studies")
-
-    table = ratios(frame).assign(
-        above=lambda t: t.greatest - t["mean"], below=lambda t: t["mean"] - t.least
-    )
-    charts = {}
-    for kind, number in FIGURES.items():
-        chart = px.line(
-            table[table.kind == kind],
-            x="jobs",
-            y="mean",
-            error_y="above",
-            error_y_minus="below",
-            color="algorithm",
-            facet_col="criterion",
-            markers=True,
-            title=f"Figure {number}: {kind}",
-        )
-        chart.update_yaxes(matches=None, showticklabels=True, title="")
-        chart.for_each_annotation(lambda text: text.update(text=text.text.split("=")[-1]))
-        charts[f"fig{number}"] = chart
-    return charts
-
-
 # --- figure 7 -----------------------------------------------------------------------------
 
 
@@ -282,55 +255,12 @@ def _figures_7(frame: pd.DataFrame) -> dict[str, Figure]:
     return {"fig7": figure}
 
 
-_PAPER = (
-    "Dutot, Eyraud, Mounie, Trystram: Bi-criteria algorithm for scheduling jobs on cluster "
-    "platforms, SPAA 2004. "
-)
-STUDIES = (
-    Study(
-        name="moldable-fig3-6",
-        title="Moldable jobs: makespan and weighted completion against their bounds",
-        family="moldable",
-        paper=_PAPER + "Figures 3 to 6.",
-        about="Four workloads, 25 to 400 jobs on 200 processors, 40 runs each: least, mean and "
-        "greatest ratio to a proven lower bound; the mean is the sum of the values over the sum "
-        "of the bounds. The paper shows pictures without numbers. 'minsum' is against the paper's "
-        "bound, 'minsum, fine bound' against the same on an eight times finer grid. demt-best is "
-        "this package's own.",
-        plan=_plan,
-        run=_run,
-        tables=_tables,
-        figures=_figures,
-        charts=_charts,
-        keep=(*_ON, "algorithm", "makespan", "minsum", *BOUND_COLUMNS),
-        remarks=_remarks,
-    ),
-    Study(
-        name="moldable-fig7",
-        title="Moldable jobs: run time of DEMT",
-        family="moldable",
-        paper=_PAPER + "Figure 7.",
-        about="Processor time of a call from Python, the least of three: milliseconds. The paper "
-        "says 'less than 2 seconds for the largest instances'. demt-best is this package's own.",
-        plan=_plan_7,
-        run=_run_7,
-        tables=_tables_7,
-        figures=_figures_7,
-        keep=(*_ON, "algorithm", "seconds"),
-    ),
-    Study(
-        name="moldable-sections",
-        title="Moldable jobs: what the paper says beside its figures",
-        family="moldable",
-        paper=_PAPER + "Sections 3 and 4.1.",
-        about="20 draws each. Linear speed-up: 12 jobs on 8 processors, Gang's makespan over the "
-        "bound and its minsum over the least of all others. The workloads of the figures, 100 jobs "
-        "on 200 processors: DEMT's minsum over that without shuffles, whether times and work are "
-        "monotone, the makespan of the list in the order of the shelves over its bound.",
-        plan=sections.plan,
-        run=sections.run,
-        tables=sections.tables,
-        figures=sections.figures,
-        keep=("part", "kind", "draw", "makespan", "minsum", "shuffled", "monotone"),
-    ),
+STUDIES = read_studies(
+    "moldable",
+    {
+        "moldable-fig3-6": Functions(_plan, _run, _tables, _figures, _remarks),
+        "moldable-fig7": Functions(_plan_7, _run_7, _tables_7, _figures_7),
+        "moldable-sections": Functions(sections.plan, sections.run, sections.tables),
+    },
+    globals(),
 )

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from cosched import packs
 from cosched.core.result import Bound, relative_gap
-from cosched.errors import optional
 from cosched.experiments.packs import measured, theorems, variants
 from cosched.experiments.packs.draws import Sizes, instance_of, plan_of
-from cosched.experiments.study import Study, Task, with_registered
+from cosched.experiments.study import Functions, Task, read_studies, with_registered
 from cosched.packs import FAMILY, Instance, Result
 from cosched.packs.plots import MEASURES, pack_quality
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from plotly.graph_objects import Figure as Chart
 
 #: The paper's seven heuristics, and ours.
 HEURISTICS = (
@@ -146,93 +144,18 @@ def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
     return figures
 
 
-def _charts(frame: pd.DataFrame) -> dict[str, Chart]:
-    px = optional("plotly.express", extra="studies")
-
-    long = means(with_gap(frame)).rename(columns={**MEASURES, "gap": "gap to the bound"})
-    long = long.melt(["workload", "max_tasks", "algorithm"], var_name="measure")
-    charts = {}
-    for workload in ("packs_ii", "packs_iii"):
-        chart = px.line(
-            long[long.workload == workload],
-            x="max_tasks",
-            y="value",
-            color="algorithm",
-            facet_col="measure",
-            markers=True,
-            title=_WORKLOADS[workload],
-        )
-        chart.update_yaxes(matches=None, showticklabels=True, title="")
-        chart.for_each_annotation(lambda text: text.update(text=text.text.split("=")[-1]))
-        charts[workload.replace("_", "-")] = chart
-    return charts
-
-
-STUDIES = (
-    Study(
-        name="packs-fig2-5",
-        title="Co-scheduling in packs: quality of the heuristics against the pack size",
-        family="packs",
-        paper="Aupy, Shantharam, Benoit, Robert, Raghavan: Co-scheduling algorithms for "
-        "high-throughput workload execution, 2013. Figures 2 to 5.",
-        about="Relative cost (against one task after the other on all nodes), packing ratio and "
-        "relative response time on Workload-II and III, mean over draws. The paper shows them as "
-        "pictures and gives no numbers. "
-        "Workload-I was measured and is not public. pack-approx is as in Section 5; local-search "
-        f"and {REOPTIMISED}, which gives every candidate's packs their best counts, are this "
-        "package's own.",
-        plan=_plan,
-        run=_run,
-        tables=_tables,
-        figures=_figures,
-        charts=_charts,
-        keep=("workload", "draw", "max_tasks", "algorithm", "value", *MEASURES, "seconds"),
-    ),
-    Study(
-        name="packs-fig2a",
-        title="Co-scheduling in packs: measured codes, with their optimum",
-        family="packs",
-        paper="Aupy, Shantharam, Benoit, Robert, Raghavan: Co-scheduling algorithms for "
-        "high-throughput workload execution, 2013. Figures 2a to 4a.",
-        about="The paper's Workload-I is not public. Its stand-in: the runs of CASTEP, VASP, "
-        "GROMACS, CP2K, NWChem and OpenSBLI on ARCHER, times between measured counts by Amdahl's "
-        "law, on 16 nodes. The optimum is by branch and price, proved.",
-        plan=partial(measured.plan, (*HEURISTICS, REOPTIMISED)),
-        run=partial(measured.run, solved),
-        tables=measured.tables,
-        figures=measured.figures,
-        needs=(measured.RUNS,),
-        quick_needs=(measured.RUNS,),
-        keep=("max_tasks", "algorithm", "tasks", "value", "gap", *MEASURES),
-    ),
-    Study(
-        name="packs-theorems",
-        title="Co-scheduling in packs: the theorems on small instances",
-        family="packs",
-        paper="Aupy, Shantharam, Benoit, Robert, Raghavan: Co-scheduling algorithms for "
-        "high-throughput workload execution, 2013. Theorems 1 to 5.",
-        about="Random monotone tasks, the algorithm of each theorem beside another exact one (the "
-        "paper's own where it has two); for Theorem 2 its reduction from 3-Partition, whose "
-        "co-schedule of cost n/3 exists.",
-        plan=theorems.plan,
-        run=theorems.run,
-        tables=theorems.tables,
-        figures=theorems.figures,
-        keep=("theorem", "draw", "value", "other", "ratio"),
-    ),
-    Study(
-        name="packs-variants",
-        title="Co-scheduling in packs: packs by a dynamic programme, and 99 runs",
-        family="packs",
-        paper="Aupy, Shantharam, Benoit, Robert, Raghavan: Co-scheduling algorithms for "
-        "high-throughput workload execution, 2013. Section 5, the variants that it leaves out.",
-        about="pack-by-pack with packs that leave the least processor time idle ('idle', a "
-        "knapsack a pack), with the greedy packs' tasks cut anew at the best places ('cuts'), "
-        "with 99 values of epsilon; random heuristics with 99 draws. Seconds are processor time.",
-        plan=variants.plan,
-        run=variants.run,
-        tables=variants.tables,
-        figures=variants.figures,
-        keep=("workload", "draw", "max_tasks", "algorithm", "value", "seconds"),
-    ),
+STUDIES = read_studies(
+    "packs",
+    {
+        "packs-fig2-5": Functions(_plan, _run, _tables, _figures),
+        "packs-fig2a": Functions(
+            partial(measured.plan, (*HEURISTICS, REOPTIMISED)),
+            partial(measured.run, solved),
+            measured.tables,
+            measured.figures,
+        ),
+        "packs-theorems": Functions(theorems.plan, theorems.run, theorems.tables),
+        "packs-variants": Functions(variants.plan, variants.run, variants.tables, variants.figures),
+    },
+    globals(),
 )

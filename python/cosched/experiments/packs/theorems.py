@@ -83,8 +83,3 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Least and greatest ratio a theorem."""
     found = frame.groupby("theorem").ratio.agg(["count", "min", "max"])
     return {"theorems": found.round(6).reset_index()}
-
-
-def figures(frame: pd.DataFrame) -> dict[str, Any]:
-    """No picture."""
-    return {}
