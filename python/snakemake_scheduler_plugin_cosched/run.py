@@ -161,7 +161,7 @@ class Run:
         if len(course.completed) > 1 or self._settings.report is not None:
             self._logger.info(f"cosched: {sentence}.")
         if self._settings.report is not None:
-            execution = workflows.execution_of(course, planned)
+            execution = workflows.execution_of(course, planned, bound)
             workflows.write_report(execution, self._settings.report, sentence)
 
 

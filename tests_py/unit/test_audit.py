@@ -380,6 +380,23 @@ def test_the_page_in_a_browser(tmp_path, browser):
     assert_no_errors(browser)
 
 
+def test_long_names_do_not_cut_tables_off(tmp_path, browser):
+    jobs = cs.workloads.lublin(60, 16, seed=3).assign(
+        wait=30_000.0,
+        user=lambda t: [f"somebody-with-a-long-name@{'institute' * 3}{k % 3}" for k in t.index],
+        group=lambda t: ["g" * 40 + str(k % 2) for k in t.index],
+        id=lambda t: [f"123456_{k}[some-array-name]" for k in t.index],
+    )
+    cs.cluster.audit(cs.cluster.Instance(jobs, 16), tmp_path / "audit.html", what_if=["nodes=+4"])
+    browser.set_window_size(1100, 1000)
+    browser.get((tmp_path / "audit.html").as_uri())
+    cut = browser.execute_script(
+        "return [...document.querySelectorAll('.scroll')].map(e => e.scrollWidth - e.clientWidth)"
+    )
+    assert len(cut) > 3
+    assert set(cut) == {0}
+
+
 @pytest.mark.data
 def test_an_archive_log(tmp_path):
     log = data("pwa", "CTC-SP2-1996-3.1-cln.swf.gz")

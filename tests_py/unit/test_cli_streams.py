@@ -158,6 +158,21 @@ def stopped(number, folder, command):
 
 
 @pytest.mark.parametrize("number", STOPS)
+def test_stopped_while_its_arguments_are_read(number, here):
+    """What is typed is read by libraries whose import takes as long as all the rest."""
+    program = (
+        "import os, signal, sys, typer.core, cosched.cli\n"
+        "def parse(*given, **more):\n"
+        f"    os.kill(os.getpid(), {int(number)})\n"
+        "    signal.pause()\n"
+        "typer.core.TyperGroup.parse_args = parse\n"
+        "sys.exit(cosched.cli.main(['solve', 'packs', 'large.csv', '-o', 'p.json']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (STOPS[number], "cosched: interrupted\n")
+
+
+@pytest.mark.parametrize("number", STOPS)
 def test_a_stopped_search_shows_and_writes_its_best(number, here):
     out, err = stopped(
         number, here, "solve packs large.csv --max-tasks 8 --algorithm search -o p.json"

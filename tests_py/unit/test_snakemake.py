@@ -58,6 +58,8 @@ def test_chain_goes_first(tmp_path):
     run = snakemake(tmp_path, "chain")
     assert run.returncode == 0, run.stderr
     done = record(tmp_path)
+    assert 0 < done.bound <= done.makespan
+    assert f"ends before {done.bound:.1f} s" in run.stderr
     assert done.good
     assert len(done.tasks) == 13
     assert in_use(done) <= 2

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -48,10 +49,22 @@ def on_demand(
                     self.commands.update(get_group(app).commands)
             return super().get_command(ctx, cmd_name)
 
+        def make_context(self, *given: Any, **more: Any) -> Any:
+            with _interruptible():
+                return super().make_context(*given, **more)
+
         def invoke(self, ctx: Any) -> Any:
-            try:
+            with _interruptible():
                 return super().invoke(ctx)
-            except KeyboardInterrupt as stop:  # typer would end without a word
-                raise typer.Exit(exit_code(stop)) from None
 
     return OnDemand
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the command with their codes and a word: typer would end it with 130,
+    and without one."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise typer.Exit(exit_code(stop)) from None

@@ -9,7 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from cosched import io
-from cosched.core.arrays import flag
+from cosched.core.arrays import flag, nonnegative
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 from cosched.execution.as_it_happened import broken
@@ -41,6 +41,8 @@ class Execution:
         What has to be known beside the numbers.
     capacity : mapping
         What there is of what tasks need.
+    bound : float or None
+        No schedule ends before (s), with the times that the tasks had; None: nobody worked it out.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Execution:
     host: str = ""
     notes: tuple[str, ...] = ()
     capacity: Mapping[str, float] = field(default_factory=dict)
+    bound: float | None = None
 
     @property
     def makespan(self) -> float:
@@ -161,6 +164,7 @@ class Execution:
             "notes": list(self.notes),
             "planned_makespan": self.planned_makespan,
             "makespan": self.makespan,
+            **({} if self.bound is None else {"bound": self.bound}),
             "capacity": dict(self.capacity),
             "tasks": [asdict(task) for task in self.tasks],
         }
@@ -193,7 +197,7 @@ class Execution:
             raise InvalidInstance(
                 f"{path}: version = {shorten(data.get('version'))}: expected {VERSION}"
             )
-        rows = data.get("tasks")
+        rows, bound = data.get("tasks"), data.get("bound")
         if not isinstance(rows, list):
             raise InvalidInstance(f"{path}: tasks: expected a list")
         return cls(
@@ -204,4 +208,5 @@ class Execution:
             notes=tuple(texts(data.get("notes", ()), f"{path}: notes")),
             tasks=tuple(task_run(row, f"{path}: tasks[{k}]") for k, row in enumerate(rows)),
             capacity=amounts(data.get("capacity", {}), f"{path}: capacity"),
+            bound=None if bound is None else nonnegative(bound, f"{path}: bound"),
         )

@@ -28,7 +28,9 @@ svg { max-width: 100%; height: auto; background: #fff; } .wide { overflow-x: aut
 
 
 def execution_of(
-    course: Course, planned: Mapping[Hashable, tuple[float, float]] | None = None
+    course: Course,
+    planned: Mapping[Hashable, tuple[float, float]] | None = None,
+    bound: float | None = None,
 ) -> Execution:
     """A course as a record, beside planned starts and ends where there were any.
 
@@ -37,6 +39,8 @@ def execution_of(
     course : Course
     planned : dict, optional
         Job to planned start and end (s).
+    bound : float, optional
+        What no schedule ends before (s).
 
     Examples
     --------
@@ -65,7 +69,9 @@ def execution_of(
                 attempt=run.attempt,
             )
         )
-    return Execution(family="moldable", launcher="snakemake", barrier=False, tasks=tuple(tasks))
+    return Execution(
+        family="moldable", launcher="snakemake", barrier=False, tasks=tuple(tasks), bound=bound
+    )
 
 
 def by_rule(execution: Execution) -> pd.DataFrame:

@@ -11,6 +11,8 @@ import numpy as np
 from cosched.cluster.files.dates import later
 from cosched.cluster.instance import Instance
 
+#: Longer cells are broken.
+_LONGEST_WORD = 18
 #: One sheet for the screen, light and dark, a phone, and two pages of A4.
 STYLE = """
 :root { color-scheme: light dark; --line: #8886; --soft: #8881; }
@@ -25,7 +27,8 @@ aside h2 { margin: .3rem 0; } aside ul { margin: .3rem 0; padding-left: 1.1rem; 
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; width: 100%; }
 th, td { padding: .15rem .5rem; text-align: right; border-bottom: 1px solid var(--line);
   vertical-align: top; }
-td { white-space: nowrap; } td.words { white-space: normal; }
+td { white-space: nowrap; }
+td.words, td.long { white-space: normal; overflow-wrap: anywhere; }
 th { vertical-align: bottom; } th:first-child, td:first-child, .words { text-align: left; }
 .counts { background: var(--soft); font-weight: 600; }
 figure { margin: 0; } svg { display: block; width: 100%; max-width: 46rem; height: auto; }
@@ -53,13 +56,19 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, counts: int | 
     body = "".join(
         f"<tr{' class=counts' * (number == counts)}>"
         + "".join(
-            f"<td{kind}>{escape(str(cell))}</td>" for kind, cell in zip(classes, row, strict=True)
+            f"<td{kind or _long(cell)}>{escape(str(cell))}</td>"
+            for kind, cell in zip(classes, row, strict=True)
         )
         + "</tr>"
         for number, row in enumerate(rows)
     )
     inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return f'<div class="scroll"><table>{inside}</table></div>'
+
+
+def _long(cell: Any) -> str:
+    """The class of a cell that may be broken anywhere: a name that would widen its table."""
+    return ' class="long"' if len(str(cell)) > _LONGEST_WORD else ""
 
 
 def paragraph(text: str, kind: str = "") -> str:
