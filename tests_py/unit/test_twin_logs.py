@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 import cosched as cs
@@ -61,6 +63,42 @@ NodeName=n1 CPUs=1
 PartitionName=low Nodes=n1 PriorityJobFactor=1 Default=YES
 PartitionName=high Nodes=n1 PriorityJobFactor=10 MaxNodes=7
 """
+
+
+def test_schedules_name_hosts(read, tmp_path, capsys):
+    """A partition of nodes in the middle: units are numbered part by part, names are not."""
+    conf = CONF + "PartitionName=debug Nodes=n[4-5]\n"
+    rows = [row(1, 10, 60, nodes=2, cpus=8, partition="debug"), row(2, 10, 60), row(3, 80, 60)]
+    inst = read(rows, conf)
+    for name in ("slurm-backfill", "EASY"):
+        schedule = cs.cluster.solve(inst, name).schedule
+        frame = schedule.to_frame().set_index("id")
+        assert frame.hosts[1] == ("n4", "n5")
+        assert all(len(own) == 1 for own in (frame.hosts[2], frame.hosts[3]))
+        placed = schedule.to_dict()["placements"]
+        assert [p["hosts"] for p in placed] == [list(own) for own in frame.hosts]
+        read_again = cs.cluster.Schedule.from_dict(inst, schedule.to_dict())
+        read_again.validate()
+        assert read_again.to_frame().equals(schedule.to_frame())
+    twin = frame.hosts[2][0]
+    files = [str(tmp_path / name) for name in ("log.csv", "plan.csv", "plan.json")]
+    given = ["cluster", str(tmp_path / "sacct.txt"), "--machine", str(tmp_path / "slurm.conf")]
+    asked = ["solve", *given, "--algorithm", "EASY", "--log", files[0]]
+    for output in files[1:]:
+        assert main([*asked, "-o", output]) == 0
+    with open(files[0], newline="") as file:
+        log = list(csv.DictReader(file))
+    assert {(r["id"], r["hosts"]) for r in log if r["action"] == "start"} >= {
+        ("1", "n4 n5"),
+        ("2", twin),
+    }
+    assert {r["hosts"] for r in log if r["action"] == "finish"} == {""}
+    assert "n4" in (tmp_path / "plan.csv").read_text()
+    assert main(["validate", *given, files[2]]) == 0
+    plain = cs.cluster.Instance(
+        {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9.0]}, 2
+    )
+    assert "hosts" not in cs.cluster.solve(plain, "FCFS").schedule.to_frame()
 
 
 @pytest.mark.parametrize("approximate", [False, True])

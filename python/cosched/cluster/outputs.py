@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.result import Result
+from cosched.cluster.schedule import Schedule
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance
 
@@ -164,7 +165,8 @@ def write_batsim_json(result: Result, path: str | PathLike[str]) -> None:
 
 
 def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
-    """Write the decision log of a result made with ``log=True``: ``time, job, id, action, reason``.
+    """Write the decision log of a result made with ``log=True``: ``time, job, id, action, reason``,
+    and ``hosts``, separated by blanks, where slurm.conf names the nodes that a job gets.
 
     A row an event; ``job`` is the row of the job in the instance, from 0, ``id`` what its log
     calls it; actions are start, wait, pause, resume, move and finish.
@@ -191,7 +193,22 @@ def write_log_csv(result: Result, path: str | PathLike[str]) -> None:
     Result.require(result)
     if result.log is None:
         raise InvalidInstance("no decision log: solve(..., log=True) keeps one")
-    io.write_frame(result.log, path, suffixes=(".csv",), exact=True)
+    io.write_frame(_with_hosts(result), path, suffixes=(".csv",), exact=True)
+
+
+def _with_hosts(result: Result) -> pd.DataFrame:
+    """The log; where nodes have names, with those that a job gets."""
+    log, schedule = result.log, result.schedule
+    hosts = schedule.hosts() if isinstance(schedule, Schedule) else None
+    if hosts is None:
+        return log
+    got = dict(zip(zip(schedule.task, schedule.start, strict=True), hosts, strict=True))
+    begins = log.action.isin(("start", "resume", "move"))
+    own = [
+        " ".join(got.get(key, ())) if begin else ""
+        for key, begin in zip(zip(log.job, log.time, strict=True), begins, strict=True)
+    ]
+    return log.assign(hosts=own)
 
 
 def interval_set(nodes: tuple[int, ...]) -> str:

@@ -20,6 +20,7 @@ from cosched.cluster.schedule_rows import (
     check_partitions,
     check_recorded,
     cut_at_limits,
+    hosts_of,
     penalty_paid,
 )
 from cosched.core.arrays import flag, integer_array, real, real_array
@@ -193,10 +194,11 @@ class Schedule(core.Schedule):
         -------
         pandas.DataFrame
             ``task`` (the job), ``id`` (what its log calls it), ``kind, units`` (tuple, a node
-            a task), ``start, end`` (s), ``nodes`` (the units again), ``yield_, progress``
-            (0..1), ``cause`` (start, resume, move, go on), ``exclusive`` (whether the policy gives
-            a task a whole node); ``killed, preempted``, where some jobs were ended at their limit
-            or for another; ``name``, the id as a text, where the jobs have one.
+            a task), ``start, end`` (s), ``nodes`` (the units again), ``hosts`` (tuple, the names
+            of the nodes, where slurm.conf gives them), ``yield_, progress`` (0..1), ``cause``
+            (start, resume, move, go on), ``exclusive`` (whether the policy gives a task a whole
+            node); ``killed, preempted``, where some jobs were ended at their limit or for another;
+            ``name``, the id as a text, where the jobs have one.
 
         Examples
         --------
@@ -209,6 +211,8 @@ class Schedule(core.Schedule):
         frame = super().to_frame()
         frame.insert(1, "id", self._ids())
         frame["nodes"] = frame["units"]
+        if (hosts := self.hosts()) is not None:
+            frame["hosts"] = hosts
         frame["yield_"] = self.yield_
         frame["progress"] = self.progress
         frame["cause"] = [CAUSES[code] for code in self.cause]
@@ -217,6 +221,16 @@ class Schedule(core.Schedule):
             frame["killed"] = np.isin(frame["task"], killed)
             frame["preempted"] = np.isin(frame["task"], self._preempted())
         return frame
+
+    def hosts(self) -> list[tuple[str, ...]] | None:
+        """Names of the nodes of each row.
+
+        Returns
+        -------
+        list of tuple of str, or None
+            As slurm.conf has them; None for a machine whose nodes have no names.
+        """
+        return hosts_of(self.instance, self.by_cores, self.rows)
 
     def _killed(self) -> np.ndarray:
         """Jobs that were ended at their limit, or for another."""
@@ -237,7 +251,8 @@ class Schedule(core.Schedule):
         Returns
         -------
         dict
-            ``placements`` (task, id, kind, units, start, end, yield, progress, cause), ``jobs``
+            ``placements`` (task, id, kind, units, start, end, yield, progress, cause, and hosts
+            where the nodes have names), ``jobs``
             (lists ``start, end, preemptions, migrations``), ``penalty, exclusive, threshold``;
             ``killed`` (jobs), where some were ended at their limit, or (``preempted``) for another.
         """
@@ -245,6 +260,8 @@ class Schedule(core.Schedule):
         columns = (self._ids(), self.yield_, self.progress, self.cause)
         for row, id_, y, p, c in zip(rows, *columns, strict=True):
             row.update({"id": id_, "yield": float(y), "progress": float(p), "cause": CAUSES[c]})
+        for row, own in zip(rows, self.hosts() or (), strict=False):
+            row["hosts"] = list(own)
         totals = {key: np.asarray(self.totals[key]).tolist() for key in TOTALS}
         data = {
             "placements": rows,

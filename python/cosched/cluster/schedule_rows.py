@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched import core
 from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
 from cosched.cluster.usage import recorded_starts
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidSchedule
@@ -95,6 +96,29 @@ def cut_at_limits(
             f"{limit[row]:g} to {known[row]:g} s"
         )
     return instance.replace(runtime=np.where(outcome["at_limit"], ran, known))
+
+
+def hosts_of(
+    instance: Instance, machine: Machine | None, rows: core.Schedule
+) -> list[tuple[str, ...]] | None:
+    """Of each row the names of its nodes as slurm.conf has them; None where nobody knows them."""
+    machine = instance.machine if machine is None else machine
+    if machine is None or machine.slurm is None:
+        return None
+    names, cores = np.array(machine.slurm.names), [kind.cores for kind in machine.nodes]
+    each = np.repeat(cores, [kind.count for kind in machine.nodes])
+    each = np.ones_like(each) if instance.nodes == len(each) else each
+    if len(names) != len(each) or instance.nodes != each.sum():
+        return None
+    order = np.arange(len(each))
+    if instance.machine is not None:  # which numbers its units part by part
+        order = np.argsort(machine.cells_of_nodes()[0], kind="stable")
+    of_unit = np.repeat(order, each[order])
+    # A schedule may hold any number: whether it is right is validate()'s question.
+    known = (rows.unit >= 0) & (rows.unit < len(of_unit))
+    node = np.where(known, of_unit[np.where(known, rows.unit, 0)], -1)
+    own = (np.unique(part) for part in np.split(node, rows.unit_begin[1:-1]))
+    return [tuple(names[part[part >= 0]].tolist()) for part in own]
 
 
 def alone(frame: pd.DataFrame) -> Any:
