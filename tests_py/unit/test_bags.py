@@ -164,8 +164,8 @@ def test_schedule_stays_compressed_and_expands():
     assert np.bincount(single.task_type).tolist() == [40, 30, 7]
     length = inst.etc[single.task_type, single.machine_type]
     assert np.allclose(single.end - single.start, length)
-    for _, tasks in single.groupby(["machine_type", "machine"]):
-        tasks = tasks.sort_values("start")
+    for _, own in single.groupby(["machine_type", "machine"]):
+        tasks = own.sort_values("start")
         assert (tasks.start.to_numpy()[1:] >= tasks.end.to_numpy()[:-1] - 1e-9).all()
     with pytest.raises(cs.InvalidInstance, match="limit = 10"):
         schedule.expand(limit=10)

@@ -228,11 +228,11 @@ class Schedule(core.Schedule):
             try:
                 for name in integers:
                     columns[name].append(integer(row[name], f"{where}.{name}", -(2**31)))
-                for key, number, names in (
+                for key, which, names in (
                     ("name", columns["task_type"][-1], instance.given_names),
                     ("machine_name", columns["machine_type"][-1], instance.given_machine_names),
                 ):
-                    cls._require_name(row.get(key), number, names, f"{where}.{key}")
+                    cls._require_name(row.get(key), which, names, f"{where}.{key}")
                 columns["count"].append(
                     integer(row["count"], f"{where}.count", -_MOST_COUNT, _MOST_COUNT)
                 )

@@ -41,9 +41,8 @@ class Stop:
         Then what came is raised.
         """
         for row, result in found:
-            if self.kind is not None and row["status"] == "time_limit":
-                row = {**row, "status": INTERRUPTED}
-            yield row, result
+            ended = self.kind is not None and row["status"] == "time_limit"
+            yield ({**row, "status": INTERRUPTED} if ended else row), result
             if self.kind is not None:
                 raise self.kind
 

@@ -98,10 +98,10 @@ def held_units(known: Mapping[str, Any], units: int, machine: Machine | None) ->
     found: list[list[int]] = []
     for row, text in enumerate(known["held"].tolist()):
         own: list[int] = []
-        for node, count in held_of(text):
+        for node, cores_held in held_of(text):
             if not 0 <= node < len(free):
                 raise InvalidInstance(f"running: node {node}: the machine has {len(free)}")
-            count = count or int(cores[node])
+            count = cores_held or int(cores[node])
             if count > len(free[node]):
                 raise InvalidInstance(
                     f"running: node {node} has {cores[node]} cores: job {_name(known, row)} and "

@@ -195,7 +195,7 @@ class Plan:
             waits[place] |= needed
         if self.slowed and self.family != "packs":
             for place, known in enumerate(waits):
-                known |= self._awaited(place, known)
+                known.update(self._awaited(place, known))
         return [frozenset(of_one) for of_one in waits]
 
     def _awaited(self, place: int, known: set[int]) -> set[int]:

@@ -148,11 +148,8 @@ def _ask_for_memory(more: list[dict[str, Any]], room: Room, settings: SlurmSetti
     tasks = room.instance.column("tasks").astype(np.int64)
     amounts = np.nan_to_num(room.instance.column("memory_gb")) * 1024
     parts = np.ceil(amounts / np.where(nodes > 0, nodes, tasks)).astype(np.int64)
-    for row, (amount, by_core) in enumerate(
-        zip(parts.tolist(), (nodes == 0).tolist(), strict=True)
-    ):
-        if amount == 0:
-            amount, by_core = settings.default_memory(names[room.part[row]])
+    for row, known in enumerate(zip(parts.tolist(), (nodes == 0).tolist(), strict=True)):
+        amount, by_core = known if known[0] else settings.default_memory(names[room.part[row]])
         more[row] |= (
             {"memory": amount, "memory_by_core": by_core} if amount else {"memory_all": True}
         )
@@ -192,7 +189,7 @@ def _ask_for_places(more: list[dict[str, Any]], instance: Instance, wishes: Wish
             if wishes.empty(places[asked]) and not wishes.empty(wishes.places({}, own)):
                 places[asked] = wishes.places({}, own)  # features that the machine had once
                 left[text] = 0
-        own |= places[asked]
+        own.update(places[asked])
         if text in left:
             left[text] += 1
     return [
