@@ -209,7 +209,7 @@ tsan: build/apt-BUILD.stamp build/apt-TEST.stamp ## eight threads on shared inst
 mutants: build/apt-BUILD.stamp build/apt-TEST.stamp ## each rule of the twin of Slurm, and twenty places a room elsewhere, changed by a character: a test has to fail
 	@$(PYTHON) .ci/mutants.py build/mutants
 
-fuzz: build .venv/test.stamp ## ten minutes of random, malformed and hostile input to every reader and public function, and of degenerate instances
+fuzz: build .venv/test.stamp ## ten minutes of random, malformed and hostile input to every reader and public function, of degenerate instances and damaged files of Slurm
 	COSCHED_FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),600) $(BIN)/python -m pytest -q tests_py/properties -k fuzz
 
 wheel: .venv/wheel.stamp ## dist/: source archive, and a wheel that needs no GLPK on the system

@@ -72,8 +72,11 @@ def read_recording(
     try:
         given = data if version is None else {**data, "slurm": version}
         return _recording(Path(path).name, given, approximate)
-    except InvalidInstance:
-        raise
+    except InvalidInstance as error:
+        said = str(error)
+        raise InvalidInstance(
+            said if said.startswith(Path(path).name) else f"{path}: {said}"
+        ) from None
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise InvalidInstance(
             f"{path}: {shorten(str(error))}: expected a recording with config, nodes, jobs, runs "

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.cluster.slurm_accounts_shown import Shown
 from cosched.cluster.slurm_conf import seconds_of_limit, words
@@ -36,6 +37,7 @@ _FLAGS = {
 }  # fmt: skip
 #: Those that lift MinNodes and MaxNodes of a partition: followed where both are there.
 _BOUNDS = {"partitionmaxnodes", "partitionminnodes"}
+_MOST = 2**31 - 1
 _PLAIN_TRES = ("cpu", "mem", "node", "billing", "gres/gpu")
 _SCALES = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3}
 
@@ -61,7 +63,7 @@ class Limits:
             if value in ("", "-1", "N", "NONE") or key in _OTHERS:
                 continue
             if key in _ACCRUE:
-                found[_ACCRUE[key]] = int(_number(key, value))
+                found[_ACCRUE[key]] = min(int(_number(key, value)), _MOST)
             elif key in _JOBS:
                 found["limits"].append((key, -1, _number(key, value), 0.0))
             elif key in _TIMES:
@@ -91,7 +93,7 @@ class Limits:
     def _preemption(self, row: Mapping[str, Any], own: dict[str, Any]) -> None:
         for key, name in (("GraceTime", "grace"), ("PreemptExemptTime", "exempt_time")):
             if row.get(key):
-                own[name] = int(seconds_of_limit(str(row[key]), key))
+                own[name] = int(min(seconds_of_limit(str(row[key]), key), _MOST))
         text = str(row.get("PreemptMode") or "cluster")
         if text.lower() != "cluster":
             mode = preempt_mode(text)
@@ -128,12 +130,13 @@ class Limits:
 
     def qos(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """Of a QOS, with its factors and flags."""
-        own = self.of(row, f"QOS {row.get('Name', '')}")
-        own["usage_factor"] = float(row.get("UsageFactor") or 1)
-        own["priority"] = float(row.get("Priority") or 0)
+        whose = f"QOS {row.get('Name', '')}"
+        own = self.of(row, whose)
+        own["usage_factor"] = _real(row, "UsageFactor", 1.0, whose)
+        own["priority"] = _real(row, "Priority", 0.0, whose)
         self._preemption(row, own)
         if row.get("LimitFactor"):
-            own["limit_factor"] = float(row["LimitFactor"])
+            own["limit_factor"] = _real(row, "LimitFactor", 1.0, whose)
         flags = list(filter(None, str(row.get("Flags", "")).split(",")))
         if {flag.lower() for flag in flags} >= _BOUNDS:
             own["any_nodes"] = True
@@ -161,10 +164,10 @@ def unweighed(text: str, machine: Machine) -> list[str]:
     ]  # fmt: skip
 
 
-def _shares(row: Mapping[str, Any]) -> float:
-    """Of Fairshare=parent: -1."""
-    given = row.get("Share") or 1
-    return -1.0 if given == "parent" else float(given)
+def _real(row: Mapping[str, Any], key: str, usual: float, whose: str) -> float:
+    """A finite number; `usual` where there is none."""
+    given = row.get(key)
+    return usual if given in (None, "") else io.parse_number(str(given), f"{whose}: {key}")
 
 
 def _number(key: str, value: str) -> float:
@@ -198,11 +201,15 @@ class Accounts:
             self._numbers[account, user] = len(self.rows)
             own = {key: value for key, value in row.items() if key != "parent"}
             self.rows.append((
-                parent, _shares(row), bool(user), limits.of(own, whose),
-                float(row.get("Usage") or 0) / limits.cpus_per_core, float(row.get("Factor", -1)),
+                parent, -1.0 if row.get("Share") == "parent" else _real(row, "Share", 1.0, whose),
+                bool(user), limits.of(own, whose),
+                _real(row, "Usage", 0.0, whose) / limits.cpus_per_core,
+                _real(row, "Factor", -1.0, whose),
             ))  # fmt: skip
             self._first.setdefault(user, (account, row.get("Def QOS", "")))
-        self._priorities = {row["Name"]: float(row.get("Priority") or 0) for row in shown.qos}
+        self._priorities = {
+            row["Name"]: own["priority"] for row, own in zip(shown.qos, self.qos, strict=True)
+        }
         for own, row in zip(self.qos, shown.qos, strict=True):
             listed = filter(None, str(row.get("Preempt") or "").split(","))
             own["preempts"] = [n for n in map(self.qos_of, listed) if n >= 0]
@@ -230,6 +237,10 @@ class Accounts:
         if (account, user) == ("root", ""):
             return -1
         above = account if user else row.get("ParentName") or "root"
+        if (above, "") not in self._numbers:
+            raise InvalidInstance(
+                f"account {shorten(above)} is not shown: {shorten(user or account)}"
+            )
         return self._numbers[above, ""]
 
     def association_of(self, account: str, user: str) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cosched import io
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 
 #: Files of a folder that are looked at.
 FILES = ("sacctmgr_assoc.txt", "sacctmgr_qos.txt", "sacctmgr_dump.txt", "scontrol_assoc_mgr.txt",
@@ -123,7 +123,7 @@ def _rows(text: str, name: str) -> Iterator[dict[str, Any]]:
     lines = [(f"{name}:{k}", line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
     yield from _tables(lines)
     yield from _dump(line for _, line in lines)
-    yield from _records(text)
+    yield from _records(text, name)
 
 
 # --- sacctmgr -P, sshare -P ---
@@ -189,10 +189,20 @@ def _dump(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
 # --- scontrol show assoc_mgr ---
 
 
-def _records(text: str) -> Iterator[dict[str, Any]]:
+_AMOUNT = re.compile(r"(?:([^=]+)=)?([0-9]+(?:\.[0-9]+)?|N)\(([0-9]+(?:\.[0-9]+)?)\)")
+#: What each association says.
+_SAID = ("Account", "UserName", "UsageRaw/Norm/Efctv", "SharesRaw/Norm/Level/Factor")
+
+
+def _records(text: str, name: str) -> Iterator[dict[str, Any]]:
     for part in re.split(r"\n(?=ClusterName=|QOS=)", text):
         if part.startswith(("ClusterName=", "QOS=")):
-            yield _record(dict(re.findall(r"([A-Za-z/]+)=(\S*)", part)))
+            found = (word.partition("=") for word in part.split() if "=" in word)
+            pairs = {key: value for key, _, value in found}
+            lacking = [key for key in _SAID if key not in pairs and "QOS" not in pairs]
+            if lacking:
+                raise InvalidInstance(f"{name}: {shorten(part)}: expected {lacking[0]}= there")
+            yield _record(pairs)
 
 
 def _record(pairs: Mapping[str, str]) -> dict[str, Any]:
@@ -209,7 +219,7 @@ def _record(pairs: Mapping[str, str]) -> dict[str, Any]:
         name = _NAMES.get(key, key)
         if key in _PASSED_OVER or name in row or name in ("QOS", "ID") or "/" in key:
             continue
-        amounts = re.findall(r"(?:([^,=]+)=)?([0-9.]+|N)\(([0-9.]+)\)", value)
+        amounts = [found.groups("") for found in map(_AMOUNT.fullmatch, value.split(",")) if found]
         if not amounts:
             row[name] = value.split("(")[0] if name == "ParentName" else value
             continue

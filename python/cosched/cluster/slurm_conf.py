@@ -147,7 +147,7 @@ def words(text: str) -> frozenset[str]:
 
 def hosts(text: str, place: str) -> list[str]:
     """Names of a host list such as ``n[1-3,7],gpu[01-02]``, in its order."""
-    parts = [_pieces(part, place) for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", text)]
+    parts = [_pieces(part, place) for part in re.findall(r"(?:[^,\[]|\[[^\[\]]*\])+", text)]
     count = sum(
         math.prod(sum(len(span) for span, _ in one) for one in part[1::2]) for part in parts
     )

@@ -222,7 +222,7 @@ def _processors(
 def _gpus(gres: str) -> tuple[int, str]:
     """GPUs of ``gpu:a100:4(S:0-1),gpu:2`` and their types."""
     count, types = 0, []
-    for part in re.sub(r"\([^)]*\)", "", gres).split(","):
+    for part in re.sub(r"\([^()]*\)", "", gres).split(","):
         name, *rest = part.strip().split(":")
         if name.lower() != "gpu":
             continue
@@ -235,7 +235,7 @@ def _gpus(gres: str) -> tuple[int, str]:
 
 def _others(gres: str) -> list[str]:
     """What is no GPU of ``gpu:a100:4(S:0-1),mps:100``."""
-    parts = [part.strip() for part in re.sub(r"\([^)]*\)", "", gres).split(",")]
+    parts = [part.strip() for part in re.sub(r"\([^()]*\)", "", gres).split(",")]
     return [one for one in parts if one and one.split(":")[0].lower() not in ("gpu", "none")]
 
 

@@ -59,7 +59,8 @@ def _records(lines: Lines, first: str, known: frozenset[str]) -> list[Line]:
     for place, text in lines:
         if text.startswith(f"{first}="):
             records.append(Line(place, {}, {}))
-        for key, value in re.findall(r"(\S+?)=(\S*)", text) if records else ():
+        for word in text.split() if records else ():
+            key, _, value = word.partition("=")
             name = _NAMES.get(key.lower(), key.lower())
             if name in known and value.lower() not in _EMPTY:
                 records[-1].keys[name], records[-1].spelled[name] = value, key

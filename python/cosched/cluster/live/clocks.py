@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 
 from cosched import io
-from cosched.cluster.live.model import Job
+from cosched.cluster.live.model import Job, moment_of
 from cosched.cluster.live.records import moment
 from cosched.cluster.machine import Machine
+from cosched.errors import InvalidInstance, shorten
 
 _PARTS = ("SITE", "AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION", "QOS", "NICE")
 
@@ -19,8 +20,14 @@ def told(texts: Mapping[str, str]) -> float | None:
     if "times.json" not in texts:
         return None
     times = io.parse_json(texts["times.json"], "times.json")
+    if not isinstance(times, Mapping):
+        raise InvalidInstance("times.json: expected an object by the names of files")
     first = times.get("squeue.json") or times.get("scontrol_job.txt")
-    return float(first[1]) if first else None
+    if not first:
+        return None
+    if not isinstance(first, list) or len(first) < 2:
+        raise InvalidInstance(f"times.json: {shorten(first)}: expected [begin, end, ...] in seconds")
+    return moment_of(first[1], "times.json")
 
 
 def taken(texts: Mapping[str, str], jobs: Iterable[Job], offset: float) -> float:

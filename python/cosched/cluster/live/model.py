@@ -263,6 +263,14 @@ def _kinds_of(kind: Any) -> dict[str, Callable[[Any], Any]]:
     return {one.name: _KINDS[str(one.type)] for one in fields(kind)}
 
 
+def moment_of(given: Any, place: str) -> float:
+    """A moment."""
+    try:
+        return _moment(given)
+    except _Wrong as wrong:
+        raise InvalidInstance(f"{place}: {shorten(given)}: expected {wrong}") from None
+
+
 def texts_of(given: Any, place: str) -> dict[str, str]:
     """An object of texts."""
     if not isinstance(given, Mapping) or not all(isinstance(v, str) for v in given.values()):

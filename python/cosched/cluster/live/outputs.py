@@ -130,7 +130,10 @@ def records(text: str, first: str) -> Iterator[list[tuple[str, str]]]:
                 yield own
             own = []
         if own is not None:
-            own += re.findall(r"([^\s=]+)=(.*?)(?=\s+[^\s=,()]+=|\s*$)", line)
+            for pair in re.split(r"\s(?=[^\s=,()]+=)", line):
+                key, equal, value = pair.partition("=")
+                if equal and key.strip():
+                    own.append((key.split()[-1], value.rstrip()))
     if own:
         yield own
 
