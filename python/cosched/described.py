@@ -118,8 +118,8 @@ def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:
         if isinstance(function, FunctionType):
             yield function
         elif isinstance(function, type) and function.__module__.startswith("cosched"):
-            for name, method in vars(function).items():
-                method = getattr(method, "__func__", method)
+            for name, own in vars(function).items():
+                method = getattr(own, "__func__", own)
                 if isinstance(method, FunctionType) and name[0] != "_":
                     yield method
 

@@ -26,7 +26,7 @@ def told(texts: Mapping[str, str]) -> float | None:
     if not first:
         return None
     if not isinstance(first, list) or len(first) < 2:
-        raise InvalidInstance(f"times.json: {shorten(first)}: expected [begin, end, ...] in seconds")
+        raise InvalidInstance(f"times.json: {shorten(first)}: expected [begin, end, ...]")
     return moment_of(first[1], "times.json")
 
 
