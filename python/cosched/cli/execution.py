@@ -9,19 +9,15 @@ from typing import Annotated
 import typer
 
 import cosched  # cosched.plot is imported when something is drawn
-from cosched import io
+from cosched import execution, io
 from cosched.cli import report
 from cosched.cli.commands import in_groups
 from cosched.cli.groups import Asked, Company, Course, Proof, Unit, Where, Written
 from cosched.cli.live import measuring, show_end, show_runs, watching
 from cosched.cli.values import PICTURES, Plot, Seed, check_files, seed_of_text
-from cosched.execution import Adaptive, Codes, Plan
-from cosched.execution import plan as make_plan
-from cosched.execution import profile as measure
-from cosched.execution import run as run_plan
-from cosched.execution import script as script_of
-from cosched.execution import together as pairs_together
 from cosched.execution.advice import command_to_run
+from cosched.execution.codes import Codes
+from cosched.execution.planned import Plan
 from cosched.execution.running import command_rows
 from cosched.execution.usage import ENOUGH
 
@@ -69,12 +65,12 @@ def profile(
     output = Path("runs.csv") if output is None else output
     check_files((output, (".csv",)))
     with measuring() as (watch, watch_guarantee):
-        adaptive = Adaptive(
+        adaptive = execution.Adaptive(
             monotone_time=not proof.rising_time,
             monotone_work=not proof.shrinking_work,
             watch=watch_guarantee,
         )
-        frame = measure(
+        frame = execution.profile(
             given,
             _counts(counts),
             io.parse_integer(repeat, "--repeat", 1, 10**6),
@@ -110,7 +106,7 @@ def plan(
     check_files((output, (".json",)), (picture, PICTURES))
     given = None if codes is None else Codes.read(codes)
     with report.working("plan"):
-        advice = make_plan(
+        advice = execution.plan(
             runs,
             given,
             procs=None if procs is None else io.parse_integer(procs, "--procs", 1, 10**6),
@@ -158,7 +154,7 @@ def run(
     said: list[str] = []
     try:
         with watching() as watch:
-            execution = run_plan(
+            ran = execution.run(
                 todo,
                 given,
                 where.made(grace=io.parse_nonnegative(course.grace, "--grace")),
@@ -179,9 +175,9 @@ def run(
     finally:
         for line in said:
             report.say(line)
-    written.write(execution)
-    show_end(execution)
-    if not execution.good:
+    written.write(ran)
+    show_end(ran)
+    if not ran.good:
         raise typer.Exit(1)
 
 
@@ -200,7 +196,7 @@ def script(
 ) -> None:
     given = Codes.read(codes)
     cpus, job = cpus_per_node, asked.job()
-    text = script_of(
+    text = execution.script(
         Plan.read(plan, list(given)),
         given,
         unit=unit,
@@ -219,7 +215,7 @@ def _together(
 ) -> None:
     times = io.parse_integer(repeat, "--repeat", 1, 10**6)
     with report.working("codes side by side"):
-        frame = pairs_together(codes, times, output, launcher=where.made(), seed=seed)
+        frame = execution.together(codes, times, output, launcher=where.made(), seed=seed)
     report.show_frame("side by side, each on half of the processors", frame)
     alone, pairs = frame[frame.beside == ""], frame[frame.beside != ""]
     noise = max(alone.high.max(), (1 / alone.low).max())

@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import typer
 
 import cosched  # cosched.plot is imported when something is drawn
-from cosched import io
+from cosched import execution, io
 from cosched.cli.values import PICTURES, check_files
-from cosched.execution import Codes, Execution, Job
 from cosched.execution.executions import append_executions
 from cosched.execution.journal import read_past
 from cosched.execution.launchers import Launcher, launcher_of
@@ -135,8 +134,8 @@ class Asked:
     ] = None
     mem: Annotated[str | None, typer.Option("--mem", help="Memory of a node: 64G.")] = None
 
-    def job(self) -> Job:
-        return Job(**self.__dict__)
+    def job(self) -> execution.Job:
+        return execution.Job(**self.__dict__)
 
 
 @dataclass(frozen=True)
@@ -156,22 +155,24 @@ class Written:
     def check(self) -> None:
         check_files((self.output, (".json",)), (self.picture, PICTURES), (self.measured, (".csv",)))
 
-    def measure(self, execution: Execution, journal: Path, codes: Codes) -> list[str]:
+    def measure(
+        self, record: execution.Execution, journal: Path, codes: execution.Codes
+    ) -> list[str]:
         """Appends what the last driver ran, and nothing of those before it."""
         past = read_past(journal)
         if self.measured is None or not (ran := past.ran()):
             return []
         when = datetime.datetime.fromtimestamp(past.begun or 0.0, datetime.timezone.utc)
-        added = append_execution(execution, self.measured, when, codes, ran)
-        append_executions(execution, self.measured, when.isoformat(), codes)
+        added = append_execution(record, self.measured, when, codes, ran)
+        append_executions(record, self.measured, when.isoformat(), codes)
         return [f"{added} times appended to {self.measured}"]
 
-    def write(self, execution: Execution) -> None:
+    def write(self, record: execution.Execution) -> None:
         """Writes what was asked for."""
         if self.output is not None:
-            execution.write(self.output)
+            record.write(self.output)
         if self.picture is not None:
             import matplotlib
 
             matplotlib.use("Agg")
-            cosched.plot.save(cosched.plot.execution(execution), self.picture)
+            cosched.plot.save(cosched.plot.execution(record), self.picture)

@@ -7,21 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
-
 from cosched.cli import report
 from cosched.cli.tables import Column, show
 from cosched.errors import InvalidSchedule, printable
-from cosched.execution import Execution, Guarantee, TaskRun
-from cosched.execution.driver import Driver
-from cosched.execution.runs import Run
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Group
+
+    from cosched.execution import Execution, Guarantee, TaskRun
+    from cosched.execution.driver import Driver
+    from cosched.execution.runs import Run
 
 #: Longer lists of running tasks are cut.
 _MOST_ROWS = 20
@@ -32,6 +28,9 @@ _MOST_ENDS = 60
 @contextmanager
 def watching() -> Iterator[Callable[[Driver], None] | None]:
     """What ``execution.run`` is to call; nothing where nobody watches."""
+    from rich.console import Console
+    from rich.live import Live
+
     screen = Console(stderr=True)
     if not screen.is_terminal:
         yield None
@@ -42,6 +41,10 @@ def watching() -> Iterator[Callable[[Driver], None] | None]:
 
 def picture(driver: Driver) -> Group:
     """A run as it is now."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
     now = driver.now()
     running = [step for step in driver.plan.steps if driver.running(step)]
     table = Table("task", "units", "elapsed", "planned")
@@ -76,6 +79,15 @@ def units_text(units: tuple[int, ...]) -> str:
 @contextmanager
 def measuring() -> Iterator[tuple[Callable, Callable]]:
     """What ``execution.profile`` is to call: progress with the time left, on a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     screen = Console(stderr=True)
     progress = Progress(
         TextColumn("{task.description}", markup=False),

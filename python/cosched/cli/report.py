@@ -10,9 +10,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
 import cosched  # cosched.plot is imported when something is drawn
 from cosched import io
 from cosched.cli import tables
@@ -26,6 +23,7 @@ from cosched.errors import printable
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.progress import Progress
 
 #: (title, result): what :func:`draw` takes.
 Titled = tuple[str, Result]
@@ -36,6 +34,9 @@ _NAMED = 5
 
 def _progress() -> Progress:
     """Progress on the terminal only; removed when the work is done."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     console = Console(stderr=True)
     return Progress(
         SpinnerColumn(),

@@ -8,16 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from cosched.core.text import percent
 from cosched.errors import printable
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import Console
 
 #: Blanks between two cells.
 _PAD = 3
@@ -70,6 +66,8 @@ def cell(title: str, value: Any) -> str:
 
 def console() -> Console:
     """Where tables go: as wide as the screen, or as ``COLUMNS`` says; a pipe has no end."""
+    from rich.console import Console
+
     screen = Console()
     width = os.environ.get("COLUMNS", "")
     return screen if screen.is_terminal or width.isdecimal() else Console(width=_ENDLESS)
@@ -81,6 +79,10 @@ def show(title: str, columns: Sequence[Column], *, keys: int = 1, ends: Sequence
     The first `keys` columns stand in each part; where they leave no room for the others, the rows
     are numbered and the numbers do (after the first column). `ends` are the last rows of groups.
     """
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     screen = console()
     room = screen.width + _PAD  # the last column has no blanks after it
     screen.print(Text(printable(title), style="bold"))

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cosched import cluster, io, plot
 from cosched.cli import report
@@ -138,10 +136,14 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | N
     if quiet:
         yield None
         return
-    with Progress(
-        TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=Console(stderr=True), transient=True,
-    ) as bar:  # fmt: skip
+    from rich import progress
+    from rich.console import Console
+
+    columns = (progress.TextColumn(what), progress.BarColumn(), progress.MofNCompleteColumn())
+    console = Console(stderr=True)
+    with progress.Progress(
+        *columns, progress.TimeElapsedColumn(), console=console, transient=True
+    ) as bar:
         line = bar.add_task("")
         yield lambda done, total: bar.update(line, completed=done, total=total)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -208,7 +209,8 @@ def _raw(values: Any, name: str, ndim: int) -> tuple[np.ndarray, set[type]]:
         raise InvalidInstance(f"{name} has {len(values)} entries: expected {MOST_ENTRIES} at most")
     try:
         kinds = _kinds(values, ndim)
-        if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+        # Whoever has masked arrays has imported their module, which takes a while.
+        if "numpy.ma" in sys.modules and any(issubclass(k, np.ma.MaskedArray) for k in kinds):
             masked = _first_masked(values)
             if masked is not None:
                 place = f"[{_place(masked)}]" if masked else ""

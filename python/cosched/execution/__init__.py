@@ -16,25 +16,48 @@ A plan assumes that tasks side by side do not slow each other down, unless it is
 :func:`together` measured. What codes need of memory, GPUs and licences is kept while they run.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from cosched.described import described
-from cosched.execution.adaptive import (
-    Guarantee,
-    bounds_of_times,
-    guarantee,
-    measure_adaptively,
-)
-from cosched.execution.advice import Advice
-from cosched.execution.batch_script import Job, script
-from cosched.execution.code import Code
-from cosched.execution.codes import Codes
-from cosched.execution.interference import together
-from cosched.execution.launchers import Local, Slurm
-from cosched.execution.measure import Adaptive, profile
-from cosched.execution.planned import Plan, Step
-from cosched.execution.planning import plan
-from cosched.execution.record import Execution
-from cosched.execution.running import commands, run
-from cosched.execution.task_run import TaskRun
+
+if TYPE_CHECKING:
+    from cosched.execution.adaptive import (
+        Guarantee,
+        bounds_of_times,
+        guarantee,
+        measure_adaptively,
+    )
+    from cosched.execution.advice import Advice
+    from cosched.execution.batch_script import Job, script
+    from cosched.execution.code import Code
+    from cosched.execution.codes import Codes
+    from cosched.execution.interference import together
+    from cosched.execution.launchers import Local, Slurm
+    from cosched.execution.measure import Adaptive, profile
+    from cosched.execution.planned import Plan, Step
+    from cosched.execution.planning import plan
+    from cosched.execution.record import Execution
+    from cosched.execution.running import commands, run
+    from cosched.execution.task_run import TaskRun
+
+# Loaded on first use: a run needs no planner, and a plan no processes.
+_MODULES = {
+    "adaptive": ("Guarantee", "bounds_of_times", "guarantee", "measure_adaptively"),
+    "advice": ("Advice",),
+    "batch_script": ("Job", "script"),
+    "code": ("Code",),
+    "codes": ("Codes",),
+    "interference": ("together",),
+    "launchers": ("Local", "Slurm"),
+    "measure": ("Adaptive", "profile"),
+    "planned": ("Plan", "Step"),
+    "planning": ("plan",),
+    "record": ("Execution",),
+    "running": ("commands", "run"),
+    "task_run": ("TaskRun",),
+}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "Adaptive",
@@ -60,4 +83,14 @@ __all__ = [
     "together",
 ]
 
-described(globals())
+
+def __getattr__(name: str):
+    if name in _PLACES:
+        found = getattr(import_module(f"cosched.execution.{_PLACES[name]}"), name)
+        described({name: found})
+        return found
+    raise AttributeError(f"module 'cosched.execution' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *_PLACES})

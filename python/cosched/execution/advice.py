@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched.core import Bound
 from cosched.core.result import relative_gap
-from cosched.execution.adaptive import Guarantee
+
+if TYPE_CHECKING:
+    from cosched.execution.adaptive import Guarantee
 
 #: More names are counted.
 _MOST_SHOWN = 6

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cosched import moldable
+import cosched  # cosched.moldable is imported when a rest is planned
 from cosched.core.arrays import positive
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
@@ -131,10 +131,10 @@ class Replanner:
             table = self.times[rows, :procs]
             if not np.isfinite(table).any(axis=1).all():
                 continue
-            inst = moldable.Instance(table, np.ones(len(rows)), machines=procs, **links)
+            inst = cosched.moldable.Instance(table, np.ones(len(rows)), machines=procs, **links)
             for name in names:
-                result = moldable.solve(inst, name)
-                assert isinstance(result, moldable.Result)
+                result = cosched.moldable.solve(inst, name)
+                assert isinstance(result, cosched.moldable.Result)
                 counts = result.procs.tolist()
                 by_start = np.lexsort((-(result.end - result.start), result.start)).tolist()
                 by_length = np.argsort(-(result.end - result.start), kind="stable").tolist()
