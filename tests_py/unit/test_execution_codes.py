@@ -95,6 +95,16 @@ def test_a_bad_file_says_line_key_and_what_was_expected(tmp_path, text, line, sa
     assert "\n" not in message
 
 
+@pytest.mark.parametrize(
+    "value", ["[" * 3000 + "]" * 3000, "{a=" * 3000 + "1" + "}" * 3000, "1" * 5000]
+)
+def test_a_file_without_end_is_one_line(tmp_path, value):
+    path = write(tmp_path, f"procs = 1\n[task.a]\ncommand = {value}\n")
+    with pytest.raises(InvalidInstance, match=r"codes.toml: .*(recursion|digits)") as error:
+        Codes.read(path)
+    assert "\n" not in str(error.value)
+
+
 def test_an_unknown_task_and_a_count_it_may_not_have():
     codes = Codes(procs=4, codes={"fem": Code(name="fem", command="x", counts=(1, 4))})
     with pytest.raises(InvalidInstance, match="near: fem"):

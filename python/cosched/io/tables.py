@@ -237,3 +237,5 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         said, place = found.groups() if found else (str(error), "end of file")
         said = said.removesuffix(" (at end of document)")
         raise InvalidInstance(f"{where}: {place}: not TOML ({said})") from None
+    except (ValueError, RecursionError) as error:  # as for JSON
+        raise InvalidInstance(f"{where}: {str(error).splitlines()[0][:120]}") from None
