@@ -103,6 +103,16 @@ def test_import_on_the_command_line(inst, tmp_path):
         assert table.loc["in-order", "status"] == "ok"
 
 
+def test_a_value_below_a_bound_names_its_algorithm(tmp_path, capsys):
+    own = "import dataclasses, cosched as cs\ndef too_good(inst, *, seed):\n"
+    own += "    return dataclasses.replace(cs.packs.sequential(inst), value=0.5)\n"
+    (tmp_path / "own_bound.py").write_text(own + "cs.register('packs', 'too-good', too_good)\n")
+    (tmp_path / "times.csv").write_text("task,1,2\na,8,4\nb,6,3\n")
+    given = ["--import", str(tmp_path / "own_bound.py"), "solve", "packs"]
+    assert main([*given, str(tmp_path / "times.csv"), "--algorithm", "too-good"]) == 2
+    assert "error: too-good: value 0.5 is below the lower bound" in capsys.readouterr().err
+
+
 def test_an_imported_algorithm_reaches_the_workers_of_a_study(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     done = subprocess.run(

@@ -48,6 +48,8 @@ def test_extrapolation_meets_the_last_measurement():
 
 
 def test_no_silent_extrapolation():
+    with pytest.raises(cs.InvalidInstance, match=r"1,2 of 1..2 .*there, or more processors$"):
+        cs.profiles.complete({"a": {3: 8.0, 4: 6.0}}, 2)
     with pytest.raises(cs.InvalidInstance, match=r"'a'.* 3,4 of 1..4 are outside.*extrapolate"):
         complete({"a": {1: 3.0, 2: 2.0}}, 4)
     with pytest.raises(cs.InvalidInstance, match="at least two counts"):

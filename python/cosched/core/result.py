@@ -204,7 +204,7 @@ class Result:
         """
         if isinstance(bound, Bound) and not self._comparable(bound):
             return math.nan
-        return relative_gap(self.value, bound, self.maximise)
+        return relative_gap(self.value, bound, self.maximise, self.algorithm)
 
     def _comparable(self, bound: Bound) -> bool:
         """Whether the bound holds for what this is a result of."""
@@ -310,7 +310,7 @@ class Result:
 _ROUNDING = 1e-6
 
 
-def relative_gap(value: float, bound: Bound | None, maximise: bool) -> float:
+def relative_gap(value: float, bound: Bound | None, maximise: bool, algorithm: str = "") -> float:
     """See :attr:`Result.gap`. Rounding below zero is reported as zero."""
     if bound is not None and not isinstance(bound, Bound):
         raise TypeError(f"bound: expected a Bound or None, got {type(bound).__name__}")
@@ -320,8 +320,10 @@ def relative_gap(value: float, bound: Bound | None, maximise: bool) -> float:
     beyond = value - best if maximise else best - value
     if beyond > _ROUNDING * max(abs(value), abs(best)):
         side = "above the upper" if maximise else "below the lower"
+        who = f"{algorithm}: " if algorithm else ""
         raise InvalidBound(
-            f"value {value:.9g} is {side} bound {best:.9g} ({bound.method}): one of them is wrong"
+            f"{who}value {value:.9g} is {side} bound {best:.9g} ({bound.method}): one of them is "
+            "wrong"
         )
     low, high = (value, best) if maximise else (best, value)
     if low <= 0:

@@ -211,11 +211,16 @@ def _fill(
     q, t = q[finite], t[finite]
     if outside.any() and not extrapolate:
         above = wanted[outside].min() > q[-1]
+        ways = ["pass extrapolate=True (--extrapolate) to use a fitted model there"]
+        if len(wanted) == p:  # nothing would be left
+            ways.append("or more processors")
+        else:
+            ways.append("counts='measured' (--counts measured) to use none")
+        if above:
+            ways.append("or fewer processors")
         raise InvalidInstance(
-            f"task {shorten(name)} was measured on {list_of(q)} processors, "
-            f"and {list_of(wanted[outside])} of 1..{p} are outside: pass extrapolate=True "
-            f"(--extrapolate) to use a fitted model there, counts='measured' (--counts measured) "
-            f"to use none{', or fewer processors' if above else ''}"
+            f"task {shorten(name)} was measured on {list_of(q)} processors, and "
+            f"{list_of(wanted[outside])} of 1..{p} are outside: {', '.join(ways)}"
         )
     if len(q) < 2:
         raise InvalidInstance(
