@@ -15,6 +15,11 @@ std::map<std::string, double> with(std::map<std::string, double> parameters, con
   return parameters;
 }
 
+double priority_of(const Scenario& scenario, int job, double age, int before, double fair_share = 0,
+                   bool tested = false) {
+  return Priorities(scenario).of(job, age, before, fair_share, tested);
+}
+
 TEST(SlurmPriority, BasicIsByOrderOfSubmission) {
   const Scenario scenario = scenario_of(plain_machine(4), {plain_job(0, 1, 60)});
   EXPECT_EQ(priority_of(scenario, 0, 0, 3), priority_of(scenario, 0, 500, 0) - 3);

@@ -31,6 +31,14 @@ bool fit_into(Job& job, const Partition& part) {
   return job.nodes <= job.ask.max_nodes;
 }
 
+std::vector<int> below_of(const std::vector<Partition>& parts, const Partition& own) {
+  std::vector<int> below;
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    if (own.tier > parts[k].tier && own.nodes.meets(parts[k].nodes))
+      below.push_back(static_cast<int>(k));
+  return below;
+}
+
 bool has_bounds(const Partition& part) { return part.min_nodes > 0 || part.max_nodes < kAnyNodes; }
 
 }  // namespace
@@ -45,6 +53,7 @@ Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& setti
       outside_(std::move(outside)),
       accounts_(std::move(accounts)) {
   require_references(*this);
+  for (const Partition& own : machine_.parts) below_.push_back(below_of(machine_.parts, own));
   std::stable_sort(outside_.begin(), outside_.end(),
                    [](const Outside& a, const Outside& b) { return a.time < b.time; });
   for (std::size_t j = 0; j < jobs_.size(); ++j) {

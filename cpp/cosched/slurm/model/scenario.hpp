@@ -200,6 +200,8 @@ class Scenario {
   const Partition& part(Entry entry) const {
     return machine_.parts[static_cast<std::size_t>(entry.part)];
   }
+  /// Partitions of lower tiers that share nodes with it: whose jobs its own may preempt (RULES.md 15.1).
+  const std::vector<int>& below(int part) const { return below_[static_cast<std::size_t>(part)]; }
   /// Jobs have cores of their own, several on a node.
   bool own_cores() const { return !machine_.node_cores.empty(); }
   /// Jobs of lower tiers are suspended (RULES.md 16).
@@ -216,6 +218,7 @@ class Scenario {
   std::vector<Reservation> reservations_;
   std::vector<Outside> outside_;
   std::vector<Association> accounts_;
+  std::vector<std::vector<int>> below_;
 };
 
 }  // namespace cosched::slurm

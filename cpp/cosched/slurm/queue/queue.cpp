@@ -3,7 +3,6 @@
 #include <limits>
 #include <map>
 
-#include "cosched/slurm/queue/priority.hpp"
 #include "cosched/slurm/select/preempt.hpp"
 
 namespace cosched::slurm {
@@ -27,6 +26,7 @@ bool limits_accrual(const Scenario& scenario) {
 Queue::Queue(const Scenario& scenario, const Usage& usage)
     : scenario_(scenario),
       usage_(usage),
+      priorities_(scenario),
       limited_(limits_accrual(scenario)),
       of_(scenario.jobs().size()) {}
 
@@ -67,8 +67,8 @@ void Queue::prioritise(int job) {
 
 double Queue::computed(int job, double time, int before) const {
   const double age = time - of_[static_cast<std::size_t>(job)].accrues;
-  return priority_of(scenario_, job, age, before, usage_.factor(job),
-                     of_[static_cast<std::size_t>(job)].tested);
+  return priorities_.of(job, age, before, usage_.factor(job),
+                        of_[static_cast<std::size_t>(job)].tested);
 }
 
 void Queue::resubmit(int job, double time, bool anew) {

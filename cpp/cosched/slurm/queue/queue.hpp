@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cosched/slurm/queue/priority.hpp"
 #include "cosched/slurm/queue/usage.hpp"
 
 namespace cosched::slurm {
@@ -69,6 +70,7 @@ class Queue {
 
   const Scenario& scenario_;
   const Usage& usage_;
+  const Priorities priorities_;
   bool limited_;                // some limit of accrual
   std::vector<Submitted> of_;   // by job
   std::vector<Entry> entries_;  // in order

@@ -13,19 +13,24 @@ const Qos* qos_of(const Scenario& scenario, int job) {
   return which < 0 ? nullptr : &scenario.machine().qos[static_cast<std::size_t>(which)];
 }
 
+// Partitions, or QOS, whose jobs it may preempt.
+const std::vector<int>& preempted_by(const Scenario& scenario, Entry by) {
+  static const std::vector<int> nobody;
+  const Settings::Preempt& settings = scenario.settings().preempt;
+  if (!settings.enabled()) return nobody;
+  if (settings.type == Type::partition) return scenario.below(by.part);
+  const Qos* own = qos_of(scenario, by.job);
+  return own ? own->preempts : nobody;
+}
+
 }  // namespace
 
 bool may_preempt(const Scenario& scenario, Entry by, Entry other) {
-  const Settings::Preempt& settings = scenario.settings().preempt;
-  if (!settings.enabled()) return false;
-  if (settings.type == Type::partition) {
-    const Partition &own = scenario.part(by), &theirs = scenario.part(other);
-    return own.tier > theirs.tier && own.nodes.meets(theirs.nodes);
-  }
-  const Qos* own = qos_of(scenario, by.job);
-  const int theirs = scenario.job(other.job).qos;
-  return own &&
-         std::find(own->preempts.begin(), own->preempts.end(), theirs) != own->preempts.end();
+  const std::vector<int>& lower = preempted_by(scenario, by);
+  if (lower.empty()) return false;
+  const bool tiers = scenario.settings().preempt.type == Type::partition;
+  const int theirs = tiers ? other.part : scenario.job(other.job).qos;
+  return std::find(lower.begin(), lower.end(), theirs) != lower.end();
 }
 
 Preemption::Preemption(const Scenario& scenario, Allocations& allocations)
@@ -81,7 +86,7 @@ double Preemption::rank(int job) const {
 
 std::vector<int> Preemption::candidates(Entry entry, Second now) const {
   std::vector<int> found;
-  if (!enabled()) return found;
+  if (preempted_by(scenario_, entry).empty()) return found;
   const NodeBits& nodes = scenario_.part(entry).nodes;
   for (const int job : allocations_.running()) {
     if (!may_preempt(scenario_, entry, running(job)) || mode(job) == Mode::off) continue;
