@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "cosched/core/errors.hpp"
@@ -68,6 +69,23 @@ Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& setti
     if (std::any_of(machine_.parts.begin(), machine_.parts.end(), has_bounds))
       bound(static_cast<int>(j));
   }
+  number_shapes();
+}
+
+void Scenario::number_shapes() {
+  const bool cores = own_cores();
+  const auto wants = [cores](const Job& job) {
+    const Ask& ask = job.ask;
+    return std::tuple(job.nodes, cores ? job.cpus : 0, ask.max_nodes, ask.tasks, ask.task_cores,
+                      ask.exclusive, ask.memory, ask.memory_by_core, ask.memory_all, ask.gpus,
+                      ask.gpus_by_node, ask.gpu_type);
+  };
+  std::map<decltype(wants(Job())), int> known;
+  const auto number = [&](Job& job) {
+    job.shape = known.emplace(wants(job), static_cast<int>(known.size())).first->second;
+  };
+  for (Job& job : jobs_) number(job);
+  for (auto& [entry, job] : bounded_) number(job);
 }
 
 Scenario Scenario::with(int kept, const std::vector<std::pair<int, double>>& more) const {

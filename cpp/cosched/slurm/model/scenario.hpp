@@ -129,6 +129,7 @@ struct Job {
   bool fails = false;   // exits with another code than 0
   std::optional<Running> running = {};
   std::optional<Waiting> waiting = {};
+  int shape = -1;  // in a Scenario: jobs of one ask the same of nodes
 };
 
 /// Nodes that are kept for some jobs, for some time (RULES.md 10).
@@ -209,6 +210,7 @@ class Scenario {
 
  private:
   void bound(int number);
+  void number_shapes();
 
   Machine machine_;
   std::vector<Job> jobs_;

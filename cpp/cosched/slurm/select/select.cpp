@@ -6,70 +6,13 @@
 
 namespace cosched::slurm {
 
-// Running jobs in order of their ends, in the groups after which select/cons_tres tests.
-class Select::Groups {
- public:
-  /// Jobs that end before `from` are gone already; those that end after `later` stay.
-  Groups(const EndOrder& order, const NodeBits& avail, Second epoch, int window_linear, Second from,
-         Second later)
-      : of_(order), avail_(avail), epoch_(epoch), window_linear_(window_linear), later_(later) {
-    while (next_ < of_.size() && of_.due(next_) < from) ++next_;
-    gone_ = next_;
-  }
-
-  /// Calls gone(job) for those that are gone already and have a node in `avail`.
-  template <class Gone>
-  void already(Gone gone) const {
-    for (std::size_t k = 0; k < gone_; ++k)
-      if (of_.meets(k, avail_)) gone(of_.job(k));
-  }
-
-  bool some_gone() const { return gone_ > 0; }
-
-  /// Calls gone(job) for each job of the next group that has a node in `avail`; returns the last
-  /// of them, or -1: none left.
-  template <class Gone>
-  int next(Gone gone) {
-    constexpr int kMost = 200;
-    int last = -1;
-    for (int removed = 0; next_ < of_.size();) {
-      const Second end = of_.due(next_);
-      if (end > later_) {
-        next_ = of_.size();
-        break;
-      }
-      const std::size_t other = next_++;
-      if (!of_.meets(other, avail_)) continue;
-      if (base_ == kNever) base_ = end + spread_ - (epoch_ + end) % spread_;
-      last = of_.job(other);
-      gone(last);
-      if (outside_window()) break;
-      if (removed++ > kMost) break;
-    }
-    if (last < 0) return last;
-    do {
-      spread_ = window_linear_ ? spread_ + window_linear_ : spread_ * 2;
-    } while (outside_window());
-    return last;
-  }
-
- private:
-  bool outside_window() const { return next_ < of_.size() && of_.due(next_) > base_ + spread_; }
-
-  const EndOrder& of_;
-  const EndOrder::Wanted avail_;
-  const Second epoch_;
-  const int window_linear_;
-  const Second later_;
-  std::size_t next_ = 0, gone_ = 0;
-  Second spread_ = 30, base_ = kNever;
-};
-
-Select::Select(const Scenario& scenario, const Allocations& allocations, Second epoch)
+Select::Select(const Scenario& scenario, const Allocations& allocations, Second epoch,
+               bool remembers)
     : scenario_(scenario),
       allocations_(allocations),
       epoch_(epoch),
       since_24_(scenario.settings().since_24),
+      remembers_(remembers),
       empty_(scenario.machine()),
       nobody_(scenario),
       overlap_(scenario),
@@ -78,7 +21,6 @@ Select::Select(const Scenario& scenario, const Allocations& allocations, Second 
       one_set_(scenario.machine().nodes),
       chosen_now_(scenario.machine().nodes),
       chosen_then_(scenario.machine().nodes),
-      chosen_best_(scenario.machine().nodes),
       tried_(scenario.machine().nodes) {
   if (!scenario.own_cores()) return;
   weights_.resize(static_cast<std::size_t>(scenario.machine().nodes));
@@ -186,14 +128,32 @@ std::optional<Select::Slot> Select::will_run(Entry entry, const NodeBits& avail,
     if (one_set_.count() < job.nodes) continue;
     const auto found = will_run_on(entry, one_set_, time);
     if (!found || (best && found->begin >= best->begin)) continue;
-    chosen_best_ = chosen_then_;
-    best = Slot{found->begin, &chosen_best_.nodes};
+    best_nodes_ = *found->nodes;
+    best = Slot{found->begin, &best_nodes_};
   }
   return best;
 }
 
+// Asked once of each shape, as long as what runs is the same.
 std::optional<Select::Slot> Select::will_run_on(Entry entry, const NodeBits& avail,
                                                 const Time& time) {
+  if (!remembers_) answers_.forget();
+  const bool dated = since_24_ && scenario_.settings().select.cons_tres;  // (RULES.md 12.2)
+  Answers::Answer& answer = answers_.find(
+      {scenario_.job(entry).shape, entry.part, time.at_once, dated && time.from > time.now,
+       dated ? time.from : 0, dated ? time.later : 0, avail},
+      allocations_.version(), weights_);
+  if (answer.known())
+    answers_.leave(answer, weights_);
+  else
+    answers_.tell(answer, test(entry, avail, time), chosen_then_.nodes, weights_);
+  if (answer.after == Answers::kNotAtAll) return std::nullopt;
+  return Slot{answer.after == Answers::kAtOnce ? time.now : end_of(answer.after, time.now),
+              &answer.nodes};
+}
+
+// Now, after that running job, or never; on which nodes, is in `chosen_then_`.
+int Select::test(Entry entry, const NodeBits& avail, const Time& time) {
   if (scenario_.own_cores()) return will_run_shared(entry, avail, time);
   open_ = avail;
   open_ -= allocations_.busy();
@@ -201,11 +161,10 @@ std::optional<Select::Slot> Select::will_run_on(Entry entry, const NodeBits& ava
   const bool groups = scenario_.settings().select.cons_tres;
   if (count >= wanted && !(since_24_ && groups && time.from > time.now)) {
     best_fit(open_, wanted, chosen_then_.nodes);
-    return Slot{time.now, &chosen_then_.nodes};
+    return Answers::kAtOnce;
   }
-  if (time.at_once) return std::nullopt;
-  return groups ? will_run_groups(wanted, avail, count, time)
-                : will_run_linear(wanted, avail, time.now);
+  if (time.at_once) return Answers::kNotAtAll;
+  return groups ? will_run_groups(wanted, avail, count, time) : will_run_linear(wanted, avail);
 }
 
 void Select::release_in_order() {
@@ -221,11 +180,11 @@ void Select::release_in_order() {
   }
 }
 
-std::optional<Select::Slot> Select::will_run_linear(int wanted, const NodeBits& avail, Second now) {
+int Select::will_run_linear(int wanted, const NodeBits& avail) {
   release_in_order();
   const std::vector<int>& running = allocations_.running();
   std::size_t few = 0, enough = running.size();  // jobs gone: too few, and (if any) enough
-  if (avail.count_common(released_[enough]) < wanted) return std::nullopt;
+  if (avail.count_common(released_[enough]) < wanted) return Answers::kNotAtAll;
   while (enough - few > 1) {
     const std::size_t middle = (few + enough) / 2;
     (avail.count_common(released_[middle]) < wanted ? few : enough) = middle;
@@ -233,11 +192,10 @@ std::optional<Select::Slot> Select::will_run_linear(int wanted, const NodeBits& 
   open_ = avail;
   open_ &= released_[enough];
   best_fit(open_, wanted, chosen_then_.nodes);
-  const Second end = allocations_.due(running[enough - 1]);
-  return Slot{end <= now ? now + 1 : end, &chosen_then_.nodes};
+  return running[enough - 1];
 }
 
-Select::Groups Select::groups_of(const NodeBits& avail, const Time& time) {
+EndGroups Select::groups_of(const NodeBits& avail, const Time& time) {
   order_.refresh(allocations_);
   return {order_,
           avail,
@@ -247,26 +205,25 @@ Select::Groups Select::groups_of(const NodeBits& avail, const Time& time) {
           since_24_ ? time.later : kNever};
 }
 
-std::optional<Select::Slot> Select::will_run_groups(int wanted, const NodeBits& avail, int count,
-                                                    const Time& time) {
-  Groups groups = groups_of(avail, time);
+int Select::will_run_groups(int wanted, const NodeBits& avail, int count, const Time& time) {
+  EndGroups groups = groups_of(avail, time);
   const auto gone = [&](int other) {
     const NodeBits& held = allocations_.nodes(other);
     count += held.count_common(avail);
     open_ |= held;
   };
-  const auto chosen = [&](Second begin) {
+  const auto chosen = [&](int after) {
     open_ &= avail;
     best_fit(open_, wanted, chosen_then_.nodes);
-    return Slot{begin, &chosen_then_.nodes};
+    return after;
   };
   if (since_24_) {
     groups.already(gone);
-    if (count >= wanted) return chosen(time.now);
+    if (count >= wanted) return chosen(Answers::kAtOnce);
   }
   for (int last; (last = groups.next(gone)) >= 0;)
-    if (count >= wanted) return chosen(end_of(last, time.now));
-  return std::nullopt;
+    if (count >= wanted) return chosen(last);
+  return Answers::kNotAtAll;
 }
 
 // What the last test took away comes back: cheaper than another copy.
@@ -284,17 +241,16 @@ void Select::free_as_now() {
   gone_.clear();
 }
 
-std::optional<Select::Slot> Select::will_run_shared(Entry entry, const NodeBits& avail,
-                                                    const Time& time) {
+int Select::will_run_shared(Entry entry, const NodeBits& avail, const Time& time) {
   const bool suspends = scenario_.suspends();
   if (!since_24_ || time.from <= time.now) {
     if (since_24_) reset_weights(avail, true);
     if (choose_of(entry, avail, allocations_.free(), allocations_.cores(), chosen_then_))
-      return Slot{time.now, &chosen_then_.nodes};
+      return Answers::kAtOnce;
   }
-  if (time.at_once) return std::nullopt;
+  if (time.at_once) return Answers::kNotAtAll;
   free_as_now();
-  Groups groups = groups_of(avail, time);
+  EndGroups groups = groups_of(avail, time);
   const auto gone = [&](int other) {
     later_.give(allocations_.shares(other));
     if (suspends) later_cores_.give(allocations_.part(other), allocations_.cores(other));
@@ -305,12 +261,11 @@ std::optional<Select::Slot> Select::will_run_shared(Entry entry, const NodeBits&
     groups.already(gone);
     if ((groups.some_gone() || time.from > time.now) &&
         choose_of(entry, avail, later_, later_cores_, chosen_then_))
-      return Slot{time.now, &chosen_then_.nodes};
+      return Answers::kAtOnce;
   }
   for (int last; (last = groups.next(gone)) >= 0;)
-    if (choose_of(entry, avail, later_, later_cores_, chosen_then_))
-      return Slot{end_of(last, time.now), &chosen_then_.nodes};
-  return std::nullopt;
+    if (choose_of(entry, avail, later_, later_cores_, chosen_then_)) return last;
+  return Answers::kNotAtAll;
 }
 
 // When that job, which may be past its limit, has ended.
@@ -318,6 +273,7 @@ Second Select::end_of(int job, Second now) const {
   const Settings::Select& settings = scenario_.settings().select;
   const Second end = allocations_.due(job);
   if (end > now) return end;
+  if (!settings.cons_tres) return now + 1;
   return settings.over_time_limit >= kNever
              ? now + scenario_.job(job).limit
              : std::max(now + 1, end + settings.kill_wait + settings.over_time_limit);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cosched/slurm/select/allocations.hpp"
+#include "cosched/slurm/select/answers.hpp"
 #include "cosched/slurm/select/choose.hpp"
 #include "cosched/slurm/select/end_order.hpp"
 #include "cosched/slurm/select/overlap.hpp"
@@ -15,8 +16,10 @@ namespace cosched::slurm {
 /// What is returned by pointer is valid until the next call of the same function.
 class Select {
  public:
-  /// `epoch`: Unix time of second 0.  Requires that scenario and allocations outlive it.
-  Select(const Scenario& scenario, const Allocations& allocations, Second epoch);
+  /// `epoch`: Unix time of second 0; `remembers`: what it answered, which changes nothing but the time it takes.  Requires
+  /// that scenario and allocations outlive it.
+  Select(const Scenario& scenario, const Allocations& allocations, Second epoch,
+         bool remembers = true);
 
   /// Nodes of `allowed` and of the entry's partition on which it can start at once; null if there are too few.
   const Choice* now(Entry entry, const NodeBits& allowed);
@@ -38,18 +41,16 @@ class Select {
   bool could_run(Entry entry, const NodeBits& allowed);
 
  private:
-  class Groups;
-
   bool choose_of(Entry entry, const NodeBits& candidates, const Free& free, const CoreMap& cores,
                  Choice& choice);
   bool choose_now(Entry entry, Choice& choice);
   std::optional<Slot> will_run_on(Entry entry, const NodeBits& avail, const Time& time);
   void release_in_order();
-  Groups groups_of(const NodeBits& avail, const Time& time);
-  std::optional<Slot> will_run_linear(int wanted, const NodeBits& avail, Second now);
-  std::optional<Slot> will_run_groups(int wanted, const NodeBits& avail, int count,
-                                      const Time& time);
-  std::optional<Slot> will_run_shared(Entry entry, const NodeBits& avail, const Time& time);
+  int test(Entry entry, const NodeBits& avail, const Time& time);
+  EndGroups groups_of(const NodeBits& avail, const Time& time);
+  int will_run_linear(int wanted, const NodeBits& avail);
+  int will_run_groups(int wanted, const NodeBits& avail, int count, const Time& time);
+  int will_run_shared(Entry entry, const NodeBits& avail, const Time& time);
   void free_as_now();
   Second end_of(int job, Second now) const;
   void reset_weights(const NodeBits& nodes, bool now);
@@ -57,7 +58,8 @@ class Select {
   const Scenario& scenario_;
   const Allocations& allocations_;
   Second epoch_;
-  bool since_24_;
+  bool since_24_, remembers_;
+  Answers answers_;
   // Nodes without a job once the first k running jobs are gone, as of that version.
   std::vector<NodeBits> released_;
   std::int64_t released_version_ = -1;
@@ -69,8 +71,8 @@ class Select {
   CoreMap nobody_, later_cores_;
   Overlap overlap_;
   // Scratch, kept so that nothing is allocated.
-  NodeBits open_, some_, one_set_;
-  Choice chosen_now_, chosen_then_, chosen_best_, tried_;
+  NodeBits open_, some_, one_set_, best_nodes_;
+  Choice chosen_now_, chosen_then_, tried_;
 };
 
 }  // namespace cosched::slurm

@@ -1,0 +1,146 @@
+#include "cosched/slurm/select/answers.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cosched/slurm/select/select.hpp"
+#include "support/slurm_scenarios.hpp"
+
+namespace cosched::slurm {
+namespace {
+
+using Parameters = std::map<std::string, double>;
+
+constexpr int kNodes = 9, kJobs = 60;
+
+// Of a few shapes, in one of two partitions.
+Job random_job(Rng& rng, bool shared) {
+  Job job = plain_job(0, static_cast<int>(rng.between(1, 3)), 60 * rng.between(1, 5), 10,
+                      static_cast<int>(rng.below(2)));
+  if (!shared) return job;
+  job.cpus = job.ask.tasks = static_cast<int>(rng.between(1, 2)) * job.nodes;
+  job.ask.memory = rng.between(0, 2) * 20;
+  job.ask.gpus = rng.below(3) == 0 ? 1 : 0;
+  job.ask.max_nodes = rng.below(2) == 0 ? job.nodes : kAnyNodes;
+  return job;
+}
+
+Scenario random_scenario(Rng& rng, bool shared, const Parameters& parameters) {
+  Machine machine = tiers_of(std::vector<int>(kNodes, 4), {1, 2});
+  machine.node_memory.assign(kNodes, 100);
+  machine.node_gpus = {{0, 0, 0, 2, 2, 1, 0, 0, 2}};
+  machine.node_weight = {1, 1, 1, 2, 2, 2, 1, 1, 1};
+  if (!shared) machine = plain_machine(kNodes);
+  machine.parts.resize(2, machine.parts[0]);
+  std::vector<Job> jobs;
+  for (int job = 0; job < kJobs; ++job) jobs.push_back(random_job(rng, shared));
+  return scenario_of(machine, jobs, parameters);
+}
+
+// The same questions to one that remembers what it answered and to one that does not, while jobs start and end.
+struct Both {
+  Both(const Scenario& of, Rng& chance)
+      : scenario(of),
+        rng(chance),
+        allocations(scenario),
+        remembers(scenario, allocations, 7),
+        forgets(scenario, allocations, 7, false) {
+    for (NodeBits& one : sets) one = some_nodes(rng, kNodes);
+  }
+
+  const NodeBits& nodes() {
+    return rng.below(2) ? sets[static_cast<std::size_t>(rng.below(3))] : allocations.up();
+  }
+  Entry entry() {
+    const int job = static_cast<int>(rng.below(kJobs));
+    return {job, scenario.job(job).partition};
+  }
+
+  void ask() {
+    const Entry one = entry();
+    const NodeBits& on = nodes();
+    const Second from = now + (rng.below(2) ? 0 : 60 * rng.between(0, 3));
+    const Select::Time time{now, rng.below(4) == 0, from,
+                            rng.below(2) ? kNever : from + 60 * rng.between(0, 3)};
+    const auto first = remembers.will_run(one, on, time), second = forgets.will_run(one, on, time);
+    ASSERT_EQ(first.has_value(), second.has_value());
+    if (!first) return;
+    EXPECT_EQ(first->begin, second->begin);
+    EXPECT_EQ(first->nodes->list(), second->nodes->list());
+    EXPECT_EQ(remembers.could_run(one, on), forgets.could_run(one, on));
+  }
+
+  void start() {
+    const Entry one = entry();
+    if (allocations.started(one.job)) return;
+    const NodeBits& on = nodes();
+    const Choice *first = remembers.now(one, on), *second = forgets.now(one, on);
+    ASSERT_EQ(first == nullptr, second == nullptr);
+    if (!first) return;
+    EXPECT_EQ(first->nodes.list(), second->nodes.list());
+    allocations.start(one.job, *first, now);
+  }
+
+  void end() {
+    if (allocations.running().empty()) return;
+    const auto some = rng.below(allocations.running().size());
+    const int job = allocations.running()[some];
+    allocations.end(job, now);
+    if (rng.below(2)) allocations.clean(job);
+  }
+
+  void step() {
+    now += rng.below(8) ? 0 : static_cast<Second>(rng.below(40));
+    switch (rng.below(12)) {
+      case 0:
+        return start();
+      case 1:
+        return end();
+      default:
+        return ask();
+    }
+  }
+
+  const Scenario& scenario;
+  Rng& rng;
+  Allocations allocations;
+  Select remembers, forgets;
+  NodeBits sets[3];
+  Second now = 0;
+};
+
+TEST(SlurmAnswers, AreWhatATestWouldSay) {
+  Rng rng(3);
+  const std::vector<std::pair<bool, Parameters>> kinds{
+      {true, {{"cons_tres", 1}}},
+      {true, {{"cons_tres", 1}, {"since_24", 1}}},
+      {true, {{"cons_tres", 1}, {"PreemptType", 1}, {"PreemptMode", 3}}},
+      {false, {{"cons_tres", 1}}},
+      {false, {{"cons_tres", 1}, {"since_24", 1}}},
+      {false, {}}};
+  for (int round = 0; round < 30; ++round)
+    for (const auto& [shared, parameters] : kinds) {
+      const Scenario scenario = random_scenario(rng, shared, parameters);
+      Both both(scenario, rng);
+      for (int step = 0; step < 300; ++step) both.step();
+    }
+}
+
+TEST(SlurmAnswers, HoldWhileNothingStartsOrEnds) {
+  Answers answers;
+  const NodeBits nodes = nodes_from(0, 3, 4);
+  const Weights weights{1, 2, 3, 4}, others{4, 3, 2, 1};
+  const Answers::Question question{0, 0, false, false, 0, 0, nodes};
+  Answers::Answer& fresh = answers.find(question, 1, weights);
+  EXPECT_FALSE(fresh.known());
+  answers.tell(fresh, 5, nodes, others);
+  EXPECT_TRUE(answers.find(question, 1, weights).known());
+  EXPECT_FALSE(answers.find(question, 1, others).known());
+  Weights left = weights;
+  answers.leave(answers.find(question, 1, left), left);
+  EXPECT_EQ(left, others);
+  EXPECT_FALSE(answers.find({1, 0, false, false, 0, 0, nodes}, 1, weights).known());
+  EXPECT_FALSE(answers.find(question, 2, weights).known());
+}
+
+}  // namespace
+}  // namespace cosched::slurm
