@@ -19,7 +19,7 @@ from cosched import plot
 from cosched.experiments import kept, ledger, tolerances
 from cosched.experiments import ledger_text as text
 from cosched.experiments.catalogue import STUDIES, claims
-from cosched.experiments.cluster import cells
+from cosched.experiments.cluster import table_cells
 from cosched.experiments.outputs import read_frame
 from cosched.version import installed_version
 
@@ -208,7 +208,7 @@ def _referee(rows: list[ledger.Row]) -> str:
         resting = sum(row.place.startswith(places) for row in mine)
         copy = f"*The copy at hand.* {lacks}: {resting} of {len(mine)} rows rest on that."
         parts += [f"## {paper}", f"{citation}. {copy}", *text.paper_page(mine)]
-    draws = cells.between_draws(kept.read)
+    draws = table_cells.between_draws(kept.read)
     parts += [
         "## Order: rank correlations by table and column",
         "Spearman over the policies of a column; beside it that of two draws of our own traces "

@@ -13,8 +13,7 @@ from cosched import experiments
 from cosched.execution import Codes, Execution, Plan, TaskRun
 from cosched.execution.journal import read_past
 from cosched.execution.runs import read_runs
-from cosched.experiments.seal import write_json
-from cosched.experiments.stored import LIST, OUTPUTS, read_stored
+from cosched.experiments.stored import ROWS, read_stored, sealed
 
 PACKS = cs.packs.sequential(cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], names=["a", "b"]))
 DAGS = cs.dags.heft(cs.dags.Instance([[2.0, 1.0], [1.0, 3.0]], [(0, 1)], (2, 1)))
@@ -145,28 +144,28 @@ def one_of_texts():
 
 
 def one_study():
-    """A study's list or digests, whole by their own digest, that say something else."""
+    """Rows of a study, whole by their digests, that say something else."""
     folder = Path(_folder.name) / "study"
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "state").mkdir(parents=True)
-    digest = "0" * 64
-    owner = {"format": 2, "study": "s", "quick": False, "tasks": 2, "plan": "p", "version": "1"}
-    known = {
-        LIST: {"owner": owner, "parts": {"part-000001.parquet": digest},
-               "results": {"results.parquet": digest}},
-        OUTPUTS: {"files": {"report.html": digest, "tables/a.csv": digest}},
-    }  # fmt: skip
-    for name, data in known.items():
-        chosen = spoiled(data) if rnd.random() < 0.7 else data
-        try:
-            write_json(chosen, folder / name)
-        except ValueError:  # no number of JSON
-            return
-        if rnd.random() < 0.2:
-            (folder / name).write_text(damaged((folder / name).read_text()), "utf-8", "replace")
+    owner = {"format": 3, "study": "s", "quick": False, "tasks": 2, "plan": "p", "version": "1"}
+    digests = dict.fromkeys(("results.parquet", "report.html", "tables/a.csv"), "0" * 64)
+    head = {"owner": owner, "rows": 1, "digests": digests}
+    row = {"id": "a", "number": 0, "status": "ok", "row": "{}", "seconds": 0.1, "detail": ""}
+    try:
+        lines = [
+            sealed(spoiled(fields) if rnd.random() < 0.5 else fields)
+            for fields in (head, row, head)
+        ]
+    except ValueError:  # no number of JSON
+        return
+    text = "".join(lines)
+    if rnd.random() < 0.2:
+        text = damaged(text)
+    (folder / ROWS).write_text(text, "utf-8", "replace")
     stored = read_stored(folder)
     assert stored.files
-    assert all(file.damage for file in stored.files if file.name not in known)
+    assert all(file.damage for file in stored.files if file.name != ROWS)
     experiments.verify(folder)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cosched.experiments.bags import measures as bags
 from cosched.experiments.cluster import measures as cluster
-from cosched.experiments.cluster.cells import Cells, in_set, printed, with_interval
+from cosched.experiments.cluster.table_cells import Cells, in_set, printed, with_interval
 from cosched.experiments.dags.measures import Wide, outliers
 from cosched.experiments.measures import (
     NUMBERS,

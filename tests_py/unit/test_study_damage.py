@@ -20,7 +20,7 @@ from cosched.errors import StudyError
 from cosched.experiments.design import make_design
 from cosched.experiments.state import State
 from cosched.experiments.worker import Context, execute
-from support import same_results, study_command, wait_for_rows
+from support import rows_kept, same_results, study_command, wait_for_rows
 
 NAME = "toy_studies:PLAIN"
 
@@ -53,13 +53,11 @@ def expected(tmp_path_factory):
 
 @pytest.fixture
 def begun(tmp_path, plan):
-    """A folder with three parts; the last task is not done."""
+    """A folder with all rows but the last task's."""
     context = Context.here(NAME)
     made = [execute(context, number, task) for number, task in enumerate(plan.tasks)]
     state = State.open(tmp_path, plan, context.version, False)
-    for chosen in (made[:4], made[4:8], made[8:-1]):
-        state.add(chosen)
-        state.flush()
+    state.add(made[:-1])
     state.close()
     return tmp_path
 
@@ -67,26 +65,37 @@ def begun(tmp_path, plan):
 # --- digests --------------------------------------------------------------------------------
 
 
-def test_readers_can_check_the_digest(tmp_path):
-    """As the page on studies says it, with what is in the file alone."""
+def rows_of(out):
+    """The file of the rows, and its lines: the head, the rows, the head again."""
+    path = out / "state" / "rows.jsonl"
+    return path, path.read_text().splitlines(keepends=True)
+
+
+def test_readers_can_check_the_digests(tmp_path):
+    """As the page on studies says it, with what is in the files alone."""
     run(tmp_path)
-    names = ("results.parquet", "timings.parquet", "state/part-000001.parquet")
-    digests = {}
-    for name in names:
+    _, lines = rows_of(tmp_path)
+    for line in lines:
+        digest, _, text = line.rstrip("\n").partition(" ")
+        assert hashlib.sha256(text.encode()).hexdigest() == digest
+    assert lines[0] == lines[-1]
+    head = json.loads(lines[0].partition(" ")[2])
+    assert head["rows"] == len(lines) - 2 == 12
+    assert list(head["digests"]) == ["results.parquet", "timings.parquet", "report.html"]
+    for name, digest in head["digests"].items():
         data = (tmp_path / name).read_bytes()
-        digest = pq.read_metadata(tmp_path / name).metadata[b"cosched.sha256"]
-        assert hashlib.sha256(data.replace(digest, b"0" * 64)).hexdigest().encode() == digest
-        digests[name] = digest.decode()
-    listed = json.loads((tmp_path / "state" / "study.json").read_text())
-    assert listed["parts"] == {"part-000001.parquet": digests[names[2]]}
-    assert listed["results"] == {name: digests[name] for name in names[:2]}
+        assert hashlib.sha256(data).hexdigest() == digest
+        if name.endswith(".parquet"):
+            own = pq.read_metadata(tmp_path / name).metadata[b"cosched.sha256"]
+            assert hashlib.sha256(data.replace(own, b"0" * 64)).hexdigest().encode() == own
 
 
 def test_a_row_that_looks_like_a_digest(tmp_path, plan):
-    """The place of the digest is found among rows that hold its name and zeros."""
-    row = json.dumps({"status": "ok", "text": f'cosched.sha256": "{"0" * 64}'})
+    """Lines are told apart whatever the rows hold: new lines, heads, digests."""
+    text = f'cosched.sha256": "{"0" * 64}\n{"0" * 64} {{"owner": {{}}}}'
+    row = json.dumps({"status": "ok", "text": text})
     context = Context.here(NAME)
-    outcome = execute(context, 0, plan.tasks[0])._replace(row=row)
+    outcome = execute(context, 0, plan.tasks[0])._replace(row=row, detail=text)
     state = State.open(tmp_path, plan, context.version, False)
     state.add([outcome])
     state.close()
@@ -99,8 +108,8 @@ def test_a_row_that_looks_like_a_digest(tmp_path, plan):
 def test_verify_says_what_is_whole(begun, capsys):
     assert main(["study", "verify", str(begun)]) == 0
     captured = capsys.readouterr()
-    assert "part-000002.parquet: whole, 4 rows" in captured.out
-    assert "all 4 files are whole" in captured.out
+    assert "rows.jsonl: whole, 11 rows" in captured.out
+    assert "all 1 files are whole" in captured.out
     assert captured.err == ""
     run(begun, resume=True)
     assert main(["study", "verify", str(begun)]) == 0
@@ -108,13 +117,12 @@ def test_verify_says_what_is_whole(begun, capsys):
 
 
 def test_verify_says_what_is_damaged(begun, capsys):
-    part = begun / "state" / "part-000002.parquet"
-    part.write_bytes(part.read_bytes()[:100])
+    path, lines = rows_of(begun)
+    path.write_text("".join(lines)[:1000])
     assert main(["study", "verify", str(begun)]) == 1
     captured = capsys.readouterr()
-    assert "part-000002.parquet: DAMAGED: its bytes do not match its digest" in captured.out
-    assert "part-000003.parquet: whole, 3 rows" in captured.out
-    assert "1 of 4 files are damaged" in captured.err
+    assert "rows.jsonl: DAMAGED: 1 of its lines do not match their digests" in captured.out
+    assert "1 of 1 files are damaged" in captured.err
     assert "--resume" in captured.err
     assert captured.err.count("\n") == 1
 
@@ -129,92 +137,91 @@ def test_verify_of_no_study(arguments, tmp_path, monkeypatch, capsys):
 # --- damage ---------------------------------------------------------------------------------
 
 
-def test_a_damaged_part_runs_again_and_is_said(begun, plan, expected, capsys):
-    part = begun / "state" / "part-000002.parquet"
-    data = bytearray(part.read_bytes())
-    data[len(data) // 2] ^= 1
-    part.write_bytes(data)
+def test_a_damaged_row_runs_again_and_is_said(begun, plan, expected, capsys):
+    path, lines = rows_of(begun)
+    lines[5] = lines[5].replace("ok", "ko", 1)
+    path.write_text("".join(lines))
     state = State.open(begun, plan, Context.here(NAME).version, True)
-    assert state.pending() == [4, 5, 6, 7, 11]
+    assert state.pending() == [4, 11]
     state.close()
     (line,) = notes(capsys)
-    assert line.startswith(f"note: {part}: damaged (its bytes do not match its digest); moved to ")
-    assert line.endswith("its tasks run again")
-    assert (part.parent / "damaged" / part.name).read_bytes() == data
+    damage = "1 of its lines do not match their digests"
+    assert line.startswith(f"note: {path}: damaged ({damage}); moved to {begun}/state/rows.damaged")
+    assert line.endswith("2 tasks have no row and run again")
+    assert (begun / "state" / "rows.damaged").read_text() == "".join(lines)
     assert not damaged(begun)
     run(begun, resume=True)
     assert same_results(begun, expected)
     assert notes(capsys) == []
 
 
-def test_a_missing_part_is_said(begun, expected, capsys):
-    (begun / "state" / "part-000003.parquet").unlink()
-    assert damaged(begun) == {"state/part-000003.parquet": "missing"}
-    run(begun, resume=True)
-    (line,) = notes(capsys)
-    assert "part-000003.parquet: damaged (missing); its tasks run again" in line
-    assert same_results(begun, expected)
-    assert not damaged(begun)
-
-
-def test_swapped_parts_are_said(begun, expected, capsys):
-    one, two = (begun / "state" / f"part-00000{number}.parquet" for number in (1, 2))
-    kept = one.read_bytes()
-    one.write_bytes(two.read_bytes())
-    two.write_bytes(kept)
-    assert set(damaged(begun).values()) == {"it was not written by that name"}
-    run(begun, resume=True)
-    assert len(notes(capsys)) == 2
-    assert same_results(begun, expected)
-
-
-def test_parts_of_others_are_said(begun, tmp_path, plan, expected, capsys):
-    """Of another study, by the name of the next part; of another run of this study."""
-    for name, place in (("TOY", 4), ("PLAIN", 2)):
-        other = tmp_path / name
-        experiments.run(f"toy_studies:{name}", quick=True, workers=0, out=other)
-        data = (other / "state" / "part-000001.parquet").read_bytes()
-        (begun / "state" / f"part-00000{place}.parquet").write_bytes(data)
-    assert list(damaged(begun)) == ["state/part-000002.parquet", "state/part-000004.parquet"]
-    capsys.readouterr()
-    run(begun, resume=True)
-    assert len(notes(capsys)) == 2
-    assert same_results(begun, expected)
-
-
-def test_a_damaged_list_is_written_anew(begun, expected, capsys):
-    listed = begun / "state" / "study.json"
-    listed.write_bytes(listed.read_bytes().replace(b'"tasks": 12', b'"tasks": 13'))
-    assert list(damaged(begun)) == ["state/study.json"]
+@pytest.mark.parametrize("place", [0, -1])
+def test_a_damaged_head_is_there_again(place, begun, expected, capsys):
+    path, lines = rows_of(begun)
+    lines[place] = lines[place].replace('"tasks": 12', '"tasks": 13')
+    path.write_text("".join(lines))
+    assert list(damaged(begun)) == ["state/rows.jsonl"]
     with pytest.raises(StudyError, match=r"11 of 12 rows .* add --resume"):
         run(begun)
     run(begun, resume=True)
     (line,) = notes(capsys)
-    assert "study.json: damaged (its bytes do not match its digest); written anew" in line
+    assert line.endswith("1 tasks have no row and run again")
     assert same_results(begun, expected)
     assert not damaged(begun)
 
 
-def test_a_damaged_list_hides_no_other_plan(begun, capsys):
-    """The parts themselves say whose they are."""
-    (begun / "state" / "study.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(StudyError, match="begun with another study"):
-        experiments.run("toy_studies:TOY", quick=True, workers=0, resume=True, out=begun)
-    assert len(list(begun.glob("state/part-*"))) == 3
-    assert notes(capsys) == []
-
-
-@pytest.mark.parametrize("resume", [[], ["--resume"]])
-def test_a_missing_list_is_one_line(resume, begun, capsys):
-    (begun / "state" / "study.json").unlink()
-    before = sorted(begun.rglob("*"))
-    command = ["study", "run", NAME, "--quick", "--workers", "1", "--out", str(begun)]
-    assert main([*command, *resume]) == 2
+def test_rows_that_are_gone_are_said(begun, expected, capsys):
+    path, lines = rows_of(begun)
+    path.write_text("".join([*lines[:3], *lines[5:]]))
+    assert damaged(begun) == {"state/rows.jsonl": "9 rows where 11 were written"}
+    run(begun, resume=True)
     (line,) = notes(capsys)
-    assert f"{begun}/state/study.json is missing" in line
-    assert f"put it back, choose another --out, or remove {begun}/state" in line
-    assert sorted(begun.rglob("*")) == before
-    assert damaged(begun) == {"state/study.json": "missing"}
+    assert line.endswith("3 tasks have no row and run again")
+    assert same_results(begun, expected)
+
+
+def test_rows_of_another_study_are_not_taken(begun, tmp_path, expected, capsys):
+    experiments.run("toy_studies:RAISES", quick=True, workers=0, out=tmp_path / "other")
+    path, lines = rows_of(begun)
+    _, others = rows_of(tmp_path / "other")
+    path.write_text("".join([*lines[:-1], others[3], lines[-1]]))
+    assert list(damaged(begun)) == ["state/rows.jsonl"]
+    run(begun, resume=True)
+    assert same_results(begun, expected)
+    path.write_text("".join(others))
+    with pytest.raises(StudyError, match="begun with another study"):
+        run(begun, resume=True)
+    assert rows_of(begun)[1] == others
+
+
+def test_a_file_that_does_not_say_whose_it_is(begun, expected, capsys):
+    path, lines = rows_of(begun)
+    path.write_text("".join(lines[1:-1]))
+    assert damaged(begun) == {"state/rows.jsonl": "none of its 11 lines says whose the rows are"}
+    run(begun)  # nothing is there to go on with
+    (line,) = notes(capsys)
+    assert line.endswith("12 tasks have no row and run again")
+    assert same_results(begun, expected)
+
+
+def test_a_state_of_an_earlier_version_is_left_alone(tmp_path):
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "study.json").write_text("{}")
+    for resume in (False, True):
+        with pytest.raises(StudyError, match="no state of this version of cosched"):
+            run(tmp_path, resume=resume)
+    assert list(tmp_path.glob("**/*.*")) == [tmp_path / "state" / "study.json"]
+
+
+def test_rows_that_are_missing_beside_results(begun, expected, capsys):
+    run(begun, resume=True)
+    (begun / "state" / "rows.jsonl").unlink()
+    assert damaged(begun) == {"state/rows.jsonl": "missing"}
+    run(begun)
+    (line,) = notes(capsys)
+    assert line.endswith("damaged (missing); 12 tasks have no row and run again")
+    assert same_results(begun, expected)
+    assert not damaged(begun)
 
 
 def test_damaged_results_are_written_anew(begun, expected, capsys):
@@ -228,21 +235,12 @@ def test_damaged_results_are_written_anew(begun, expected, capsys):
     assert not damaged(begun)
 
 
-def test_all_parts_gone(begun, expected, capsys):
-    """Nothing is there to resume, so a run without --resume begins anew, and says why."""
-    for part in begun.glob("state/part-*"):
-        part.unlink()
-    run(begun)
-    assert len(notes(capsys)) == 3
-    assert same_results(begun, expected)
-
-
 # --- an end at any moment -------------------------------------------------------------------
 
 
 @pytest.fixture
 def each_write(monkeypatch):
-    """Call a function before and after each step of each write; there is a part for six rows."""
+    """Call a function before and after each step of each write; one for six rows."""
     hooks = []
 
     def watched(owner, name):
@@ -300,7 +298,7 @@ def test_a_kill_at_any_moment(tmp_path, each_write, expected, capsys):
     assert len(left) > 20
     assert any(unfinished(folder) for folder in left)
     for folder in left:
-        if list(folder.glob("state/part-*")):
+        if (folder / "state" / "rows.jsonl").exists():
             assert not damaged(folder)
         run(folder, resume=True)
         assert same_results(folder, expected)
@@ -329,13 +327,13 @@ def test_ctrl_c_at_any_moment(tmp_path, each_write, expected, capsys):
             said = str(stop)
         each_write.clear()
         assert "the same command with --resume goes on" in said
-        if list(out.glob("state/part-*")):
+        if (out / "state" / "rows.jsonl").exists():
             assert not damaged(out)
         run(out, resume=True)
         assert same_results(out, expected)
         assert not unfinished(out)
         moments += 1
-    assert moments > 40
+    assert moments > 30
     assert notes(capsys) == []
 
 
@@ -365,15 +363,15 @@ def test_a_disk_that_is_full_from_some_write_on(reason, tmp_path, each_write, ex
         assert line.startswith(f"{out}: {os.strerror(reason)}: free some space and run the same ")
         assert "--resume" in line
         assert not unfinished(out)
-        rows = sum(pq.read_metadata(part).num_rows for part in out.glob("state/part-*"))
+        rows = rows_kept(out)
         kept = 0 if "no row is kept" in line else int(line.split(" of 12 rows")[0].split()[-1])
-        assert kept <= rows <= kept + 1  # one whose part is there, but not in the list
+        assert kept <= rows <= kept + 1
         if rows:
             assert not damaged(out)
         run(out, resume=True)
         assert same_results(out, expected)
         moment += 3
-    assert moment > 20
+    assert moment > 15
     assert notes(capsys) == []
 
 

@@ -9,7 +9,6 @@ import time
 from functools import partial
 
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 
 import toy_studies
@@ -19,6 +18,7 @@ from cosched.experiments.campaign import run_campaign, write_results
 from cosched.experiments.dask_engine import dask
 from cosched.experiments.design import make_design
 from cosched.experiments.state import State
+from cosched.experiments.stored import read_stored
 from cosched.experiments.worker import Context
 from support import library, same_results, study_command, wait_for_rows, with_toy_studies
 
@@ -108,8 +108,7 @@ def reference(tmp_path_factory):
 
 
 def rows_kept(out):
-    parts = (out / "state").glob("part-*")
-    return sorted(row["number"] for part in parts for row in pq.read_table(part).to_pylist())
+    return sorted(row["number"] for row in read_stored(out).rows)
 
 
 def test_the_same_bytes_as_a_local_run(cluster, tmp_path, reference):

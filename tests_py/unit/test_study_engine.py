@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 
 import cosched as cs
@@ -21,6 +20,7 @@ from cosched.experiments import engines
 from cosched.experiments.campaign import run_campaign, write_results
 from cosched.experiments.design import make_design
 from cosched.experiments.state import State
+from cosched.experiments.stored import read_stored
 from cosched.experiments.study import Study, data_path
 from cosched.experiments.worker import Context, error_outcome, execute
 from support import same_results, study_command, wait_for_rows
@@ -149,11 +149,7 @@ def test_rows_survive_and_duplicates_change_nothing(tmp_path, plan, context):
     assert again.pending() == [5, *range(7, len(plan.tasks))]
     again.add(made)
     again.close()
-    rows = [
-        row
-        for part in (tmp_path / "state").glob("*.parquet")
-        for row in pq.read_table(part).to_pylist()
-    ]
+    rows = read_stored(tmp_path).rows
     assert sorted(row["number"] for row in rows) == list(range(len(plan.tasks)))
     assert {row["id"] for row in rows} == set(plan.ids)
 
@@ -187,7 +183,7 @@ def test_a_state_of_something_else_is_refused(change, part, tmp_path, plan, cont
     state = opened(tmp_path, plan)
     state.add([execute(context, 0, plan.tasks[0])])
     state.close()
-    before = (tmp_path / "state" / "study.json").read_text()
+    before = (tmp_path / "state" / "rows.jsonl").read_text()
     study = experiments.find(change.get("study", "toy_studies:TOY"))
     other = make_design(study, change.get("study", "toy_studies:TOY"), change.get("quick", True))
     if "tasks" in change:
@@ -197,7 +193,7 @@ def test_a_state_of_something_else_is_refused(change, part, tmp_path, plan, cont
         opened(tmp_path, other, change.get("version", "1"), change.get("resume", False))
     assert part in str(caught.value)
     assert str(tmp_path) in str(caught.value)
-    assert (tmp_path / "state" / "study.json").read_text() == before
+    assert (tmp_path / "state" / "rows.jsonl").read_text() == before
     opened(tmp_path, plan, resume=True).close()  # the refusal left no lock
 
 
@@ -327,8 +323,7 @@ def test_a_duplicate_delivery_changes_nothing(tmp_path, plan, context):
         write_results(plan, state)
         state.close()
     assert same_results(tmp_path / "twice", (tmp_path / "once" / "results.parquet").read_bytes())
-    parts = list((tmp_path / "twice" / "state").glob("part-*"))
-    assert sum(pq.read_metadata(part).num_rows for part in parts) == len(plan.tasks)
+    assert len(read_stored(tmp_path / "twice").rows) == len(plan.tasks)
 
 
 def test_workers_that_cannot_run_the_study_say_so(tmp_path, plan):

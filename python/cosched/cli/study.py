@@ -96,7 +96,7 @@ def verify_study(
 ) -> None:
     files = experiments.verify(folder)
     for file in files:
-        rows = f", {file.rows} rows" if file.name.endswith(".parquet") else ""
+        rows = f", {file.rows} rows" if file.name.endswith((".parquet", ".jsonl")) else ""
         report.say(
             f"{folder / file.name}: "
             + (f"DAMAGED: {file.damage}" if file.damage else "whole" + rows)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cosched.errors import optional
 from cosched.experiments.design import Design, is_timing
 from cosched.experiments.engines import Engine
-from cosched.experiments.seal import write_table
+from cosched.experiments.sealed_tables import write_table
 from cosched.experiments.state import State
 from cosched.experiments.stored import RESULTS
 from cosched.experiments.worker import Context
@@ -50,12 +50,10 @@ def write_results(design: Design, state: State) -> None:
         status, message = row.pop("status"), row.pop("message", "")
         results.append({"task": number, **task, "status": status, **row, "message": message})
         timings.append({"task": number, "seconds": outcome.seconds, **measured})
-    state.record({})  # a run that ends in the middle leaves no digest of a file that is gone
-    digests = {
-        name: write_table(_table(rows), state.folder / name)
-        for name, rows in zip(RESULTS, (results, timings), strict=True)
-    }
-    state.record(digests)
+    state.record(())  # a run that ends in the middle leaves no digest of a file that is gone
+    for name, rows in zip(RESULTS, (results, timings), strict=True):
+        write_table(_table(rows), state.folder / name)
+    state.record(RESULTS)
 
 
 def _table(rows: list[dict[str, Any]]) -> pa.Table:

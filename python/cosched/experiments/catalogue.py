@@ -11,7 +11,7 @@ from cosched.errors import shorten
 from cosched.experiments import bags, cluster, dags, moldable, packs
 from cosched.experiments.bags import measures as bags_measures
 from cosched.experiments.claim_files import read_claims
-from cosched.experiments.cluster import cells, explanations, paper, sentences, traces
+from cosched.experiments.cluster import explanations, paper, sentences, table_cells, traces
 from cosched.experiments.cluster import measures as cluster_measures
 from cosched.experiments.dags import measures as dags_measures
 from cosched.experiments.dags import theorems as dags_theorems
@@ -31,7 +31,7 @@ STUDIES: dict[str, Study] = {
 _MODULES = {
     "packs": (packs_measures,),
     "dags": (dags_theorems, dags_measures),
-    "cluster": (traces, paper, cells, cluster_measures, explanations, sentences),
+    "cluster": (traces, paper, table_cells, cluster_measures, explanations, sentences),
     "moldable": (moldable_measures,),
     "bags": (bags_measures,),
 }

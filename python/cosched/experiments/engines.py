@@ -14,9 +14,9 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
-from cosched.experiments.crew import Crew
 from cosched.experiments.study import Task
 from cosched.experiments.worker import Context, Outcome, execute
+from cosched.experiments.worker_processes import Crew
 
 Numbered = tuple[int, Task]
 Batches = Generator[list[Outcome], None, None]

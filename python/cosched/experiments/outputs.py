@@ -13,8 +13,8 @@ from cosched import io, plot
 from cosched.experiments import html
 from cosched.experiments.design import Design
 from cosched.experiments.ledger import Claim, findings
-from cosched.experiments.seal import read_table
-from cosched.experiments.stored import REPORT, RESULTS, write_digests
+from cosched.experiments.sealed_tables import read_table
+from cosched.experiments.stored import REPORT, RESULTS
 from cosched.experiments.study import Study
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class StudyResult:
 
 def read_frame(folder: Path) -> pd.DataFrame:
     """``results.parquet`` and ``timings.parquet`` as one frame."""
-    results, timings = (read_table(folder / name)[0].read().to_pandas() for name in RESULTS)
+    results, timings = (read_table(folder / name).read().to_pandas() for name in RESULTS)
     return results.merge(timings, on="task", validate="one_to_one")
 
 
@@ -69,10 +69,8 @@ def write_outputs(
 ) -> StudyResult:
     """Write ``tables/``, ``figures/`` and ``report.html`` of what ``results.parquet`` holds.
 
-    The first table is ``findings``: what the paper says that these results answer. Digests of all
-    these go into ``state/outputs.json``.
+    The first table is ``findings``: what the paper says that these results answer.
     """
-    write_digests(folder, ())  # none holds while they are written
     frame = read_frame(folder)
     good = frame[frame.status != "error"].reset_index(drop=True)
     tables: dict[str, pd.DataFrame] = {}
@@ -84,9 +82,14 @@ def write_outputs(
         pictures = _write_figures(study.figures(good), folder / "figures")
     page = html.page(study, design.quick, frame, tables, pictures)
     io.write_text(page, folder / REPORT)
-    kept = [path for part in ("tables", "figures") for path in sorted((folder / part).glob("*.*"))]
-    write_digests(folder, [folder / REPORT, *kept])
     return StudyResult(study.name, folder, frame, tables)
+
+
+def written(folder: Path) -> list[str]:
+    """The finished files of a study, relative to its folder."""
+    made = (sorted((folder / part).glob("*.*")) for part in ("tables", "figures"))
+    names = [path.relative_to(folder).as_posix() for paths in made for path in paths]
+    return [*RESULTS, REPORT, *names]
 
 
 def write_index(results: Sequence[tuple[Study, StudyResult]], folder: Path) -> Path:

@@ -18,7 +18,7 @@ from cosched.experiments import dask_engine, engines
 from cosched.experiments.campaign import run_campaign, write_results
 from cosched.experiments.catalogue import claims_of, find
 from cosched.experiments.design import Design, make_design
-from cosched.experiments.outputs import StudyResult, write_outputs
+from cosched.experiments.outputs import StudyResult, write_outputs, written
 from cosched.experiments.state import State
 from cosched.experiments.study import missing_line
 from cosched.experiments.worker import Context
@@ -104,7 +104,9 @@ def run(
         run_campaign(design, state, engine, context)
         write_results(design, state)
         _write_errors(state.outcomes, folder / "errors.txt")
-        return write_outputs(study, design, folder, claims_of(study.name))
+        result = write_outputs(study, design, folder, claims_of(study.name))
+        state.record(written(folder))
+        return result
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """The state of a campaign at work: what is done, in a form that survives any interruption.
 
-Each part and the list are written at once (a temporary file, renamed): they are there in full
-or not at all. A row is kept as JSON in its part: parts need no common columns, and numbers keep
-their last bit. What is found damaged is said, put aside, and run again.
+The file of the rows is written at once (a temporary file, renamed): it is there in full or not at
+all. A row is kept as JSON: numbers keep their last bit. What is found damaged is said, put aside,
+and run again.
 """
 
 from __future__ import annotations
@@ -14,25 +14,24 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from cosched.errors import StudyError, optional, printable
+from cosched.errors import StudyError, printable
 from cosched.experiments.design import Design
-from cosched.experiments.seal import MISSING
 from cosched.experiments.stored import (
-    LIST,
-    CheckedFile,
+    ROWS,
     Owner,
     Stored,
-    part_number,
+    digests_of,
     read_stored,
-    write_list,
-    write_part,
+    sealed,
+    write_rows,
 )
 from cosched.experiments.worker import Outcome
 from cosched.io.writing import UNFINISHED
 
-_FORMAT = 2
+_FORMAT = 3
+#: What earlier versions wrote beside their rows.
+_OLD_LIST = "state/study.json"
 #: Where a run that was killed while it wrote leaves what it had begun.
 _FOLDERS = ("state", ".", "tables", "figures")
 
@@ -44,12 +43,12 @@ class State:
         self.folder = folder
         self.design = design
         self.outcomes: dict[int, Outcome] = {}
+        self.kept = 0  # how many tasks have a row on disk
         self._owner = owner
         self._lock = lock
-        self._parts: dict[str, str] = {}
-        self._results: dict[str, str] = {}
-        self._number = 0
-        self._buffer: list[Outcome] = []
+        self._lines: dict[int, str] = {}
+        self._digests: dict[str, str] = {}
+        self._unwritten = False
         self._begun = self._flushed = time.monotonic()
 
     @classmethod
@@ -80,11 +79,6 @@ class State:
         finally:
             os.close(self._lock)
 
-    @property
-    def kept(self) -> int:
-        """How many tasks have a row on disk."""
-        return len(self.outcomes) - len({outcome.number for outcome in self._buffer})
-
     def pending(self) -> list[int]:
         """Numbers of the tasks that have no row, or one with an error."""
         return [
@@ -95,8 +89,9 @@ class State:
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
         """Keep outcomes. One that is there already changes nothing."""
-        self._buffer += [outcome for outcome in outcomes if self._keep(outcome)]
-        # Often enough to lose little, seldom enough that long campaigns have few parts.
+        for outcome in outcomes:
+            self._keep(outcome)
+        # Often enough to lose little, seldom enough that writing takes no time worth the name.
         now = time.monotonic()
         pause = min(max((now - self._begun) / 200, 1.0), 30.0)
         if now - self._flushed >= pause:
@@ -105,45 +100,39 @@ class State:
     def flush(self) -> None:
         """Write the rows that are in memory only."""
         self._flushed = time.monotonic()
-        if not self._buffer:
-            return
-        pa = optional("pyarrow", extra="studies")
-        columns: dict[str, list[Any]] = {
-            "id": [self.design.ids[outcome.number] for outcome in self._buffer]
-        }
-        for field in Outcome._fields:
-            columns[field] = [getattr(outcome, field) for outcome in self._buffer]
-        name, digest = write_part(self.folder, self._number + 1, self._owner, pa.table(columns))
-        self._parts[name] = digest
-        self._number += 1
-        self._buffer = []
-        self._write_list()
+        if self._unwritten:
+            self._write()
 
-    def record(self, results: dict[str, str]) -> None:
-        """Note the digests of the finished results; none while they are being written."""
-        self._results = results
-        self._write_list()
+    def record(self, names: Iterable[str]) -> None:
+        """Note the digests of finished files; none while they are being written."""
+        self._digests = digests_of(self.folder, names)
+        self._write()
 
-    def _write_list(self) -> None:
-        write_list(self.folder, self._owner, self._parts, self._results)
+    def _write(self) -> None:
+        write_rows(self.folder, self._owner, self._lines.values(), self._digests)
+        self.kept = len(self._lines)
+        self._unwritten = False
 
-    def _keep(self, outcome: Outcome) -> bool:
+    def _keep(self, outcome: Outcome) -> None:
         """The first outcome of a task counts, but a result replaces an error."""
         known = self.outcomes.get(outcome.number)
         if known is not None and (known.status != "error" or outcome.status == "error"):
-            return False
+            return
         self.outcomes[outcome.number] = outcome
-        return True
+        task = self.design.ids[outcome.number]
+        self._lines[outcome.number] = sealed({"id": task, **outcome._asdict()})
+        self._unwritten = True
 
     def _take_up(self, stored: Stored, resume: bool) -> None:
         """Begin with what is there: refuse what is not of this plan, say what is damaged."""
-        parts = [file for file in stored.files if part_number(Path(file.name).name)]
-        if parts:
-            _check(stored, self._owner, self.folder)
+        if (self.folder / _OLD_LIST).exists():
+            _check({}, self._owner, self.folder)
+        if stored.rows and stored.owner is not None:
+            _check(stored.owner, self._owner, self.folder)
         numbers = {task_id: number for number, task_id in enumerate(self.design.ids)}
         for row in stored.rows:
-            fields = (row[name] for name in Outcome._fields[1:])
-            self._keep(Outcome(numbers[row["id"]], *fields))
+            if (number := numbers.get(row.pop("id"))) is not None:
+                self._keep(Outcome(**{**row, "number": number}))
         if self.outcomes and not resume:
             raise StudyError(
                 f"{self.folder}: {len(self.outcomes)} of {len(self.design.tasks)} rows of "
@@ -155,24 +144,20 @@ class State:
                 unfinished.unlink()
         for file in stored.files:
             if file.damage:
-                _note(self._put_aside(file))
-        self._number = max((part_number(Path(file.name).name) for file in parts), default=0)
-        self._parts = stored.parts
-        self._results = stored.results if self.outcomes else {}
-        self._write_list()
+                path = self.folder / file.name
+                what = self._put_aside(path) if file.name == ROWS else "written anew at the end"
+                _note(f"{path}: damaged ({file.damage}); {what}")
+        self._digests = stored.digests if self.outcomes else {}
+        self._write()
 
-    def _put_aside(self, file: CheckedFile) -> str:
-        """Make room for what replaces a damaged file; the line that says so."""
-        path = self.folder / file.name
-        line = f"{path}: damaged ({file.damage}); "
-        if not part_number(path.name):
-            return line + "written anew" + ("" if file.name == LIST else " at the end")
-        if path.exists():
-            aside = path.parent / "damaged"
-            aside.mkdir(exist_ok=True)
-            path.replace(aside / path.name)
-            line += f"moved to {aside}, "
-        return line + "its tasks run again"
+    def _put_aside(self, path: Path) -> str:
+        """Make room for the rows that are whole; what is said of it."""
+        lost = f"{len(self.design.tasks) - len(self.outcomes)} tasks have no row and run again"
+        if not path.exists():
+            return lost
+        aside = path.with_suffix(".damaged")
+        path.replace(aside)
+        return f"moved to {aside}, {lost}"
 
 
 def _lock(folder: Path) -> int:
@@ -194,18 +179,9 @@ def _note(text: str) -> None:
     print(printable(f"note: {text}"), file=sys.stderr)
 
 
-def _check(stored: Stored, wanted: Owner, folder: Path) -> None:
+def _check(found: Owner, wanted: Owner, folder: Path) -> None:
     """Refuse a state that is not of this plan and this version."""
     remedy = f"choose another --out, or remove {folder / 'state'}"
-    damage = stored.files[0].damage
-    if damage == MISSING:
-        raise StudyError(
-            f"{folder / LIST} is missing, which says what the rows beside it belong to: "
-            f"put it back, {remedy}"
-        )
-    found = stored.owner
-    if found is None:  # neither the list nor any part is whole: there is nothing to go on with
-        return
     if found.get("format") != wanted["format"]:
         raise StudyError(f"{folder / 'state'}: no state of this version of cosched: {remedy}")
     names = {"study": "study", "quick": "value of --quick", "version": "version of cosched"}

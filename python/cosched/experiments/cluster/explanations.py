@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cosched.experiments.cluster import cells, measures, readings
-from cosched.experiments.cluster.cells import Cells, Sets, printed
+from cosched.experiments.cluster import measures, readings, table_cells
+from cosched.experiments.cluster.table_cells import Cells, Sets, printed
 from cosched.experiments.ledger import Reading
 from cosched.experiments.measures import Table
 from cosched.experiments.tolerances import Seen
@@ -40,7 +40,7 @@ def _by_trace(frame: pd.DataFrame) -> pd.DataFrame:
 
 def pooled(frame: pd.DataFrame, others: pd.DataFrame) -> Sets:
     """Tables 2 and 5 under that reading."""
-    return cells.degradations(with_pooled(frame, others), intervals=False)
+    return table_cells.degradations(with_pooled(frame, others), intervals=False)
 
 
 def without_worst(frame: pd.DataFrame) -> Sets:
@@ -48,7 +48,7 @@ def without_worst(frame: pd.DataFrame) -> Sets:
     keys = ["traces", "algorithm"]
     worst = frame.loc[frame.groupby(keys).degradation.idxmax()].set_index(keys).trace
     their = worst.loc[frame.set_index(keys).index].to_numpy()
-    return cells.degradations(frame[frame.trace.to_numpy() != their], intervals=False)
+    return table_cells.degradations(frame[frame.trace.to_numpy() != their], intervals=False)
 
 
 _POOLED = "the bound without (1d), with jobs at any speed"
@@ -68,7 +68,7 @@ def degradation(study: str, kind: str, name: str = "") -> Reading:
 
 def counted(others: pd.DataFrame) -> Sets:
     """Costs of Table 3 under the other counts, of the policies that were simulated for them."""
-    return cells.busy(_counts(others))
+    return table_cells.busy(_counts(others))
 
 
 def _counts(others: pd.DataFrame) -> pd.DataFrame:
@@ -79,7 +79,7 @@ def _counts(others: pd.DataFrame) -> pd.DataFrame:
 def counted_at_rate(frame: pd.DataFrame, others: pd.DataFrame) -> Sets:
     """All of Table 3 under the other counts, and with as many jobs an hour as the paper's."""
     plain, again = (
-        cells.busy(rows, intervals=False)["scaled"].found for rows in (frame, _counts(others))
+        table_cells.busy(rows, intervals=False)["scaled"].found for rows in (frame, _counts(others))
     )
     theirs = printed(3)["scaled"].found
     found = {}
@@ -113,7 +113,7 @@ RATE = Reading("at the paper's jobs an hour", *_AT_RATE)
 
 def free_log(frame: pd.DataFrame) -> Sets:
     """Table 4 with the whole log as it is without a penalty."""
-    sets = dict(cells.underutilisation(frame, intervals=False))
+    sets = dict(table_cells.underutilisation(frame, intervals=False))
     return sets | {"log": sets["log-free"]}
 
 
@@ -125,7 +125,7 @@ NO_PENALTY = Reading("without the penalty of 300 s", (TABLE_4,), free_log)
 def paper_easy(frame: pd.DataFrame) -> Table:
     """Figure 3 with EASY's underutilisation as the paper prints it in Table 4."""
     wide = measures.by_period(frame).wide.copy()
-    for kind in cells.SETS:
+    for kind in table_cells.SETS:
         wide["EASY underutilisation", kind] = printed(4)[kind].found["avg", "EASY"].value
     return Table(wide)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosched.experiments.cluster.cells import Cells, Sets
+from cosched.experiments.cluster.table_cells import Cells, Sets
 from cosched.experiments.measures import Table, measure, of
 from cosched.experiments.tolerances import Seen
 

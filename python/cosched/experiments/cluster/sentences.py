@@ -7,9 +7,9 @@ from math import inf
 
 from cosched.cluster import TABLE_2
 from cosched.experiments import measures as f
-from cosched.experiments.cluster.cells import COSTS, WORDS, in_set, printed
 from cosched.experiments.cluster.costs import BEST
 from cosched.experiments.cluster.degradation import NOT_DRAWN
+from cosched.experiments.cluster.table_cells import COSTS, WORDS, in_set, printed
 from cosched.experiments.tolerances import Curve
 
 #: The policies that Figure 1 draws.
