@@ -97,7 +97,7 @@ def test_dates_of_no_zone_are_refused(written, collected):
     [
         (lambda t: t.replace("\n ", "\nroot|", 1), "is not below root|fields: expected"),
         (lambda t: "\n".join(line.lstrip() for line in t.splitlines()), "is not below root"),
-        (lambda t: t.partition("\n")[2], "no column Account"),
+        (lambda t: t.partition("\n")[2], "no header"),
         (lambda t: t.replace("\n ", "\nroot||1||||||||||\n ", 1), "is not below|fields: expected"),
     ],
 )  # fmt: skip

@@ -372,7 +372,8 @@ class Instance(core.Instance):
 
         * A log of the Parallel Workloads Archive (``.swf``, ``.swf.gz``): see :func:`from_swf`.
         * CSV with the columns of :class:`Instance`.
-        * What ``sacct -P`` printed (``.txt``, ``.sacct``), on a `machine`: see :func:`from_sacct`.
+        * What ``sacct -P`` printed (``.txt``, or known by its header), on a `machine`: see
+          :func:`from_sacct`.
         * JSON ``{"nodes": 4, "jobs": {"submit": [...], ...}}``, as :meth:`write` makes it.
 
         Parameters

@@ -305,7 +305,7 @@ def _bounds(
             number("0" if keys.get(key, "").upper() in _HARMLESS else keys[key], line.place, key)
             for key in ("minnodes", "maxnodes")
         )
-        if keys.get("state", "UP").upper() not in ("UP", "YES"):
+        if keys.get("state", "UP").upper() not in ("UP", "YES", "DRAIN"):  # DRAIN: none comes
             found[keys["partitionname"]] = (0, 0)
         elif least > 1 or most > 0:
             found[keys["partitionname"]] = (int(least), int(most) or MOST_HOSTS)

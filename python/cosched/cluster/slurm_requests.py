@@ -162,7 +162,10 @@ class Wishes:
         for part in text.split(","):
             name, _, count = part.partition(":")
             if name not in names:
-                raise InvalidInstance(f"licence {shorten(name)}: expected {', '.join(names)}")
+                known = f"one of {', '.join(names)}" if names else "Licenses in the configuration"
+                raise InvalidInstance(f"licence {shorten(name)}: expected {known}")
+            if not re.fullmatch("[0-9]{0,9}", count):
+                raise InvalidInstance(f"licence {shorten(part)}: expected a number of {name}")
             wanted.append((names.index(name), int(count or 1)))
         return {"licences": wanted}
 

@@ -48,7 +48,7 @@ def read_jobs(
             raise InvalidInstance(f"{path}: with a machine expected the convention rigid")
         convention = "rigid" if io.bare_name(path).endswith(".swf") else None
     name = Path(path).name
-    if io.bare_name(path).endswith((".txt", ".sacct")):
+    if _of_sacct(path, of_sacct["delimiter"]):
         if machine is None:
             raise InvalidInstance(f"{path}: sacct output: expected a machine (--machine)")
         for argument in ("cores_per_node", "memory_per_node"):
@@ -71,6 +71,15 @@ def read_jobs(
             raise InvalidInstance(f"{path}: {ignored} is for .swf logs only")
     found = _table(path, nodes)
     return found._replace(notes=(*found.notes, *said))
+
+
+def _of_sacct(path: str | PathLike[str], delimiter: str | None) -> bool:
+    """Whether sacct printed it: by the name, else by marks between the fields of its first line."""
+    name = io.bare_name(path)
+    if name.endswith((".txt", ".sacct", ".swf", ".json")) or not Path(path).is_file():
+        return name.endswith((".txt", ".sacct"))
+    first = io.read_bytes(path, renamed=True).partition(b"\n")[0].decode("utf-8", "replace")
+    return "|" in first or "JobID" in first.split(delimiter or "|")
 
 
 def _table(path: str | PathLike[str], nodes: int | None) -> Given:

@@ -8,11 +8,23 @@ from datetime import datetime, timezone
 
 from cosched import io
 from cosched.cluster.live.model import Job, moment_of
-from cosched.cluster.live.records import moment
+from cosched.cluster.live.records import finite, moment, object_of
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
 
 _PARTS = ("SITE", "AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION", "QOS", "NICE")
+#: What sdiag tells: when it was asked and when the last cycle of the backfill scheduler was
+#: (seconds since 1970), how long that took (microseconds), and how many jobs it tried; by the key
+#: of its JSON, and the line of its text.
+_SDIAG = {
+    "asked": ("req_time", r"sdiag output at .*\(([0-9]{1,15})\)"),
+    "last": ("bf_when_last_cycle", r"Last cycle when:.*\(([0-9]{1,15})\)"),
+    "cost": ("bf_cycle_last", r"(?s)Backfilling stats.*?Last cycle:\s+([0-9]{1,15})"),
+    "depth": (
+        "bf_last_depth_try",
+        r"(?s)Backfilling stats.*?Last depth cycle \(try sched\):\s+([0-9]{1,15})",
+    ),
+}
 
 
 def told(texts: Mapping[str, str]) -> float | None:
@@ -38,8 +50,7 @@ def taken(texts: Mapping[str, str], jobs: Iterable[Job], offset: float) -> float
     found = re.search(r"Configuration data as of (\S+)", texts.get("scontrol_config.txt", ""))
     when = moment(found[1], offset) if found else None
     if when is None:
-        seen = re.search(r"sdiag output at .*\(([0-9]+)\)", texts.get("sdiag.txt", ""))
-        when = float(seen[1]) if seen else None
+        when = _diagnosed(texts).get("asked")
     known = [t for job in jobs for t in (job.submit, job.start) if t]
     if job_times := [job.start for job in jobs if job.start and job.state == "RUNNING"]:
         known = [*job_times, *(job.submit or 0 for job in jobs)]
@@ -49,27 +60,46 @@ def taken(texts: Mapping[str, str], jobs: Iterable[Job], offset: float) -> float
 def priorities(text: str) -> dict[int, dict[str, float]]:
     """Parts of the priority of each pending job, as ``sprio -l`` prints them."""
     found: dict[int, dict[str, float]] = {}
-    lines = text.splitlines()
-    names = lines[0].split() if lines else []
-    if "PRIORITY" not in names:
-        return found
-    columns = names[names.index("PRIORITY") :]
-    for line in lines[1:]:
-        cells = line.split()
-        # The user's name may be empty; numbers are counted from the priority on.
-        begin = next((k for k in range(2, len(cells)) if _is_number(cells[k])), None)
-        if begin is None or not cells[0].isdigit():
-            continue
-        numbers = [float(cell) for cell in cells[begin:] if _is_number(cell)]
-        own = dict(zip(columns, numbers, strict=False))
-        found.setdefault(
-            int(cells[0]), {key: own[key] for key in ("PRIORITY", *_PARTS) if key in own}
-        )
+    columns: list[str] = []
+    for line, cells in enumerate(map(str.split, text.splitlines()), 1):
+        if "PRIORITY" in cells:
+            columns = cells[cells.index("PRIORITY") :]
+        elif cells and re.fullmatch("[0-9]{1,15}", cells[0]):
+            if not columns:
+                raise InvalidInstance(f"sprio.txt: line {line}: no header: expected sprio -l")
+            own = _parts(columns, cells[1:])
+            if own is None:
+                numbers = ", ".join(name for name in columns if name in ("PRIORITY", *_PARTS))
+                raise InvalidInstance(f"sprio.txt: line {line}: expected numbers: {numbers}")
+            found.setdefault(int(cells[0]), own)
     return found
 
 
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"-?[0-9.]+", text) is not None
+def _parts(columns: list[str], cells: list[str]) -> dict[str, float] | None:
+    """Counted from the end: users and accounts may be missing, or numbers. The name of a QOS is a
+    text, and may be missing too; TRES are the last, where there are some."""
+    if columns[-1] == "TRES":
+        columns = columns[:-1]
+        cells = cells[:-1] if cells and "=" in cells[-1] else cells
+    for names in (columns, [name for name in columns if name != "QOSNAME"]):
+        own = dict(zip(names, cells[len(cells) - len(names) :], strict=False))
+        texts = [own.get(name, "") for name in names if name != "QOSNAME"]
+        if all(re.fullmatch(r"-?[0-9]{1,18}(\.[0-9]+)?", text) for text in texts):
+            return {name: float(own[name]) for name in ("PRIORITY", *_PARTS) if name in own}
+    return None
+
+
+def _diagnosed(texts: Mapping[str, str]) -> dict[str, float]:
+    """What sdiag tells, by the names above: of its text, or of ``sdiag --json``."""
+    text = texts.get("sdiag.txt", "")
+    if not text.lstrip().startswith("{"):
+        seen = {name: re.search(line, text) for name, (_, line) in _SDIAG.items()}
+        return {name: float(found[1]) for name, found in seen.items() if found}
+    told = object_of(io.parse_json(text, "sdiag.txt")).get("statistics")
+    if not isinstance(told, Mapping):
+        raise InvalidInstance("sdiag.txt: statistics: expected an object, as sdiag --json has it")
+    known = {name: finite(told.get(key)) for name, (key, _) in _SDIAG.items()}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def clocks(
@@ -89,19 +119,12 @@ def clocks(
     boot = moment(given.get("BOOT_TIME", ""), offset)
     if boot is not None:
         found["boot"] = boot
-    cycle = re.search(r"Last cycle when:.*\(([0-9]+)\)", texts.get("sdiag.txt", ""))
-    if cycle and 0 < float(cycle[1]) <= now:
-        found["last_cycle"] = float(cycle[1])
-    cost = re.search(
-        r"Backfilling stats.*?Last cycle:\s+([0-9]+)", texts.get("sdiag.txt", ""), re.S
-    )
-    depth = re.search(
-        r"Backfilling stats.*?Last depth cycle \(try sched\):\s+([0-9]+)",
-        texts.get("sdiag.txt", ""), re.S,
-    )  # fmt: skip
-    if cycle and cost:
-        found["cycle"] = float(cost[1]) / 1e6
-        found["test"] = found["cycle"] / max(float(depth[1]) if depth else 0.0, 1.0)
+    told = _diagnosed(texts)
+    if 0 < told.get("last", 0.0) <= now:
+        found["last_cycle"] = told["last"]
+    if "last" in told and "cost" in told:
+        found["cycle"] = told["cost"] / 1e6
+        found["test"] = found["cycle"] / max(told.get("depth", 0.0), 1.0)
     for key, name in (
         ("weight_age", "PriorityWeightAge"), ("weight_fairshare", "PriorityWeightFairShare"),
     ):  # fmt: skip

@@ -7,7 +7,6 @@ import re
 from cosched.cluster.live.model import Ended, made
 from cosched.cluster.live.outputs import rows
 from cosched.cluster.live.records import moment
-from cosched.errors import InvalidInstance
 
 _NEEDED = ("JobID", "Submit", "Start", "End")
 
@@ -15,11 +14,7 @@ _NEEDED = ("JobID", "Submit", "Start", "End")
 def history_of(text: str, offset: float = 0.0, name: str = "sacct.txt") -> list[Ended]:
     """Jobs that have ended, by submission."""
     found = []
-    for number, row in enumerate(rows(text, name), 2):
-        if number == 2 and (lacking := [name for name in _NEEDED if name not in row]):
-            raise InvalidInstance(
-                f"{name}: line 1: no {lacking[0]}: expected the fields {', '.join(_NEEDED)}"
-            )
+    for number, row in enumerate(rows(text, name, _NEEDED), 2):
         if "." in row["JobID"] or not row.get("State", "COMPLETED").strip():
             continue
         submit, start, end = (moment(row[key], offset) for key in ("Submit", "Start", "End"))

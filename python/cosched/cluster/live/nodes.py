@@ -101,6 +101,8 @@ def _of_sinfo(text: str) -> tuple[dict[str, Node], dict[str, _Partition]]:
     if not text:
         return {}, {}
     data = object_of(io.parse_json(text, "sinfo.json"))
+    if not {"nodes", "sinfo"} & set(data):
+        raise InvalidInstance("sinfo.json: expected nodes or sinfo, as sinfo --json prints them")
     named: dict[str, _Partition] = {}
     nodes: dict[str, Node] = {}
     for one in _objects(data.get("nodes"), "nodes"):  # to 22.05
@@ -110,7 +112,7 @@ def _of_sinfo(text: str) -> tuple[dict[str, Node], dict[str, _Partition]]:
         states = (*_words(one.get("state")), *_words(one.get("state_flags")))
         nodes[name] = Node(
             name, whole(one.get("cpus")), whole(one.get("real_memory")), states,
-            word(one.get("gres")), word(one.get("features")), whole(one.get("sockets")),
+            word(one.get("gres")), _listed(one.get("features")), whole(one.get("sockets")),
             whole(one.get("cores")), whole(one.get("threads")), whole(one.get("weight")),
         )  # fmt: skip
     for one in _objects(data.get("sinfo"), "sinfo"):  # alike ones together
@@ -126,7 +128,7 @@ def _of_sinfo(text: str) -> tuple[dict[str, Node], dict[str, _Partition]]:
             own.nodes.append(name)
             nodes[name] = Node(
                 name, state=states, gres=word(object_of(one.get("gres")).get("total")),
-                features=word(object_of(one.get("features")).get("total")), **sizes,
+                features=_listed(object_of(one.get("features")).get("total")), **sizes,
             )  # fmt: skip
     return {name: one for name, one in nodes.items() if name}, named
 
@@ -144,6 +146,10 @@ def _words(value: Any) -> list[str]:
     if isinstance(value, str):
         return [one for one in value.split(",") if one]
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _listed(value: Any) -> str:
+    return ",".join(word(one) for one in _words(value))
 
 
 def _limits(part: Mapping[str, Any]) -> str:

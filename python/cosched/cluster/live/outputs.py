@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -38,7 +38,7 @@ SACCT_FIELDS = (
 _ALSO = ("sshare_long.txt", "sacct.txt", "times.json")
 #: Other names of the same outputs.
 _ALIASES = {
-    "config.txt": "scontrol_config.txt", "node.txt": "scontrol_node.txt",
+    "sdiag.json": "sdiag.txt", "config.txt": "scontrol_config.txt", "node.txt": "scontrol_node.txt",
     "partition.txt": "scontrol_partition.txt", "job.txt": "scontrol_job.txt",
     "resv.txt": "scontrol_reservation.txt", "show_job.json": "scontrol_job.json",
     "show_node.json": "scontrol_node.json",
@@ -115,6 +115,14 @@ def asked(history: str | None) -> tuple[dict[str, str], list[str]]:
     return texts, missing
 
 
+def require_texts(texts: Mapping[str, str]) -> None:
+    """Refuse JSON where a command's text is expected; sdiag is read in both forms."""
+    for name, text in texts.items():
+        if name.endswith(".txt") and name != "sdiag.txt" and text.lstrip().startswith("{"):
+            told = f" prints it: {COMMANDS[name]}" if name in COMMANDS else " without --json"
+            raise InvalidInstance(f"{name}: JSON: expected text, as Slurm{told}")
+
+
 def days_of(text: str) -> str | None:
     """``14``, ``14d`` as sacct says it (``14days``); None: it is the name of a file."""
     found = re.fullmatch(r"([0-9]{1,4})d?(?:ays?)?", text.strip())
@@ -138,19 +146,20 @@ def records(text: str, first: str) -> Iterator[list[tuple[str, str]]]:
         yield own
 
 
-def rows(text: str, place: str, needed: Iterable[str] = ()) -> list[dict[str, str]]:
+def rows(text: str, place: str, needed: Sequence[str] = ()) -> list[dict[str, str]]:
     """A table whose columns are parted by ``|``; `needed`: some that its header has."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return []
     names = lines[0].split("|")
-    lacking = next((name for name in needed if name not in names), None)
-    if lacking is not None:
-        raise InvalidInstance(f"{place}: line 1: no column {lacking}: expected the header as well")
+    lacking = [name for name in needed if name not in names]
+    if lacking:
+        what = f"no column {lacking[0]}" if len(lacking) < len(needed) else "no header"
+        raise InvalidInstance(f"{place}: line 1: {what}: expected {', '.join(needed)}")
     found = []
     for number, line in enumerate(lines[1:], 2):
         cells = line.split("|")
-        if cells[-1] == "" and len(cells) == len(names) + 1:  # -p ends lines with a bar
+        if names[-1] and cells[-1] == "" and len(cells) == len(names) + 1:  # a bar at the end
             del cells[-1]
         if len(cells) != len(names):
             raise InvalidInstance(

@@ -16,7 +16,7 @@ from cosched.cluster.slurm_requests import array_tasks
 from cosched.errors import InvalidInstance, shorten
 
 #: Larger ones are codes of Slurm: no value, infinite.
-_CODES = 0xFFFFFFF0
+_CODES, _LARGEST = 0xFFFFFFF0, 0xFFFFFFFFFFFFFF00
 _NOTHING = ("(null)", "none", "n/a", "unknown", "")
 _STATES = {"CONFIGURING": "RUNNING", "STAGE_OUT": "RUNNING", "REQUEUED": "PENDING",
            "REQUEUE_HOLD": "PENDING", "RESV_DEL_HOLD": "PENDING", "SPECIAL_EXIT": "PENDING",
@@ -34,15 +34,23 @@ def number(value: Any) -> float | None:
         value = float(value) if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value.strip()) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    if value >= 0xFFFFFFFFFFFFFF00 or _CODES <= value <= 0xFFFFFFFF:
+    if value == math.inf:
+        return math.inf
+    if not -_LARGEST < value < _LARGEST or _CODES <= value <= 0xFFFFFFFF:
         return None
     return float(value)
 
 
-def whole(value: Any) -> int | None:
-    """The same as an integer; None: not set, or no such number."""
+def finite(value: Any) -> float | None:
+    """The same; None: not set, or infinite."""
     known = number(value)
-    return None if known is None or not math.isfinite(known) else int(known)
+    return None if known == math.inf else known
+
+
+def whole(value: Any) -> int | None:
+    """The same as an integer."""
+    known = finite(value)
+    return None if known is None else int(known)
 
 
 def object_of(value: Any) -> Mapping[str, Any]:
@@ -65,11 +73,7 @@ def jobs_of_json(text: str, place: str) -> tuple[list[Job], dict[str, Any]]:
         raise InvalidInstance(f"{place}: jobs: expected a list, as squeue --json prints it")
     meta = object_of(data.get("meta"))
     slurm = object_of(meta.get("Slurm") or meta.get("slurm"))
-    taken = number(data.get("last_update"))
-    facts = {
-        "version": word(slurm.get("release")),
-        "taken": taken if taken is not None and math.isfinite(taken) else None,
-    }
+    facts = {"version": word(slurm.get("release")), "taken": finite(data.get("last_update"))}
     found = []
     for row, job in enumerate(data["jobs"]):
         if not isinstance(job, Mapping) or whole(job.get("job_id")) is None:
@@ -88,30 +92,32 @@ def _of_json(job: Mapping[str, Any], state: str, place: str) -> dict[str, Any]:
     shared = word(job.get("shared")) + word(job.get("oversubscribe"))
     exclusive = job.get("exclusive")
     priority = job.get("priority")
-    raw = priority.get("number") if isinstance(priority, Mapping) else priority
+    if isinstance(priority, Mapping):  # its number as it is: the largest are no codes
+        said = priority.get("set", True) and not priority.get("infinite")
+        priority = priority.get("number") if said else None
     array = whole(job.get("array_job_id")) or None
     return {
         "id": whole(job["job_id"]),
         "user": word(job.get("user_name")) or word(job.get("user_id")),
         "account": word(job.get("account")), "partition": word(job.get("partition")),
         "qos": word(job.get("qos")), "name": word(job.get("name")), "state": state,
-        **{key: number(job.get(f"{key}_time")) or None
+        **{key: finite(job.get(f"{key}_time")) or None
            for key in ("submit", "eligible", "accrue", "start")},
         "limit": None if minutes is None else 60 * minutes,
         "nodes": whole(job.get("node_count")),
-        "exact": bool(number(job.get("max_nodes"))),
+        "exact": bool(finite(job.get("max_nodes"))),
         "cpus": whole(job.get("cpus")) or 1,
         "exclusive": "none" in shared or bool(exclusive and "true" in str(exclusive).lower()),
-        "memory": number(job.get("memory_per_node")),
-        "memory_per_cpu": number(job.get("memory_per_cpu")),
+        "memory": finite(job.get("memory_per_node")),
+        "memory_per_cpu": finite(job.get("memory_per_cpu")),
         "gres": _gpus(word(job.get("tres_per_node"))), "gpus": _gpus(word(job.get("tres_per_job"))),
-        "priority": raw if isinstance(raw, (int, float)) else number(raw),
-        "nice": number(job.get("nice")), "reason": word(job.get("state_reason")),
+        "priority": priority if isinstance(priority, int) else finite(priority),
+        "nice": finite(job.get("nice")), "reason": word(job.get("state_reason")),
         "dependency": word(job.get("dependency")), "features": word(job.get("features")),
         "licences": word(job.get("licenses")), "reservation": word(job.get("resv_name")),
         "array": [array, whole(job.get("array_max_tasks")) or 0] if array else None,
         "tasks": _waiting_tasks(word(job.get("array_task_string"))) if state == "PENDING" else 1,
-        "billing": number(job.get("billable_tres")),
+        "billing": finite(job.get("billable_tres")),
         "holds": _held(job, place) if state == "RUNNING" else (),
     }  # fmt: skip
 
@@ -144,7 +150,7 @@ def _held_of(entry: Mapping[str, Any]) -> Held:
     return Held(
         word(entry.get("name") or entry.get("nodename")),
         whole(object_of(entry.get("cpus")).get("count")) or _allocated(entry.get("sockets")),
-        number(amount if amount is not None else entry.get("memory_allocated")) or 0.0,
+        finite(amount if amount is not None else entry.get("memory_allocated")) or 0.0,
     )
 
 

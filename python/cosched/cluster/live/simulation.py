@@ -187,6 +187,8 @@ class Simulation(Wants):
         wanted = [*self._wanted, *(self._wants(-1, job) for job in arrivals)]
         names = {part.name for part in self.machine.partitions}
         usual = self.machine.slurm.default_partition
+        own = [job.partition.split(",") if job.state == "RUNNING" else self._open(job)
+               for job in jobs]  # fmt: skip
         submit = [self._since(job) for job in jobs]
         limit = [limit_of(job, self.machine) for job in jobs]
         instance = Instance(
@@ -195,8 +197,7 @@ class Simulation(Wants):
                 "submit": submit, "tasks": [self._tasks(job) for job in jobs],
                 "cpu": np.ones(len(jobs)), "memory": np.ones(len(jobs)),
                 "runtime": limit, "estimate": limit, "user": [job.user for job in jobs],
-                "partition": [",".join(p for p in job.partition.split(",") if p in names)
-                              or usual for job in jobs],
+                "partition": [",".join(p for p in parts if p in names) or usual for parts in own],
             },
             self.machine.node_count if self.whole else self.machine.cores,
         )  # fmt: skip

@@ -182,6 +182,7 @@ class Snapshot:
         -------
         Snapshot
         """
+        outputs.require_texts(texts)
         missing = list(said or ())
         jobs, version, taken, offset = _jobs(texts, where, missing, timezone)
         taken = clocks.taken(texts, jobs, offset) if taken is None else taken
@@ -195,6 +196,9 @@ class Snapshot:
             "sacct.txt": "no history: run times and arrivals are uncalibrated",
         }  # fmt: skip
         missing += [f"no {name}: {what}" for name, what in wanted.items() if name not in texts]
+        shares = accounts.shares(texts)
+        if "sshare.txt" in texts and not shares:
+            missing.append("sshare.txt begins with no account: fair-share stays as it is now")
         known = machine_shown(shown["config"], shown["nodes"], shown["partitions"])
         hidden = hidden_jobs(texts.get("scontrol_node.txt", ""), jobs, taken)
         if hidden:
@@ -205,7 +209,7 @@ class Snapshot:
         return cls(
             taken=taken, jobs=tuple(jobs + hidden), shown=shown,
             version=version or (known.slurm.version if known.slurm else ""),
-            shares=accounts.shares(texts), limits=accounts.limits(texts), priorities=priorities,
+            shares=shares, limits=accounts.limits(texts), priorities=priorities,
             clocks=clocks.clocks(texts, jobs, priorities, known, taken, offset),
             history=history_of(texts.get("sacct.txt", ""), offset),
             missing=tuple(missing),

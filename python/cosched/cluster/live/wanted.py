@@ -39,7 +39,7 @@ class Wants:
             }  # fmt: skip
         wanted: dict[str, Any] = {"begin": self.now, **self._of_owner(job)}
         wanted |= self._resources(job)
-        if job.reason in HELD or job.priority == 0:
+        if job.reason in HELD or job.priority == 0 or not self._open(job):
             wanted["held"] = True
         begin = job.eligible
         if begin and begin > self.snapshot.taken:
@@ -52,17 +52,27 @@ class Wants:
         try:
             wanted |= self.wishes.places({"constraint": job.features}, wanted)
         except InvalidInstance as error:
-            self._say(f"job {job['id']}: {error}")
+            self._say_of(job, error)
         wanted["nice"] = -self._fixed_part(job)
         if job.arrives is None and job.priority is not None:
             wanted["waiting"] = (float(job.priority), self._accrues(job))
         return wanted
 
+    def _open(self, job: Job) -> list[str]:
+        """Partitions that let it start: none whose State is DOWN or INACTIVE."""
+        bounds, found = self.machine.slurm.bounds, []
+        for name in job.partition.split(","):
+            if bounds.get(name, (0, 1))[1]:
+                found.append(name)
+            else:
+                self._say(f"State of partition {name}: its jobs that wait do not start")
+        return found
+
     def _licences(self, job: Job) -> dict[str, Any]:
         try:
             return self.wishes.licences_of(job.licences) if job.licences else {}
         except InvalidInstance as error:
-            self._say(f"job {job['id']}: {error}")
+            self._say_of(job, error)
             return {}
 
     def _array(self, job: Job) -> dict[str, int]:
@@ -86,6 +96,13 @@ class Wants:
     def _say(self, text: str) -> None:
         if text not in self.not_modelled:
             self.not_modelled.append(text)
+
+    def _say_of(self, job: Job, error: InvalidInstance) -> None:
+        """Of a job by the number that its user knows; the first task of an array speaks for all."""
+        if job.id in self._known:
+            self._say(f"job {job.id}: {error}")
+        elif job.arrives is None and job.id > 0:
+            self._say(f"what is asked for: {error}")
 
     def _of_owner(self, job: Job) -> dict[str, Any]:
         known = self._accounts
@@ -128,7 +145,7 @@ class Wants:
         try:
             return self.wishes.resources(asked, max(int(job.cpus or 1), 1), part)
         except InvalidInstance as error:
-            self._say(f"job {job['id']}: {error}")
+            self._say_of(job, error)
             return {"tasks": int(job.cpus or 1)}
 
     def _dependencies(self, job: Job) -> dict[str, Any]:
@@ -155,6 +172,10 @@ class Wants:
             return self._qos_part.get(job.qos, 0.0)
         rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if self._ages() else 0.0)
         return rest - (parts.get("FAIRSHARE", 0.0) if self._shares_count(job) else 0.0)
+
+    @cached_property
+    def _known(self) -> frozenset[int]:
+        return frozenset(job.id for job in self.snapshot.jobs)
 
     @cached_property
     def _lowest(self) -> float:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: GB (2^30 bytes) of Slurm's units; without one: megabytes.
 _GB = {"K": 2**-20, "M": 2**-10, "": 2**-10, "G": 1.0, "T": 2.0**10, "P": 2.0**20, "E": 2.0**30}
+#: Slurm's flag of a ReqMem that is that of a CPU (2^31 MB), as old versions print it.
+_PER_CPU = 2.0**21
 _SIZE = r"([0-9]+(?:\.[0-9]+)?)([KMGTPE]?)"
 
 
@@ -27,6 +29,15 @@ def cpus_and_nodes(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return np.where(known, allocated, asked), nodes, ~known
 
 
+def contradicted(rows: pd.DataFrame) -> np.ndarray:
+    """Whether CPUs or nodes of a job are others in AllocTRES than in the columns of their own."""
+    found = np.zeros(len(rows), dtype=bool)
+    for names, of_tres in ((("AllocCPUS", "NCPUS"), "cpu"), (("AllocNodes", "NNodes"), "node")):
+        counted, own = (_first_known(rows, some, of_tres) for some in (("AllocTRES",), names))
+        found |= (counted > 0) & (own > 0) & (counted != own)
+    return found
+
+
 def memory_gb(rows: pd.DataFrame, cpus: np.ndarray, nodes: np.ndarray) -> np.ndarray | None:
     """GB of the whole job: allocated, else asked for; nan where neither is known."""
     found = np.full(len(rows), np.nan)
@@ -38,6 +49,8 @@ def memory_gb(rows: pd.DataFrame, cpus: np.ndarray, nodes: np.ndarray) -> np.nda
         pattern = rf"^{_SIZE}([nc]?)$"
         amount = each(rows["ReqMem"], lambda t: _size(t.str.extract(pattern)))
         per = each(rows["ReqMem"], lambda t: t.str.extract(pattern)[2].fillna(""))
+        flagged = (per != "") & (amount >= _PER_CPU) & (amount < 2 * _PER_CPU)
+        amount, per = np.where(flagged, amount - _PER_CPU, amount), np.where(flagged, "c", per)
         times = np.select([per == "n", per == "c"], [nodes, cpus], 1.0)
         found = np.where(found > 0, found, amount * times)
     elif not columns:

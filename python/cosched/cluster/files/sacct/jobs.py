@@ -160,6 +160,7 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
         per_core = np.where(only_asked, 1.0, per_core)
     jobs["tasks"] = holds.cores_of(cpus, nodes, per_core)
     jobs["threads"], jobs["nodes"] = cpus, nodes
+    jobs["contradicted"] = holds.contradicted(rows)
     memory, gpus = holds.memory_gb(rows, cpus, nodes), holds.gpus(rows)
     if memory is not None and not np.isnan(memory).all():
         jobs["memory_gb"] = memory
@@ -231,6 +232,10 @@ def _finished(
         for what, which in repaired.items()
         if which.any()
     ]
+    other = jobs["contradicted"].to_numpy()
+    if other.any():
+        what = "NNodes or NCPUS are others than in AllocTRES, which is taken"
+        notes.append(f"  {_counted(what, line[other])}")
     again = int(jobs["id"].duplicated().sum())
     if again:
         notes.append(f"  {again} further runs of requeued jobs: each is a job of its own")

@@ -92,6 +92,8 @@ def _check(path: str | PathLike[str], header: list[str], delimiter: str) -> None
         missing = ["Elapsed"]
     if not missing and not set(_CPUS) & set(header):
         missing = ["NCPUS"]
+    if not set(_NEEDED) & set(header) and re.match("[0-9]+[_.|+]?", header[0]):
+        raise InvalidInstance(f"{path}: line 1: no header: sacct -P prints one without -n")
     twice = [name for name in header if header.count(name) > 1]
     if twice:
         raise InvalidInstance(
