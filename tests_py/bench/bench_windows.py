@@ -6,6 +6,7 @@ Chameleon graphs below COSCHED_DATA; layered graphs are generated.
     bench_windows.py                # the table, the count of STG proofs, 40,000 tasks
     bench_windows.py --seconds 1    # hlp-best for as long, instead of its fixed work
     bench_windows.py --curves 0.1 1 10 30  # value against seconds
+    bench_windows.py --engines      # `transfers` in the place of `windows`, data costing nothing
     bench_windows.py --seconds 60 spotri-512-10 "layered 300"  # the table of what contains these
 
 "gap" is makespan / bound - 1: "before" of HLP-OLS against LP*, "now" of hlp-best against the better
@@ -24,7 +25,9 @@ import numpy as np
 from archives import DATA
 
 import cosched as cs
+from cosched import _core
 from cosched.dags import Instance
+from cosched.dags.bounds import certificate_fields
 
 CHAMELEON = ("spotrf-512-5", "sposv-512-5", "spotri-960-5", "spotrf-512-10", "spotri-512-10")
 LAYERED = (30, 100, 300, 1000)
@@ -152,6 +155,32 @@ def curves(seconds, wanted):
         print(f"  {label:30}", *row, f"{bound:8.6g} {best.stopped_by}", flush=True)
 
 
+def engines():
+    """Both engines from LP*; an edge costs a billionth of a second, nearly nothing."""
+    cases = [(f"layered {n}, 4+2", cs.workloads.layered(n, seed=1, units=(4, 2))) for n in LAYERED]
+    three = {"acceleration": [(0.5, 50)] * 2, "units": (4, 2, 2), "seed": 1}
+    cases += [
+        ("layered 100, 4+2+2", cs.workloads.layered(100, **three)),
+        ("fork-join 2 x 50, 8+2", cs.workloads.fork_join(50, 2, units=(8, 2), seed=1)),
+        ("LU 6, 4+1", cs.workloads.lu(6, units=(4, 1))),
+        ("Cholesky 10, 16+4", cs.workloads.cholesky(10, units=(16, 4))),
+    ]
+    print(f"  {'from LP*':30} {'windows':>9} {'s':>8} {'transfers':>9} {'s':>8}")
+    for label, inst in cases:
+        cost = np.full(len(inst.edges), 1e-9)
+        moved = Instance(inst.times, inst.edges, inst.units, data=cost, bandwidth=1.0)
+        proof = certificate_fields(cs.dags.hlp(inst).certificate)
+        nothing = {"relaxation": proof, "makespan": 0.0, "stages": []}
+        row = ""
+        for engine, of, start in (
+            (_core.dags.windows_bound, inst, proof),
+            (_core.dags.transfers_bound, moved, nothing),
+        ):
+            runs = [timed(lambda e=engine, i=of, s=start: e(i._core, s, None)) for _ in range(3)]
+            row += f" {runs[0][1]['value']:9.6g} {min(seconds for seconds, _ in runs):8.4f}"
+        print(f"  {label:30}{row}", flush=True)
+
+
 def dense():
     """1.1 million edges; the machine decides how the path and the loads share the weight."""
     for units in ((16, 4), (16, 8), (32, 4), (64, 4), (64, 6), (64, 7), (64, 8)):
@@ -179,8 +208,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, help="time limit of hlp-best")
     parser.add_argument("--curves", type=float, nargs="+", help="hlp-best after so many seconds")
+    parser.add_argument("--engines", action="store_true", help="transfers for windows")
     parser.add_argument("labels", nargs="*", help="graphs whose label has one of these texts")
     options = parser.parse_args()
+    if options.engines:
+        return engines()
     if options.curves:
         return curves(options.curves, options.labels)
     print("dags: graph by graph")

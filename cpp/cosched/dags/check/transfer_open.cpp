@@ -9,9 +9,7 @@
 namespace cosched::dags::check {
 
 double all_done(std::vector<Work> work, int units) {
-  std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) {
-    return a.head != b.head ? a.head > b.head : a.time > b.time;
-  });
+  std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) { return a.head > b.head; });
   double sum = 0, most = 0;
   for (const auto& [head, time] : work) most = std::max(most, head + (sum += time / units));
   return most;
@@ -150,12 +148,14 @@ double TransferOpen::least_join(std::vector<Arrival> arrivals, int units) {
 // Head of a task on a type (tail, if backward).
 double TransferOpen::start(int task, int type, bool backward) const {
   double best = (backward ? tail_ : head_)[task][type];
+  const bool joins = home(type) > 0;
   std::vector<Arrival> arrivals;
   for (const Joint& edge : backward ? after_[task] : before_[task]) {
-    arrivals.push_back(arrive(edge, type, backward));
-    best = std::max(best, arrivals.back().least);
+    const Arrival found = arrive(edge, type, backward);
+    best = std::max(best, found.least);
+    if (joins) arrivals.push_back(found);
   }
-  if (home(type) == 0 || best == kInfinity) return best;
+  if (!joins || best == kInfinity) return best;
   return std::max(best, least_join(std::move(arrivals), home(type)));
 }
 
@@ -226,33 +226,46 @@ double TransferOpen::earliest(int task, bool backward) const {
 }
 
 void TransferOpen::raise(const std::vector<double>& weights) {
-  const auto& order = instance_.graph().order();
-  for (const int task : order) raise(task, weights, false);
-  for (auto task = order.rbegin(); task != order.rend(); ++task) raise(*task, weights, true);
+  const int n = instance_.tasks();
+  Least least{std::vector<double>(n, kInfinity), std::vector<double>(n, kInfinity), {}};
+  for (int task = 0; task < n; ++task)
+    for (int type = 0; type < types_; ++type)
+      if (open_[task][type]) {
+        const double p = time(task, type);
+        least.time[task] = std::min(least.time[task], p);
+        least.work[task] = std::min(least.work[task], weights[type] * p / instance_.units(type));
+      }
+  for (const bool backward : {false, true}) {
+    least.head.clear();
+    for (int task = 0; task < n; ++task) least.head.push_back(earliest(task, backward));
+    std::vector<int> order = instance_.graph().order();
+    if (backward) std::reverse(order.begin(), order.end());
+    for (const int task : order) {
+      const double found = raised(task, least, backward);
+      for (double& head : (backward ? tail_ : head_)[task]) head = std::max(head, found);
+      least.head[task] = earliest(task, backward);
+    }
+  }
 }
 
-// Heads (tails) of a task by the loads of its ancestors.
-void TransferOpen::raise(int task, const std::vector<double>& weights, bool backward) {
+// Head (tail) of a task by its predecessors, and by the loads of its ancestors.
+double TransferOpen::raised(int task, const Least& least, bool backward) const {
+  const auto before = [&](int of) {
+    return backward ? instance_.graph().successors(of) : instance_.graph().predecessors(of);
+  };
+  double path = 0;
+  for (const int other : before(task)) path = std::max(path, least.head[other] + least.time[other]);
   std::vector<char> seen(instance_.tasks(), 0);
   std::vector<int> ancestors{task};
+  std::vector<Work> loads;
   for (std::size_t k = 0; k < ancestors.size(); ++k)
-    for (const Joint& edge : backward ? after_[ancestors[k]] : before_[ancestors[k]]) {
-      const int other = backward ? edge.to : edge.from;
+    for (const int other : before(ancestors[k])) {
       if (seen[other]) continue;
       seen[other] = 1;
       ancestors.push_back(other);
+      loads.push_back({least.head[other], least.work[other]});
     }
-  std::vector<Work> loads;
-  for (std::size_t k = 1; k < ancestors.size(); ++k) {
-    const int other = ancestors[k];
-    double work = kInfinity;
-    for (int type = 0; type < types_; ++type)
-      if (open_[other][type])
-        work = std::min(work, weights[type] * time(other, type) / instance_.units(type));
-    loads.push_back({earliest(other, backward), work});
-  }
-  const double found = all_done(std::move(loads), 1);
-  for (double& head : (backward ? tail_ : head_)[task]) head = std::max(head, found);
+  return std::max(path, all_done(std::move(loads), 1));
 }
 
 }  // namespace cosched::dags::check

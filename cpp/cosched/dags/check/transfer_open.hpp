@@ -96,7 +96,11 @@ class TransferOpen {
   bool close_types(bool& changed);
   bool close_ways(const Joint& edge);
   double earliest(int task, bool backward) const;
-  void raise(int task, const std::vector<double>& weights, bool backward);
+  // Of each task over its open types; the work is that of a load.
+  struct Least {
+    std::vector<double> time, work, head;
+  };
+  double raised(int task, const Least& least, bool backward) const;
 
   const Instance& instance_;
   int types_;

@@ -14,14 +14,9 @@
 // on q.  Its second task gets on r the least, over open pairs (e, q, r), of f_e c_e[q][r] - s_e[q]: so
 // every shift proves something, and the check is O(e Q^2).
 //
-// Why this is not the engine of windows.hpp too: bisection, effort, open types, load heads, intervals,
-// guesses of the next T and what a stage comes to are the same code, but where data costs nothing this
-// one takes 12, 21 and 3 times as long (layered graphs of 30, 100 and 300 tasks on 4 + 2 units, both
-// from LP*) for the same bound.  A round of pruning has two operations an edge there, the longer path
-// from each end; here Q^2 from each end, Q^2 + Q ways to close, and a join to sort a task.  The
-// programme has at most 48 rows there, whatever the graph, and a dual simplex whose basis has their
-// size; here up to (Q - 1)^2 columns and Q^2 + 1 rows an edge, for an interior point method.  The other
-// way round, heads and tails without a type cannot say what a transfer costs.
+// Why this is not the engine of windows.hpp too: docs/decisions/two-refuters.md.  Where data costs nothing
+// this one takes 3 to 12 times as long for about the same bound; and heads and tails without a type cannot
+// say what a transfer costs.  What is the same for both is the same code.
 #pragma once
 
 #include "cosched/dags/model/instance.hpp"

@@ -108,7 +108,7 @@ class WindowsCertificate:
 
         Notes
         -----
-        O(n Q + e) a stage, times its intervals, and as often as pruning closes a type;
+        O(n Q + e Q^2) a stage, times its intervals, and as often as pruning closes something;
         O(n (n + e)) for stages of load heads.
 
         Examples
