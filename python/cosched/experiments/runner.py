@@ -13,7 +13,7 @@ from typing import Any
 
 from cosched import io
 from cosched.core.arrays import integer, positive
-from cosched.errors import StudyError, require
+from cosched.errors import StudyError
 from cosched.experiments import dask_engine, engines
 from cosched.experiments.campaign import run_campaign, write_results
 from cosched.experiments.catalogue import claims_of, find
@@ -25,8 +25,6 @@ from cosched.experiments.worker import Context
 
 #: What a file system says that has no room for a file.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-#: What is needed on the way and at the end: said at the beginning.
-_PACKAGES = ("cloudpickle", "pyarrow")
 
 
 def run(
@@ -73,7 +71,7 @@ def run(
         Real data is missing; `out` holds a state and `resume` is false, or a state of another
         plan or version; no scheduler answers.
     MissingExtra
-        ``cosched-hpc[studies]`` is not installed, or ``cosched-hpc[dask]`` where `dask` is given.
+        ``cosched-hpc[dask]`` is not installed where `dask` is given.
     KeyboardInterrupt
         Ctrl-C: the rows so far are kept, `resume` takes them up.
 
@@ -89,7 +87,6 @@ def run(
     >>> result = experiments.run("packs-fig2-5", quick=True, out="packs")  # doctest: +SKIP
     """
     study = find(name)
-    require(*_PACKAGES, extra="studies")
     if task_timeout is not None:
         task_timeout = positive(task_timeout, "task_timeout", "a positive number of seconds")
         workers = 1 if workers == 0 else workers  # nothing in this process could end a task
