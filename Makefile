@@ -206,8 +206,9 @@ tsan: build/apt-BUILD.stamp build/apt-TEST.stamp ## eight threads on shared inst
 	@cmake --build build/tsan -j $(JOBS) --target test_threads
 	TSAN_OPTIONS=halt_on_error=1 build/tsan/tests_cpp/test_threads
 
-mutants: build/apt-BUILD.stamp build/apt-TEST.stamp ## each rule of the twin of Slurm, and twenty places a room elsewhere, changed by a character: a test has to fail
+mutants: build .venv/test.stamp build/apt-TEST.stamp ## each rule of the twin of Slurm, twenty places a room elsewhere, and lines of Python's adapters, changed by a character: a test has to fail
 	@$(PYTHON) .ci/mutants.py build/mutants
+	@$(BIN)/python .ci/mutants_python.py
 
 fuzz: build .venv/test.stamp ## ten minutes of random, malformed and hostile input to every reader and public function, of degenerate instances and damaged files of Slurm
 	COSCHED_FUZZ_SECONDS=$(or $(SECONDS_OF_FUZZ),600) $(BIN)/python -m pytest -q tests_py/properties -k fuzz

@@ -14,11 +14,13 @@ from cosched.described import described
 class CoschedError(Exception):
     """Root of the package's errors.
 
-    What it says is one line: a name of the user's that has line breaks is shown with them escaped.
+    What it says is one line of at most 1,500 characters: a name of the user's that has line breaks
+    is shown with them escaped, and one of a hundred thousand characters is cut.
     """
 
     def __str__(self) -> str:
-        return "\\n".join(super().__str__().splitlines())
+        said = "\\n".join(super().__str__().splitlines())
+        return said if len(said) <= 1500 else f"{said[:1000]} ... {said[-400:]}"
 
 
 class InvalidInstance(CoschedError, ValueError):

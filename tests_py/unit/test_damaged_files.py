@@ -80,3 +80,14 @@ def test_a_user_of_an_account_that_is_not_shown():
     rows = ({"Account": "root"}, {"Account": "bio", "User": "ann"})
     with pytest.raises(cs.InvalidInstance, match="account 'bio' is not shown: 'ann'"):
         Accounts(Shown(rows))
+
+
+def test_nested_deeply():
+    for parse in (cs.io.parse_json, cs.io.parse_toml):
+        text = "[" * 200_000 if parse is cs.io.parse_json else "a = " + "[" * 200_000
+        with pytest.raises(cs.InvalidInstance, match=r"^x: .*recursion"):
+            parse(text, "x")
+
+
+def test_an_error_is_a_line_that_can_be_read():
+    assert len(str(cs.InvalidInstance(f"partition {'[' * 200_000} has 3"))) < 1500

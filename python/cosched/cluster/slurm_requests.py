@@ -14,6 +14,8 @@ from cosched.errors import InvalidInstance, shorten
 
 #: A dependency of a job, in the order of the core's kinds.
 KINDS = ("after", "afterany", "afterok", "afternotok")
+#: Of an array: numbers below ten millions, as Slurm's own largest is 4,000,000.
+_SPAN = r"([0-9]{1,7})(?:-([0-9]{1,7})(?::([1-9][0-9]{0,6}))?)?"
 _OUTSIDE = ("release", "reserve", "down", "drain", "resume")
 
 
@@ -178,8 +180,8 @@ def array_tasks(text: str) -> tuple[list[int], int]:
     """Indexes of ``1-7,9%3``, and how many may run (0 = all)."""
     spans, _, limit = text.partition("%")
     tasks: list[int] = []
-    for part in spans.split(","):
-        found = re.fullmatch(r"([0-9]+)(?:-([0-9]+)(?::([0-9]+))?)?", part)
+    parts = [re.fullmatch(_SPAN, part) for part in spans.split(",")]
+    for found in parts if re.fullmatch(r"[0-9]{0,9}", limit) else (None,):
         if not found:
             raise InvalidInstance(f"array {shorten(text)}: expected 1-7%3")
         first, last = int(found[1]), int(found[2] or found[1])

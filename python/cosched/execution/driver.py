@@ -138,7 +138,7 @@ class Driver:
         )
 
     def _resumed(self) -> tuple[str, ...]:
-        runs = self.journal.past.drivers
+        runs = len(self.journal.past.at_work)
         if runs < 2:
             return ()
         return (f"{runs} drivers one after the other: the time when none ran does not count",)

@@ -51,6 +51,7 @@ class Past:
     begun: float | None = None  # seconds since the epoch
     elapsed: float = 0.0  # seconds of the run, up to the last line
     drivers: int = 0  # of the run, one after the other
+    at_work: set[int] = field(default_factory=set)  # those of them that started a task
     runs: list[str] = field(default_factory=list)
     tasks: dict[int, Attempt] = field(default_factory=dict)
     replanned: list[dict[str, Any]] | None = None
@@ -81,6 +82,7 @@ class Past:
             task, time = integer(event["task"], "task"), real(event["time"], "time")
             one = self.of(task)
             if what == "starting":
+                self.at_work.add(self.drivers)
                 attempt = integer(event["attempt"], "attempt")
                 units = _units(event)
                 self.tasks[task] = Attempt(
@@ -103,7 +105,7 @@ class Past:
     def _begin_again(self) -> None:
         """Forget how the tasks ended, not how often they were tried."""
         self.tasks = {task: Attempt(one.attempt) for task, one in self.tasks.items()}
-        self.replanned, self.elapsed, self.drivers = None, 0.0, 0
+        self.replanned, self.elapsed, self.drivers, self.at_work = None, 0.0, 0, set()
 
 
 def _units(row: Mapping[str, Any]) -> tuple[int, ...]:
@@ -184,7 +186,7 @@ def _taken(path: Path, content: bytes) -> tuple[Past, int]:
         lines.append(content[length:])  # no line that was cut short
     for number, line in enumerate(lines, start=1):
         try:
-            event = json.loads(line)
+            event = io.parse_json(line.decode(), "not JSON")
             if number == 1 and event.get("format") != FORMAT:
                 raise KeyError("format")
             if event["event"] == "run" and event.get("version") != VERSION:

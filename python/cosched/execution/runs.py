@@ -184,7 +184,7 @@ def _company(text: str, where: str) -> str:
     if not text:
         return ""
     try:
-        found = json.loads(text)
+        found = io.parse_json(text, where)
         good = isinstance(found, dict) and all(real(x, "") >= 0 for x in found.values())
     except (ValueError, InvalidInstance):
         good = False

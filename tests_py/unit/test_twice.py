@@ -1,0 +1,43 @@
+"""What resumes or appends: done twice, it leaves what once left."""
+
+from __future__ import annotations
+
+import pytest
+
+from cosched.cli import main
+
+CODES = '[task.a]\ncommand = "true"\ncounts = [1]\n[task.b]\ncommand = "true"\ncounts = [1]\n'
+RUN = ["run", "plan.json", "--codes", "codes.toml", "--oversubscribe"]
+#: The command, what is given to it beside when it goes on, and files that say when something ran.
+COMMANDS = {
+    "profile": (["profile", "codes.toml", "--oversubscribe", "-o", "new.csv"], [], ()),
+    "run": ([*RUN, "-o", "execution.json"], ["--resume"], ("journal",)),
+    "measure": ([*RUN, "--measure", "new.csv"], ["--resume"], ("journal",)),
+    "study": (
+        ["study", "run", "toy_studies:TOY", "--quick", "--workers", "1"], ["--resume"], ()
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_twice_is_once(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "codes.toml").write_text("procs = 2\n" + CODES)
+    (tmp_path / "runs.csv").write_text("task,processors,seconds\na,1,0.2\nb,1,0.2\n")
+    assert main(["plan", "runs.csv", "--codes", "codes.toml", "-o", "plan.json"]) == 0
+    command, more, passed_over = COMMANDS[name]
+
+    def left():
+        return {
+            str(path.relative_to(tmp_path)): path.read_bytes()
+            for path in sorted(tmp_path.rglob("*"))
+            if path.is_file() and not any(part in path.name for part in passed_over)
+        }
+
+    before = left()
+    assert main(command) == 0
+    once = left()
+    assert len(once) > len(before)
+    for _ in range(2):
+        assert main([*command, *more]) == 0
+        assert left() == once
