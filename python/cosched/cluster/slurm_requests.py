@@ -181,8 +181,9 @@ def array_tasks(text: str) -> tuple[list[int], int]:
     spans, _, limit = text.partition("%")
     tasks: list[int] = []
     parts = [re.fullmatch(_SPAN, part) for part in spans.split(",")]
-    for found in parts if re.fullmatch(r"[0-9]{0,9}", limit) else (None,):
-        if not found:
+    good = re.fullmatch(r"[0-9]{0,9}", limit) is not None
+    for found in parts:
+        if not found or not good:
             raise InvalidInstance(f"array {shorten(text)}: expected 1-7%3")
         first, last = int(found[1]), int(found[2] or found[1])
         tasks += range(first, last + 1, int(found[3] or 1))
