@@ -93,7 +93,7 @@ def test_constraints_that_are_not_followed(wishes, text):
 
 def test_licences_and_names(wishes):
     assert wishes.licences_of("matlab:2,fluent") == {"licences": [(1, 2), (0, 1)]}
-    with pytest.raises(cs.InvalidInstance, match="licence 'x': expected fluent, matlab"):
+    with pytest.raises(cs.InvalidInstance, match=r"licence 'x': .*fluent, matlab"):
         wishes.licences_of("x")
     names = [("ann", "a"), ("bob", "a"), ("ann", "a")]
     assert [wishes.singleton(*one) for one in names] == [0, 1, 0]
