@@ -10,6 +10,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.cluster.page.text import span
 from cosched.errors import InvalidInstance
 from support import FIXTURES, unpacked
 
@@ -142,8 +143,20 @@ def test_shares_of_the_parent_are_followed(snapshot):
     assert not any("Fairshare" in text for text in found.attrs["not_modelled"])
 
 
+def test_pending_jobs_alone_say_what_is_missing(tmp_path, capsys):
+    lines = (
+        "JobId=7 JobName=a UserId=u(1) Priority=1 JobState=PENDING Partition=p NumNodes=2",
+        "TimeLimit=01:00:00 SubmitTime=2026-01-01T00:00:00 EligibleTime=2026-01-01T00:00:00",
+    )
+    (tmp_path / "scontrol_job.txt").write_text("\n   ".join(lines) + "\n")
+    assert main(["when", str(tmp_path)]) == 2
+    said = "no scontrol_node.txt and no sinfo.json, and no job runs: nothing tells of nodes"
+    assert capsys.readouterr().err == f"cosched: error: {said}\n"
+
+
 def test_times_in_words():
     from cosched.cli.when import in_words
 
     said = [in_words(seconds) for seconds in (-7140, -3, 0, 59, 3600, np.inf)]
     assert said == ["-1 h 59 min", "-3 s", "0 s", "59 s", "1 h 00 min", "never"]
+    assert [span(seconds) for seconds in (-7140, -3, 59)] == ["-1 h 59", "-3 s", "59 s"]

@@ -89,6 +89,8 @@ def span(seconds: float) -> str:
     """A duration in two units at most."""
     if np.isnan(seconds):
         return "-"
+    if seconds <= -59.5:
+        return f"-{span(-seconds)}"
     if seconds < 59.5:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
