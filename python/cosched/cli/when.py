@@ -20,7 +20,7 @@ from cosched.cluster.live.starts import finite
 from cosched.cluster.slurm_conf import seconds_of_limit
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
-from cosched.execution.fingerprints import current
+from cosched.execution.current import current
 
 if TYPE_CHECKING:
     import pandas as pd

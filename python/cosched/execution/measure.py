@@ -21,7 +21,8 @@ from cosched.execution import looks
 from cosched.execution.adaptive import Guarantee, measure_adaptively
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
-from cosched.execution.fingerprints import current, fingerprint, values_of_sweep
+from cosched.execution.current import current
+from cosched.execution.fingerprints import fingerprint, values_of_sweep
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step

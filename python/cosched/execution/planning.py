@@ -19,8 +19,8 @@ from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
 from cosched.execution.advice import Advice
 from cosched.execution.chosen import Chosen, Tables, chosen_of, shared_of, tables_of
 from cosched.execution.codes import Codes
+from cosched.execution.current import current
 from cosched.execution.executions import read_executions
-from cosched.execution.fingerprints import current
 from cosched.execution.interval import errors_of, interval_of, noise_of
 from cosched.execution.one_each import is_no_better, longest_first, one_line
 from cosched.execution.runs import Run, read_runs, seconds_of, starved_note, table_of
