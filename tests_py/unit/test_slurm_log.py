@@ -67,7 +67,7 @@ def test_what_a_log_does_not_tell_is_drawn_several_times(recording, tmp_path, ca
     assert not any("means of" in note for note in one["notes"])
     (row,), (single,) = many["fit"], one["fit"]
     assert row["within_300_p05"] <= row["within_300"] <= row["within_300_p95"]
-    assert set(row) - set(single) == {"within_300_p05", "within_300_p95"}
+    assert set(row) - set(single) == {"within_300_p05", "within_300_p95", "twins_60", "twins_300"}
     assert many == checked(arguments, capsys)
     assert many != checked(arguments, capsys, "--seed", "1")
 
