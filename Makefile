@@ -162,7 +162,7 @@ build/tidy/configured.stamp: $(wildcard .clang-tidy) CMakeLists.txt build/apt-BU
 	@touch $@
 
 tidy: build/tidy/configured.stamp ## clang-tidy on cpp/ and tests_cpp/
-	@cmake --build build/tidy -j $(JOBS) --target all -- -k 0
+	@cmake --build build/tidy -j $(JOBS) --target all headers -- -k 0
 
 # --- the site -----------------------------------------------------------------------------
 # Notebooks run when they are new or changed (build/docs/notebooks remembers); COSCHED_QUICK=1 runs them at reduced size.

@@ -10,7 +10,7 @@ import cosched as cs
 from support import data
 
 #: Of a hundred traces each; ten take half a minute.
-BLOCKS = int(os.environ.get("COSCHED_BLOCKS", "4"))
+BLOCKS = int(os.environ.get("COSCHED_BLOCKS", "2"))
 
 
 def earliest(reserved, cells, allowed, now, tasks, length):
