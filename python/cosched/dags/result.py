@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 from cosched import core
 from cosched.core import Bound, Schedule
 from cosched.dags.bounds import transfers_bound, windows_bound
-from cosched.dags.instance import Instance
+from cosched.dags.instance import Instance, without_limits
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -119,6 +120,14 @@ def result_of_plan(
         stopped_by=stopped_by,
         ratio=ratio if instance._core.moves_free and not instance._core.limited else None,
     )
+
+
+def scheduled(
+    instance: Instance, name: str, scheduler: Callable[..., Any], *options: Any, **more: Any
+) -> Result:
+    """What a scheduler of the C++ side makes of an instance whose memories are not limited."""
+    without_limits(instance, name)
+    return result_of_plan(instance, name, *scheduler(instance._core, *options), **more)
 
 
 def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:

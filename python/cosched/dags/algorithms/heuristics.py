@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cosched import _core
-from cosched.dags.instance import Instance, without_limits
-from cosched.dags.result import Result, result_of_plan
+from cosched.dags.instance import Instance
+from cosched.dags.result import Result, result_of_plan, scheduled
 
 
 def heft(instance: Instance) -> Result:
@@ -30,8 +30,7 @@ def heft(instance: Instance) -> Result:
     >>> cs.dags.heft(inst).end.tolist()
     [1.0, 3.0, 3.0, 5.0]
     """
-    without_limits(instance, "heft")
-    return result_of_plan(instance, "heft", *_core.dags.heft(instance._core))
+    return scheduled(instance, "heft", _core.dags.heft)
 
 
 def memheft(instance: Instance) -> Result:
@@ -96,8 +95,7 @@ def cpop(instance: Instance) -> Result:
     >>> result.makespan, result.kind.tolist()
     (10.0, [1, 0, 1, 1])
     """
-    without_limits(instance, "cpop")
-    return result_of_plan(instance, "cpop", *_core.dags.cpop(instance._core))
+    return scheduled(instance, "cpop", _core.dags.cpop)
 
 
 def peft(instance: Instance) -> Result:
@@ -125,8 +123,7 @@ def peft(instance: Instance) -> Result:
     >>> result.makespan, result.kind.tolist()
     (9.0, [1, 1, 1, 1])
     """
-    without_limits(instance, "peft")
-    return result_of_plan(instance, "peft", *_core.dags.peft(instance._core))
+    return scheduled(instance, "peft", _core.dags.peft)
 
 
 def etf(instance: Instance) -> Result:
@@ -153,8 +150,7 @@ def etf(instance: Instance) -> Result:
     >>> result.makespan, result.kind.tolist()
     (13.0, [1, 0, 1, 0])
     """
-    without_limits(instance, "etf")
-    return result_of_plan(instance, "etf", *_core.dags.etf(instance._core))
+    return scheduled(instance, "etf", _core.dags.etf)
 
 
 def min_min(instance: Instance) -> Result:
@@ -179,5 +175,4 @@ def min_min(instance: Instance) -> Result:
     >>> result.makespan, result.kind.tolist()
     (9.0, [1, 1, 0, 1])
     """
-    without_limits(instance, "min-min")
-    return result_of_plan(instance, "min-min", *_core.dags.min_min(instance._core))
+    return scheduled(instance, "min-min", _core.dags.min_min)

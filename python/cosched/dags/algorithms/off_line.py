@@ -20,7 +20,7 @@ from cosched.dags.bounds import (
     round_allocation,
 )
 from cosched.dags.instance import Instance, without_limits
-from cosched.dags.result import Result, result_of_plan
+from cosched.dags.result import Result, result_of_plan, scheduled
 from cosched.errors import InvalidInstance
 
 
@@ -46,8 +46,7 @@ def est(instance: Instance, allocation: Any) -> Result:
     >>> cs.dags.est(inst, [1, 1, 0, 1]).start.tolist()
     [0.0, 1.0, 1.0, 3.0]
     """
-    without_limits(instance, "est")
-    return result_of_plan(instance, "est", *_core.dags.est(instance._core, _types(allocation)))
+    return scheduled(instance, "est", _core.dags.est, _types(allocation))
 
 
 def ols(instance: Instance, allocation: Any) -> Result:
@@ -77,8 +76,7 @@ def ols(instance: Instance, allocation: Any) -> Result:
     >>> cs.dags.ols(inst, [1, 1, 1, 1]).makespan
     9.0
     """
-    without_limits(instance, "ols")
-    return result_of_plan(instance, "ols", *_core.dags.ols(instance._core, _types(allocation)))
+    return scheduled(instance, "ols", _core.dags.ols, _types(allocation))
 
 
 def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
@@ -116,7 +114,6 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
     >>> result.makespan, result.kind.tolist(), result.gap
     (5.0, [1, 1, 0, 1], 0.0)
     """
-    without_limits(instance, "hlp-est")
     return _rounded(instance, "hlp-est", _core.dags.est, method)
 
 
@@ -154,7 +151,6 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
     >>> cs.dags.hlp_ols(inst).makespan
     5.0
     """
-    without_limits(instance, "hlp-ols")
     return _rounded(instance, "hlp-ols", _core.dags.ols, method)
 
 
@@ -264,11 +260,11 @@ def _types(allocation: Any) -> np.ndarray:
 
 
 def _rounded(instance: Instance, name: str, scheduler: Callable, method: str) -> Result:
-    relaxation = hlp(instance, method=method)
-    allocation = round_allocation(instance.times, relaxation.x)
+    without_limits(instance, name)
+    allocation = round_allocation(instance.times, hlp(instance, method=method).x)
     bound = hlp_bound(instance, method=method)
-    plan = scheduler(instance._core, allocation)
-    return result_of_plan(instance, name, *plan, own_bound=bound, ratio=_guaranteed(instance))
+    ratio = _guaranteed(instance)
+    return scheduled(instance, name, scheduler, allocation, own_bound=bound, ratio=ratio)
 
 
 def _guaranteed(instance: Instance) -> float:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from cosched import _core
 from cosched.core.arrays import integer_array, seed_of
-from cosched.dags.instance import Instance, without_limits
-from cosched.dags.result import Result, result_of_plan
+from cosched.dags.instance import Instance
+from cosched.dags.result import Result, scheduled
 
 
 def er_ls(instance: Instance, *, order: Any = None) -> Result:
@@ -35,10 +34,10 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.er_ls(inst, order=[0, 2, 1, 3]).kind.tolist()
     [1, 1, 0, 1]
     """
-    without_limits(instance, "er-ls")
+    Instance.require(instance)
     many, few = max(instance.units), min(instance.units)
     ratio = 4 * math.sqrt(many / few) if instance.units[0] == many else None
-    return _online(instance, "er-ls", _core.dags.er_ls, order, ratio)
+    return scheduled(instance, "er-ls", _core.dags.er_ls, _arrivals(order), ratio=ratio)
 
 
 def eft(instance: Instance, *, order: Any = None) -> Result:
@@ -55,8 +54,7 @@ def eft(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.eft(inst).makespan
     5.0
     """
-    without_limits(instance, "eft")
-    return _online(instance, "eft", _core.dags.eft, order)
+    return scheduled(instance, "eft", _core.dags.eft, _arrivals(order))
 
 
 def greedy(instance: Instance, *, order: Any = None) -> Result:
@@ -73,8 +71,7 @@ def greedy(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.greedy(inst).kind.tolist()
     [1, 1, 0, 1]
     """
-    without_limits(instance, "greedy")
-    return _online(instance, "greedy", _core.dags.greedy, order)
+    return scheduled(instance, "greedy", _core.dags.greedy, _arrivals(order))
 
 
 def r1_ls(instance: Instance, *, order: Any = None) -> Result:
@@ -92,8 +89,7 @@ def r1_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.r1_ls(inst).kind.tolist()
     [0, 0]
     """
-    without_limits(instance, "r1-ls")
-    return _online(instance, "r1-ls", _core.dags.r1_ls, order)
+    return scheduled(instance, "r1-ls", _core.dags.r1_ls, _arrivals(order))
 
 
 def r2_ls(instance: Instance, *, order: Any = None) -> Result:
@@ -111,8 +107,7 @@ def r2_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.r2_ls(inst).kind.tolist()
     [1, 0]
     """
-    without_limits(instance, "r2-ls")
-    return _online(instance, "r2-ls", _core.dags.r2_ls, order)
+    return scheduled(instance, "r2-ls", _core.dags.r2_ls, _arrivals(order))
 
 
 def r3_ls(instance: Instance, *, order: Any = None) -> Result:
@@ -129,8 +124,7 @@ def r3_ls(instance: Instance, *, order: Any = None) -> Result:
     >>> cs.dags.r3_ls(inst).kind.tolist()
     [1, 1, 0, 1]
     """
-    without_limits(instance, "r3-ls")
-    return _online(instance, "r3-ls", _core.dags.r3_ls, order)
+    return scheduled(instance, "r3-ls", _core.dags.r3_ls, _arrivals(order))
 
 
 def random(instance: Instance, *, order: Any = None, seed: int | None = None) -> Result:
@@ -144,17 +138,10 @@ def random(instance: Instance, *, order: Any = None, seed: int | None = None) ->
     >>> result.seed, result.makespan >= result.bound.value
     (1, True)
     """
-    without_limits(instance, "random")
     used = seed_of(seed)
-    plan = _core.dags.random_types(instance._core, used, _arrivals(order))
-    return result_of_plan(instance, "random", *plan, seed=used)
+    rule = _core.dags.random_types
+    return scheduled(instance, "random", rule, used, _arrivals(order), seed=used)
 
 
 def _arrivals(order: Any) -> np.ndarray | None:
     return None if order is None else integer_array(order, "order", 1, -(2**31))
-
-
-def _online(
-    instance: Instance, name: str, rule: Callable, order: Any, ratio: float | None = None
-) -> Result:
-    return result_of_plan(instance, name, *rule(instance._core, _arrivals(order)), ratio=ratio)

@@ -7,8 +7,8 @@ from typing import Any
 
 from cosched import _core
 from cosched.core.arrays import nonnegative, real_array
-from cosched.dags.instance import Instance, without_limits
-from cosched.dags.result import Result, result_of_plan
+from cosched.dags.instance import Instance
+from cosched.dags.result import Result, scheduled
 
 
 def heteroprio(instance: Instance) -> Result:
@@ -46,10 +46,9 @@ def heteroprio(instance: Instance) -> Result:
     >>> result.kind.tolist(), result.start.tolist(), result.value
     ([1, 1, 1, 0], [0.0, 1.0, 3.0, 0.0], 8.0)
     """
-    without_limits(instance, "heteroprio")
-    plan = _core.dags.heteroprio(instance._core)
+    Instance.require(instance)
     ratio = None if len(instance.edges) else _of_affinity(instance)
-    return result_of_plan(instance, "heteroprio", *plan, ratio=ratio)
+    return scheduled(instance, "heteroprio", _core.dags.heteroprio, ratio=ratio)
 
 
 def dmda(instance: Instance, *, alpha: float = 1.0, beta: float = 1.0) -> Result:
@@ -83,9 +82,8 @@ def dmda(instance: Instance, *, alpha: float = 1.0, beta: float = 1.0) -> Result
     >>> cs.dags.dmda(inst).kind.tolist(), cs.dags.dmda(inst, beta=0.0).kind.tolist()
     ([0, 0], [0, 1])
     """
-    without_limits(instance, "dmda")
     weights = nonnegative(alpha, "alpha"), nonnegative(beta, "beta")
-    return result_of_plan(instance, "dmda", *_core.dags.dmda(instance._core, *weights))
+    return scheduled(instance, "dmda", _core.dags.dmda, *weights)
 
 
 def dmdas(
@@ -115,10 +113,9 @@ def dmdas(
     >>> cs.dags.dmdas(inst, priority=[0, 1, 5, 1]).start.tolist()
     [0.0, 2.0, 1.0, 3.0]
     """
-    without_limits(instance, "dmdas")
     given = None if priority is None else real_array(priority, "priority", 1)
     weights = nonnegative(alpha, "alpha"), nonnegative(beta, "beta")
-    return result_of_plan(instance, "dmdas", *_core.dags.dmdas(instance._core, given, *weights))
+    return scheduled(instance, "dmdas", _core.dags.dmdas, given, *weights)
 
 
 def qa(instance: Instance) -> Result:
@@ -144,11 +141,11 @@ def qa(instance: Instance) -> Result:
     >>> result.kind.tolist(), result.ratio
     ([1, 0], 5.0)
     """
-    without_limits(instance, "qa")
+    Instance.require(instance)
     least = min(instance.units)
     shares = [math.sqrt(units / least) for units in instance.units]
     ratio = sum(shares) + max(shares)
-    return result_of_plan(instance, "qa", *_core.dags.qa(instance._core), ratio=ratio)
+    return scheduled(instance, "qa", _core.dags.qa, ratio=ratio)
 
 
 def _of_affinity(instance: Instance) -> float:

@@ -1,19 +1,5 @@
 """Lower bounds on the makespan, with certificates."""
 
-from cosched.dags.bounds.guesses import (
-    RefutationStage,
-    Windows,
-    WindowsCertificate,
-    windows,
-    windows_bound,
-)
-from cosched.dags.bounds.moving import (
-    Transfers,
-    TransfersCertificate,
-    TransferStage,
-    transfers,
-    transfers_bound,
-)
 from cosched.dags.bounds.relaxation import (
     Certificate,
     Relaxation,
@@ -27,6 +13,20 @@ from cosched.dags.bounds.relaxation import (
 )
 from cosched.dags.bounds.simple import area_bound, critical_path_bound, memory_bound
 from cosched.dags.bounds.transport import TransfersRelaxation, transfers_relaxation
+from cosched.dags.bounds.with_transfers import (
+    Transfers,
+    TransfersCertificate,
+    TransferStage,
+    transfers,
+    transfers_bound,
+)
+from cosched.dags.bounds.without_transfers import (
+    RefutationStage,
+    Windows,
+    WindowsCertificate,
+    windows,
+    windows_bound,
+)
 
 __all__ = [
     "Certificate",

@@ -8,9 +8,9 @@ import numpy as np
 
 from cosched import _core
 from cosched.dags.bounds import highs
-from cosched.dags.bounds.guesses import WindowsCertificate
-from cosched.dags.bounds.moving import TransfersCertificate, certificate_of
 from cosched.dags.bounds.relaxation import METHODS, hlp
+from cosched.dags.bounds.with_transfers import TransfersCertificate, certificate_of
+from cosched.dags.bounds.without_transfers import WindowsCertificate
 from cosched.dags.instance import Instance
 from cosched.errors import shorten
 

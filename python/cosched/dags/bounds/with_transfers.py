@@ -11,7 +11,8 @@ from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer_array, real, real_array, time_limit_of
 from cosched.dags import arguments
-from cosched.dags.bounds.guesses import (
+from cosched.dags.bounds.simple import memory_bound
+from cosched.dags.bounds.without_transfers import (
     WindowsCertificate,
     common_fields,
     kept_if_complete,
@@ -20,7 +21,6 @@ from cosched.dags.bounds.guesses import (
     windows_bound,
     windows_fields,
 )
-from cosched.dags.bounds.simple import memory_bound
 from cosched.dags.instance import Instance
 from cosched.errors import InvalidInstance, SolverError
 
