@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import cosched as cs
-from cosched.cluster.algorithms.slurm_twin import Twin, host_clocks
+from cosched.slurm.twin.twin import Twin, host_clocks
 
 # (submit, nodes, limit, run time): the first runs, the others wait at the cycle of AT seconds.
 JOBS = [(0, 3, 900, 700), (1, 2, 600, 500), (5, 6, 600, 300), (9, 3, 900, 600), (12, 1, 840, 500)]

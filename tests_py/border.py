@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import cosched as cs
-from cosched.cluster.recordings import read_recording
+from cosched.slurm.recordings.agreement import read_recording
 
 
 class Format(NamedTuple):

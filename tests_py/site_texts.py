@@ -16,9 +16,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import cosched as cs
-from cosched.cluster.live import accounts, clocks, nodes, records
-from cosched.cluster.machine import machine_shown
 from cosched.errors import InvalidInstance
+from cosched.slurm.live import accounts, clocks, nodes, records
+from cosched.slurm.machines import machine_shown
 
 CONFIG = "SLURM_VERSION = 23.11.4\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CORE\n"
 MACHINE = "[[nodes]]\ncount = 1000\ncores = 1\nmemory_gb = 100\n"

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from cosched import io
-from cosched.cluster.recordings import Recording, Run, agreement, read_recording
+from cosched.slurm.recordings.agreement import Recording, Run, agreement, read_recording
 
 CONF = """\
 SelectType=select/cons_tres

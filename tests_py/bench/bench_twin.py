@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cosched.cluster.recordings import (
+from cosched.slurm.recordings.agreement import (
     FAR,
     NEAR,
     Run,

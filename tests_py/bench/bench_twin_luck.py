@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from bench_twin import apart
 
-from cosched.cluster.recorded_draws import DRAWS, NEAR, lengths_of, typical
-from cosched.cluster.recordings import Recording, Run, _twin_of, read_recording
+from cosched.slurm.recordings.agreement import Recording, Run, _twin_of, read_recording
+from cosched.slurm.recordings.draws import DRAWS, NEAR, lengths_of, typical
 
 
 def good(recording: Recording, run: Run, outcome: dict, twin: object) -> int:

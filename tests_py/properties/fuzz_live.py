@@ -19,12 +19,12 @@ from fuzz_records import spoiled
 
 import cosched as cs
 from cosched import io
-from cosched.cluster.live.snapshot import Snapshot
-from cosched.cluster.live.starts import when
-from cosched.cluster.recording_files import read_recording
-from cosched.cluster.recordings import agreement
-from cosched.cluster.slurm_accounts import Accounts
-from cosched.cluster.slurm_accounts_shown import read_accounts
+from cosched.slurm.accounts.shown import read_accounts
+from cosched.slurm.live.snapshot import Snapshot
+from cosched.slurm.live.starts import when
+from cosched.slurm.recordings.agreement import agreement
+from cosched.slurm.recordings.files import read_recording
+from cosched.slurm.requests.associations import Accounts
 from support import FIXTURES, RECORDINGS, REPO
 
 #: Moments of recorded Slurms of several versions: archive, and what its files begin with.

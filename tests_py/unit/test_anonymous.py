@@ -10,8 +10,8 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.live.outputs import COMMANDS, collected
 from cosched.errors import InvalidInstance
+from cosched.slurm.live.outputs import COMMANDS, collected
 from support import FIXTURES, unpacked
 
 MARKER = "Zq7secret"

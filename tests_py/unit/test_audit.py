@@ -11,8 +11,8 @@ from web import assert_no_errors
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.node_types import NodeType
-from cosched.cluster.what_if import what_if, with_nodes
+from cosched.cluster.machine.node_types import NodeType
+from cosched.cluster.page.what_if import what_if, with_nodes
 from support import REPO, data
 
 FIXTURE = "tests_py/fixtures/sacct.txt"

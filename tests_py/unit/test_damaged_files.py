@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 import cosched as cs
-from cosched.cluster.live.clocks import told
-from cosched.cluster.live.outputs import records
-from cosched.cluster.machine import machine_shown
-from cosched.cluster.recording_files import read_recording
-from cosched.cluster.slurm_accounts import Accounts
-from cosched.cluster.slurm_accounts_shown import Shown, accounts_shown
+from cosched.slurm.accounts.shown import Shown, accounts_shown
+from cosched.slurm.live.clocks import told
+from cosched.slurm.live.outputs import records
+from cosched.slurm.machines import machine_shown
+from cosched.slurm.recordings.files import read_recording
+from cosched.slurm.requests.associations import Accounts
 
 ASSOCIATION = (
     "ClusterName=a Account=root UserName= Partition= ID=1\n"

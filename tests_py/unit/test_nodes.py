@@ -8,7 +8,7 @@ from naive_nodes import Naive
 
 import cosched as cs
 from cosched.cluster import Machine
-from cosched.cluster.node_types import NodeType, Partition
+from cosched.cluster.machine.node_types import NodeType, Partition
 
 #: COSCHED_TRACES=2000 for the whole campaign.
 TRACES = int(os.environ.get("COSCHED_TRACES", "150"))

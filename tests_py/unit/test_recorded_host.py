@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from cosched.cluster import Machine, NodeType
-from cosched.cluster.algorithms.slurm_host import HOST, host_at
-from cosched.cluster.algorithms.slurm_twin import Twin
 from cosched.cluster.instance import Instance
-from cosched.cluster.recorded_draws import NEAR, lengths_of, typical
-from cosched.cluster.recorded_host import host_of
-from cosched.cluster.recorded_runs import Recording, Run
+from cosched.slurm.recordings.draws import NEAR, lengths_of, typical
+from cosched.slurm.recordings.host import host_of
+from cosched.slurm.recordings.runs import Recording, Run
+from cosched.slurm.twin.host import HOST, host_at
+from cosched.slurm.twin.twin import Twin
 
 MACHINE = Machine((NodeType("n", 2, 4, 0.0, 0),), ())
 COST, TEST, START, NAP = 0.01, 0.004, 0.02, 1.003

@@ -3,8 +3,8 @@
 import numpy as np
 
 import cosched as cs
-from cosched.cluster.recorded_shares import held, shares_of
-from cosched.cluster.recordings import read_recording, retraced
+from cosched.slurm.recordings.agreement import read_recording, retraced
+from cosched.slurm.recordings.shares import held, shares_of
 
 
 def association(account, user="", parent=""):

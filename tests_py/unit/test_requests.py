@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import cosched as cs
-from cosched.cluster.machine import slurm_machine
-from cosched.cluster.slurm_requests import (
+from cosched.slurm.machines import slurm_machine
+from cosched.slurm.requests.wishes import (
     Requests,
     Wishes,
     array_tasks,

@@ -9,10 +9,10 @@ import pytest
 import site_texts
 
 import cosched as cs
-from cosched.cluster.live import accounts, clocks
-from cosched.cluster.live.history import history_of
-from cosched.cluster.slurm_accounts_shown import accounts_shown
 from cosched.errors import InvalidInstance
+from cosched.slurm.accounts.shown import accounts_shown
+from cosched.slurm.live import accounts, clocks
+from cosched.slurm.live.history import history_of
 from support import FIXTURES
 
 SITES = FIXTURES / "sites"

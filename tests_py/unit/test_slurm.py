@@ -5,10 +5,10 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.algorithms.slurm_host import host_clocks
-from cosched.cluster.algorithms.slurm_twin import Twin
-from cosched.cluster.recordings import agreement, read_recording, samples_off
-from cosched.cluster.slurm_requests import Wishes
+from cosched.slurm.recordings.agreement import agreement, read_recording, samples_off
+from cosched.slurm.requests.wishes import Wishes
+from cosched.slurm.twin.host import host_clocks
+from cosched.slurm.twin.twin import Twin
 from support import FIXTURES, RECORDINGS
 
 CONF = """

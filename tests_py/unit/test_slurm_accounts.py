@@ -6,9 +6,9 @@ import pytest
 
 import cosched as cs
 from cosched.cluster import Machine
-from cosched.cluster.slurm_accounts import Accounts
-from cosched.cluster.slurm_accounts_shown import read_accounts
 from cosched.errors import InfeasibleError, InvalidInstance
+from cosched.slurm.accounts.shown import read_accounts
+from cosched.slurm.requests.associations import Accounts
 
 ASSOCIATIONS = (
     "Cluster|Account|User|Partition|Share|GrpTRES|MaxJobs|MaxTRES|QOS|Def QOS\n"

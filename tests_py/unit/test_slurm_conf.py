@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from cosched.cluster.slurm_conf import MOST_HOSTS, hosts
+from cosched.cluster.machine.host_lists import MOST_HOSTS, hosts
 from cosched.errors import InvalidInstance
 
 

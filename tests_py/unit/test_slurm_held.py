@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import cosched as cs
-from cosched.cluster.held import check_held_by_cores
+from cosched.cluster.schedule.held import check_held_by_cores
 
 
 def jobs_of(tasks, **more):

@@ -7,8 +7,8 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.log_fit import unfit
-from cosched.cluster.log_state import read_state
+from cosched.cluster.result.log_fit import unfit
+from cosched.slurm.recordings.log_state import read_state
 from recorded_sacct import COLUMNS, clock, slurm_conf, span, written
 from support import RECORDINGS
 

@@ -8,11 +8,11 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.algorithms.slurm_host import HOST
-from cosched.cluster.recorded_runs import Run
-from cosched.cluster.recordings import agreement, read_recording, retraced
 from cosched.execution.real_slurm import conf, log, missing_packages, read_accounts, read_trace
 from cosched.execution.real_slurm.trace import options_of
+from cosched.slurm.recordings.agreement import agreement, read_recording, retraced
+from cosched.slurm.recordings.runs import Run
+from cosched.slurm.twin.host import HOST
 from support import lacking
 
 TRACE = """\

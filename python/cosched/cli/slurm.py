@@ -12,10 +12,12 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.log_fit import unfit
-from cosched.cluster.log_state import read_state
-from cosched.cluster.recorded_draws import DRAWS
-from cosched.cluster.recordings import (
+from cosched.cluster.result.log_fit import unfit
+from cosched.core.arrays import integer, positive
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution import real_slurm
+from cosched.slurm.conf.lines import read_lines
+from cosched.slurm.recordings.agreement import (
     FAR,
     Agreement,
     Recording,
@@ -24,10 +26,8 @@ from cosched.cluster.recordings import (
     read_recording,
     samples_off,
 )
-from cosched.cluster.slurm_conf import read_lines
-from cosched.core.arrays import integer, positive
-from cosched.errors import InvalidInstance, shorten
-from cosched.execution import real_slurm
+from cosched.slurm.recordings.draws import DRAWS
+from cosched.slurm.recordings.log_state import read_state
 
 _NODES, _MOST_RUNS = 16, 1000
 

@@ -10,8 +10,8 @@ import typer
 from cosched import io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.live import Snapshot
-from cosched.cluster.live.outputs import asked, collected, days_of
+from cosched.slurm.live import Snapshot
+from cosched.slurm.live.outputs import asked, collected, days_of
 
 EXAMPLE = "cosched snapshot -o now.json --history 14d"
 

@@ -15,12 +15,12 @@ import typer
 from cosched import cluster, io, plot
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.live.past import by
-from cosched.cluster.live.starts import finite
-from cosched.cluster.slurm_conf import seconds_of_limit
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
 from cosched.execution.current import current
+from cosched.slurm.conf.lines import seconds_of_limit
+from cosched.slurm.live.past import by
+from cosched.slurm.live.starts import finite
 
 if TYPE_CHECKING:
     import pandas as pd

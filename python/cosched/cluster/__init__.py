@@ -32,11 +32,9 @@ from cosched.cluster.algorithms import (
     mcb8_search,
     paper_policies,
     python_policy,
-    slurm_backfill,
     yields,
 )
 from cosched.cluster.bounds import max_stretch_bound
-from cosched.cluster.draws import Draws
 from cosched.cluster.family import (
     ALGORITHMS,
     BOUNDS,
@@ -45,11 +43,9 @@ from cosched.cluster.family import (
     register_policy,
 )
 from cosched.cluster.instance import Instance
-from cosched.cluster.live import Snapshot, backtest, when
-from cosched.cluster.log_fit import fit
 from cosched.cluster.logs import from_sacct, from_swf
 from cosched.cluster.machine import Machine
-from cosched.cluster.node_types import NodeType, Partition
+from cosched.cluster.machine.node_types import NodeType, Partition
 from cosched.cluster.outputs import (
     batsim_summary,
     jobs_table,
@@ -59,9 +55,13 @@ from cosched.cluster.outputs import (
 )
 from cosched.cluster.page import audit
 from cosched.cluster.result import Result
+from cosched.cluster.result.draws import Draws
+from cosched.cluster.result.log_fit import fit
 from cosched.cluster.schedule import Schedule
-from cosched.cluster.slurm_settings import SlurmSettings
 from cosched.described import described
+from cosched.slurm.conf.settings import SlurmSettings
+from cosched.slurm.live import Snapshot, backtest, when
+from cosched.slurm.twin.backfill import slurm_backfill
 
 solve = FAMILY.solve
 bound = FAMILY.bound

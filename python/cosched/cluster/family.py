@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from cosched import core
@@ -18,15 +19,14 @@ from cosched.cluster.algorithms import (
     python_policy,
     resolve,
     result_of_schedule,
-    slurm_backfill,
 )
 from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.instance import Instance
-from cosched.cluster.log_fit import caveat
+from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.outputs import write_batsim_json, write_jobs_csv, write_log_csv
 from cosched.cluster.result import Result
+from cosched.cluster.result.log_fit import fit, unfit
 from cosched.cluster.schedule import Schedule
-from cosched.cluster.usage import has_waits
 from cosched.core import Argument, Bound, Family, Output, Presentation
 
 BOUNDS: dict[str, Callable[..., Bound]] = {"max-stretch": max_stretch_bound}
@@ -35,7 +35,6 @@ ALGORITHMS: dict[str, core.Algorithm] = {
     "FCFS": fcfs,
     "EASY": easy,
     "conservative": conservative,
-    "slurm-backfill": slurm_backfill,
     "as-logged": as_logged,
     **{name: policy for name in paper_policies() if (policy := resolve(name)) is not None},
 }
@@ -43,6 +42,8 @@ ALGORITHMS: dict[str, core.Algorithm] = {
 #: What ``compare`` runs: the 20 policies of the paper's Table 2; first what the log itself did,
 #: where it says.
 DEFAULT_COMPARE = TABLE_2
+#: Draws that say what two runs of the twin have in common.
+_PAIRED = 4
 
 
 def _default_names(instance: Instance) -> tuple[str, ...]:
@@ -60,6 +61,17 @@ def remark(row: Mapping[str, Any]) -> str:
         f"for {hours:.4g} h the log has more nodes in use than the machine or a partition has "
         f"(at most {row['most_nodes_in_use']:g} at once)"
     )
+
+
+def caveat(instance: Instance, algorithms: Iterable[str], seed: int) -> str:
+    """What a what-if with ``slurm-backfill`` on a log says first: see :func:`log_fit.unfit`."""
+    slurm = instance.machine is not None and instance.machine.slurm is not None
+    if "slurm-backfill" not in algorithms or not slurm or not has_waits(instance):
+        return ""
+    twin: Callable[..., Any] = partial(
+        ALGORITHMS["slurm-backfill"], instance, seed=seed, launch=0.0
+    )
+    return unfit(fit(twin())) and unfit(fit(twin(draws=_PAIRED)))
 
 
 FAMILY = Family(

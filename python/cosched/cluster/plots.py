@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from cosched.cluster.levels import levels
 from cosched.cluster.result import Result
 from cosched.core.drawing import MARKERS, axes_or_new, literal
 from cosched.core.frames import require_columns
+from cosched.core.levels import levels
 
 if TYPE_CHECKING:
     import pandas as pd

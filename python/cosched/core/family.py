@@ -349,6 +349,19 @@ class Family:
         limit = None if "time_limit" in options else time_limit
         return row_of_run(name, run, limit, time_limit, bound)
 
+    def include(self, name: str, function: Algorithm) -> None:
+        """Add an algorithm of the package's own that stands on a floor above its family.
+
+        Parameters
+        ----------
+        name : str
+            The public name, built in from now on.
+        function : callable
+            As for :meth:`register`.
+        """
+        self.algorithms[name] = function
+        object.__setattr__(self, "_built_in", self._built_in | {name})
+
     def register(self, name: str, function: Algorithm) -> None:
         """Add one's own algorithm; see :func:`cosched.register`.
 

@@ -7,7 +7,6 @@ from cosched.bags.plots import (
     profit_against_gamma,
     profit_rates,
 )
-from cosched.cluster.live.plots import starts
 from cosched.cluster.plots import (
     degradation_against_load,
     occupation,
@@ -20,6 +19,7 @@ from cosched.moldable.plots import moldable_quality, moldable_run_time, pareto
 from cosched.packs.plots import pack_quality
 from cosched.plot.charts import gantt, save
 from cosched.plot.runs import execution
+from cosched.slurm.live.plots import starts
 
 __all__ = [
     "advantage",

@@ -12,7 +12,6 @@ from cosched.cluster.algorithms.policies import (
 )
 from cosched.cluster.algorithms.recorded import as_logged
 from cosched.cluster.algorithms.simulation import algorithm_of, result_of_schedule
-from cosched.cluster.algorithms.slurm import slurm_backfill
 
 __all__ = [
     "TABLE_2",
@@ -32,6 +31,5 @@ __all__ = [
     "python_policy",
     "resolve",
     "result_of_schedule",
-    "slurm_backfill",
     "yields",
 ]

@@ -9,8 +9,8 @@ import numpy as np
 from cosched.cluster.algorithms.policies import dfrs
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.running import refuse_running
 from cosched.cluster.result import Result
-from cosched.cluster.running import refuse_running
 from cosched.errors import InvalidInstance
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from cosched.cluster.algorithms.simulation import demand_area, result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import recorded_starts
 from cosched.cluster.result import Result
-from cosched.cluster.usage import recorded_starts
 
 
 def as_logged(instance: Instance, *, threshold: float = THRESHOLD) -> Result:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched.cluster.site import site_of
+from cosched.cluster.machine.site import site_of
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:

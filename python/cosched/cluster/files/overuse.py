@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosched.cluster.levels import MOST, OFTEN, levels, share_above
+from cosched.core.levels import MOST, OFTEN, levels, share_above
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from cosched import io
 from cosched.cluster.instance import Instance
+from cosched.cluster.machine.site import counted
 from cosched.cluster.page.picture import draw, picture
 from cosched.cluster.page.runs import Runs, run_all
 from cosched.cluster.page.summary import box, lead
 from cosched.cluster.page.tables import changes, groups, policies
 from cosched.cluster.page.text import STYLE, paragraph, shown
 from cosched.cluster.page.waits import LONGEST, longest
-from cosched.cluster.site import counted
-from cosched.cluster.what_if import what_if as changed_by
+from cosched.cluster.page.what_if import what_if as changed_by
 from cosched.core.arrays import time_limit_of
 from cosched.core.text import texts
 from cosched.version import installed_version

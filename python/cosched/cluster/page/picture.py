@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.levels import levels
 from cosched.cluster.page.runs import COUNTS, Runs
+from cosched.core.levels import levels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,8 +8,8 @@ from typing import Any
 
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.result import Result
-from cosched.cluster.usage import has_waits
 from cosched.core.comparison import settled
 
 #: The two best of the paper's Table 2.

@@ -8,9 +8,9 @@ from math import floor
 import numpy as np
 
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.page.runs import PERFECT, Runs, knows_limits, why_no_dfrs
 from cosched.cluster.page.text import number, period, span
-from cosched.cluster.usage import has_waits
 
 #: A bound below this says little: a stretch is 1 at least.
 WEAK = 1.1

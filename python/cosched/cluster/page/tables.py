@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.family import remark
+from cosched.cluster.machine.site import counted
 from cosched.cluster.page.runs import COUNTS, Run, Runs
 from cosched.cluster.page.summary import about_bound
 from cosched.cluster.page.text import number, paragraph, share, shown, span, table
-from cosched.cluster.site import counted
 
 _MOST_ROWS = 8
 _GROUPS = {"partition": "By partition", "group": "By user group", "size": "By size (tasks)",

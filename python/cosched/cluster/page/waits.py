@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.levels import levels
+from cosched.cluster.instance.usage import resources
 from cosched.cluster.page.runs import Runs
 from cosched.cluster.page.text import clock, paragraph, share, shown, span, table, units
 from cosched.cluster.result import Result
-from cosched.cluster.usage import resources
-from cosched.cluster.waited import Capacity
+from cosched.cluster.result.waited import Capacity
+from cosched.core.levels import levels
 
 LONGEST = 10
 _ABOUT = (

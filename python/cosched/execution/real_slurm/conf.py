@@ -9,8 +9,9 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from cosched.cluster.slurm_conf import Line, hosts, parse_lines
+from cosched.cluster.machine.host_lists import hosts
 from cosched.errors import InvalidInstance, SolverError, shorten
+from cosched.slurm.conf.lines import Line, parse_lines
 
 _PORTS = range(11_000, 30_000, 100)
 #: Characters of a Unix socket's path; a step's is in the spool folder, named node_job.step.

@@ -45,7 +45,7 @@ def record(
 
     `nodes`: their number, or NodeName lines; `accounts`: lines of sacctmgr, for a slurmdbd; then
     squeue, sprio and sshare are asked `every` so many seconds of its clock. What comes back is a
-    recording, as :func:`cosched.cluster.recordings.read_recording` reads it.
+    recording, as :func:`cosched.slurm.recordings.agreement.read_recording` reads it.
     """
     shared = any("cores" in job for job in jobs)
     usual = _usual(jobs) if shared else {"SelectType": "select/linear"}

@@ -10,8 +10,8 @@ from typing import Any
 
 from cosched import io
 from cosched.cluster import Instance
-from cosched.cluster.slurm_requests import KINDS, array_tasks
 from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.requests.wishes import KINDS, array_tasks
 
 _MOST = 10**9
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cosched.cluster.files.sacct import holds
-from cosched.cluster.slurm_conf import hosts
+from cosched.cluster.machine.host_lists import hosts
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:

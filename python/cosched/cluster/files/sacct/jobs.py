@@ -18,7 +18,7 @@ from cosched.cluster.files.sacct.rows import read_rows
 from cosched.cluster.files.sacct.texts import each
 from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
 from cosched.cluster.files.window import part_of
-from cosched.cluster.site import counted
+from cosched.cluster.machine.site import counted
 from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:

@@ -1,0 +1,498 @@
+"""The instance of the cluster family: a stream of jobs, and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import chain
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import _core, core, io
+from cosched.cluster import files
+from cosched.cluster.instance.arguments import columns_of, notes_of, parts_of
+from cosched.cluster.instance.running import check_room, held_units, with_running
+from cosched.cluster.machine import Machine
+from cosched.cluster.machine.site import counted, resources_of, site_of
+from cosched.core.arrays import any_array, integer, integer_array, nonnegative
+from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Instance(core.Instance):
+    """Jobs that arrive over time at a machine of identical nodes.
+
+    Parameters
+    ----------
+    jobs : pandas.DataFrame or mapping
+        A row a job: ``submit`` (s), ``tasks`` (identical tasks, >= 1), ``cpu`` and ``memory``
+        (needs of one task, fractions of a node in (0, 1]), ``runtime`` (s, with all the CPU it
+        needs), and optionally ``estimate`` (requested run time, s; unknown = nan: the run time
+        is taken). Where known: ``id`` (how messages and outputs call the job; default the row),
+        ``user, group, partition, status, line, wait`` (s in the queue, as the log has it),
+        ``running`` (at the begin of a part of a log: batch policies start them first),
+        ``eligible`` (s, from ``submit`` on: no dependency, hold or begin time keeps it any more;
+        policies get the job then, and waits and stretches count from then), and what the whole job
+        holds: ``memory_gb, gpus, gpu_type, threads``, on so many ``nodes`` of the machine, equal
+        parts on each. Other columns are ignored. Any order.
+    nodes : int
+        Number of nodes, 1..10,000,000. Jobs larger than the machine are accepted here; policies
+        that cannot run one refuse it.
+    notes : sequence of str, optional
+        What a reader did to the data, a line each.
+    source : str
+        The name of the file, for messages.
+    min_runtime : float
+        Values, bounds and metrics are of the jobs with this run time or more (s); all jobs run.
+    machine : Machine, optional
+        Its cores are the nodes, and each job uses those of its ``partition`` only (all, where the
+        job has none): batch policies see to it, DFRS policies refuse it, bounds ignore it. Memory
+        and GPUs count where both the machine and the jobs say them. An ``estimate`` is at most the
+        partition's ``max_time``.
+    begins : datetime.datetime, optional
+        When the jobs' clock is 0, for reports.
+    running : pandas.DataFrame or mapping, optional
+        Jobs that run at second 0: ``job`` (its id), ``nodes`` (host list, numbers, or cores by
+        node), ``start`` (s, at most 0), ``limit`` (s from its start). ``runtime`` is from its
+        start, too; the instance has what is left, and in ``ran`` how long they have run. All
+        policies go on from there; which nodes they hold matters to ``slurm-backfill`` alone.
+
+    Raises
+    ------
+    InvalidInstance
+        A missing column, no job, or a bad entry (named by column, row and value).
+
+    Examples
+    --------
+    >>> jobs = {"submit": [0, 5], "tasks": [2, 1], "cpu": [1, 0.5], "memory": [0.3, 0.1],
+    ...         "runtime": [60, 30]}
+    >>> inst = Instance(jobs, nodes=2)
+    >>> inst
+    <cluster.Instance: 2 jobs, 2 nodes>
+    """
+
+    family = "cluster"
+    plain_schedules = False  # they have yields
+
+    nodes: int
+    #: Name of the file that the jobs come from, or empty.
+    source: str
+    #: Jobs below this run time (s) are not measured.
+    min_runtime: float
+    #: The machine with its partitions, where it was given.
+    machine: Machine | None
+    #: The date at which the jobs' clock is 0, where the log says it.
+    begins: datetime | None
+    _columns: dict[str, np.ndarray]
+    _facts: dict[str, np.ndarray]
+    _uncut: dict[str, np.ndarray]
+
+    def __init__(
+        self,
+        jobs: Any,
+        nodes: int,
+        *,
+        notes: Iterable[str] = (),
+        source: str = "",
+        min_runtime: float = 0.0,
+        machine: Machine | None = None,
+        begins: datetime | None = None,
+        running: Any = None,
+    ) -> None:
+        if machine is not None and not isinstance(machine, Machine):
+            raise InvalidInstance(f"machine = {shorten(machine)}: expected a Machine")
+        if begins is not None and not isinstance(begins, datetime):
+            raise InvalidInstance(f"begins = {shorten(begins)}: expected a datetime")
+        if not isinstance(source, str):
+            raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
+        if running is not None:
+            names = machine.slurm.names if machine is not None and machine.slurm else ()
+            jobs = with_running(jobs, running, names)
+        columns, facts, uncut = columns_of(jobs, machine)
+        inner = _core.cluster.Instance(
+            columns.get("eligible", columns["submit"]), columns["tasks"], columns["cpu"],
+            columns["memory"], columns["runtime"], columns.get("estimate", np.zeros(0)),
+            integer(nodes, "nodes", 1),
+            id=[str(one) for one in facts["id"].tolist()] if "id" in facts else [],
+            line=facts.get("line", np.zeros(0)), source=source,
+        )  # fmt: skip
+        for column in (*columns.values(), *facts.values()):
+            column.flags.writeable = False
+        least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
+        texts = notes_of(notes, columns["runtime"], least)
+        self._set(
+            _core=inner, _columns=columns, _facts=facts, _uncut=uncut, nodes=inner.nodes,
+            notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
+            source=source, min_runtime=least, machine=machine, begins=begins,
+        )  # fmt: skip
+        if not self.measured.any():
+            raise InvalidInstance(
+                f"min_runtime = {min_runtime:g}: the longest job runs for "
+                f"{columns['runtime'].max():g} s"
+            )
+
+    @property
+    def jobs(self) -> pd.DataFrame:
+        """The jobs in input order (a copy).
+
+        ``id, submit, tasks, cpu, memory, runtime[, eligible, estimate]``, and where known ``user,
+        group, partition, status, line, wait, running, memory_gb, gpus, gpu_type, threads, nodes``;
+        with ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler
+        answers.
+        """
+        import pandas as pd
+
+        columns = {"id": self.ids, **self._columns, **self._facts}
+        if "eligible" in columns:
+            columns["wait_blocked"] = columns["eligible"] - columns["submit"]
+        return pd.DataFrame({name: column.copy() for name, column in columns.items()})
+
+    @property
+    def given(self) -> dict[str, np.ndarray]:
+        """The columns, estimates as users gave them: no limit of the machine has cut them."""
+        return {**self._columns, **self._facts, **self._uncut}
+
+    @property
+    def ids(self) -> np.ndarray:
+        """What each job is called: the log's own number or name, else its row."""
+        return self._facts["id"] if "id" in self._facts else np.arange(len(self))
+
+    def _given_names(self) -> tuple[str, ...] | None:
+        return tuple(map(str, self.ids.tolist())) if "id" in self._facts else None
+
+    @property
+    def measured(self) -> np.ndarray:
+        """Which jobs count in values, bounds and metrics, by :attr:`min_runtime`."""
+        return self._columns["runtime"] >= self.min_runtime
+
+    def replace(self, **columns: Any) -> Instance:
+        """The same jobs with other columns.
+
+        Parameters
+        ----------
+        **columns : array_like, shape (n,)
+            By name.
+        """
+        jobs = self.given | columns
+        found = Instance(
+            jobs, self.nodes, notes=self.notes, source=self.source,
+            min_runtime=self.min_runtime, machine=self.machine, begins=self.begins,
+        )  # fmt: skip
+        return found._without_bound() if self.cached("no bound") else found
+
+    def take(self, rows: np.ndarray) -> Instance:
+        """Some of the jobs, called what they are called here.
+
+        Parameters
+        ----------
+        rows : array of int or bool
+
+        Raises
+        ------
+        InvalidInstance
+            Rows that are neither, or that there are not.
+        """
+        chosen = _rows(rows, len(self))
+        jobs = {"id": self.ids, **self.given}
+        return Instance(
+            {name: column[chosen] for name, column in jobs.items()}, self.nodes, notes=self.notes,
+            source=self.source, min_runtime=self.min_runtime, machine=self.machine,
+            begins=self.begins,
+        )  # fmt: skip
+
+    def with_notes(self, notes: Iterable[str]) -> Instance:
+        """The same jobs with more notes.
+
+        Parameters
+        ----------
+        notes : iterable of str
+            After those that are there.
+        """
+        found = Instance(
+            self.given, self.nodes, notes=chain(self.notes, notes), source=self.source,
+            min_runtime=self.min_runtime, machine=self.machine, begins=self.begins,
+        )  # fmt: skip
+        return found._without_bound() if self.cached("no bound") else found
+
+    def _without_bound(self) -> Instance:
+        self.once("no bound", lambda: True)
+        self.once("bound", lambda: None)
+        return self
+
+    def layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Parts of the machine by partitions.
+
+        Returns
+        -------
+        tuple of numpy.ndarray
+            Nodes of each part (none: there are no partitions), for each job the parts that it may
+            use as bits, and the priority of its partition.
+
+        Raises
+        ------
+        InvalidInstance
+            A job of a partition that the machine does not have, or more than 64 parts.
+        """
+        return self.once("layout", self._layout)
+
+    def _layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self.machine is None or not self.machine.partitions:
+            return np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0)
+        partition = self.column("partition") if "partition" in self.known else None
+        return parts_of(self.machine, partition, self.ids)
+
+    def site(self) -> Any:
+        """The machine's nodes with memory and GPUs, and the needs of the jobs, for the core.
+
+        Returns
+        -------
+        Site or None
+            None: policies hand out cores alone.
+        """
+        return self.once("site", self._site)
+
+    def _site(self) -> Any:
+        known = {**self._columns, **self._facts}
+        check_room(known, counted(known, self.machine), self.machine)
+        return site_of(known, self.machine, self.held())
+
+    def held(self) -> list[list[int]]:
+        """What jobs that run at the begin hold.
+
+        Returns
+        -------
+        list of list of int
+            Numbers of nodes or cores by job, empty for one that takes what is free; without a table
+            ``running``: no lists.
+        """
+        known = {**self._columns, **self._facts}
+        return self.once("held", lambda: held_units(known, self.nodes, self.machine))
+
+    def resources(self) -> list[tuple[np.ndarray, float]]:
+        """What counts beside cores: how much each job holds of it, and how much the machine has.
+
+        Returns
+        -------
+        list of (numpy.ndarray, float)
+            KB of memory, GPUs, and GPUs of each type that jobs ask for.
+        """
+        columns = {**self._columns, **self._facts}
+        return self.once("resources", lambda: resources_of(columns, self.machine))
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Columns that were given; ``id`` is there without being given."""
+        return frozenset((*self._columns, *self._facts))
+
+    def column(self, name: str) -> np.ndarray:
+        """One column of the jobs.
+
+        Parameters
+        ----------
+        name : str
+            A column of :attr:`jobs`.
+
+        Returns
+        -------
+        numpy.ndarray, shape (n,)
+            Read-only, in input order.
+
+        Raises
+        ------
+        KeyError
+            A column that the instance does not have.
+        """
+        if name == "id":
+            return self.ids
+        if name == "eligible" and name not in self._columns:
+            name = "submit"
+        found = self._columns.get(name) if name in self._columns else self._facts.get(name)
+        if found is None:
+            raise KeyError(f"no column {shorten(name)}")
+        return found
+
+    @property
+    def unit_counts(self) -> tuple[int, ...]:
+        """Lanes of a Gantt chart."""
+        return (self.nodes,)
+
+    def __len__(self) -> int:
+        return len(self._columns["submit"])
+
+    def __reduce__(self) -> tuple:
+        columns = self.given
+        kept = (
+            self.nodes, self.notes, self.source, self.min_runtime, self.machine, self.begins
+        )  # fmt: skip
+        return _rebuild, (columns, *kept)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Instance)
+            and self.nodes == other.nodes
+            and self._columns.keys() == other._columns.keys()
+            and all(np.array_equal(c, other._columns[k]) for k, c in self._columns.items())
+            and self.ids.tolist() == other.ids.tolist()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<cluster.Instance: {len(self)} jobs, {self.nodes} nodes>"
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        nodes: int | None = None,
+        *,
+        convention: str | None = None,
+        cores_per_node: int | None = None,
+        memory_per_node: float | str | None = None,
+        week: int | None = None,
+        begin: float | None = None,
+        until: float | None = None,
+        drop: str | Iterable[str] | None = None,
+        min_runtime: float = 0.0,
+        machine: Machine | str | PathLike[str] | None = None,
+        no_bound: bool = False,
+        timezone: str | None = None,
+        wait_from: str = "eligible",
+        include_running: bool = False,
+        delimiter: str | None = None,
+        slurm_version: str | None = None,
+        accounts: str | PathLike[str] | None = None,
+        approximate: bool = False,
+    ) -> Instance:
+        r"""Read jobs from a file.
+
+        * A log of the Parallel Workloads Archive (``.swf``, ``.swf.gz``): see :func:`from_swf`.
+        * CSV with the columns of :class:`Instance`.
+        * What ``sacct -P`` printed (``.txt``, or known by its header), on a `machine`: see
+          :func:`from_sacct`.
+        * JSON ``{"nodes": 4, "jobs": {"submit": [...], ...}}``, as :meth:`write` makes it.
+
+        Parameters
+        ----------
+        nodes : int, optional
+            Needed unless the file says it (JSON, or a log's header).
+        convention : {"dfrs", "rigid"}, optional
+            How a log's jobs become tasks; default ``"dfrs"``.
+        cores_per_node, memory_per_node, week, begin, until
+            For logs (a part of one also for sacct output): see :func:`from_swf`.
+        drop : str or iterable of str, optional
+            Jobs to leave out, of any file: see :func:`from_swf`.
+        min_runtime : float
+            Values, bounds and metrics are of jobs with this run time or more (s).
+        machine : Machine or path-like, optional
+            The machine with its partitions (``machine.toml``): its cores are the processors of a
+            log, which is then read as ``"rigid"``.
+        no_bound : bool
+            No bound beside results, where it would take too long.
+        timezone, include_running, delimiter
+            Of sacct output: see :func:`from_sacct`.
+        wait_from : {"eligible", "submit"}
+            From when waits and stretches count, and policies get a job: when no dependency, begin
+            time, hold or array limit keeps it any more (where known), or from its submission.
+        slurm_version, accounts
+            For a slurm.conf: see :meth:`Machine.read`.
+        approximate : bool
+            ``slurm-backfill`` leaves out what it has no rule for, see :meth:`Machine.approximated`.
+
+        Raises
+        ------
+        InvalidInstance
+            The file is malformed, an entry is bad (named by file, line and column), the number of
+            nodes is missing, or an argument of logs is given for another file.
+
+        Examples
+        --------
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "jobs.csv"
+        >>> _ = path.write_text("submit,tasks,cpu,memory,runtime\n0,2,1,0.3,60\n5,1,0.5,0.1,30\n")
+        >>> Instance.read(path, nodes=2)
+        <cluster.Instance: 2 jobs, 2 nodes>
+        """
+        of_logs: dict[str, Any] = {
+            "cores_per_node": cores_per_node, "memory_per_node": memory_per_node, "week": week,
+            "begin": begin, "until": until,
+        }  # fmt: skip
+        known = (
+            machine
+            if machine is None or isinstance(machine, Machine)
+            else Machine.read(machine, slurm_version=slurm_version, accounts=accounts)
+        )
+        if approximate and known is not None:
+            known = known.approximated()
+        of_sacct = {
+            "timezone": timezone, "include_running": include_running, "delimiter": delimiter
+        }  # fmt: skip
+        given = files.read_jobs(path, nodes, convention, of_logs, drop, known, of_sacct)
+        jobs, counted = files.counted_from(given.jobs, wait_from, of_log=bool(given.source))
+        given = given._replace(jobs=jobs, notes=(*given.notes, *counted))
+        kept: dict[str, Any] = {
+            "min_runtime": min_runtime,
+            "machine": known,
+            "begins": given.begins,
+        }
+        try:
+            found = cls(given.jobs, given.nodes, notes=given.notes, source=given.source, **kept)
+        except InvalidInstance as error:
+            if given.source:
+                raise
+            where = (
+                f"line {given.lines[error.row]}: " if given.lines and error.row is not None else ""
+            )
+            raise InvalidInstance(f"{path}: {where}{error}") from None
+        if drop is not None and not given.source:
+            left, left_out = files.dropped(found.jobs, found.nodes, drop, known)
+            said = f"assumed: left out: {', '.join(left_out)}"
+            found = cls(left, found.nodes, notes=(*given.notes, said), **kept)
+        return found._without_bound() if no_bound else found
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write as .json (with the nodes) or .csv, as :meth:`read` takes it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .json or .csv. Replaced as a whole or not at all.
+        """
+        if io.check_suffix(path, (".json", ".csv")) == ".json":
+            io.write_json({"nodes": self.nodes, "jobs": {**self._columns, **self._facts}}, path)
+        else:
+            io.write_frame(self.jobs, path, exact=True)
+
+
+def _rows(rows: Any, jobs: int) -> np.ndarray:
+    mask = any_array(rows, "rows", 1)
+    if mask.dtype == bool and mask.ndim == 1:
+        if len(mask) != jobs:
+            raise InvalidInstance(
+                f"rows: {len(mask)} of bool, expected one for each of {jobs} jobs"
+            )
+        return np.flatnonzero(mask)
+    return integer_array(rows, "rows", 1, -jobs, jobs - 1)
+
+
+def _rebuild(
+    columns: dict[str, np.ndarray],
+    nodes: int,
+    notes: Any,
+    source: str,
+    min_runtime: float,
+    machine: Machine | None,
+    begins: datetime | None,
+) -> Instance:
+    return Instance(
+        columns,
+        nodes,
+        notes=notes,
+        source=source,
+        min_runtime=min_runtime,
+        machine=machine,
+        begins=begins,
+    )

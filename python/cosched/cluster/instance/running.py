@@ -1,0 +1,163 @@
+"""Jobs that run when an instance begins: how long they have run, and what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched.cluster.machine.host_lists import hosts
+from cosched.core.arrays import nonnegative, real
+from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    from cosched.cluster.machine import Machine
+
+_COLUMNS = ("job", "nodes", "start", "limit")
+
+
+def with_running(jobs: Any, running: Any, names: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Columns of the jobs in which those of the table ``job, nodes, start, limit`` run at second 0.
+
+    They have ``running``, ``ran`` (s so far) and ``held`` (cores by node, as ``0:4;2:1``); their
+    ``runtime`` and ``estimate`` are what is left of them, as of a part of a log.
+    """
+    columns = {name: np.array(jobs[name]) for name in jobs}
+    for name in ("submit", "runtime"):
+        if name not in columns:
+            raise InvalidInstance(f"jobs: no column {name!r}")
+    rows = len(columns["submit"])
+    ids = columns.get("id", np.arange(rows))
+    places = {str(one): row for row, one in enumerate(ids.tolist())}
+    if not isinstance(running, Mapping) and not hasattr(running, "columns"):
+        raise InvalidInstance(f"running = {shorten(running)}: expected a table of columns")
+    lacking = next((name for name in _COLUMNS if name not in running), None)
+    if lacking is not None:
+        raise InvalidInstance(f"running: no column {lacking!r}: expected {', '.join(_COLUMNS)}")
+    columns["runtime"] = columns["runtime"].astype(float)
+    columns["estimate"] = np.array(columns.get("estimate", columns["runtime"]), dtype=float)
+    columns["running"] = np.zeros(rows, dtype=bool)
+    columns["ran"] = np.zeros(rows)
+    held = [""] * rows
+    table = zip(*(list(running[name]) for name in _COLUMNS), strict=True)
+    for number, (job, nodes, start, limit) in enumerate(table):
+        place = f"running[{number}]"
+        row = places.get(str(job))
+        if row is None:
+            raise InvalidInstance(f"{place}: job {shorten(job)}: expected one of the jobs")
+        if columns["running"][row]:
+            raise InvalidInstance(f"{place}: job {shorten(job)} is there twice")
+        ran = -real(start, f"{place}: start")
+        if ran < 0:
+            raise InvalidInstance(f"{place}: start = {-ran:g}: expected seconds <= 0")
+        columns["running"][row], columns["ran"][row] = True, ran
+        columns["submit"] = columns["submit"].astype(float)
+        columns["submit"][row] = 0.0
+        columns["runtime"][row] = max(columns["runtime"][row] - ran, 0.0)
+        columns["estimate"][row] = max(nonnegative(limit, f"{place}: limit") - ran, 0.0)
+        held[row] = _text(nodes, names, place)
+    columns["held"] = np.array(held)
+    if "eligible" in columns:
+        columns["eligible"] = np.where(columns["running"], 0.0, columns["eligible"])
+    return columns
+
+
+def _text(nodes: Any, names: tuple[str, ...], place: str) -> str:
+    """Cores by node; a node without a number of cores is held whole."""
+    numbers = {name: k for k, name in enumerate(names)}
+    if isinstance(nodes, str):
+        nodes = hosts(nodes, f"{place}: nodes")
+    pairs = nodes.items() if isinstance(nodes, Mapping) else ((node, 0) for node in nodes)
+    found = []
+    for node, cores in pairs:
+        number = numbers.get(node, node) if isinstance(node, str) else node
+        if isinstance(number, str) and not number.isdigit():
+            raise InvalidInstance(f"{place}: nodes: {shorten(node)}: the machine has no such node")
+        found.append((int(number), int(cores)))
+    return ";".join(f"{node}:{cores}" for node, cores in sorted(found))
+
+
+def held_of(text: str) -> list[tuple[int, int]]:
+    """(node, cores) of what :func:`with_running` wrote; 0 cores: all."""
+    pairs = (part.split(":") for part in text.split(";") if part)
+    return [(int(node), int(cores)) for node, cores in pairs]
+
+
+def held_units(known: Mapping[str, Any], units: int, machine: Machine | None) -> list[list[int]]:
+    """Of each job that runs, the units that it has: its tasks', the first of each of its nodes that
+    nobody has; empty: nobody runs, or it takes what is free."""
+    if "held" not in known:
+        return []
+    cores = unit_counts(units, machine)
+    number = np.zeros(len(cores)) if machine is None else machine.cells_of_nodes()[0]
+    order = np.argsort(number, kind="stable")  # units are numbered on from part to part
+    first = np.empty_like(cores)
+    first[order] = np.cumsum(cores[order]) - cores[order]
+    free = [list(range(begin, begin + count)) for begin, count in zip(first, cores, strict=True)]
+    found: list[list[int]] = []
+    for row, text in enumerate(known["held"].tolist()):
+        own: list[int] = []
+        for node, cores_held in held_of(text):
+            if not 0 <= node < len(free):
+                raise InvalidInstance(f"running: node {node}: the machine has {len(free)}")
+            count = cores_held or int(cores[node])
+            if count > len(free[node]):
+                raise InvalidInstance(
+                    f"running: node {node} has {cores[node]} cores: job {_name(known, row)} and "
+                    "others hold more"
+                )
+            own += free[node][:count]
+            del free[node][:count]
+        tasks = int(known["tasks"][row])
+        if own and len(own) < tasks:
+            raise InvalidInstance(
+                f"running: job {_name(known, row)}: {len(own)} cores for {tasks} tasks"
+            )
+        found.append(sorted(own[:tasks]))
+    return found
+
+
+def check_room(known: Mapping[str, Any], names: Iterable[str], machine: Machine | None) -> None:
+    """InvalidInstance where jobs that run hold more memory or GPUs of a node than it has, a job in
+    equal parts on each of its nodes; `names`: what of ``memory_gb`` and ``gpus`` counts."""
+    if "held" not in known or machine is None:
+        return
+    kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+    for name, unit in (("memory_gb", "GB of memory"), ("gpus", "GPUs")):
+        if name not in names:
+            continue
+        left = np.array([float(getattr(kind, name)) for kind in kinds])
+        if name == "memory_gb":
+            left[left == 0] = np.inf  # nobody said
+        most = left.copy()
+        for row, text in enumerate(known["held"].tolist()):
+            nodes = [node for node, _ in held_of(text)]
+            amount = np.nan_to_num(float(known[name][row])) / max(len(nodes), 1)
+            for node in nodes:
+                left[node] -= amount
+                if left[node] < -1e-6 * most[node]:
+                    raise InvalidInstance(
+                        f"running: node {node} has {most[node]:g} {unit}: job {_name(known, row)} "
+                        f"and others hold {most[node] - left[node]:g}"
+                    )
+
+
+def _name(known: Mapping[str, Any], row: int) -> Any:
+    return known["id"][row] if "id" in known else row
+
+
+def refuse_running(known: Iterable[str], policy: str) -> None:
+    """For policies that begin with an empty machine."""
+    if "held" in known:
+        raise InvalidInstance(
+            f"{policy} cannot begin with jobs that run: expected fcfs, easy, conservative or "
+            "slurm-backfill"
+        )
+
+
+def unit_counts(units: int, machine: Machine | None) -> np.ndarray:
+    """Units of each node: cores, or the node itself."""
+    if machine is None or units == machine.node_count:
+        return np.ones(units, dtype=np.int64)
+    return np.repeat([kind.cores for kind in machine.nodes], [k.count for k in machine.nodes])

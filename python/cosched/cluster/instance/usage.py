@@ -1,0 +1,64 @@
+"""What jobs hold over time: starts of the log, levels, use of the machine's resources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosched.cluster.instance.instance import Instance
+from cosched.core.levels import MOST, OFTEN, levels, share_above
+from cosched.errors import InvalidInstance
+
+if TYPE_CHECKING:
+    pass
+
+
+def has_waits(instance: Instance) -> bool:
+    """Whether the log says how long jobs waited."""
+    return "wait" in instance.known and not np.isnan(instance.column("wait")).all()
+
+
+def logged_starts(instance: Instance) -> np.ndarray:
+    """Starts (s) by the log, nan where it does not say; InvalidInstance where it never does."""
+    if not has_waits(instance):
+        raise InvalidInstance("the log has no waits: nothing says when its jobs started")
+    return instance.column("submit") + instance.column("wait")
+
+
+def recorded_starts(instance: Instance) -> np.ndarray:
+    """Starts (s) by the log; where it does not say, when the job was eligible."""
+    start = logged_starts(instance)
+    return np.where(np.isnan(start), instance.column("eligible"), start)
+
+
+def overused(instance: Instance, start: np.ndarray, end: np.ndarray) -> bool:
+    """Whether jobs hold more than the machine has: 1% more, for 1% of the time."""
+    times, level = levels(start, end, instance.column("tasks") * instance.column("cpu"))
+    return share_above(times, level, MOST * instance.nodes) > OFTEN
+
+
+def resources(instance: Instance) -> Iterator[tuple[str, float, np.ndarray]]:
+    """Name, capacity (0: not said) and what each job holds of it."""
+    machine = instance.machine
+    unit = "nodes" if machine is None else "cores"
+    yield unit, float(instance.nodes), instance.column("tasks") * instance.column("cpu")
+    if "memory_gb" in instance.known:
+        memory = np.nan_to_num(instance.column("memory_gb"))
+        yield "memory_gb", machine.memory_gb if machine else 0.0, memory
+    if "gpus" not in instance.known:
+        return
+    gpus, every = instance.column("gpus").astype(float), float(machine.gpus) if machine else 0.0
+    if not (every or gpus.any()):
+        return
+    yield "gpus", every, gpus
+    named = instance.column("gpu_type").astype(str) if "gpu_type" in instance.known else None
+    if named is None or not ((gpus > 0) & (named != "")).any():
+        return  # of which type the GPUs of a job are, the log does not say
+    kinds = machine.nodes if machine else ()
+    for name in dict.fromkeys(kind.gpu_type for kind in kinds if kind.gpu_type):
+        count = sum(kind.count * kind.gpus for kind in kinds if kind.gpu_type == name)
+        yield f"gpus:{name}", float(count), gpus * (named == name)
+    if ((gpus > 0) & (named == "")).any():
+        yield "gpus:not said", 0.0, gpus * (named == "")

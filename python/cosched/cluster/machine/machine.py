@@ -1,0 +1,356 @@
+"""The machine as it is: types of nodes, and partitions with limits and priorities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.machine.host_lists import first_host
+from cosched.cluster.machine.node_types import NodeType, Partition
+from cosched.cluster.machine.toml import read_toml
+from cosched.errors import InvalidInstance
+
+#: As many parts as the core can tell apart.
+_MOST_CELLS = 64
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Types of nodes, and partitions. What a batch policy hands out is cores.
+
+    Attributes
+    ----------
+    nodes : tuple of NodeType
+    partitions : tuple of Partition
+        None: one queue for all nodes.
+    slurm : SlurmSettings, optional
+        What a slurm.conf says beyond that: for ``slurm-backfill``, in :mod:`cosched.slurm`.
+
+    Examples
+    --------
+    >>> machine = Machine((NodeType("thin", 4, 2, 8.0, 0),), ())
+    >>> machine.cores, machine.node_count
+    (8, 4)
+    """
+
+    nodes: tuple[NodeType, ...]
+    partitions: tuple[Partition, ...] = ()
+    slurm: Any = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its file has that was not understood, or is not used here."""
+        if self.slurm is None:
+            return ()
+        if self.slurm.approximate:
+            return (*self.slurm.notes, *self.slurm.left_out)
+        unused = ", ".join(one for one in self.slurm.not_covered if not _heard(one))
+        return (*self.slurm.notes, *((f"not used: {unused}",) if unused else ()))
+
+    def approximated(self) -> Machine:
+        """The machine on which ``slurm-backfill`` leaves out the settings that it has no rule for,
+        instead of refusing them; :attr:`notes` has each, and what that may do.
+
+        Examples
+        --------
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
+        >>> lines = ["TopologyPlugin=topology/tree", "NodeName=n[1-4]", "PartitionName=a Nodes=ALL"]
+        >>> _ = path.write_text("\\n".join(lines))
+        >>> notes = Machine.read(path, slurm_version="22.05").approximated().notes
+        >>> [note[:42] for note in notes if note.startswith("not followed")]
+        ['not followed: TopologyPlugin=topology/tree']
+        """
+        if self.slurm is None:
+            return self
+        return replace(self, slurm=replace(self.slurm, approximate=True))
+
+    @property
+    def cores(self) -> int:
+        """Cores of all nodes."""
+        return sum(kind.count * kind.cores for kind in self.nodes)
+
+    @property
+    def memory_gb(self) -> float:
+        """Memory of all nodes; 0 where it is not said."""
+        return float(sum(kind.count * kind.memory_gb for kind in self.nodes))
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of all nodes."""
+        return sum(kind.count * kind.gpus for kind in self.nodes)
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """What of ``memory_gb`` and ``gpus`` it hands out beside cores: what is said of its nodes,
+        and memory only where a slurm.conf's ``SelectTypeParameters`` has it."""
+        memory = self.memory_gb > 0 and (self.slurm is None or self.slurm.memory_counts)
+        return ("memory_gb",) * memory + ("gpus",) * (self.gpus > 0)
+
+    @property
+    def one_task_per_core(self) -> bool:
+        """Whether a CPU that a job asks for becomes a core."""
+        return self.slurm is not None and self.slurm.one_task_per_core
+
+    @property
+    def node_count(self) -> int:
+        """Nodes of all types."""
+        return sum(kind.count for kind in self.nodes)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        *,
+        slurm_version: str | None = None,
+        accounts: str | PathLike[str] | None = None,
+    ) -> Machine:
+        r"""Read a ``machine.toml``, a ``slurm.conf`` (any name that ends in ``.conf``), or what
+        scontrol shows.
+
+        ``[[nodes]]`` has ``count``, ``cores`` (of a node) and optionally ``name, memory_gb, gpus,
+        gpu_type, sockets, threads`` (of a core), ``weight, features``. ``[[partitions]]`` has
+        ``name`` and optionally ``nodes`` (a number: the first ones; a list of node types; ranges
+        such as ``"0-63,70"``; default all), ``max_time`` (seconds, or ``"2-00:00:00"``) and
+        ``priority`` (greater comes first; default 0).
+
+        Of a slurm.conf: ``NodeName`` (host lists ``n[1-16,20]``, CPUs, Sockets, CoresPerSocket,
+        ThreadsPerCore, RealMemory, Gres, Weight, Feature), ``NodeSet``, ``PartitionName``,
+        ``SchedulerParameters, SelectType, Priority*, KillWait, OverTimeLimit, CompleteWait`` and
+        ``Include``, and a ``gres.conf`` beside it; nodes are numbered in the natural order of their
+        names, as Slurm does. What is not understood or not used is in :attr:`notes`, once.
+
+        Of a folder: ``scontrol_config.txt``, ``scontrol_node.txt``, ``scontrol_partition.txt``
+        (also ``.gz``), as ``scontrol show config``, ``show node``, ``show partition`` print them.
+
+        Parameters
+        ----------
+        slurm_version : str, optional
+            Such as ``"22.05"``: what Slurm takes where SelectType is not set. Default: what
+            scontrol or the comments at the begin of a slurm.conf say, else 24.11.
+        accounts : path-like, optional
+            Users, accounts and QOS of a Slurm with shares and limits: what ``sacctmgr -P show
+            assoc``, ``sacctmgr -P show qos``, ``sacctmgr dump``, ``sshare -a -l -P`` or ``scontrol
+            show assoc_mgr`` printed, one after another in a file, or files of a folder
+            (``sacctmgr_assoc.txt, sacctmgr_qos.txt, sacctmgr_dump.txt, scontrol_assoc_mgr.txt,
+            sshare.txt``). Default: those files of a folder of scontrol's outputs.
+
+        Raises
+        ------
+        InvalidInstance
+            Not such a file; names the entry, its value and what was expected.
+
+        Examples
+        --------
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "machine.toml"
+        >>> _ = path.write_text(
+        ...     '[[nodes]]\nname = "thin"\ncount = 8\ncores = 16\nmemory_gb = 64\n'
+        ...     '[[partitions]]\nname = "short"\nnodes = 2\nmax_time = "1:00:00"\npriority = 1\n'
+        ... )
+        >>> machine = Machine.read(path)
+        >>> machine.cores, machine.partitions[0].nodes, machine.partitions[0].max_time
+        (128, ((0, 2),), 3600.0)
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
+        >>> _ = path.write_text(
+        ...     "SchedulerParameters=bf_resolution=300,bf_window=2880\nNodeName=n[1-8] CPUs=16\n"
+        ...     "PartitionName=main Nodes=n[1-4,8] MaxTime=60 PriorityTier=2\n"
+        ... )
+        >>> machine = Machine.read(path)
+        >>> machine.cores, machine.partitions[0].nodes, machine.partitions[0].max_time
+        (128, ((0, 4), (7, 8)), 3600.0)
+        >>> machine.slurm.parameters["bf_window"], machine.slurm.parameters["cons_tres"]
+        (172800.0, 1.0)
+        """
+        for reader in _READERS:
+            read = reader(path, slurm_version, accounts)
+            if read is not None:
+                return read
+        for what, value in (("slurm_version", slurm_version), ("accounts", accounts)):
+            if value is not None:
+                raise InvalidInstance(f"{path}: {what} is for a slurm.conf: no {path} knows it")
+        return cls(*read_toml(path))
+
+    def limits(self, partitions: Iterable[Any]) -> np.ndarray:
+        """Time limits by the name of a partition.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Names, or lists as ``"gpu,main"``, of which the greatest counts; others than the
+            machine's have no limit.
+
+        Returns
+        -------
+        numpy.ndarray
+            Seconds, or infinity.
+        """
+        known = {part.name: part.max_time for part in self.partitions}
+        return self._by_name(partitions, lambda own: max(known.get(one, np.inf) for one in own))
+
+    def room(self, partitions: Iterable[Any]) -> np.ndarray:
+        """Cores of partitions by name: as many as a job there can have.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Names, or lists as ``"gpu,main"``; others than the machine's have all cores.
+
+        Raises
+        ------
+        InvalidInstance
+            More than 64 parts.
+        """
+        sizes, _ = self.cells()
+        masks, place = np.unique(self.allowed(partitions), return_inverse=True)
+        cores = [sum(int(n) for bit, n in enumerate(sizes) if int(m) >> bit & 1) for m in masks]
+        return np.array(cores, dtype=np.int64)[place.reshape(-1)]
+
+    def lacks(self, partitions: Iterable[Any]) -> np.ndarray:
+        """Whether the machine has no such partition.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Names, or lists as ``"gpu,main"``.
+
+        Returns
+        -------
+        numpy.ndarray of bool
+        """
+        known = {part.name for part in self.partitions}
+        if not known or (self.slurm is not None and len(known) == 1):
+            known = set()  # all jobs are in one queue
+        return self._by_name(
+            partitions, lambda own: bool(known) and own != [""] and not set(own) <= known
+        ).astype(bool)
+
+    @staticmethod
+    def _by_name(partitions: Iterable[Any], value: Callable[[list[str]], float]) -> np.ndarray:
+        """A value of each text's list of partitions; a log repeats few."""
+        import pandas as pd
+
+        codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
+        return np.array([value(str(text).split(",")) for text in texts], dtype=float)[codes]
+
+    def cpus_per_core(self, partitions: Any, node_lists: Any, rows: int) -> np.ndarray | float:
+        """CPUs that the batch system counts for a core of each job's nodes.
+
+        Parameters
+        ----------
+        partitions, node_lists : sequence of str or None
+            By job, as sacct prints them; None: not known. Where nodes differ, the first node of a
+            job says it, else the most common nodes of its partition.
+        rows : int
+            Jobs.
+        """
+        ratios = {kind.cpus_per_core for kind in self.nodes}
+        if len(ratios) == 1:
+            return ratios.pop()
+        each = np.repeat([k.cpus_per_core for k in self.nodes], [k.count for k in self.nodes])
+        by_part = {p.name: _most(np.concatenate([each[a:b] for a, b in p.nodes])) for p in
+                   self.partitions if p.nodes}  # fmt: skip
+        found = np.full(rows, _most(each))
+        if partitions is not None:
+            usual = float(found[0]) if rows else 1.0
+            found = self._by_name(partitions, lambda own: by_part.get(own[0], usual))
+        if node_lists is not None and self.slurm is not None:
+            of_node = dict(zip(self.slurm.names, each.tolist(), strict=True))
+            own = self._by_name(node_lists, lambda own: of_node.get(first_host(own[0]), np.nan))
+            found = np.where(np.isnan(own), found, own)
+        return found
+
+    def cells(self) -> tuple[np.ndarray, dict[str, int]]:
+        """Parts of the machine that every partition has either all or none of.
+
+        Returns
+        -------
+        (numpy.ndarray, dict of str to int)
+            Cores of each part, and for each partition the set of its parts as bits.
+
+        Raises
+        ------
+        InvalidInstance
+            More than 64 parts.
+        """
+        number, masks = self.cells_of_nodes()
+        cores = np.repeat([k.cores for k in self.nodes], [k.count for k in self.nodes])
+        return np.bincount(number, weights=cores).astype(np.int64), masks
+
+    def cells_of_nodes(self) -> tuple[np.ndarray, dict[str, int]]:
+        """The part of each node, numbered from 0, and each partition's parts as bits.
+
+        Returns
+        -------
+        (numpy.ndarray, dict of str to int)
+
+        Raises
+        ------
+        InvalidInstance
+            More than 64 parts.
+        """
+        member = np.zeros((self.node_count, len(self.partitions)), dtype=bool)
+        for column, part in enumerate(self.partitions):
+            for first, last in part.nodes:
+                member[first:last, column] = True
+        kinds, first_of, place = np.unique(member, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first_of)  # parts in the order of the nodes
+        number = np.empty(len(order), dtype=int)
+        number[order] = np.arange(len(order))
+        if len(kinds) > _MOST_CELLS:
+            raise InvalidInstance(
+                f"partitions divide the nodes into {len(kinds)} parts: expected at most 64"
+            )
+        masks = {
+            part.name: sum(1 << int(number[k]) for k in range(len(kinds)) if kinds[k, column])
+            for column, part in enumerate(self.partitions)
+        }
+        return number[place.reshape(-1)], masks
+
+    def allowed(self, partitions: Iterable[Any]) -> np.ndarray:
+        """Parts of the machine that jobs of these partitions may use, as bits.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Names, or lists as ``"gpu,main"``; others than the machine's have all parts.
+
+        Returns
+        -------
+        numpy.ndarray of uint64
+        """
+        import pandas as pd
+
+        numbers, masks = self.cells_of_nodes()
+        every = (1 << (int(numbers.max()) + 1)) - 1
+        if self.slurm is not None and len(masks) == 1:
+            (every,), masks = masks.values(), {}  # it has the jobs of all queues
+        codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
+        own = [[masks.get(one, every) for one in str(text).split(",")] for text in texts]
+        bits = [reduce(or_, given) for given in own]
+        return np.array(bits, dtype=np.uint64)[codes]
+
+
+#: ``reader(path, slurm_version, accounts)``: the machine, or None where the file is no such one.
+Reader = Callable[[str | PathLike[str], str | None, str | PathLike[str] | None], Machine | None]
+_READERS: list[Reader] = []
+
+
+def add_reader(reader: Reader) -> None:
+    """Let :meth:`Machine.read` read the files of a batch system that stands on a floor above."""
+    _READERS.append(reader)
+
+
+def _heard(setting: str) -> bool:
+    """Whether it says that memory is handed out, which all other policies see to."""
+    name, _, value = setting.lower().partition("=")
+    return name == "selecttypeparameters" and value.endswith("_memory")
+
+
+def _most(ratios: np.ndarray) -> float:
+    values, counts = np.unique(ratios, return_counts=True)
+    return float(values[np.argmax(counts)])

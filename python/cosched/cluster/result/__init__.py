@@ -1,0 +1,5 @@
+"""What a policy made of a stream of jobs."""
+
+from cosched.cluster.result.result import Result
+
+__all__ = ["Result"]

@@ -1,0 +1,110 @@
+"""Jobs of a result in groups, and against the log: what operators read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.cluster.bounds import THRESHOLD
+from cosched.cluster.instance.usage import logged_starts
+from cosched.cluster.result.waited import by_resource
+from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GROUPS = ("user", "group", "partition", "status", "size", "gpu", "resource")
+
+
+def slowdowns_of(result: Any) -> np.ndarray:
+    """Bounded slowdown of each job: at least 10 s count."""
+    end = np.asarray(result.outcome["end"], dtype=float)
+    return _core.cluster.stretches(result.instance._core, end, THRESHOLD)
+
+
+def by(result: Any, what: str) -> pd.DataFrame:
+    """See :meth:`cosched.cluster.Result.by`."""
+    import pandas as pd
+
+    instance = result.instance
+    if what not in GROUPS:
+        raise InvalidInstance(f"by {shorten(what)}: expected {', '.join(GROUPS)}")
+    if what == "resource":
+        return by_resource(instance, result.outcome["start"], result.outcome["end"])
+    if what == "size":
+        powers = np.ceil(np.log2(instance.column("tasks"))).astype(int)
+        keys = powers
+    elif what == "gpu" and "gpus" in instance.known:
+        keys = np.where(instance.column("gpus") > 0, "with", "without")
+    elif what in instance.known:
+        keys = instance.column(what)
+    else:
+        raise InvalidInstance(f"by {what}: the log does not say it")
+    work = instance.column("runtime") * instance.column("cpu") * instance.column("tasks") / 3600
+    frame = pd.DataFrame(
+        {what: keys, "wait": result.waits, "slowdown": slowdowns_of(result), "work": work}
+    )
+    frame = _whole(frame[instance.measured], what, instance.ids[instance.measured])
+    groups = frame.groupby(what, dropna=False)
+    table = pd.DataFrame(
+        {
+            "jobs": groups.size(),
+            "mean_wait": groups["wait"].mean(),
+            "median_wait": groups["wait"].median(),
+            "p95_wait": groups["wait"].quantile(0.95),
+            "mean_bounded_slowdown": groups["slowdown"].mean(),
+            "cpu_hours": groups["work"].sum(),
+        }
+    ).reset_index()
+    if what == "size":
+        table["size"] = [_range(power) for power in table["size"]]
+    return table
+
+
+def _whole(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:
+    """Components of a heterogeneous job (``45+0, 45+1``) as one, which waits for the last."""
+    import pandas as pd
+
+    if ids.dtype.kind not in "UO":
+        return frame
+    names = pd.Series(ids, index=frame.index).astype(str)
+    several = names.str.contains(r"\+[0-9]+$")
+    if not several.any():
+        return frame
+    parts = frame[several].assign(
+        job=names[several].str.rpartition("+")[0], run=names[several].groupby(names).cumcount()
+    )
+    measures = {"wait": "max", "slowdown": "max", "work": "sum"}
+    one = parts.groupby([what, "job", "run"], as_index=False, dropna=False).agg(measures)
+    return pd.concat([frame[~several], one[frame.columns]], ignore_index=True)
+
+
+def _range(power: int) -> str:
+    """Numbers of tasks with this logarithm, rounded up."""
+    low, high = 2 ** (power - 1) + 1, 2**power
+    return str(high) if power <= 0 or low >= high else f"{low}-{high}"
+
+
+def calibration(result: Any) -> dict[str, float]:
+    """See :meth:`cosched.cluster.Result.calibration`."""
+    import pandas as pd
+
+    instance = result.instance
+    logged = logged_starts(instance)
+    known = instance.measured & ~np.isnan(logged)
+    if not known.any():
+        raise InvalidInstance("the log has no waits: nothing says when its jobs started")
+    logged = logged[known]
+    start = np.asarray(result.outcome["start"])[known]
+    apart = np.abs(start - logged)
+    ranks = [pd.Series(times).rank().to_numpy() for times in (start, logged)]
+    varied = all(np.ptp(rank) > 0 for rank in ranks)
+    alike = float(np.corrcoef(ranks[0], ranks[1])[0, 1]) if varied else float("nan")
+    return {
+        "median": float(np.median(apart)),
+        "p95": float(np.percentile(apart, 95)),
+        "within_minute": float((apart <= 60).mean()),
+        "rank_correlation": alike,
+    }

@@ -1,0 +1,266 @@
+"""Results of the cluster family: what happened to each job, and the paper's measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from cosched import _core, core
+from cosched.cluster.bounds import max_stretch_bound
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import overused
+from cosched.cluster.result.draws import Draws
+from cosched.cluster.result.groups import by, calibration, slowdowns_of
+from cosched.cluster.schedule import Schedule
+from cosched.core import Bound
+from cosched.core.overview import Overview
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What single algorithms measure.
+_OWN = ("overcommitted_hours", "most_nodes_in_use", "unknown_waits", "killed", "backfilled")
+#: Both ways, for 8 GB of memory a node (Section 6.2 of the paper).
+_GIGABYTES = 2 * 8.0
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result(core.Result):
+    """What happened to each job. ``value`` is the maximum bounded stretch.
+
+    Attributes
+    ----------
+    instance : Instance
+    outcome : mapping
+        What the simulator counted: arrays ``start, end, preemptions, migrations`` by job, and
+        totals.
+    stretches : numpy.ndarray, shape (n,)
+        Bounded stretch of each job, in input order.
+    log : pandas.DataFrame or None
+        With ``log=True``: why a job started, waited, was paused or moved, a row an event:
+        ``time, job, id, action, reason``.
+    draws : Draws or None
+        Of policies with chance and ``draws=``: many schedules of the same jobs.
+
+    Examples
+    --------
+    >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+    ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+    >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
+    >>> result
+    <Result of cluster FCFS: value 5, bound 1.75 (max-stretch), gap 185.71%>
+    >>> result.jobs[["start", "end", "stretch"]].to_numpy().tolist()
+    [[0.0, 60.0, 1.0], [60.0, 120.0, 2.0], [120.0, 150.0, 5.0]]
+    """
+
+    family: ClassVar[str] = "cluster"
+
+    instance: Instance
+    outcome: Mapping[str, Any] = field(default_factory=dict)
+    stretches: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    log: Any = None
+    draws: Draws | None = None
+
+    @classmethod
+    def _bound_of(cls, instance: Instance) -> Bound:
+        return max_stretch_bound(instance)
+
+    @property
+    def proves(self) -> None:
+        """Nothing: a bound of its own goes with another threshold of the bounded stretch."""
+
+    def _comparable(self, bound: Bound) -> bool:
+        # A log may have more nodes in use than there are: no schedule of this machine, and below
+        # the bound of all that are.
+        recorded = isinstance(self.schedule, Schedule) and self.schedule.recorded
+        fits = not recorded or self.outcome.get("overcommitted_hours") == 0
+        return fits or self.value >= bound.value
+
+    def _overview(self, most: int) -> Overview:
+        # Of jobs, not of placements: those of a long log come from a second run.
+        import pandas as pd
+
+        chosen = np.lexsort((np.arange(len(self.stretches)), self.outcome["start"]))[:most]
+        columns = {
+            "job": self.instance.ids[chosen],
+            "submit": self.instance.column("submit")[chosen],
+            "start": np.asarray(self.outcome["start"])[chosen],
+            "end": np.asarray(self.outcome["end"])[chosen],
+            "stretch": self.stretches[chosen],
+        }
+        return Overview("jobs", pd.DataFrame(columns), len(self.stretches))
+
+    @property
+    def jobs(self) -> pd.DataFrame:
+        """A row a job in input order: ``id, start, end, stretch, preemptions, migrations``."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "id": self.instance.ids,
+                "start": self.outcome["start"],
+                "end": self.outcome["end"],
+                "stretch": self.stretches,
+                "preemptions": self.outcome["preemptions"],
+                "migrations": self.outcome["migrations"],
+            }
+        )
+
+    @property
+    def max_stretch(self) -> float:
+        """Largest bounded stretch: max(turnaround, 10 s) / max(run time, 10 s), or `threshold`."""
+        return float(self.stretches[self.instance.measured].max())
+
+    @property
+    def mean_stretch(self) -> float:
+        """Mean bounded stretch."""
+        return float(self.stretches[self.instance.measured].mean())
+
+    @property
+    def underutilisation(self) -> float:
+        """Integral of min(P, D(t)) - u(t), divided by the CPU work of all jobs."""
+        return _core.cluster.underutilisation(self.instance._core, self.outcome["demand_area"])
+
+    @property
+    def waits(self) -> np.ndarray:
+        """Seconds to the start, by job, from when it was eligible (else its submission)."""
+        return self.outcome["start"] - self.instance.column("eligible")
+
+    @property
+    def utilisation(self) -> float:
+        """CPU work of all jobs over nodes x span, in 0..1.
+
+        Of a log that uses more than the machine has nan: it is another machine's number, and the
+        notes of the instance say why.
+        """
+        instance = self.instance
+        recorded = isinstance(self.schedule, Schedule) and self.schedule.recorded
+        if recorded and overused(instance, self.outcome["start"], self.outcome["end"]):
+            return float("nan")
+        if not self.span > 0:
+            return 0.0
+        share = instance.column("runtime") / self.span  # first: products of times may overflow
+        busy = share * instance.column("cpu") * instance.column("tasks")
+        return float(busy.sum() / instance.nodes)
+
+    def by(self, what: str) -> pd.DataFrame:
+        """Waits and slowdowns of groups of jobs.
+
+        Parameters
+        ----------
+        what : {"user", "group", "partition", "status", "size", "gpu", "resource"}
+            A column of the log, the number of tasks, from powers of two on, with GPUs or without,
+            or what the machine has. Components of a heterogeneous job count as one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a group: ``what``, ``jobs, mean_wait, median_wait, p95_wait`` (s),
+            ``mean_bounded_slowdown, cpu_hours``. Of resources: ``resource`` (nodes or cores,
+            memory_gb, gpus, and gpus of each type), ``capacity`` (nan: not said), ``used_hours``
+            (what jobs hold, from their starts to their ends), ``utilisation`` (of the span),
+            ``peak`` (most in use at once, over the capacity), ``waited_hours`` and ``waited``: how
+            long jobs waited for it, also as a share of all waits. The jobs that may use the same
+            nodes are a queue, and its head is, of those that wait, the job that could have started
+            first; all of them wait for what less of is free than the head needs, of several for
+            each an equal part. What is left of 1: nothing lacked as a whole (limits, reservations,
+            free in pieces that fit nobody).
+
+        Raises
+        ------
+        InvalidInstance
+            The log does not say it.
+
+        Examples
+        --------
+        >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+        ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+        >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
+        >>> result.by("size")[["size", "jobs", "mean_wait"]].to_numpy().tolist()
+        [['1', 2, 60.0], ['2', 1, 60.0]]
+        """
+        return by(self, what)
+
+    def calibration(self) -> dict[str, float]:
+        """How far the starts are from those of the log: which policy resembles its scheduler?
+
+        Returns
+        -------
+        dict of str to float
+            ``median, p95`` of the absolute differences (s), ``within_minute`` (share of the jobs,
+            0..1), ``rank_correlation`` (Spearman's, of the starts). Jobs without a logged wait, and
+            those below ``instance.min_runtime``, are left out.
+
+        Examples
+        --------
+        >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+        ...         "memory": [1, 1, 1], "runtime": [60.0, 60.0, 30.0], "wait": [0.0, 62.0, 130.0]}
+        >>> result = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
+        >>> {key: round(value, 3) for key, value in result.calibration().items()}
+        {'median': 2.0, 'p95': 9.2, 'within_minute': 1.0, 'rank_correlation': 1.0}
+        """
+        return calibration(self)
+
+    @property
+    def span(self) -> float:
+        """First job eligible (else its submission) to last completion (s)."""
+        return float(np.max(self.outcome["end"]) - self.instance.column("eligible").min())
+
+    def metrics(self) -> dict[str, Any]:
+        """The paper's measures (Tables 2 to 4), and those of operators.
+
+        Stretches, waits and slowdowns are of the jobs that ``instance.min_runtime`` lets count.
+
+        Returns
+        -------
+        dict of str to float
+            Stretches, ``underutilisation``, preemptions and migrations a job and an hour, and
+            ``preemption_bandwidth``, ``migration_bandwidth`` in GB/s: 2 x 8 GB x memory fraction x
+            tasks, over the span (tasks that moved, for a migration); ``mean_wait, median_wait,
+            p95_wait`` (s), ``mean_bounded_slowdown`` (at least 10 s count), ``utilisation`` (0..1),
+            and what an algorithm adds of its own (``overcommitted_hours``, ``killed``; with draws
+            ``value_p05, value_median, value_p95``, and so the waits).
+
+        Examples
+        --------
+        >>> jobs = {"submit": [0, 0, 0], "tasks": [1, 2, 1], "cpu": [1, 1, 1],
+        ...         "memory": [0.3, 0.3, 0.3], "runtime": [60.0, 60.0, 30.0]}
+        >>> inst = cs.cluster.Instance(jobs, nodes=2)
+        >>> metrics = cs.cluster.solve(inst, "FCFS").metrics()
+        >>> metrics["max_stretch"], round(metrics["mean_stretch"], 3)
+        (5.0, 2.667)
+        >>> round(metrics["underutilisation"], 3)
+        0.286
+        """
+        preemptions = int(np.sum(self.outcome["preemptions"]))
+        migrations = int(np.sum(self.outcome["migrations"]))
+        hours, jobs = self.span / 3600, len(self.stretches)
+
+        def rate(amount: float, time: float) -> float:
+            return amount / time if time > 0 else 0.0
+
+        counted = self.instance.measured
+        waits, slowdowns = self.waits[counted], slowdowns_of(self)[counted]
+        own = {key: self.outcome[key] for key in _OWN if key in self.outcome}
+        if self.draws is not None:
+            own |= self.draws.metrics()
+        return {
+            "max_stretch": self.max_stretch,
+            "mean_stretch": self.mean_stretch,
+            "underutilisation": self.underutilisation,
+            "preemptions_per_job": preemptions / jobs,
+            "migrations_per_job": migrations / jobs,
+            "preemptions_per_hour": rate(preemptions, hours),
+            "migrations_per_hour": rate(migrations, hours),
+            "preemption_bandwidth": rate(_GIGABYTES * self.outcome["preempted_memory"], self.span),
+            "migration_bandwidth": rate(_GIGABYTES * self.outcome["migrated_memory"], self.span),
+            "mean_wait": float(waits.mean()),
+            "median_wait": float(np.median(waits)),
+            "p95_wait": float(np.percentile(waits, 95)),
+            "mean_bounded_slowdown": float(slowdowns.mean()),
+            "utilisation": self.utilisation,
+            **own,
+        }

@@ -1,0 +1,5 @@
+"""Which jobs are on which nodes, and the check of it."""
+
+from cosched.cluster.schedule.schedule import Schedule
+
+__all__ = ["Schedule"]

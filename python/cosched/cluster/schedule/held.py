@@ -1,0 +1,361 @@
+"""The check of memory and GPUs: what jobs hold on each node, at every start.
+
+It shares no code with the policies, nor with what tells them the needs of jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
+from cosched.errors import InvalidSchedule
+
+_UNITS = {"memory_gb": "KB of memory", "gpus": "GPUs"}
+
+
+def check_held(instance: Instance, rows: Any) -> None:
+    """InvalidSchedule where jobs hold more memory or GPUs than there are.
+
+    A job is on as many nodes as its log says, with equal parts but for a core, holds equal amounts
+    on each, and each node is checked. Of a job whose log does not say it, or whose equal parts the
+    empty machine does not hold, nothing says where its memory and GPUs are: all nodes that it may
+    use are checked together.
+    """
+    machine = instance.machine
+    if machine is None:
+        return
+    count = np.diff(rows.unit_begin)
+    place = _Nodes(machine)
+    row = np.repeat(np.arange(len(count)), count)
+    row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
+    job, counting = rows.task, _counting(instance, machine)
+    if not counting:
+        return
+    equal = _in_parts(instance, place)[job]
+    parts = np.bincount(row, minlength=len(count))
+    _check_parts(instance, job, equal, parts, row, cores)
+    for name in counting:
+        amount = _amount(instance, name)
+        each = np.floor(amount[job] / parts)
+        on = equal[row]
+        held = _Held(row[on], node[on], each[row[on]], rows.start, rows.end)
+        if name == "gpus":
+            _check_types(instance, place, job, held)
+        over = held.over(node[on], place.capacity[name])
+        if over is not None:
+            at, time, used = over
+            _refuse(instance, f"node {at}", name, time, used, place.capacity[name][at])
+        spread = np.flatnonzero(~equal & (amount[job] > 0))
+        for inside, which in _rooms(instance, place, job, spread, name):
+            on_these = inside[held.node]
+            where = np.zeros(on_these.sum() + len(which), dtype=int)
+            both = _Held(
+                np.concatenate([held.row[on_these], which]), where,
+                np.concatenate([held.each[on_these], amount[job[which]]]), rows.start, rows.end,
+            )  # fmt: skip
+            most = place.capacity[name][inside].sum()
+            over = both.over(where, np.array([most]))
+            if over is not None:
+                _refuse(instance, f"{int(inside.sum())} nodes", name, over[1], over[2], most)
+
+
+def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None:
+    """InvalidSchedule where jobs of a Slurm are on other nodes than their log says, or hold more
+    memory or GPUs of a node than it has.
+
+    A job is on as many nodes as its log says, an equal part of its memory on each; where the log
+    does not say how many, each core holds an equal part; of a job whose memory the log does not
+    say, what slurm.conf gives it. Its nodes have its features, where any node has them. All GPUs of
+    a job on one node are there; a job on several has one of each (if it has so many), and where the
+    others are nobody says: all nodes that such jobs may use are checked together. A job that is
+    suspended keeps what it has. How many nodes are whole is the business of who checks cores.
+    """
+    if machine.slurm is None or instance.nodes != machine.cores:
+        return
+    count = np.diff(rows.unit_begin)
+    place = _Nodes(machine, by_parts=instance.machine is not None)
+    row = np.repeat(np.arange(len(count)), count)
+    row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
+    job, counting = rows.task, _counting(instance, machine)
+    first = instance.column("running") if "running" in instance.known else np.zeros(len(instance))
+    first = first.astype(bool)[job]
+    _check_features(instance, place, job, row, node, first)
+    if machine.slurm.whole:
+        return
+    _check_counts(instance, job, np.bincount(row, minlength=len(job)), first)
+    until = _until(rows)
+
+    def check(name: str, each: np.ndarray) -> None:
+        most = place.capacity[name].copy()
+        # What runs from the beginning is where it is.
+        np.maximum(most, np.bincount(node, each * first[row], len(most)), out=most)
+        over = _Held(row, node, each, rows.start, until).over(node, most)
+        if over is not None:
+            at, time, used = over
+            _refuse(instance, f"node {at}", name, time, used, most[at])
+
+    if "memory_gb" in counting and np.isfinite(place.capacity["memory_gb"]).all():
+        check("memory_gb", _memory_by_cores(instance, machine.slurm, place, job[row], node, cores))
+    if "gpus" in counting:
+        amount = _amount(instance, "gpus")[job]
+        parts = np.bincount(row, minlength=len(count))
+        each = np.where(parts == 1, amount, amount >= parts)[row].astype(float)
+        _check_types(instance, place, job, _Held(row, node, each, rows.start, until))
+        check("gpus", each)
+        _check_together(instance, place, job, rows, until, row, node, amount * ~first)
+
+
+def _check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
+    """As many nodes as the log says, but for what runs from the beginning."""
+    if "nodes" not in instance.known:
+        return
+    said = np.nan_to_num(instance.column("nodes"))[job]
+    wrong = (said > 0) & (said != parts) & ~first
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise InvalidSchedule(
+            f"job {instance.ids[job[k]]} is on {parts[k]} nodes: expected {said[k]:g}"
+        )
+
+
+def _check_features(
+    instance: Instance, place: _Nodes, job: Any, row: Any, node: Any, first: Any
+) -> None:
+    """Nodes have what ``a&b``, ``a|b`` or ``[a|b]`` (one of them for all nodes) says."""
+    if "constraint" not in instance.known:
+        return
+    texts = instance.column("constraint").astype(str)[job]
+    for text in np.unique(texts[texts != ""]).tolist():
+        one = text.startswith("[") and text.endswith("]")
+        names = [set(part.split("&")) for part in (text[1:-1] if one else text).split("|")]
+        if any(mark in name for part in names for name in part for mark in "[]*()"):
+            continue  # a form that is not followed
+        having = np.array([[part <= own for own in place.features] for part in names])
+        if not having.any():
+            continue
+        for k in np.flatnonzero((texts == text) & ~first).tolist():
+            mine = having[:, node[row == k]]
+            if not (mine.all(axis=1).any() if one else mine.any(axis=0).all()):
+                raise InvalidSchedule(
+                    f"job {instance.ids[job[k]]} is on a node without its features, {text}"
+                )
+
+
+def _until(rows: Any) -> np.ndarray:
+    """When each row's job has given back what it held: where it goes on later, not before."""
+    until = rows.end.copy()
+    order = np.lexsort((rows.start, rows.task))
+    on = rows.task[order[1:]] == rows.task[order[:-1]]
+    until[order[:-1][on]] = rows.start[order[1:][on]]
+    return until
+
+
+def _memory_by_cores(
+    instance: Instance, slurm: Any, place: _Nodes, job: Any, node: Any, cores: Any
+) -> np.ndarray:
+    """KB that jobs hold on nodes where they have so many cores."""
+    amount, tasks = _amount(instance, "memory_gb"), instance.column("tasks")
+    nodes = np.nan_to_num(instance.column("nodes")) if "nodes" in instance.known else 0 * tasks
+    by_node = nodes[job] > 0
+    held = np.where(
+        by_node, amount[job] / np.maximum(nodes[job], 1), amount[job] / tasks[job] * cores
+    )
+    known = instance.column("partition").astype(str) if "partition" in instance.known else None
+    for k in np.flatnonzero(amount[job] == 0).tolist():
+        name = (known[job[k]] if known is not None else "") or slurm.default_partition
+        if "," in name:
+            continue  # where it started nobody says
+        usual, by_core = slurm.default_memory(name)
+        held[k] = usual * 1024 * (cores[k] if by_core else 1)
+        if not usual:  # all of the node
+            held[k] = place.capacity["memory_gb"][node[k]]
+    return held
+
+
+def _check_together(
+    instance: Instance,
+    place: _Nodes,
+    job: Any,
+    rows: Any,
+    until: Any,
+    row: Any,
+    node: Any,
+    amount: Any,
+) -> None:
+    """GPUs of jobs on several nodes: on their own ones, and on all that such jobs may use."""
+    there = np.bincount(row, place.capacity["gpus"][node], len(job))
+    if (amount > there).any():
+        k = int(np.argmax(amount > there))
+        _refuse(instance, f"nodes of job {instance.ids[job[k]]}", "gpus", rows.start[k],
+                amount[k], there[k])  # fmt: skip
+    for inside, which in _rooms(instance, place, job, np.flatnonzero(amount > 0), "gpus"):
+        where = np.zeros(len(which), dtype=int)
+        most = place.capacity["gpus"][inside].sum()
+        over = _Held(which, where, amount[which], rows.start, until).over(where, np.array([most]))
+        if over is not None:
+            _refuse(instance, f"{int(inside.sum())} nodes", "gpus", over[1], over[2], most)
+
+
+def _counting(instance: Instance, machine: Machine) -> list[str]:
+    return [name for name in machine.counts if name in instance.known]
+
+
+class _Nodes:
+    """Nodes as the units of a schedule number them: part by part, or as the machine does."""
+
+    def __init__(self, machine: Machine, by_parts: bool = True) -> None:
+        cell = machine.cells_of_nodes()[0] if by_parts else np.zeros(machine.node_count, dtype=int)
+        self.order = np.argsort(cell, kind="stable")
+        kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+        kinds = [kinds[k] for k in self.order]
+        self.count, self.cell = len(kinds), cell[self.order]
+        self.of_core = np.repeat(np.arange(self.count), [kind.cores for kind in kinds])
+        self.cores = np.array([kind.cores for kind in kinds])
+        self.types = [kind.gpu_type for kind in kinds]
+        self.features = [frozenset(kind.features) for kind in kinds]
+        memory = np.array([kind.memory_gb for kind in kinds])
+        self.capacity = {
+            "memory_gb": np.where(memory > 0, np.floor(memory * 2**20), np.inf),
+            "gpus": np.array([float(kind.gpus) for kind in kinds]),
+        }
+
+    def inside(self, mask: int) -> np.ndarray:
+        """Nodes of the parts with these bits."""
+        return (int(mask) >> self.cell) & 1 == 1
+
+    def has_type(self, name: str) -> np.ndarray:
+        """Nodes with such GPUs, or of which nobody said; all where no node has them."""
+        like = np.array([name in text.split(",") for text in self.types])
+        unsaid = np.array([not text for text in self.types])
+        return like | unsaid if name and like.any() else np.ones(self.count, dtype=bool)
+
+
+class _Held:
+    """What rows hold on nodes while they last."""
+
+    def __init__(self, row: Any, node: Any, each: Any, start: Any, end: Any) -> None:
+        self.row, self.node, self.each = row, node, each
+        self.start, self.end = start[row], end[row]
+
+    def over(self, node: np.ndarray, capacity: np.ndarray) -> tuple[int, float, float] | None:
+        """The first node and time with more than its capacity, and how much that is."""
+        at = np.concatenate([node, node])
+        time = np.concatenate([self.end, self.start])  # at one time, ends come first
+        change = np.concatenate([-self.each, self.each])
+        begins = np.repeat([False, True], len(node))
+        order = np.lexsort((begins, time, at))
+        level = np.cumsum(change[order])  # each node ends at 0, where the next one begins
+        bad = (level > capacity[at[order]] + 0.5) & begins[order]
+        if not bad.any():
+            return None
+        k = order[int(np.argmax(bad))]
+        return int(at[k]), float(time[k]), float(level[int(np.argmax(bad))])
+
+
+def _pieces(row: np.ndarray, node: np.ndarray, nodes: int) -> tuple[np.ndarray, ...]:
+    """Each node of each row once, and how many cores it has there."""
+    key, cores = np.unique(row * nodes + node, return_counts=True)
+    return key // nodes, key % nodes, cores
+
+
+def _amount(instance: Instance, name: str) -> np.ndarray:
+    """By job: whole KB, or GPUs."""
+    if name not in instance.known:
+        return np.zeros(len(instance))
+    amount = np.nan_to_num(instance.column(name).astype(float))
+    return np.floor(amount * 2**20) if name == "memory_gb" else amount
+
+
+def _in_parts(instance: Instance, place: _Nodes) -> np.ndarray:
+    """Jobs with equal parts on as many nodes as the log says."""
+    n = len(instance)
+    if "nodes" not in instance.known:
+        return np.zeros(n, dtype=bool)
+    nodes, tasks = np.nan_to_num(instance.column("nodes")).astype(int), instance.column("tasks")
+    counting = instance.machine.counts if instance.machine else ()
+    memory, gpus = (_amount(instance, name) if name in counting else np.zeros(n) for name in _UNITS)
+    equal = (nodes > 0) & (nodes <= tasks) & (gpus % np.maximum(nodes, 1) == 0)
+    fits: dict[tuple, bool] = {}
+    masks, kinds = _masks_and_types(instance, "gpus")
+    for j in np.flatnonzero(equal & (nodes > 1)).tolist():
+        asked = (masks[j], kinds[j], nodes[j], tasks[j], memory[j], gpus[j])
+        if asked not in fits:
+            of = int(nodes[j])
+            low, more = divmod(int(tasks[j]), of)
+            open_ = place.inside(masks[j])
+            open_ &= (place.capacity["gpus"] >= gpus[j] // of) | ("gpus" not in counting)
+            if gpus[j]:
+                open_ &= place.has_type(kinds[j])
+            if "memory_gb" in counting:
+                open_ &= place.capacity["memory_gb"] >= memory[j] // of
+            cores = place.cores[open_]
+            fits[asked] = (cores >= low).sum() >= of and (cores > low).sum() >= more
+        equal[j] = fits[asked]
+    return equal
+
+
+def _check_parts(
+    instance: Instance, job: Any, equal: Any, parts: Any, row: Any, cores: Any
+) -> None:
+    """Equal parts, but for a core, on as many nodes as the log says."""
+    if not equal.any():
+        return
+    most, least = np.zeros(len(job)), np.full(len(job), np.inf)
+    np.maximum.at(most, row, cores)
+    np.minimum.at(least, row, cores)
+    nodes = np.nan_to_num(instance.column("nodes"))[job]
+    wrong = equal & ((nodes != parts) | (most - least > 1))
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise InvalidSchedule(
+            f"job {instance.ids[job[k]]} is on {parts[k]} nodes, {least[k]:g} to {most[k]:g} cores "
+            f"of each: expected equal parts on {nodes[k]:g}"
+        )
+
+
+def _check_types(instance: Instance, place: _Nodes, job: np.ndarray, held: _Held) -> None:
+    if "gpu_type" not in instance.known:
+        return
+    asked = instance.column("gpu_type")[job[held.row]].astype(str)
+    for name in np.unique(asked[held.each > 0]):
+        wrong = (asked == name) & (held.each > 0) & ~place.has_type(name)[held.node]
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            raise InvalidSchedule(
+                f"job {instance.ids[job[held.row[k]]]} is on node {held.node[k]}, which has no "
+                f"GPUs {name}"
+            )
+
+
+def _rooms(
+    instance: Instance, place: _Nodes, job: np.ndarray, rows: np.ndarray, name: str
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Nodes that some of these rows may use, and the rows that may use no others."""
+    if not len(rows):
+        return
+    masks, kind = _masks_and_types(instance, name)
+    asked = list(zip(masks[job[rows]].tolist(), kind[job[rows]].tolist(), strict=True))
+    sets = {(mask, text): place.inside(mask) & place.has_type(text) for mask, text in set(asked)}
+    for nodes in sets.values():
+        inside = [key for key, own in sets.items() if not (own & ~nodes).any()]
+        yield nodes, rows[np.array([one in inside for one in asked])]
+
+
+def _masks_and_types(instance: Instance, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """By job: parts of the machine that it may use, as bits, and the type of GPUs."""
+    cells, n = instance.layout()[1], len(instance)  # none: all nodes are one part
+    typed = name == "gpus" and "gpu_type" in instance.known
+    kind = instance.column("gpu_type").astype(str) if typed else np.full(n, "")
+    return cells if len(cells) else np.ones(n, dtype=np.uint64), kind
+
+
+def _refuse(
+    instance: Instance, where: str, name: str, time: float, used: float, most: float
+) -> None:
+    raise InvalidSchedule(
+        f"{where} at {time:g} s: jobs hold {used:,.0f} {_UNITS[name]}, there are {most:,.0f}"
+    )

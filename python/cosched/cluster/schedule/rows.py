@@ -1,0 +1,144 @@
+"""Rows of a schedule of the cluster family: what is checked of them, what a table of them says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import core
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import recorded_starts
+from cosched.cluster.machine import Machine
+from cosched.core.arrays import integer_array, real_array
+from cosched.errors import InvalidSchedule
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CAUSES = ("start", "resume", "move", "go on")
+
+
+class Rows(core.Schedule):
+    """A row a (job, constant mapping and yield): placements with ``yield_, progress, cause``.
+
+    ``task`` is the job; ``progress`` is the yield, or 0 while the job pays a rescheduling
+    penalty; ``cause`` is a position in ``CAUSES``.
+    """
+
+    def __init__(self, instance: Instance, columns: tuple) -> None:
+        job, unit_begin, unit, start, end, yield_, progress, cause = columns
+        super().__init__(instance, job, np.zeros(len(job)), unit_begin, unit, start, end)
+        self.yield_ = real_array(yield_, "yield_", 1)
+        self.progress = real_array(progress, "progress", 1)
+        self.cause = integer_array(cause, "cause", 1, 0, len(CAUSES) - 1)
+        for column in (self.yield_, self.progress, self.cause):
+            if len(column) != len(self.task):
+                raise InvalidSchedule("the schedule's columns have different lengths")
+            column.flags.writeable = False
+
+
+def check_partitions(instance: Instance, rows: Rows) -> None:
+    """Each job on nodes of its partition: numbered on from part to part of the machine."""
+    sizes, allowed, _ = instance.layout()
+    if not len(sizes):
+        return
+    part = np.repeat(np.arange(len(sizes)), sizes)
+    known = rows.unit < len(part)  # others are named below
+    job = np.repeat(rows.task, np.diff(rows.unit_begin))[known]
+    bit = np.left_shift(np.uint64(1), part[rows.unit[known]].astype(np.uint64))
+    wrong = (allowed[job] & bit) == 0
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise InvalidSchedule(
+            f"job {instance.ids[job[at]]} is on node {rows.unit[known][at]}, which its "
+            "partition does not have"
+        )
+
+
+def check_recorded(instance: Instance, totals: Mapping[str, np.ndarray], rows: Rows) -> None:
+    """Each job when its log has it, on as many nodes; see :func:`check_partitions`."""
+    start = recorded_starts(instance)
+    said = {"start": start, "end": start + instance.column("runtime")}
+    for name, times in said.items():
+        wrong = ~np.isclose(totals[name], times, rtol=1e-9, atol=1e-6)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InvalidSchedule(
+                f"job {instance.ids[row]} has {name} {totals[name][row]:g} s: "
+                f"the log has {times[row]:g} s"
+            )
+    count = np.bincount(rows.task, np.diff(rows.unit_begin), minlength=len(instance))
+    wrong = count != instance.column("tasks")
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InvalidSchedule(
+            f"job {instance.ids[row]} has {count[row]:g} nodes for "
+            f"{instance.column('tasks')[row]} tasks"
+        )
+    check_partitions(instance, rows)
+
+
+def cut_at_limits(
+    instance: Instance, outcome: Mapping[str, np.ndarray], ran: np.ndarray
+) -> Instance:
+    """The instance with the times that killed jobs ran, which end at their limits or later."""
+    known = instance.column("runtime")
+    limit = instance.column("estimate") if "estimate" in instance.known else np.zeros(len(known))
+    limit = np.where(outcome["preempted"], 0.0, limit)
+    # Slurm's clock has whole seconds.
+    wrong = outcome["at_limit"] & ~((ran >= limit - 1) & (ran <= known * (1 + 1e-9)) & (ran >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InvalidSchedule(
+            f"job {instance.ids[row]} is ended at its limit after {ran[row]:g} s: expected "
+            f"{limit[row]:g} to {known[row]:g} s"
+        )
+    return instance.replace(runtime=np.where(outcome["at_limit"], ran, known))
+
+
+def hosts_of(
+    instance: Instance, machine: Machine | None, rows: core.Schedule
+) -> list[tuple[str, ...]] | None:
+    """Of each row the names of its nodes as slurm.conf has them; None where nobody knows them."""
+    machine = instance.machine if machine is None else machine
+    if machine is None or machine.slurm is None:
+        return None
+    names, cores = np.array(machine.slurm.names), [kind.cores for kind in machine.nodes]
+    each = np.repeat(cores, [kind.count for kind in machine.nodes])
+    each = np.ones_like(each) if instance.nodes == len(each) else each
+    if len(names) != len(each) or instance.nodes != each.sum():
+        return None
+    order = np.arange(len(each))
+    if instance.machine is not None:  # which numbers its units part by part
+        order = np.argsort(machine.cells_of_nodes()[0], kind="stable")
+    of_unit = np.repeat(order, each[order])
+    # A schedule may hold any number: whether it is right is validate()'s question.
+    known = (rows.unit >= 0) & (rows.unit < len(of_unit))
+    node = np.where(known, of_unit[np.where(known, rows.unit, 0)], -1)
+    own = (np.unique(part) for part in np.split(node, rows.unit_begin[1:-1]))
+    return [tuple(names[part[part >= 0]].tolist()) for part in own]
+
+
+def alone(frame: pd.DataFrame) -> Any:
+    """What the column ``exclusive`` says; False without it, or without a row."""
+    values = frame["exclusive"].unique().tolist() if "exclusive" in frame else []
+    if len(values) > 1:
+        raise InvalidSchedule(f"exclusive: {values[0]} and {values[1]}: expected one for all rows")
+    return values[0] if values else False
+
+
+def penalty_paid(frame: pd.DataFrame) -> float:
+    """Seconds from the last resumption or move of some job to its next progress; else 0.
+
+    Only after the last one is it sure that no other cut the penalty short.
+    """
+    paying = frame[frame["cause"].isin(("resume", "move"))]
+    if not len(paying):
+        return 0.0
+    job = paying["task"].iloc[0]
+    rows = frame[frame["task"] == job].sort_values("start", kind="stable")
+    begin = rows.loc[rows["cause"].isin(("resume", "move")), "start"].iloc[-1]
+    going = rows[(rows["start"] >= begin) & (rows["progress"] > 0)]
+    return float(going["start"].iloc[0] - begin) if len(going) else 0.0

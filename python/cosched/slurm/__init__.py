@@ -1,0 +1,20 @@
+"""A production Slurm: its files, a twin of its scheduler, recordings of real ones, a Slurm now.
+
+What a log or a machine of :mod:`cosched.cluster` hands over becomes the core's scenario here; what
+users call is shown as ``cosched.cluster.slurm_backfill``, ``when`` and ``Snapshot``.
+
+* ``accounts``: associations, shares and QOS as Slurm's commands print them
+* ``conf``: slurm.conf, or what ``scontrol show`` prints, becomes settings
+* ``requests``: what jobs ask for, and whose they are
+* ``twin``: the scheduler, second by second
+* ``recordings``: real runs, and how far the twin is from them
+* ``live``: snapshots, and when jobs will start
+"""
+
+from cosched.cluster.family import FAMILY
+from cosched.cluster.machine.machine import add_reader
+from cosched.slurm.machines import read_machine
+from cosched.slurm.twin.backfill import slurm_backfill
+
+add_reader(read_machine)
+FAMILY.include("slurm-backfill", slurm_backfill)

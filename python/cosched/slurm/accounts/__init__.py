@@ -1,0 +1,1 @@
+"""Associations, shares and QOS, as Slurm's commands print them."""

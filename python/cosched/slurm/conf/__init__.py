@@ -1,0 +1,1 @@
+"""slurm.conf, or what ``scontrol show`` prints, becomes settings."""

@@ -1,0 +1,154 @@
+"""The lines of a slurm.conf: keys and values, ``Include``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from cosched import io
+from cosched.cluster.machine.host_lists import hosts
+from cosched.errors import InvalidInstance, shorten
+
+#: Lines that describe something with several keys; every other line is one key.
+_RECORDS = ("nodename", "partitionname", "downnodes", "nodeset", "frontendname", "switchname")
+#: As "Slurm 22.05.8", "SLURM_VERSION = 23.11.4", "slurm-wlm version 21.08".
+_VERSION = re.compile(
+    r"slurm[^0-9]{0,30}\b([12][0-9]\.(?:0[2358]|11))(?:\.[0-9]{1,2})?(?![.0-9])", re.IGNORECASE
+)
+_DEEPEST = 16
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the file: where it is, and its keys in lower case."""
+
+    place: str  # slurm.conf:12
+    keys: dict[str, str]
+    spelled: dict[str, str]  # as the file has them
+
+    @property
+    def record(self) -> str:
+        """The kind of a line with several keys, or empty."""
+        first = next(iter(self.keys))
+        return first if first in _RECORDS else ""
+
+
+def read_lines(path: str | PathLike[str], depth: int = 0) -> list[Line]:
+    """Lines of the file and of those that it includes, in order."""
+    if depth > _DEEPEST:
+        raise InvalidInstance(f"{path}: Include: expected at most {_DEEPEST} files in each other")
+    return parse_lines(io.read_text(path), path, depth)
+
+
+def parse_lines(content: str, path: str | PathLike[str], depth: int = 0) -> list[Line]:
+    """Lines of a text that stands in the file of this name."""
+    found = []
+    for number, text in _joined(content):
+        place = f"{Path(path).name}:{number}"
+        included = re.fullmatch(r"include\s+(\S+)", text, flags=re.IGNORECASE)
+        if included:
+            found += read_lines(Path(path).parent / included[1], depth + 1)
+        else:
+            found.append(_line(place, text))
+    return found
+
+
+def version_of(path: str | PathLike[str]) -> str | None:
+    """The version of Slurm that the comments at the begin of the file name, if they do."""
+    for line in io.read_text(path).splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            return None
+        found = _VERSION.search(line)
+        if found:
+            return found[1]
+    return None
+
+
+def _joined(text: str) -> Iterator[tuple[int, str]]:
+    """Lines without comments; one that ends in a backslash goes on in the next."""
+    begun, first = "", 0
+    for number, raw in enumerate(text.splitlines(), 1):
+        bare = re.sub(r"(?<!\\)#.*", "", raw).rstrip()
+        first = first or number
+        if bare.endswith("\\"):
+            begun += bare[:-1]
+            continue
+        whole = (begun + bare).strip()
+        if whole:
+            yield first, whole
+        begun, first = "", 0
+    if begun.strip():
+        yield first, begun.strip()
+
+
+_PAIR = re.compile(r'([A-Za-z_0-9/]+)\s*=\s*("[^"]*"|\S*)')
+
+
+def _line(place: str, text: str) -> Line:
+    keys: dict[str, str] = {}
+    spelled: dict[str, str] = {}
+    at = 0
+    while at < len(text):
+        found = _PAIR.match(text, at)
+        if not found:
+            raise InvalidInstance(f"{place}: {shorten(text[at:])}: expected Key=Value")
+        key = found[1].lower()
+        keys[key], spelled[key] = found[2].strip('"'), found[1]
+        at = found.end()
+        while at < len(text) and text[at].isspace():
+            at += 1
+    return Line(place, keys, spelled)
+
+
+def gpu_types(path: str | PathLike[str]) -> dict[str, str]:
+    """Type of the GPUs by host, of a gres.conf beside the file; the empty name is for all hosts."""
+    beside = Path(path).with_name("gres.conf")
+    types: dict[str, str] = {}
+    if not beside.is_file():
+        return types
+    for line in read_lines(beside):
+        if line.keys.get("name", "").lower() == "gpu" and line.keys.get("type"):
+            named = line.keys.get("nodename", "")
+            own = hosts(named, line.place) if named else [""]
+            types |= dict.fromkeys(own, line.keys["type"])
+    return types
+
+
+def gres_left(path: str | PathLike[str]) -> tuple[str, ...]:
+    """What is said of a gres.conf beside the file, beyond types and numbers of GPUs."""
+    beside = Path(path).with_name("gres.conf")
+    if not beside.is_file():
+        return ()
+    found = []
+    for line in read_lines(beside):
+        name = line.keys.get("name", "gpu")
+        if name.lower() != "gpu":
+            found.append(f"Name={name} of gres.conf: not handed out")
+        for key in sorted(set(line.keys) & {"cores", "cpus", "links", "flags"}):
+            found.append(f"{line.spelled[key]} of gres.conf: cores and GPUs are chosen without it")
+    return tuple(dict.fromkeys(found))
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+def seconds_of_limit(text: str, place: str) -> float:
+    """Seconds of minutes, or of ``[days-]hours:minutes:seconds`` as Slurm reads a time limit."""
+    if text.upper() in ("UNLIMITED", "INFINITE", "NONE", "-1"):
+        return float("inf")
+    found = re.fullmatch(
+        r"(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?", text
+    )
+    if not found:
+        raise InvalidInstance(f"{place}: {shorten(text)}: expected minutes, or 2-00:00:00")
+    days, *given = found.groups()
+    parts = [int(part) for part in given if part is not None]
+    if days is None and len(parts) < 3:
+        parts = [0, *parts]  # minutes, or minutes:seconds
+    hours, minutes, rest = (*parts, 0, 0)[:3]
+    return float(int(days or 0) * 86400 + hours * 3600 + minutes * 60 + rest)

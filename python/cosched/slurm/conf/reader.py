@@ -1,0 +1,292 @@
+"""What single lines of a slurm.conf say about scheduling, under Slurm's own names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from cosched.cluster.machine.host_lists import Spans
+from cosched.slurm.conf.keys import NOTED, POWER, SILENT, SILENT_PARAMETERS, noted
+from cosched.slurm.conf.lines import Line, seconds_of_limit, words
+from cosched.slurm.conf.parameters import (
+    CONS_TRES_SINCE,
+    NEWEST,
+    PARAMETERS,
+    PREEMPT_TYPES,
+    UNITS,
+    default_memory,
+    months_of,
+    number,
+    preempt_mode,
+    range_of,
+)
+from cosched.slurm.conf.suspension import SUSPEND, obstacle, suspends
+
+#: Those that matter with licences, and with limits of accounts.
+_LATE = frozenset({"bf_licenses", "assoc_limit_stop"})
+_FLAGS = words("defer bf_one_resv_per_job preempt_youngest_first preempt_strict_order")
+_SELECT = {"select/linear": 0, "select/cons_tres": 1, "select/cons_res": 1}
+#: Values of AccountingStorageEnforce that bring limits of users, accounts and QOS.
+_LIMITS = frozenset({"1", "all", "limits", "safe"})
+#: Weights of factors that are 0 without a slurmdbd, and unknown without its accounts.
+_OF_ACCOUNTS = {
+    "priorityweightfairshare": "PriorityWeightFairshare", "priorityweightqos": "PriorityWeightQOS",
+}  # fmt: skip
+#: Parameters of the twin that are no SchedulerParameters.
+_OUR_OWN = frozenset(
+    {"cons_tres", "multifactor", "age_counts", "since_24", "builtin", "safe_limits"}
+)
+_PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_default_dist_block",
+                           "cr_one_task_per_core", "cr_core_memory", "cr_cpu_memory",
+                           "cr_memory"})  # fmt: skip
+
+
+class Reader:
+    """Collects what single lines say."""
+
+    def __init__(self, version: str | None = None) -> None:
+        self.version = version
+        self.parameters: dict[str, float] = {}
+        self.refused: list[str] = []
+        self.unknown: list[str] = []
+        self.assumed: list[str] = []
+        self.linear = True
+        self.select: list[str] = []  # SelectTypeParameters
+        self.default_memories: dict[str, tuple[int, bool]] = {}
+        self.licences: dict[str, int] = {}
+        self.database = False
+        self.sleeps: list[str] = []  # what is set of saving power
+        self.of_accounts: list[str] = []  # refused where there are no accounts
+        self.limits_count = False
+        self.priority_tres = ""
+        self._late: list[str] = []  # refused where limits count
+        self._reset = ""  # PriorityUsageResetPeriod
+        self._preempt: dict[str, str] = {}  # PreemptType and PreemptMode
+        self._bound = False  # a TaskPlugin gives jobs cores of their own
+
+    def read(self, lines: Iterable[Line]) -> None:
+        """All lines with one key."""
+        given = {key: (value, line) for line in lines for key, value in line.keys.items()}
+        if "selecttype" not in given:
+            self._usual_select(given)
+        self._bound = given.get("taskplugin", ("task/none",))[0].lower() != "task/none"
+        self.database = "slurmdbd" in given.get("accountingstoragetype", ("",))[0].lower()
+        for key, (value, line) in given.items():
+            self._one(key, value, line)
+        if self.parameters.get("multifactor") and self.database:
+            self.parameters["age_counts"] = 1.0
+        if self._reset and self.of_accounts:
+            self.refused.append(self._reset)
+        if self.sleeps:
+            self.assumed.append(
+                f"{', '.join(self.sleeps)}: no node sleeps here, jobs start there at once"
+            )
+        for one in self._late:
+            if self.licences if one == "bf_licenses" else self.limits_count:
+                self.refused.append(f"SchedulerParameters={one}")
+
+    def preemption(
+        self, partitions: Sequence[tuple[Line, Mapping[str, str]]], nodes: Sequence[Spans]
+    ) -> None:
+        """What is set of it, where a job could preempt another; `nodes`: of each partition."""
+        kind = self._preempt.get("preempttype", "preempt/none").lower()
+        usual = self._preempt.get("preemptmode", "OFF").upper()
+        modes = {keys.get("preemptmode", usual).upper() for _, keys in partitions}
+        tiers = {keys.get("prioritytier", keys.get("priority", "1")) for _, keys in partitions}
+        spelled = {"preempttype": "PreemptType", "preemptmode": "PreemptMode"}
+        by_qos = kind == "preempt/qos"
+        if kind == "preempt/none":
+            if "GANG" in usual.split(",") and gang(partitions):
+                self.refused.append(f"PreemptMode={usual}")
+            elif usual not in ("", "OFF"):
+                self.assumed.append(f"PreemptMode={usual} has no effect: PreemptType is not set")
+            return
+        if suspends(kind, usual):
+            why = obstacle(
+                usual, [keys for _, keys in partitions], nodes, linear=self.linear,
+                select=self.select, bound=self._bound,
+            )  # fmt: skip
+            if why:
+                self.refused.append(f"PreemptMode={usual} ({why})")
+                return
+        if by_qos and not self.database:
+            said = "there is no QOS without a slurmdbd"
+        elif preempt_mode(usual) == 0:
+            said = "PreemptMode=OFF"
+        elif kind == "preempt/partition_prio" and (modes <= {"OFF"} or len(tiers) < 2):
+            said = "no partition can preempt another"
+        elif suspends(kind, usual):
+            self.parameters["PreemptType"] = PREEMPT_TYPES[kind]
+            self.parameters["PreemptMode"] = SUSPEND
+            return
+        elif kind not in PREEMPT_TYPES or any(preempt_mode(one) is None for one in modes):
+            self.refused += [f"{spelled[key]}={value}" for key, value in self._preempt.items()]
+            return
+        else:
+            self.parameters["PreemptType"] = PREEMPT_TYPES[kind]
+            self.parameters["PreemptMode"] = float(preempt_mode(usual) or 0)
+            if by_qos:
+                self.of_accounts.append(f"PreemptType={kind}")
+            return
+        self.assumed.append(f"PreemptType={kind} has no effect: {said}")
+
+    def _one(self, key: str, value: str, line: Line) -> None:
+        place, name, low = line.place, line.spelled[key], value.lower()
+        plain = {"killwait": "KillWait", "completewait": "CompleteWait"}
+        weights = {"priorityweightjobsize", "priorityweightpartition", "priorityweightage"}
+        if key == "schedulerparameters":
+            self._scheduler_parameters(value, place)
+        elif key == "selecttype":
+            self._choice(name, low, _SELECT, "cons_tres")
+            self.linear = not _SELECT.get(low, 0)
+        elif key == "prioritytype":
+            self._choice(name, low, {"priority/basic": 0, "priority/multifactor": 1}, "multifactor")
+        elif key in ("defmempercpu", "defmempernode"):
+            self.default_memories[""] = default_memory(key, value, place)
+        elif key == "licenses":
+            for one in filter(None, value.split(",")):
+                licence, _, count = one.partition(":")
+                self.licences[licence] = int(number(count or "1", place, name))
+        elif key in ("returntoservice", "resvoverrun"):
+            spelled = {"returntoservice": "ReturnToService", "resvoverrun": "ResvOverRun"}[key]
+            unit = 60 if spelled == "ResvOverRun" else 1
+            self.parameters[spelled] = number(value, place, name) * unit
+        elif key == "schedulertype":
+            self._choice(name, low, {"sched/backfill": 0, "sched/builtin": 1}, "")
+            if low == "sched/builtin":
+                self.parameters["builtin"] = 1.0
+        elif key in plain:
+            self.parameters[plain[key]] = number(value, place, name)
+        elif key == "overtimelimit":
+            self.parameters["OverTimeLimit"] = seconds_of_limit(value, place)
+        elif key in weights:
+            proper = {"jobsize": "JobSize", "partition": "Partition", "age": "Age"}
+            self.parameters["PriorityWeight" + proper[key[14:]]] = number(value, place, name)
+        elif key in ("prioritymaxage", "prioritycalcperiod"):
+            proper_name = "PriorityMaxAge" if key == "prioritymaxage" else "PriorityCalcPeriod"
+            self.parameters[proper_name] = seconds_of_limit(value, place)
+        elif key == "priorityfavorsmall":
+            self.parameters["PriorityFavorSmall"] = float(low in ("yes", "true", "1", "up"))
+        elif key == "priorityflags":
+            self._flags(name, low)
+        elif key in _OF_ACCOUNTS:
+            if self.database and number(value or "0", place, name):
+                self.parameters[_OF_ACCOUNTS[key]] = number(value, place, name)
+                self.of_accounts.append(f"{name}={value}")
+        elif key == "priorityusageresetperiod":
+            self._reset = "" if low in ("", "none") else f"{name}={value}"
+        elif key == "prioritydecayhalflife":
+            self.parameters["PriorityDecayHalfLife"] = seconds_of_limit(value, place)
+        elif key == "priorityweighttres":
+            self.priority_tres = value
+        elif key.startswith("priorityweight"):
+            if value not in ("", "0") and (self.database or key != "priorityweightassoc"):
+                self.refused.append(f"{name}={value}")
+        elif key in ("preempttype", "preemptmode"):
+            self._preempt[key] = value
+        elif key == "preemptexempttime":
+            self.parameters["PreemptExemptTime"] = max(seconds_of_limit(value, place), 0.0)
+        elif key == "topologyplugin":
+            if low not in ("topology/none", "topology/default", "topology/flat"):
+                self.refused.append(f"{name}={value}")
+        elif key in ("epilog", "prolog", "epilogslurmctld", "prologslurmctld"):
+            self.unknown.append(f"{name} (its time is the option epilog=)")
+            if key == "epilog":
+                self.parameters["Epilog"] = 1.0
+        elif key == "accountingstorageenforce":
+            self._enforced(name, low)
+        elif key == "selecttypeparameters":
+            self.select = [part for part in low.split(",") if part not in ("", "none")]
+            if any(part not in _PLAIN_SELECT for part in self.select):
+                self.refused.append(f"{name}={value}")
+        elif key in POWER:
+            if value not in ("", "0", "-1", "NONE", "INFINITE"):
+                self.sleeps.append(name)
+        elif key == "preemptparameters":
+            self._preempt_parameters(name, low, place)
+        elif key == "jobsubmitplugins":
+            self.unknown.append(f"{name}={value} (it may change jobs when they are submitted)")
+        elif said := noted(name, value):
+            self.assumed.append(said)
+        elif key not in SILENT and key not in NOTED:
+            self.unknown.append(name)
+
+    def _preempt_parameters(self, name: str, value: str, place: str) -> None:
+        """The same as preempt_ in SchedulerParameters."""
+        for one in filter(None, value.split(",")):
+            key, _, count = one.partition("=")
+            known = f"preempt_{key}"
+            if known in _FLAGS:
+                self.parameters[known] = 1.0
+            elif known == "preempt_reorder_count":
+                self.parameters[known] = number(count, place, name)
+            elif key == "suspend_grace_time":
+                self.assumed.append(f"{name}={one}: jobs are suspended at once")
+            elif key != "send_user_signal":
+                self.refused.append(f"{name}={one}")
+
+    def _enforced(self, name: str, value: str) -> None:
+        """qos and associations only say which jobs may be submitted."""
+        if self.database and _LIMITS & set(value.split(",")):
+            self.limits_count = True
+            self.of_accounts.append(f"{name}={value}")
+            if "safe" in value.split(","):
+                self.parameters["safe_limits"] = 1.0
+
+    def _usual_select(self, given: Mapping[str, Any]) -> None:
+        """What Slurm takes where SelectType is not set."""
+        version = self.version or ("20.02" if "fastschedule" in given else NEWEST)
+        self.linear = months_of(version) < months_of(CONS_TRES_SINCE)
+        self.parameters["cons_tres"] = float(not self.linear)
+        usual = "linear" if self.linear else "cons_tres"
+        self.assumed.append(f"SelectType is not set: select/{usual}, the default of {version}")
+
+    def _choice(self, name: str, value: str, known: Mapping[str, int], parameter: str) -> None:
+        if value not in known:
+            self.refused.append(f"{name}={value}")
+        elif parameter:
+            self.parameters[parameter] = float(known[value])
+
+    def _flags(self, name: str, value: str) -> None:
+        for one in value.split(","):
+            if one in ("small_relative_to_time", "max_tres"):
+                self.parameters[one.upper()] = 1.0
+            elif one == "accrue_always":
+                self.assumed.append(
+                    f"{name}=ACCRUE_ALWAYS: ages count from when a job is eligible here"
+                )
+            elif one and one not in ("calculate_running", "fair_tree"):
+                self.refused.append(f"{name}={one.upper()}")
+
+    def _scheduler_parameters(self, text: str, place: str) -> None:
+        for one in filter(None, text.split(",")):
+            key, _, value = one.partition("=")
+            name = key.strip().lower()
+            if name in _FLAGS:
+                self.parameters[name] = 1.0
+            elif name in PARAMETERS and name[0].islower() and name not in _OUR_OWN:
+                self._scheduler_parameter(name, number(value, place, name), one)
+            elif name in _LATE:
+                self._late.append(one)
+            elif name not in SILENT_PARAMETERS:
+                self.refused.append(f"SchedulerParameters={one}")
+
+    def _scheduler_parameter(self, name: str, value: float, given: str) -> None:
+        low, high = range_of(name)
+        if low <= value <= high:
+            self.parameters[name] = value * UNITS.get(name, 1.0)
+        elif value == -1 and name == "bf_interval":  # switches it off
+            self.parameters["builtin"] = 1.0
+        elif value == -1 and name == "sched_interval":
+            self.refused.append(f"SchedulerParameters={given}")
+        else:
+            usual = PARAMETERS[name] / UNITS.get(name, 1.0)
+            self.unknown.append(
+                f"{given} (outside {low:.15g}..{high:.15g}: Slurm takes its default, {usual:g})"
+            )
+
+
+def gang(partitions: Sequence[tuple[Line, Mapping[str, str]]]) -> bool:
+    """Whether jobs may take turns on a core somewhere."""
+    shared = (keys.get("oversubscribe", keys.get("shared", "NO")) for _, keys in partitions)
+    return any(one.upper().startswith(("FORCE", "YES")) for one in shared)

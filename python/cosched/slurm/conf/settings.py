@@ -1,0 +1,129 @@
+"""What a slurm.conf says about scheduling, under Slurm's own names; what cannot be followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cosched.cluster.machine.host_lists import Spans
+from cosched.slurm.accounts.shown import Shown
+from cosched.slurm.conf.keys import effect_of
+
+
+@dataclass(frozen=True)
+class SlurmSettings:
+    """What a slurm.conf adds to nodes and partitions.
+
+    Attributes
+    ----------
+    parameters : mapping of str to float
+        The scheduling parameters that differ from Slurm's defaults, in seconds and counts.
+    lines : tuple of tuple of (int, int)
+        NodeName lines as ranges of node numbers, by increasing weight.
+    names : tuple of str
+        Of the nodes, in the order of their numbers.
+    factors : mapping of str to float
+        PriorityJobFactor by partition.
+    default_times : mapping of str to float
+        DefaultTime (s) by partition, where it is given.
+    default_partition : str
+        Of jobs that name none.
+    whole : bool
+        A node runs one job at a time.
+    exclusive : frozenset of str
+        Partitions whose nodes run one job at a time (OverSubscribe=EXCLUSIVE).
+    one_task_per_core, memory_counts : bool
+        A CPU asked for becomes a core; memory is handed out too.
+    default_memories : mapping of str to (int, bool)
+        DefMemPerCPU (True) and DefMemPerNode by partition, in MB; the empty name is for all.
+    licences : mapping of str to int
+    preempt_modes : mapping of str to (int, float)
+        PreemptMode (-1: the cluster's) and GraceTime (s) by partition, where they are given.
+    bounds : mapping of str to (int, int)
+        MinNodes and MaxNodes by partition, where they are given; MaxNodes is 0 where its State
+        lets no job start.
+    down : tuple of (int, int)
+        Nodes that take no jobs (State=DOWN, DRAIN), as ranges of their numbers.
+    accounts : Shown, optional
+        Associations and QOS of its slurmdbd.
+    limits_count : bool
+        AccountingStorageEnforce has limits.
+    partition_qos, billing : mapping of str to str
+        QOS and TRESBillingWeights by partition.
+    priority_tres : str
+        PriorityWeightTRES.
+    allowed : mapping
+        Names by partition and by AllowAccounts, DenyAccounts, AllowQos, DenyQos.
+    version : str
+        Of the Slurm that it is of, where that is known.
+    approximate : bool
+        What is refused is left out instead.
+    refused : tuple of str
+        What is set and not covered by ``slurm-backfill``, which then refuses the machine.
+    of_accounts : tuple of str
+        The same unless the accounts are known.
+    notes : tuple of str
+        What was not understood, once each.
+
+    Examples
+    --------
+    >>> SlurmSettings({"bf_resolution": 300.0}, (((0, 4),),)).whole
+    True
+    """
+
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    lines: tuple[tuple[tuple[int, int], ...], ...] = ()
+    names: tuple[str, ...] = ()
+    factors: Mapping[str, float] = field(default_factory=dict)
+    default_times: Mapping[str, float] = field(default_factory=dict)
+    default_partition: str = ""
+    whole: bool = True
+    exclusive: frozenset[str] = frozenset()
+    one_task_per_core: bool = False
+    memory_counts: bool = False
+    default_memories: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
+    licences: Mapping[str, int] = field(default_factory=dict)
+    preempt_modes: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    down: Spans = ()
+    accounts: Shown | None = None
+    limits_count: bool = False
+    partition_qos: Mapping[str, str] = field(default_factory=dict)
+    billing: Mapping[str, str] = field(default_factory=dict)
+    priority_tres: str = ""
+    allowed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    version: str = ""
+    approximate: bool = False
+    refused: tuple[str, ...] = ()
+    of_accounts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What is not followed, and what that may do."""
+        return tuple(f"not followed: {one}: {effect_of(one)}" for one in self.not_covered)
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        """What ``slurm-backfill`` has no rule for, or no accounts."""
+        return self.refused + (() if self.accounts is not None else self.of_accounts)
+
+    def default_memory(self, partition: str) -> tuple[int, bool]:
+        """MB of a job that asks for none.
+
+        Parameters
+        ----------
+        partition : str
+
+        Returns
+        -------
+        (int, bool)
+            The amount (0: all of its nodes), and whether it is of a CPU.
+
+        Examples
+        --------
+        >>> SlurmSettings(default_memories={"": (500, True)}).default_memory("main")
+        (500, True)
+        """
+        usual = self.default_memories.get("", (0, False))
+        return self.default_memories.get(partition, usual)

@@ -1,0 +1,7 @@
+"""A cluster now: its snapshot, and when its jobs will start."""
+
+from cosched.slurm.live.past import backtest
+from cosched.slurm.live.snapshot import Snapshot
+from cosched.slurm.live.starts import when
+
+__all__ = ["Snapshot", "backtest", "when"]

@@ -1,0 +1,184 @@
+"""When a snapshot was taken, and where the controller's clocks are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timezone
+
+from cosched import io
+from cosched.cluster.machine import Machine
+from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.live.model import Job, moment_of
+from cosched.slurm.live.records import finite, moment, object_of
+
+_PARTS = ("SITE", "AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "PARTITION", "QOS", "NICE")
+#: What sdiag tells: when it was asked and when the last cycle of the backfill scheduler was
+#: (seconds since 1970), how long that took (microseconds), and how many jobs it tried; by the key
+#: of its JSON, and the line of its text.
+_SDIAG = {
+    "asked": ("req_time", r"sdiag output at .*\(([0-9]{1,15})\)"),
+    "last": ("bf_when_last_cycle", r"Last cycle when:.*\(([0-9]{1,15})\)"),
+    "cost": ("bf_cycle_last", r"(?s)Backfilling stats.*?Last cycle:\s+([0-9]{1,15})"),
+    "depth": (
+        "bf_last_depth_try",
+        r"(?s)Backfilling stats.*?Last depth cycle \(try sched\):\s+([0-9]{1,15})",
+    ),
+}
+
+
+def told(texts: Mapping[str, str]) -> float | None:
+    """Seconds since 1970 of the first command, as who ran it wrote it down."""
+    if "times.json" not in texts:
+        return None
+    times = io.parse_json(texts["times.json"], "times.json")
+    if not isinstance(times, Mapping):
+        raise InvalidInstance("times.json: expected an object by the names of files")
+    first = times.get("squeue.json") or times.get("scontrol_job.txt")
+    if not first:
+        return None
+    if not isinstance(first, list) or len(first) < 2:
+        raise InvalidInstance(f"times.json: {shorten(first)}: expected [begin, end, ...]")
+    return moment_of(first[1], "times.json")
+
+
+def taken(texts: Mapping[str, str], jobs: Iterable[Job], offset: float) -> float:
+    """Seconds since 1970: of the first command, where that is said."""
+    first = told(texts)
+    if first is not None:
+        return first
+    found = re.search(r"Configuration data as of (\S+)", texts.get("scontrol_config.txt", ""))
+    when = moment(found[1], offset) if found else None
+    if when is None:
+        when = _diagnosed(texts).get("asked")
+    known = [t for job in jobs for t in (job.submit, job.start) if t]
+    if job_times := [job.start for job in jobs if job.start and job.state == "RUNNING"]:
+        known = [*job_times, *(job.submit or 0 for job in jobs)]
+    return when if when is not None else max(known, default=0.0)
+
+
+def priorities(text: str) -> dict[int, dict[str, float]]:
+    """Parts of the priority of each pending job, as ``sprio -l`` prints them."""
+    found: dict[int, dict[str, float]] = {}
+    columns: list[str] = []
+    for line, cells in enumerate(map(str.split, text.splitlines()), 1):
+        if "PRIORITY" in cells:
+            columns = cells[cells.index("PRIORITY") :]
+        elif cells and re.fullmatch("[0-9]{1,15}", cells[0]):
+            if not columns:
+                raise InvalidInstance(f"sprio.txt: line {line}: no header: expected sprio -l")
+            own = _parts(columns, cells[1:])
+            if own is None:
+                numbers = ", ".join(name for name in columns if name in ("PRIORITY", *_PARTS))
+                raise InvalidInstance(f"sprio.txt: line {line}: expected numbers: {numbers}")
+            found.setdefault(int(cells[0]), own)
+    return found
+
+
+def _parts(columns: list[str], cells: list[str]) -> dict[str, float] | None:
+    """Counted from the end: users and accounts may be missing, or numbers. The name of a QOS is a
+    text, and may be missing too; TRES are the last, where there are some."""
+    if columns[-1] == "TRES":
+        columns = columns[:-1]
+        cells = cells[:-1] if cells and "=" in cells[-1] else cells
+    for names in (columns, [name for name in columns if name != "QOSNAME"]):
+        own = dict(zip(names, cells[len(cells) - len(names) :], strict=False))
+        texts = [own.get(name, "") for name in names if name != "QOSNAME"]
+        if all(re.fullmatch(r"-?[0-9]{1,18}(\.[0-9]+)?", text) for text in texts):
+            return {name: float(own[name]) for name in ("PRIORITY", *_PARTS) if name in own}
+    return None
+
+
+def _diagnosed(texts: Mapping[str, str]) -> dict[str, float]:
+    """What sdiag tells, by the names above: of its text, or of ``sdiag --json``."""
+    text = texts.get("sdiag.txt", "")
+    if not text.lstrip().startswith("{"):
+        seen = {name: re.search(line, text) for name, (_, line) in _SDIAG.items()}
+        return {name: float(found[1]) for name, found in seen.items() if found}
+    told = object_of(io.parse_json(text, "sdiag.txt")).get("statistics")
+    if not isinstance(told, Mapping):
+        raise InvalidInstance("sdiag.txt: statistics: expected an object, as sdiag --json has it")
+    known = {name: finite(told.get(key)) for name, (key, _) in _SDIAG.items()}
+    return {name: value for name, value in known.items() if value is not None}
+
+
+def clocks(
+    texts: Mapping[str, str],
+    jobs: Iterable[Job],
+    parts: Mapping[int, Mapping[str, float]],
+    machine: Machine,
+    now: float,
+    offset: float,
+) -> dict[str, float]:
+    """``boot``, ``last_cycle``, ``last_pass`` (seconds since 1970, where known), ``cycle`` (s that
+    one takes) and ``test`` (s of that for each job), and weights:
+    ``weight_age, max_age, weight_fairshare, half_life, calc_period, enforces``."""
+    config = texts.get("scontrol_config.txt", "")
+    given = dict(re.findall(r"(?m)^(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$", config))
+    found: dict[str, float] = {}
+    boot = moment(given.get("BOOT_TIME", ""), offset)
+    if boot is not None:
+        found["boot"] = boot
+    told = _diagnosed(texts)
+    if 0 < told.get("last", 0.0) <= now:
+        found["last_cycle"] = told["last"]
+    if "last" in told and "cost" in told:
+        found["cycle"] = told["cost"] / 1e6
+        found["test"] = found["cycle"] / max(told.get("depth", 0.0), 1.0)
+    for key, name in (
+        ("weight_age", "PriorityWeightAge"), ("weight_fairshare", "PriorityWeightFairShare"),
+    ):  # fmt: skip
+        if given.get(name, "").isdigit():
+            found[key] = float(given[name])
+    for key, name in (
+        ("max_age", "PriorityMaxAge"), ("half_life", "PriorityDecayHalfLife"),
+        ("calc_period", "PriorityCalcPeriod"),
+    ):  # fmt: skip
+        if (seconds := _seconds(given.get(name, ""))) is not None:
+            found[key] = seconds
+    found["offset"] = offset
+    found["enforces"] = float("limits" in given.get("AccountingStorageEnforce", "").lower())
+    found["multifactor"] = float(given.get("PriorityType", "") == "priority/multifactor")
+    last = _last_pass(jobs, parts, found, now)
+    if last is not None:
+        found["last_pass"] = last
+    return found
+
+
+def _seconds(text: str) -> float | None:
+    found = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", text)
+    if not found:
+        return None
+    days, hours, minutes, rest = (int(part or 0) for part in found.groups())
+    return days * 86400.0 + hours * 3600 + minutes * 60 + rest
+
+
+def _last_pass(
+    jobs: Iterable[Job],
+    parts: Mapping[int, Mapping[str, float]],
+    known: Mapping[str, float],
+    now: float,
+) -> float | None:
+    """When priorities were computed last: the ages in them tell it, else the controller's start."""
+    period = known.get("calc_period", 300.0) or 300.0
+    weight, full = known.get("weight_age", 0.0), known.get("max_age", 0.0)
+    low, high = now - period, now
+    if weight and full:
+        for job in jobs:
+            age = parts.get(job.id, {}).get("AGE")
+            since = job.accrue or job.eligible or job.submit
+            if not age or not since or age >= weight or job.state != "PENDING":
+                continue
+            own = (since + (age - 0.5) / weight * full, since + (age + 0.5) / weight * full)
+            if own[1] > low and own[0] < high:
+                low, high = max(low, own[0]), min(high, own[1])
+    if high - low < period * 0.9:
+        return (low + high) / 2
+    if "boot" in known:
+        return now - (now - known["boot"]) % period
+    return None
+
+
+def day_of(seconds: float) -> datetime:
+    """Its date, in UTC."""
+    return datetime.fromtimestamp(seconds, timezone.utc)

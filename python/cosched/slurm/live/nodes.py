@@ -1,0 +1,227 @@
+"""The machine of a snapshot: what scontrol shows, or what is left where it was not asked."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cosched import io
+from cosched.cluster.machine.host_lists import natural
+from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.live.model import Job, made
+from cosched.slurm.live.outputs import records
+from cosched.slurm.live.records import number, object_of, whole, word
+
+#: States in which a node takes no job.
+_OUT = (
+    "DOWN",
+    "DRAIN",
+    "FAIL",
+    "MAINT",
+    "NOT_RESPONDING",
+    "POWER",
+    "REBOOT",
+    "UNKNOWN",
+    "PLANNED_DOWN",
+)
+
+
+def shown_machine(
+    texts: Mapping[str, str], jobs: Sequence[Job], missing: list[str]
+) -> dict[str, str]:
+    """Texts of ``config, nodes, partitions``; what is not there is made of other outputs."""
+    config = texts.get("scontrol_config.txt", "")
+    if not config:
+        missing.append("no scontrol_config.txt: Slurm's defaults")
+        config = (
+            "SLURM_VERSION = 22.05\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CORE\n"
+        )
+    nodes, parts = texts.get("scontrol_node.txt", ""), texts.get("scontrol_partition.txt", "")
+    named: dict[str, _Partition] = {}
+    if not nodes:
+        found, named = _of_sinfo(texts.get("sinfo.json", ""))
+        source = "sinfo.json" if found else "the jobs"
+        if not found:
+            found, named = _of_jobs(jobs)
+        if not found:
+            raise InvalidInstance(
+                "no scontrol_node.txt and no sinfo.json, and no job runs: nothing tells of nodes"
+            )
+        nodes = "\n".join(found[name].text() for name in sorted(found, key=natural))
+        missing.append(f"no scontrol_node.txt: nodes are those of {source}")
+    if not parts:
+        limits = any(part.more for part in named.values())
+        what = "their limits are those of sinfo.json" if limits else "partitions without limits"
+        missing.append(f"no scontrol_partition.txt: {what}")
+        parts = _parts(nodes, named, jobs)
+    shown = {"config": config, "nodes": nodes, "partitions": parts}
+    return {**shown, "reservations": texts.get("scontrol_reservation.txt", "")}
+
+
+@dataclass(frozen=True)
+class Node:
+    """What is known of one: None is left to Slurm's default."""
+
+    name: str
+    cpus: int | None = None
+    memory: int | None = None  # MB
+    state: tuple[str, ...] = ()
+    gres: str = ""
+    features: str = ""
+    sockets: int | None = None
+    cores: int | None = None  # of a socket
+    threads: int | None = None  # of a core
+    weight: int | None = None
+
+    def text(self) -> str:
+        """As scontrol shows it."""
+        whole = (self.sockets, self.cores, self.threads)
+        known = {
+            "NodeName": self.name, "CPUTot": self.cpus or 1, "RealMemory": self.memory or 1,
+            "State": "+".join(self.state).upper() or "IDLE", "Gres": self.gres,
+            "AvailableFeatures": self.features, "Weight": self.weight,
+            **(dict(zip(("Sockets", "CoresPerSocket", "ThreadsPerCore"), whole, strict=True))
+               if all(whole) else {}),
+        }  # fmt: skip
+        return " ".join(f"{key}={value}" for key, value in known.items() if value not in ("", None))
+
+
+@dataclass
+class _Partition:
+    """Nodes, and what else its line says."""
+
+    nodes: list[str] = field(default_factory=list)
+    more: str = ""
+
+
+def _of_sinfo(text: str) -> tuple[dict[str, Node], dict[str, _Partition]]:
+    if not text:
+        return {}, {}
+    data = object_of(io.parse_json(text, "sinfo.json"))
+    if not {"nodes", "sinfo"} & set(data):
+        raise InvalidInstance("sinfo.json: expected nodes or sinfo, as sinfo --json prints them")
+    named: dict[str, _Partition] = {}
+    nodes: dict[str, Node] = {}
+    for one in _objects(data.get("nodes"), "nodes"):  # to 22.05
+        name = word(one.get("name"))
+        for part in _words(one.get("partitions")):
+            named.setdefault(part, _Partition()).nodes.append(name)
+        states = (*_words(one.get("state")), *_words(one.get("state_flags")))
+        nodes[name] = Node(
+            name, whole(one.get("cpus")), whole(one.get("real_memory")), states,
+            word(one.get("gres")), _listed(one.get("features")), whole(one.get("sockets")),
+            whole(one.get("cores")), whole(one.get("threads")), whole(one.get("weight")),
+        )  # fmt: skip
+    for one in _objects(data.get("sinfo"), "sinfo"):  # alike ones together
+        shown = object_of(one.get("partition"))
+        own = named.setdefault(word(shown.get("name")) or "main", _Partition())
+        own.more = _limits(shown)
+        sizes = {
+            key: whole(object_of(one.get(key)).get("maximum"))
+            for key in ("cpus", "memory", "sockets", "cores", "threads", "weight")
+        }
+        states = tuple(_words(object_of(one.get("node")).get("state")))
+        for name in _words(object_of(one.get("nodes")).get("nodes")):
+            own.nodes.append(name)
+            nodes[name] = Node(
+                name, state=states, gres=word(object_of(one.get("gres")).get("total")),
+                features=_listed(object_of(one.get("features")).get("total")), **sizes,
+            )  # fmt: skip
+    return {name: one for name, one in nodes.items() if name}, named
+
+
+def _objects(value: Any, name: str) -> list[Mapping[str, Any]]:
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+        raise InvalidInstance(f"sinfo.json: {name}: expected a list, as sinfo --json prints it")
+    return value
+
+
+def _words(value: Any) -> list[str]:
+    """Texts of a list, or of a text that commas part."""
+    if isinstance(value, str):
+        return [one for one in value.split(",") if one]
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def _listed(value: Any) -> str:
+    return ",".join(word(one) for one in _words(value))
+
+
+def _limits(part: Mapping[str, Any]) -> str:
+    """What else sinfo tells of a partition, as scontrol shows it."""
+    most, least = (object_of(part.get(key)) for key in ("maximums", "minimums"))
+    usual, rank = (object_of(part.get(key)) for key in ("defaults", "priority"))
+    states = _words(object_of(part.get("partition")).get("state")) or _words(part.get("state"))
+    known = {
+        "MaxTime": number(most.get("time")), "DefaultTime": number(usual.get("time")),
+        "MaxNodes": number(most.get("nodes")), "MinNodes": number(least.get("nodes")),
+        "PriorityTier": number(rank.get("tier")),
+        "PriorityJobFactor": number(rank.get("job_factor")),
+        "State": states[0].upper() if states else None,
+    }  # fmt: skip
+    return "".join(
+        f" {key}={value if isinstance(value, str) else int(value)}" for key, value in known.items()
+        if value is not None and (isinstance(value, str) or 0 <= value < math.inf)
+    )  # fmt: skip
+
+
+def _of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, Node], dict[str, _Partition]]:
+    """Nodes on which jobs are seen, as large as what they hold there."""
+    held: dict[str, int] = {}
+    named: dict[str, _Partition] = {}
+    for job in jobs:
+        for one in job.holds:
+            held[one.node] = held.get(one.node, 0) + one.cpus
+            named.setdefault(job.first_partition or "main", _Partition()).nodes.append(one.node)
+    most = max(held.values(), default=1)
+    return {name: Node(name, most) for name in held}, named
+
+
+def _parts(nodes: str, named: Mapping[str, _Partition], jobs: Sequence[Job]) -> str:
+    every = re.findall(r"(?m)^NodeName=(\S+)", nodes)
+    wanted = {p for job in jobs for p in job.partition.split(",") if p} or {"main"}
+    lines = []
+    for name in sorted(wanted | set(named)):
+        part = named.get(name, _Partition())
+        own = ",".join(dict.fromkeys(part.nodes or every))
+        lines.append(f"PartitionName={name} Nodes={own}{part.more}")
+    return "\n".join(lines)
+
+
+def out_of_service(nodes: str) -> list[str]:
+    """Nodes that take no job now."""
+    found = []
+    for pairs in records(nodes, "NodeName"):
+        node = dict(pairs)
+        state = node.get("State", "").upper()
+        if any(part.startswith(_OUT) for part in re.split(r"[+*~#!%$@^-]", state) if part):
+            found.append(node["NodeName"])
+    return found
+
+
+def hidden_jobs(nodes: str, jobs: Sequence[Job], now: float) -> list[Job]:
+    """A job for each node that has more in use than the jobs that are shown: theirs are hidden."""
+    used: dict[str, int] = {}
+    for job in jobs:
+        for one in job.holds:
+            used[one.node] = used.get(one.node, 0) + one.cpus
+    limits = sorted(job.limit for job in jobs if job.limit and job.limit < 1e9)
+    limit = limits[len(limits) // 2] if limits else 86400.0
+    found: list[Job] = []
+    for pairs in records(nodes, "NodeName"):
+        node = dict(pairs)
+        more = (whole(node.get("CPUAlloc")) or 0) - used.get(node["NodeName"], 0)
+        if more <= 0 or "COMPLETING" in node.get("State", ""):
+            continue
+        own = {
+            "id": -1 - len(found), "partition": node.get("Partitions", "").split(",")[0],
+            "state": "RUNNING", "submit": now - limit / 2, "start": now - limit / 2,
+            "limit": limit, "cpus": more, "holds": [[node["NodeName"], more]],
+        }  # fmt: skip
+        found.append(made(Job, own, f"scontrol_node.txt: {shorten(node['NodeName'])}: CPUAlloc"))
+    return found

@@ -1,0 +1,290 @@
+"""The twin of a snapshot: from its state on, with run times and submissions that are given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.errors import InfeasibleError
+from cosched.slurm.live.accounts import accounts_of
+from cosched.slurm.live.model import Job
+from cosched.slurm.live.nodes import out_of_service
+from cosched.slurm.live.outputs import records
+from cosched.slurm.live.records import moment
+from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
+from cosched.slurm.live.wanted import Wants
+from cosched.slurm.requests.wishes import Requests, Wishes, outside
+from cosched.slurm.twin.host import HOST, varied
+from cosched.slurm.twin.twin import Twin
+
+_YEAR = 365 * 86400.0
+#: Longer queues are simulated in coarser steps: jobs that a cycle looks at, s between cycles.
+_LONG, _TESTS, _SELDOM = 200, 30.0, 1800.0
+#: A busy controller wakes so much later than it wanted (s), at most.
+_LATE = 0.05
+#: Tasks of arrays that are simulated beside the first of each, and numbers that no job has.
+_TASKS, _NOBODY = 2000, -1_000_000
+
+
+class Simulation(Wants):
+    """What is the same in all draws: the machine, shares, limits, and jobs that are there."""
+
+    def __init__(self, snapshot: Snapshot, more: Sequence[Job] = ()) -> None:
+        self.snapshot = snapshot
+        self.said: list[str] = []
+        self.machine = self._machine()
+        settings = self.machine.slurm
+        assert settings is not None
+        self.whole = settings.whole
+        self.jobs: list[Job] = [*snapshot.running, *self._waiting(), *more]
+        known = [t for job in self.jobs for t in (job.submit, job.start) if t and t > 0]
+        #: Unix time of the simulation's second 0, and the moment of the snapshot in it.
+        self.zero = math.floor(min([*known, snapshot.taken]) - 3600)
+        self.now = snapshot.taken - self.zero
+        self.not_modelled = [text for text in settings.left_out if not self._followed(text)]
+        self.not_modelled += self.said
+        self.wishes = Wishes(self.machine)
+        self._accounts = accounts_of(snapshot.shares, snapshot.limits, self.machine)
+        self.not_modelled += [f"not followed: {one}" for one in self._accounts.left]
+        self._qos_part = self._qos_parts()
+        self.rows = {job.id: row for row, job in enumerate(self.jobs)}
+        self._arrays: dict[int, int] = {}
+        self._fitting: dict[tuple, bool] = {}
+        self._wanted = [self._wants(row, job) for row, job in enumerate(self.jobs)]
+        self._leave_too_large(len(self.jobs) - len(more))
+
+    def _leave_too_large(self, count: int) -> None:
+        """Of the first so many jobs: those that the machine could never run wait for ever."""
+        try:
+            self.twin()
+        except InfeasibleError:
+            for row, job in enumerate(self.jobs[:count]):
+                if job.state == "PENDING" and not self.fits(job):
+                    self.jobs[row] = replace(
+                        job, nodes=1, cpus=1, memory=None, gres="", gpus="", reason="BadConstraints"
+                    )
+                    self._wanted[row] = self._wants(row, self.jobs[row])
+
+    def _machine(self) -> Any:
+        """With priorities as they are given: their parts that do not change are in `nice`."""
+        machine, clocks = self.snapshot.machine, self.snapshot.clocks
+        settings = machine.slurm
+        assert settings is not None
+        own = {
+            "multifactor": 1.0, "age_counts": 1.0, "PriorityWeightJobSize": 0.0,
+            "PriorityWeightPartition": 0.0, "SMALL_RELATIVE_TO_TIME": 0.0,
+            "PriorityFavorSmall": 0.0, "PriorityWeightQOS": 0.0,
+            "PriorityWeightFairshare": clocks.get("weight_fairshare", 0.0),
+            "PriorityDecayHalfLife": clocks.get("half_life", 604800.0),
+            "PriorityWeightAge": clocks.get("weight_age", 0.0) if self._ages() else 0.0,
+            "PriorityMaxAge": clocks.get("max_age", 604800.0) or 604800.0,
+            "PriorityCalcPeriod": clocks.get("calc_period", 300.0) or 300.0,
+        }  # fmt: skip
+        own |= self._coarser(settings.parameters)
+        return replace(machine, slurm=replace(settings, parameters={**settings.parameters, **own}))
+
+    def _waiting(self) -> list[Job]:
+        """Jobs that wait; an array's record is its first task, and the others follow it."""
+        found: list[Job] = []
+        left = _TASKS
+        for job in self.snapshot.pending:
+            more = max(max(job.tasks, 1) - 1, 0)
+            if more > left:
+                self.said.append(f"array {job['id']}: {more - left} of its tasks do not come")
+            found.append(job)
+            for _ in range(min(more, left)):
+                found.append(replace(job, id=_NOBODY - left))
+                left -= 1
+        return found
+
+    def _coarser(self, given: Mapping[str, float]) -> dict[str, float]:
+        """Of long queues: cycles that come seldom and look at few jobs, so that draws take less."""
+        waiting = sum(max(job.tasks, 1) for job in self.snapshot.pending)
+        if waiting <= _LONG:
+            return {}
+        self.said += [
+            f"{waiting} jobs wait: here the backfill scheduler looks at {_TESTS:.0f} of them every "
+            f"{_SELDOM / 60:.0f} minutes, and starts are as coarse"
+        ]
+        interval = max(given.get("bf_interval", 30.0), _SELDOM)
+        tests = min(given.get("bf_max_job_test", 500.0), _TESTS)
+        return {"bf_interval": interval, "bf_max_time": interval, "bf_max_job_test": tests}
+
+    def _followed(self, text: str) -> bool:
+        """What the twin refuses of a configuration, and a snapshot has: shares, limits, states."""
+        known = self.snapshot
+        setting = text.removeprefix("not followed: ")
+        return (
+            (
+                setting.startswith("AccountingStorageEnforce")
+                and bool(known.limits.get("associations"))
+            )
+            or (setting.lower().startswith("qos=") and bool(known.limits.get("qos")))
+            or (setting.startswith("PriorityWeightFairShare") and bool(known.shares))
+            or (setting.startswith("PriorityWeight") and bool(known.priorities))
+            or setting.startswith("State=")
+        )
+
+    def _reservations(self) -> tuple[tuple, ...]:
+        """Advance reservations keep their nodes from all jobs."""
+        found = []
+        for pairs in records(self.snapshot.shown.get("reservations", ""), "ReservationName"):
+            own = dict(pairs)
+            begin, end = (moment(own.get(key, ""), self.snapshot.clocks.get("offset", 0.0))
+                          for key in ("StartTime", "EndTime"))  # fmt: skip
+            nodes = own.get("Nodes", "")
+            if begin is None or end is None or nodes.lower() in ("", "(null)"):
+                self._say(f"reservation {own['ReservationName']}")
+                continue
+            flags = own.get("Flags", "").split(",")
+            spans = list(self.wishes.nodes(nodes, "reservations"))
+            found.append((0.0, int(begin - self.zero), int(end - self.zero), spans,
+                          "MAINT" in flags, "ALL_NODES" in flags))  # fmt: skip
+        return tuple(found)
+
+    def _partition_qos(self) -> dict[str, int]:
+        shown = (
+            dict(pairs) for pairs in records(self.snapshot.shown["partitions"], "PartitionName")
+        )
+        found = {
+            part["PartitionName"]: self._accounts.qos_of(part.get("QoS", "")) for part in shown
+        }
+        return {name: number for name, number in found.items() if number >= 0}
+
+    def _qos_parts(self) -> dict[str, float]:
+        """What each QOS adds to a priority, as seen in pending jobs."""
+        parts = self.snapshot.priorities
+        return {
+            job.qos: parts[job.id].get("QOS", 0.0)
+            for job in self.snapshot.pending if job.id in parts
+        }  # fmt: skip
+
+    @cached_property
+    def now_free(self) -> tuple[int, list[float]]:
+        """Nodes without a job, and the priorities of all that waits, increasing."""
+        held = {one.node for job in self.snapshot.running for one in job.holds}
+        waiting = sorted(float(job.priority or 0.0) for job in self.snapshot.pending)
+        return self.machine.node_count - len(held), waiting
+
+    # --- runs ---------------------------------------------------------------------------------
+
+    @cached_property
+    def held_up(self) -> dict[int, tuple[str, float, float, list[int]]]:
+        """By row of a job that a limit keeps now: its name, what it is, what is used of it, and the
+        rows of those that run and count in it."""
+        return self.twin().held_up()
+
+    def twin(self, arrivals: Sequence[Job] = ()) -> Twin:
+        """The twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
+        jobs = [*self.jobs, *arrivals]
+        wanted = [*self._wanted, *(self._wants(-1, job) for job in arrivals)]
+        names = {part.name for part in self.machine.partitions}
+        usual = self.machine.slurm.default_partition
+        own = [job.partition.split(",") if job.state == "RUNNING" else self._open(job)
+               for job in jobs]  # fmt: skip
+        submit = [self._since(job) for job in jobs]
+        limit = [limit_of(job, self.machine) for job in jobs]
+        instance = Instance(
+            {
+                "id": [str(job.id) for job in jobs],
+                "submit": submit, "tasks": [self._tasks(job) for job in jobs],
+                "cpu": np.ones(len(jobs)), "memory": np.ones(len(jobs)),
+                "runtime": limit, "estimate": limit, "user": [job.user for job in jobs],
+                "partition": [",".join(p for p in parts if p in names) or usual for parts in own],
+            },
+            self.machine.node_count if self.whole else self.machine.cores,
+        )  # fmt: skip
+        down = outside("drain", 0.0, nodes=self._out())
+        requests = Requests(
+            dict(enumerate(wanted)), tuple(self.wishes.sets), tuple(self.wishes.licences.values()),
+            self._reservations(), (down,) if down[3] else (),
+            tuple(self._accounts.rows), tuple(self._accounts.qos), self._partition_qos(),
+        )  # fmt: skip
+        return Twin(
+            instance, self.machine, {}, requests=requests, version=self.snapshot.version or None,
+            approximate=True,
+        )  # fmt: skip
+
+    def _out(self) -> Any:
+        names = list(out_of_service(self.snapshot.shown["nodes"]))
+        return self.wishes.nodes(",".join(names), "nodes") if names else ()
+
+    def _since(self, job: Job) -> float:
+        if job.arrives is not None:
+            return float(job.arrives) - self.zero
+        if job.state == "RUNNING":
+            return 0.0
+        since = job.accrue or job.eligible or job.submit or self.snapshot.taken
+        return max(min(since, self.snapshot.taken) - self.zero, 0.0)
+
+    def _tasks(self, job: Job) -> int:
+        if self.whole:
+            return max(len(job.holds) or int(job.nodes or 1), 1)
+        return cores_of(job, self.machine) if job.state == "RUNNING" else max(int(job.cpus or 1), 1)
+
+    def clocks(self, rng: np.random.Generator | None) -> dict[str, float]:
+        """Of the controller, from the last cycle that was seen on; what is not known is drawn."""
+        known = self.snapshot.clocks.get("last_cycle")
+        interval = self.machine.slurm.parameters.get("bf_interval", 30.0)
+        back = 0.5 * interval if rng is None else float(rng.uniform(0, interval))
+        if known is not None and self.snapshot.taken - known < 20 * interval:
+            inside = 0.5 if rng is None else float(rng.uniform())  # it is told in whole seconds
+            back = max(self.snapshot.taken - known - inside, 0.0)
+        host = HOST if rng is None else varied(HOST, rng)
+        if rng is not None:
+            host = {**host, "sleep_extra": float(rng.uniform(0, _LATE))}
+        if (cost := self.snapshot.clocks.get("cycle")) is not None:
+            test = self.snapshot.clocks.get("test", 0.0)  # a part of it
+            host = {**host, "cycle_cost": 0.0 if test else cost, "test_cost": test}
+        start = max(self.now - back, 1.0)
+        # The next pass over shares is a period after the last one, of which one was just now.
+        taken, told = self.snapshot.taken, self.snapshot.clocks
+        since = max(taken - told.get("last_pass", taken), 0.0)
+        passed = taken - since % (told.get("calc_period", 300.0) or 300.0) - self.zero
+        return {
+            **host, "controller_start": start, "epoch": float(self.zero),
+            "decay_after": passed - start,
+        }  # fmt: skip
+
+    def starts(
+        self,
+        like: Sequence[Job],
+        rows: Sequence[int],
+        clocks: Sequence[Mapping[str, float]],
+        lengths: np.ndarray,
+        coming: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
+        progress: Callable[[int, int], None] | None,
+    ) -> np.ndarray:
+        """Seconds after the snapshot of these rows' starts, a row a future; infinite: never.
+
+        Of each future: its clocks, how long all jobs run, and what comes (like which of `like`,
+        when, how long)."""
+        there = len(self.jobs)
+        may = [row for row in rows if not self._wanted[row].get("held")]
+        start = np.full((len(clocks), there), np.nan)
+        if may:
+            start, *_ = self.twin(like).futures(
+                clocks, lengths=lengths, there=there, watched=may, progress=progress,
+                coming=[(there + which, time, length) for which, time, length in coming],
+            )  # fmt: skip
+        return np.nan_to_num(start[:, list(rows)] - self.now, nan=np.inf)
+
+    def fits(self, job: Job) -> bool:
+        """Whether the machine could ever run it."""
+        alone = copy(self)
+        alone.jobs, alone._wanted = [], []
+        key = tuple(str(job[name]) for name in ("partition", "nodes", "cpus", "memory", "gres"))
+        if key not in self._fitting:
+            try:
+                alone.twin([job])
+                self._fitting[key] = True
+            except InfeasibleError:
+                self._fitting[key] = False
+        return self._fitting[key]

@@ -1,0 +1,398 @@
+"""A cluster at one moment: its machine, the jobs that run and wait, shares, limits, the past."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import io
+from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
+from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.live import accounts, clocks, outputs
+from cosched.slurm.live.anonymous import anonymised
+from cosched.slurm.live.history import history_of
+from cosched.slurm.live.model import Ended, Job, Share, all_made, numbers, texts_of
+from cosched.slurm.live.nodes import hidden_jobs, shown_machine
+from cosched.slurm.live.records import jobs_of_json, jobs_of_text
+from cosched.slurm.live.zone import offset_of
+from cosched.slurm.machines import machine_shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORM = 1
+_UNLIMITED = 365 * 86400.0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A cluster at one moment, as its users see it.
+
+    Attributes
+    ----------
+    taken : float
+        Seconds since 1970.
+    jobs : tuple of Job
+        Jobs that run or wait: ``id, user, account, partition, qos, state, submit, start, limit,
+        nodes, cpus, priority, reason, holds``, ... (times in seconds since 1970; None: not known).
+        ``job.user`` and ``job["user"]`` are the same.
+    shown : mapping of str to str
+        What scontrol printed of the configuration, the nodes and the partitions.
+    version : str
+        Of Slurm.
+    shares, limits, priorities, clocks : list or mapping
+        Of associations (sshare); of QOS and associations (sacctmgr); of pending jobs by part
+        (sprio); of the controller.
+    history : list of Ended
+        Jobs that have ended: ``user, account, partition, qos, submit, start, end, limit, nodes,
+        cpus``.
+    missing : tuple of str
+        What could not be read, and what that does.
+    given_machine : Machine, optional
+        In place of what scontrol showed.
+
+    Examples
+    --------
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "scontrol_job.txt").write_text(
+    ...     "JobId=7 JobName=a\\n UserId=ann(1) Priority=9\\n JobState=RUNNING Reason=None\\n"
+    ...     " TimeLimit=01:00:00\\n SubmitTime=2026-01-05T08:00:00\\n"
+    ...     " StartTime=2026-01-05T08:00:00\\n Partition=main\\n NodeList=n1\\n"
+    ...     " NumNodes=1 NumCPUs=4\\n"
+    ... )
+    >>> snapshot = Snapshot.read(folder)
+    >>> len(snapshot.jobs), snapshot.machine.cores
+    (1, 4)
+    """
+
+    taken: float
+    jobs: tuple[Job, ...]
+    shown: Mapping[str, str]
+    version: str = ""
+    shares: list[Share] = field(default_factory=list)
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    priorities: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    clocks: Mapping[str, float] = field(default_factory=dict)
+    history: list[Ended] = field(default_factory=list)
+    missing: tuple[str, ...] = ()
+    given_machine: Machine | None = None
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The machine, with what is not followed left out."""
+        if self.given_machine is not None:
+            return self.given_machine
+        shown = (self.shown[key] for key in ("config", "nodes", "partitions"))
+        return machine_shown(*shown).approximated()
+
+    @property
+    def pending(self) -> list[Job]:
+        """Jobs that wait."""
+        return [job for job in self.jobs if job.state == "PENDING"]
+
+    @property
+    def running(self) -> list[Job]:
+        """Jobs that run."""
+        return [job for job in self.jobs if job.state == "RUNNING"]
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], *, timezone: str | None = None) -> Snapshot:
+        """Read what :meth:`write` wrote, or a folder with outputs of Slurm's commands.
+
+        The folder holds ``squeue.json`` (any version from 22.05 on) or ``scontrol_job.txt``
+        (``scontrol show job -d``), and where they are there ``scontrol_config.txt``,
+        ``scontrol_node.txt``, ``scontrol_partition.txt``, ``squeue_start.txt``, ``sinfo.json``,
+        ``sprio.txt``, ``sshare.txt``, ``sdiag.txt``, ``sacct.txt``, ``sacctmgr_qos.txt``,
+        ``sacctmgr_assoc.txt``, each plain or ``.gz``. What is not there is in ``missing``.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A ``.json`` file, a folder, or ``folder/PREFIX`` where its files are named
+            ``PREFIX.squeue.json``, ...
+        timezone : str, optional
+            Of a folder's local dates, as ``Europe/Stockholm``: where no file tells it.
+
+        Returns
+        -------
+        Snapshot
+
+        Raises
+        ------
+        InvalidInstance
+            No such file, or it is damaged: names the file and the place.
+        """
+        try:
+            if Path(path).is_file():
+                return _of_file(path)
+            found, said = outputs.collected(path)
+        except OSError as error:  # a name that no file can have, a folder that may not be read
+            raise InvalidInstance(f"{shorten(str(path))}: {error.strerror or error}") from None
+        return cls.of_texts(found, str(path), said, timezone)
+
+    @classmethod
+    def ask(cls, history: str | None = None) -> Snapshot:
+        """Ask the Slurm of this host, by commands that only read.
+
+        Parameters
+        ----------
+        history : str, optional
+            How much of the past sacct is asked for: ``"14days"``.
+
+        Returns
+        -------
+        Snapshot
+
+        Raises
+        ------
+        InvalidInstance
+            There is none.
+        """
+        found, said = outputs.asked(history)
+        return cls.of_texts(found, "Slurm", said)
+
+    @classmethod
+    def of_texts(
+        cls,
+        texts: Mapping[str, str],
+        where: str,
+        said: list[str] | None = None,
+        timezone: str | None = None,
+    ) -> Snapshot:
+        """The snapshot of outputs by the names of their files.
+
+        Parameters
+        ----------
+        texts : mapping of str to str
+            What the commands printed, by the names of :meth:`read`.
+        where : str
+            For messages.
+        said : list of str, optional
+            What is to be said of them.
+        timezone : str, optional
+            See :meth:`read`.
+
+        Returns
+        -------
+        Snapshot
+        """
+        outputs.require_texts(texts)
+        missing = list(said or ())
+        jobs, version, taken, offset = _jobs(texts, where, missing, timezone)
+        taken = clocks.taken(texts, jobs, offset) if taken is None else taken
+        shown = shown_machine(texts, jobs, missing)
+        priorities = clocks.priorities(texts.get("sprio.txt", ""))
+        wanted = {
+            "sshare.txt": "fair-share stays as it is now", "sprio.txt": "priorities do not age",
+            "sacctmgr_qos.txt": "limits of QOS are not known",
+            "sacctmgr_assoc.txt": "limits of users and accounts are not known",
+            "sdiag.txt": "the clock of the backfill scheduler is drawn",
+            "sacct.txt": "no history: run times and arrivals are uncalibrated",
+        }  # fmt: skip
+        missing += [f"no {name}: {what}" for name, what in wanted.items() if name not in texts]
+        shares = accounts.shares(texts)
+        if "sshare.txt" in texts and not shares:
+            missing.append("sshare.txt begins with no account: fair-share stays as it is now")
+        known = machine_shown(shown["config"], shown["nodes"], shown["partitions"])
+        hidden = hidden_jobs(texts.get("scontrol_node.txt", ""), jobs, taken)
+        if hidden:
+            missing.append(
+                f"{len(hidden)} nodes hold jobs that are not shown (PrivateData): estimated from "
+                "the states of the nodes"
+            )
+        return cls(
+            taken=taken, jobs=tuple(jobs + hidden), shown=shown,
+            version=version or (known.slurm.version if known.slurm else ""),
+            shares=shares, limits=accounts.limits(texts), priorities=priorities,
+            clocks=clocks.clocks(texts, jobs, priorities, known, taken, offset),
+            history=history_of(texts.get("sacct.txt", ""), offset),
+            missing=tuple(missing),
+        )  # fmt: skip
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write as .json, as :meth:`read` takes it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .json. Replaced as a whole or not at all.
+        """
+        io.check_suffix(path, (".json",))
+        io.write_json({"cosched_snapshot": _FORM, **self._plain()}, path)
+
+    def _plain(self) -> dict[str, Any]:
+        plain = {one.name: getattr(self, one.name) for one in fields(self)}
+        del plain["given_machine"]
+        for name in ("jobs", "shares", "history"):
+            plain[name] = [asdict(one) for one in plain[name]]  # an infinite limit is null there
+        named = {str(job): parts for job, parts in self.priorities.items()}
+        return {**plain, "priorities": named, "missing": list(self.missing)}
+
+    def anonymised(self) -> Snapshot:
+        """What :func:`when` reads, and nothing else, with numbers in place of all names.
+
+        Users, accounts, partitions, QOS, nodes, features, licences, types of GPUs and reservations
+        have the same number wherever they are named; ids of jobs stay. Answers are the same.
+
+        Returns
+        -------
+        Snapshot
+        """
+        return anonymised(self)
+
+    def instance(self) -> Instance:
+        """Jobs that run and wait as an instance that begins with the moment of the snapshot.
+
+        Jobs that run are in ``running``; where a run time is not known, it is the
+        limit. Every policy, and ``slurm-backfill``, goes on from there.
+
+        Returns
+        -------
+        Instance
+            Times are seconds after the snapshot; of jobs that were there before, below 0 is 0.
+        """
+        jobs = [*self.running, *self.pending]
+        if not jobs:
+            raise InvalidInstance("the snapshot has no jobs that run or wait")
+        limit = np.array([_limit(job, self.machine) for job in jobs])
+        frame: dict[str, Any] = {
+            "id": [str(job.id) for job in jobs],
+            "submit": np.zeros(len(jobs)),
+            "tasks": [cores_of(job, self.machine) for job in jobs],
+            "cpu": np.ones(len(jobs)), "memory": np.ones(len(jobs)),
+            "runtime": limit, "estimate": limit,
+            "user": [job.user for job in jobs],
+            "partition": [job.first_partition for job in jobs],
+        }  # fmt: skip
+        running = self._running_frame()
+        notes = tuple(self.missing)
+        return Instance(
+            frame, self.machine.cores, notes=notes, machine=self.machine,
+            running=running if len(running) else None,
+        )  # fmt: skip
+
+    def _running_frame(self) -> pd.DataFrame:
+        import pandas as pd
+
+        numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
+        rows = [
+            {"job": str(job.id), "start": (job.start or self.taken) - self.taken,
+             "nodes": {numbers[h.node]: h.cpus for h in job.holds if h.node in numbers},
+             "limit": _limit(job, self.machine)}
+            for job in self.running
+        ]  # fmt: skip
+        return pd.DataFrame(rows, columns=["job", "nodes", "start", "limit"])
+
+
+def cores_of(job: Job, machine: Machine) -> int:
+    """Cores that a job has or asks for: whole nodes where nodes are not shared."""
+    settings = machine.slurm
+    if job.holds:
+        return max(sum(held.cpus for held in job.holds), 1)
+    if settings is not None and (settings.whole or job.exclusive):
+        cores = max((kind.cores for kind in machine.nodes), default=1)
+        return max((job.nodes or 1) * cores, 1)
+    return max(job.cpus or 1, job.nodes or 1)
+
+
+def _limit(job: Job, machine: Machine) -> float:
+    known = job.limit
+    if known is None or not np.isfinite(known):
+        part = job.first_partition
+        known = next((p.max_time for p in machine.partitions if p.name == part), _UNLIMITED)
+    return float(min(max(known, 60.0), _UNLIMITED))
+
+
+limit_of = _limit
+
+
+def _jobs(
+    texts: Mapping[str, str], where: str, missing: list[str], timezone: str | None
+) -> tuple[list[Job], str, float | None, float]:
+    """Jobs, version, moment, and seconds to add to local times."""
+    text, shown = texts.get("squeue.json"), texts.get("scontrol_job.txt")
+    if text is None:
+        if shown is None:
+            raise InvalidInstance(
+                f"{where}: neither squeue.json nor scontrol_job.txt: expected one of them"
+            )
+        missing.append("no squeue.json: jobs are those of scontrol show job")
+        jobs = jobs_of_text(shown, f"{where}/scontrol_job.txt")
+        return jobs, "", None, 0.0
+    jobs, facts = jobs_of_json(text, f"{where}/squeue.json")
+    plain: dict[int, Job] = {}
+    if shown is not None:
+        plain = {job.id: job for job in jobs_of_text(shown, f"{where}/scontrol_job.txt")}
+    jobs = [_both(job, plain[job.id]) if job.id in plain else job for job in jobs]
+    known = facts["taken"] or clocks.told(texts)
+    offset = offset_of(texts, jobs, plain.values(), known, timezone, where, missing)
+    return jobs, facts["version"], facts["taken"], offset
+
+
+def _both(job: Job, shown: Job) -> Job:
+    """What scontrol says better: the GPUs of each node, in all versions."""
+    holds = shown.holds if shown.holds and len(shown.holds) >= len(job.holds) else job.holds
+    return replace(job, holds=holds, nice=shown.nice if job.nice is None else job.nice)
+
+
+def _of_file(path: str | PathLike[str]) -> Snapshot:
+    data = io.read_json(path)
+    if not isinstance(data, dict) or data.get("cosched_snapshot") != _FORM:
+        raise InvalidInstance(
+            f"{path}: cosched_snapshot: expected {_FORM}, as cosched snapshot writes it"
+        )
+    lacking = [name for name in ("taken", "jobs", "shown") if name not in data]
+    if lacking:
+        raise InvalidInstance(f"{path}: {lacking[0]}: expected what snapshot wrote")
+    try:
+        return _of_data(data)
+    except InvalidInstance as error:
+        raise InvalidInstance(f"{path}: {error}") from None
+
+
+def _of_data(data: Mapping[str, Any]) -> Snapshot:
+    jobs = all_made(Job, data["jobs"], "jobs")
+    priorities = data.get("priorities", {})
+    if not isinstance(priorities, Mapping) or not all(key.isdecimal() for key in priorities):
+        raise InvalidInstance("priorities: expected an object by job")
+    limits = data.get("limits", {})
+    if not isinstance(limits, Mapping):
+        raise InvalidInstance("limits: expected an object with qos and associations")
+    missing = data.get("missing", [])
+    if not isinstance(missing, list) or not all(isinstance(one, str) for one in missing):
+        raise InvalidInstance("missing: expected a list of texts")
+    qos, own = limits.get("qos", {}), limits.get("associations", [])
+    if not isinstance(qos, Mapping) or not isinstance(own, list):
+        raise InvalidInstance("limits: expected qos by name and a list of associations")
+    found = Snapshot(
+        taken=numbers({"taken": data["taken"]}, "taken")["taken"],
+        jobs=tuple(replace(one, limit=np.inf) if one.limit is None else one for one in jobs),
+        shown=_shown(data["shown"]), version=texts_of({"": data.get("version", "")}, "version")[""],
+        shares=all_made(Share, data.get("shares", []), "shares"),
+        limits={
+            "qos": {key: texts_of(one, f"limits: qos {shorten(key)}") for key, one in qos.items()},
+            "associations": [
+                texts_of(one, f"limits: associations[{k}]") for k, one in enumerate(own)
+            ],
+        },
+        priorities={
+            int(key): numbers(one, f"priorities: {key}") for key, one in priorities.items()
+        },
+        clocks=numbers(data.get("clocks", {}), "clocks"),
+        history=all_made(Ended, data.get("history", []), "history"), missing=tuple(missing),
+    )  # fmt: skip
+    _ = found.machine
+    return found
+
+
+def _shown(data: Any) -> dict[str, str]:
+    return dict.fromkeys(("config", "nodes", "partitions", "reservations"), "") | texts_of(
+        data, "shown"
+    )

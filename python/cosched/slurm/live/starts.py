@@ -1,0 +1,237 @@
+"""When pending jobs will start, as a distribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched.core.arrays import integer, seed_of
+from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.live.futures import Futures
+from cosched.slurm.live.model import Ended, Job, all_made
+from cosched.slurm.live.reasons import reason_of
+from cosched.slurm.live.requests import given_run_times, requested
+from cosched.slurm.live.simulation import Simulation
+from cosched.slurm.live.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVELS = (5, 25, 50, 75, 95)
+COLUMNS = ("job", *(f"p{level:02d}" for level in LEVELS), "limits_only", "slurm", "reason",
+           "calibrated")  # fmt: skip
+_OF_REQUESTS = ("nodes", "time", "run_p50", "end_p50", "end_p95", "advised")
+#: As early as the earliest: a tenth later, or a minute.
+_ABOUT, _MINUTE = 1.1, 60.0
+
+
+def when(
+    snapshot: Snapshot | str | PathLike[str],
+    jobs: Iterable[int | str] | None = None,
+    requests: Iterable[Mapping[str, Any]] | None = None,
+    draws: int = 200,
+    seed: int = 0,
+    run_times: Mapping[Any, float] | str | PathLike[str] | None = None,
+    history: Sequence[Mapping[str, Any]] | None = None,
+    *,
+    arrivals: Sequence[Mapping[str, Any]] | None = None,
+    calibration: Mapping[str, Any] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """When jobs that wait will start: quantiles over draws of what is not known.
+
+    Each draw goes on from the state of the snapshot with Slurm's own rules (the twin behind
+    :func:`slurm_backfill`): with run times drawn from the past (the user's own jobs, then the
+    partition's, then all: ratios of run time to limit above the part that a job has run already),
+    with submissions drawn from the past by hour of the week, and with clocks of its own.
+
+    Parameters
+    ----------
+    snapshot : Snapshot or path-like
+        What :meth:`Snapshot.read` takes.
+    jobs : iterable of int, optional
+        Ids of pending jobs; default all.
+    requests : iterable of mapping, optional
+        Jobs that are not submitted yet: ``nodes, time`` (s), and optionally ``cpus_per_task, mem``
+        (MB of a node), ``gpus, partition, account, user, qos, runs`` (measured run times, s). Asked
+        for one at a time.
+    draws : int
+    seed : int
+    run_times : mapping or path-like, optional
+        Seconds from start to end by job (or a CSV ``job,seconds``), in place of drawn ones; then
+        nothing is drawn but clocks, and nobody comes but `arrivals`.
+    history : sequence of mapping, optional
+        Jobs of the past, as ``Snapshot.history``; default the snapshot's.
+    arrivals : sequence of mapping, optional
+        Later submissions, in place of drawn ones: ``job, submit`` (Unix time), ``user, account,
+        qos, partition, nodes, cpus, limit, seconds``.
+    calibration : mapping, optional
+        ``attrs`` of :func:`backtest`: the bands of 90% are widened by its ``widen``, and
+        ``coverage`` is its ``calibrated90``.
+    progress : callable, optional
+        Called with draws done and in all.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``job, p05, p25, p50, p75, p95`` (s after the snapshot; infinite: never), ``limits_only``
+        (all jobs run to their limits, nobody comes: a worst case without later submissions),
+        ``slurm`` (its own estimate; nan: none), ``reason``, ``calibrated`` (there is a past).
+        Of requests also ``nodes, time``, and where they have ``runs`` (s, as measured) ``run_p50,
+        end_p50, end_p95``; ``advised``: of those that end (without runs: start) about as early as
+        any, the one that takes the fewest node seconds. ``frame.attrs``: ``taken, not_modelled,
+        coverage, model``.
+
+    Raises
+    ------
+    InvalidInstance
+        A job that does not wait, a bad request or file.
+
+    Examples
+    --------
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> running = ("JobId=7 JobName=a\\n UserId=ann(1) Priority=9\\n JobState=RUNNING\\n"
+    ...            " TimeLimit=01:00:00\\n SubmitTime=2026-01-05T08:00:00\\n"
+    ...            " StartTime=2026-01-05T08:00:00\\n Partition=main\\n NodeList=n1\\n"
+    ...            " NumNodes=1 NumCPUs=4\\n")
+    >>> waiting = ("JobId=8 JobName=b\\n UserId=bob(2) Priority=8\\n JobState=PENDING\\n"
+    ...            " TimeLimit=01:00:00\\n SubmitTime=2026-01-05T08:00:00\\n"
+    ...            " Partition=main\\n NumNodes=1 NumCPUs=4\\n")
+    >>> _ = (folder / "scontrol_job.txt").write_text(running + waiting)
+    >>> answer = when(folder, draws=20)
+    >>> answer.job.tolist(), bool(answer.p05[0] < answer.p95[0] < 3700)
+    ([8], True)
+    """
+    known = snapshot if isinstance(snapshot, Snapshot) else Snapshot.read(snapshot)
+    past = known.history if history is None else all_made(Ended, list(history), "history")
+    given = given_run_times(run_times)
+    count = integer(draws, "draws", 1, 1_000_000)
+    asked = requested(known, requests or ())
+    if asked and jobs is None:
+        wanted: list[int] = []
+    else:
+        wanted = _wanted(known, jobs)
+    if not wanted and not asked:
+        raise InvalidInstance("no job waits: expected a pending job, or a request (--nodes)")
+    own_seed = seed_of(seed)
+    futures = Futures(known, past, given, arrivals, count, own_seed)
+    rows, notes = [], list(known.missing)
+    if wanted:
+        simulation = Simulation(known)
+        rows += _rows(futures, simulation, wanted, progress)
+        notes += simulation.not_modelled
+    for request in asked:
+        simulation = Simulation(known, [request])
+        own = _rows(futures, simulation, [request.id], progress)[0]
+        rows.append({**own, "nodes": request.nodes, "time": request.limit})
+        rows[-1] |= _ends(request, own["drawn"], own_seed)
+        notes += simulation.not_modelled
+    if asked:
+        _advise(rows)
+    if calibration is not None:
+        _widen(rows, float(calibration["widen"]))
+    held = None if calibration is None else calibration["calibrated90"]
+    return _frame(rows, bool(asked), known, notes, held)
+
+
+def _frame(
+    rows: list[dict[str, Any]],
+    asked: bool,
+    known: Snapshot,
+    notes: list[str],
+    coverage: float | None,
+) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, *(_OF_REQUESTS if asked else ())])
+    frame.attrs = {
+        "taken": known.taken, "not_modelled": list(dict.fromkeys(notes)), "coverage": coverage,
+        "model": {row["job"]: row["model"] for row in rows},
+    }  # fmt: skip
+    return frame
+
+
+def _widen(rows: list[dict[str, Any]], widths: float) -> None:
+    """As much as past errors say; the half inside stays in it."""
+    for row in rows:
+        if math.isfinite(row["p95"]):
+            grow = widths * max(row["p95"] - row["p05"], _MINUTE)
+            row["p05"] = min(max(row["p05"] - grow, 0.0), row["p25"])
+            row["p95"] = max(row["p95"] + grow, row["p75"])
+
+
+def _advise(rows: list[dict[str, Any]]) -> None:
+    """The cheapest of the good choices."""
+    asked = [row for row in rows if "nodes" in row]
+    key = "end_p50" if all(math.isfinite(row["end_p50"]) for row in asked) else "p50"
+    best = min(row[key] for row in asked)
+
+    def cost(row: Mapping[str, Any]) -> tuple[float, float]:
+        seconds = row["run_p50"] if key == "end_p50" else row["time"]
+        return (row["nodes"] * seconds, row[key])
+
+    good = [row for row in asked if row[key] <= max(best * _ABOUT, best + _MINUTE)]
+    chosen = min(good, key=cost) if math.isfinite(best) else None
+    for row in asked:
+        row["advised"] = row is chosen
+
+
+def _wanted(snapshot: Snapshot, jobs: Iterable[int | str] | None) -> list[int]:
+    waiting = [job.id for job in snapshot.pending]
+    if jobs is None:
+        return waiting
+    found = []
+    for one in jobs:
+        if not str(one).isdigit() or int(one) not in waiting:
+            state = next((j.state for j in snapshot.jobs if str(j.id) == str(one)), None)
+            what = f"it is {state}" if state else "the snapshot does not have it"
+            raise InvalidInstance(f"job {shorten(one)}: {what}: expected a job that waits")
+        found.append(int(one))
+    return found
+
+
+def _rows(
+    futures: Futures,
+    simulation: Simulation,
+    wanted: list[int],
+    progress: Callable[[int, int], None] | None,
+) -> list[dict[str, Any]]:
+    """A row for each job."""
+    rows_of = [simulation.rows[one] for one in wanted]
+    starts = futures.starts(simulation, rows_of, progress)
+    worst = futures.worst(simulation, rows_of)
+    found = []
+    for k, (one, row) in enumerate(zip(wanted, rows_of, strict=True)):
+        job = simulation.jobs[row]
+        own = np.maximum(np.sort(starts[:, k]), 0.0)
+        levels = np.quantile(own, [level / 100 for level in LEVELS], method="inverted_cdf")
+        estimate = job.start if job.state == "PENDING" and job.start else np.nan
+        found.append({
+            "job": one,
+            **{f"p{at:02d}": float(v) for at, v in zip(LEVELS, levels, strict=True)},
+            "limits_only": float(max(worst[k], 0.0)),
+            "slurm": float(estimate) - futures.snapshot.taken,
+            "reason": reason_of(simulation, row), "calibrated": futures.calibrated,
+            "model": futures.run_times.model_of(job), "drawn": starts[:, k],
+        })  # fmt: skip
+    return found
+
+
+def _ends(request: Job, starts: np.ndarray, seed: int) -> dict[str, float]:
+    """When its work is done, by the run times that were measured."""
+    runs = np.array(request.measured, dtype=float)
+    if not len(runs):
+        return dict.fromkeys(("run_p50", "end_p50", "end_p95"), np.nan)
+    rng = np.random.default_rng([seed, request.nodes or 1, 3])
+    ends = np.maximum(starts, 0.0) + rng.choice(runs, size=len(starts))
+    late = [float(np.quantile(ends, q, method="inverted_cdf")) for q in (0.5, 0.95)]
+    return {"run_p50": float(np.median(runs)), "end_p50": late[0], "end_p95": late[1]}
+
+
+def finite(value: float) -> float | None:
+    """None where it is none, as JSON has it."""
+    return float(value) if math.isfinite(value) else None

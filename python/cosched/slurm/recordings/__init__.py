@@ -1,0 +1,1 @@
+"""Recordings of real Slurms, and how far the twin is from them."""

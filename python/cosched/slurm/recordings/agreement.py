@@ -1,0 +1,242 @@
+"""The twin of Slurm beside recordings of real ones."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.slurm.conf.parameters import PARAMETERS
+from cosched.slurm.recordings.draws import NEAR, lengths_of, typical
+from cosched.slurm.recordings.files import read_recording
+from cosched.slurm.recordings.host import host_of
+from cosched.slurm.recordings.runs import Recording, Run
+from cosched.slurm.recordings.shares import held
+from cosched.slurm.twin.twin import Twin
+
+__all__ = [
+    "FAR", "NEAR", "Agreement", "Recording", "Run", "agreement", "read_recording", "retraced",
+    "samples_off",
+]  # fmt: skip
+
+#: Beyond so many seconds a start counts as another one; within `NEAR` as the same.
+FAR = 60.0
+#: Factors and priorities that differ by less are the same: age moves one or two points a second.
+FACTOR, PRIORITY = 1e-4, 15.0
+#: In real seconds, how long after the first command of a sample the others answer.
+_ANSWER = 0.0125
+#: A start that is known in whole seconds may seem to be before the submission, an exact one behind
+#: the end in whole seconds: they are so far apart at least (s).
+_SHORTEST = 0.001
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The twin's run beside a recorded one.
+
+    Attributes
+    ----------
+    start : numpy.ndarray, shape (n,)
+        The twin's (s), on the recording's time base.
+    nodes : tuple of tuple of str
+        The twin's.
+    apart : numpy.ndarray, shape (n,)
+        Its start minus the recorded one (s).
+    same_nodes : numpy.ndarray of bool, shape (n,)
+    plans : tuple of (float, int, int)
+        Recorded cycles with plans: time, planned reservations, those that are equal.
+    alike : float
+        Where this is one run of many: the share of jobs in which two of them agree; else nan.
+
+    Examples
+    --------
+    >>> far = Agreement(np.array([100.0]), (("n1",),), np.array([70.0]), np.array([True]), ())
+    >>> far.off_by_60, far.good
+    (1, 0)
+    """
+
+    start: np.ndarray
+    nodes: tuple[tuple[str, ...], ...]
+    apart: np.ndarray
+    same_nodes: np.ndarray
+    plans: tuple[tuple[float, int, int], ...]
+    alike: float = np.nan
+
+    @property
+    def off_by_60(self) -> int:
+        """Jobs whose starts differ by more than 60 s."""
+        return int((np.abs(self.apart) > FAR).sum())
+
+    @property
+    def good(self) -> int:
+        """Jobs on the same nodes, with starts within 5 s."""
+        return int(((np.abs(self.apart) <= NEAR) & self.same_nodes).sum())
+
+    @property
+    def planned(self) -> tuple[int, int]:
+        """Recorded planned reservations, and those that are equal."""
+        return sum(plan[1] for plan in self.plans), sum(plan[2] for plan in self.plans)
+
+    @property
+    def median(self) -> float:
+        """Median difference of the starts (s)."""
+        return float(np.median(np.abs(self.apart)))
+
+
+def _twin_of(recording: Recording, run: Run, instance: Instance) -> tuple[Twin, dict[str, float]]:
+    """The twin for a run, and its clocks with the two numbers of that run."""
+    twin = Twin(
+        instance, recording.machine, {}, requests=recording.requests_of(run),
+        version=recording.slurm or None,
+    )  # fmt: skip
+    interval = twin.settings.parameters.get("bf_interval", PARAMETERS["bf_interval"])
+    clocks = host_of(recording, run, interval)
+    clocks.update(controller_start=run.controller_start, epoch=float(run.epoch))
+    return twin, clocks
+
+
+def _decay_of(run: Run) -> dict[str, float]:
+    if run.decay_start is None:
+        return {}
+    return {"decay_after": run.decay_start - run.controller_start}
+
+
+def retraced(
+    recording: Recording, run: Run, times: Sequence[float]
+) -> list[tuple[float, np.ndarray, np.ndarray]]:
+    """What sshare and sprio show at these times of a recorded run: fair-share factors by
+    association, and priorities by job (nan: it does not wait).
+
+    Jobs start, end and run as recorded; usage, factors and priorities are the twin's. Where jobs
+    share nodes: with the cores, memory and GPUs of each job that the recording tells, else its
+    tasks in order over its nodes.
+
+    Examples
+    --------
+    >>> from cosched.cluster import Machine, NodeType
+    >>> from cosched.slurm.conf.settings import SlurmSettings
+    >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), (), slurm=SlurmSettings(names=("n1",)))
+    >>> jobs = {"tasks": [1], "cpu": [1], "memory": [1], "runtime": [30.0], "estimate": [60.0]}
+    >>> run = Run(np.zeros(1), np.full(1, 9.0), np.full(1, 40.0), (("n1",),), -20.0, 1000)
+    >>> recording = Recording("a", machine, jobs, (run,), 20.0, "")
+    >>> [(time, _, priority)] = retraced(recording, run, [5.0])
+    >>> int(priority[0])
+    4294901760
+    """
+    twin, clocks = _twin_of(recording, run, recording.instance(run))
+    names, tasks = twin.settings.names, recording.jobs["tasks"]
+    lives = []
+    for row, nodes in enumerate(run.nodes):
+        own = run.shares[row] if run.shares else {}
+        had = held(recording.machine, own, nodes, int(tasks[row]), names)
+        begin = run.begins.get(row, run.start[row]) if nodes else np.nan  # cancelled before it
+        begin = np.maximum(begin, run.submit[row] + _SHORTEST)
+        lives.append((begin, np.maximum(run.end[row], begin + _SHORTEST), *had))
+    return twin.retrace(clocks | _decay_of(run), lives, sorted(times), cycles=run.cycles)
+
+
+def samples_off(recording: Recording, run: Run) -> tuple[int, int, int, int]:
+    """How many fair-share factors the samples of a run have, how many of them the twin has
+    otherwise; the same of priorities.
+
+    Examples
+    --------
+    >>> from cosched.cluster import Machine, NodeType
+    >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), ())
+    >>> run = Run(np.zeros(0), np.zeros(0), np.zeros(0), (), -20.0, 1000)
+    >>> samples_off(Recording("a", machine, {}, (run,), 20.0, ""), run)
+    (0, 0, 0, 0)
+    """
+    if not run.samples:
+        return 0, 0, 0, 0
+    later = _ANSWER * recording.speed
+    mine = retraced(recording, run, [sample.time + later for sample in run.samples])
+    factors = [
+        abs(factor[who] - shown) < FACTOR
+        for sample, (_, factor, _) in zip(run.samples, mine, strict=True)
+        for who, shown in sample.factors.items()
+    ]
+    priorities = [
+        abs(priority[job] - shown) <= PRIORITY
+        for sample, (_, _, priority) in zip(run.samples, mine, strict=True)
+        for job, shown in sample.priorities.items()
+    ]
+    off = factors.count(False), priorities.count(False)
+    return len(factors), off[0], len(priorities), off[1]
+
+
+def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreement:
+    """Run the twin with the clocks of a recorded run, and compare.
+
+    Given are the controller's start and the epoch, and where exact starts are recorded how long
+    each job ran; the host's share is measured from the recording. `replay`: passes, backfill
+    cycles and limit checks at the recorded times, too. Of what is left open within a second, the
+    run that agrees with most others (`recorded_draws.typical`).
+
+    Examples
+    --------
+    >>> from cosched.cluster import Machine, NodeType
+    >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), ())
+    >>> jobs = {"tasks": [1], "cpu": [1], "memory": [1], "runtime": [30.0], "estimate": [60.0]}
+    >>> run = Run(np.zeros(1), np.ones(1), np.full(1, 32.0), (("n1",),), -20.0, 1000)
+    >>> agreement(Recording("a", machine, jobs, (run,), 20.0, ""), run).off_by_60
+    0
+    """
+    instance = recording.instance(run)
+    twin, clocks = _twin_of(recording, run, instance)
+    if replay:
+        clocks |= _decay_of(run)
+    given: dict[str, Any] = {"clocks": clocks}
+    alike = np.nan
+    if replay:
+        lengths = recording.lengths(run)
+        given |= {"cycles": run.cycles, "checks": run.checks}
+        if run.passes:
+            given |= {"passes": run.passes, "lengths": lengths.tolist()}
+        else:
+            given, alike = typical(twin, lengths=(lengths, lengths), **given)
+    elif run.begins:
+        given, alike = typical(twin, clocks, lengths_of(recording, run))
+    outcome = twin.run(**given, plans=bool(run.plans))
+    names = twin.settings.names or tuple(f"n{k + 1}" for k in range(len(twin.node_cores)))
+    nodes = tuple(tuple(names[k] for k in own) for own in twin.nodes_of(outcome))
+    start = np.asarray(outcome["start"])
+    same = np.array([set(a) == set(b) for a, b in zip(nodes, run.nodes, strict=True)])
+    never = np.isnan(start) & np.isnan(run.start)
+    apart = np.where(never, 0.0, np.nan_to_num(start - run.start, nan=np.inf))
+    plans = _plans(recording, run, outcome["notes"], names, twin.names)
+    return Agreement(start, nodes, apart, same, plans, alike)
+
+
+_PLANNED = 4  # action of a note
+_SAME_CYCLE, _SAME_START = 2.0, 3.0
+
+
+def _plans(
+    recording: Recording, run: Run, notes: list, names: tuple[str, ...], parts: list[str]
+) -> tuple[tuple[float, int, int], ...]:
+    """Planned reservations of each recorded cycle, and how many the twin's nearest cycle shares."""
+    first = {row: own[0] for own in recording.rows for row in own}
+    mine: dict[int, list] = {}
+    for when, row, what, start, end, nodes, part, *_ in notes:
+        if what == _PLANNED and nodes:
+            plan = (when, start, end, {names[k] for k in nodes}, parts[part])
+            mine.setdefault(first.get(row, row), []).append(plan)
+    cycles: dict[float, list[int]] = {}
+    for when, row, start, end, nodes, part in run.plans:
+        at = bisect(run.cycles, when)
+        count = cycles.setdefault(run.cycles[at - 1] if at else when, [0, 0])
+        count[0] += 1
+        count[1] += any(
+            abs(t - when) <= _SAME_CYCLE
+            and abs(a - start) <= _SAME_START
+            and abs(b - end) <= _SAME_START
+            and own == set(nodes)
+            and part in ("", where)
+            for t, a, b, own, where in mine.get(row, ())
+        )
+    return tuple((when, total, equal) for when, (total, equal) in cycles.items())

@@ -1,0 +1,281 @@
+"""Recordings of real Slurms as files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosched import io
+from cosched.cluster.machine import Machine
+from cosched.cluster.machine.host_lists import MOST_HOSTS
+from cosched.core.arrays import integer
+from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.accounts.shown import Shown
+from cosched.slurm.conf.lines import seconds_of_limit, words
+from cosched.slurm.conf.parameters import rules_of
+from cosched.slurm.machines import slurm_machine
+from cosched.slurm.recordings.phases import run_of, samples_of
+from cosched.slurm.recordings.runs import Recording
+from cosched.slurm.requests.associations import Accounts
+from cosched.slurm.requests.wishes import (
+    Requests,
+    Wishes,
+    array_tasks,
+    dependencies,
+)
+
+#: What a job of a recording may say.
+_JOB_KEYS = words(
+    """
+    submit nodes cores limit runtime partition mem mem_per_cpu gres gpus constraint licenses
+    array name dependency begin hold exclusive no_requeue reservation fail
+    user account qos nice
+    """
+)
+#: Keys of a recording's configuration that are no lines of a slurm.conf.
+_OWN_KEYS = frozenset({"NodeLines", "NodeNames", "Partitions", "speed", "Nodes", "Cpus"})
+_CPUS = 4
+#: What a Slurm that is recorded has where its configuration says nothing.
+_USUAL = {"ReturnToService": 2}
+_DATABASE = {"AccountingStorageType": "accounting_storage/slurmdbd"}
+
+
+def read_recording(
+    path: str | PathLike[str], *, version: str | None = None, approximate: bool = False
+) -> Recording:
+    """Read a recording of a real Slurm.
+
+    JSON: ``config`` (lines of slurm.conf; ``NodeLines`` each or one, ``Partitions`` whole lines,
+    ``speed``), ``nodes``, ``jobs`` (``submit, nodes`` or ``cores, limit, runtime[, partition]``),
+    ``runs`` (for each job ``submit, start, end, state, nodelist``, s from the run's second 0) and
+    ``phases`` (for each run ``epoch`` = the Unix time of that second, ``controller_start``, and
+    where known ``submit_exact, bf_cycles, kills, plans``). `version`: in place of its own;
+    `approximate`: what has no rule is left out, with a note.
+
+    Examples
+    --------
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "one.json"
+    >>> io.write_json({
+    ...     "config": {"SelectType": "select/linear", "NodeLines": "one", "speed": 20,
+    ...                "Partitions": ["PartitionName=main Nodes=ALL"]},
+    ...     "nodes": 2, "jobs": [{"submit": 0, "nodes": 1, "limit": 60, "runtime": 30}],
+    ...     "runs": [[{"submit": 0, "start": 1, "end": 32, "nodelist": "n1"}]],
+    ...     "phases": [{"epoch": 1000, "controller_start": -20.0}]}, path)
+    >>> read_recording(path).runs[0].nodes
+    (('n1',),)
+    """
+    data = io.read_json(path)
+    try:
+        given = data if version is None else {**data, "slurm": version}
+        return _recording(Path(path).name, given, approximate)
+    except InvalidInstance as error:
+        said = str(error)
+        raise InvalidInstance(
+            said if said.startswith(Path(path).name) else f"{path}: {said}"
+        ) from None
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise InvalidInstance(
+            f"{path}: {shorten(str(error))}: expected a recording with config, nodes, jobs, runs "
+            "and phases"
+        ) from None
+
+
+def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recording:
+    config = data["config"]
+    jobs, released = _spelled_out(data["jobs"])
+    events = [*data.get("events", ()), *released]
+    foreign = _foreign(name, jobs, approximate)
+    slurm = str(data.get("slurm", ""))
+    usual = _USUAL | (_DATABASE if data.get("associations") else {})
+    machine = _machine(name, data["nodes"], usual | config, slurm)
+    machine = machine.approximated() if approximate else machine
+    # In the first recordings, `nodes` beside `cores` was no wish.
+    jobs = [
+        job if "NodeNames" in config or "cores" not in job else {**job, "nodes": None}
+        for job in jobs
+    ]
+    jobs = [{key: value for key, value in job.items() if value is not None} for job in jobs]
+    arrays = [array_tasks(job["array"])[0] if "array" in job else [0] for job in jobs]
+    ends = np.cumsum([len(tasks) for tasks in arrays]).tolist()
+    rows = tuple(
+        tuple(range(end - len(tasks), end)) for tasks, end in zip(arrays, ends, strict=True)
+    )
+    of_row = np.repeat(np.arange(len(jobs)), [len(own) for own in rows])
+    columns = _columns(jobs, of_row)
+    accounts = None
+    if data.get("associations"):
+        accounts, machine = _with_accounts(name, data, machine)
+    requests = _requests(machine, jobs, rows, accounts)
+    samples = [samples_of(one, data["associations"]) for one in data.get("samples", ())]
+    samples = samples or [()] * len(data["runs"])
+    ticks = "Epilog" not in config
+    runs = tuple(
+        run_of(run, phase, rows, machine, events, arrays, jobs, ticks, shown)
+        for run, phase, shown in zip(data["runs"], data["phases"], samples, strict=True)
+    )
+    if not runs:
+        raise InvalidInstance(f"{name}: runs: expected one at least")
+    indexes = {k: tuple(arrays[k]) for k, job in enumerate(jobs) if "array" in job}
+    rules = rules_of(slurm)
+    notes = [f"not followed: {one} of jobs: starts may differ" for one in foreign]
+    if machine.slurm is not None and approximate:
+        notes += machine.slurm.left_out
+    if not slurm.startswith(rules):
+        notes.append(f"rules of Slurm {rules} for {slurm}")
+    return Recording(
+        name, machine, columns, runs, float(config.get("speed", 1)), slurm, requests, rows,
+        indexes, tuple(notes),
+    )  # fmt: skip
+
+
+def _columns(jobs: Sequence[Mapping[str, Any]], of_row: np.ndarray) -> dict[str, np.ndarray]:
+    tasks = np.array([job["cores"] if "cores" in job else job["nodes"] for job in jobs])
+    columns: dict[str, np.ndarray] = {
+        "tasks": tasks[of_row],
+        "cpu": np.ones(len(of_row)),
+        "memory": np.ones(len(of_row)),
+        "runtime": np.array([float(job["runtime"]) for job in jobs])[of_row],
+        "estimate": np.array([float(job["limit"]) for job in jobs])[of_row],
+    }
+    if any("cores" in job for job in jobs):
+        columns["cores"] = columns["tasks"]
+    if any("partition" in job for job in jobs):
+        columns["partition"] = np.array([job.get("partition", "") for job in jobs])[of_row]
+    return columns
+
+
+def _foreign(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) -> list[str]:
+    """What Slurm was asked for and the twin knows no rule of."""
+    foreign = sorted({key for job in jobs for key in job} - _JOB_KEYS)
+    if any("nodes" not in job and "cores" not in job for job in jobs):
+        raise InvalidInstance(f"{name}: jobs: expected nodes or cores of each")
+    _refuse_foreign(name, foreign, approximate)
+    return foreign
+
+
+def _refuse_foreign(name: str, foreign: list[str], approximate: bool) -> None:
+    if foreign and not approximate:
+        raise InvalidInstance(
+            f"{name}: slurm-backfill does not cover jobs with {', '.join(foreign)}: "
+            "--approximate leaves them out"
+        )
+
+
+def _spelled_out(jobs: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict]]:
+    """``after`` one job is afterany, ``hold`` for some seconds a release then."""
+    plain, released = [], []
+    for number, job in enumerate(jobs):
+        own = dict(job)
+        if "after" in own:
+            own["dependency"] = [["afterany", own.pop("after")]]
+        if own.get("hold") not in (None, True, False):
+            time = float(own["submit"]) + float(own["hold"])
+            released.append({"t": time, "do": "release", "job": number})
+        plain.append(own)
+    return plain, released
+
+
+#: What a slurmdbd brings, with its weights as parameters of the twin.
+_WEIGHTS = ("PriorityWeightFairshare", "PriorityWeightQOS", "PriorityWeightAge")
+
+
+def _with_accounts(
+    name: str, data: Mapping[str, Any], machine: Machine
+) -> tuple[Accounts, Machine]:
+    """Its associations, and the machine with the weights that they give a meaning."""
+    config, settings = data["config"], machine.slurm
+    assert settings is not None
+    shown = Shown(tuple(data["associations"]), tuple(_qos_of(data)))
+    try:
+        accounts = Accounts(shown, machine)
+    except InvalidInstance as error:
+        raise InvalidInstance(f"{name}: {error}") from None
+    if accounts.left:
+        raise InvalidInstance(f"{name}: slurm-backfill does not cover {', '.join(accounts.left)}")
+    parameters = dict(settings.parameters) | {"age_counts": 1.0}
+    parameters |= {key: float(config[key]) for key in _WEIGHTS if key in config}
+    half_life = str(config.get("PriorityDecayHalfLife", "7-0"))
+    parameters["PriorityDecayHalfLife"] = seconds_of_limit(half_life, name)
+    return accounts, replace(
+        machine, slurm=replace(settings, parameters=parameters, accounts=shown)
+    )
+
+
+def _qos_of(data: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The QOS, with what only the command that set it tells: a limit of accrual."""
+    rows = [dict(row) for row in data.get("qos", ())]
+    for line in data.get("sacctmgr", ()):
+        found = re.match(r"modify qos (\S+) set .*\bMaxJobsAccruePerUser=([0-9]+)", line)
+        for row in rows if found else ():
+            if found and row["Name"] == found[1]:
+                row["MaxJobsAccruePU"] = found[2]
+    return rows
+
+
+def _requests(
+    machine: Machine,
+    jobs: Sequence[Mapping[str, Any]],
+    rows: Sequence[tuple[int, ...]],
+    accounts: Accounts | None,
+) -> Requests:
+    wishes = Wishes(machine)
+    more: dict[int, dict[str, Any]] = {}
+    shared = any("cores" in job for job in jobs)
+    names = {_name_of(job) for job in jobs if _is_singleton(job)}
+    for number, (job, own) in enumerate(zip(jobs, rows, strict=True)):
+        wanted: dict[str, Any] = {}
+        if shared:
+            part = str(job.get("partition", "")).split(",")[0]
+            wanted |= wishes.resources(job, int(job.get("cores", job.get("nodes", 1))), part)
+        wanted |= wishes.places(job, wanted)
+        if "licenses" in job:
+            wanted |= wishes.licences_of(job["licenses"])
+        if "dependency" in job:
+            wanted["after"] = dependencies(job["dependency"], lambda k: list(rows[k]))
+        name = _name_of(job)
+        if name in names:
+            kind = "singleton" if _is_singleton(job) else "namesake"
+            wanted[kind] = wishes.singleton(*name)
+        if "array" in job:
+            wanted |= {"array": number, "array_limit": array_tasks(job["array"])[1]}
+        wanted |= {to: True for key, to in (("hold", "held"), ("fail", "fails")) if job.get(key)}
+        wanted |= {key: job[key] for key in ("begin", "reservation", "nice") if key in job}
+        if accounts is not None:
+            wanted |= accounts.of(job)
+        if job.get("no_requeue"):
+            wanted["requeue"] = False
+        if wanted:
+            more |= dict.fromkeys(own, wanted)
+    return Requests(
+        more, tuple(wishes.sets), tuple(wishes.licences.values()),
+        accounts=tuple(accounts.rows) if accounts else (),
+        qos=tuple(accounts.qos) if accounts else (),
+    )  # fmt: skip
+
+
+def _is_singleton(job: Mapping[str, Any]) -> bool:
+    return any(kind == "singleton" for kind, _ in job.get("dependency", ()))
+
+
+def _name_of(job: Mapping[str, Any]) -> tuple[str, str]:
+    """Whose job it is, and what it is called; all without a name are called the same."""
+    return job.get("user", ""), job.get("name", "")
+
+
+def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Machine:
+    """The machine of its configuration, read as a slurm.conf."""
+    count = integer(config.get("Nodes", nodes), f"{name}: nodes", 1, MOST_HOSTS)
+    cpus = int(config.get("Cpus", _CPUS))
+    lines = [f"{key}={value}" for key, value in config.items() if key not in _OWN_KEYS]
+    each = [f"n{k}" for k in range(1, count + 1)]
+    names = each if config.get("NodeLines") == "each" else [f"n[1-{count}]"]
+    lines += config.get("NodeNames") or [f"NodeName={node} CPUs={cpus}" for node in names]
+    lines += [re.sub(r"^(?!PartitionName)", "PartitionName=", p) for p in config["Partitions"]]
+    version = re.match(r"[0-9]{2}\.[0-9]{2}", slurm)
+    return slurm_machine("\n".join(lines), name, version[0] if version else "22.05")

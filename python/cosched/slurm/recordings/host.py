@@ -1,0 +1,106 @@
+"""What the host of a recording took for what Slurm's rules leave out, as far as it tells."""
+
+from __future__ import annotations
+
+from bisect import bisect
+
+import numpy as np
+
+from cosched.slurm.recordings.runs import Recording, Run
+from cosched.slurm.twin.host import host_at
+
+#: Looks for work a second apart: so many at least, and less beyond them than this part of a second.
+_SOME, _ROUND = 5.0, 0.5
+#: A cycle that begins sooner than that (s) behind an interval waited for nothing.
+_AT_ONCE = 1.0
+#: Passes nearer than that (s) tell how many ticks are between them.
+_NEAR = 8.0
+#: Where in its second a start or end is on average (s).
+_HALF = 0.5
+
+
+def host_of(recording: Recording, run: Run, interval: float) -> dict[str, float]:
+    """What launches, ticks, cycles and sleeps took in a recorded run, else in the others of its
+    recording, else on the usual host; `interval`: bf_interval (s).
+
+    Examples
+    --------
+    >>> from cosched.cluster import Machine, NodeType
+    >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), ())
+    >>> jobs = {"runtime": np.array([30.0]), "estimate": np.array([60.0])}
+    >>> run = Run(np.zeros(1), np.ones(1), np.full(1, 33.0), (("n1",),), -20.0, 1000)
+    >>> host_of(Recording("a", machine, jobs, (run,), 20.0, ""), run, 30.0)["launch"]
+    2.0
+    """
+    host = host_at(recording.speed)
+    runtime, limit = recording.jobs["runtime"], recording.jobs["estimate"]
+    same = [run] if run.begins else [one for one in recording.runs if not one.begins]
+    host["launch"] = float(np.mean([one.launch(runtime, limit) for one in same]))
+    told = [one for one in recording.runs if len(one.cycles) > _SOME]
+    told = [run] if len(run.cycles) > _SOME else told
+    costs = [_costs(one, interval, host) for one in told]
+    for name in costs[0] if costs else ():
+        host[name] = float(np.mean([one.get(name, host[name]) for one in costs]))
+    host["tick_period"] = _tick_period(run, host["tick_period"])
+    return host
+
+
+def _costs(run: Run, interval: float, usual: dict[str, float]) -> dict[str, float]:
+    """What cycles take, each job that they test and each that they start; how much longer the
+    backfill thread sleeps than it means to, as its cycles tell: those that nothing kept from a
+    cycle, and those that looked for work once a second."""
+    cycles = np.array(run.cycles)
+    tests, starts = _work_of_cycles(run)
+    over = cycles + usual["cycle_cost"]
+    for end, jobs in run.ends:
+        cycle = bisect(run.cycles, end) - 1
+        over[cycle], tests[cycle] = end, jobs
+    beyond = np.diff(cycles) - interval
+    rows = np.column_stack([np.ones(len(cycles)), tests, starts])[:-1]
+    soon = beyond < _AT_ONCE
+    if run.ends:
+        cost = _least_squares(rows, (over - cycles)[:-1])
+        extra = float(np.median((beyond + cycles[:-1] - over[:-1])[soon]))
+    else:
+        cost = _least_squares(rows[soon], beyond[soon])
+        extra = min(usual["sleep_extra"], cost[0])
+        cost[0] -= extra
+    found = dict(zip(("cycle_cost", "test_cost", "start_cost"), cost.tolist(), strict=True))
+    found["sleep_extra"] = extra
+    late = beyond - rows @ cost - extra
+    late = late[(late > _SOME) & (late % 1 < _ROUND)]
+    naps = late % 1 / np.floor(late)
+    return found | ({"nap_extra": float(np.median(naps))} if len(naps) else {})
+
+
+def _work_of_cycles(run: Run) -> tuple[np.ndarray, np.ndarray]:
+    """Of each cycle: the jobs that it tested, and those that it started. Those that it planned or
+    started; else all that waited, of which some start, so that starts are in the price of tests."""
+    cycles = np.array(run.cycles)
+    if not run.plans:
+        start = np.array([run.begins.get(row, at + _HALF) for row, at in enumerate(run.start)])
+        waits = (run.submit[:, None] < cycles) & ~(start[:, None] < cycles)
+        return waits.sum(axis=0).astype(float), np.zeros(len(cycles))
+    starts, tests = np.zeros((2, len(cycles)))
+    for begin in run.begins.values():
+        cycle = bisect(run.cycles, begin) - 1
+        if cycle >= 0 and run.decided(begin) == cycles[cycle]:
+            starts[cycle] += 1
+    for when, *_ in run.plans:
+        tests[bisect(run.cycles, when) - 1] += 1
+    return tests + starts, starts
+
+
+def _least_squares(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Factors of the columns, none below 0."""
+    from scipy.optimize import nnls
+
+    return nnls(rows, values)[0]
+
+
+def _tick_period(run: Run, usual: float) -> float:
+    """Seconds from one tick of the background loop to the next: passes come at ticks."""
+    times = [time for time, _ in run.passes]
+    gaps = np.diff(times)
+    gaps = gaps[(gaps > usual / 2) & (gaps < _NEAR)]
+    return float(gaps.sum() / np.round(gaps / usual).sum()) if len(gaps) > _SOME else usual

@@ -1,0 +1,250 @@
+"""What a recording of a real Slurm holds: jobs, and what was done with them."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
+from cosched.slurm.recordings.ends import Held, ends_in_windows, latest_by_starts
+from cosched.slurm.recordings.shares import Shares
+from cosched.slurm.requests.wishes import Requests
+from cosched.slurm.twin.host import HOST, MEASURED_AT
+
+#: Where in its second an end is on average (s).
+_HALF = 0.5
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What sshare and sprio showed of a recorded run.
+
+    Attributes
+    ----------
+    time : float
+        When they were asked (s).
+    factors : mapping of int to float
+        Fair-share factors by association.
+    priorities : mapping of int to float
+        Priorities by job that waits.
+    """
+
+    time: float
+    factors: Mapping[int, float]
+    priorities: Mapping[int, float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a recording, on the recording's own time base (s).
+
+    Attributes
+    ----------
+    submit, start, end : numpy.ndarray, shape (n,)
+        Submissions as exactly as they are known; starts and ends in whole seconds.
+    nodes : tuple of tuple of str
+        Names of each job's nodes.
+    controller_start : float
+        When slurmctld started.
+    epoch : int
+        Unix time of the base's second 0.
+    cycles, checks : tuple of float
+        When backfill cycles began, and limit checks that ended a job; empty: not recorded.
+    ends : tuple of (float, int)
+        When cycles ended, and how many jobs they looked at; empty: not recorded.
+    passes : tuple of (float, bool)
+        When the main scheduler passed, and whether over the whole queue.
+    begins : mapping of int to float
+        Exact starts by row, where they were recorded.
+    ticks : bool
+        No pass follows the end of a job at once.
+    decay_start : float, optional
+        When the thread that accounts usage began.
+    plans : tuple of (float, int, float, float, tuple of str, str)
+        Planned reservations where they were recorded: time, first row of the job, start, end,
+        nodes, partition (empty: not recorded).
+    reservations : mapping of str to tuple
+        Advance reservations by name, as ``slurm_requests`` has them.
+    outside : tuple
+        What an administrator did, as ``slurm_requests`` has it.
+    samples : tuple of Sample
+    pauses : tuple of (int, float, float)
+        Jobs that were suspended: row, from when, until when.
+    shares : tuple of dict
+        What each job had of its nodes, as ``recorded_shares`` has it; empty: not recorded.
+    """
+
+    submit: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    nodes: tuple[tuple[str, ...], ...]
+    controller_start: float
+    epoch: int
+    cycles: tuple[float, ...] = ()
+    checks: tuple[float, ...] = ()
+    ends: tuple[tuple[float, int], ...] = ()
+    passes: tuple[tuple[float, bool], ...] = ()
+    begins: Mapping[int, float] = field(default_factory=dict)
+    ticks: bool = False
+    decay_start: float | None = None
+    plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
+    reservations: Mapping[str, tuple] = field(default_factory=dict)
+    outside: tuple[tuple, ...] = ()
+    samples: tuple[Sample, ...] = ()
+    pauses: tuple[tuple[int, float, float], ...] = ()
+    shares: tuple[Shares, ...] = ()
+
+    @cached_property
+    def paused(self) -> np.ndarray:
+        """How long each job stood still."""
+        found = np.zeros(len(self.start))
+        for row, begin, end in self.pauses:
+            found[row] += end - begin
+        return found
+
+    def launch(self, runtime: np.ndarray, limit: np.ndarray) -> float:
+        """Seconds from a job's start to its work and back: the mean over those that ended by
+        themselves."""
+        end, start = self.end, self.start
+        own = end - start - self.paused < limit
+        if self.begins:  # exact, while an end is somewhere in its second
+            start = np.array([self.begins.get(row, np.nan) for row in range(len(end))])
+            end = end + _HALF
+        took = end - start - runtime - self.paused
+        took = took[own & (took >= -1)]
+        return max(float(took.mean()), 0.0) if len(took) else HOST["launch"]
+
+    @cached_property
+    def decisions(self) -> list[float]:
+        """When passes and cycles began."""
+        return sorted([*self.cycles, *(time for time, _ in self.passes)])
+
+    def decided(self, begin: float) -> float:
+        """When the pass or cycle began that started a job then."""
+        at = bisect(self.decisions, begin)
+        return self.decisions[at - 1] if at else begin
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a real Slurm did with the same jobs, once or several times.
+
+    Attributes
+    ----------
+    name : str
+        Of its file.
+    machine : Machine
+    jobs : mapping of str to numpy.ndarray
+        Columns of the jobs but for their submissions; a row a job, or a task of an array.
+    runs : tuple of Run
+    speed : float
+        Of the recorded clock: so many times as fast as life.
+    slurm : str
+        The version.
+    requests : Requests
+        What jobs ask for beyond these columns.
+    rows : tuple of tuple of int
+        Of each job: one, or one a task of an array.
+    arrays : mapping of int to tuple of int
+        Indexes of the tasks of jobs that are arrays.
+    notes : tuple of str
+        What is followed otherwise than it was recorded.
+    """
+
+    name: str
+    machine: Machine
+    jobs: Mapping[str, np.ndarray]
+    runs: tuple[Run, ...]
+    speed: float
+    slurm: str
+    requests: Requests = field(default_factory=Requests)
+    rows: tuple[tuple[int, ...], ...] = ()
+    arrays: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def label(self, row: int) -> str:
+        """What a row is called: its job, and the task where that is an array."""
+        for job, own in enumerate(self.rows):
+            if row in own:
+                tasks = self.arrays.get(job)
+                return f"job {job}" if tasks is None else f"job {job}_{tasks[own.index(row)]}"
+        return f"job {row}"
+
+    def lengths(self, run: Run) -> np.ndarray:
+        """Seconds from each job's start to its end where it ended by itself, else nan.
+
+        Ends are recorded in whole seconds: where in its second each was, passes tell.
+        """
+        runtime = self.jobs["runtime"] + run.paused
+        if run.decay_start is not None and not run.passes:  # both in whole seconds
+            took = run.end - run.start
+            return np.where(took >= runtime - 1, took - run.paused, np.nan)
+        lengths = np.full(len(run.start), np.nan)
+        message = HOST["epilog"] * self.speed / MEASURED_AT
+        ended = np.array([run.begins.get(row, np.nan) for row in range(len(runtime))])
+        ended += runtime + run.launch(self.jobs["runtime"], self.jobs["estimate"])
+        latest = self._latest(run, ended)
+        own, others = [], [*run.submit[~np.isnan(run.submit)], *(one[0] for one in run.outside)]
+        for row, begin in run.begins.items():
+            first, last = run.end[row] + message, run.end[row] + 1 + message
+            if last - message - begin < runtime[row]:
+                others += [first, last - 0.5, last]
+                continue
+            first = max(first, begin + runtime[row] + message)
+            last = min(last, latest.get(row, last))
+            own.append((row, min(first, last - message), last, ended[row] + message))
+        found = ends_in_windows(own, others, run.passes, at_once=not run.ticks)
+        for row, end in found.items():
+            lengths[row] = end - message - run.decided(run.begins[row]) - run.paused[row]
+        return lengths
+
+    def _latest(self, run: Run, guess: np.ndarray) -> dict[int, float]:
+        """By when jobs were over, as starts of others tell."""
+        cores = {}
+        if "cores" in self.jobs and self.machine.slurm is not None:
+            kinds = [kind for kind in self.machine.nodes for _ in range(kind.count)]
+            names = self.machine.slurm.names
+            cores = {name: kind.cores for name, kind in zip(names, kinds, strict=True)}
+        jobs: dict[int, Held] = {}
+        arrays: dict[int, tuple[int, list[int]]] = {}
+        for row, begin in run.begins.items():
+            own = run.nodes[row]
+            wish = self.requests.more.get(row, {})
+            after = tuple(k for kind, rows in wish.get("after", ()) if kind for k in rows)
+            filled = sum(cores.get(name, 0) for name in own) <= self.jobs["tasks"][row]
+            jobs[row] = Held(begin, run.end[row], guess[row], frozenset(own), filled, after)
+            if wish.get("array_limit"):
+                arrays.setdefault(wish["array"], (wish["array_limit"], []))[1].append(row)
+        return latest_by_starts(jobs, list(arrays.values()), run.decisions)
+
+    def requests_of(self, run: Run) -> Requests:
+        """What jobs ask for in one run."""
+        names = list(run.reservations)
+        more = {row: dict(values) for row, values in self.requests.more.items()}
+        for values in more.values():
+            wanted = values.pop("reservation", None)
+            if wanted is not None:  # the last is one that was never made
+                values["reservation"] = names.index(wanted) if wanted in names else len(names)
+        for row, values in more.items():
+            if "begin" in values:
+                values["begin"] += run.submit[row]
+        never: tuple = (np.inf, 0, 0, [], False, False)
+        return replace(
+            self.requests, more=more, reservations=(*run.reservations.values(), never),
+            outside=run.outside,
+        )  # fmt: skip
+
+    def instance(self, run: Run) -> Instance:
+        """The jobs as one run had them."""
+        cores = "cores" in self.jobs
+        return Instance(
+            {**self.jobs, "submit": run.submit},
+            self.machine.cores if cores else self.machine.node_count,
+            source=self.name,
+            machine=self.machine,
+        )

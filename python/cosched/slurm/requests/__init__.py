@@ -1,0 +1,1 @@
+"""What jobs ask for, and whose they are, in the core's form."""

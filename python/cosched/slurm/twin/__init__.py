@@ -1,0 +1,1 @@
+"""The twin of Slurm's scheduler."""

@@ -1,0 +1,315 @@
+"""Slurm's scheduler: the main pass, the backfill cycle, and the clocks that nobody sees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.algorithms.simulation import demand_area, result_of_simulation
+from cosched.cluster.bounds import THRESHOLD
+from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
+from cosched.cluster.result import Result
+from cosched.cluster.result.draws import Draws
+from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
+from cosched.errors import InfeasibleError, InvalidInstance, shorten
+from cosched.slurm.conf.parameters import PARAMETERS
+from cosched.slurm.twin.host import host_clocks, varied
+from cosched.slurm.twin.twin import Twin
+from cosched.slurm.twin.words import log_of
+
+#: A controller that started between so many seconds before the first job: then the clocks whose
+#: period starts with it are in any phase.
+_EARLIEST, _LATEST = 63.0, 3.0
+_YEAR = 365 * 86400
+
+
+def slurm_backfill(
+    instance: Instance,
+    *,
+    machine: Machine | str | PathLike[str] | None = None,
+    controller_start: float | None = None,
+    epoch: int | None = None,
+    draws: int = 1,
+    seed: int | None = None,
+    launch: float | None = None,
+    epilog: float | None = None,
+    threshold: float = THRESHOLD,
+    log: bool = False,
+    version: str | None = None,
+    approximate: bool = False,
+    priorities: str = "computed",
+    **parameters: float,
+) -> Result:
+    """What Slurm's scheduler does with the jobs, second by second.
+
+    The main scheduler, the backfill cycle with its map of reservations, the choice of nodes, the
+    limit check, and the life of jobs, as a slurmctld has them (``docs/explanation/slurm.md``). Two
+    numbers that no user sees decide the rest: when the controller started, and the Unix time.
+    Given, the schedule of a real Slurm comes out; drawn from the seed, one that could have come
+    out.
+
+    Parameters
+    ----------
+    instance : Instance
+        ``estimate`` is the time limit (a partition's DefaultTime, MaxTime or a year where it is
+        not known; one beyond MaxTime is cut to it, where Slurm would leave the job pending),
+        ``partition`` the partition, ``user`` counts for bf_max_job_user; ``nice`` is 0.
+    machine : Machine or path-like, optional
+        A slurm.conf; default the instance's machine. Without one: a line of nodes,
+        ``select/linear``, one partition. Where the instance counts processors (as rigid logs do),
+        a job takes as many whole nodes as hold them, or with ``select/cons_tres`` and no
+        ``OverSubscribe=EXCLUSIVE`` these cores alone.
+    controller_start : float, optional
+        When slurmctld started, on the time base of the jobs (s), before the first of them; None:
+        drawn, from 63 to 3 s before it, so that all its periods are in any phase.
+    epoch : int, optional
+        Unix time of that base's second 0; None: drawn.
+    draws : int
+        So many schedules, each with clocks of its own where they are not given, on a host that
+        varies a little, as real ones do. The result is the first; ``result.draws`` has them all.
+    seed : int, optional
+        Of the clocks.
+    launch, epilog : float, optional
+        Seconds from a job's start to its work and back, and from its end until its nodes are free;
+        default 0.77 and 0.24, and with ``draws`` drawn around these.
+    log : bool
+        Keep the decision log (``result.log``) in Slurm's words.
+    version : str, optional
+        Whose rules: ``"22.05"`` or ``"24.11"``, or the nearest for another, which the notes say.
+        Default: the machine's, or 22.05 where nobody says.
+    approximate : bool
+        Run a machine with settings that are not followed, too, without them: ``result.instance``
+        has a note for each, with what that may do. Default: such a machine is refused.
+    priorities : {"computed", "given"}
+        Given: those of the jobs' column ``priority`` (of ``squeue`` or ``sprio``; sacct prints the
+        one at submission, which says little), where it is known.
+    **parameters : float
+        Of ``SchedulerParameters``, in Slurm's units and in place of the machine's:
+        ``bf_resolution=300``.
+
+    Returns
+    -------
+    Result
+        Starts are whole seconds where submissions and run times are. A job past its limit is ended
+        by the next check (``metrics()["killed"]``); then the instance of the result has the run
+        times so cut, and the bound is of those.
+
+    Raises
+    ------
+    InfeasibleError
+        A job that is larger than its partition, or wants what no node has.
+    InvalidInstance
+        A configuration that is not covered (named), a machine of another size than the instance's,
+        an unknown partition, a controller that starts after the first job.
+    OSError
+        The machine's file is not there or cannot be read.
+    TypeError
+        A parameter that Slurm does not have, or that is not followed.
+
+    Notes
+    -----
+    Ties that Slurm leaves open go to the lowest job. Recordings of Slurm 22.05.8 and 24.11.5 are
+    what it was checked with. Where jobs share nodes, cores, memory (``memory_gb``) and GPUs
+    (``gpus, gpu_type``) of each node are handed out. Arrays, dependencies, features, licences,
+    reservations and lost nodes are followed in recordings (``cosched slurm check``): a log does not
+    tell of them. Not covered: heterogeneous jobs, topology.
+    O(c q (r + R)) for c cycles, q pending jobs, r records of the map, R running jobs.
+
+    References
+    ----------
+    Slurm 22.05.8: backfill.c, job_scheduler.c, select_linear.c, cons_common/job_test.c,
+    priority_multifactor.c.
+
+    Examples
+    --------
+    The second job waits for the first; the third would end before that, and starts in the first
+    backfill cycle that sees it: when that is, the clocks say.
+
+    >>> jobs = {"submit": [0, 5, 10], "tasks": [1, 2, 1], "cpu": [1, 1, 1], "memory": [1, 1, 1],
+    ...         "runtime": [600, 60, 60], "estimate": [600, 120, 300]}
+    >>> inst = cs.cluster.Instance(jobs, nodes=2)
+    >>> cs.cluster.slurm_backfill(inst, controller_start=-100, epoch=0).jobs.start.tolist()
+    [0.0, 601.0, 30.0]
+    >>> draws = cs.cluster.slurm_backfill(inst, draws=20, seed=1).draws
+    >>> draws.starts.shape, bool(draws.jobs.start_p95[2] > draws.jobs.start_p05[2] + 10)
+    ((20, 3), True)
+    """
+    Instance.require(instance)
+    used = machine if machine is not None else instance.machine
+    if used is not None and not isinstance(used, Machine):
+        used = Machine.read(used)
+    make = partial(
+        Twin, machine=used, parameters=parameters, version=version,
+        approximate=flag(approximate, "approximate"), priorities=priorities,
+    )  # fmt: skip
+    count = integer(draws, "draws", 1, 1_000_000)
+    rng = np.random.default_rng(seed_of(seed))
+    host = host_clocks(launch, epilog)
+    own = {"launch": launch, "epilog": epilog}
+    told = {name: host[name] for name, value in own.items() if value is not None}
+    clocks = [
+        {**(host if count == 1 else {**varied(host, rng), **told}), **drawn}
+        for drawn in _clocks(instance, controller_start, epoch, count, rng)
+    ]
+    explained = flag(log, "log")
+    while True:
+        twin = make(instance)
+        first = twin.run(clocks[0], log=explained)
+        runs = twin.futures(clocks) if count > 1 else None
+        begun = first["start"][None] if runs is None else runs[0]
+        left_out = _never(twin, clocks, np.isnan(begun))
+        if not left_out:
+            break
+        if len(left_out) == len(instance):
+            name, limit = left_out[0]
+            raise InfeasibleError(f"job {name} can never start, nor can any other: {limit}")
+        # As Slurm does: it refuses these, or lets them wait for ever, and goes on with the others.
+        instance = instance.take(np.delete(np.arange(len(instance)), list(left_out)))
+        instance = instance.with_notes(_said(left_out))
+    instance = instance.with_notes(twin.notes) if twin.notes else instance
+    result = _result(instance, twin, first, threshold, explained)
+    if runs is None:
+        return result
+    begun, killed, paused = runs
+    begun, ended, _ = _times(instance, begun, killed, paused)
+    return replace(result, draws=_draws(instance, clocks, begun, ended, paused, threshold))
+
+
+def _never(
+    twin: Twin, clocks: Sequence[Mapping[str, float]], never: np.ndarray
+) -> dict[int, tuple[Any, str]]:
+    """Jobs that a limit never lets start in some run, by row: what they are called, which limit."""
+    found: dict[int, tuple[Any, str]] = {}
+    ids = twin.instance.ids
+    for run in np.flatnonzero(never.any(axis=1)).tolist():
+        said = twin.run(clocks[run], log=True)["notes"]
+        limits = {job: limit for _, job, *_, limit in said if limit}
+        for row in np.flatnonzero(never[run]).tolist():
+            if row not in limits:
+                raise InfeasibleError(
+                    f"job {ids[row]} can never start: its partition has no nodes with the memory "
+                    "and GPUs that it wants"
+                )
+            found.setdefault(row, (ids[row], limits[row]))
+    return found
+
+
+def _said(left_out: Mapping[int, tuple[Any, str]]) -> list[str]:
+    by_limit: dict[str, list[str]] = {}
+    for name, limit in left_out.values():
+        by_limit.setdefault(limit, []).append(str(name))
+    return [
+        f"left out, since Slurm refuses them or never lets them start: {len(names)} jobs "
+        f"({', '.join(names[:5])}{', ...' if len(names) > 5 else ''}): {limit}"
+        for limit, names in by_limit.items()
+    ]
+
+
+# What it takes beyond its signature, for those who give options to many algorithms.
+slurm_backfill.keywords = frozenset(PARAMETERS)  # type: ignore[attr-defined]
+
+
+def _clocks(
+    instance: Instance,
+    start: float | None,
+    epoch: int | None,
+    draws: int,
+    rng: np.random.Generator,
+) -> list[dict[str, float]]:
+    """The two hidden numbers of each draw."""
+    first = math.floor(float(instance.column("eligible").min()))
+    starts = first - rng.uniform(_LATEST, _EARLIEST, draws)
+    epochs = rng.integers(0, _YEAR, draws)
+    if start is not None:
+        starts[:] = real(start, "controller_start")
+        if not starts[0] <= float(instance.column("eligible").min()):
+            raise InvalidInstance(
+                f"controller_start = {shorten(start)}: expected seconds before the first "
+                f"submission, {instance.column('submit').min():g}"
+            )
+    if epoch is not None:
+        epochs[:] = integer(epoch, "epoch", 0, 2**40)
+    return [
+        {"controller_start": s, "epoch": float(e)}
+        for s, e in zip(starts.tolist(), epochs.tolist(), strict=True)
+    ]
+
+
+def _times(
+    instance: Instance, start: np.ndarray, killed: np.ndarray, paused: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Starts and ends of the work, and which jobs were ended at their limit, of one run or of
+    many; `killed`: when, else nan; `paused`: how long they were suspended."""
+    if "running" in instance.known:  # what ran before is not of this instance
+        start = np.where(instance.column("running"), instance.column("eligible"), start)
+    early = ~np.isnan(killed)
+    return start, np.where(early, killed, start + instance.column("runtime") + paused), early
+
+
+def _result(
+    instance: Instance, twin: Twin, outcome: Mapping[str, Any], threshold: float, log: bool
+) -> Result:
+    # Where times are no whole seconds, two jobs could seem to share a node for part of one.
+    columns = map(instance.column, ("eligible", "runtime"))
+    row, stops, goes = outcome["pauses"]
+    begin = np.maximum(outcome["start_exact"], instance.column("eligible"))
+    paused = np.bincount(row, goes - np.maximum(stops, begin[row]), len(instance))
+    whole = not len(row) and all(np.array_equal(column, np.floor(column)) for column in columns)
+    suffix = "" if whole else "_exact"  # seconds of the controller, or the instants
+    at_limit = np.where(outcome["killed"], outcome["end" + suffix], np.nan)
+    start, end, killed = _times(instance, outcome["start" + suffix], at_limit, paused)
+    decisions = log_of(outcome) if log else None
+    given, ran = instance, end - start - paused
+    if killed.any():
+        instance = instance.replace(runtime=ran)
+    rows = twin.rows(outcome, start, end)
+    start = rows[3][np.searchsorted(rows[0], np.arange(len(instance)))]
+    pauses = np.bincount(rows[0], rows[-1], len(instance)).astype(int)
+    counted: dict[str, Any] = {
+        "start": start, "end": end, "preemptions": pauses,
+        "restarts": np.asarray(outcome["restarts"]), "preempted": killed & ~_reached(given, ran),
+        "migrations": np.zeros(len(instance), dtype=np.int64),
+        "demand_area": demand_area(instance, end), "preempted_memory": 0.0, "migrated_memory": 0.0,
+        "events": len(outcome["cycles"]),
+        "backfilled": int(np.sum(outcome["by"])),
+    }  # fmt: skip
+    return result_of_simulation(
+        instance, "slurm-backfill", counted, decisions, nonnegative(threshold, "threshold"),
+        None, 0.0, True, rows=rows, at_limit=killed,
+        by_cores=twin.machine,
+    )  # fmt: skip
+
+
+def _reached(instance: Instance, ran: np.ndarray) -> np.ndarray:
+    """Jobs that ran until their limit; who was ended before had to go for another."""
+    if "estimate" not in instance.known:
+        return np.ones(len(ran), dtype=bool)
+    return ran >= instance.column("estimate") - 1
+
+
+def _draws(
+    instance: Instance,
+    clocks: list[dict[str, float]],
+    start: np.ndarray,
+    end: np.ndarray,
+    paused: np.ndarray,
+    threshold: float,
+) -> Draws:
+    submit, runtime = instance.column("eligible"), instance.column("runtime")
+    values = np.empty(len(start))
+    for k in range(len(start)):
+        ran = np.minimum(end[k] - start[k] - paused[k], runtime)
+        stretch = np.maximum(end[k] - submit, threshold) / np.maximum(ran, threshold)
+        values[k] = stretch[instance.measured].max()
+    return Draws(
+        ids=instance.ids, submit=submit, starts=start, values=values, measured=instance.measured,
+        controller_start=np.array([c["controller_start"] for c in clocks]),
+        epoch=np.array([c["epoch"] for c in clocks]),
+    )  # fmt: skip

@@ -1,0 +1,345 @@
+"""An instance and a slurm.conf as the core's twin of slurmctld takes them, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from os import sched_getaffinity
+from typing import Any
+
+import numpy as np
+
+from cosched import _core
+from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
+from cosched.core.arrays import real
+from cosched.errors import InfeasibleError, InvalidInstance, shorten
+from cosched.slurm.conf.parameters import PARAMETERS, VERSIONS, in_seconds, rules_of
+from cosched.slurm.conf.settings import SlurmSettings
+from cosched.slurm.conf.suspension import SUSPEND
+from cosched.slurm.requests.associations import priority_weights, unweighed
+from cosched.slurm.requests.of_log import (
+    Room,
+    asked_of_nodes,
+    gpus_of_nodes,
+    partitions_of_jobs,
+    with_running,
+)
+from cosched.slurm.requests.owners import let_in, with_owners
+from cosched.slurm.requests.wishes import Requests
+from cosched.slurm.twin.units import Units, node_cores_of, parts_of, units_of
+
+#: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
+_LONGEST = 1e10
+
+#: Of nodes of a job: no limit.
+_ANY = 2**31 - 1
+
+
+class Twin:
+    """The core's simulator for one instance on one machine."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        machine: Machine | None,
+        parameters: Mapping[str, float],
+        *,
+        requests: Requests | None = None,
+        version: str | None = None,
+        approximate: bool = False,
+        priorities: str = "computed",
+    ) -> None:
+        self.instance = instance
+        if priorities not in ("computed", "given"):
+            raise InvalidInstance(f"priorities = {shorten(priorities)}: expected computed or given")
+        self._given = priorities == "given"
+        settings = (machine.slurm if machine is not None else None) or SlurmSettings()
+        self.approximate = approximate or settings.approximate
+        if not self.approximate:
+            self._refuse(settings)
+        self._require_times_of_life(instance)
+        self.settings = settings
+        self.since_24 = rules_of(version or settings.version) == "24.11"
+        self.node_cores = node_cores_of(instance, machine)
+        #: Jobs have cores of their own, several on a node; else whole nodes.
+        self.shared = not settings.whole and (
+            bool((self.node_cores > 1).any()) or settings.memory_counts
+        )
+        self.machine = machine
+        self.parts = parts_of(machine, len(self.node_cores))
+        self.names = list(self.parts)
+        usual = settings.default_partition or self.names[0]
+        self.part, self.several = partitions_of_jobs(instance, self.names, usual)
+        self._room = Room(instance, self.node_cores, self.parts, self.part, self.shared)
+        self.nodes = self._room.nodes_of_jobs()
+        #: What is followed otherwise than the machine and the jobs say.
+        self.notes = list(settings.left_out)
+        self.notes += self._note_version(version, settings)
+        self.notes += unweighed(settings.priority_tres, machine) if machine is not None else []
+        asked = requests or self._of_log(settings, machine)
+        #: How long jobs have run at second 0 (s).
+        self.ran = np.zeros(len(instance))
+        if requests is None and "running" in instance.known:
+            if "ran" in instance.known:
+                ran = np.nan_to_num(instance.column("ran"))
+                self.ran = np.where(instance.column("running"), ran, 0.0)
+            gpus = gpus_of_nodes(machine) if self.shared and machine is not None else []
+            suspends = self.shared and settings.parameters.get("PreemptMode") == SUSPEND
+            asked = with_running(asked, self._room, self.ran, gpus, suspends)
+        try:
+            self._core = self._make(settings, machine, parameters, asked)
+        except (InfeasibleError, InvalidInstance) as error:  # of the core, which knows rows alone
+            name = lambda row: f"job {instance.ids[int(row[1])]}"  # noqa: E731
+            raise type(error)(re.sub(r"\bjob ([0-9]+)\b", name, str(error))) from None
+
+    @staticmethod
+    def _refuse(settings: SlurmSettings) -> None:
+        if settings.refused:
+            raise InvalidInstance(
+                f"slurm-backfill does not cover {', '.join(settings.not_covered)}: expected a "
+                "slurm.conf without, or approximate=True (--approximate) to run without them"
+            )
+        if settings.not_covered:
+            raise InvalidInstance(
+                f"slurm-backfill: {', '.join(settings.not_covered)}: expected accounts= "
+                "(--accounts FILE: what sacctmgr -P show assoc and show qos print), or "
+                "approximate=True (--approximate) to run without them"
+            )
+
+    def _of_log(self, settings: SlurmSettings, machine: Machine | None) -> Requests:
+        """What the jobs of a log ask for, and whose they are."""
+        asked, notes = asked_of_nodes(self._room, settings, machine)
+        self.notes += notes
+        if machine is None:
+            return asked
+        asked, said = with_owners(asked, self.instance, machine, settings, self.approximate)
+        self.several, denied = let_in(self.instance, settings, self.names, self.several, self.part)
+        self.notes += said + denied
+        return asked
+
+    def _note_version(self, version: str | None, settings: SlurmSettings) -> list[str]:
+        wanted = version or settings.version
+        followed = VERSIONS[1] if self.since_24 else VERSIONS[0]
+        if not wanted or wanted.startswith(followed):
+            return []
+        return [f"rules of Slurm {followed}, the nearest that is followed, for {wanted}"]
+
+    @staticmethod
+    def _require_times_of_life(instance: Instance) -> None:
+        submit = instance.column("eligible")
+        spans = {"submit": submit - submit.min(), "runtime": instance.column("runtime")}
+        for name, span in spans.items():
+            row = int(np.argmax(span))
+            if span[row] > _LONGEST:
+                raise InvalidInstance(
+                    f"slurm-backfill: job {instance.ids[row]}: {name} = "
+                    f"{instance.column(name)[row]:.15g}: expected at most {_LONGEST:g} s, from the "
+                    "first submission"
+                )
+
+    def _make(
+        self,
+        settings: SlurmSettings,
+        machine: Machine | None,
+        parameters: Mapping[str, float],
+        requests: Requests,
+    ) -> Any:
+        instance, count = self.instance, len(self.node_cores)
+        known = {p.name: p for p in machine.partitions} if machine is not None else {}
+        factors = [settings.factors.get(name, 1.0) for name in self.names]
+        largest = max(factors) or 1.0
+        bounds = [settings.bounds.get(name, (0, _ANY)) for name in self.names]
+        if self.approximate:  # partitions that let no job start
+            for name, (_, most) in zip(self.names, bounds, strict=True):
+                if not most:
+                    self.notes.append(f"not followed: State of partition {name}: its jobs run here")
+            bounds = [(least, most or _ANY) for least, most in bounds]
+        limit = np.full(len(instance), np.inf)
+        if "estimate" in instance.known:
+            limit = instance.column("estimate").copy()
+        else:
+            usual = [settings.default_times.get(name, np.inf) for name in self.names]
+            limit = np.array(usual)[self.part]
+        users = np.zeros(len(instance), dtype=np.int64)
+        if "user" in instance.known:
+            users = np.unique(instance.column("user").astype(str), return_inverse=True)[1]
+        more = {row: dict(values) for row, values in requests.more.items()}
+        for row, parts in self.several.items():
+            more.setdefault(row, {})["partitions"] = parts
+        if self.shared and settings.exclusive:
+            alone = [name in settings.exclusive for name in self.names]
+            for row in np.flatnonzero(np.array(alone)[self.part]).tolist():
+                more.setdefault(row, {})["exclusive"] = True
+        return _core.cluster.Slurm(
+            machine={
+                "nodes": count,
+                "cpus": int(machine.cores if machine is not None else count),
+                "lines": self._lines(settings, machine),
+                "sets": [list(spans) for spans in requests.sets],
+                "licences": np.array(requests.licences, dtype=np.int64),
+                "qos": [dict(one) for one in requests.qos],
+                "priority_tres": (
+                    priority_weights(settings.priority_tres, machine) if machine else []
+                ),
+                "down": list(settings.down),
+                **self._resources(settings, machine),
+            },
+            partitions={
+                "nodes": [list(ranges) for ranges in self.parts.values()],
+                "tier": [int(known[n].priority) if n in known else 1 for n in self.names],
+                "max_time": [known[n].max_time if n in known else np.inf for n in self.names],
+                "job_factor": [factor / largest for factor in factors],
+                "min_nodes": [least for least, _ in bounds],
+                "max_nodes": [most for _, most in bounds],
+                "qos": [requests.partition_qos.get(name, -1) for name in self.names],
+                "preempt_mode": [settings.preempt_modes.get(n, (-1, 0))[0] for n in self.names],
+                "grace": [settings.preempt_modes.get(n, (-1, 0))[1] for n in self.names],
+                "billing": [list(requests.billing.get(name, ())) for name in self.names],
+            },
+            parameters={
+                **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
+            },
+            jobs={
+                "submit": instance.column("eligible"),
+                "runtime": instance.column("runtime") + self.ran,
+                "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit + self.ran,
+                "partition": self.part, "user": users.reshape(-1),
+                "nice": np.zeros(len(instance)),
+                "priority": self._priorities(),
+            },
+            more=more,
+            reservations=list(requests.reservations),
+            outside=list(requests.outside),
+            accounts=list(requests.accounts),
+        )  # fmt: skip
+
+    def _priorities(self) -> np.ndarray:
+        """As recorded, where they are given; -1: computed."""
+        if not self._given:
+            return np.full(len(self.instance), -1.0)
+        if "priority" not in self.instance.known:
+            raise InvalidInstance("priorities = given: expected jobs with a column priority")
+        return np.nan_to_num(self.instance.column("priority"), nan=-1.0)
+
+    def _lines(self, settings: SlurmSettings, machine: Machine | None) -> list[list]:
+        """NodeName lines; since 24.11 those of equal nodes are one."""
+        if not settings.lines:
+            return [[(0, len(self.node_cores))]]
+        if not self.since_24 or machine is None:
+            return [list(line) for line in settings.lines]
+        kind_of = [
+            replace(kind, name="", count=1) for kind in machine.nodes for _ in range(kind.count)
+        ]
+        merged: dict[Any, list] = {}
+        for line in settings.lines:
+            merged.setdefault(kind_of[line[0][0]], []).extend(line)
+        return [sorted(line) for line in merged.values()]
+
+    def _resources(self, settings: SlurmSettings, machine: Machine | None) -> dict[str, Any]:
+        """What nodes have for jobs that share them."""
+        none = np.zeros(0, dtype=np.int64)
+        if not self.shared or machine is None:
+            return {"node_cores": none, "node_memory": [], "node_gpus": [], "node_weight": none}
+        kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+        counts = settings.memory_counts and all(kind.memory_gb > 0 for kind in kinds)
+        if settings.memory_counts and not counts:
+            self.notes.append("memory: the machine has nodes without RealMemory: not handed out")
+        counts = counts and not any(note.startswith("memory: ") for note in self.notes)
+        memory = [round(kind.memory_gb * 1024) for kind in kinds] if counts else []
+        weight = np.array([kind.weight for kind in kinds], dtype=np.int64)
+        return {
+            "node_cores": self.node_cores,
+            "node_memory": memory,
+            "node_gpus": gpus_of_nodes(machine),
+            "node_weight": weight if len(set(weight.tolist())) > 1 else none,
+        }
+
+    def run(
+        self,
+        clocks: Mapping[str, float],
+        *,
+        cycles: Sequence[float] = (),
+        checks: Sequence[float] = (),
+        passes: Sequence[tuple[float, bool]] = (),
+        lengths: Sequence[float] = (),
+        watched: Sequence[int] = (),
+        log: bool = False,
+        plans: bool = False,
+    ) -> dict[str, Any]:
+        """One run; `cycles`, `checks`, `passes`: recorded times in place of the rules' own;
+        `lengths`: from the start of each job to its end; `watched`: the run is over when these jobs
+        have started."""
+        given = {
+            **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
+            "lengths": list(lengths), "watched": list(watched),
+        }  # fmt: skip
+        return self._core.run(clocks=given, told=log, plans=plans)
+
+    def futures(
+        self,
+        clocks: Sequence[Mapping[str, float]],
+        *,
+        lengths: np.ndarray | None = None,
+        coming: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]] = (),
+        there: int | None = None,
+        watched: Sequence[int] = (),
+        progress: Callable[[int, int], None] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Starts (nan: none); of jobs that the limit check ended, ends; how long jobs were
+        suspended: a row a run, a column a job. As many runs at a time as this process has cores.
+
+        Of each run: its `clocks`, a row of `lengths`, and what comes beside the first `there` jobs:
+        (like which job, when, how long).
+        """
+        fixed = {"cycles": [], "checks": [], "passes": [], "lengths": [], "watched": list(watched)}
+        total = len(clocks)
+        done = None if progress is None else lambda over: progress(over, total)
+        return self._core.run_all(
+            there=len(self.instance) if there is None else there,
+            clocks=[{**one, **fixed} for one in clocks],
+            lengths=np.zeros((0, 0)) if lengths is None else lengths, coming=list(coming),
+            threads=len(sched_getaffinity(0)), done=done,
+        )  # fmt: skip
+
+    def retrace(
+        self,
+        clocks: Mapping[str, float],
+        lives: Sequence[tuple[float, float, Sequence[tuple], Sequence[tuple]]],
+        times: Sequence[float],
+        *,
+        cycles: Sequence[float] = (),
+    ) -> list[tuple[float, np.ndarray, np.ndarray]]:
+        """Fair-share factors (by association) and priorities (by job; nan: does not wait) at these
+        times, where jobs started, ended and ran as `lives` say: (start, end, (node, cores, MB) and
+        (node, type, GPUs) of each)."""
+        given = {**clocks, "cycles": list(cycles), "checks": [], "passes": [], "lengths": []}
+        return self._core.retrace(clocks=given, lives=list(lives), times=list(times))
+
+    def held_up(self) -> dict[int, tuple[str, float, float, list[int]]]:
+        """Of jobs that a limit keeps at the begin: its name, what it is, what is used of it, and
+        the jobs that run and count in it."""
+        return self._core.held_up()
+
+    def nodes_of(self, outcome: Mapping[str, Any]) -> list[np.ndarray]:
+        """Node numbers of each job."""
+        begin, node = outcome["nodes"]
+        return np.split(node, begin[1:-1])
+
+    def rows(self, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray) -> tuple:
+        """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
+        numbers = units_of(self.instance, self.machine, self.node_cores)
+        units = Units(self.instance.column("tasks"), self.node_cores, numbers, self.shared)
+        return units.rows(outcome, start, end)
+
+
+def _own(parameters: Mapping[str, float]) -> dict[str, float]:
+    """Parameters given by name, in Slurm's units."""
+    own = {}
+    for name, value in parameters.items():
+        if name not in PARAMETERS:
+            known = ", ".join(sorted(PARAMETERS))
+            raise TypeError(f"slurm-backfill: unknown option {name!r} (options: {known})")
+        own[name] = in_seconds(name, real(value, name))
+    return own
