@@ -7,6 +7,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.cluster.machine.host_lists import hosts
 from cosched.cluster.result.log_fit import unfit
 from cosched.slurm.recordings.log_state import read_state
 from recorded_sacct import COLUMNS, clock, slurm_conf, span, written
@@ -49,7 +50,7 @@ def test_a_log_that_begins_in_the_middle_of_things(recording, tmp_path, capsys):
         for k, text in zip(began.id.tolist(), began.held.tolist(), strict=True)
     }
     for number, own in nodes.items():
-        listed = cs.cluster.slurm_conf.hosts(run[number - 1]["nodelist"], "")
+        listed = hosts(run[number - 1]["nodelist"], "")
         assert {f"n{k}" for k in own} == set(listed)
 
 

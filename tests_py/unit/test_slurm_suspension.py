@@ -97,7 +97,7 @@ def test_memory_of_who_stands_still_is_held(tmp_path):
     early = frame.copy()
     early.loc[early.task == 2, ["start", "end"]] = [50.0, 110.0]
     with pytest.raises(cs.InvalidSchedule, match="KB of memory"):
-        cs.cluster.held.check_held_by_cores(
+        cs.cluster.schedule.held.check_held_by_cores(
             res.instance, cs.cluster.Schedule.from_frame(res.instance, early).rows, machine
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from cosched.cluster.machine.host_lists import hosts, natural
 from cosched.errors import CoschedError
@@ -15,8 +15,8 @@ from cosched.slurm.conf.parameters import PARAMETERS
 from cosched.slurm.live.model import Ended, Held, Job, Share
 from cosched.slurm.live.outputs import COMMANDS, records
 
-if TYPE_CHECKING:
-    from cosched.slurm.live.snapshot import Snapshot
+#: A snapshot, whose class stands above.
+Snapshot = TypeVar("Snapshot", bound=Any)
 
 #: Values that say nothing of a site: words of Slurm. Everything else is a number or has one.
 _WORDS = words(
