@@ -12,14 +12,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+sys.path.insert(0, str(Path(__file__).parent))
 
+import ledger_page
 import matplotlib.pyplot as plt
 
 from cosched import plot
 from cosched.experiments import kept, ledger, tolerances
 from cosched.experiments import ledger_text as text
 from cosched.experiments.catalogue import STUDIES, claims
-from cosched.experiments.cluster import table_cells
 from cosched.experiments.outputs import read_frame
 from cosched.version import installed_version
 
@@ -198,22 +199,22 @@ def _referee(rows: list[ledger.Row]) -> str:
         "ledger`, or the pages of the studies.",
         text.counts_table(rows),
         *text.absent(rows),
-        text.kinds_table(rows),
+        ledger_page.kinds_table(rows),
         "Of what agrees in order only, differs or fails, the gap that another reading closes:",
-        text.explained_table(rows),
+        ledger_page.explained_table(rows),
     ]
     for paper, citation in ledger.PAPERS.items():
         mine = [row for row in rows if row.paper == paper]
         lacks, places = _COPIES[paper]
         resting = sum(row.place.startswith(places) for row in mine)
         copy = f"*The copy at hand.* {lacks}: {resting} of {len(mine)} rows rest on that."
-        parts += [f"## {paper}", f"{citation}. {copy}", *text.paper_page(mine)]
-    draws = table_cells.between_draws(kept.read)
+        parts += [f"## {paper}", f"{citation}. {copy}", *ledger_page.paper_page(mine)]
+    draws = ledger_page.between_draws(kept.read)
     parts += [
         "## Order: rank correlations by table and column",
         "Spearman over the policies of a column; beside it that of two draws of our own traces "
         "(bootstrap), and with the values under the reading that is tried of the column.",
-        text.correlations(rows, draws),
+        ledger_page.correlations(rows, draws),
         "## Where ours is more than the paper's",
         "Rows and figures that compare with a paper show its own algorithm.",
         _table(("paper", "what", "ours", "rows and figures show"), _IMPROVEMENTS),

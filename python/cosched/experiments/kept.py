@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cosched.errors import StudyError, optional
 from cosched.experiments.ledger import NotKept
 
@@ -88,8 +90,6 @@ def keep(
 
 def _shortened(frame: pd.DataFrame) -> pd.DataFrame:
     """Numbers without the digits that no claim needs: they are most of a file."""
-    import numpy as np
-
     short = {}
     for column in frame.select_dtypes("float").columns:
         digits = _DIGITS_OF_TIMES if column.startswith("seconds") else _DIGITS

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cosched import bags, plot, workloads
 from cosched.bags import FAMILY, Instance, Result
 from cosched.experiments.bags import remarks
@@ -116,8 +118,6 @@ def _bag(data: str, draw: int) -> Instance:
         return Instance.read(data_path(*_TARPLEE), gamma=1.0)
     counts: Any = TASKS
     if draw > 0:
-        import numpy as np
-
         shares = np.random.default_rng(draw).dirichlet(np.ones(5))
         counts = 1 + np.random.default_rng(draw).multinomial(TASKS - 5, shares)
     return Instance.read(data_path(*_PROGRAMS), gamma=1.0, counts=counts, missing="drop")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from cosched.experiments.cluster import (
     archive,
     calls,
@@ -19,12 +21,18 @@ STUDIES = read_studies(
     "cluster",
     {
         "cluster-table2": Functions(
-            degradation.plan_table2, traces.run, degradation.tables2, degradation.figures2
+            degradation.plan_table2,
+            traces.run,
+            partial(degradation.tables, 2),
+            partial(degradation.figures, 2),
         ),
         "cluster-table3": Functions(costs.plan_table3, traces.run, costs.tables3, costs.figures3),
         "cluster-table4": Functions(costs.plan_table4, traces.run, costs.tables4, costs.figures4),
         "cluster-table5": Functions(
-            degradation.plan_table5, traces.run, degradation.tables5, degradation.figures5
+            degradation.plan_table5,
+            traces.run,
+            partial(degradation.tables, 5),
+            partial(degradation.figures, 5),
         ),
         "cluster-fig1": Functions(
             degradation.plan_figure1, traces.run, degradation.tables_figure1, degradation.figures1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cosched import cluster
 from cosched.cluster import Instance
 from cosched.experiments.cluster import traces
@@ -25,8 +27,6 @@ def plan(quick: bool) -> list[Task]:
 
 def run(task: Task) -> dict[str, Any]:
     """Simulate, then ask MCB8 at each submission and completion for the jobs that are there."""
-    import numpy as np
-
     instance = traces.instance(task["traces"], task["trace"], task["size"], task["load"])
     result = cluster.solve(instance, POLICY)
     assert isinstance(result, cluster.Result)

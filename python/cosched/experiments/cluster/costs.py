@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cosched.experiments.cluster import paper, traces
 from cosched.experiments.study import Task, with_registered
 
@@ -146,7 +148,6 @@ def _by_period(frame: pd.DataFrame) -> pd.DataFrame:
 def figures3(frame: pd.DataFrame) -> dict[str, Figure]:
     """Preemptions and migrations an hour: ours and the paper's."""
     import matplotlib.pyplot as plt
-    import numpy as np
 
     names = list(dict.fromkeys(frame.algorithm))
     theirs = paper.table(3)

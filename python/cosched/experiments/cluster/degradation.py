@@ -76,15 +76,10 @@ def degradation(rows: pd.DataFrame, number: int) -> pd.DataFrame:
     return table.reset_index(names="algorithm")
 
 
-def tables2(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    found = {}
-    for name, rows in frame.groupby("traces", sort=False):
-        found[str(name)] = degradation(rows, 2)
-    return found
-
-
-def tables5(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    return {str(name): degradation(rows, 5) for name, rows in frame.groupby("traces", sort=False)}
+def tables(number: int, frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """A table a set of traces, beside the paper's Table `number`."""
+    groups = frame.groupby("traces", sort=False)
+    return {str(name): degradation(rows, number) for name, rows in groups}
 
 
 def means_by_load(frame: pd.DataFrame) -> pd.DataFrame:
@@ -139,12 +134,9 @@ def plot_degradation(frame: pd.DataFrame, number: int) -> Figure:
     return figure
 
 
-def figures2(frame: pd.DataFrame) -> dict[str, Figure]:
-    return {"table2": plot_degradation(frame, 2)}
-
-
-def figures5(frame: pd.DataFrame) -> dict[str, Figure]:
-    return {"table5": plot_degradation(frame, 5)}
+def figures(number: int, frame: pd.DataFrame) -> dict[str, Figure]:
+    """The same as a picture."""
+    return {f"table{number}": plot_degradation(frame, number)}
 
 
 def figures1(frame: pd.DataFrame) -> dict[str, Figure]:

@@ -7,6 +7,8 @@ import heapq
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cosched import cluster
 from cosched.cluster import Instance
 from cosched.cluster import files as cluster_files
@@ -61,8 +63,6 @@ def pooled_bound(instance: Instance) -> float:
     All nodes are one processor then, on which the earliest deadline first meets deadlines if
     anything does. To 0.1% from below.
     """
-    import numpy as np
-
     submit, tasks, cpu, run = (instance.column(n) for n in ("submit", "tasks", "cpu", "runtime"))
     order = np.argsort(submit, kind="stable")
     release, length = submit[order], np.maximum(run, THRESHOLD)[order]
@@ -124,8 +124,6 @@ def _no_memory() -> int:
 
 def max_stretch(instance: Instance, variant: str) -> float:
     """The maximum bounded stretch under FCFS, or EASY with less backfilling: a plain event loop."""
-    import numpy as np
-
     submit, tasks, run = (instance.column(name).tolist() for name in ("submit", "tasks", "runtime"))
     arrivals = deque(sorted(range(len(submit)), key=lambda j: (submit[j], j)))
     start = [0.0] * len(submit)
@@ -175,8 +173,6 @@ def max_stretch(instance: Instance, variant: str) -> float:
 
 def _reservation(free: int, wanted: int, released: list[tuple[float, int]]) -> tuple[float, int]:
     """When the first job of the queue can start, and the nodes that it leaves then."""
-    import numpy as np
-
     idle = free + np.cumsum([count for _, count in released])
     shadow = released[int(np.argmax(idle >= wanted))][0]
     extra = idle[bisect.bisect_right(released, (shadow, np.inf)) - 1] - wanted

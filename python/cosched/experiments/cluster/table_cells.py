@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,9 @@ SETS = {
     "unscaled": "unscaled synthetic traces",
     "scaled": "scaled synthetic traces",
 }
-NUMBERS = ("avg", "std", "max")
-_DRAWS, _PAIRS = 2000, 200
+WORDS = {"avg": "average", "std": "standard deviation", "max": "maximum"}
+NUMBERS = tuple(WORDS)
+_DRAWS = 2000
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,8 @@ def with_interval(of_traces: np.ndarray, number: str) -> Seen:
 
     Bootstrap of the ratio of two draws: traces are drawn with all their loads.
     """
-    value = float(_number(of_traces.reshape(1, -1), number)[0])
-    some = _number(of_traces[_picks(len(of_traces))].reshape(_DRAWS, -1), number)
+    value = float(number_of(of_traces.reshape(1, -1), number)[0])
+    some = number_of(of_traces[picks(len(of_traces))].reshape(_DRAWS, -1), number)
     half = _DRAWS // 2
     first, second = some[:half], some[half:]
     use = (first > 0) & (second > 0)
@@ -132,61 +133,19 @@ def with_interval(of_traces: np.ndarray, number: str) -> Seen:
 
 def alone(of_traces: np.ndarray, number: str) -> Seen:
     """The number without its interval."""
-    return Seen(float(_number(of_traces.reshape(1, -1), number)[0]))
+    return Seen(float(number_of(of_traces.reshape(1, -1), number)[0]))
 
 
 @cache
-def _picks(traces: int) -> np.ndarray:
+def picks(traces: int) -> np.ndarray:
+    """Traces of each of 2,000 draws, always the same."""
     return np.random.default_rng(0).integers(0, traces, size=(_DRAWS, traces))
 
 
-def _number(rows: np.ndarray, number: str) -> np.ndarray:
+def number_of(rows: np.ndarray, number: str) -> np.ndarray:
+    """A number of each row."""
     if number == "avg":
         return rows.mean(axis=1)
     if number == "max":
         return rows.max(axis=1)
     return rows.std(axis=1, ddof=1) if rows.shape[1] > 1 else np.full(len(rows), np.nan)
-
-
-# --- two draws of ours --------------------------------------------------------------------
-
-_COLUMNS = {
-    "cluster-table2": (2, "unscaled", ("degradation",), NUMBERS),
-    "cluster-fig1": (2, "scaled", ("degradation",), NUMBERS),
-    "cluster-table3": (3, "scaled", tuple(COSTS), ("avg", "max")),
-}
-WORDS = {"avg": "average", "std": "standard deviation", "max": "maximum"}
-
-
-def between_draws(frames: Callable[[str], pd.DataFrame]) -> dict[str, tuple[float, float]]:
-    """Set of cells -> rank correlation of two draws of our traces: the median, the 5% quantile.
-
-    Only columns of drawn traces have it; the paper's own draws are a third.
-    """
-    found = {}
-    for study, (table, kind, columns, numbers) in _COLUMNS.items():
-        frame = frames(study)
-        rows = frame[(frame.traces == kind) & ((table == 2) | (frame["load"] > 0.65))]
-        for column in columns:
-            draws = _draws_of(rows, column)
-            for number in numbers:
-                rhos = _correlated(draws, number)
-                what = f"{COSTS[column]}, " if table == 3 else f"{SETS[kind]}, "
-                name = f"Table {table}, {what}{WORDS[number]}"
-                found[name] = float(np.median(rhos)), float(np.quantile(rhos, 0.05))
-    return found
-
-
-def _draws_of(rows: pd.DataFrame, column: str) -> np.ndarray:
-    """Policies x drawn traces x their loads."""
-    return np.stack([by_trace(some, column) for _, some in rows.groupby("algorithm", sort=False)])
-
-
-def _correlated(draws: np.ndarray, number: str) -> list[float]:
-    """Spearman of the policies' numbers in pairs of draws; all policies see the same traces."""
-    import pandas as pd
-
-    picks = _picks(draws.shape[1])[: 2 * _PAIRS]
-    values = [_number(draws[:, some].reshape(len(draws), -1), number) for some in picks]
-    ranks = pd.DataFrame(values).rank(axis=1).to_numpy()
-    return [float(np.corrcoef(*pair)[0, 1]) for pair in zip(ranks[::2], ranks[1::2], strict=True)]

@@ -32,6 +32,7 @@ _OWN_PAIRS: Pairs = {
     "hlp-best / HLP-OLS": ("hlp-best", "hlp-ols"),
     "hlp-best / HEFT": ("hlp-best", "heft"),
 }
+TWO_TYPES, THREE_TYPES = {**_OFFLINE_PAIRS, **_OWN_PAIRS}, {**_THREE_TYPE_PAIRS, **_OWN_PAIRS}
 _ONLINE_PAIRS: Pairs = {
     "Greedy / ER-LS": ("greedy", "er-ls"),
     "EFT / ER-LS": ("eft", "er-ls"),
@@ -83,25 +84,16 @@ def _pair_table(wide: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     return table[["ratio", "application", "mean", "least", "greatest"]].round(4)
 
 
-def offline_tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Makespan / LP*, pairs: two types, off-line."""
-    return _two_tables(frame, {**_OFFLINE_PAIRS, **_OWN_PAIRS})
-
-
-def three_type_tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Makespan / LP*, pairs: three types, off-line."""
-    return _two_tables(frame, {**_THREE_TYPE_PAIRS, **_OWN_PAIRS})
-
-
 def online_tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Makespan / LP*, pairs, mean ratio against sqrt(m / k): on-line."""
     return {
-        **_two_tables(frame, _ONLINE_PAIRS),
+        **tables(_ONLINE_PAIRS, frame),
         "competitive": _competitive_table(_wide(frame)),
     }
 
 
-def _two_tables(frame: pd.DataFrame, pairs: Pairs) -> dict[str, pd.DataFrame]:
+def tables(pairs: Pairs, frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Makespan / LP*, and of those pairs that were run one over the other."""
     wide = _wide(frame)
     there = {label: pair for label, pair in pairs.items() if set(pair) <= set(wide.columns)}
     return {"ratio-to-lp": _ratio_table(wide), "pairs": _pair_table(wide, there)}

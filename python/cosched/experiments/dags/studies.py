@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any
 
@@ -103,18 +103,6 @@ def _plan(types: int, names: tuple[str, ...], quick: bool) -> list[Task]:
     ]
 
 
-def _plan_offline_2(quick: bool) -> list[Task]:
-    return _plan(2, OFFLINE, quick)
-
-
-def _plan_offline_3(quick: bool) -> list[Task]:
-    return _plan(3, OFFLINE, quick)
-
-
-def _plan_online(quick: bool) -> list[Task]:
-    return _plan(2, ONLINE, quick)
-
-
 # --- a task -------------------------------------------------------------------------------
 
 
@@ -202,12 +190,20 @@ STUDIES = read_studies(
     {
         "dags-theorems": Functions(theorems.plan, theorems.run, theorems.tables),
         "dags-fig3-4": Functions(
-            _plan_offline_2, _run, outputs.offline_tables, outputs.offline_figures
+            partial(_plan, 2, OFFLINE),
+            _run,
+            partial(outputs.tables, outputs.TWO_TYPES),
+            outputs.offline_figures,
         ),
         "dags-fig5": Functions(
-            _plan_offline_3, _run, outputs.three_type_tables, outputs.three_type_figures
+            partial(_plan, 3, OFFLINE),
+            _run,
+            partial(outputs.tables, outputs.THREE_TYPES),
+            outputs.three_type_figures,
         ),
-        "dags-fig6-7": Functions(_plan_online, _run, outputs.online_tables, outputs.online_figures),
+        "dags-fig6-7": Functions(
+            partial(_plan, 2, ONLINE), _run, outputs.online_tables, outputs.online_figures
+        ),
         "dags-readings": Functions(_plan_readings, _run_reading, outputs.readings_tables),
         "dags-transfers": Functions(
             transfers.plan, transfers.run, transfers.tables, transfers.figures, remarks.of_transfers
