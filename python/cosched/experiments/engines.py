@@ -8,9 +8,8 @@ ends its processes.
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
@@ -34,37 +33,20 @@ def in_process(context: Context, tasks: Sequence[Numbered]) -> Batches:
 
 def local(context: Context, tasks: Sequence[Numbered], workers: int) -> Batches:
     """`workers` processes, and a thread for each that hands it one task after the other."""
-    todo = deque(tasks)
-    done: SimpleQueue[Outcome | Exception] = SimpleQueue()
-    crew = Crew(context)
-
-    def hand_out() -> None:
-        with suppress(IndexError):
-            while True:
-                number, task = todo.popleft()
-                try:
-                    done.put(crew.run(number, task))
-                except Exception as error:
-                    done.put(error)
-                    return
-
+    done: SimpleQueue[Future[Outcome]] = SimpleQueue()
+    crew, threads = Crew(context), ThreadPoolExecutor(workers)
     left = len(tasks)
     try:
-        for _ in range(min(workers, left)):
-            threading.Thread(target=hand_out, daemon=True).start()
+        for number, task in tasks:
+            threads.submit(crew.run, number, task).add_done_callback(done.put)
         while left:
             batch = []
             with suppress(Empty):
-                batch.append(_outcome(done.get(timeout=1.0)))
+                batch.append(done.get(timeout=1.0).result())
                 while True:
-                    batch.append(_outcome(done.get_nowait()))
+                    batch.append(done.get_nowait().result())
             left -= len(batch)
             yield batch
     finally:
+        threads.shutdown(wait=False, cancel_futures=True)
         crew.close()
-
-
-def _outcome(found: Outcome | Exception) -> Outcome:
-    if isinstance(found, Exception):
-        raise found
-    return found
