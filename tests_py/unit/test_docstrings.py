@@ -67,6 +67,8 @@ def _methods(owner: type) -> Iterator[Callable]:
         written = getattr(member, "__doc__", None)
         if name.startswith("_") or (not written and inspect.getdoc(getattr(owner, name))):
             continue  # private, or as its base class says
+        if getattr(member, "__name__", name) != name:
+            continue  # what a field is by default
         if isinstance(member, (classmethod, staticmethod)):
             yield member.__func__
         elif inspect.isfunction(member):

@@ -23,11 +23,12 @@ def read_machine(
     accounts: str | PathLike[str] | None = None,
 ) -> Machine | None:
     """What :meth:`Machine.read` reads of a Slurm; None where the file is none of it."""
+    name = io.bare_name(path)
     if Path(path).is_dir():
         shown, known = read_shown(path)
         beside = path if accounts is None and accounts_there(path) else accounts
         return _with_accounts(_of_slurm(path, shown, version or known), beside)
-    if not io.bare_name(path).endswith(".conf"):
+    if not name.endswith(".conf"):
         return None
     read = _of_slurm(path, read_lines(path), version or version_of(path), gpu_types(path))
     if left := gres_left(path):
