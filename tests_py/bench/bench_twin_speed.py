@@ -67,13 +67,13 @@ def instance(jobs: dict[str, np.ndarray], machine: Machine, kind: str) -> Instan
     return Instance(columns, nodes=machine.cores)
 
 
-def machines() -> dict[str, Machine]:
+def machines(nodes: str = NODES) -> dict[str, Machine]:
     """Of each kind."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "slurm.conf")
         for kind, text in KINDS.items():
-            path.write_text(text + NODES)
+            path.write_text(text + nodes)
             found[kind] = Machine.read(path)
     return found
 

@@ -126,9 +126,9 @@ TEST(SlurmAnswers, AreWhatATestWouldSay) {
 }
 
 TEST(SlurmAnswers, HoldWhileNothingStartsOrEnds) {
-  Answers answers;
+  Answers answers(nodes_from(1, 4, 4));
   const NodeBits nodes = nodes_from(0, 3, 4);
-  const Weights weights{1, 2, 3, 4}, others{4, 3, 2, 1};
+  const Weights weights{1, 2, 3, 4}, others{1, 3, 2, 4};  // node 3 is none of the question's
   const Answers::Question question{0, 0, false, false, 0, 0, nodes};
   Answers::Answer& fresh = answers.find(question, 1, weights);
   EXPECT_FALSE(fresh.known());

@@ -6,6 +6,13 @@ namespace {
 // So many answers at most are kept: some megabytes.
 constexpr std::size_t kMost = 1 << 16;
 
+template <class Visit>
+void each(const NodeBits& nodes, Visit visit) {
+  nodes.runs([&](int first, int length) {
+    for (int node = first; node < first + length; ++node) visit(static_cast<std::size_t>(node));
+  });
+}
+
 }  // namespace
 
 Answers::Answer& Answers::find(const Question& question, std::int64_t version,
@@ -19,31 +26,21 @@ Answers::Answer& Answers::find(const Question& question, std::int64_t version,
                  word(question.at_once) << 1 | word(question.ahead));
   key_.push_back(word(question.from));
   key_.push_back(word(question.later));
-  key_.push_back(word(number_of(weights)));
+  looked_ = question.nodes;
+  looked_ &= changing_;
+  each(looked_, [&](std::size_t node) { key_.push_back(weights[node]); });
   return known_[key_];
 }
 
-void Answers::tell(Answer& answer, int after, const NodeBits& nodes, const Weights& weights) {
-  answer = {after, nodes, number_of(weights)};
+void Answers::tell(Answer& answer, int after, const NodeBits& nodes, const Weights& weights) const {
+  answer.after = after;
+  answer.nodes = nodes;
+  each(looked_, [&](std::size_t node) { answer.left.push_back(weights[node]); });
 }
 
-void Answers::leave(const Answer& answer, Weights& weights) {
-  if (answer.weights != current_) weights = *weights_[static_cast<std::size_t>(answer.weights)];
-  current_ = answer.weights;
-}
-
-void Answers::forget() {
-  known_.clear();
-  numbers_.clear();
-  weights_.clear();
-}
-
-int Answers::number_of(const Weights& weights) {
-  const auto current = static_cast<std::size_t>(current_);
-  if (current < weights_.size() && *weights_[current] == weights) return current_;
-  const auto [place, fresh] = numbers_.emplace(weights, static_cast<int>(weights_.size()));
-  if (fresh) weights_.push_back(&place->first);
-  return current_ = place->second;
+void Answers::leave(const Answer& answer, Weights& weights) const {
+  auto left = answer.left.begin();
+  each(looked_, [&](std::size_t node) { weights[node] = *left++; });
 }
 
 std::size_t Answers::Hash::operator()(const Key& key) const {

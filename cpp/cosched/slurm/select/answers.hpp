@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -10,10 +9,14 @@
 
 namespace cosched::slurm {
 
-/// Invariant: an answer is a function of its question and of what runs. So it holds until the version of the
-/// allocations is another one; and whatever a test leaves behind for the next one, the weights of nodes, is part of both.
+/// Invariant: an answer is a function of its question and of what runs, and holds until the version of the allocations is
+/// another one. What a test finds of earlier ones and leaves for later ones, the weights of nodes with GPUs that it looks
+/// at, is part of both.
 class Answers {
  public:
+  /// `changing`: nodes whose weights tests change for later ones.
+  explicit Answers(const NodeBits& changing) : changing_(changing), looked_(changing) {}
+
   /// All that a test looks at beside what runs, but for the second that it is made in.
   struct Question {
     int shape, part;
@@ -21,23 +24,22 @@ class Answers {
     Second from, later;   // where they count, else 0
     const NodeBits& nodes;
   };
-  /// When a job can begin: now, after a running job, or never.
+  /// When a job can begin: after a running job, or one of these.
   static constexpr int kAtOnce = -1, kNotAtAll = -2;
   struct Answer {
     int after = kUnknown;
     NodeBits nodes = NodeBits();
-    int weights = 0;  // as the test left them
+    Weights left = Weights();  // of the nodes looked at whose weights change
     bool known() const { return after != kUnknown; }
   };
 
-  /// The answer of an equal question, or a place for one; valid until the next call.  O(nodes / 64), and where weights
-  /// have changed O(nodes).
+  /// The answer of an equal question, or a place for one; valid until the next call.  O(nodes / 64 + changing).
   Answer& find(const Question& question, std::int64_t version, const Weights& weights);
-  /// What the test of an unknown one found.
-  void tell(Answer& answer, int after, const NodeBits& nodes, const Weights& weights);
-  /// Weights as the test left them.
-  void leave(const Answer& answer, Weights& weights);
-  void forget();
+  /// What the test of the question asked last found.
+  void tell(Answer& answer, int after, const NodeBits& nodes, const Weights& weights) const;
+  /// Weights as that test left them.
+  void leave(const Answer& answer, Weights& weights) const;
+  void forget() { known_.clear(); }
 
  private:
   static constexpr int kUnknown = -3;
@@ -45,15 +47,12 @@ class Answers {
   struct Hash {
     std::size_t operator()(const Key& key) const;
   };
-  int number_of(const Weights& weights);
-
+  const NodeBits changing_;
   std::int64_t version_ = -1;
   std::unordered_map<Key, Answer, Hash> known_;
-  Key key_;  // scratch
-  // Weights that tests have found or left, by number, and those of the last test.
-  std::map<Weights, int> numbers_;
-  std::vector<const Weights*> weights_;
-  int current_ = 0;
+  // Of the question asked last: its nodes whose weights change, and all that it was.
+  NodeBits looked_;
+  Key key_;
 };
 
 }  // namespace cosched::slurm

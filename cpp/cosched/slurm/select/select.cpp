@@ -13,6 +13,7 @@ Select::Select(const Scenario& scenario, const Allocations& allocations, Second 
       epoch_(epoch),
       since_24_(scenario.settings().since_24),
       remembers_(remembers),
+      answers_(changing(scenario)),
       empty_(scenario.machine()),
       nobody_(scenario),
       overlap_(scenario),
@@ -27,6 +28,17 @@ Select::Select(const Scenario& scenario, const Allocations& allocations, Second 
   NodeBits every(scenario.machine().nodes);
   every.add_range(0, scenario.machine().nodes);
   reset_weights(every, false);
+}
+
+// Those with GPUs for which each test sets weights; since 24.11 it sets all anew.
+NodeBits Select::changing(const Scenario& scenario) {
+  const Machine& machine = scenario.machine();
+  NodeBits nodes(machine.nodes);
+  if (scenario.settings().since_24) return nodes;
+  for (const std::vector<int>& gpus : machine.node_gpus)
+    for (int node = 0; node < machine.nodes; ++node)
+      if (gpus[static_cast<std::size_t>(node)] > 0) nodes.add(node);
+  return nodes;
 }
 
 // --- now ---
@@ -91,6 +103,7 @@ bool Select::could_run(Entry entry, const NodeBits& allowed) {
   const Partition& part = scenario_.part(entry);
   const auto on = [&](const NodeBits& nodes) {
     if (nodes.count() < job.nodes) return false;
+    if (scenario_.own_cores() && since_24_) reset_weights(nodes, false);
     return !scenario_.own_cores() || choose_of(entry, nodes, empty_, nobody_, tried_);
   };
   open_ = allowed;

@@ -41,6 +41,7 @@ class Select {
   bool could_run(Entry entry, const NodeBits& allowed);
 
  private:
+  static NodeBits changing(const Scenario& scenario);
   bool choose_of(Entry entry, const NodeBits& candidates, const Free& free, const CoreMap& cores,
                  Choice& choice);
   bool choose_now(Entry entry, Choice& choice);
