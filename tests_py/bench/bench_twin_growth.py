@@ -16,11 +16,14 @@ import time
 import numpy as np
 from bench_twin_speed import NODES, instance, machines, stream
 
-from cosched.cluster.algorithms.slurm_host import HOST
-from cosched.cluster.algorithms.slurm_twin import Twin
+from cosched.slurm.twin.host import HOST
+from cosched.slurm.twin.twin import Twin
 
 DAY = 86400.0
-DEEP = "SchedulerParameters=bf_interval=120,bf_max_job_test=2500,default_queue_depth=2500,bf_window=4320"
+DEEP = (
+    "SchedulerParameters=bf_interval=120,bf_max_job_test=2500,default_queue_depth=2500,"
+    "bf_window=4320"
+)
 
 
 def day_of(queue: int, seed: int) -> tuple[dict[str, np.ndarray], int]:
