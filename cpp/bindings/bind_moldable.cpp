@@ -1,23 +1,21 @@
+#include "certificates.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/moldable/batches/demt.hpp"
 #include "cosched/moldable/batches/online.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/dual/list_graham.hpp"
 #include "cosched/moldable/list/baselines.hpp"
+#include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/moldable/minsum/model.hpp"
-#include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/model/instance.hpp"
 #include "cosched/moldable/search/best.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/optimal.hpp"
 #include "cosched/moldable/search/search_state.hpp"
-#include "cosched/moldable/shared/area.hpp"
 #include "cosched/moldable/shared/configurations.hpp"
-#include "cosched/moldable/shared/decoder.hpp"
-#include "cosched/moldable/shared/lists.hpp"
-#include "cosched/moldable/shared/search.hpp"
 #include "cosched/moldable/slots/slots_bound.hpp"
 #include "cosched/moldable/slots/time_indexed.hpp"
 #include "moldable_placements.hpp"
@@ -50,30 +48,6 @@ py::array times_of(const py::object& self) {
   return made;
 }
 
-// Where jobs share something, the algorithms of room `shared`.
-Placement gang(const Instance& instance) {
-  return instance.sharing() != nullptr ? shared::gang(instance) : list::gang(instance);
-}
-
-Placement sequential(const Instance& instance) {
-  return instance.sharing() != nullptr ? shared::sequential(instance) : list::sequential(instance);
-}
-
-Placement list_graham(const Instance& instance, dual::ListOrder order, double tolerance) {
-  return instance.sharing() != nullptr ? shared::list_graham(instance, order, tolerance)
-                                       : dual::list_graham(instance, order, tolerance);
-}
-
-search::SearchResult local_search(const Instance& instance, const search::SearchOptions& options) {
-  return instance.sharing() != nullptr ? shared::local_search(instance, options)
-                                       : search::local_search(instance, options);
-}
-
-double area_bound(const Instance& instance) {
-  return instance.sharing() != nullptr ? shared::area_bound(instance)
-                                       : moldable::area_bound(instance);
-}
-
 void bind_instance(py::module_& module) {
   py::class_<Instance>(module, "Instance")
       .def(py::init([](const RealArray& times, const RealArray& weights, const RealArray& release,
@@ -97,6 +71,14 @@ void bind_instance(py::module_& module) {
             return instance.with(std::move(sharing));
           },
           py::arg("sharing"))
+      .def(
+          "after",
+          [](const Instance& instance, const IntArray& edges) {
+            return instance.after(
+                std::make_shared<const TaskGraph>(instance.jobs(), to_edges(edges)));
+          },
+          py::arg("edges"))
+      .def("alone", &Instance::alone)
       .def_property_readonly("times", &times_of)
       .def_property_readonly(
           "weights", [](const Instance& instance) { return real_array(instance.weights()); })
@@ -139,24 +121,30 @@ void bind_instance(py::module_& module) {
 void bind_schedule(py::module_& module) {
   module.def(
       "schedule",
-      [](const Instance& instance, const IntArray& procs, const RealArray& start,
-         const RealArray& end) {
-        const Placement placement = to_placement(procs, start, end);
-        require_placement(instance, placement);
+      [](const Instance& instance, const Placement& placement) {
+        checked(instance, placement);
         // What a search found before its limit is kept: its processors are numbered after the limit.
         const ScopedGrace grace(kLateness / 2);
         const Schedule schedule =
             released([&] { return moldable::to_schedule(instance, placement); });
         return schedule_columns(schedule);
       },
-      py::arg("instance"), py::arg("procs"), py::arg("start"), py::arg("end"));
-}
-
-template <class Solver>
-auto plain(Solver solver) {
-  return [solver](const Instance& instance) {
-    return placement_tuple(released([&] { return solver(instance); }));
-  };
+      py::arg("instance"), py::arg("placement"));
+  module.def(
+      "makespan_if_constant",
+      [](const Instance& instance, const Placement& placement) {
+        return list::makespan_if_constant(instance, checked(instance, placement));
+      },
+      py::arg("instance"), py::arg("placement"));
+  module.def(
+      "replay",
+      [](const Instance& instance, const Placement& placement) {
+        if (instance.sharing() == nullptr)
+          throw InvalidInstance("expected an instance whose jobs share something");
+        checked(instance, placement);
+        return released([&] { return list::replayed(instance, placement); });
+      },
+      py::arg("instance"), py::arg("placement"));
 }
 
 template <class Key>
@@ -164,25 +152,6 @@ void bind_names(py::module_& module, const char* name,
                 std::initializer_list<std::pair<const char*, Key>> entries) {
   py::enum_<Key> type(module, name);
   for (const auto& [text, value] : entries) type.value(text, value);
-}
-
-// The greatest start + t_i f_i, f_i the greatest factor that job i meets.
-double makespan_if_constant(const Instance& instance, const Placement& placement) {
-  double longest = 0;
-  std::vector<double> greatest(placement.jobs(), 1);
-  for (int at = 0; at < placement.jobs(); ++at) {  // sets grow at starts alone
-    std::vector<Run> set;
-    for (int i = 0; i < placement.jobs(); ++i)
-      if (placement.start[i] <= placement.start[at] && placement.end[i] > placement.start[at])
-        set.push_back({i, placement.procs[i], instance.given(i, placement.procs[i])});
-    const std::vector<double> factors = instance.sharing()->factors(set);
-    for (std::size_t k = 0; k < set.size(); ++k)
-      greatest[set[k].task] = std::max(greatest[set[k].task], factors[k]);
-  }
-  for (int i = 0; i < placement.jobs(); ++i)
-    longest =
-        std::max(longest, placement.start[i] + instance.given(i, placement.procs[i]) * greatest[i]);
-  return longest;
 }
 
 void bind_algorithms(py::module_& module) {
@@ -201,41 +170,16 @@ void bind_algorithms(py::module_& module) {
                           {"early", Compaction::early},
                           {"list", Compaction::list},
                           {"shuffle", Compaction::shuffle}});
-  module.def(
-      "makespan_if_constant",
-      [](const Instance& instance, const IntArray& procs, const RealArray& start,
-         const RealArray& end) {
-        const Placement placement = to_placement(procs, start, end);
-        require_placement(instance, placement);
-        return makespan_if_constant(instance, placement);
-      },
-      py::arg("instance"), py::arg("procs"), py::arg("start"), py::arg("end"));
-  module.def(
-      "replay",
-      [](const Instance& instance, const IntArray& procs, const RealArray& start,
-         const RealArray& end) {
-        if (instance.sharing() == nullptr)
-          throw InvalidInstance("expected an instance whose jobs share something");
-        const Placement placement = to_placement(procs, start, end);
-        require_placement(instance, placement);
-        return placement_tuple(released([&] { return shared::replayed(instance, placement); }));
-      },
-      py::arg("instance"), py::arg("procs"), py::arg("start"), py::arg("end"));
-  module.def("gang", plain(&gang), py::arg("instance"));
-  module.def("sequential", plain(&sequential), py::arg("instance"));
-  module.def(
-      "list_graham",
-      [](const Instance& instance, dual::ListOrder order, double tolerance) {
-        return placement_tuple(
-            released([&] { return bindings::list_graham(instance, order, tolerance); }));
-      },
-      py::arg("instance"), py::arg("order"), py::arg("tolerance"));
+  module.def("gang", without_gil(&list::gang), py::arg("instance"));
+  module.def("sequential", without_gil(&list::sequential), py::arg("instance"));
+  using Graham = Placement (*)(const Instance&, dual::ListOrder, double);
+  module.def("list_graham", without_gil<>(static_cast<Graham>(&dual::list_graham)),
+             py::arg("instance"), py::arg("order"), py::arg("tolerance"));
   module.def(
       "dual_approximation",
       [](const Instance& instance, double tolerance) {
         const auto found = released([&] { return dual::dual_approximation(instance, tolerance); });
-        return py::make_tuple(placement_tuple(found.schedule.placement), found.bound,
-                              dual::guarantee(instance));
+        return py::make_tuple(found.schedule.placement, found.bound, dual::guarantee(instance));
       },
       py::arg("instance"), py::arg("tolerance"));
   module.def(
@@ -243,7 +187,7 @@ void bind_algorithms(py::module_& module) {
       [](const Instance& instance, Compaction compaction, batches::LocalOrder local_order,
          int shuffles, Seconds horizon, std::uint64_t seed) {
         const batches::DemtOptions options{compaction, local_order, shuffles, seed, horizon};
-        return placement_tuple(released([&] { return batches::demt(instance, options); }));
+        return released([&] { return batches::demt(instance, options); });
       },
       py::arg("instance"), py::arg("compaction"), py::arg("local_order"), py::arg("shuffles"),
       py::arg("horizon"), py::arg("seed"));
@@ -260,7 +204,7 @@ void bind_algorithms(py::module_& module) {
           front(k, 0) = points[k].value.makespan;
           front(k, 1) = points[k].value.minsum;
         }
-        return py::make_tuple(placement_tuple(points[found.chosen].placement), table_array(front),
+        return py::make_tuple(points[found.chosen].placement, table_array(front),
                               stopped_by(false, found.complete));
       },
       py::arg("instance"), py::arg("seed"), py::arg("work"), py::arg("time_limit"));
@@ -271,18 +215,17 @@ void bind_algorithms(py::module_& module) {
   module.def(
       "local_search",
       [](const Instance& instance, search::Objective objective, std::uint64_t seed,
-         std::int64_t work, Seconds time_limit, const Placements& starts) {
-        search::SearchOptions options{objective, seed, work, time_limit, {}};
-        options.starts = to_starts(instance, starts);
+         std::int64_t work, Seconds time_limit, const std::vector<Placement>& starts) {
+        for (const Placement& start : starts) checked(instance, start);
+        const search::SearchOptions options{objective, seed, work, time_limit, starts};
         const search::SearchResult found =
-            released([&] { return bindings::local_search(instance, options); });
-        return py::make_tuple(placement_tuple(found.placement),
+            released([&] { return search::local_search(instance, options); });
+        return py::make_tuple(found.placement, found.bound,
                               stopped_by(found.proved, found.complete));
       },
       py::arg("instance"), py::arg("objective"), py::arg("seed"), py::arg("work"),
       py::arg("time_limit"), py::arg("starts"));
   module.attr("OPTIMAL_WORK") = search::kProofWork;
-  module.attr("MOST_OPTIMAL_JOBS") = search::kMostProvedJobs;
   module.attr("EXACT_JOBS") = search::kExactJobs;
   module.def(
       "optimal",
@@ -291,7 +234,7 @@ void bind_algorithms(py::module_& module) {
         const search::Proof found = released([&] {
           return search::optimal(instance, {objective, work, time_limit});
         });
-        return py::make_tuple(placement_tuple(found.placement), found.bound,
+        return py::make_tuple(found.placement, found.bound,
                               stopped_by(found.proved, found.in_time));
       },
       py::arg("instance"), py::arg("objective"), py::arg("work"), py::arg("time_limit"));
@@ -299,42 +242,36 @@ void bind_algorithms(py::module_& module) {
   module.def(
       "by_batches",
       [](const Instance& instance, const py::function& solve) {
-        return placement_tuple(batches::by_batches(instance, [&](const std::vector<int>& jobs) {
-          const auto [procs, start, end] =
-              solve(int_array(jobs)).cast<std::tuple<IntArray, RealArray, RealArray>>();
-          return to_placement(procs, start, end);
-        }));
+        return batches::by_batches(instance, [&](const std::vector<int>& jobs) {
+          return solve(int_array(jobs)).cast<Placement>();
+        });
       },
       py::arg("instance"), py::arg("solve"));
 }
 
+// A bound that a time limit may end: its value, and whether none did.
+template <class Bound>
+auto limited(Bound (*bound)(const Instance&)) {
+  return [bound](const Instance& instance, Seconds time_limit) {
+    const Bound found = released([&] {
+      const ScopedTimeLimit limit(time_limit);
+      return bound(instance);
+    });
+    return py::make_tuple(found.value, found.complete);
+  };
+}
+
 void bind_bounds(py::module_& module) {
-  module.def(
-      "area_bound",
-      [](const Instance& instance) {
-        return released([&] { return bindings::area_bound(instance); });
-      },
-      py::arg("instance"));
-  module.def(
-      "configuration_bound",
-      [](const Instance& instance, Seconds time_limit) {
-        const shared::ConfigurationBound bound = released([&] {
-          const ScopedTimeLimit limit(time_limit);
-          return shared::configuration_bound(instance);
-        });
-        return py::make_tuple(bound.value, bound.complete);
-      },
-      py::arg("instance"), py::arg("time_limit"));
-  module.def(
-      "longest_bound",
-      [](const Instance& instance) { return released([&] { return longest_bound(instance); }); },
-      py::arg("instance"));
-  module.def(
-      "dual_approximation_bound",
-      [](const Instance& instance, double tolerance) {
-        return released([&] { return dual::dual_approximation_bound(instance, tolerance); });
-      },
-      py::arg("instance"), py::arg("tolerance"));
+  module.def("area_bound", without_gil(&bounds::area_bound), py::arg("instance"));
+  module.def("longest_bound", without_gil(&bounds::longest_bound), py::arg("instance"));
+  module.def("dual_approximation_bound", without_gil(&dual::dual_approximation_bound),
+             py::arg("instance"), py::arg("tolerance"));
+  module.def("configuration_bound", limited(&shared::configuration_bound), py::arg("instance"),
+             py::arg("time_limit"));
+  module.def("time_indexed_bound", limited<slots::TimeIndexedBound>(&slots::time_indexed_bound),
+             py::arg("instance"), py::arg("time_limit"));
+  module.def("slots_bound", limited<slots::SlotsBound>(&slots::slots_bound), py::arg("instance"),
+             py::arg("time_limit"));
   module.def(
       "minsum_bound",
       [](const Instance& instance, const std::optional<RealArray>& grid, int refine, bool tight,
@@ -348,26 +285,6 @@ void bind_bounds(py::module_& module) {
       },
       py::arg("instance"), py::arg("grid"), py::arg("refine"), py::arg("tight"),
       py::arg("by_glpk"));
-  module.def(
-      "time_indexed_bound",
-      [](const Instance& instance, Seconds time_limit) {
-        const slots::TimeIndexedBound bound = released([&] {
-          const ScopedTimeLimit limit(time_limit);
-          return slots::time_indexed_bound(instance);
-        });
-        return py::make_tuple(bound.value, bound.complete);
-      },
-      py::arg("instance"), py::arg("time_limit"));
-  module.def(
-      "slots_bound",
-      [](const Instance& instance, Seconds time_limit) {
-        const slots::SlotsBound bound = released([&] {
-          const ScopedTimeLimit limit(time_limit);
-          return slots::slots_bound(instance);
-        });
-        return py::make_tuple(bound.value, bound.complete);
-      },
-      py::arg("instance"), py::arg("time_limit"));
   module.def(
       "default_grid",
       [](const Instance& instance) {

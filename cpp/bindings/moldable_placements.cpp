@@ -1,21 +1,37 @@
 #include "moldable_placements.hpp"
 
 #include <string>
+#include <tuple>
 
 #include "cosched/core/errors.hpp"
 
+namespace pybind11::detail {
+
+using cosched::bindings::IntArray;
+using cosched::bindings::RealArray;
+using cosched::moldable::Placement;
+
+bool type_caster<Placement>::load(handle source, bool convert) {
+  make_caster<std::tuple<IntArray, RealArray, RealArray>> columns;
+  if (!columns.load(source, convert)) return false;
+  const auto& [procs, start, end] = cast_op<std::tuple<IntArray, RealArray, RealArray>>(columns);
+  value = {cosched::bindings::to_ints(procs, "procs"), cosched::bindings::to_reals(start),
+           cosched::bindings::to_reals(end)};
+  return true;
+}
+
+handle type_caster<Placement>::cast(const Placement& placement, return_value_policy, handle) {
+  return make_tuple(cosched::bindings::int_array(placement.procs),
+                    cosched::bindings::real_array(placement.start),
+                    cosched::bindings::real_array(placement.end))
+      .release();
+}
+
+}  // namespace pybind11::detail
+
 namespace cosched::moldable::bindings {
 
-py::tuple placement_tuple(const Placement& placement) {
-  return py::make_tuple(int_array(placement.procs), real_array(placement.start),
-                        real_array(placement.end));
-}
-
-Placement to_placement(const IntArray& procs, const RealArray& start, const RealArray& end) {
-  return {to_ints(procs, "procs"), to_reals(start), to_reals(end)};
-}
-
-void require_placement(const Instance& instance, const Placement& placement) {
+const Placement& checked(const Instance& instance, const Placement& placement) {
   const std::size_t n = instance.jobs();
   if (placement.procs.size() != n || placement.start.size() != n || placement.end.size() != n)
     throw InvalidInstance("procs, start and end need an entry for each of " + std::to_string(n) +
@@ -25,15 +41,7 @@ void require_placement(const Instance& instance, const Placement& placement) {
       throw InvalidInstance("procs[" + std::to_string(i) +
                             "] = " + std::to_string(placement.procs[i]) + ": expected 1.." +
                             std::to_string(instance.machines()));
-}
-
-std::vector<Placement> to_starts(const Instance& instance, const Placements& starts) {
-  std::vector<Placement> made;
-  for (const auto& [procs, start, end] : starts) {
-    made.push_back(to_placement(procs, start, end));
-    require_placement(instance, made.back());
-  }
-  return made;
+  return placement;
 }
 
 }  // namespace cosched::moldable::bindings

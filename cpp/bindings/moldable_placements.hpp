@@ -2,25 +2,38 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "cosched/moldable/model/placement.hpp"
 #include "pybind.hpp"
+
+namespace pybind11::detail {
+
+/// (procs, start, end), an array each.
+template <>
+struct type_caster<cosched::moldable::Placement> {
+  PYBIND11_TYPE_CASTER(cosched::moldable::Placement, const_name("tuple"));
+  bool load(handle source, bool convert);
+  static handle cast(const cosched::moldable::Placement& placement, return_value_policy, handle);
+};
+
+}  // namespace pybind11::detail
 
 namespace cosched::moldable::bindings {
 
 using namespace cosched::bindings;  // NOLINT
 
 using Seconds = std::optional<double>;
-/// (procs, start, end) each.
-using Placements = std::vector<std::tuple<IntArray, RealArray, RealArray>>;
 
-py::tuple placement_tuple(const Placement& placement);
-Placement to_placement(const IntArray& procs, const RealArray& start, const RealArray& end);
-/// procs in 1..m, one entry a job: before an accessor to the profiles trusts them.
-void require_placement(const Instance& instance, const Placement& placement);
-std::vector<Placement> to_starts(const Instance& instance, const Placements& starts);
+/// The same function, which runs without the GIL.
+template <class Result, class... Arguments>
+auto without_gil(Result (*function)(Arguments...)) {
+  return [function](Arguments... given) { return released([&] { return function(given...); }); };
+}
+
+/// A placement that Python gave: procs in 1..m, one entry a job, before an accessor to the profiles
+/// trusts them.
+const Placement& checked(const Instance& instance, const Placement& placement);
 
 /// bind_moldable_graph.cpp.
 void bind_graph(py::module_& module);

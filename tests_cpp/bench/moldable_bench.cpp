@@ -7,11 +7,11 @@
 
 #include "cosched/lp/glpk.hpp"
 #include "cosched/moldable/batches/demt.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/moldable/minsum/model.hpp"
 #include "cosched/moldable/minsum/simplex.hpp"
-#include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/search/best.hpp"
 #include "cosched/opt/core_knapsack.hpp"
 #include "support/moldable_instances.hpp"

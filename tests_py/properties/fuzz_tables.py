@@ -33,7 +33,7 @@ def one_moldable():
         lambda: inst.time(ints(1)[0], ints(1)[0]),
         lambda: moldable.solve(inst, "demt").minsum_gap,
         lambda: _core.moldable.schedule(
-            inst._core, np.array([rnd.randrange(-1, 9) for _ in range(n)]), np.ones(n), np.ones(n)
+            inst._core, (np.array([rnd.randrange(-1, 9) for _ in range(n)]), np.ones(n), np.ones(n))
         ),
         lambda: _core.moldable.by_batches(
             inst._core, lambda jobs: (np.ones(rnd.randrange(4), int), np.ones(2), np.ones(2))

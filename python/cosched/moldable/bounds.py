@@ -112,7 +112,7 @@ def configurations_bound(instance: Instance, *, time_limit: float | None = None)
     Notes
     -----
     Fixed work without a limit; prices divided by the greatest worth that a configuration may have
-    are a bound whenever it ends. See ``cpp/cosched/moldable/shared/bounds.hpp``.
+    are a bound whenever it ends. See ``cpp/cosched/moldable/shared/configurations.hpp``.
 
     Examples
     --------
@@ -311,7 +311,8 @@ def optimal_bound(
     Instance.require(instance)
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, OPTIMAL_WORK // 10)
-    _, value, stopped_by = _core.moldable.optimal(instance._core, chosen, effort, limit)
+    alone = instance._core.alone()
+    _, value, stopped_by = _core.moldable.optimal(alone, chosen, effort, limit)
     found = Bound(value, "optimal", "time_limit" if stopped_by == "time" else "ok")
     if objective == "makespan" and len(instance.edges):
         return max(found, work_path_bound(instance), key=float)

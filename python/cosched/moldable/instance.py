@@ -115,7 +115,7 @@ class Instance(profiles.HasSharing, core.Instance):
         given = _core.moldable.Instance(table, costs, _released(release), most)
         pairs = _edges(edges)
         if len(pairs):
-            given = _core.moldable.with_graph(given, pairs)
+            given = given.after(pairs)
         sharing = profiles.Sharing(resources, capacity, slowdowns, bandwidth)
         if sharing:
             called = labels(names, given.jobs, self.label)

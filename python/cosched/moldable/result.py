@@ -137,7 +137,7 @@ class Result(core.Result):
         if not self.instance.sharing.slows:
             return {}
         placement = (self.procs, self.start, self.end)
-        value = _core.moldable.makespan_if_constant(self.instance._core, *placement)
+        value = _core.moldable.makespan_if_constant(self.instance._core, placement)
         return {"value_if_constant": value}
 
     def _spread_metrics(self) -> dict[str, float]:
@@ -163,7 +163,7 @@ def make_result(instance: Instance, algorithm: str, placement: Placement, **more
     return Result(
         algorithm=algorithm,
         instance=instance,
-        schedule=Schedule(instance, *_core.moldable.schedule(instance._core, *placement)),
+        schedule=Schedule(instance, *_core.moldable.schedule(instance._core, placement)),
         value=float(end.max()),
         procs=procs,
         start=start,

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/shelves.hpp"
-#include "cosched/moldable/model/bounds.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable {
@@ -37,7 +37,7 @@ TEST(DualApproximation, SeesThatSuperLinearJobsGainInTurn) {
   const dual::DualApproximation found = dual::dual_approximation(instance);
   EXPECT_EQ(makespan(found.schedule.placement), 30);
   EXPECT_EQ(found.bound, 30);
-  EXPECT_EQ(area_bound(instance), 30);
+  EXPECT_EQ(bounds::area_bound(instance), 30);
 }
 
 // A split that is refused proves that there is no such schedule, whatever the profiles.
@@ -94,7 +94,7 @@ TEST(Shelves, BuildsEveryGuessWhoseWorkFits) {
       Rng rng(seed);
       const int n = static_cast<int>(rng.between(2, 12)), m = static_cast<int>(rng.between(2, 10));
       const Instance instance = small_instance(kind, n, m, seed);
-      const double low = std::max(longest_bound(instance), area_bound(instance));
+      const double low = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
       for (int step = 0; step < 8; ++step)
         built += builds_if_work_fits(instance, low * (1 + 0.08 * step));
     }
@@ -140,11 +140,12 @@ TEST(Bounds, AreBelowTheOptimum) {
           const bool releases = seed % 2 == 1;
           const Instance instance = small_instance(kind, n, m, 1000 * seed + 31 * n + m, releases);
           const double optimum = exhaustive_optima(instance).makespan * (1 + 1e-12);
-          const double longest = longest_bound(instance), area = area_bound(instance);
+          const double longest = bounds::longest_bound(instance),
+                       area = bounds::area_bound(instance);
           EXPECT_LE(longest, optimum);
           EXPECT_LE(area, optimum);
-          EXPECT_LE(window_bound(instance), optimum);
-          EXPECT_GE(window_bound(instance), std::max(longest, area));
+          EXPECT_LE(bounds::window_bound(instance), optimum);
+          EXPECT_GE(bounds::window_bound(instance), std::max(longest, area));
           EXPECT_LE(dual::dual_approximation_bound(instance, 1e-6), optimum);
         }
 }

@@ -5,9 +5,9 @@
 #include <memory>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/shared/area.hpp"
-#include "cosched/moldable/shared/search.hpp"
+#include "cosched/moldable/search/local_search.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -24,7 +24,7 @@ TEST(Configurations, ConfigurationsKnowWhatIsNotWorthRunningTogether) {
   const double bound = configuration_bound(instance).value;
   EXPECT_LE(bound, 12);
   EXPECT_GE(bound, 12 * (1 - 3e-3));
-  EXPECT_LE(shared::area_bound(instance), bound);
+  EXPECT_LE(bounds::area_bound(instance), bound);
 }
 
 // Five jobs of times from milliseconds to hours, needs by count, slow-downs.
@@ -53,10 +53,10 @@ TEST(Configurations, NoScheduleIsShorterInAnyUnitOfTime) {
       const double bound = configuration_bound(instance).value;
       search::SearchOptions options;
       options.work = 2000;
-      const Placement found = shared::local_search(instance, options).placement;
+      const Placement found = search::local_search(instance, options).placement;
       check::validate(instance, to_schedule(instance, found));
       EXPECT_LE(bound, makespan(found) * (1 + 1e-9)) << seed << " " << unit;
-      EXPECT_GE(bound, shared::area_bound(instance) * (1 - 1e-12));
+      EXPECT_GE(bound, bounds::area_bound(instance) * (1 - 1e-12));
       EXPECT_NEAR(bound / unit, once, 5e-3 * once);
       EXPECT_GE(bound, 0.7 * makespan(found));
     }

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/shared/lists.hpp"
+#include "cosched/moldable/list/baselines.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -19,10 +19,10 @@ Instance of(const Table& times, int machines, std::vector<Resource> resources,
 }
 
 Placement annealed(const Instance& instance, std::uint64_t seed = 1) {
-  const Decoder decoder(instance);
+  const list::Decoder decoder(instance);
   Rng rng(seed);
   OrderSearch search(instance, decoder, rng);
-  search.anneal(gang(instance), 0.01, 0.001, 100'000);
+  search.anneal(list::gang(instance), 0.01, 0.001, 100'000);
   const Placement made = search.best();
   check::validate(instance, to_schedule(instance, made));
   search.anneal(made, 0.001, 0.001, 10'000);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/shared/area.hpp"
+#include "cosched/moldable/bounds/areas.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -62,7 +62,7 @@ double most_worth(const Instance& instance, const std::vector<double>& prices, i
 TEST(Pricing, FindsTheSetOfMostWorth) {
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     const Instance instance = drawn(seed);
-    const Rows rows(instance);
+    const bounds::Rows rows(instance);
     ConfigurationPricing pricing(instance, rows, dearest_area(rows, {0, 1, 2, 3, 4}).prices);
     Rng rng(seed + 1000);
     std::vector<double> prices;

@@ -16,7 +16,7 @@ TEST(SideBySide, WhatIsUsedIsWhoRuns) {
           .with(std::make_shared<const Sharing>(
               3, std::vector<Resource>{{"memory", 0.3, {{0.1}, {0.2}, {0.2}}}}, std::nullopt,
               std::nullopt));
-  const Decoder decoder(instance);
+  const list::Decoder decoder(instance);
   SideBySide machine(instance, decoder);
   for (int job = 0; job < 3; ++job) machine.take(job, 0);
   SideBySide::State state = machine.empty();

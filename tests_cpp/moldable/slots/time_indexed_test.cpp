@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/moldable/minsum/model.hpp"
-#include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/slots/slot_pricing.hpp"
 #include "cosched/moldable/slots/slots_bound.hpp"
@@ -76,7 +76,7 @@ TEST(SlotsBound, IsNeverAboveTheOptimum) {
               kind = static_cast<int>(seed % kProfileKinds);
     const Instance instance = small_instance(kind, n, m, seed, seed % 4 >= 2);
     const double optimum = exhaustive_optima(instance).makespan;
-    const double lower = window_bound(instance);
+    const double lower = bounds::window_bound(instance);
     slots::SlotsOptions options;
     options.slots = 4 + static_cast<int>(rng.below(40));
     options.rounds = 20;

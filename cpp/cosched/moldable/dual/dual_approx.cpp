@@ -8,8 +8,8 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/moldable/model/bounds.hpp"
 
 namespace cosched::moldable::dual {
 
@@ -36,8 +36,9 @@ DualApproximation dual_approximation(const Instance& instance, double tolerance)
   if (!(tolerance > 0) || tolerance == kInfinity)
     throw InvalidInstance("tolerance = " + to_text(tolerance) + ": expected a positive number");
   instance.require_no_releases("the dual approximation");
+  if (!instance.is_alone()) return dual_approximation(instance.alone(), tolerance);
   std::optional<ShelfSchedule> best;
-  double bound = std::max(longest_bound(instance), area_bound(instance));
+  double bound = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
 
   const auto offer = [&](ShelfSchedule found) {
     if (!best || makespan(found.placement) < makespan(best->placement)) best = std::move(found);
@@ -75,7 +76,7 @@ double dual_approximation_bound(const Instance& instance, double tolerance) {
   if (!instance.has_releases()) return dual_approximation(instance, tolerance).bound;
   std::vector<int> all(instance.jobs());
   std::iota(all.begin(), all.end(), 0);
-  return std::max(window_bound(instance),
+  return std::max(bounds::window_bound(instance),
                   dual_approximation(instance.select(all), tolerance).bound);
 }
 

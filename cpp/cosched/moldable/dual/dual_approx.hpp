@@ -28,6 +28,7 @@ double guarantee(const Instance& instance);
 ///     one did not fit at the earlier one, so together more than m processors are busy at them, and
 ///     the list ends by 2d.
 ///
+/// Of the instance that alone() gives: what is shared and edges only lengthen schedules.
 /// Requires no release dates, tolerance > 0 (InvalidInstance).
 /// O((log(optimum / bound) + log(1 / tolerance)) (n log n + m log m + a knapsack)).
 DualApproximation dual_approximation(const Instance& instance,

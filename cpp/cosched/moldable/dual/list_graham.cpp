@@ -1,5 +1,6 @@
 #include "cosched/moldable/dual/list_graham.hpp"
 
+#include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
 #include "cosched/moldable/list/order.hpp"
 
@@ -10,11 +11,12 @@ Placement list_graham(const Instance& instance, ListOrder order, double toleranc
 }
 
 Placement list_graham(const Instance& instance, ListOrder order, const ShelfSchedule& shelves) {
-  const Allotment& procs = shelves.placement.procs;
+  const Allotment procs = list::fitting(instance, shelves.placement.procs);
   if (order == ListOrder::shelf) return list::list_schedule(instance, procs, shelves.order);
   return list::list_schedule(instance, procs, list::jobs_by(instance.jobs(), [&](int i) {
-                               if (order == ListOrder::saf) return instance.work(i, procs[i]);
-                               return -instance.weight(i) / instance.time(i, procs[i]);
+                               const double time = instance.given(i, procs[i]);
+                               return order == ListOrder::saf ? procs[i] * time
+                                                              : -instance.weight(i) / time;
                              }));
 }
 

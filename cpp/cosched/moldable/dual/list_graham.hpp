@@ -14,7 +14,8 @@ enum class ListOrder {
 };
 
 /// Multiprocessor list scheduling with the allotment of the dual approximation, after its
-/// transformations.  O(n log n) after dual_approximation().
+/// transformations, on counts on which each job fits.  O(n log n) after dual_approximation() where
+/// nothing is shared.  No edges.
 Placement list_graham(const Instance& instance, ListOrder order,
                       double tolerance = kDefaultTolerance);
 Placement list_graham(const Instance& instance, ListOrder order, const ShelfSchedule& shelves);

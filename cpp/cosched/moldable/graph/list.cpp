@@ -234,4 +234,18 @@ Allotted allot_locally(const Instance& instance, const Choices& choices, double 
   return made;
 }
 
+Listed list_lp(const Instance& instance) {
+  const Choices choices(instance);
+  const WorkPath programme = work_and_path(instance);
+  const Allotted allotted = round_work_path(instance, choices, programme);
+  return {list_schedule(instance, choices, allotted.chosen),
+          programme.complete ? allotted.ratio : 0};
+}
+
+Listed list_local(const Instance& instance, double mu) {
+  const Choices choices(instance);
+  const Allotted allotted = allot_locally(instance, choices, mu);
+  return {list_schedule(instance, choices, allotted.chosen), allotted.ratio};
+}
+
 }  // namespace cosched::moldable::graph

@@ -48,6 +48,14 @@ Chosen rounded(const Choices& choices, const std::vector<double>& duration, doub
 /// releases, where every job that is cut can run on that count.  Requires 0 < mu <= (3 - sqrt 5) / 2.
 Allotted allot_locally(const Instance& instance, const Choices& choices, double mu);
 
+/// list_schedule() with either allotment; the ratio only where it is proved.
+struct Listed {
+  Placement placement;
+  double ratio = 0;
+};
+Listed list_lp(const Instance& instance);
+Listed list_local(const Instance& instance, double mu);
+
 /// Where the guarantees may hold: work never falls, nothing is shared, nobody is released late, few counts.
 bool guaranteed(const Instance& instance);
 

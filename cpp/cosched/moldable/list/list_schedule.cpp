@@ -5,6 +5,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/progress.hpp"
+#include "cosched/moldable/list/decoder.hpp"
 
 namespace cosched::moldable::list {
 namespace {
@@ -110,6 +111,11 @@ void ListScheduler::run_append(const std::vector<int>& procs, const std::vector<
 
 Placement list_schedule(const Instance& instance, const Allotment& procs,
                         const std::vector<int>& order, Rule rule) {
+  instance.require_no_edges("a list of jobs");
+  if (instance.sharing() != nullptr) {
+    Decoder decoder(instance);
+    return decoder.run({order, decoder.fitting(procs), 0, {}});
+  }
   const std::size_t n = order.size();
   std::vector<int> counts(n);
   std::vector<double> length(n), start;

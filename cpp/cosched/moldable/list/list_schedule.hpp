@@ -51,7 +51,8 @@ class ListScheduler {
 };
 
 /// Schedules the jobs in `order` (each once) with a given allotment, each on those of its
-/// processors that it uses.  Requires procs[i] >= fewest(i).
+/// processors that it uses.  Requires procs[i] >= fewest(i).  Where jobs share something, without
+/// bans (decoder.hpp) on counts on which each fits, whatever the rule.
 Placement list_schedule(const Instance& instance, const Allotment& procs,
                         const std::vector<int>& order, Rule rule = Rule::list);
 

@@ -165,6 +165,12 @@ void Instance::require_no_releases(const char* who) const {
                         " is off-line; on-line batches (online) handle release dates");
 }
 
+void Instance::require_no_edges(const char* who) const {
+  if (graph_ != nullptr)
+    throw InvalidInstance(std::string(who) +
+                          " does not know edges: expected jobs that wait for nobody");
+}
+
 Instance Instance::with(std::shared_ptr<const Sharing> sharing) const {
   if (sharing)
     require_each_fits(*sharing, jobs(), machines(), [&](int i, int q) { return given(i, q); });

@@ -7,8 +7,8 @@
 // it.
 //
 // What codes share (core/sharing.hpp) is part of an instance where it is given: what runs together must fit, and ends
-// by the progressive law.  So is precedence: a job starts when those before it have ended.  Algorithms that do not
-// read sharing() or graph() solve the instance that alone() gives, whose optimum is a lower bound.
+// by the progressive law.  So is precedence: a job starts when those before it have ended.  An algorithm solves what the
+// instance states, or refuses it; bounds of the instance that alone() gives hold, too.
 #pragma once
 
 #include <algorithm>
@@ -127,9 +127,13 @@ class Instance {
   Instance after(std::shared_ptr<const TaskGraph> graph) const;
   /// The same jobs as if nothing were shared and nobody waited for anybody.
   Instance alone() const { return with(nullptr).after(nullptr); }
+  /// Whether it is what alone() gives.
+  bool is_alone() const { return sharing_ == nullptr && graph_ == nullptr; }
 
   /// Throws InvalidInstance where a job has a release date: `who` is for off-line instances.
   void require_no_releases(const char* who) const;
+  /// Throws InvalidInstance where a job waits for another: `who` knows no precedence.
+  void require_no_edges(const char* who) const;
 
   /// The given jobs, in that order, all with release 0 and without precedence: what an on-line batch schedules.
   Instance select(const std::vector<int>& chosen) const;

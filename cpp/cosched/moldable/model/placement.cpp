@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <string>
 
 #include "cosched/core/errors.hpp"
@@ -10,6 +11,14 @@ namespace cosched::moldable {
 
 Placement unplaced(int jobs) {
   return {Allotment(jobs, 0), std::vector<double>(jobs, 0), std::vector<double>(jobs, 0)};
+}
+
+std::vector<int> by_start(const Placement& placement) {
+  std::vector<int> order(placement.jobs());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return placement.start[a] < placement.start[b]; });
+  return order;
 }
 
 double makespan(const Placement& placement) {

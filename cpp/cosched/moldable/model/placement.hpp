@@ -30,6 +30,9 @@ inline void place(const Instance& instance, Placement& into, int i, int q, doubl
   into.end[i] = from + instance.time(i, q);
 }
 
+/// The jobs by their starts; ties to the lowest.
+std::vector<int> by_start(const Placement& placement);
+
 /// max_i C_i.
 double makespan(const Placement& placement);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -142,10 +141,7 @@ class LocalSearch {
   State start(double theta) {
     const Criteria any{kInfinity, kInfinity};
     const Placement& from = front_.points()[choose(front_, theta, any)].placement;
-    State state{std::vector<int>(it_.jobs()), from.procs, {}};
-    std::iota(state.order.begin(), state.order.end(), 0);
-    std::stable_sort(state.order.begin(), state.order.end(),
-                     [&](int a, int b) { return from.start[a] < from.start[b]; });
+    State state{by_start(from), from.procs, {}};
     rule_ = list::Rule::append;
     const Criteria appended = evaluate(state);
     rule_ = list::Rule::list;

@@ -8,11 +8,13 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/search/annealing.hpp"
 #include "cosched/moldable/search/chains.hpp"
+#include "cosched/moldable/search/graph_search.hpp"
 #include "cosched/moldable/search/proof.hpp"
+#include "cosched/moldable/search/shared_search.hpp"
 #include "cosched/moldable/search/starts.hpp"
 
 namespace cosched::moldable::search {
@@ -52,11 +54,6 @@ double simple_bound(const Instance& instance) {
   return sum;
 }
 
-std::int64_t total_work(const Instance& instance, std::int64_t work) {
-  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  return work > most / instance.jobs() ? most : work * instance.jobs();
-}
-
 // What the proof may spend: of few jobs everything, of more half of it.
 ProofOptions share_of(const Instance& instance, const SearchOptions& options) {
   ProofOptions share{options.objective, total_work(instance, options.work)};
@@ -69,18 +66,14 @@ ProofOptions share_of(const Instance& instance, const SearchOptions& options) {
   return share;
 }
 
-}  // namespace
-
-SearchResult local_search(const Instance& instance, const SearchOptions& options) {
-  if (options.work < 0)
-    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
-  const ScopedTimeLimit limit(options.time_limit);
+// Jobs that share nothing and wait for nobody.
+SearchResult search_alone(const Instance& instance, const SearchOptions& options) {
   BestSoFar best(instance, options.objective);
   const Offer offer = [&](Placement made) { best.offer(std::move(made)); };
   double bound = unhurried([&] {
     offer_simple(instance, offer);
     for (const Placement& start : options.starts) offer(start);
-    return window_bound(instance);
+    return bounds::window_bound(instance);
   });
   SearchResult result;
   {
@@ -137,6 +130,23 @@ SearchResult local_search(const Instance& instance, const SearchOptions& options
   }
   result.placement = best.placement();
   return result;
+}
+
+}  // namespace
+
+std::int64_t total_work(const Instance& instance, std::int64_t work) {
+  if (work < 0)
+    throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
+  return work > most / instance.jobs() ? most : work * instance.jobs();
+}
+
+SearchResult local_search(const Instance& instance, const SearchOptions& options) {
+  const std::int64_t operations = total_work(instance, options.work);
+  const ScopedTimeLimit limit(options.time_limit);
+  if (instance.graph() != nullptr) return graph_search(instance, options, operations);
+  if (instance.sharing() != nullptr) return shared_search(instance, options);
+  return search_alone(instance, options);
 }
 
 }  // namespace cosched::moldable::search

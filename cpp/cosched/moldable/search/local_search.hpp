@@ -1,4 +1,5 @@
-// local-search: the best schedule for one criterion.  Release dates are known in advance.
+// local-search: the best schedule for one criterion of what the instance states.  Release dates are
+// known in advance.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,15 @@ struct SearchResult {
   Placement placement;
   bool complete = true;  // false: a time limit ended the search
   bool proved = false;   // nothing is better: it meets a bound, or prove() says so
+  double bound = 0;      // no schedule is shorter; 0: nothing is said
 };
 
+/// Operations a job, of all jobs.  Throws InvalidInstance when work < 0.
+std::int64_t total_work(const Instance& instance, std::int64_t work);
+
+/// With edges it is graph_search (graph_search.hpp), where jobs share something shared_search
+/// (shared_search.hpp), else as follows.
+///
 /// Never worse in its criterion than the caller's starts, gang and sequential, whatever the limit;
 /// nor than the first schedules (starts.hpp), where these were not ended: they may take half a
 /// second whatever the limit.

@@ -6,6 +6,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/moldable/search/graph_proof.hpp"
 #include "cosched/moldable/search/incumbent.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 
@@ -42,8 +43,9 @@ void go_on(const Instance& instance, const ProofOptions& options, Proof& proof) 
 }  // namespace
 
 Proof optimal(const Instance& instance, const ProofOptions& options) {
-  require_provable(instance, options);
   const ScopedTimeLimit limit(options.time_limit);
+  if (!instance.is_alone()) return graph_proof(instance, options);
+  require_provable(instance, options);
   Proof proof = prove(instance, first_schedule(instance, options), options);
   if (!proof.proved && proof.in_time && proof.left > 0) go_on(instance, options, proof);
   return proof;

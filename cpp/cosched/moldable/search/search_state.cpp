@@ -1,7 +1,6 @@
 #include "cosched/moldable/search/search_state.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "cosched/core/interrupt.hpp"
 
@@ -89,14 +88,6 @@ double SearchState::value() const {
     late += procs * std::max(0.0, placement_.end[i] - target_);
   }
   return makespan(placement_) + (kAreaPart * area + kLatePart * late) / instance_->machines();
-}
-
-std::vector<int> SearchState::by_start() const {
-  std::vector<int> order(placement_.jobs());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return placement_.start[a] < placement_.start[b]; });
-  return order;
 }
 
 }  // namespace cosched::moldable::search

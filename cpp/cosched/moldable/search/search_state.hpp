@@ -42,7 +42,7 @@ class SearchState {
   double value() const;
   Criteria criteria() const { return moldable::criteria(*instance_, placement_); }
   const Placement& placement() const { return placement_; }
-  std::vector<int> by_start() const;
+  std::vector<int> by_start() const { return moldable::by_start(placement_); }
   std::int64_t operations() const { return operations_ + profile_.operations(); }
 
  private:

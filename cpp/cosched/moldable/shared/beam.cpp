@@ -42,8 +42,8 @@ struct State {
 
 class BeamSearch {
  public:
-  BeamSearch(const Instance& instance, const Decoder& decoder, const std::vector<double>& prices,
-             const BeamOptions& options)
+  BeamSearch(const Instance& instance, const list::Decoder& decoder,
+             const std::vector<double>& prices, const BeamOptions& options)
       : instance_(instance),
         sharing_(*instance.sharing()),
         decoder_(decoder),
@@ -279,7 +279,7 @@ class BeamSearch {
 
   const Instance& instance_;
   const Sharing& sharing_;
-  const Decoder& decoder_;
+  const list::Decoder& decoder_;
   std::vector<double> prices_;
   const BeamOptions options_;
   std::vector<std::uint64_t> keys_;
@@ -290,7 +290,7 @@ class BeamSearch {
 
 }  // namespace
 
-std::optional<Placement> beam(const Instance& instance, const Decoder& decoder,
+std::optional<Placement> beam(const Instance& instance, const list::Decoder& decoder,
                               const std::vector<double>& prices, const BeamOptions& options,
                               std::int64_t& operations) {
   BeamSearch search(instance, decoder, prices, options);

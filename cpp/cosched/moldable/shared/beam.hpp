@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/model/placement.hpp"
-#include "cosched/moldable/shared/decoder.hpp"
 
 namespace cosched::moldable::shared {
 
@@ -25,7 +25,7 @@ struct BeamOptions {
 };
 
 /// Requires an instance without releases.  Takes what it looked at from `operations`; nothing where they are not enough.
-std::optional<Placement> beam(const Instance& instance, const Decoder& decoder,
+std::optional<Placement> beam(const Instance& instance, const list::Decoder& decoder,
                               const std::vector<double>& prices, const BeamOptions& options,
                               std::int64_t& operations);
 

@@ -10,9 +10,10 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/moldable/model/bounds.hpp"
-#include "cosched/moldable/shared/area.hpp"
-#include "cosched/moldable/shared/lists.hpp"
+#include "cosched/moldable/bounds/areas.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
+#include "cosched/moldable/list/baselines.hpp"
+#include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/shared/orders.hpp"
 #include "cosched/moldable/shared/pricing.hpp"
 #include "cosched/opt/cover_lp.hpp"
@@ -27,10 +28,11 @@ constexpr int kUsualBits = 30;  // times from 2^-30 to 2^30 are taken as they ar
 constexpr double kQuickHot = 0.01, kQuickCold = 0.001;
 constexpr std::int64_t kQuickOperations = 4'000'000, kQuickForEach = 50'000;
 constexpr int kMostIdleRounds = 1000;
+constexpr std::int64_t kBoundWork = 100'000'000;
 
 // For the master's tolerances, which are absolute: 1, or the power of two below the longest time.
 double unit_of(const Instance& instance) {
-  const double longest = longest_bound(instance);
+  const double longest = bounds::longest_bound(instance);
   const int bits = longest > 0 ? std::ilogb(longest) : 0;
   return std::abs(bits) <= kUsualBits ? 1 : std::scalbn(1.0, bits);
 }
@@ -44,10 +46,10 @@ std::vector<int> all_jobs(const Instance& instance) {
 // For columns to begin with: without them prices take long to mean anything.
 Placement quick_schedule(const Instance& instance) {
   const Instance now = instance.select(all_jobs(instance));
-  const Decoder decoder(now);
+  const list::Decoder decoder(now);
   Rng rng(1);
   OrderSearch search(now, decoder, rng);
-  search.anneal(gang(now), kQuickHot, kQuickCold,
+  search.anneal(list::gang(now), kQuickHot, kQuickCold,
                 std::min(kQuickOperations, kQuickForEach * instance.jobs()));
   return search.best();
 }
@@ -58,7 +60,7 @@ class Configurations {
       : instance_(instance),
         unit_(unit_of(instance)),
         rows_(instance, unit_),
-        pricing_(instance, rows_, dearest_area(rows_, all_jobs(instance)).prices),
+        pricing_(instance, rows_, bounds::dearest_area(rows_, all_jobs(instance)).prices),
         master_(std::vector<double>(instance.jobs(), 1.0), artificial_cost()) {
     for (int i = 0; i < instance.jobs(); ++i) {
       const int last = static_cast<int>(rows_.of(i).size()) - 1;
@@ -97,7 +99,7 @@ class Configurations {
       // Prices whose best configuration is worth `total` / `bound` or less prove nothing new.
       const auto answer = pricing_.best(
           prices, std::max(1e-300, total / std::max(objective, 1e-300)) * 0.5, share, steps);
-      const double proved = rounded_down(total / answer.most, instance_.jobs() + 8);
+      const double proved = bounds::rounded_down(total / answer.most, instance_.jobs() + 8);
       if (proved > bound_) {
         bound_ = proved;
         best_prices_ = prices;
@@ -179,7 +181,7 @@ class Configurations {
 
   const Instance& instance_;
   double unit_;
-  Rows rows_;
+  bounds::Rows rows_;
   ConfigurationPricing pricing_;
   opt::CoverLp master_;
   double bound_ = 0;
@@ -188,18 +190,18 @@ class Configurations {
 
 }  // namespace
 
-ConfigurationBound configuration_bound(const Instance& instance, std::int64_t work) {
+ConfigurationBound configuration_bound(const Instance& instance) {
   if (instance.sharing() == nullptr) {
     const Instance shared = instance.with(std::make_shared<const Sharing>(
         instance.jobs(), std::vector<Resource>{}, std::nullopt, std::nullopt));
-    return configuration_bound(shared, work);
+    return configuration_bound(shared);
   }
   ConfigurationBound found;
   std::optional<Configurations> programme;
   const bool in_time = finishes_within(std::nullopt, [&] {
-    found.value = std::max(longest_bound(instance), shared::area_bound(instance));
+    found.value = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
     programme.emplace(instance);
-    found.complete = programme->solve(work);
+    found.complete = programme->solve(kBoundWork);
   });
   if (programme) found.value = std::max(found.value, programme->bound());
   found.complete = found.complete && in_time;

@@ -21,8 +21,8 @@ struct ConfigurationBound {
 /// (pricing.hpp) takes more steps only where one with fewer finds no column at the programme's own prices.  All u
 /// divided by a bound on what any configuration is worth are feasible for the dual, so every round gives a bound,
 /// whether its pricing was complete or not.  For instances that share nothing, too.
-/// Throws as check_interrupt() only where it has nothing; `work` counts steps of knapsacks.
-ConfigurationBound configuration_bound(const Instance& instance, std::int64_t work = 100'000'000);
+/// Throws as check_interrupt() only where it has nothing; its work is fixed: steps of knapsacks.
+ConfigurationBound configuration_bound(const Instance& instance);
 
 /// The prices of jobs that so much work proves most by, in seconds; empty where it proves nothing.
 std::vector<double> configuration_prices(const Instance& instance, std::int64_t work);

@@ -13,7 +13,8 @@ constexpr std::int64_t kSortedStep = 100, kPairStep = 3;  // nanoseconds, about:
 
 }  // namespace
 
-Growth::Growth(const Instance& instance, const Rows& rows, const std::vector<double>& surrogate)
+Growth::Growth(const Instance& instance, const bounds::Rows& rows,
+               const std::vector<double>& surrogate)
     : instance_(instance), sharing_(*instance.sharing()), rows_(rows) {
   for (int row = 0; row <= sharing_.resources(); ++row) {
     weights_.emplace_back(sharing_.resources() + 1, 0.0);

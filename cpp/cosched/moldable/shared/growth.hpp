@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/moldable/bounds/areas.hpp"
 #include "cosched/moldable/model/instance.hpp"
-#include "cosched/moldable/shared/area.hpp"
 
 namespace cosched::moldable::shared {
 
@@ -37,7 +37,7 @@ class Growth {
   };
 
   /// `surrogate`: weights of the rows for a mix of them.
-  Growth(const Instance& instance, const Rows& rows, const std::vector<double>& surrogate);
+  Growth(const Instance& instance, const bounds::Rows& rows, const std::vector<double>& surrogate);
 
   void price(const std::vector<double>& prices);
   const std::vector<int>& order() const { return order_; }
@@ -96,7 +96,7 @@ class Growth {
 
   const Instance& instance_;
   const Sharing& sharing_;
-  const Rows& rows_;
+  const bounds::Rows& rows_;
   std::vector<std::vector<double>> weights_;  // of rows, of several knapsacks; then that of loads
   std::vector<std::vector<Group>> groups_;
   std::vector<double> prices_;

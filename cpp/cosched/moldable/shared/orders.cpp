@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
@@ -24,16 +23,13 @@ constexpr int kShortTurn = 8;  // jobs; every other one may be of all
 
 }  // namespace
 
-OrderSearch::OrderSearch(const Instance& instance, const Decoder& decoder, Rng& rng)
+OrderSearch::OrderSearch(const Instance& instance, const list::Decoder& decoder, Rng& rng)
     : instance_(instance), rng_(rng), jobs_(instance.jobs()), machine_(instance, decoder) {}
 
 // --- annealing --------------------------------------------------------------------------------
 
 void OrderSearch::begin(const Placement& from) {
-  order_.resize(jobs_);
-  std::iota(order_.begin(), order_.end(), 0);
-  std::stable_sort(order_.begin(), order_.end(),
-                   [&](int a, int b) { return from.start[a] < from.start[b]; });
+  order_ = by_start(from);
   std::vector<double> ends = from.end;
   std::sort(ends.begin(), ends.end());
   decided_.assign(jobs_, {});

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/model/placement.hpp"
-#include "cosched/moldable/shared/decoder.hpp"
 #include "cosched/moldable/shared/side_by_side.hpp"
 
 namespace cosched::moldable::shared {
@@ -23,7 +23,7 @@ namespace cosched::moldable::shared {
 class OrderSearch {
  public:
   /// What is given must outlive it, and the instance share something.
-  OrderSearch(const Instance& instance, const Decoder& decoder, Rng& rng);
+  OrderSearch(const Instance& instance, const list::Decoder& decoder, Rng& rng);
 
   /// From a schedule, cooling from `hot` to `cold`, which are shares of the makespan.  O(k^2) a job from the first
   /// changed one on, for sets of k.  May end as check_interrupt(): best() stays.

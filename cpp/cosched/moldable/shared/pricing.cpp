@@ -15,7 +15,7 @@ constexpr double kLoadStep = 1.08, kLastLoad = 6;
 
 }  // namespace
 
-ConfigurationPricing::ConfigurationPricing(const Instance& instance, const Rows& rows,
+ConfigurationPricing::ConfigurationPricing(const Instance& instance, const bounds::Rows& rows,
                                            const std::vector<double>& surrogate)
     : instance_(instance),
       sharing_(*instance.sharing()),

@@ -20,7 +20,7 @@ inline constexpr double kEnough = 5e-4;
 class ConfigurationPricing {
  public:
   /// `instance` and `rows` must outlive it.
-  ConfigurationPricing(const Instance& instance, const Rows& rows,
+  ConfigurationPricing(const Instance& instance, const bounds::Rows& rows,
                        const std::vector<double>& surrogate);
 
   struct Member {
@@ -67,7 +67,7 @@ class ConfigurationPricing {
 
   const Instance& instance_;
   const Sharing& sharing_;
-  const Rows& rows_;
+  const bounds::Rows& rows_;
   Growth growth_;
   std::vector<double> prices_;
   std::priority_queue<Node> open_;

@@ -10,7 +10,7 @@ constexpr double kDone = 1e-12;  // of a job is left
 
 }  // namespace
 
-SideBySide::SideBySide(const Instance& instance, const Decoder& decoder)
+SideBySide::SideBySide(const Instance& instance, const list::Decoder& decoder)
     : jobs_(instance.jobs()),
       machines_(instance.machines()),
       resources_(instance.sharing()->resources()),

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cosched/moldable/shared/decoder.hpp"
+#include "cosched/moldable/list/decoder.hpp"
 
 namespace cosched::moldable::shared {
 
@@ -32,7 +32,7 @@ class SideBySide {
   };
 
   /// `instance` must outlive it, and share something; counts are those of `decoder`.
-  SideBySide(const Instance& instance, const Decoder& decoder);
+  SideBySide(const Instance& instance, const list::Decoder& decoder);
 
   const std::vector<Count>& counts(int job) const { return counts_[job]; }
 

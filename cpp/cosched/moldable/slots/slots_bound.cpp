@@ -7,7 +7,6 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/model/bounds.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/slots/slot_pricing.hpp"
 
@@ -94,6 +93,7 @@ SlotsBound slots_bound(const Instance& instance, double lower, double upper,
 }
 
 SlotsBound slots_bound(const Instance& instance) {
+  if (!instance.is_alone()) return slots_bound(instance.alone());
   const double lower = dual::dual_approximation_bound(instance, dual::kDefaultTolerance);
   const SlotsOptions options;
   if (std::int64_t{instance.jobs()} * instance.useful_machines() * options.slots > kMostColumns)

@@ -125,6 +125,7 @@ TimeIndexedBound time_indexed_bound(const Instance& instance, double upper, doub
 }
 
 TimeIndexedBound time_indexed_bound(const Instance& instance) {
+  if (!instance.is_alone()) return time_indexed_bound(instance.alone());
   TimeIndexedBound result;
   if (instance.jobs() > kMostJobs) return result;
   TimeIndexedOptions options;

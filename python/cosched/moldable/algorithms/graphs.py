@@ -1,17 +1,15 @@
-"""Jobs with precedence and resources: lists with allotments, and the searches."""
+"""Jobs with precedence and resources: lists with allotments."""
 
 from __future__ import annotations
 
 import math
 
 from cosched import _core
-from cosched.core import Bound
 from cosched.core.arrays import real
 from cosched.core.choices import one_of
-from cosched.core.limits import ended_by
 from cosched.errors import InvalidInstance
 from cosched.moldable.instance import Instance
-from cosched.moldable.result import Placement, Result, make_result
+from cosched.moldable.result import Result, make_result
 
 #: The largest mu for which the local allocation has a ratio.
 _MOST_MU = (3 - math.sqrt(5)) / 2
@@ -98,37 +96,6 @@ def list_local(instance: Instance, *, model: str = "general", mu: float | None =
         raise InvalidInstance(f"mu = {used}: expected a number in (0, {_MOST_MU:.4f}]")
     placement, ratio = _core.moldable.list_local(instance._core, used)
     return make_result(instance, "list-local", placement, ratio=ratio or None)
-
-
-def search_graph(
-    instance: Instance,
-    seed: int,
-    work: int,
-    time_limit: float | None,
-    starts: list[Placement],
-) -> Result:
-    """What ``local-search`` is where there are edges."""
-    _require_known(instance, "local-search")
-    placement, value, end = _core.moldable.graph_search(
-        instance._core, seed, work, time_limit, starts
-    )
-    return make_result(
-        instance,
-        "local-search",
-        placement,
-        seed=seed,
-        own_bound=Bound(value, "work-and-path"),
-        **ended_by(end),
-    )
-
-
-def prove_graph(instance: Instance, work: int, time_limit: float | None) -> Result:
-    """What ``optimal`` is where there are edges."""
-    _require_known(instance, "optimal")
-    placement, value, end = _core.moldable.graph_optimal(instance._core, work, time_limit)
-    return make_result(
-        instance, "optimal", placement, own_bound=Bound(value, "optimal"), **ended_by(end)
-    )
 
 
 def _require_known(instance: Instance, name: str) -> None:

@@ -258,5 +258,6 @@ def replay(instance: Instance, result: Result) -> Result:
     """
     Instance.require(instance)
     Result.require(result)
-    placement = _core.moldable.replay(instance._core, result.procs, result.start, result.end)
+    given = (result.procs, result.start, result.end)
+    placement = _core.moldable.replay(instance._core, given)
     return make_result(instance, result.algorithm, placement)

@@ -11,7 +11,6 @@ from cosched.core.choices import named
 from cosched.core.limits import budget, ended_by
 from cosched.errors import InvalidInstance
 from cosched.moldable.algorithms.batches import on_line_by_batches
-from cosched.moldable.algorithms.graphs import prove_graph, search_graph
 from cosched.moldable.bounds import OPTIMAL_WORK
 from cosched.moldable.instance import KNOWING, Instance
 from cosched.moldable.result import Result, make_result, result_of_schedule
@@ -122,14 +121,11 @@ def local_search(
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, SEARCH_WORK)
     used = seed_of(seed)
-    if len(instance.edges):
-        _require_makespan("local-search", objective)
-        total = min(effort * instance.jobs, 2**62)
-        return search_graph(instance, used, total, limit, _starts(instance, start))
-    placement, end = _core.moldable.local_search(
+    placement, value, end = _core.moldable.local_search(
         instance._core, chosen, used, effort, limit, _starts(instance, start)
     )
-    return make_result(instance, "local-search", placement, seed=used, **ended_by(end))
+    more = {"own_bound": Bound(value, "work-and-path")} if len(instance.edges) else {}
+    return make_result(instance, "local-search", placement, seed=used, **more, **ended_by(end))
 
 
 def optimal(
@@ -175,21 +171,12 @@ def optimal(
     Instance.require(instance)
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, OPTIMAL_WORK)
-    if instance.sharing.slows:
+    if instance.sharing.slows or (objective == "minsum" and not len(instance.edges)):
         instance.require_unshared("optimal", KNOWING)
-    if len(instance.edges) or (instance.resources and objective == "makespan"):
-        _require_makespan("optimal", objective)
-        return prove_graph(instance, effort, limit)
-    instance.require_unshared("optimal", KNOWING)
     placement, value, end = _core.moldable.optimal(instance._core, chosen, effort, limit)
     proven = "own_bound" if objective == "makespan" else "own_minsum_bound"
     more = {proven: Bound(value, "optimal"), **ended_by(end)}
     return make_result(instance, "optimal", placement, **more)
-
-
-def _require_makespan(name: str, objective: str) -> None:
-    if objective != "makespan":
-        raise InvalidInstance(f"{name}: objective = 'minsum' with edges: expected 'makespan'")
 
 
 def _starts(instance: Instance, start: core.Result | Schedule | None) -> list[Any]:

@@ -6,7 +6,7 @@
 
 #include "cosched/moldable/model/instance.hpp"
 
-namespace cosched::moldable::shared {
+namespace cosched::moldable::bounds {
 
 /// What a `unit` of time of job i on a count takes of each row, as a share: processors, resources, and traffic where i
 /// waits for all of it (stall 1).
@@ -37,15 +37,15 @@ struct Area {
 /// The prices at which the jobs' cheapest counts cost most.
 Area dearest_area(const Rows& rows, const std::vector<int>& jobs);
 
-/// As moldable::area_bound, with a row a resource, and one of traffic:
+/// What area_bound (makespan.hpp) adds where jobs share something: a row a resource, and one of traffic,
 ///
 ///   minimise C : sum_iq x_iq q t_i(q) <= m C,  sum x_iq a_ir(q) t_i(q) <= A_r C,  sum_q x_iq = 1
 ///
 /// and sum over jobs with stall 1 of x b t <= B C (together they never finish more than B a second).  Valid because
 /// every factor is >= 1.  By prices of the rows, which are a game; for each release the jobs from then on.
-double area_bound(const Instance& instance);
+double dearest_areas(const Instance& instance);
 
 /// A bound that rounding errors of `terms` terms do not lift.
 double rounded_down(double value, int terms);
 
-}  // namespace cosched::moldable::shared
+}  // namespace cosched::moldable::bounds

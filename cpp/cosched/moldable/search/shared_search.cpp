@@ -1,26 +1,23 @@
-#include "cosched/moldable/shared/search.hpp"
+#include "cosched/moldable/search/shared_search.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
-#include <string>
 #include <utility>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/model/bounds.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
+#include "cosched/moldable/dual/list_graham.hpp"
+#include "cosched/moldable/list/baselines.hpp"
+#include "cosched/moldable/list/decoder.hpp"
+#include "cosched/moldable/search/order_chains.hpp"
 #include "cosched/moldable/shared/beam.hpp"
-#include "cosched/moldable/shared/chains.hpp"
 #include "cosched/moldable/shared/configurations.hpp"
-#include "cosched/moldable/shared/lists.hpp"
 
-namespace cosched::moldable::shared {
+namespace cosched::moldable::search {
 namespace {
-
-using search::Objective;
 
 constexpr double kFirstTemperature = 0.012, kLastTemperature = 0.0003;
 constexpr int kNear = 6;  // places in the order between jobs that are exchanged every other time
@@ -41,13 +38,13 @@ constexpr std::int64_t kPriceWork = 10'000'000;
 
 class ListSearch {
  public:
-  ListSearch(const Instance& instance, const search::SearchOptions& options)
+  ListSearch(const Instance& instance, const SearchOptions& options)
       : instance_(instance),
         objective_(options.objective),
         decoder_(instance),
         rng_(options.seed) {}
 
-  Decoder& decoder() { return decoder_; }
+  list::Decoder& decoder() { return decoder_; }
 
   /// A schedule that is feasible as it stands.
   void offer(const Placement& placement) {
@@ -61,8 +58,8 @@ class ListSearch {
   }
 
   /// Under every threshold, and at the prices.
-  void offer(List list) {
-    for (const double theta : kThetas) {
+  void offer(list::List list) {
+    for (const double theta : list::kThetas) {
       list.theta = theta;
       consider(list);
     }
@@ -81,7 +78,7 @@ class ListSearch {
         if (k > 0) value_of_job *= 1 + kNoise * (2 * rng_.uniform() - 1);
       const Placement placement = decoder_.greedy(near);
       offer(placement);
-      List list = as_list(decoder_, placement);
+      list::List list = list::as_list(decoder_, placement);
       list.prices = near;
       consider(list);
     }
@@ -112,9 +109,9 @@ class ListSearch {
       std::vector<double> near = prices_;
       const double noise = drawn_ == 0 ? 0 : kBeamNoise[drawn_ / 2 % 2];
       for (double& price : near) price *= 1 + noise * (2 * rng_.uniform() - 1);
-      const BeamOptions options{std::min(kWidth, 1 << std::min(2 * drawn_, 20)), kBranches,
-                                kWastes[drawn_ % 2]};
-      const auto found = beam(instance_, decoder_, near, options, operations);
+      const shared::BeamOptions options{std::min(kWidth, 1 << std::min(2 * drawn_, 20)), kBranches,
+                                        kWastes[drawn_ % 2]};
+      const auto found = shared::beam(instance_, decoder_, near, options, operations);
       if (!found) return;
       offer(*found);
       ++drawn_;
@@ -122,7 +119,7 @@ class ListSearch {
   }
 
   void anneal(std::int64_t work, double heat) {
-    List now = start_;
+    list::List now = start_;
     double current = start_value_;
     const double total = seconds_left(), scale = start_value_;
     const std::int64_t begin = decoder_.operations();
@@ -132,7 +129,7 @@ class ListSearch {
       const double temperature =
           scale * first * std::pow(kLastTemperature / first, std::max(done, passed));
       for (int k = 0; k < 8; ++k) {
-        List next = changed(now);
+        list::List next = changed(now);
         const Placement placement = decoder_.run(next);
         const double found = value(placement);
         offer(placement);
@@ -151,7 +148,7 @@ class ListSearch {
     }
   }
 
-  void consider(const List& list) {
+  void consider(const list::List& list) {
     const Placement placement = decoder_.run(list);
     const double found = value(placement);
     offer(placement);
@@ -168,8 +165,8 @@ class ListSearch {
     return found.makespan + kPlateau * sum / placement.jobs();
   }
 
-  List changed(const List& from) {
-    List to = from;
+  list::List changed(const list::List& from) {
+    list::List to = from;
     const int n = instance_.jobs();
     const std::uint64_t kind = rng_.below(16);
     const auto a = static_cast<int>(rng_.below(n));
@@ -180,7 +177,7 @@ class ListSearch {
       if (to.prices.empty()) to.prices = prices_;
       to.prices[a] *= 1 + kNoise * (2 * rng_.uniform() - 1);
     } else if (kind == 0) {
-      to.theta = kThetas[rng_.below(std::size(kThetas))];
+      to.theta = list::kThetas[rng_.below(std::size(list::kThetas))];
       to.prices.clear();
     } else if (kind < 7) {
       const auto& counts = decoder_.counts(a);
@@ -205,11 +202,11 @@ class ListSearch {
 
   const Instance& instance_;
   Objective objective_;
-  Decoder decoder_;
+  list::Decoder decoder_;
   Rng rng_;
   Placement best_;
   std::pair<double, double> best_key_;
-  List start_;  // the best list
+  list::List start_;  // the best list
   std::vector<double> prices_;
   double start_value_ = kInfinity;
   int drawn_ = 0;  // beams
@@ -225,30 +222,28 @@ Instance unslowed(const Instance& instance) {
 }
 
 // What the same search finds for jobs that slow nobody, with the same work: knowing them is never worse.
-Placement plain_search(const Instance& instance, search::SearchOptions options) {
+Placement plain_search(const Instance& instance, SearchOptions options) {
   options.starts.clear();
   options.proof = false;
   options.time_limit.reset();
   if (seconds_left() < kInfinity) options.time_limit = std::max(0.0, seconds_left() / 4);
   const Instance plain = instance.sharing()->slows() ? unslowed(instance) : instance.alone();
-  return (plain.sharing() != nullptr ? shared::local_search(plain, options)
-                                     : search::local_search(plain, options))
-      .placement;
+  return local_search(plain, options).placement;
 }
 
 void offer_lists(const Instance& instance, ListSearch& made) {
-  Decoder& decoder = made.decoder();
+  list::Decoder& decoder = made.decoder();
   const int n = instance.jobs();
   for (const int share : {1, 2, 4, 8, 16}) {
     Allotment procs(n, std::max(1, instance.machines() / share));
     procs = decoder.fitting(procs);
-    List longest{{}, procs, 0, {}};
+    list::List longest{{}, procs, 0, {}};
     for (int i = 0; i < n; ++i) longest.order.push_back(i);
     std::stable_sort(longest.order.begin(), longest.order.end(), [&](int a, int b) {
       return instance.given(a, procs[a]) > instance.given(b, procs[b]);
     });
     made.offer(longest);
-    List urgent = longest;
+    list::List urgent = longest;
     std::stable_sort(urgent.order.begin(), urgent.order.end(), [&](int a, int b) {
       return instance.weight(a) * instance.given(b, procs[b]) >
              instance.weight(b) * instance.given(a, procs[a]);
@@ -257,57 +252,49 @@ void offer_lists(const Instance& instance, ListSearch& made) {
   }
 }
 
-std::int64_t total_of(const Instance& instance, std::int64_t work) {
-  const std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
-  return work > most / instance.jobs() ? most : work * instance.jobs();
-}
-
 }  // namespace
 
-search::SearchResult local_search(const Instance& instance, const search::SearchOptions& options) {
-  if (options.work < 0)
-    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
-  const ScopedTimeLimit limit(options.time_limit);
+SearchResult shared_search(const Instance& instance, const SearchOptions& options) {
   ListSearch made(instance, options);
   unhurried([&] {
     offer_lists(instance, made);
     for (const Placement& start : options.starts) {
       made.offer(start);
-      made.offer(as_list(made.decoder(), start));
+      made.offer(list::as_list(made.decoder(), start));
     }
-    if (!instance.has_releases()) made.offer(gang(instance));
+    if (!instance.has_releases()) made.offer(list::gang(instance));
   });
-  search::SearchResult result;
+  SearchResult result;
   result.complete = finishes_within(std::nullopt, [&] {
     if (options.work == 0) return;
     if (!instance.has_releases())
       for (const dual::ListOrder order :
            {dual::ListOrder::shelf, dual::ListOrder::lptf, dual::ListOrder::saf}) {
-        const Placement found = shared::list_graham(instance, order, dual::kDefaultTolerance);
+        const Placement found = dual::list_graham(instance, order);
         made.offer(found);
-        made.offer(as_list(made.decoder(), found));
+        made.offer(list::as_list(made.decoder(), found));
       }
     if (instance.jobs() <= kMostPriced) {
-      std::vector<double> prices = configuration_prices(instance, kPriceWork);
+      std::vector<double> prices = shared::configuration_prices(instance, kPriceWork);
       if (!prices.empty()) made.price(std::move(prices), kDraws);
     }
     // Resources alone: the search as if there were none gives an order; else the one that knows them.
     const Placement plain = plain_search(instance, options);
-    made.offer(as_list(made.decoder(), plain));
-    if (instance.sharing()->slows()) made.offer(replayed(instance, plain));
+    made.offer(list::as_list(made.decoder(), plain));
+    if (instance.sharing()->slows()) made.offer(list::replayed(instance, plain));
     if (options.work >= kUnlimitedWork / 2)
-      in_rounds(search::kSearchWork, [&](std::int64_t part, int number) {
-        made.run(total_of(instance, part), number % 2 == 0 ? 1 : 0.4);
+      in_rounds(kSearchWork, [&](std::int64_t part, int number) {
+        made.run(total_work(instance, part), number % 2 == 0 ? 1 : 0.4);
         return true;
       });
     else
-      made.spend(total_of(instance, options.work));
+      made.spend(total_work(instance, options.work));
   });
   result.placement = made.best();
-  const double least = std::max(longest_bound(instance), moldable::area_bound(instance));
+  const double least = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
   result.proved = options.objective == Objective::makespan &&
                   makespan(result.placement) <= least * (1 + kExactTolerance);
   return result;
 }
 
-}  // namespace cosched::moldable::shared
+}  // namespace cosched::moldable::search

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "cosched/core/rng.hpp"
+#include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/model/placement.hpp"
-#include "cosched/moldable/shared/decoder.hpp"
 
-namespace cosched::moldable::shared {
+namespace cosched::moldable::search {
 
 /// The shortest of generations of independent annealings (orders.hpp): hot, where what they start from is forgotten,
 /// then warm, from the best so far; `operations` of OrderSearch in all.  Each has a seed of its own from `rng`, and
@@ -13,7 +13,7 @@ namespace cosched::moldable::shared {
 /// returns the shortest until then; the next check_interrupt() throws.
 ///
 /// Requires what OrderSearch requires.
-Placement anneal_orders(const Instance& instance, const Decoder& decoder, const Placement& from,
-                        double operations, Rng& rng);
+Placement anneal_orders(const Instance& instance, const list::Decoder& decoder,
+                        const Placement& from, double operations, Rng& rng);
 
-}  // namespace cosched::moldable::shared
+}  // namespace cosched::moldable::search

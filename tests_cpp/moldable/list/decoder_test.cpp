@@ -1,13 +1,12 @@
-#include "cosched/moldable/shared/decoder.hpp"
+#include "cosched/moldable/list/decoder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/shared/beam.hpp"
 
-namespace cosched::moldable::shared {
+namespace cosched::moldable::list {
 namespace {
 
 Instance slow_threes() {
@@ -69,21 +68,6 @@ TEST(Decoder, GreedyGrowsCounts) {
   EXPECT_EQ(made.start, (std::vector<double>{0, 0}));
 }
 
-TEST(Beam, WaitsWhereThatIsWorthMore) {
-  const Instance instance = slow_threes();
-  const Decoder decoder(instance);
-  const std::vector<double> prices{4, 4, 4};
-  std::int64_t operations = 10'000;
-  const auto found = beam(instance, decoder, prices, {}, operations);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(makespan(*found), 12);
-  EXPECT_GT(operations, 0);
-  check::validate(instance, to_schedule(instance, *found));
-  operations = 0;
-  EXPECT_FALSE(beam(instance, decoder, prices, {}, operations));
-  EXPECT_LT(operations, 0);
-}
-
 TEST(Decoder, NeedsAreKept) {
   const Instance instance = Instance(Times(Table{{4}, {2}, {2}}), {1, 1, 1}, {}, 3)
                                 .with(std::make_shared<const Sharing>(
@@ -95,4 +79,4 @@ TEST(Decoder, NeedsAreKept) {
 }
 
 }  // namespace
-}  // namespace cosched::moldable::shared
+}  // namespace cosched::moldable::list

@@ -1,4 +1,4 @@
-#include "cosched/moldable/shared/chains.hpp"
+#include "cosched/moldable/search/order_chains.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "cosched/moldable/search/chains.hpp"
 #include "cosched/moldable/shared/orders.hpp"
 
-namespace cosched::moldable::shared {
+namespace cosched::moldable::search {
 namespace {
 
 // Several differ more than one gains by taking as long as all.
@@ -19,8 +19,8 @@ constexpr double kWarmShare = 0.6;  // of the operations
 
 }  // namespace
 
-Placement anneal_orders(const Instance& instance, const Decoder& decoder, const Placement& from,
-                        double operations, Rng& rng) {
+Placement anneal_orders(const Instance& instance, const list::Decoder& decoder,
+                        const Placement& from, double operations, Rng& rng) {
   Placement best = from;
   const auto generation = [&](int chains, double hot, double share) {
     std::vector<std::uint64_t> seeds;
@@ -28,11 +28,11 @@ Placement anneal_orders(const Instance& instance, const Decoder& decoder, const 
     const auto each = static_cast<std::int64_t>(share * operations / chains);
     const Placement start = best;
     return finishes_within(std::nullopt, [&] {
-      search::in_chains(
+      in_chains(
           chains,
-          [&](int k, const search::Offer& offer) {
+          [&](int k, const Offer& offer) {
             Rng own(seeds[k]);
-            OrderSearch orders(instance, decoder, own);
+            shared::OrderSearch orders(instance, decoder, own);
             const bool ended =
                 finishes_within(std::nullopt, [&] { orders.anneal(start, hot, kCold, each); });
             if (Placement found = orders.best(); found.jobs() > 0) offer(std::move(found));
@@ -49,4 +49,4 @@ Placement anneal_orders(const Instance& instance, const Decoder& decoder, const 
   return best;
 }
 
-}  // namespace cosched::moldable::shared
+}  // namespace cosched::moldable::search

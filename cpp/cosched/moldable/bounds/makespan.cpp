@@ -1,12 +1,13 @@
-#include "cosched/moldable/model/bounds.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
 
 #include <algorithm>
 #include <numeric>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/moldable/bounds/areas.hpp"
 
-namespace cosched::moldable {
+namespace cosched::moldable::bounds {
 namespace {
 
 // Jobs from the latest release to the first.
@@ -30,6 +31,16 @@ bool windows_hold(const Instance& instance, const std::vector<int>& order, doubl
   return true;
 }
 
+// Processors alone: max_r (r + sum_{r_i >= r} min_q q t_i(q) / m).
+double work_bound(const Instance& instance) {
+  double area = 0, bound = 0;
+  for (const int i : latest_first(instance)) {
+    area += instance.least_work(i);
+    bound = std::max(bound, instance.release(i) + area / instance.machines());
+  }
+  return bound;
+}
+
 }  // namespace
 
 double longest_bound(const Instance& instance) {
@@ -40,17 +51,13 @@ double longest_bound(const Instance& instance) {
 }
 
 double area_bound(const Instance& instance) {
-  double area = 0, bound = 0;
-  for (const int i : latest_first(instance)) {
-    area += instance.least_work(i);
-    bound = std::max(bound, instance.release(i) + area / instance.machines());
-  }
-  return bound;
+  const double work = work_bound(instance);
+  return instance.sharing() == nullptr ? work : std::max(work, dearest_areas(instance));
 }
 
 double window_bound(const Instance& instance) {
   const std::vector<int> order = latest_first(instance);
-  double low = std::max(longest_bound(instance), area_bound(instance));
+  double low = std::max(longest_bound(instance), work_bound(instance));
   if (windows_hold(instance, order, low)) return low;
   double high = 2 * low;
   while (!windows_hold(instance, order, high)) {
@@ -66,4 +73,4 @@ double window_bound(const Instance& instance) {
   return low;
 }
 
-}  // namespace cosched::moldable
+}  // namespace cosched::moldable::bounds

@@ -1,4 +1,4 @@
-#include "cosched/moldable/shared/area.hpp"
+#include "cosched/moldable/bounds/areas.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -7,10 +7,9 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/moldable/model/bounds.hpp"
 #include "cosched/opt/matrix_game.hpp"
 
-namespace cosched::moldable::shared {
+namespace cosched::moldable::bounds {
 namespace {
 
 constexpr int kMostGameRounds = 200;
@@ -74,12 +73,12 @@ Area dearest_area(const Rows& rows, const std::vector<int>& jobs) {
   return best;
 }
 
-double area_bound(const Instance& instance) {
+double dearest_areas(const Instance& instance) {
   const Rows rows(instance);
   std::vector<double> releases(instance.releases());
   std::sort(releases.begin(), releases.end());
   releases.erase(std::unique(releases.begin(), releases.end()), releases.end());
-  double best = moldable::area_bound(instance);
+  double best = 0;
   const std::size_t step = releases.size() / kMostReleases + 1;
   for (std::size_t k = 0; k < releases.size(); k += step) {
     std::vector<int> jobs;
@@ -94,4 +93,5 @@ double area_bound(const Instance& instance) {
 double rounded_down(double value, int terms) {
   return value * (1 - 4 * (terms + 8.0) * std::numeric_limits<double>::epsilon());
 }
-}  // namespace cosched::moldable::shared
+
+}  // namespace cosched::moldable::bounds

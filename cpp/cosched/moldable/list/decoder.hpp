@@ -6,7 +6,12 @@
 
 #include "cosched/moldable/model/placement.hpp"
 
-namespace cosched::moldable::shared {
+namespace cosched::moldable::list {
+
+/// The counts of job i that are worth a look where jobs share something, by increasing processors.
+std::vector<Choice> fitting_counts(const Instance& instance, int i);
+/// Of an allotment the most processors up to its own on which each job fits.
+Allotment fitting(const Instance& instance, const Allotment& procs);
 
 /// At 0, at each release and at each end the first waiting jobs of `order` start that fit beside what runs and are not
 /// banned: job i beside j where 1/s_ij + 1/s_ji < theta, s the slow-downs of the two alone together.  theta 0: no bans;
@@ -66,4 +71,8 @@ List as_list(const Decoder& decoder, const Placement& placement);
 /// it fits.
 Placement replayed(const Instance& instance, const Placement& placement);
 
-}  // namespace cosched::moldable::shared
+/// The greatest start + t_i f_i, f_i the greatest factor that job i meets: what law-abiding plans promise
+/// that know constant factors alone.
+double makespan_if_constant(const Instance& instance, const Placement& placement);
+
+}  // namespace cosched::moldable::list

@@ -1,4 +1,4 @@
-#include "cosched/moldable/graph/search.hpp"
+#include "cosched/moldable/graph/decoder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,34 +21,6 @@ Instance random_graph(Rng& rng, int jobs, int machines) {
   }
   return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
       .after(std::make_shared<const TaskGraph>(jobs, edges));
-}
-
-TEST(GraphSearch, NeverAboveTheProofNorBelowIt) {
-  Rng rng(4);
-  for (int round = 0; round < 20; ++round) {
-    const Instance instance = random_graph(rng, 5, 3);
-    const Found proved = optimal(instance, {0, 100'000'000, std::nullopt, {}});
-    ASSERT_TRUE(proved.proved);
-    const Found found = local_search(instance, {1, 50'000, std::nullopt, {}});
-    check::validate(instance, to_schedule(instance, found.placement));
-    EXPECT_GE(makespan(found.placement), makespan(proved.placement) * (1 - 1e-9));
-    EXPECT_LE(found.bound, makespan(proved.placement) * (1 + 1e-9));
-    EXPECT_LE(makespan(found.placement), makespan(proved.placement) * 1.15);
-  }
-}
-
-TEST(GraphSearch, KeepsAStartThatIsBetter) {
-  Rng rng(5);
-  const Instance instance = random_graph(rng, 7, 3);
-  const Found best = optimal(instance, {0, 400'000'000, std::nullopt, {}});
-  const Found found = local_search(instance, {0, 0, std::nullopt, {best.placement}});
-  EXPECT_DOUBLE_EQ(makespan(found.placement), makespan(best.placement));
-}
-
-TEST(GraphSearch, OptimalTakesFewJobs) {
-  Rng rng(6);
-  const Instance instance = random_graph(rng, kMostExactJobs + 1, 2);
-  EXPECT_THROW(optimal(instance, {}), InvalidInstance);
 }
 
 TEST(Decoder, JustifyingNeverLengthens) {

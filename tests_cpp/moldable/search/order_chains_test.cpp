@@ -1,4 +1,4 @@
-#include "cosched/moldable/shared/chains.hpp"
+#include "cosched/moldable/search/order_chains.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/shared/lists.hpp"
+#include "cosched/moldable/list/baselines.hpp"
 
-namespace cosched::moldable::shared {
+namespace cosched::moldable::search {
 namespace {
 
 Instance twelve() {
@@ -28,8 +28,8 @@ Instance twelve() {
 
 TEST(Chains, OfASeedAreTheSameAndShorterThanTheirStart) {
   const Instance instance = twelve();
-  const Decoder decoder(instance);
-  const Placement from = gang(instance);
+  const list::Decoder decoder(instance);
+  const Placement from = list::gang(instance);
   const auto made = [&] {
     Rng rng(1);
     return anneal_orders(instance, decoder, from, 200'000, rng);
@@ -42,8 +42,8 @@ TEST(Chains, OfASeedAreTheSameAndShorterThanTheirStart) {
 
 TEST(Chains, ReturnWhatTheyHaveWhenTheTimeIsOver) {
   const Instance instance = twelve();
-  const Decoder decoder(instance);
-  const Placement from = gang(instance);
+  const list::Decoder decoder(instance);
+  const Placement from = list::gang(instance);
   Rng rng(1);
   const ScopedTimeLimit limit(0.02);
   const Placement made = anneal_orders(instance, decoder, from, 1e15, rng);
@@ -53,4 +53,4 @@ TEST(Chains, ReturnWhatTheyHaveWhenTheTimeIsOver) {
 }
 
 }  // namespace
-}  // namespace cosched::moldable::shared
+}  // namespace cosched::moldable::search

@@ -1,10 +1,12 @@
-#include "cosched/moldable/shared/area.hpp"
+#include "cosched/moldable/bounds/areas.hpp"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 
-namespace cosched::moldable::shared {
+#include "cosched/moldable/bounds/makespan.hpp"
+
+namespace cosched::moldable::bounds {
 namespace {
 
 TEST(Areas, AreaHasARowAResource) {
@@ -13,8 +15,8 @@ TEST(Areas, AreaHasARowAResource) {
                                 .with(std::make_shared<const Sharing>(
                                     3, std::vector<Resource>{{"memory", 4, {{4}, {4}, {2}}}},
                                     std::nullopt, std::nullopt));
-  EXPECT_NEAR(shared::area_bound(instance), 7, 1e-9);
+  EXPECT_NEAR(area_bound(instance), 7, 1e-9);
 }
 
 }  // namespace
-}  // namespace cosched::moldable::shared
+}  // namespace cosched::moldable::bounds

@@ -1,22 +1,13 @@
-#include "cosched/moldable/shared/decoder.hpp"
+#include "cosched/moldable/list/decoder.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 
-namespace cosched::moldable::shared {
+namespace cosched::moldable::list {
 namespace {
-
-std::vector<int> by_start(const Placement& placement) {
-  std::vector<int> order(placement.jobs());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return placement.start[a] < placement.start[b]; });
-  return order;
-}
 
 bool fits_beside(const Sharing& sharing, const std::vector<Run>& running, const Run& run) {
   for (int r = 0; r < sharing.resources(); ++r) {
@@ -29,11 +20,18 @@ bool fits_beside(const Sharing& sharing, const std::vector<Run>& running, const 
 
 }  // namespace
 
+std::vector<Choice> fitting_counts(const Instance& instance, int i) {
+  return choices(*instance.sharing(), i, instance.useful_machines(),
+                 [&](int q) { return instance.given(i, q); });
+}
+
+Allotment fitting(const Instance& instance, const Allotment& procs) {
+  return instance.sharing() == nullptr ? procs : Decoder(instance).fitting(procs);
+}
+
 Decoder::Decoder(const Instance& instance)
     : instance_(instance), sharing_(*instance.sharing()), running_(instance.sharing()) {
-  for (int i = 0; i < instance.jobs(); ++i)
-    counts_.push_back(choices(sharing_, i, instance.useful_machines(),
-                              [&](int q) { return instance.given(i, q); }));
+  for (int i = 0; i < instance.jobs(); ++i) counts_.push_back(fitting_counts(instance, i));
 }
 
 int Decoder::nearest(int i, int q) const {
@@ -247,4 +245,22 @@ Placement replayed(const Instance& instance, const Placement& placement) {
   return made;
 }
 
-}  // namespace cosched::moldable::shared
+double makespan_if_constant(const Instance& instance, const Placement& placement) {
+  double longest = 0;
+  std::vector<double> greatest(placement.jobs(), 1);
+  for (int at = 0; at < placement.jobs(); ++at) {  // sets grow at starts alone
+    std::vector<Run> set;
+    for (int i = 0; i < placement.jobs(); ++i)
+      if (placement.start[i] <= placement.start[at] && placement.end[i] > placement.start[at])
+        set.push_back({i, placement.procs[i], instance.given(i, placement.procs[i])});
+    const std::vector<double> factors = instance.sharing()->factors(set);
+    for (std::size_t k = 0; k < set.size(); ++k)
+      greatest[set[k].task] = std::max(greatest[set[k].task], factors[k]);
+  }
+  for (int i = 0; i < placement.jobs(); ++i)
+    longest =
+        std::max(longest, placement.start[i] + instance.given(i, placement.procs[i]) * greatest[i]);
+  return longest;
+}
+
+}  // namespace cosched::moldable::list

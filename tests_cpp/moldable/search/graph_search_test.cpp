@@ -1,0 +1,83 @@
+#include "cosched/moldable/search/graph_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "cosched/core/rng.hpp"
+#include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/list/baselines.hpp"
+#include "cosched/moldable/search/graph_proof.hpp"
+#include "cosched/moldable/search/optimal.hpp"
+
+namespace cosched::moldable::search {
+namespace {
+
+Instance random_graph(Rng& rng, int jobs, int machines) {
+  Table times(jobs, machines);
+  std::vector<Edge> edges;
+  for (int i = 0; i < jobs; ++i) {
+    for (int q = 0; q < machines; ++q)
+      times(i, q) = q == 0 ? 1 + 9 * rng.uniform() : times(i, q - 1) * (0.5 + 0.5 * rng.uniform());
+    for (int k = i + 1; k < jobs; ++k)
+      if (rng.uniform() < 0.3) edges.emplace_back(i, k);
+  }
+  return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
+      .after(std::make_shared<const TaskGraph>(jobs, edges));
+}
+
+TEST(GraphSearch, NeverAboveTheProofNorBelowIt) {
+  Rng rng(4);
+  for (int round = 0; round < 20; ++round) {
+    const Instance instance = random_graph(rng, 5, 3);
+    const Proof proved = optimal(instance, {Objective::makespan, 100'000'000});
+    ASSERT_TRUE(proved.proved);
+    const SearchResult found = local_search(instance, {Objective::makespan, 1, 10'000, {}, {}});
+    check::validate(instance, to_schedule(instance, found.placement));
+    EXPECT_GE(makespan(found.placement), makespan(proved.placement) * (1 - 1e-9));
+    EXPECT_LE(found.bound, makespan(proved.placement) * (1 + 1e-9));
+    EXPECT_LE(makespan(found.placement), makespan(proved.placement) * 1.15);
+  }
+}
+
+TEST(GraphSearch, KeepsAStartThatIsBetter) {
+  Rng rng(5);
+  const Instance instance = random_graph(rng, 7, 3);
+  const Proof best = optimal(instance, {Objective::makespan, 400'000'000});
+  const SearchResult found =
+      local_search(instance, {Objective::makespan, 0, 0, std::nullopt, {best.placement}});
+  EXPECT_DOUBLE_EQ(makespan(found.placement), makespan(best.placement));
+}
+
+TEST(GraphSearch, OptimalTakesFewJobs) {
+  Rng rng(6);
+  const Instance instance = random_graph(rng, kMostGraphJobs + 1, 2);
+  EXPECT_THROW(optimal(instance), InvalidInstance);
+  EXPECT_THROW(local_search(instance, {Objective::minsum, 0, 0, {}, {}}), InvalidInstance);
+}
+
+// What the instance states is what is solved, whoever asks.
+TEST(LocalSearch, SolvesWhatTheInstanceStates) {
+  const Matrix<double> slow{{1, 3}, {3, 1}};
+  const Instance plain(Times(Table{{4}, {4}}), {1, 1}, {}, 2);
+  const Instance shared = plain.with(std::make_shared<const Sharing>(
+      2, std::vector<Resource>{}, Slowdowns{slow, {}}, std::nullopt));
+  const Instance needy = plain.with(std::make_shared<const Sharing>(
+      2, std::vector<Resource>{{"memory", 3, {{2}, {2}}}}, std::nullopt, std::nullopt));
+  const Instance ordered =
+      plain.after(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{1, 0}}));
+  EXPECT_EQ(makespan(local_search(plain, {}).placement), 4);
+  for (const Instance* instance : {&shared, &needy, &ordered}) {
+    const Placement found = local_search(*instance, {}).placement;
+    EXPECT_EQ(makespan(found), 8);
+    check::validate(*instance, to_schedule(*instance, found));
+  }
+  EXPECT_EQ(optimal(needy).bound, 8);
+  EXPECT_EQ(optimal(ordered).bound, 8);
+  EXPECT_THROW(optimal(shared), InvalidInstance);
+  EXPECT_EQ(makespan(list::sequential(needy)), 8);
+  EXPECT_THROW(list::sequential(ordered), InvalidInstance);
+}
+
+}  // namespace
+}  // namespace cosched::moldable::search
