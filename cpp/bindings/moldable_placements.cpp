@@ -7,20 +7,21 @@
 
 namespace pybind11::detail {
 
-using cosched::bindings::IntArray;
-using cosched::bindings::RealArray;
-using cosched::moldable::Placement;
+using MoldablePlacement = cosched::moldable::Placement;
 
-bool type_caster<Placement>::load(handle source, bool convert) {
-  make_caster<std::tuple<IntArray, RealArray, RealArray>> columns;
+bool type_caster<MoldablePlacement>::load(handle source, bool convert) {
+  using Columns = std::tuple<cosched::bindings::IntArray, cosched::bindings::RealArray,
+                             cosched::bindings::RealArray>;
+  make_caster<Columns> columns;
   if (!columns.load(source, convert)) return false;
-  const auto& [procs, start, end] = cast_op<std::tuple<IntArray, RealArray, RealArray>>(columns);
+  const auto& [procs, start, end] = cast_op<Columns>(columns);
   value = {cosched::bindings::to_ints(procs, "procs"), cosched::bindings::to_reals(start),
            cosched::bindings::to_reals(end)};
   return true;
 }
 
-handle type_caster<Placement>::cast(const Placement& placement, return_value_policy, handle) {
+handle type_caster<MoldablePlacement>::cast(const MoldablePlacement& placement, return_value_policy,
+                                            handle) {
   return make_tuple(cosched::bindings::int_array(placement.procs),
                     cosched::bindings::real_array(placement.start),
                     cosched::bindings::real_array(placement.end))
