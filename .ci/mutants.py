@@ -5,9 +5,10 @@
 tests_cpp/FAMILY/mutants.txt has a change a line: its rule or room, a file below cpp/cosched/FAMILY,
 what stands there once, `` => ``, and what is put in its place. Of slurm there is one for each rule
 of RULES.md; of the others twenty for each room named in the list. A line that begins with ``~`` is
-a move of a search, which costs time or quality alone: it is not tried. Sources are copied to
-BUILD/source and changed there, one after another; of each change the tests that fail are printed
-(or the clock, where they do not end and none has failed before). Exit code 1: for one none did.
+a move of a search, which costs time or quality alone, with ``=`` no change of what is done: neither
+is tried. Sources are copied to BUILD/source and changed there, one after another; of each change
+the tests that fail are printed (or the clock, where they do not end and none has failed before), and
+at last how many of each room were noticed. Exit code 1: for one none did.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).parents[1]
@@ -29,7 +31,7 @@ def changes(path: Path) -> list[tuple[str, str, str, str]]:
     """(rule, file, old, new) of each line."""
     found = []
     for line in path.read_text().splitlines():
-        if line and not line.startswith(("#", "~")):
+        if line and not line.startswith(("#", "~", "=")):
             rule, name, change = line.split(" ", 2)
             old, new = (part.replace("\\n", "\n") for part in change.split(" => "))
             found.append((rule, name, old, new))
@@ -80,28 +82,38 @@ def failing(build: Path, family: str, tests: str) -> list[str]:
     return names or ([end] if end else [])
 
 
-def survivors(build: Path, source: Path, family: str, only: list[str]) -> tuple[int, int]:
-    """How many changes of a family no test notices, and how many were tried."""
+def untried(path: Path, mark: str) -> Counter[str]:
+    """Of each room, how many changes have this mark."""
+    return Counter(
+        line.split()[1].split("/")[0]
+        for line in path.read_text().splitlines()
+        if line.startswith(mark)
+    )
+
+
+def survivors(build: Path, source: Path, family: str, only: list[str]) -> Counter[tuple[str, bool]]:
+    """How many changes of each room a test notices, and how many none does."""
     every = changes(HERE / "tests_cpp" / family / "mutants.txt")
     chosen = [change for change in every if not only or change[0] in only]
     rooms = {suites(family, name) for _, name, _, _ in chosen}
     if chosen and (broken := failing(build, family, ":".join(sorted(rooms)))):
         sys.exit(f"{family} as it is: {', '.join(broken)}")
-    survived = 0
+    counts: Counter[tuple[str, bool]] = Counter()
     for rule, name, old, new in chosen:
+        room = name.split("/")[0]
         path = source / "cpp" / "cosched" / family / name
         text = path.read_text()
         if text.count(old) != 1:
             print(f"{rule:6} {name}: {old!r} stands there {text.count(old)} times: expected once")
-            survived += 1
+            counts[room, False] += 1
             continue
         path.write_text(text.replace(old, new))
         tests = failing(build, family, suites(family, name))
         path.write_text(text)
-        survived += tests in ([], ["the compiler"])
+        counts[room, tests not in ([], ["the compiler"])] += 1
         print(f"{rule:6} {name}: {old!r} => {new!r}: {', '.join(tests[:3]) or 'NO TEST FAILS'}",
               flush=True)  # fmt: skip
-    return survived, len(chosen)
+    return counts
 
 
 def main() -> int:
@@ -117,9 +129,17 @@ def main() -> int:
          "-DCOSCHED_BUILD_TESTS=ON"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    counts = [survivors(args.build, source, family, args.only) for family in args.family]
-    survived, tried = map(sum, zip(*counts, strict=True))
-    print(f"{survived} of {tried} without a test")
+    counts = {family: survivors(args.build, source, family, args.only) for family in args.family}
+    print(f"\n{'room':20}{'changes':>9}{'noticed':>9}{'moves of a search':>19}{'no change':>11}")
+    for family, of_rooms in counts.items():
+        path = HERE / "tests_cpp" / family / "mutants.txt"
+        moves, same = untried(path, "~"), untried(path, "=")
+        for room in sorted({room for room, _ in of_rooms}):
+            noticed, missed = of_rooms[room, True], of_rooms[room, False]
+            print(f"{family + '/' + room:20}{noticed + missed:9}{noticed:9}"
+                  f"{moves[room]:19}{same[room]:11}")  # fmt: skip
+    survived = sum(of_rooms[key] for of_rooms in counts.values() for key in of_rooms if not key[1])
+    print(f"{survived} without a test")
     return 1 if survived else 0
 
 

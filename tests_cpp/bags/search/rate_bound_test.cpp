@@ -98,6 +98,19 @@ TEST(Dive, PlacesEveryTaskWithinTheLimitOrNothing) {
   EXPECT_GT(placed, 20);
 }
 
+TEST(Recreation, IsOfNoUseWhereNothingIsGained) {
+  const Instance instance({2}, {2, 2}, Table{{1, 1}}, Table{{1, 3}}, 1, 1);
+  Rng rng(1);
+  const auto anew = [&](int j) {  // of a plan on machine type j
+    const Plan plan = plan_of_runs(instance, {{0, j, 0, 1}, {0, j, 1, 1}});
+    return search::Recreation(instance, plan, {1}).attempt(plan.makespan, 4, rng);
+  };
+  EXPECT_FALSE(anew(0));
+  const auto runs = anew(1);
+  ASSERT_TRUE(runs);
+  EXPECT_DOUBLE_EQ(plan_of_runs(instance, *runs).joules, 2);
+}
+
 TEST(TtbBest, WhatItProvesHolds) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     const Instance few = small_instance(seed, seed % 4 != 0);

@@ -76,6 +76,39 @@ TEST(Patterns, RelaxationIsBetweenTheFrontAndEveryPlanWithinTheLimit) {
   }
 }
 
+TEST(Patterns, RoundsAddPatternsAndNoneAddsNone) {
+  const Instance instance = figure_3_instance(300, 1.2, 3);
+  const double limit = 1.2 * energy::least_makespan(instance);
+  search::PatternPool pool(instance, limit, std::vector<double>(30, instance.least_joules()));
+  const std::size_t first = pool.patterns().size();
+  pool.solve(0);
+  EXPECT_EQ(pool.patterns().size(), first);
+  pool.solve(1);
+  EXPECT_GT(pool.patterns().size(), first);
+}
+
+// Two tasks of 5 s on a machine of 8 s; on the other one a task costs 100 joules more.
+TEST(Shop, SqueezePaysForWhatIsAboveTheLimitAlone) {
+  const Instance instance({2}, {1, 1}, Table{{5, 5}}, Table{{0.2, 20.2}}, 1, 1);
+  for (const double penalty : {10, 60}) {  // a second, of the two that are above
+    search::Shop shop(instance, {{0, 0, 0, 2}});
+    std::int64_t work = 1000;
+    EXPECT_EQ(shop.squeeze(8, {0, 0}, penalty, work), penalty > 50);
+    EXPECT_EQ(shop.makespan(), penalty > 50 ? 5 : 10);
+  }
+}
+
+// 10 s where 5 s are the limit: the task of 3 s is cheaper to move than that of 5 s, but not enough.
+TEST(Shop, SqueezeMovesOnceWhereThatIsEnough) {
+  const Instance instance({1, 1, 1}, {1, 1}, Table{{3, 3}, {5, 5}, {2, 2}},
+                          Table{{1, 2}, {1, 2}, {1, 10}}, 1, 1);
+  search::Shop shop(instance, {{0, 0, 0, 1}, {1, 0, 0, 1}, {2, 0, 0, 1}});
+  std::int64_t work = 1000;
+  ASSERT_TRUE(shop.squeeze(5, {0, 0}, 10, work));
+  EXPECT_EQ(shop.runs().size(), 3u);
+  EXPECT_DOUBLE_EQ(shop.joules(), 3 + 10 + 2);
+}
+
 TEST(Shop, SqueezeKeepsEveryTaskAndItsBooks) {
   int squeezed = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -130,6 +163,17 @@ TEST(TtbBest, IsNeverBelowTheOthersAndOftenOptimal) {
       optimal += best.plan.profit_rate >= optimum - 1e-6 * std::abs(optimum);
     }
   EXPECT_GT(optimal, all / 2);
+}
+
+TEST(TtbBest, AnnealingMakesItBetter) {
+  Shape shape;
+  shape.types = 10;
+  shape.machine_types = 3;
+  shape.most_tasks = 12;
+  shape.most_machines = 6;
+  const Instance instance = random_instance(shape, 1);
+  EXPECT_GT(search::ttb_best(instance).plan.profit_rate,
+            search::ttb_best(instance, 1).plan.profit_rate);
 }
 
 TEST(TtbBest, MeetsTheOptimumUnderPowerCapsAndIdlePower) {

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/shared/exact_cover.hpp"
+#include "cosched/packs/shared/heuristics.hpp"
 #include "cosched/packs/shared/optimal.hpp"
 #include "cosched/packs/shared/subsets.hpp"
 
@@ -76,6 +78,28 @@ TEST(PackPricer, QuickGivesEachAFasterCount) {
   EXPECT_EQ(quick.procs, (std::vector<int>{2, 2}));
 }
 
+TEST(PackPricer, LowerCountsEveryProcessor) {
+  const auto with = [](std::initializer_list<double> times) {
+    return Instance(
+        Times(Table{times, times, times}), 3,
+        std::make_shared<const Sharing>(3, std::vector<Resource>{{"memory", 9, {{1}, {1}, {1}}}},
+                                        std::nullopt, std::nullopt));
+  };
+  EXPECT_EQ(PackPricer(with({6, 3, 2})).lower({0, 1, 2}), 6);
+  EXPECT_EQ(PackPricer(with({6, 3, 2, 2, 2})).lower({0, 1, 2}), 6);
+  EXPECT_EQ(PackPricer(with({6, 3, 2, 2, 2, 2})).lower({0, 1, 2}), 3);
+  EXPECT_EQ(PackPricer(with({6, 3})).lower({0, 1, 2}), kInfinity);
+}
+
+// On one processor each, both do not fit.
+TEST(PackPricer, QuickBeginsWhereLeastIsNeeded) {
+  const Instance instance(Times(Table{{8, 6, 6, 6}, {8, 6, 6, 6}}), 2,
+                          std::make_shared<const Sharing>(
+                              2, std::vector<Resource>{{"memory", 8, {{6, 3, 6, 6}, {6, 3, 6, 6}}}},
+                              std::nullopt, std::nullopt));
+  EXPECT_EQ(PackPricer(instance).quick({0, 1}).procs, (std::vector<int>{2, 2}));
+}
+
 // Beyond the tasks of the programme over subsets: by the relaxation over sets, and a cover.
 TEST(Shared, PairsAndTheProofBySetsAgree) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
@@ -117,6 +141,34 @@ TEST(Shared, SubsetsAreBetterThanWhatTheyAreGiven) {
   const ExactResult found = subsets(instance, {at_prices(instance, table, alone), 0, false, true});
   EXPECT_TRUE(found.proved);
   EXPECT_TRUE(close(found.coschedule.cost, pairs(instance).cost));
+}
+
+// The third task makes the others five times as slow, and they it: it has a pack of its own.
+TEST(Shared, PacksArePartedWhereCompanyCostsMore) {
+  const Instance instance(
+      Times(Table{{10, 10, 10}, {10, 10, 10}, {10, 10, 10}}), 3,
+      std::make_shared<const Sharing>(
+          3, std::vector<Resource>{},
+          Slowdowns{Matrix<double>{{1, 1, 5}, {1, 1, 5}, {5, 5, 1}}, SlowdownRule::sum},
+          std::nullopt));
+  const Coschedule made = pack_by_pack(instance, {0.5});
+  EXPECT_EQ(made.cost, 20);
+  EXPECT_EQ(made.pack_of[0], made.pack_of[1]);
+  EXPECT_NE(made.pack_of[0], made.pack_of[2]);
+}
+
+// More tasks than the programme over subsets takes: annealing alone, which the pairs judge.
+TEST(Shared, AnnealingFindsMoreThanItStartsFrom) {
+  int better = 0;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    const Instance instance = drawn(seed, 18, 5, 2);
+    const double start = local_search(instance, 0, 0, std::nullopt).coschedule.cost;
+    const double found = local_search(instance, 0, 20'000, std::nullopt).coschedule.cost;
+    EXPECT_LE(found, start);
+    EXPECT_TRUE(leq(pairs(instance).cost, found)) << seed;
+    better += found < start;
+  }
+  EXPECT_GT(better, 1);
 }
 
 TEST(ExactCover, FindsTheCheapest) {
