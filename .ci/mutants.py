@@ -6,9 +6,9 @@ tests_cpp/FAMILY/mutants.txt has a change a line: its rule or room, a file below
 what stands there once, `` => ``, and what is put in its place. Of slurm there is one for each rule
 of RULES.md; of the others twenty for each room named in the list. A line that begins with ``~`` is
 a move of a search, which costs time or quality alone, with ``=`` no change of what is done: neither
-is tried. Sources are copied to BUILD/source and changed there, one after another; of each change
-the tests that fail are printed (or the clock, where they do not end and none has failed before), and
-at last how many of each room were noticed. Exit code 1: for one none did.
+is tried. Sources are copied to BUILD/source and changed there, one after another; of each
+change the tests that fail are printed (or the clock, where they do not end and none has failed
+before), and at last how many of each room were noticed. Exit code 1: for one none did.
 """
 
 from __future__ import annotations
