@@ -1,6 +1,5 @@
 #include "slurm_scenario.hpp"
 
-#include <set>
 #include <string>
 
 #include "cosched/core/errors.hpp"
@@ -36,18 +35,15 @@ std::vector<slurm::Partition> to_partitions(const py::dict& given, int nodes) {
 }
 
 // {"limits": [(name, TRES or -1, value, used)], "group_accrue": 3, ...}
-slurm::Limits to_limits(const py::dict& given, std::size_t tres) {
+slurm::Limits to_limits(Optional& given, std::size_t tres) {
   slurm::Limits limits;
-  const auto set = [&](const char* name, int& member) {
-    if (given.contains(name)) member = given[name].cast<int>();
-  };
-  set("group_accrue", limits.group_accrue);
-  set("account_accrue", limits.account_accrue);
-  set("user_accrue", limits.user_accrue);
-  set("accrue", limits.accrue);
-  if (!given.contains("limits")) return limits;
-  for (const auto& [name, which, value, used] :
-       given["limits"].cast<std::vector<std::tuple<std::string, int, double, double>>>()) {
+  given.set("group_accrue", limits.group_accrue);
+  given.set("account_accrue", limits.account_accrue);
+  given.set("user_accrue", limits.user_accrue);
+  given.set("accrue", limits.accrue);
+  std::vector<std::tuple<std::string, int, double, double>> all;
+  given.set("limits", all);
+  for (const auto& [name, which, value, used] : all) {
     if (which < -1 || which >= static_cast<int>(tres))
       throw InvalidInstance("slurm: limit " + name + " of a TRES that is not there");
     limits.all.push_back({slurm::kind_of(name), which, value, used});
@@ -55,24 +51,23 @@ slurm::Limits to_limits(const py::dict& given, std::size_t tres) {
   return limits;
 }
 
-slurm::Qos to_qos(const py::dict& given, std::size_t tres) {
+slurm::Qos to_qos(const py::dict& values, std::size_t tres) {
+  Optional given(values, "a QOS");
   slurm::Qos qos{to_limits(given, tres)};
-  const auto set = [&](const char* name, auto& member) {
-    if (given.contains(name)) member = given[name].cast<std::decay_t<decltype(member)>>();
-  };
-  set("over_partition", qos.over_partition);
-  set("deny", qos.deny);
-  set("safe_factor", qos.safe_factor);
-  set("no_decay", qos.no_decay);
-  set("no_reserve", qos.no_reserve);
-  set("any_nodes", qos.any_nodes);
-  set("usage_factor", qos.usage_factor);
-  set("limit_factor", qos.limit_factor);
-  set("preempts", qos.preempts);
-  set("priority", qos.priority);
-  set("preempt_mode", qos.preempt_mode);
-  set("grace", qos.grace);
-  set("exempt_time", qos.exempt_time);
+  given.set("over_partition", qos.over_partition);
+  given.set("deny", qos.deny);
+  given.set("safe_factor", qos.safe_factor);
+  given.set("no_decay", qos.no_decay);
+  given.set("no_reserve", qos.no_reserve);
+  given.set("any_nodes", qos.any_nodes);
+  given.set("usage_factor", qos.usage_factor);
+  given.set("limit_factor", qos.limit_factor);
+  given.set("preempts", qos.preempts);
+  given.set("priority", qos.priority);
+  given.set("preempt_mode", qos.preempt_mode);
+  given.set("grace", qos.grace);
+  given.set("exempt_time", qos.exempt_time);
+  given.require_no_others();
   return qos;
 }
 
@@ -115,57 +110,50 @@ slurm::Running to_running(const py::tuple& given) {
 
 // What jobs of `more`, (job, values by name), ask beyond whole nodes.
 void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
-  for (const auto& [row, given] : more) {
+  for (const auto& [row, values] : more) {
     slurm::Job& job = jobs.at(row.cast<std::size_t>());
-    const py::dict values = given.cast<py::dict>();
-    std::set<std::string> known{"running", "waiting", "after"};
-    const auto set = [&](const char* name, auto& member) {
-      known.insert(name);
-      if (values.contains(name)) member = values[name].cast<std::decay_t<decltype(member)>>();
-    };
+    Optional given(values.cast<py::dict>(), "a job");
     slurm::Ask& ask = job.ask;
-    set("nodes", job.nodes);
-    set("max_nodes", ask.max_nodes);
-    set("tasks", ask.tasks);
-    set("task_cores", ask.task_cores);
-    set("exclusive", ask.exclusive);
-    set("memory", ask.memory);
-    set("memory_by_core", ask.memory_by_core);
-    set("memory_all", ask.memory_all);
-    set("gpus", ask.gpus);
-    set("gpus_by_node", ask.gpus_by_node);
-    set("gpu_type", ask.gpu_type);
-    set("partitions", job.partitions);
-    set("set", job.set);
-    set("alternatives", job.alternatives);
-    set("association", job.association);
-    set("qos", job.qos);
-    set("user", job.user);
-    set("qos_factor", job.qos_factor);
-    set("nice", job.nice);
-    set("requeue", job.requeue);
-    set("fails", job.fails);
+    given.set("nodes", job.nodes);
+    given.set("max_nodes", ask.max_nodes);
+    given.set("tasks", ask.tasks);
+    given.set("task_cores", ask.task_cores);
+    given.set("exclusive", ask.exclusive);
+    given.set("memory", ask.memory);
+    given.set("memory_by_core", ask.memory_by_core);
+    given.set("memory_all", ask.memory_all);
+    given.set("gpus", ask.gpus);
+    given.set("gpus_by_node", ask.gpus_by_node);
+    given.set("gpu_type", ask.gpu_type);
+    given.set("partitions", job.partitions);
+    given.set("set", job.set);
+    given.set("alternatives", job.alternatives);
+    given.set("association", job.association);
+    given.set("qos", job.qos);
+    given.set("user", job.user);
+    given.set("qos_factor", job.qos_factor);
+    given.set("nice", job.nice);
+    given.set("requeue", job.requeue);
+    given.set("fails", job.fails);
     slurm::Conditions& conditions = job.conditions;
-    set("begin", conditions.begin);
-    set("held", conditions.held);
-    set("singleton", conditions.singleton);
-    set("namesake", conditions.namesake);
-    set("array", conditions.array);
-    set("array_limit", conditions.array_limit);
-    set("reservation", conditions.reservation);
-    set("licences", conditions.licences);
-    if (values.contains("running")) job.running = to_running(values["running"].cast<py::tuple>());
-    if (values.contains("waiting")) {
-      const auto [priority, accrues] = values["waiting"].cast<std::pair<double, double>>();
+    given.set("begin", conditions.begin);
+    given.set("held", conditions.held);
+    given.set("singleton", conditions.singleton);
+    given.set("namesake", conditions.namesake);
+    given.set("array", conditions.array);
+    given.set("array_limit", conditions.array_limit);
+    given.set("reservation", conditions.reservation);
+    given.set("licences", conditions.licences);
+    if (const auto running = given.find("running")) job.running = to_running(*running);
+    if (const auto waiting = given.find("waiting")) {
+      const auto [priority, accrues] = waiting->cast<std::pair<double, double>>();
       job.waiting = {priority, accrues};
     }
-    for (const auto& [key, value] : values)
-      if (const auto name = key.cast<std::string>(); known.count(name) == 0)
-        throw InvalidInstance("slurm: a job has '" + name + "', which nobody knows");
-    if (!values.contains("after")) continue;
-    for (const auto& [kind, of] :
-         values["after"].cast<std::vector<std::pair<int, std::vector<int>>>>())
+    std::vector<std::pair<int, std::vector<int>>> after;
+    given.set("after", after);
+    for (const auto& [kind, of] : after)
       conditions.after.push_back({static_cast<slurm::Dependency::Kind>(kind), of});
+    given.require_no_others();
   }
 }
 
@@ -212,7 +200,9 @@ std::vector<slurm::Association> to_accounts(const py::list& given, std::size_t t
         py::tuple(row[py::slice(0, 4, 1)]).cast<std::tuple<int, double, bool, py::dict>>();
     const double usage = row.size() > 4 ? row[4].cast<double>() : 0;
     const double factor = row.size() > 5 ? row[5].cast<double>() : -1;
-    all.push_back({parent, shares, user, to_limits(limits, tres), usage, factor});
+    Optional given_limits(limits, "an association");
+    all.push_back({parent, shares, user, to_limits(given_limits, tres), usage, factor});
+    given_limits.require_no_others();
   }
   return all;
 }

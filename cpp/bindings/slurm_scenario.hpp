@@ -3,7 +3,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "cosched/slurm/simulate/simulator.hpp"
 #include "pybind.hpp"
@@ -50,6 +52,35 @@ class Named {
   const py::dict& given_;
   const char* what_;
   std::optional<std::size_t> rows_;
+};
+
+/// Values by name that may be missing; one by a name that is never asked for is an error.
+class Optional {
+ public:
+  Optional(py::dict given, const char* what) : given_(std::move(given)), what_(what) {}
+
+  std::optional<py::object> find(const char* name) {
+    if (!given_.contains(name)) return std::nullopt;
+    names_.insert(name);
+    return given_[name];
+  }
+  template <class Value>
+  void set(const char* name, Value& member) {
+    if (const auto value = find(name)) member = value->template cast<Value>();
+  }
+  /// Throws InvalidInstance, which names it.
+  void require_no_others() const {
+    if (names_.size() == given_.size()) return;
+    for (const auto& [key, value] : given_)
+      if (const auto name = key.cast<std::string>(); names_.count(name) == 0)
+        throw InvalidInstance("slurm: " + std::string(what_) + " has '" + name +
+                              "', which the core does not know");
+  }
+
+ private:
+  py::dict given_;
+  const char* what_;
+  std::set<std::string> names_;  // that are there and were asked for
 };
 
 /// Machine, partitions and jobs are tables of columns by name; `more`: job -> what it asks beyond

@@ -6,14 +6,17 @@ import pytest
 
 import cosched as cs
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.requests.wishes import (
-    Requests,
-    Wishes,
+from cosched.slurm.requests.core_form import CoreForm, Requests, gpu_types_of, outside
+from cosched.slurm.requests.request import (
+    Gpus,
+    Owner,
+    Request,
+    Running,
     array_tasks,
     dependencies,
-    gpu_types_of,
-    outside,
+    gpus_asked,
 )
+from cosched.slurm.twin.twin import Twin
 
 CONF = """SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
@@ -30,15 +33,15 @@ def machine():
 
 
 @pytest.fixture
-def wishes(machine):
-    return Wishes(machine)
+def form(machine):
+    return CoreForm(machine)
 
 
-def test_nodes(wishes):
-    assert wishes.nodes("all", "x") == ((0, 4),)
-    assert wishes.nodes("n[1,3-4]", "x") == ((0, 1), (2, 4))
+def test_nodes(form):
+    assert form.nodes("all", "x") == ((0, 4),)
+    assert form.nodes("n[1,3-4]", "x") == ((0, 1), (2, 4))
     with pytest.raises(cs.InvalidInstance, match="x: no node 'n9'"):
-        wishes.nodes("n9", "x")
+        form.nodes("n9", "x")
 
 
 @pytest.mark.parametrize(
@@ -46,57 +49,110 @@ def test_nodes(wishes):
     [
         ({}, {"memory": 100, "memory_by_core": True}),
         ({"nodes": 2}, {"nodes": 2, "max_nodes": 2, "memory": 100, "memory_by_core": True}),
-        ({"exclusive": True, "mem": 5}, {"exclusive": True, "memory": 5, "memory_by_core": False}),
-        ({"mem_per_cpu": 7}, {"memory": 7, "memory_by_core": True}),
-        ({"mem": 5, "mem_per_cpu": 7}, {"memory": 5, "memory_by_core": False}),
-        ({"mem": 0}, {"memory_all": True}),
-        ({"mem": 1, "gpus": "gpu:a100:3"}, {"memory": 1, "memory_by_core": False, "gpus": 3,
-                                            "gpus_by_node": False, "gpu_type": 0}),
-        ({"mem": 1, "gres": "gpu:v100"}, {"memory": 1, "memory_by_core": False, "gpus": 1,
-                                          "gpus_by_node": True, "gpu_type": 1}),
-        ({"mem": 1, "gpus": "2"}, {"memory": 1, "memory_by_core": False, "gpus": 2,
-                                   "gpus_by_node": False, "gpu_type": -1}),
-        ({"mem": 1, "gres": "gpu"}, {"memory": 1, "memory_by_core": False, "gpus": 1,
-                                     "gpus_by_node": True, "gpu_type": -1}),
+        ({"exclusive": True, "memory": 5},
+         {"exclusive": True, "memory": 5, "memory_by_core": False}),
+        ({"memory_per_core": 7}, {"memory": 7, "memory_by_core": True}),
+        ({"memory": 5, "memory_per_core": 7}, {"memory": 5, "memory_by_core": False}),
+        ({"memory": 0}, {"memory_all": True}),
+        ({"memory": 1, "gpus": Gpus(3, "a100")},
+         {"memory": 1, "memory_by_core": False, "gpus": 3, "gpus_by_node": False, "gpu_type": 0}),
     ],
 )  # fmt: skip
-def test_resources(wishes, job, wanted):
-    assert wishes.resources(job, 3, "main") == {"tasks": 3, **wanted}
+def test_nodes_that_are_shared(form, job, wanted):
+    assert form.of(Request(cores=3, partition="main", **job)) == {"tasks": 3, **wanted}
 
 
-def test_a_type_of_gpus_that_is_not_there(machine, wishes):
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("gpu:a100:3", Gpus(3, "a100")), ("gpu:v100", Gpus(1, "v100")), ("2", Gpus(2)),
+        ("gpu", Gpus(1)), ("gpu:2", Gpus(2)), ("v100:4", Gpus(4, "v100")),
+    ],
+)  # fmt: skip
+def test_gpus(text, asked):
+    assert gpus_asked(text, by_node=False) == asked
+    assert gpus_asked(text, by_node=True).by_node
+
+
+def test_whole_nodes(form):
+    assert form.of(Request()) == {}
+    assert form.of(Request(nodes=2, exclusive=True, memory=7)) == {"nodes": 2}
+
+
+def test_the_core_knows_all_that_a_job_can_ask_for(machine, form):
+    """A job that says everything is made; one with another name is refused by that name."""
+    all_of_it = Request(
+        cores=2, nodes=1, exclusive=True, memory=50, gpus=Gpus(1, "a100"), constraint="[a|b]",
+        licences="fluent", owner=Owner(-1, -1, 0.5, 3), after=[(1, [0])], singleton=("ann", "a"),
+        namesake=("ann", "b"), array=(0, 2), begin=5.0, held=True, fails=True, requeue=False,
+        nice=3.0, reservation="r", running=Running(-1.0, [(0, 2, 50)], []),
+    )  # fmt: skip
+    jobs = {"submit": [0, 0], "tasks": [1, 2], "runtime": [9.0, 9.0], "estimate": [60.0, 60.0]}
+    instance = cs.cluster.Instance({**jobs, "cpu": [1, 1], "memory": [1, 1]}, 16)
+    never = (float("inf"), 0, 0, [], False, False)
+    Twin(
+        instance,
+        machine,
+        {},
+        requests=form.together({1: form.of(all_of_it)}, reservations=(never,)),
+    )
+    with pytest.raises(cs.InvalidInstance, match="a job has 'licenses', which the core does not"):
+        Twin(instance, machine, {}, requests=form.together({1: {"licenses": [(0, 1)]}}))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"qos": ({"grase": 3},)}, "a QOS has 'grase'"),
+        ({"accounts": ((-1, 1.0, False, {"limit": []}),)}, "an association has 'limit'"),
+    ],
+)
+def test_accounts_that_the_core_does_not_know(machine, form, more, said):
+    jobs = {"submit": [0], "tasks": [1], "runtime": [9.0], "estimate": [60.0]}
+    instance = cs.cluster.Instance({**jobs, "cpu": [1], "memory": [1]}, 16)
+    with pytest.raises(cs.InvalidInstance, match=said):
+        Twin(instance, machine, {}, requests=form.together({}, **more))
+
+
+def test_a_type_of_gpus_that_is_not_there(machine, form):
     assert gpu_types_of(machine) == ["a100", "v100"]
-    with pytest.raises(cs.InvalidInstance, match="GPUs 'gpu:k80:2': the machine has a100, v100"):
-        wishes.resources({"gres": "gpu:k80:2"}, 1, "main")
+    with pytest.raises(cs.InvalidInstance, match="GPUs 'k80': the machine has a100, v100"):
+        form.of(Request(cores=1, gpus=Gpus(2, "k80")))
+    left = []
+    found = form.of(Request(cores=1, memory=7, gpus=Gpus(2, "k80")), left.append)
+    assert found == {"tasks": 1, "memory": 7, "memory_by_core": False}
+    assert len(left) == 1
 
 
-def test_places(wishes):
-    assert wishes.places({}, {"memory": 1024}) == {}
-    large = wishes.places({}, {"memory": 1025})
-    assert wishes.sets[large["set"]] == ((2, 4),)
-    first = wishes.places({"constraint": "a&b"}, {})
-    assert wishes.sets[first["set"]] == ((0, 2),)
-    assert wishes.places({"constraint": "a"}, {}) == first
-    either = wishes.places({"constraint": "[a|b]"}, {})
-    assert [wishes.sets[one] for one in either["alternatives"]] == [((0, 2),), ((0, 4),)]
-    assert wishes.sets[either["set"]] == ((0, 4),)
-    assert not wishes.empty(either)
-    assert not wishes.empty({})
-    assert wishes.empty(wishes.places({"constraint": "a"}, {"memory": 2000}))
+def test_places(form):
+    def nodes(asked):
+        return form.together({}).sets[asked]
+
+    assert form.places("", 1024) == {}
+    assert nodes(form.places("", 1025)["set"]) == ((2, 4),)
+    first = form.places("a&b", 0)
+    assert nodes(first["set"]) == ((0, 2),)
+    assert form.places("a", 0) == first
+    either = form.places("[a|b]", 0)
+    assert [nodes(one) for one in either["alternatives"]] == [((0, 2),), ((0, 4),)]
+    assert nodes(either["set"]) == ((0, 4),)
+    assert not form.no_place(either)
+    assert not form.no_place({})
+    assert form.no_place(form.places("a", 2000))
 
 
 @pytest.mark.parametrize("text", ["a*2", "(a|b)", "[a|b][b]"])
-def test_constraints_that_are_not_followed(wishes, text):
+def test_constraints_that_are_not_followed(form, text):
     with pytest.raises(cs.InvalidInstance, match=r"expected a, a&b, a\|b or \[a\|b\]"):
-        wishes.places({"constraint": text}, {})
+        form.of(Request(constraint=text))
 
 
-def test_licences_and_names(wishes):
-    assert wishes.licences_of("matlab:2,fluent") == {"licences": [(1, 2), (0, 1)]}
+def test_licences_and_names(form):
+    assert form.of(Request(licences="matlab:2,fluent")) == {"licences": [(1, 2), (0, 1)]}
     with pytest.raises(cs.InvalidInstance, match=r"licence 'x': .*fluent, matlab"):
-        wishes.licences_of("x")
+        form.of(Request(licences="x"))
     names = [("ann", "a"), ("bob", "a"), ("ann", "a")]
-    assert [wishes.singleton(*one) for one in names] == [0, 1, 0]
+    assert [form.of(Request(namesake=one))["namesake"] for one in names] == [0, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -123,4 +179,4 @@ def test_dependencies():
 def test_what_an_administrator_does():
     assert outside("drain", 5.0, nodes=((0, 2),)) == (5.0, 3, -1, [(0, 2)])
     assert outside("release", 1.0, 7) == (1.0, 0, 7, [])
-    assert Requests().more == {}
+    assert Requests().jobs == {}

@@ -6,7 +6,8 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.slurm.recordings.agreement import agreement, read_recording, samples_off
-from cosched.slurm.requests.wishes import Wishes
+from cosched.slurm.requests.core_form import CoreForm
+from cosched.slurm.requests.request import Request
 from cosched.slurm.twin.host import host_clocks
 from cosched.slurm.twin.twin import Twin
 from support import FIXTURES, RECORDINGS
@@ -631,20 +632,15 @@ def test_nodes_that_a_job_may_ever_have(conf):
         "NodeName=n[1-4] CPUs=4 RealMemory=4000 Feature=a\n"
         "NodeName=n[5-6] CPUs=4 RealMemory=9000 Feature=a,b\nPartitionName=main Nodes=ALL\n"
     )
-    wishes = Wishes(cs.cluster.Machine.read(conf))
+    form = CoreForm(cs.cluster.Machine.read(conf))
 
-    def nodes(job):
-        wanted = wishes.resources(job, 1, "main")
-        found = wishes.places(job, wanted)
-        return wishes.sets[found["set"]] if found else None
+    def nodes(**asked):
+        found = form.of(Request(cores=1, **asked))
+        return form.together({}).sets[found["set"]] if "set" in found else None
 
-    assert nodes({"mem": 4000}) is None
-    assert nodes({"mem": 4001}) == ((4, 6),)
-    assert nodes({"mem_per_cpu": 4001}) == ((4, 6),)
-    assert nodes({"constraint": "a", "mem": 100}) == ((0, 6),)
-    assert nodes({"constraint": "a", "mem": 5000}) == ((4, 6),)
-    assert nodes({"constraint": "b|a", "mem": 9001}) == ()
-    found = wishes.places({"constraint": "[a|b]"}, {})
-    assert [wishes.sets[one] for one in found["alternatives"]] == [((0, 6),), ((4, 6),)]
-    with pytest.raises(cs.InvalidInstance, match="expected a, a&b"):
-        wishes.places({"constraint": "[a*2]"}, {})
+    assert nodes(memory=4000) is None
+    assert nodes(memory=4001) == ((4, 6),)
+    assert nodes(memory_per_core=4001) == ((4, 6),)
+    assert nodes(constraint="a", memory=100) == ((0, 6),)
+    assert nodes(constraint="a", memory=5000) == ((4, 6),)
+    assert nodes(constraint="b|a", memory=9001) == ()

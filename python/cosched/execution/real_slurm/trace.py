@@ -11,7 +11,7 @@ from typing import Any
 from cosched import io
 from cosched.cluster import Instance
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.requests.wishes import KINDS, array_tasks
+from cosched.slurm.requests.request import KINDS, array_tasks
 
 _MOST = 10**9
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "")

@@ -25,7 +25,7 @@ def reason_of(simulation: Simulation, row: int) -> str:
     begin = job.eligible
     if begin and begin > simulation.snapshot.taken:
         return f"its begin time is in {begin - simulation.snapshot.taken:.0f} s"
-    waits = simulation._wanted[row].get("after")
+    waits = simulation.core_jobs[row].get("after")
     if waits:
         others = [str(simulation.jobs[k].id) for _, rows in waits for k in rows]
         return f"waits for job{'s' * (len(others) > 1)} {', '.join(others)} (dependency)"

@@ -14,7 +14,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live.model import Held, Job, made
 from cosched.slurm.live.outputs import records
-from cosched.slurm.requests.wishes import array_tasks
+from cosched.slurm.requests.request import array_tasks
 
 #: Larger ones are codes of Slurm: no value, infinite.
 _CODES, _LARGEST = 0xFFFFFFF0, 0xFFFFFFFFFFFFFF00

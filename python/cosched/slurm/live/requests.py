@@ -1,94 +1,185 @@
-"""Jobs that are not in the snapshot: asked for, or still to come."""
+"""What jobs of a snapshot ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from os import PathLike
+import math
+import re
+from functools import cached_property, partial
 from typing import Any
 
-from cosched import io
-from cosched.core.arrays import integer, positive
 from cosched.errors import InvalidInstance
-from cosched.slurm.live.model import Ended, Job, made
+from cosched.slurm.live.model import Job
 from cosched.slurm.live.snapshot import Snapshot
+from cosched.slurm.requests.associations import Accounts
+from cosched.slurm.requests.core_form import CoreForm
+from cosched.slurm.requests.request import (
+    KINDS,
+    Owner,
+    Request,
+    Running,
+    Waiting,
+    gpus_asked,
+)
+
+HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "DependencyNeverSatisfied")
 
 
-def requested(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) -> list[Job]:
-    """Requests as jobs that are submitted now."""
-    most = max((job.id for job in snapshot.jobs), default=0)
-    found = []
-    for number, one in enumerate(requests, 1):
-        if not isinstance(one, Mapping) or "time" not in one:
-            raise InvalidInstance(f"requests[{number - 1}]: expected nodes and time (s)")
-        nodes = integer(one.get("nodes", 1), "nodes", 1)
-        seconds = positive(one["time"], "time", "seconds > 0")
-        cpus = integer(one.get("cpus_per_task", 1) or 1, "cpus_per_task", 1)
-        gpus = one.get("gpus")
-        own = {
-            **_owner(snapshot, one), "id": most + number, "submit": snapshot.taken,
-            "limit": seconds, "nodes": nodes, "cpus": nodes * cpus, "memory": one.get("mem"),
-            "gres": f"gpu:{gpus}" if gpus else "", "measured": list(one.get("runs") or ()),
+class JobsOfSnapshot:
+    """Of each job: what it asks for, what it waits for, what its priority is made of."""
+
+    snapshot: Snapshot
+    machine: Any
+    form: CoreForm
+    rows: dict[int, int]
+    zero: float
+    now: float
+    whole: bool
+    not_modelled: list[str]
+    _accounts: Accounts
+    _arrays: dict[int, int]
+    _qos_part: dict[str, float]
+
+    def _core_job(self, job: Job) -> dict[str, Any]:
+        return self.form.of(self._request(job), partial(self._cannot_follow, job))
+
+    def _cannot_follow(self, job: Job, error: InvalidInstance) -> None:
+        """Said of a job by the number that its user knows; the first task of an array speaks for
+        all."""
+        if job.id in self._known:
+            self._say(f"job {job.id}: {error}")
+        elif job.arrives is None and job.id > 0:
+            self._say(f"what is asked for: {error}")
+
+    @cached_property
+    def _known(self) -> frozenset[int]:
+        return frozenset(job.id for job in self.snapshot.jobs)
+
+    def _request(self, job: Job) -> Request:
+        if job.state == "RUNNING":
+            return Request(
+                owner=self._owner(job), running=self._holds(job), array=self._array(job),
+                licences=job.licences, nodes=max(len(job.holds), 1) if self.whole else None,
+            )  # fmt: skip
+        shut = not self._open(job)
+        after, singleton = self._dependencies(job)
+        waits = job.arrives is None and job.priority is not None
+        return Request(
+            **self._resources(job), owner=self._owner(job), begin=self._begin(job),
+            held=shut or job.reason in HELD or job.priority == 0, after=after, singleton=singleton,
+            array=self._array(job), licences=job.licences, constraint=job.features,
+            nice=-self._fixed_part(job),
+            waiting=Waiting(float(job.priority or 0), self._accrues(job)) if waits else None,
+        )  # fmt: skip
+
+    def _begin(self, job: Job) -> float:
+        if job.arrives is not None:
+            return 0.0
+        later = job.eligible is not None and job.eligible > self.snapshot.taken
+        return job.eligible - self.zero if later and job.eligible else self.now
+
+    def _open(self, job: Job) -> list[str]:
+        """Partitions that let it start: none whose State is DOWN or INACTIVE."""
+        bounds, found = self.machine.slurm.bounds, []
+        for name in job.partition.split(","):
+            if bounds.get(name, (0, 1))[1]:
+                found.append(name)
+            else:
+                self._say(f"State of partition {name}: its jobs that wait do not start")
+        return found
+
+    def _array(self, job: Job) -> tuple[int, int] | None:
+        """Of which array it is a task, and how many of these may run."""
+        if not job.array:
+            return None
+        which, most = job.array
+        return self._arrays.setdefault(which, len(self._arrays)), int(most)
+
+    def _accrues(self, job: Job) -> float:
+        """Since when its age counts; infinite: not yet."""
+        since = job.accrue or (None if self._limits_accrual else job.eligible)
+        if since is None or since > self.snapshot.taken:
+            return math.inf
+        return float(since) - self.zero
+
+    def _say(self, text: str) -> None:
+        if text not in self.not_modelled:
+            self.not_modelled.append(text)
+
+    def _owner(self, job: Job) -> Owner:
+        known = self._accounts
+        own = known.association_of(job.account, job.user)
+        return Owner(
+            own if own >= 0 else known.association_of(job.account, ""), known.qos_of(job.qos)
+        )
+
+    def _holds(self, job: Job) -> Running:
+        numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
+        types = self.form.gpu_types
+        asked = gpus_asked(job.gres or job.gpus, by_node=True).type
+        type_ = types.index(asked) if asked in types else 0
+        nodes, gpus = [], []
+        for name, cpus, memory, count in sorted(
+            (one for one in job.holds if one.node in numbers), key=lambda one: numbers[one.node]
+        ):
+            nodes.append((numbers[name], int(cpus), int(memory)))
+            if count and types:
+                gpus.append((numbers[name], type_, int(count)))
+        start = min(job.start or self.snapshot.taken, self.snapshot.taken) - self.zero
+        return Running(math.floor(start) + 0.5, nodes, gpus)  # somewhere in the second that is told
+
+    def _resources(self, job: Job) -> dict[str, Any]:
+        if self.whole:
+            return {"nodes": max(int(job.nodes or 1), 1)}
+        gpus = job.gpus or job.gres
+        return {
+            "cores": max(int(job.cpus or 1), 1), "exclusive": job.exclusive,
+            "nodes": int(job.nodes) if job.exact and job.nodes else None,
+            "memory": int(job.memory) if job.memory else None,
+            "memory_per_core": int(job.memory_per_cpu) if job.memory_per_cpu else None,
+            "gpus": gpus_asked(gpus, by_node=not job.gpus) if gpus else None,
+            "partition": job.first_partition,
         }  # fmt: skip
-        found.append(_now(own, f"requests[{number - 1}]"))
-    return found
 
+    def _dependencies(self, job: Job) -> tuple[list[tuple[int, list[int]]], Any]:
+        """Whom it waits for, and its user and name if it waits for all of that name."""
+        after, singleton = [], None
+        for kind, text in re.findall(r"(after\w*|singleton):?([0-9_:,+*()a-z]*)", job.dependency):
+            if kind == "singleton":
+                singleton = job.user, job.name
+                continue
+            ids = [int(one) for one in re.findall(r"(?:^|[:,])([0-9]+)", text)]
+            rows = [self.rows[one] for one in ids if one in self.rows]
+            if kind in KINDS and rows:
+                after.append((KINDS.index(kind), rows))
+            elif kind not in KINDS:
+                self._say(f"dependency {kind}")
+        return after, singleton
 
-def arriving(snapshot: Snapshot, row: Mapping[str, Any], place: str) -> Job:
-    """A later submission as a job."""
-    known = dict(row) if isinstance(row, Mapping) else {}
-    if "submit" not in known:
-        raise InvalidInstance(f"{place}: expected job, submit, seconds, ...")
-    own: dict[str, Any] = {
-        **_owner(snapshot, known), "id": int(known.get("job", known.get("id", 0))),
-        **{key: known[key] for key in ("submit", "limit", "memory") if key in known},
-        "nodes": known.get("nodes") or 1, "cpus": known.get("cpus") or 1,
-        "gres": known.get("gres") or "", "arrives": known["submit"],
-        "runs": known.get("seconds") or 0.0,
-    }  # fmt: skip
-    return _now(own, place)
+    def _fixed_part(self, job: Job) -> float:
+        """Of the priority: what neither ages nor follows the shares."""
+        parts = self.snapshot.priorities.get(job.id)
+        if parts is None:
+            known = job.priority
+            if not self._ages():
+                return float(known) if known is not None else self._lowest
+            return self._qos_part.get(job.qos, 0.0)
+        rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if self._ages() else 0.0)
+        return rest - (parts.get("FAIRSHARE", 0.0) if self._shares_count(job) else 0.0)
 
+    @cached_property
+    def _lowest(self) -> float:
+        known = [job.priority for job in self.snapshot.pending if job.priority]
+        return min(known, default=4294901000.0) - 1
 
-def like_one(snapshot: Snapshot, past: Job | Ended) -> Job:
-    """A job like one that has come before, now."""
-    owner = _owner(snapshot, {key: past[key] for key in ("user", "account", "partition", "qos")})
-    own = {
-        "id": past.id, "limit": past.limit, "nodes": past.nodes or 1, "cpus": past.cpus or 1,
-        "submit": snapshot.taken, "arrives": snapshot.taken, "runs": 0.0,
-        **({"memory": past.memory, "gres": past.gres} if isinstance(past, Job) else {}),
-    }  # fmt: skip
-    return _now({**owner, **own}, f"job {past.id}")
+    def _shares_count(self, job: Job) -> bool:
+        weight = self.snapshot.clocks.get("weight_fairshare", 0)
+        return weight > 0 and self._accounts.association_of(job.account, job.user) >= 0
 
+    @cached_property
+    def _limits_accrual(self) -> bool:
+        known = self.snapshot.limits
+        all_limits = (*known.get("qos", {}).values(), *known.get("associations", ()))
+        return any("Accrue" in key for one in all_limits for key in one)
 
-def _owner(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, str]:
-    usual = {"user": "", "account": "", "partition": _usual(snapshot), "qos": "normal"}
-    return {key: str(row.get(key) or value) for key, value in usual.items()}
-
-
-def _now(own: Mapping[str, Any], place: str) -> Job:
-    """Eligible since it is submitted."""
-    return made(Job, {**own, "eligible": own["submit"], "accrue": own["submit"]}, place)
-
-
-def _usual(snapshot: Snapshot) -> str:
-    settings = snapshot.machine.slurm
-    assert settings is not None
-    return settings.default_partition
-
-
-def given_run_times(
-    given: Mapping[Any, float] | str | PathLike[str] | None,
-) -> dict[int, float]:
-    """Seconds by job, of a mapping or a CSV ``job,seconds``."""
-    if given is None:
-        return {}
-    if isinstance(given, Mapping):
-        return {int(job): float(seconds) for job, seconds in given.items()}
-    found: dict[int, float] = {}
-    (_, header), *rows = io.read_rows(given) or [(0, [])]
-    if header[:2] != ["job", "seconds"]:
-        raise InvalidInstance(f"{given}: line 1: expected the columns job,seconds")
-    for line, cells in rows:
-        where = f"{given}: line {line}"
-        job = io.parse_integer(cells[0], f"{where}: job", 0, 2**40)
-        found[job] = io.parse_nonnegative(cells[1], f"{where}: seconds")
-    return found
+    def _ages(self) -> bool:
+        return bool(self.snapshot.priorities) and self.snapshot.clocks.get("multifactor", 0) > 0

@@ -18,9 +18,9 @@ from cosched.slurm.live.model import Job
 from cosched.slurm.live.nodes import out_of_service
 from cosched.slurm.live.outputs import records
 from cosched.slurm.live.records import moment
+from cosched.slurm.live.requests import JobsOfSnapshot
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
-from cosched.slurm.live.wanted import Wants
-from cosched.slurm.requests.wishes import Requests, Wishes, outside
+from cosched.slurm.requests.core_form import CoreForm, outside
 from cosched.slurm.twin.host import HOST, varied
 from cosched.slurm.twin.twin import Twin
 
@@ -33,7 +33,7 @@ _LATE = 0.05
 _TASKS, _NOBODY = 2000, -1_000_000
 
 
-class Simulation(Wants):
+class Simulation(JobsOfSnapshot):
     """What is the same in all draws: the machine, shares, limits, and jobs that are there."""
 
     def __init__(self, snapshot: Snapshot, more: Sequence[Job] = ()) -> None:
@@ -50,14 +50,14 @@ class Simulation(Wants):
         self.now = snapshot.taken - self.zero
         self.not_modelled = [text for text in settings.left_out if not self._followed(text)]
         self.not_modelled += self.said
-        self.wishes = Wishes(self.machine)
+        self.form = CoreForm(self.machine)
         self._accounts = accounts_of(snapshot.shares, snapshot.limits, self.machine)
         self.not_modelled += [f"not followed: {one}" for one in self._accounts.left]
         self._qos_part = self._qos_parts()
         self.rows = {job.id: row for row, job in enumerate(self.jobs)}
         self._arrays: dict[int, int] = {}
         self._fitting: dict[tuple, bool] = {}
-        self._wanted = [self._wants(row, job) for row, job in enumerate(self.jobs)]
+        self.core_jobs = list(map(self._core_job, self.jobs))
         self._leave_too_large(len(self.jobs) - len(more))
 
     def _leave_too_large(self, count: int) -> None:
@@ -70,7 +70,7 @@ class Simulation(Wants):
                     self.jobs[row] = replace(
                         job, nodes=1, cpus=1, memory=None, gres="", gpus="", reason="BadConstraints"
                     )
-                    self._wanted[row] = self._wants(row, self.jobs[row])
+                    self.core_jobs[row] = self._core_job(self.jobs[row])
 
     def _machine(self) -> Any:
         """With priorities as they are given: their parts that do not change are in `nice`."""
@@ -144,19 +144,10 @@ class Simulation(Wants):
                 self._say(f"reservation {own['ReservationName']}")
                 continue
             flags = own.get("Flags", "").split(",")
-            spans = list(self.wishes.nodes(nodes, "reservations"))
+            spans = list(self.form.nodes(nodes, "reservations"))
             found.append((0.0, int(begin - self.zero), int(end - self.zero), spans,
                           "MAINT" in flags, "ALL_NODES" in flags))  # fmt: skip
         return tuple(found)
-
-    def _partition_qos(self) -> dict[str, int]:
-        shown = (
-            dict(pairs) for pairs in records(self.snapshot.shown["partitions"], "PartitionName")
-        )
-        found = {
-            part["PartitionName"]: self._accounts.qos_of(part.get("QoS", "")) for part in shown
-        }
-        return {name: number for name, number in found.items() if number >= 0}
 
     def _qos_parts(self) -> dict[str, float]:
         """What each QOS adds to a priority, as seen in pending jobs."""
@@ -184,7 +175,7 @@ class Simulation(Wants):
     def twin(self, arrivals: Sequence[Job] = ()) -> Twin:
         """The twin with these jobs, too, each with the time when it ``arrives`` (Unix)."""
         jobs = [*self.jobs, *arrivals]
-        wanted = [*self._wanted, *(self._wants(-1, job) for job in arrivals)]
+        wanted = [*self.core_jobs, *map(self._core_job, arrivals)]
         names = {part.name for part in self.machine.partitions}
         usual = self.machine.slurm.default_partition
         own = [job.partition.split(",") if job.state == "RUNNING" else self._open(job)
@@ -202,10 +193,10 @@ class Simulation(Wants):
             self.machine.node_count if self.whole else self.machine.cores,
         )  # fmt: skip
         down = outside("drain", 0.0, nodes=self._out())
-        requests = Requests(
-            dict(enumerate(wanted)), tuple(self.wishes.sets), tuple(self.wishes.licences.values()),
-            self._reservations(), (down,) if down[3] else (),
-            tuple(self._accounts.rows), tuple(self._accounts.qos), self._partition_qos(),
+        requests = self.form.together(
+            dict(enumerate(wanted)), reservations=self._reservations(),
+            outside=(down,) if down[3] else (), accounts=tuple(self._accounts.rows),
+            qos=tuple(self._accounts.qos), partition_qos=self._accounts.partition_qos,
         )  # fmt: skip
         return Twin(
             instance, self.machine, {}, requests=requests, version=self.snapshot.version or None,
@@ -214,7 +205,7 @@ class Simulation(Wants):
 
     def _out(self) -> Any:
         names = list(out_of_service(self.snapshot.shown["nodes"]))
-        return self.wishes.nodes(",".join(names), "nodes") if names else ()
+        return self.form.nodes(",".join(names), "nodes") if names else ()
 
     def _since(self, job: Job) -> float:
         if job.arrives is not None:
@@ -267,7 +258,7 @@ class Simulation(Wants):
         Of each future: its clocks, how long all jobs run, and what comes (like which of `like`,
         when, how long)."""
         there = len(self.jobs)
-        may = [row for row in rows if not self._wanted[row].get("held")]
+        may = [row for row in rows if not self.core_jobs[row].get("held")]
         start = np.full((len(clocks), there), np.nan)
         if may:
             start, *_ = self.twin(like).futures(
@@ -279,7 +270,7 @@ class Simulation(Wants):
     def fits(self, job: Job) -> bool:
         """Whether the machine could ever run it."""
         alone = copy(self)
-        alone.jobs, alone._wanted = [], []
+        alone.jobs, alone.core_jobs = [], []
         key = tuple(str(job[name]) for name in ("partition", "nodes", "cpus", "memory", "gres"))
         if key not in self._fitting:
             try:

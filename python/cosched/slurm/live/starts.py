@@ -13,8 +13,8 @@ from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.live.futures import Futures
 from cosched.slurm.live.model import Ended, Job, all_made
+from cosched.slurm.live.new_jobs import given_run_times, requested
 from cosched.slurm.live.reasons import reason_of
-from cosched.slurm.live.requests import given_run_times, requested
 from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import Snapshot
 

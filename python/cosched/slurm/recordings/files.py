@@ -23,11 +23,12 @@ from cosched.slurm.machines import slurm_machine
 from cosched.slurm.recordings.phases import run_of, samples_of
 from cosched.slurm.recordings.runs import Recording
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.wishes import (
-    Requests,
-    Wishes,
+from cosched.slurm.requests.request import (
+    Gpus,
+    Request,
     array_tasks,
     dependencies,
+    gpus_asked,
 )
 
 #: What a job of a recording may say.
@@ -111,7 +112,7 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     accounts = None
     if data.get("associations"):
         accounts, machine = _with_accounts(name, data, machine)
-    requests = _requests(machine, jobs, rows, accounts)
+    requests = _requests(jobs, rows, accounts)
     samples = [samples_of(one, data["associations"]) for one in data.get("samples", ())]
     samples = samples or [()] * len(data["runs"])
     ticks = "Epilog" not in config
@@ -128,10 +129,12 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
         notes += machine.slurm.left_out
     if not slurm.startswith(rules):
         notes.append(f"rules of Slurm {rules} for {slurm}")
-    return Recording(
-        name, machine, columns, runs, float(config.get("speed", 1)), slurm, requests, rows,
-        indexes, tuple(notes),
+    recording = Recording(
+        name, machine, columns, runs, float(config.get("speed", 1)), slurm, requests, accounts,
+        rows, indexes, tuple(notes),
     )  # fmt: skip
+    recording.requests_of(runs[0])  # what the machine does not have is said here
+    return recording
 
 
 def _columns(jobs: Sequence[Mapping[str, Any]], of_row: np.ndarray) -> dict[str, np.ndarray]:
@@ -219,44 +222,46 @@ def _qos_of(data: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _requests(
-    machine: Machine,
     jobs: Sequence[Mapping[str, Any]],
     rows: Sequence[tuple[int, ...]],
     accounts: Accounts | None,
-) -> Requests:
-    wishes = Wishes(machine)
-    more: dict[int, dict[str, Any]] = {}
+) -> dict[int, Request]:
     shared = any("cores" in job for job in jobs)
     names = {_name_of(job) for job in jobs if _is_singleton(job)}
+    found: dict[int, Request] = {}
     for number, (job, own) in enumerate(zip(jobs, rows, strict=True)):
-        wanted: dict[str, Any] = {}
-        if shared:
-            part = str(job.get("partition", "")).split(",")[0]
-            wanted |= wishes.resources(job, int(job.get("cores", job.get("nodes", 1))), part)
-        wanted |= wishes.places(job, wanted)
-        if "licenses" in job:
-            wanted |= wishes.licences_of(job["licenses"])
-        if "dependency" in job:
-            wanted["after"] = dependencies(job["dependency"], lambda k: list(rows[k]))
-        name = _name_of(job)
-        if name in names:
-            kind = "singleton" if _is_singleton(job) else "namesake"
-            wanted[kind] = wishes.singleton(*name)
-        if "array" in job:
-            wanted |= {"array": number, "array_limit": array_tasks(job["array"])[1]}
-        wanted |= {to: True for key, to in (("hold", "held"), ("fail", "fails")) if job.get(key)}
-        wanted |= {key: job[key] for key in ("begin", "reservation", "nice") if key in job}
-        if accounts is not None:
-            wanted |= accounts.of(job)
-        if job.get("no_requeue"):
-            wanted["requeue"] = False
-        if wanted:
-            more |= dict.fromkeys(own, wanted)
-    return Requests(
-        more, tuple(wishes.sets), tuple(wishes.licences.values()),
-        accounts=tuple(accounts.rows) if accounts else (),
-        qos=tuple(accounts.qos) if accounts else (),
-    )  # fmt: skip
+        name = _name_of(job) if _name_of(job) in names else None
+        request = Request(
+            **_resources(job) if shared else {},
+            constraint=str(job.get("constraint", "")), licences=job.get("licenses", ""),
+            after=dependencies(job.get("dependency", ()), lambda k: list(rows[k])),
+            singleton=name if _is_singleton(job) else None,
+            namesake=None if _is_singleton(job) else name,
+            array=(number, array_tasks(job["array"])[1]) if "array" in job else None,
+            begin=job.get("begin"), reservation=job.get("reservation"), nice=job.get("nice", 0.0),
+            held=bool(job.get("hold")), fails=bool(job.get("fail")),
+            requeue=not job.get("no_requeue"), owner=None if accounts is None else accounts.of(job),
+        )  # fmt: skip
+        found |= dict.fromkeys(own, request)
+    return found
+
+
+def _resources(job: Mapping[str, Any]) -> dict[str, Any]:
+    """What it wants of nodes that jobs share."""
+    whole = {
+        to: int(job[key])
+        for key, to in (("nodes", "nodes"), ("mem", "memory"), ("mem_per_cpu", "memory_per_core"))
+        if key in job
+    }
+    gpus: Gpus | None = None
+    for key in ("gres", "gpus"):
+        if key in job:
+            gpus = gpus_asked(str(job[key]), by_node=key == "gres")
+    return {
+        "cores": int(job.get("cores", job.get("nodes", 1))), "gpus": gpus, **whole,
+        "exclusive": bool(job.get("exclusive")),
+        "partition": str(job.get("partition", "")).split(",")[0],
+    }  # fmt: skip
 
 
 def _is_singleton(job: Mapping[str, Any]) -> bool:

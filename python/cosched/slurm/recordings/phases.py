@@ -12,7 +12,7 @@ from cosched.cluster.machine.host_lists import hosts
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.recordings.runs import Run, Sample
 from cosched.slurm.recordings.shares import shares_of
-from cosched.slurm.requests.wishes import Wishes, outside
+from cosched.slurm.requests.core_form import CoreForm, outside
 
 #: The log may name a start in the second after that of the accounts: so much later (s).
 _TURN = 1.2
@@ -142,7 +142,7 @@ def _advance(
     phase: Mapping[str, Any], machine: Machine, events: Sequence[Mapping[str, Any]]
 ) -> dict[str, tuple]:
     """Reservations that were made, with the flags of the commands that made them."""
-    wishes = Wishes(machine)
+    form = CoreForm(machine)
     said = {}
     for event in events:
         if event["do"] == "create_reservation":
@@ -153,7 +153,7 @@ def _advance(
         words = said.get(name, {})
         every = words.get("Nodes", "").upper() == "ALL"
         maintenance = "MAINT" in words.get("Flags", "").split(",")
-        spans = list(wishes.nodes(nodes, "reservations"))
+        spans = list(form.nodes(nodes, "reservations"))
         found[name] = (float(time), int(begin), int(end), spans, maintenance, every)
     return found
 
@@ -168,7 +168,7 @@ def _outside(
     rows: Sequence[tuple[int, ...]],
 ) -> tuple[tuple, ...]:
     """What was done, at the moment when it was."""
-    wishes = Wishes(machine)
+    form = CoreForm(machine)
     exact = {int(number): float(time) for number, time, *_ in phase.get("events", ())}
     found = []
     for number, event in enumerate(events):
@@ -179,7 +179,7 @@ def _outside(
             found.append(outside("reserve", time))
         elif event["do"] == "update_node":
             words = dict(word.split("=", 1) for word in event["args"].split() if "=" in word)
-            spans = wishes.nodes(words["NodeName"], "events")
+            spans = form.nodes(words["NodeName"], "events")
             found.append(outside(_STATES[words["State"].upper()], time, nodes=spans))
         else:
             raise InvalidInstance(f"events: {shorten(event['do'])}: the twin has no rule for it")

@@ -13,7 +13,9 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.slurm.recordings.ends import Held, ends_in_windows, latest_by_starts
 from cosched.slurm.recordings.shares import Shares
-from cosched.slurm.requests.wishes import Requests
+from cosched.slurm.requests.associations import Accounts
+from cosched.slurm.requests.core_form import CoreForm, Requests
+from cosched.slurm.requests.request import Request
 from cosched.slurm.twin.host import HOST, MEASURED_AT
 
 #: Where in its second an end is on average (s).
@@ -146,8 +148,11 @@ class Recording:
         Of the recorded clock: so many times as fast as life.
     slurm : str
         The version.
-    requests : Requests
-        What jobs ask for beyond these columns.
+    requests : mapping of int to Request
+        What jobs ask for beyond these columns, by row; they may begin so long after their
+        submission.
+    accounts : Accounts, optional
+        Of its slurmdbd.
     rows : tuple of tuple of int
         Of each job: one, or one a task of an array.
     arrays : mapping of int to tuple of int
@@ -162,7 +167,8 @@ class Recording:
     runs: tuple[Run, ...]
     speed: float
     slurm: str
-    requests: Requests = field(default_factory=Requests)
+    requests: Mapping[int, Request] = field(default_factory=dict)
+    accounts: Accounts | None = None
     rows: tuple[tuple[int, ...], ...] = ()
     arrays: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -214,29 +220,29 @@ class Recording:
         arrays: dict[int, tuple[int, list[int]]] = {}
         for row, begin in run.begins.items():
             own = run.nodes[row]
-            wish = self.requests.more.get(row, {})
-            after = tuple(k for kind, rows in wish.get("after", ()) if kind for k in rows)
+            wish = self.requests.get(row, Request())
+            after = tuple(k for kind, rows in wish.after if kind for k in rows)
             filled = sum(cores.get(name, 0) for name in own) <= self.jobs["tasks"][row]
             jobs[row] = Held(begin, run.end[row], guess[row], frozenset(own), filled, after)
-            if wish.get("array_limit"):
-                arrays.setdefault(wish["array"], (wish["array_limit"], []))[1].append(row)
+            if wish.array and wish.array[1]:
+                arrays.setdefault(wish.array[0], (wish.array[1], []))[1].append(row)
         return latest_by_starts(jobs, list(arrays.values()), run.decisions)
 
     def requests_of(self, run: Run) -> Requests:
         """What jobs ask for in one run."""
-        names = list(run.reservations)
-        more = {row: dict(values) for row, values in self.requests.more.items()}
-        for values in more.values():
-            wanted = values.pop("reservation", None)
-            if wanted is not None:  # the last is one that was never made
-                values["reservation"] = names.index(wanted) if wanted in names else len(names)
-        for row, values in more.items():
-            if "begin" in values:
-                values["begin"] += run.submit[row]
+        form = CoreForm(self.machine, reservations=list(run.reservations))
+        jobs = {}
+        for row, request in self.requests.items():
+            own = request
+            if own.begin is not None:
+                own = replace(own, begin=own.begin + run.submit[row])
+            if job := form.of(own):
+                jobs[row] = job
         never: tuple = (np.inf, 0, 0, [], False, False)
-        return replace(
-            self.requests, more=more, reservations=(*run.reservations.values(), never),
-            outside=run.outside,
+        return form.together(
+            jobs, reservations=(*run.reservations.values(), never), outside=run.outside,
+            accounts=tuple(self.accounts.rows) if self.accounts else (),
+            qos=tuple(self.accounts.qos) if self.accounts else (),
         )  # fmt: skip
 
     def instance(self, run: Run) -> Instance:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.host_lists import hosts
-from cosched.slurm.requests.wishes import gpu_types_of
+from cosched.slurm.requests.core_form import gpu_types_of
 
 #: Of a job by name of a node: cores, MB, GPUs of each type.
 Shares = dict[str, tuple[int, int, dict[str, int]]]

@@ -12,7 +12,8 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown
 from cosched.slurm.conf.lines import seconds_of_limit, words
 from cosched.slurm.conf.parameters import preempt_mode
-from cosched.slurm.requests.wishes import gpu_types_of
+from cosched.slurm.requests.core_form import gpu_types_of
+from cosched.slurm.requests.request import Owner
 
 #: Limits by their names in sacctmgr: numbers of jobs, times, and amounts of TRES.
 _JOBS = words("GrpJobs GrpSubmit MaxJobs MaxSubmit MaxJobsPU MaxJobsPA MaxSubmitPU MaxSubmitPA")
@@ -251,8 +252,8 @@ class Accounts:
         """Its number; -1: there is none of that name."""
         return list(self._priorities).index(name) if name in self._priorities else -1
 
-    def of(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        """What the core wants to know of a job's user and QOS."""
+    def of(self, job: Mapping[str, Any]) -> Owner:
+        """Whose job it is, by the names that it says."""
         key = (str(job.get("account", "")), str(job.get("user", "")))
         if self.association_of(*key) < 0:
             raise InvalidInstance(f"job: no association of {shorten(key)}")
@@ -261,15 +262,15 @@ class Accounts:
             raise InvalidInstance(f"job: no QOS {shorten(name)}")
         return self._known(*key, name)
 
-    def of_log(self, user: str, account: str, qos: str) -> dict[str, Any]:
+    def of_log(self, user: str, account: str, qos: str) -> Owner:
         """The same, as far as names of a log are known here: empty ones are the user's usual."""
         usual, usual_qos = self._first.get(user, ("", ""))
         return self._known(account or usual, user, qos or usual_qos or self._usual)
 
-    def _known(self, account: str, user: str, qos: str) -> dict[str, Any]:
+    def _known(self, account: str, user: str, qos: str) -> Owner:
         most = max(self._priorities.values(), default=0.0)
-        return {
-            "association": self.association_of(account, user), "qos": self.qos_of(qos),
-            "qos_factor": self._priorities.get(qos, 0.0) / most if most else 0.0,
-            "user": self._users.setdefault(user, len(self._users)),
-        }  # fmt: skip
+        return Owner(
+            self.association_of(account, user), self.qos_of(qos),
+            self._priorities.get(qos, 0.0) / most if most else 0.0,
+            self._users.setdefault(user, len(self._users)),
+        )  # fmt: skip

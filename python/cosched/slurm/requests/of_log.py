@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +14,9 @@ from cosched.cluster.instance.running import held_of
 from cosched.cluster.machine import Machine
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings
-from cosched.slurm.requests.wishes import Requests, Wishes, gpu_types_of
+from cosched.slurm.requests.core_form import CoreForm, Requests, gpu_types_of
+from cosched.slurm.requests.owners import owners_of
+from cosched.slurm.requests.request import Gpus, Request, Running
 
 
 def partitions_of_jobs(
@@ -110,92 +113,94 @@ class Room:
         return held
 
 
-def asked_of_nodes(
-    room: Room, settings: SlurmSettings, machine: Machine | None
+def requests_of_log(
+    room: Room, settings: SlurmSettings, machine: Machine | None, approximate: bool
 ) -> tuple[Requests, list[str]]:
-    """What jobs say of the nodes that they want: how many, their memory, GPUs and features; what
-    is to be said of it."""
-    instance = room.instance
-    notes: list[str] = []
+    """What the jobs of a log ask for, and whose they are; what is to be said of it."""
     if machine is None or machine.slurm is None:
-        return Requests(), notes
-    more: list[dict[str, Any]] = [{} for _ in range(len(instance))]
+        return Requests(), []
+    notes: list[str] = []
+    given: dict[str, list] = {}
     if room.shared:
-        notes += _ask_for_memory(more, room, settings)
-        notes += _ask_for_gpus(more, instance, machine)
-        tasks = instance.column("tasks").astype(np.int64).tolist()
-        nodes = room.counts().tolist()
-        for own, cores, count in zip(more, tasks, nodes, strict=True):
-            if count:
-                own |= {"nodes": count, "max_nodes": count}
-            if own:
-                own["tasks"] = cores
-    elif machine.gpus and "gpus" in instance.known:
+        given |= _memory_asked(room, settings, notes) | _gpus_asked(room.instance, machine, notes)
+        given["nodes"] = [count or None for count in room.counts().tolist()]
+    elif machine.gpus and "gpus" in room.instance.known:
         notes.append("gpus: nodes are whole here, so that they are not handed out")
-    wishes = Wishes(machine)
-    notes += _ask_for_places(more, instance, wishes)
-    rows = {row: own for row, own in enumerate(more) if own}
-    return Requests(rows, sets=tuple(wishes.sets)), notes
+    form = _LogForm(machine, memory="memory" in given)
+    owners, accounts, said = owners_of(room.instance, machine, settings, approximate)
+    if owners is not None:
+        given["owner"] = owners
+    if "constraint" in room.instance.known:
+        given["constraint"] = room.instance.column("constraint").astype(str).tolist()
+    tasks = room.instance.column("tasks").astype(np.int64).tolist()
+    names = list(room.parts)
+    jobs = {}
+    for row, (cores, part) in enumerate(zip(tasks, room.part.tolist(), strict=True)):
+        asked = {key: column[row] for key, column in given.items()}
+        # One that asks for nothing beside its cores may have them anywhere.
+        some = form.memory_counts or asked.get("gpus") or asked.get("nodes")
+        own = Request(cores=cores if some else None, partition=names[part], **asked)
+        if job := form.of(own):
+            jobs[row] = job
+    return form.together(jobs, **accounts), notes + form.notes() + said
 
 
-def _ask_for_memory(more: list[dict[str, Any]], room: Room, settings: SlurmSettings) -> list[str]:
+class _LogForm(CoreForm):
+    """A log may be of a time with other features: constraints that no node meets, or of a form that
+    is not followed, are left out, and counted."""
+
+    def __init__(self, machine: Machine, memory: bool) -> None:
+        super().__init__(machine, memory=memory)
+        self._lost = Counter[str]()
+
+    def places(self, text: str, least: int) -> dict[str, Any]:
+        try:
+            found = super().places(text, least)
+            lost = self.no_place(found) and not self.no_place(super().places("", least))
+        except InvalidInstance:
+            lost = True
+        self._lost[text] += lost
+        return super().places("", least) if lost else found
+
+    def notes(self) -> list[str]:
+        return [
+            f"not followed: constraint {shorten(text)} of {count} jobs: they take any nodes"
+            for text, count in self._lost.items() if count
+        ]  # fmt: skip
+
+
+def _memory_asked(room: Room, settings: SlurmSettings, notes: list[str]) -> dict[str, list]:
     """Of each node where the log says how many a job has, else of each core."""
     if not settings.memory_counts:
-        return []
+        return {}
     if "memory_gb" not in room.instance.known:
-        return ["memory: the log does not say it, so that it is not handed out"]
-    names, nodes = list(room.parts), room.counts()
+        notes.append("memory: the log does not say it, so that it is not handed out")
+        return {}
+    nodes = room.counts()
     tasks = room.instance.column("tasks").astype(np.int64)
     amounts = np.nan_to_num(room.instance.column("memory_gb")) * 1024
     parts = np.ceil(amounts / np.where(nodes > 0, nodes, tasks)).astype(np.int64)
-    for row, known in enumerate(zip(parts.tolist(), (nodes == 0).tolist(), strict=True)):
-        amount, by_core = known if known[0] else settings.default_memory(names[room.part[row]])
-        more[row] |= (
-            {"memory": amount, "memory_by_core": by_core} if amount else {"memory_all": True}
-        )
-    return []
+    return {
+        name: [mb if mb > 0 else None for mb in np.where(own, parts, 0).tolist()]
+        for name, own in (("memory", nodes > 0), ("memory_per_core", nodes == 0))
+    }
 
 
-def _ask_for_gpus(more: list[dict[str, Any]], instance: Instance, machine: Machine) -> list[str]:
+def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[str, list]:
     if "gpus" not in instance.known:
-        return []
+        return {}
     counts = np.nan_to_num(instance.column("gpus")).astype(np.int64)
     types = gpu_types_of(machine)
     if not types:
-        some = (counts > 0).any()
-        return ["gpus: the machine has none, so that they are not handed out"] if some else []
+        if (counts > 0).any():
+            notes.append("gpus: the machine has none, so that they are not handed out")
+        return {}
     named = "gpu_type" in instance.known
     names = instance.column("gpu_type").astype(str) if named else np.full(len(counts), "")
-    for row in np.flatnonzero(counts > 0).tolist():
-        kind = types.index(names[row]) if names[row] in types else -1
-        more[row] |= {"gpus": int(counts[row]), "gpu_type": kind}
-    return []
-
-
-def _ask_for_places(more: list[dict[str, Any]], instance: Instance, wishes: Wishes) -> list[str]:
-    """Nodes with the features and the memory that jobs want, where not all have them."""
-    known = "constraint" in instance.known
-    texts = (instance.column("constraint") if known else np.full(len(more), "")).astype(str)
-    left: dict[str, int] = {}
-    places: dict[tuple[str, int], dict[str, Any]] = {}
-    for own, text in zip(more, texts.tolist(), strict=True):
-        asked = (text, int(own.get("memory", 0)))
-        if asked not in places:
-            try:
-                places[asked] = wishes.places({"constraint": text}, own)
-            except InvalidInstance:  # a form that is not followed
-                places[asked] = wishes.places({}, own)
-                left[text] = 0
-            if wishes.empty(places[asked]) and not wishes.empty(wishes.places({}, own)):
-                places[asked] = wishes.places({}, own)  # features that the machine had once
-                left[text] = 0
-        own.update(places[asked])
-        if text in left:
-            left[text] += 1
-    return [
-        f"not followed: constraint {shorten(text)} of {count} jobs: they take any nodes"
-        for text, count in left.items()
-    ]
+    return {"gpus": [
+        Gpus(count, name if name in types else None) if count > 0 else None
+        for count, name in zip(counts.tolist(), names.tolist(), strict=True)
+    ]}  # fmt: skip
 
 
 def gpus_of_nodes(machine: Machine) -> list[list[int]]:
@@ -215,7 +220,7 @@ def with_running(
     instance = room.instance
     texts = instance.column("held").astype(str) if "held" in instance.known else None
     free = room.node_cores.copy()
-    more = {row: dict(values) for row, values in asked.more.items()}
+    more = {row: dict(values) for row, values in asked.jobs.items()}
     rows = np.flatnonzero(instance.column("running")).tolist()
     for row in sorted(rows, key=lambda row: texts is None or not texts[row]):
         held = held_of(texts[row]) if texts is not None else []
@@ -232,9 +237,9 @@ def with_running(
         shares = [(node, cores, int(memory) * cores) for node, cores in sorted(held)]
         own = more.setdefault(row, {})
         taken = _taken_gpus(gpus, int(own.get("gpus", 0)), [node for node, *_ in shares])
-        own["running"] = (-float(ran[row]), shares, taken)
+        own["running"] = Running(-float(ran[row]), shares, taken)
         own["nodes"] = len(shares)
-    return replace(asked, more=more)
+    return replace(asked, jobs=more)
 
 
 def _taken_gpus(free: list[list[int]], count: int, nodes: list[int]) -> list[tuple]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,19 +12,19 @@ from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.wishes import Requests
+from cosched.slurm.requests.request import Owner
 
 
-def with_owners(
-    asked: Requests,
+def owners_of(
     instance: Instance,
-    machine: Machine,
+    machine: Machine | None,
     settings: SlurmSettings,
     approximate: bool,
-) -> tuple[Requests, list[str]]:
-    """The requests with shares and limits of their owners, and what is to be said of it."""
-    if settings.accounts is None or not settings.of_accounts:
-        return asked, []
+) -> tuple[list[Owner] | None, dict[str, Any], list[str]]:
+    """Whose each job is, None where shares and limits do not count; accounts and QOS as
+    :class:`Requests` has them; what is to be said of it."""
+    if machine is None or settings.accounts is None or not settings.of_accounts:
+        return None, {}, []
     accounts = Accounts(settings.accounts, machine)
     unknown = "user" not in instance.known
     if unknown and not approximate:
@@ -41,20 +40,16 @@ def with_owners(
     notes = [f"not followed: {one}: jobs that it keeps may start earlier here"
              for one in accounts.left]  # fmt: skip
     if unknown:
-        return asked, [*notes, "not followed: accounts: the log does not tell its users"]
+        return None, {}, [*notes, "not followed: accounts: the log does not tell its users"]
     names = zip(*(_texts(instance, name) for name in ("user", "account", "qos")), strict=True)
     owners = [accounts.of_log(*own) for own in names]
-    notes += _unknown(owners)
-    more = {row: dict(values) for row, values in asked.more.items()}
-    for row, own in enumerate(owners):
-        more.setdefault(row, {}).update(own)
     limited = settings.limits_count
     rows = [(*row[:3], row[3] if limited else {}, *row[4:]) for row in accounts.rows]
     qos = [one if limited else {**one, "limits": []} for one in accounts.qos]
-    return replace(
-        asked, more=more, accounts=tuple(rows), qos=tuple(qos), billing=accounts.billing,
-        partition_qos=accounts.partition_qos,
-    ), notes  # fmt: skip
+    return owners, {
+        "accounts": tuple(rows), "qos": tuple(qos), "billing": accounts.billing,
+        "partition_qos": accounts.partition_qos,
+    }, notes + _unknown(owners)  # fmt: skip
 
 
 def _texts(instance: Instance, name: str) -> list[str]:
@@ -63,9 +58,9 @@ def _texts(instance: Instance, name: str) -> list[str]:
     return list(map(str, instance.column(name).tolist()))
 
 
-def _unknown(owners: list[dict[str, Any]]) -> list[str]:
-    lost = sum(own["association"] < 0 for own in owners)
-    no_qos = sum(own["qos"] < 0 for own in owners)
+def _unknown(owners: list[Owner]) -> list[str]:
+    lost = sum(own.association < 0 for own in owners)
+    no_qos = sum(own.qos < 0 for own in owners)
     said = []
     if lost:
         said.append(f"{lost} jobs of users without an association: without a share and its limits")

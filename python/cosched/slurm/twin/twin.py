@@ -19,15 +19,15 @@ from cosched.slurm.conf.parameters import PARAMETERS, VERSIONS, in_seconds, rule
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.conf.suspension import SUSPEND
 from cosched.slurm.requests.associations import priority_weights, unweighed
+from cosched.slurm.requests.core_form import Requests
 from cosched.slurm.requests.of_log import (
     Room,
-    asked_of_nodes,
     gpus_of_nodes,
     partitions_of_jobs,
+    requests_of_log,
     with_running,
 )
-from cosched.slurm.requests.owners import let_in, with_owners
-from cosched.slurm.requests.wishes import Requests
+from cosched.slurm.requests.owners import let_in
 from cosched.slurm.twin.units import Units, node_cores_of, parts_of, units_of
 
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
@@ -110,11 +110,7 @@ class Twin:
 
     def _of_log(self, settings: SlurmSettings, machine: Machine | None) -> Requests:
         """What the jobs of a log ask for, and whose they are."""
-        asked, notes = asked_of_nodes(self._room, settings, machine)
-        self.notes += notes
-        if machine is None:
-            return asked
-        asked, said = with_owners(asked, self.instance, machine, settings, self.approximate)
+        asked, said = requests_of_log(self._room, settings, machine, self.approximate)
         self.several, denied = let_in(self.instance, settings, self.names, self.several, self.part)
         self.notes += said + denied
         return asked
@@ -165,7 +161,7 @@ class Twin:
         users = np.zeros(len(instance), dtype=np.int64)
         if "user" in instance.known:
             users = np.unique(instance.column("user").astype(str), return_inverse=True)[1]
-        more = {row: dict(values) for row, values in requests.more.items()}
+        more = {row: dict(values) for row, values in requests.jobs.items()}
         for row, parts in self.several.items():
             more.setdefault(row, {})["partitions"] = parts
         if self.shared and settings.exclusive:

@@ -1,0 +1,142 @@
+"""What one job asks of a Slurm, whoever tells it: a log, a script, a snapshot, a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from cosched.errors import InvalidInstance, shorten
+
+#: A dependency of a job, in the order of the core's kinds.
+KINDS = ("after", "afterany", "afterok", "afternotok")
+#: Of an array: numbers below ten millions, as Slurm's own largest is 4,000,000.
+_SPAN = r"([0-9]{1,7})(?:-([0-9]{1,7})(?::([1-9][0-9]{0,6}))?)?"
+
+
+class Gpus(NamedTuple):
+    """So many in all, or of each node; of a type, or of any."""
+
+    number: int
+    type: str | None = None
+    by_node: bool = False
+
+
+class Owner(NamedTuple):
+    """Numbers of a job's association and QOS (-1: there is none), and what follows from them."""
+
+    association: int
+    qos: int
+    qos_factor: float | None = None
+    user: int | None = None
+
+
+class Running(NamedTuple):
+    """Since when a job runs (s), and what it has: (node, cores, MB), (node, type, GPUs)."""
+
+    start: float
+    nodes: list[tuple[int, int, int]]
+    gpus: list[tuple[int, int, int]]
+
+
+class Waiting(NamedTuple):
+    """The priority that a job has now, and since when its age counts (s)."""
+
+    priority: float
+    accrues: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a job asks for beyond its row of an instance; None and empty: it does not say.
+
+    Attributes
+    ----------
+    cores : int, optional
+        Where jobs share nodes; else its nodes are whole ones.
+    nodes : int, optional
+        So many, and of shared ones neither fewer nor more.
+    exclusive : bool
+    memory, memory_per_core : int, optional
+        MB of each node, or of each core; 0: all of its nodes.
+    gpus : Gpus, optional
+    partition : str
+        Whose usual memory a job has that does not say it.
+    constraint, licences : str
+        In the words of sbatch: ``a&b``; ``fluent:2``.
+    owner : Owner, optional
+    after : sequence of (int, list of int)
+        Numbers of `KINDS`, and rows of the jobs that it waits for.
+    singleton, namesake : tuple of (str, str), optional
+        User and name of one that waits for all others of that name, and of one of these.
+    array : (int, int), optional
+        Number of the array that it is of, and how many of its tasks may run (0: all).
+    begin : float, optional
+        Not before (s).
+    held, fails, requeue : bool
+        Until it is released; it ends with an error; it runs again after its node is lost.
+    nice : float
+    reservation : str, optional
+    running : Running, optional
+    waiting : Waiting, optional
+    """
+
+    cores: int | None = None
+    nodes: int | None = None
+    exclusive: bool = False
+    memory: int | None = None
+    memory_per_core: int | None = None
+    gpus: Gpus | None = None
+    partition: str = ""
+    constraint: str = ""
+    licences: str = ""
+    owner: Owner | None = None
+    after: Sequence[tuple[int, list[int]]] = ()
+    singleton: tuple[str, str] | None = None
+    namesake: tuple[str, str] | None = None
+    array: tuple[int, int] | None = None
+    begin: float | None = None
+    held: bool = False
+    fails: bool = False
+    requeue: bool = True
+    nice: float = 0.0
+    reservation: str | None = None
+    running: Running | None = None
+    waiting: Waiting | None = None
+
+
+def gpus_asked(text: str, by_node: bool) -> Gpus:
+    """Those of ``gpu:a100:2``, ``gpu``, ``2``: of each node as --gres has it, else in all."""
+    words = [part for part in text.split(":") if part != "gpu"]
+    if not words or not words[-1].isdigit():
+        words.append("1")
+    return Gpus(int(words[-1]), words[0] if words[1:] and words[0] else None, by_node)
+
+
+def array_tasks(text: str) -> tuple[list[int], int]:
+    """Indexes of ``1-7,9%3``, and how many may run (0 = all)."""
+    spans, _, limit = text.partition("%")
+    tasks: list[int] = []
+    parts = [re.fullmatch(_SPAN, part) for part in spans.split(",")]
+    good = re.fullmatch(r"[0-9]{0,9}", limit) is not None
+    for found in parts:
+        if not found or not good:
+            raise InvalidInstance(f"array {shorten(text)}: expected 1-7%3")
+        first, last = int(found[1]), int(found[2] or found[1])
+        tasks += range(first, last + 1, int(found[3] or 1))
+    return tasks, int(limit or 0)
+
+
+def dependencies(
+    given: Sequence[Any], rows: Callable[[int], list[int]]
+) -> list[tuple[int, list[int]]]:
+    """(kind, rows) of ``[[kind, job], ...]`` without singletons."""
+    found = []
+    for kind, job in given:
+        if kind == "singleton":
+            continue
+        if kind not in KINDS:
+            raise InvalidInstance(f"dependency {shorten(kind)}: expected {', '.join(KINDS)}")
+        found.append((KINDS.index(kind), rows(int(job))))
+    return found
