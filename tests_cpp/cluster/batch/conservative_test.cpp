@@ -6,6 +6,7 @@
 
 #include "cosched/cluster/batch/batch_trace.hpp"
 #include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/batch/profile.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 
@@ -250,6 +251,36 @@ TEST(Batch, Wfp3PutsLongWaitsForShortRunsFirst) {
             (std::vector<double>{0, 15, 10}));
   EXPECT_EQ(fcfs(instance, layout, {true, {0, 0, 1}}, Estimates::perfect).outcome.start,
             (std::vector<double>{0, 10, 30}));
+}
+
+TEST(Batch, Wfp3PutsWideJobsFirst) {
+  const Instance instance({{0, 1, 1}, {4, 1, 4}, {1, 1, 1}, {1, 1, 1}, {10, 20, 20}, {}}, 4);
+  EXPECT_EQ(fcfs(instance, one_cell(instance), {true, {}}, Estimates::perfect).outcome.start,
+            (std::vector<double>{0, 30, 10}));
+}
+
+// A cell of one node and one of two, each with a node taken until 100 s: the third job waits for the
+// first cell, the fourth for all of the second, whose other node the last would take for 500 s.
+TEST(Batch, WhoWaitsForAnotherCellIsNotPassed) {
+  const Instance instance({{0, 0, 1, 2, 3},
+                           {1, 1, 1, 2, 1},
+                           {1, 1, 1, 1, 1},
+                           {1, 1, 1, 1, 1},
+                           {100, 100, 10, 10, 500},
+                           {}},
+                          3);
+  const Layout layout{{1, 2}, {1, 2, 1, 2, 2}};
+  const std::vector<double> starts{0, 0, 100, 100, 110};
+  EXPECT_EQ(fcfs(instance, layout, {}, Estimates::perfect).outcome.start, starts);
+  EXPECT_EQ(easy(instance, layout, {}, Estimates::perfect).outcome.start, starts);
+}
+
+TEST(Profile, RoomBeforeATime) {
+  Profile profile({1, 3});
+  const NodesPerCell all{1, 3};
+  profile.change(0, 10, all, -1);
+  EXPECT_FALSE(profile.room(4, 10));
+  EXPECT_TRUE(profile.room(4, 11));
 }
 
 }  // namespace

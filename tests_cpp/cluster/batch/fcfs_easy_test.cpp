@@ -190,6 +190,13 @@ TEST(Batch, TheLogSaysWhy) {
   log.clear();
   fcfs(reservation({}), &log);
   EXPECT_EQ(log.size(), 5u);  // start, wait, finish, start, finish
+  log.clear();
+  fcfs(reservation({{10}, {1}, {}, {}, {91}, {}}), &log);
+  const auto behind = std::find_if(log.begin(), log.end(), [](const Decision& row) {
+    return row.action == Action::wait && row.job == 2;
+  });
+  ASSERT_NE(behind, log.end());
+  EXPECT_EQ(behind->reason, Reason::behind_queue);
 }
 
 TEST(Batch, UnderutilisationOfAHandExample) {

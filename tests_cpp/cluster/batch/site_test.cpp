@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/cluster/batch/conservative.hpp"
+#include "cosched/cluster/batch/fcfs_easy.hpp"
 #include "cosched/cluster/batch/node_plan.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
@@ -98,6 +100,33 @@ TEST(Tally, AgreesWithPlacementAsNodesChange) {
       EXPECT_EQ(tally.holds(), site.holds(site.need(0), free)) << parts << " " << now.cores;
     }
   }
+}
+
+// Two nodes, and jobs without memory and GPUs.
+Site two_nodes(int cores, const std::vector<int>& tasks, const std::vector<int>& parts) {
+  const std::size_t jobs = tasks.size();
+  return Site({{{0, cores, 0}, 0, 0, 0}, {{0, cores, 0}, 0, 0, cores}},
+              {tasks, parts, std::vector<int>(jobs, 0), std::vector<double>(jobs, 0),
+               std::vector<std::uint64_t>(jobs, kAny), std::vector<std::uint64_t>(jobs, kAny)});
+}
+
+// The second job waits for both nodes until 10 s; the third ends before, the fourth would not.
+TEST(Site, ReservationsAreOfNodes) {
+  const Jobs jobs{{0, 1, 2, 3}, {1, 2, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {10, 10, 5, 20}, {}};
+  const SiteOutcome made =
+      easy(Instance(jobs, 2), two_nodes(1, jobs.tasks, {1, 2, 1, 1}), {}, Estimates::perfect);
+  EXPECT_EQ(made.outcome.start, (std::vector<double>{0, 10, 2, 20}));
+  ASSERT_EQ(made.placements.size(), 4u);
+  EXPECT_EQ(made.placements[1].size(), 2u);
+  EXPECT_EQ(made.placements[2][0].node, 1);
+}
+
+// At 10 s as many cores are free as before, but on both nodes.
+TEST(NodePlan, StepsOfTheSameSumDiffer) {
+  const Jobs jobs{{0, 0, 0}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {10, 10, 5}, {}};
+  const SiteOutcome made =
+      conservative(Instance(jobs, 4), two_nodes(2, jobs.tasks, {1, 2, 2}), {}, Estimates::perfect);
+  EXPECT_EQ(made.outcome.start, (std::vector<double>{0, 10, 10}));
 }
 
 TEST(NodePlan, TheEarliestStartOnNodesThatStayFree) {
