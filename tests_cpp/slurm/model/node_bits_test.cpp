@@ -17,6 +17,8 @@ TEST(SlurmNodeBits, EqualsASet) {
     const auto list = a.list();
     const std::set<int> members(list.begin(), list.end());
     EXPECT_EQ(a.count(), static_cast<int>(members.size()));
+    EXPECT_TRUE(a.at_least(a.count()));
+    EXPECT_FALSE(a.at_least(a.count() + 1));
     int common = 0;
     for (int node = 0; node < nodes; ++node) {
       EXPECT_EQ(a.has(node), members.count(node) == 1);

@@ -45,6 +45,12 @@ int NodeBits::count() const {
   return sum;
 }
 
+bool NodeBits::at_least(int count) const {
+  for (auto word = words_.begin(); count > 0 && word != words_.end(); ++word)
+    count -= popcount(*word);
+  return count <= 0;
+}
+
 int NodeBits::count_range(int first, int last) const {
   int sum = 0;
   for (int node = first; node < last;) {

@@ -23,6 +23,7 @@ class NodeBits {
   bool operator==(const NodeBits& other) const { return words_ == other.words_; }
 
   int count() const;
+  bool at_least(int count) const;              // so many; stops counting there
   int count_range(int first, int last) const;  // [first, last)
   bool any() const;
   int count_common(const NodeBits& other) const;

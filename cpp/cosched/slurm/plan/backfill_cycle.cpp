@@ -178,7 +178,7 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
       avail = &avail_;
     }
     Select::Slot slot{kNever, nullptr};
-    if (avail->count() >= job.nodes) {
+    if (avail->at_least(job.nodes)) {
       if (!std::exchange(counted, true)) ++kept_.tests;
       const auto found = will_run(entry, *avail, {now, at_once, from, window.later});
       if (found) tables_.queue.tested(entry.job);

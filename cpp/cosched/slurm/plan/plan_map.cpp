@@ -30,7 +30,7 @@ PlanMap::Window PlanMap::window(const NodeBits& allowed, int wanted, Second from
         break;
       }
       window_ &= record.nodes;
-      if (found.later != kNever && window_.count() < wanted) break;  // whatever comes
+      if (found.later != kNever && !window_.at_least(wanted)) break;  // whatever comes
     }
     if ((j = record.next) == 0) break;
   }
