@@ -13,10 +13,10 @@ from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import Codes, Plan, Step, plan, profile, run
 from cosched.execution.executions import append_executions, read_executions
-from cosched.execution.front import Front
 from cosched.execution.interval import errors_of, interval_of, noise_of
 from cosched.execution.journal import read_past
-from cosched.execution.one_each import is_no_better, longest_first
+from cosched.execution.longest_first import is_no_better, longest_first
+from cosched.execution.ready_steps import ReadySteps
 from cosched.execution.runs import COLUMNS, read_runs
 from execution_codes import read_notes, shell_notes, until
 
@@ -123,7 +123,7 @@ def test_the_front_is_what_waits_say(seed):
         for k in range(n)
     ]
     needs = {k: {j for j in of if random.uniform() < 0.5} for k, of in enumerate(waits)}
-    front, ended, begun = Front(waits, needs), {}, set()
+    front, ended, begun = ReadySteps(waits, needs), {}, set()
     while True:
         settled, barred, ready = set(), set(), []
         for k in range(n):

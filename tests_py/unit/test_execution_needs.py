@@ -228,7 +228,7 @@ def test_a_plan_keeps_memory_and_what_is_declared_wins(tmp_path):
         for task, memory in (("x", 6.0), ("y", 6.0), ("z", 1.0))
         for q in (1, 2)
     ]
-    (tmp_path / "runs.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
+    (tmp_path / "runs.csv").write_text("\n".join([",".join(COLUMNS[:13]), *rows]) + "\n")
     codes = Codes(
         procs=2,
         codes={n: Code(name=n, command="x") for n in "xyz"},

@@ -19,8 +19,8 @@ import cosched as cs
 from cosched.cli.live import picture
 from cosched.errors import InvalidInstance, InvalidSchedule
 from cosched.execution import Code, Codes, Execution, Plan, Step, commands, run
-from cosched.execution.guard import survivors
 from cosched.execution.journal import read_past
+from cosched.execution.watchdog import survivors
 from execution_codes import noting, read_notes, shared_cores, shell_notes, spans, until
 
 CORES = sorted(os.sched_getaffinity(0))
@@ -382,7 +382,7 @@ def test_tasks_die_with_a_killed_driver_and_resume_says_what_was_lost(tmp_path):
     driver.kill()
     driver.communicate()
     assert gone(int((tmp_path / "a.pid").read_text()))
-    # Its guard may still be at work on what the tasks have started.
+    # Its watchdog may still be at work on what the tasks have started.
     assert all(gone(pid) for pid in survivors(read_past(tmp_path / "plan.journal.jsonl").runs[0]))
     (tmp_path / "codes.toml").write_text(SLOW.replace("sleep 60", "true"))
     done = subprocess.run([*command, "--resume"], cwd=tmp_path, capture_output=True, text=True)

@@ -18,8 +18,8 @@ import numpy as np
 
 import cosched as cs
 from cosched.execution import Code, Codes, Plan, Step, run
-from cosched.execution.guard import survivors
 from cosched.execution.journal import read_past
+from cosched.execution.watchdog import survivors
 from execution_codes import read_notes, shared_cores, shell_notes, spans
 
 #: 20 take a minute.

@@ -16,10 +16,10 @@ from typing import Annotated
 
 import typer
 
-from cosched.cli.lazy import EXAMPLES, on_demand
-from cosched.cli.own import import_own
+from cosched.cli.on_demand import EXAMPLES, on_demand
 from cosched.cli.signals import exit_code, terminable
 from cosched.cli.streams import patient
+from cosched.cli.user_code import import_own
 from cosched.errors import CoschedError, printable
 from cosched.version import installed_version
 

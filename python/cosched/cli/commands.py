@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from cosched import io
-from cosched.cli.lazy import EXAMPLES, on_demand
+from cosched.cli.on_demand import EXAMPLES, on_demand
 from cosched.core import Output, Presentation
 from cosched.registry import FAMILIES, presentation
 

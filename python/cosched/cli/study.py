@@ -11,7 +11,7 @@ import typer
 
 from cosched import experiments, io
 from cosched.cli import report, tables
-from cosched.cli.own import look_here_first
+from cosched.cli.user_code import look_here_first
 from cosched.errors import StudyError, printable
 from cosched.experiments import StudyResult, ledger_text, outputs, papers
 from cosched.experiments.study import missing_line

@@ -12,7 +12,7 @@ from cosched import io
 from cosched.cli import report
 from cosched.cli.commands import add as add_verb
 from cosched.cli.grid import compare_grid, parse_grid, show_grid
-from cosched.cli.records import as_it_happened, record_of
+from cosched.cli.run_records import record_of, summary
 from cosched.cli.schedules import read_schedule
 from cosched.cli.stopping import INTERRUPTED, best_so_far
 from cosched.cli.values import (
@@ -209,7 +209,7 @@ def validate(
     instance = read(of, file, given)
     try:
         if (record := record_of(of.family, instance, schedule)) is not None:
-            report.say(as_it_happened(record))
+            report.say(summary(record))
             return
         found, data = read_schedule(of.family, instance, schedule)
         found.validate()

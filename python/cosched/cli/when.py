@@ -17,7 +17,7 @@ from cosched.cli import report
 from cosched.cli.values import check_files
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
-from cosched.execution.current import current
+from cosched.execution.outdated import current
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live.past import by
 from cosched.slurm.live.starts import finite

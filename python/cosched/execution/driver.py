@@ -16,14 +16,14 @@ from typing import Any
 
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance
-from cosched.execution import guard, looks
+from cosched.execution import process_tree, watchdog
 from cosched.execution.codes import Codes
-from cosched.execution.front import Front
 from cosched.execution.journal import Attempt, Journal
 from cosched.execution.launchers import Launcher
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
+from cosched.execution.ready_steps import ReadySteps
 from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner, Situation
 from cosched.execution.task_run import TaskRun
@@ -78,7 +78,7 @@ class Driver:
         self.tokens = Tokens.of(plan, codes)
         self.stopped = False
         self.run = uuid.uuid4().hex
-        self._fronted: tuple[Plan, Front, dict[int, int]] | None = None
+        self._fronted: tuple[Plan, ReadySteps, dict[int, int]] | None = None
         self._known: tuple[Plan, list[frozenset[int]], dict[int, set[int]]] | None = None
         self._on: dict[Step, None] = {}  # runs now
         self.tried: set[int] = set()  # started by this driver, or over when it began
@@ -242,7 +242,7 @@ class Driver:
     def _begin(self) -> None:
         past = self.journal.past
         self.again = self.again and bool(past.runs)
-        found = [process for run in past.runs for process in guard.end_all(run)]
+        found = [process for run in past.runs for process in watchdog.end_all(run)]
         if past.runs:
             self.launcher.forget()
         self.journal.write(
@@ -286,11 +286,11 @@ class Driver:
         """Steps that wait for nothing, and have what they need."""
         return [self.plan.steps[place] for place in self._front().ready()]
 
-    def _front(self) -> Front:
+    def _front(self) -> ReadySteps:
         if self._fronted is None or self._fronted[0] is not self.plan:
             waits, needs = self._order()
             places = {step.task: place for place, step in enumerate(self.plan.steps)}
-            front = Front(waits, needs, [places[task] for task in self.tried])
+            front = ReadySteps(waits, needs, [places[task] for task in self.tried])
             for place, step in enumerate(self.plan.steps):
                 if self.over(step):
                     front.settle(place, self.attempt(step).state == "completed")
@@ -326,7 +326,7 @@ class Driver:
             gpus = self.tokens.take(step)
             output = self._output(step, self.attempt(step).attempt)
             try:
-                seen = () if self.launcher.here else looks.around(output, "wait")
+                seen = () if self.launcher.here else process_tree.wrapper(output, "wait")
                 launch = self.launcher.launch(step, code, self.plan, gpus, seen)
                 begin = pool.start(step, launch, output, self._limit(step)) + self._offset
                 self._on[step] = None
@@ -367,7 +367,7 @@ class Driver:
             return ended.cpu_seconds
         step = ended.key
         notes = self._output(step, self.attempt(step).attempt)
-        used = looks.taken(notes, self.codes[step.name].ranks_on(len(step.units)))
+        used = process_tree.usage_written(notes, self.codes[step.name].ranks_on(len(step.units)))
         return None if used is None else used["cpu_seconds"]
 
     def _over(self, step: Step, state: str, exit_code: int, end: float, **more: Any) -> None:

@@ -17,13 +17,13 @@ import numpy as np
 
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution import looks
+from cosched.execution import process_tree
 from cosched.execution.adaptive import Guarantee, measure_adaptively
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
-from cosched.execution.current import current
 from cosched.execution.fingerprints import fingerprint, values_of_sweep
 from cosched.execution.launchers import Launcher, launcher_of
+from cosched.execution.outdated import current
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Ended, Pool
@@ -172,7 +172,7 @@ class Bench:
         """Starts a step; the moment before, by the clock of :class:`Ended`."""
         code = self.codes[step.name]
         output = self._output(code, len(step.units))
-        seen = () if self.launcher.here or step.task else looks.around(output, how)
+        seen = () if self.launcher.here or step.task else process_tree.wrapper(output, how)
         launch = self.launcher.launch(step, code, plan, None, seen)
         if meter is not None and meter.group is not None:
             launch = meter.group.joined(launch)

@@ -9,29 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from cosched import core, moldable, packs, profiles
-from cosched.core import Bound
+from cosched import core, profiles
 from cosched.core.arrays import integer, positive
 from cosched.core.limits import Patience
 from cosched.core.resampling import held_of
 from cosched.errors import InvalidInstance
-from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
+from cosched.execution.adaptive import Guarantee, guarantee
 from cosched.execution.advice import Advice
-from cosched.execution.chosen import Chosen, Tables, chosen_of, shared_of, tables_of
 from cosched.execution.codes import Codes
-from cosched.execution.current import current
 from cosched.execution.executions import read_executions
-from cosched.execution.interval import errors_of, interval_of, noise_of
-from cosched.execution.one_each import is_no_better, longest_first, one_line
+from cosched.execution.interval import Interval, errors_of, interval_of, noise_of
+from cosched.execution.longest_first import is_no_better, longest_first, one_line
+from cosched.execution.outdated import current
+from cosched.execution.plan_input import Tables, Tasks, shared_of, tables_of, tasks_of
+from cosched.execution.plan_search import Search
 from cosched.execution.runs import Run, read_runs, seconds_of, starved_note, table_of
 from cosched.execution.slowdowns import Slow, as_if_alone, read_slowdowns, slow_of
-
-#: More tasks are not searched exactly.
-_MOST_EXACT = 12
-#: More tasks are not searched with every algorithm.
-_MANY = 200
-#: The algorithms for so many; `sequential` is longest-first on one processor each.
-_QUICK = ("list-shelf", "dual-approximation", "list-lptf", "sequential")
 
 
 def plan(
@@ -97,138 +90,98 @@ def plan(
     4.0
     """
     every, changed = current(read_runs(runs), codes)
-    chosen = chosen_of(every, codes, runs, strict)
-    largest = max(count for name in chosen.profiles for count in chosen.seconds[name])
-    p = largest if codes is None else codes.procs
-    p = p if procs is None else integer(procs, "procs", 1)
-    edges = [] if codes is None else codes.edges(chosen.names)
+    tasks = tasks_of(every, codes, runs, strict)
+    p = _processors(tasks, codes, procs)
+    edges = [] if codes is None else codes.edges(tasks.names)
     slow: Slow | None = None
     said: tuple[str, ...] = ()
     if slowdowns is not None:
-        if edges:
-            raise InvalidInstance(
-                f"{slowdowns}: slow-downs of tasks that come after others are not planned: "
-                "expected codes without after, or no slow-downs"
-            )
-        slow = slow_of(read_slowdowns(slowdowns), chosen.profiles, p, slowdown, missing)
-        every, chosen, said = _without_company(every, chosen, slow)
-    tables = tables_of(chosen, p, codes, counts, str(runs))
+        _require_no_order(edges, slowdowns)
+        slow = slow_of(read_slowdowns(slowdowns), tasks.profiles, p, slowdown, missing)
+        every, tasks, said = _without_company(every, tasks, slow)
+    tables = tables_of(tasks, p, codes, counts, str(runs))
     margin = positive(memory_margin, "memory_margin")
-    shared, notes = shared_of(chosen, tables, every, codes, margin)
+    shared, notes = shared_of(tasks, tables, every, codes, margin)
     if slow is not None:
         shared["slowdowns"] = profiles.Slowdowns(slow.table)
         notes += (*slow.notes, *said)
-    given: dict[str, Any] = {
-        "names": chosen.names, "origin": tables.origin, "spread": tables.spread, **shared,
-    }  # fmt: skip
-    of_packs = packs.Instance(tables.times, **given)
-    weights = [1.0 if codes is None else codes[name].weight for name in chosen.names]
-    of_moldable = moldable.Instance(tables.times, weights, edges=edges, **given)
+    weights = [1.0 if codes is None else codes[name].weight for name in tasks.names]
+    search = Search.of(tasks.names, tables, weights, edges, shared, time_limit, seed)
     if edges:
-        result, bound = _best_in_order(of_moldable, time_limit, seed)
         notes += ("plans of packs are not compared: they know no order (after)",)
-    else:
-        result = _best(of_packs, of_moldable, time_limit, seed)
-        bound = _bound(of_moldable, time_limit)
+    result, bound = search.best()
     plain = ignorant = None
     if slow is not None:
-        alone = (of_packs.without_slowdowns(), of_moldable.without_slowdowns())
-        plain = _best(*alone, time_limit, seed)
-        ignorant = _in_company(plain, of_packs, of_moldable)
-        if ignorant.value < result.value:
-            result = ignorant
-    ranged = interval_of(
-        result.schedule,
-        barriers=result.family == "packs",
-        noise=noise_of([run for run in every if run.task in chosen.seconds], result.value),
-        errors=_errors(runs, chosen, tables),
-        stretch=None if slow is None else _stretch(result, slow),
-        held=held_of(result.schedule, shared),
-        edges=edges,
-        seed=0 if seed is None else seed,
-    )
+        plain, ignorant = search.without_slowdowns()
+        result = min(result, ignorant, key=lambda found: found.value)
+    ranged = _interval(result, runs, every, tasks, tables, slow, shared, edges, seed)
     return Advice(
         result=result,
-        alone=packs.sequential(of_packs).value,
+        alone=search.one_after_the_other(),
         bound=bound,
-        unmeasured=_unmeasured(result, tables.origin, chosen.names),
-        guarantee=None if shared or edges else _guaranteed(chosen, tables),
+        unmeasured=_unmeasured(result, tables.origin, tasks.names),
+        guarantee=None if shared or edges else _guaranteed(tasks, tables),
         spread=None if ranged is None else (ranged.low, ranged.high),
         rests_on=() if ranged is None else ranged.rests_on,
         alone_in_company=None if plain is None else plain.value,
         ignorant=None if ignorant is None else ignorant.value,
         one_line=None if edges else _one_line(result, tables.times, codes, shared),
-        notes=(*changed, *starved_note(every), *chosen.notes, *notes),
+        notes=(*changed, *starved_note(every), *tasks.notes, *notes),
     )
 
 
+def _processors(tasks: Tasks, codes: Codes | None, procs: int | None) -> int:
+    if procs is not None:
+        return integer(procs, "procs", 1)
+    if codes is not None:
+        return codes.procs
+    return max(count for name in tasks.profiles for count in tasks.seconds[name])
+
+
+def _require_no_order(edges: Sequence[tuple[int, int]], slowdowns: str | PathLike[str]) -> None:
+    if edges:
+        raise InvalidInstance(
+            f"{slowdowns}: slow-downs of tasks that come after others are not planned: "
+            "expected codes without after, or no slow-downs"
+        )
+
+
 def _without_company(
-    every: Sequence[Run], chosen: Chosen, slow: Slow
-) -> tuple[list[Run], Chosen, tuple[str, ...]]:
+    every: Sequence[Run], tasks: Tasks, slow: Slow
+) -> tuple[list[Run], Tasks, tuple[str, ...]]:
     """Measurements made by executions, without the slow-downs that are planned anew."""
-    alone, changed = as_if_alone(every, chosen.profiles, slow)
+    alone, changed = as_if_alone(every, tasks.profiles, slow)
     seconds = seconds_of(alone)
     said = f"{changed} times were taken in company: divided by the slow-downs of those beside them"
     return (
         alone,
-        replace(chosen, seconds={name: seconds[name] for name in chosen.seconds}),
+        replace(tasks, seconds={name: seconds[name] for name in tasks.seconds}),
         (said,) if changed else (),
     )
 
 
-def _best(
-    of_packs: packs.Instance,
-    of_moldable: moldable.Instance,
-    time_limit: float | None,
+def _interval(
+    result: core.Result,
+    runs: str | PathLike[str],
+    every: Sequence[Run],
+    tasks: Tasks,
+    tables: Tables,
+    slow: Slow | None,
+    shared: Mapping[str, Any],
+    edges: Sequence[tuple[int, int]],
     seed: int | None,
-) -> core.Result:
-    """The earliest end; packs where both families have it: they are simpler to run."""
-    names = ["sequential", "pack-by-pack-9", "local-search"]
-    names += ["optimal"] if of_packs.tasks <= _MOST_EXACT else []
-    rows = packs.FAMILY.compare_rows(of_packs, names, seed, time_limit)
-    in_packs = [result for _, result in rows if result is not None]
-    # A plan of packs is a schedule of moldable tasks, so the search never ends above it.
-    start = min(in_packs, key=lambda result: result.value, default=None)
-    few = of_packs.tasks <= _MANY
-    options: dict[str, dict[str, Any]] = {"local-search": {"start": start}} if few else {}
-    every = None if few else list(_QUICK)
-    rows = moldable.FAMILY.compare_rows(of_moldable, every, seed, time_limit, options)
-    found = [*in_packs, *(result for _, result in rows if result is not None)]
-    least = min(result.value for result in found)
-    close = [result for result in found if result.value <= least * (1 + 1e-9)]
-    first = [result for result in close if result.family == "packs"]
-    return (first or close)[-1]
-
-
-def _best_in_order(
-    instance: moldable.Instance, time_limit: float | None, seed: int | None
-) -> tuple[core.Result, Bound]:
-    """The earliest end of moldable jobs with edges, by the simplest algorithm that has it; and
-    the best bound of those that prove one."""
-    rows = moldable.FAMILY.compare_rows(instance, None, seed, time_limit)
-    found = [result for _, result in rows if result is not None]
-    least = min(result.value for result in found)
-    best = next(result for result in found if result.value <= least * (1 + 1e-9))
-    return best, max((r.proves for r in found if r.proves is not None), key=float)
-
-
-def _bound(instance: moldable.Instance, time_limit: float | None) -> Bound:
-    """The best bound on any schedule: those that do not know what is shared are valid, too."""
-    plain = moldable.Instance(instance.times, instance.weights)
-    found = [any_schedule_bound(plain), moldable.bound(plain, "slots", time_limit=time_limit)]
-    if instance.sharing:
-        found.append(moldable.bound(instance, "configurations", time_limit=time_limit))
-    return max(found, key=float)
-
-
-def _in_company(
-    plain: core.Result, of_packs: packs.Instance, of_moldable: moldable.Instance
-) -> core.Result:
-    """A plan made without slow-downs, with them."""
-    if isinstance(plain, packs.Result):
-        return packs.co_schedule(of_packs, plain.pack_of, plain.procs)
-    assert isinstance(plain, moldable.Result)
-    return moldable.replay(of_moldable, plain)
+) -> Interval | None:
+    """How far the end of a plan may be off, by all that is known of how times vary."""
+    return interval_of(
+        result.schedule,
+        barriers=result.family == "packs",
+        noise=noise_of([run for run in every if run.task in tasks.seconds], result.value),
+        errors=_errors(runs, tasks, tables),
+        stretch=None if slow is None else _stretch(result, slow),
+        held=held_of(result.schedule, shared),
+        edges=edges,
+        seed=0 if seed is None else seed,
+    )
 
 
 def _unmeasured(
@@ -263,10 +216,10 @@ def _stretch(result: core.Result, slow: Slow) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _errors(runs: str | PathLike[str], chosen: Chosen, tables: Tables) -> list[float]:
+def _errors(runs: str | PathLike[str], tasks: Tasks, tables: Tables) -> list[float]:
     times = {
         (name, q + 1): float(t)
-        for name, row in dict(zip(chosen.profiles, tables.times, strict=True)).items()
+        for name, row in dict(zip(tasks.profiles, tables.times, strict=True)).items()
         for q, t in enumerate(row)
         if np.isfinite(t)
     }
@@ -287,9 +240,9 @@ def _one_line(
     return one_line([codes[instance.names[task]] for task in order], procs) or ""
 
 
-def _guaranteed(chosen: Chosen, tables: Tables) -> Guarantee | None:
-    known = table_of(chosen.seconds, chosen.profiles, tables.allowed.shape[1])
+def _guaranteed(tasks: Tasks, tables: Tables) -> Guarantee | None:
+    known = table_of(tasks.seconds, tasks.profiles, tables.allowed.shape[1])
     table = np.where(tables.allowed, known, np.nan)
     if not np.isnan(table[tables.allowed]).any() or not np.isfinite(table).any(axis=1).all():
         return None
-    return guarantee(table, tables.allowed, names=chosen.names)
+    return guarantee(table, tables.allowed, names=tasks.names)

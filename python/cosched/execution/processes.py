@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Any
 
 from cosched.errors import Terminated
-from cosched.execution import guard
+from cosched.execution import watchdog
 
 #: Exit codes of shells, where a command cannot be started.
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
@@ -62,7 +62,7 @@ class Pool:
     """Running processes; a context, at whose end none is left.
 
     While it is open SIGINT and SIGTERM are counted (``interrupts``), not raised, where this is
-    the main thread, and :meth:`wait` returns. A guard ends the processes if this process dies.
+    the main thread, and :meth:`wait` returns. A watchdog ends the processes if this process dies.
     """
 
     def __init__(self, run: str, *, grace: float = 5.0, polite: bool = False) -> None:
@@ -74,7 +74,7 @@ class Pool:
         self._running: dict[Any, _Running] = {}
         self._before: list[tuple[int, Any]] = []
         self._wakeup = -1
-        self._guard: subprocess.Popen | None = None
+        self._watchdog: subprocess.Popen | None = None
 
     def __enter__(self) -> Pool:
         self._selector = selectors.DefaultSelector()
@@ -87,8 +87,8 @@ class Pool:
                 self._before.append((number, signal.signal(number, self._count)))
             self._wakeup = signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
         grace = str(self.grace if self._polite else 0.0)
-        self._guard = subprocess.Popen(
-            [sys.executable, "-I", "-S", guard.__file__, self.run, grace],
+        self._watchdog = subprocess.Popen(
+            [sys.executable, "-I", "-S", watchdog.__file__, self.run, grace],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -101,7 +101,7 @@ class Pool:
             self.stop(signal.SIGKILL, "cancelled")
             while self._running:
                 self.wait(None)
-            guard.end_all(self.run)  # what left its session
+            watchdog.end_all(self.run)  # what left its session
         finally:
             self._close()
 
@@ -110,13 +110,13 @@ class Pool:
             signal.set_wakeup_fd(self._wakeup)
             for number, handler in self._before:
                 signal.signal(number, handler)
-        if self._guard is not None and self._guard.stdin is not None:
+        if self._watchdog is not None and self._watchdog.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
-                self._guard.stdin.write(b"q")
-                self._guard.stdin.flush()
+                self._watchdog.stdin.write(b"q")
+                self._watchdog.stdin.flush()
             with contextlib.suppress(BrokenPipeError):
-                self._guard.stdin.close()
-            self._guard.wait()
+                self._watchdog.stdin.close()
+            self._watchdog.wait()
         self._selector.close()
         for end in self._wake:
             os.close(end)

@@ -12,7 +12,7 @@ from cosched import io
 from cosched.core.arrays import flag, nonnegative
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
-from cosched.execution.as_it_happened import broken
+from cosched.execution.overlaps import violations
 from cosched.execution.task_run import TaskRun, amounts, task_run
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Execution:
             ...
         cosched.errors.InvalidSchedule: memory: 6 GB at 0 s (a, b), capacity is 5
         """
-        if said := broken(self.tasks, self.capacity):
+        if said := violations(self.tasks, self.capacity):
             raise InvalidSchedule("; ".join(said))
 
     def to_frame(self) -> pd.DataFrame:

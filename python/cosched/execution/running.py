@@ -52,9 +52,9 @@ def run(
     the plan: as its code declares it, else as the plan has it.
 
     The journal is appended and synced before and after each start, and at each end. When the
-    driver dies its tasks die with it: the kernel ends the processes that it started, and a guard
-    (a small process that outlives it) all that they started. `resume` then runs what has not
-    completed; what ran at that moment is marked ``lost`` in the journal and runs again. Ctrl-C
+    driver dies its tasks die with it: the kernel ends the processes that it started, and a
+    watchdog (a small process that outlives it) all that they started. `resume` then runs what has
+    not completed; what ran at that moment is marked ``lost`` in the journal and runs again. Ctrl-C
     and SIGTERM are forwarded to the tasks; after the launcher's `grace` they are killed.
 
     Parameters

@@ -19,9 +19,9 @@ from cosched.core.arrays import real
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedFile
-from cosched.execution.as_it_happened import in_company
 from cosched.execution.codes import Codes
 from cosched.execution.fingerprints import fingerprint, values_of_sweep
+from cosched.execution.overlaps import neighbours
 from cosched.execution.record import Execution
 from cosched.execution.task_run import TaskRun
 from cosched.profiles import MOST_PROCESSORS
@@ -214,7 +214,7 @@ def runs_of(
     def profile(task: TaskRun) -> str:
         return task.name if codes is None else codes[task.name].profile_name
 
-    company = {task.task: beside for task, beside in in_company(execution.tasks)}
+    company = {task.task: beside for task, beside in neighbours(execution.tasks)}
     return [
         Run(
             task=profile(task),

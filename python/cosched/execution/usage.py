@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cosched.execution import guard
-from cosched.execution.looks import Looks, kilobytes, taken, text_of
+from cosched.execution import watchdog
+from cosched.execution.process_tree import ProcessTree, kilobytes, text_of, usage_written
 from cosched.execution.processes import Ended, Launch
 
 #: Seconds between two searches for processes that left their parent.
@@ -158,7 +158,7 @@ def _tidy(base: Path) -> None:
                 path.rmdir()
 
 
-class Meter(Looks):
+class Meter(ProcessTree):
     """Looks at the processes of one run on this host while it runs."""
 
     def __init__(self, run: str, group: Group | None) -> None:
@@ -181,7 +181,7 @@ class Meter(Looks):
         if now - self._searched < _SEARCH:
             return super().processes(more)
         self._searched = now
-        return super().processes([*more, *guard.survivors(self._run)])
+        return super().processes([*more, *watchdog.survivors(self._run)])
 
     def usage(self, ended: Ended, seconds: float, processors: int) -> Usage:
         """What the run used, now that it has ended."""
@@ -223,8 +223,8 @@ def is_starved(
 
 
 def usage_of_step(notes: Path, ranks: int, seconds: float, processors: int) -> Usage:
-    """What a step used, as its ranks wrote it; see :mod:`cosched.execution.looks`."""
-    found = taken(notes, ranks)
+    """What a step used, as its ranks wrote it; see :mod:`cosched.execution.process_tree`."""
+    found = usage_written(notes, ranks)
     if found is None:
         return Usage()
     cpu = found["cpu_seconds"]

@@ -1,7 +1,7 @@
 """What the processes of a tree use, seen from outside; also a program around a command on a node.
 
-Started as a program of its own, ``python -I -S looks.py NOTES HOW COMMAND...``, it runs the command
-as it would run without it (signals, exit code, open files), and writes what that used to
+Started as a program of its own, ``python -I -S process_tree.py NOTES HOW COMMAND...``, it runs the
+command as it would run without it (signals, exit code, open files), and writes what that used to
 ``NOTES.RANK`` when it has ended: steps of Slurm run where the driver sees nothing of them, with or
 without accounting. HOW is ``look`` (memory and waiting too) or ``wait``. It imports nothing of
 cosched.
@@ -32,8 +32,8 @@ _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
 _OR_ELSE = 'if [ -x "$0" ] && [ -r "$1" ]; then exec "$0" -I -S "$@"; fi; shift 3; exec "$@"'
 
 
-class Looks:
-    """Looks at the processes of one run while it runs."""
+class ProcessTree:
+    """The processes of one run, looked at while it runs."""
 
     def __init__(self) -> None:
         self.known: set[int] = set()
@@ -127,12 +127,12 @@ def kilobytes(text: str, key: str) -> float:
 # --- around a command ---------------------------------------------------------------------------
 
 
-def around(notes: str | os.PathLike[str], how: str) -> tuple[str, ...]:
-    """What to put before a command, so that :func:`taken` finds what it used."""
+def wrapper(notes: str | os.PathLike[str], how: str) -> tuple[str, ...]:
+    """What to put before a command, so that :func:`usage_written` finds what it used."""
     return ("/bin/sh", "-c", _OR_ELSE, sys.executable, __file__, os.path.abspath(notes), how)
 
 
-def taken(notes: str | os.PathLike[str], ranks: int) -> dict[str, float] | None:
+def usage_written(notes: str | os.PathLike[str], ranks: int) -> dict[str, float] | None:
     """What the ranks of a command used together, and the load before; None: nobody wrote it.
 
     Their notes are opened by name, which a network file system answers at once, and removed.
@@ -187,23 +187,23 @@ def main() -> None:
     """Run a command, and write what it used; see above."""
     notes, how, *command = sys.argv[1:]
     rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
-    looks, own = Looks(), kilobytes(text_of("/proc/self/status"), "VmHWM")
+    tree, own = ProcessTree(), kilobytes(text_of("/proc/self/status"), "VmHWM")
     child = _run(command)
-    looks.begin(child)
+    tree.begin(child)
     while True:
         ended, status, used = os.wait4(child, os.WNOHANG)
         if ended:
             break
-        signal.sigtimedwait({signal.SIGCHLD}, looks.look() if how == "look" else 3600.0)
+        signal.sigtimedwait({signal.SIGCHLD}, tree.look() if how == "look" else 3600.0)
     found = {
         "cpu_seconds": used.ru_utime + used.ru_stime,
         # What started a process counts as its first memory.
         "peak": 1024.0 * used.ru_maxrss if 1024.0 * used.ru_maxrss > own else 0.0,
-        "pss": looks.pss,
-        "largest": looks.largest,
-        "ran": looks.ran,
-        "waited": looks.waited,
-        "load": looks.load,
+        "pss": tree.pss,
+        "largest": tree.largest,
+        "ran": tree.ran,
+        "waited": tree.waited,
+        "load": tree.load,
     }
     with contextlib.suppress(OSError), open(f"{notes}.{rank}", "w") as file:
         json.dump(found, file)

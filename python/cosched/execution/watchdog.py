@@ -1,9 +1,9 @@
 """A process that outlives the driver: it ends the driver's tasks when the driver is gone.
 
-Started as a program of its own, ``python -I -S guard.py RUN GRACE``, with a pipe from the driver
-as its input. A byte in the pipe says that all is well; its end without one says that the driver
-has died. Then every process that carries ``COSCHED_RUN=RUN`` in its environment is ended: by
-SIGKILL, or by SIGTERM first where GRACE seconds are given. It imports nothing of cosched.
+Started as a program of its own, ``python -I -S watchdog.py RUN GRACE``, with a pipe from the
+driver as its input. A byte in the pipe says that all is well; its end without one says that the
+driver has died. Then every process that carries ``COSCHED_RUN=RUN`` in its environment is ended:
+by SIGKILL, or by SIGTERM first where GRACE seconds are given. It imports nothing of cosched.
 """
 
 import contextlib

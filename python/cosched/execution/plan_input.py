@@ -21,7 +21,7 @@ from cosched.execution.runs import Run, seconds_of
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Tasks:
     """The tasks of a plan: their names, the profiles that they share, and what was measured."""
 
     names: list[str]
@@ -30,9 +30,10 @@ class Chosen:
     notes: tuple[str, ...]
 
 
-def chosen_of(
+def tasks_of(
     every: Sequence[Run], codes: Codes | None, runs: str | PathLike[str], strict: bool
-) -> Chosen:
+) -> Tasks:
+    """What can be planned; notes about what cannot."""
     seconds = seconds_of(every)
     of_codes = {name: [name] for name in seconds}
     if codes is not None:
@@ -68,7 +69,7 @@ def chosen_of(
             notes.append(said + (f", measured on {tried} of their combinations" if tried else ""))
     if foreign:
         notes.append(f"measured, and not among the codes: {listed(foreign)}")
-    return Chosen(
+    return Tasks(
         [t for t, _ in tasks], [n for _, n in tasks], {n: seconds[n] for n in kept}, tuple(notes)
     )
 
@@ -112,15 +113,15 @@ class Tables:
     allowed: np.ndarray
 
 
-def tables_of(chosen: Chosen, p: int, codes: Codes | None, counts: str, where: str) -> Tables:
+def tables_of(tasks: Tasks, p: int, codes: Codes | None, counts: str, where: str) -> Tables:
     """Each profile only between its smallest and largest measured count; a row a task."""
     runs: dict[str, dict[int, list[float] | float]] = {}
-    allowed = np.ones((len(chosen.seconds), p), dtype=bool)
-    place = {name: row for row, name in enumerate(chosen.seconds)}
+    allowed = np.ones((len(tasks.seconds), p), dtype=bool)
+    place = {name: row for row, name in enumerate(tasks.seconds)}
     first: dict[str, Code] = {}
     if codes is not None:
         first = {name: mine[0] for name, mine in codes.profiles().items()}
-    for name, seconds in chosen.seconds.items():
+    for name, seconds in tasks.seconds.items():
         mine: dict[int, list[float] | float] = {q: t if t else np.inf for q, t in seconds.items()}
         for q in {*range(1, min(mine)), *range(max(mine) + 1, p + 1)}:
             mine[q] = np.inf
@@ -136,7 +137,7 @@ def tables_of(chosen: Chosen, p: int, codes: Codes | None, counts: str, where: s
                 f"{where}: task {shorten(name)} was measured on none of the counts that it may "
                 f"run on, of 1..{p}: expected one"
             )
-    rows = [place[name] for name in chosen.profiles]
+    rows = [place[name] for name in tasks.profiles]
     return Tables(
         times[rows],
         np.where(allowed, found.origin, 0)[rows],
@@ -146,7 +147,7 @@ def tables_of(chosen: Chosen, p: int, codes: Codes | None, counts: str, where: s
 
 
 def shared_of(
-    chosen: Chosen,
+    tasks: Tasks,
     tables: Tables,
     every: Sequence[Run],
     codes: Codes | None,
@@ -163,7 +164,7 @@ def shared_of(
     counts = range(1, tables.times.shape[1] + 1)
     needs: dict[str, np.ndarray] = {}
     unknown = []
-    for row, (task, name) in enumerate(zip(chosen.names, chosen.profiles, strict=True)):
+    for row, (task, name) in enumerate(zip(tasks.names, tasks.profiles, strict=True)):
         code = codes[task]
         if "memory" in codes.capacity and not code.memory and name not in peaks:
             unknown.append(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 
-class Front:
+class ReadySteps:
     """Steps by their positions, with those that each waits for.
 
     A step is *settled* when nothing runs there, or will: what waits for it may go on. A step whose

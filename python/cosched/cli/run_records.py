@@ -26,7 +26,7 @@ def record_of(of: Family, instance: Any, path: Path) -> Execution | None:
     return record
 
 
-def as_it_happened(record: Execution) -> str:
+def summary(record: Execution) -> str:
     """What is to be said of a run that kept what there is; InvalidSchedule for another."""
     record.validate()
     done = sum(task.state == "completed" for task in record.tasks)

@@ -16,7 +16,7 @@ from cosched.execution.task_run import TaskRun
 _ROUNDING = 1e-9
 
 
-def broken(tasks: Sequence[TaskRun], capacity: Mapping[str, float]) -> list[str]:
+def violations(tasks: Sequence[TaskRun], capacity: Mapping[str, float]) -> list[str]:
     """A line for each capacity that was passed, where it was passed most, and for each unit that
     two tasks had at once. O(n log n + pairs that overlap).
     """
@@ -52,7 +52,7 @@ def broken(tasks: Sequence[TaskRun], capacity: Mapping[str, float]) -> list[str]
     return said
 
 
-def in_company(
+def neighbours(
     tasks: Sequence[TaskRun],
 ) -> Iterator[tuple[TaskRun, list[tuple[TaskRun, float]]]]:
     """Each task that ran, with those that ran beside it, and for how many seconds.
