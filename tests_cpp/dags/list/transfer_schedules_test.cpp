@@ -193,6 +193,21 @@ TEST(TransferSchedules, ListSchedulingLeavesNoUnitIdle) {
   EXPECT_GT(waited, 300);
 }
 
+TEST(TransferSchedules, InsertionKeepsToTheTypesItIsGiven) {
+  Rng rng(86);
+  for (int round = 0; round < 20; ++round) {
+    const Instance instance = random_instance(rng, round);
+    const Allocation allocation = plain::random_allocation(instance, rng);
+    EXPECT_EQ(list::insertion_schedule(instance, list::heft_ranks(instance), &allocation).kind,
+              allocation);
+  }
+}
+
+TEST(TransferSchedules, MeanTimesAreOverTheUnitsThatCanRunATask) {
+  const Instance instance = graphs::make({{1, 4}, {3, kInfinity}}, {}, {2, 1});
+  EXPECT_EQ(list::mean_times(instance), (std::vector<double>{2, 3}));
+}
+
 TEST(TransferSchedules, CpopKeepsItsPathOnOneUnit) {
   // Path 0 -> 1 -> 3 in either type's favour; 2 is short.  Data makes it stay together.
   const TaskGraph graph(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}});
@@ -231,6 +246,12 @@ TEST(TransferSchedules, PeftLooksAhead) {
   EXPECT_EQ(list::peft(instance).kind, (std::vector<int>{1, 1}));
   EXPECT_EQ(list::peft(instance).makespan(), 3.5);
   EXPECT_EQ(list::heft(instance).makespan(), 5);
+}
+
+TEST(TransferSchedules, PeftPutsFirstWhatMoreFollows) {
+  // Of two chains on one unit, the second has the longer end.
+  const Instance instance = graphs::make({{1}, {1}, {2}, {6}}, {{0, 2}, {1, 3}}, {1});
+  EXPECT_EQ(list::peft(instance).start[1], 0);
 }
 
 }  // namespace
