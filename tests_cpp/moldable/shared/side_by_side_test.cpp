@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -35,6 +36,41 @@ TEST(SideBySide, WhatIsUsedIsWhoRuns) {
   EXPECT_EQ(state.used[0], 0);
   EXPECT_TRUE(machine.fits(state, 2));
   EXPECT_THROW(machine.finish(state, kInfinity, ended), SolverError);  // nobody runs
+}
+
+// Three jobs from 0 s on, by slow-downs of each rule, with and without a bandwidth.
+TEST(SideBySide, EndsAreThoseOfTheProgressiveLaw) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Rng rng(seed);
+    Table times(3, 1);
+    Matrix<double> table(3, 3), demand(3, 1);
+    for (int i = 0; i < 3; ++i) {
+      times(i, 0) = 1 + 9 * rng.uniform();
+      demand(i, 0) = 1 + rng.uniform();
+      for (int j = 0; j < 3; ++j) table(i, j) = 1 + rng.uniform();
+    }
+    std::optional<Bandwidth> bandwidth;
+    if (seed % 2 == 0) bandwidth = Bandwidth{demand, 2, {0.5, 1, 0}};
+    const auto sharing = std::make_shared<const Sharing>(
+        3, std::vector<Resource>{}, Slowdowns{table, static_cast<SlowdownRule>(seed % 3)},
+        bandwidth);
+    const Instance instance = Instance(Times(times), {1, 1, 1}, {}, 3).with(sharing);
+    const list::Decoder decoder(instance);
+    SideBySide machine(instance, decoder);
+    SideBySide::State state = machine.empty();
+    std::vector<cosched::Run> runs;
+    for (int i = 0; i < 3; ++i) {
+      machine.take(i, 0);
+      machine.start(state, i);
+      runs.push_back({i, 1, times(i, 0)});
+    }
+    std::vector<SideBySide::Ended> ended;
+    for (int k = 0; k < 3 && state.size > 0; ++k)
+      ASSERT_TRUE(machine.finish(state, kInfinity, ended));
+    ASSERT_EQ(ended.size(), 3U);
+    const std::vector<double> ends = sharing->ends(runs);
+    for (const SideBySide::Ended& one : ended) EXPECT_TRUE(close(one.end, ends[one.job])) << seed;
+  }
 }
 
 }  // namespace
