@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import cosched as cs
+from cosched.cluster.files.sbatch import array_tasks
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.requests.core_form import CoreForm, Requests, gpu_types_of, outside
 from cosched.slurm.requests.request import (
@@ -12,7 +13,6 @@ from cosched.slurm.requests.request import (
     Owner,
     Request,
     Running,
-    array_tasks,
     dependencies,
     gpus_asked,
 )

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 #: Columns of an instance's jobs that no algorithm needs, where known.
 FACTS = ("user", "group", "account", "qos", "partition", "status", "line", "wait", "running", "ran",
          "held", "memory_gb", "gpus", "gpu_type", "threads", "nodes", "priority",
-         "constraint")  # fmt: skip
+         "constraint", "memory_per", "gpus_per", "exclusive", "licenses", "dependency", "name",
+         "nodelist", "exclude", "nice", "array")  # fmt: skip
 #: Those that are numbers >= 0, or not known: s; GB, GPUs, hardware threads, nodes of the whole job;
 #: the batch system's priority.
 MEASURES = ("wait", "ran", "memory_gb", "gpus", "threads", "nodes", "priority")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cosched import io
+from cosched.cluster.files.events import read_events
 from cosched.cluster.files.logs import read_log
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.tables import read_csv, read_json
@@ -36,8 +37,8 @@ def read_jobs(
     machine: Machine | None,
     of_sacct: dict[str, Any],
 ) -> Given:
-    """Jobs of a log (.swf, sacct), where `drop` has been heeded, or of a table (.csv, .json);
-    `of_sacct`: timezone, delimiter, include_running."""
+    """Jobs of a log (.swf, .events, sacct), where `drop` has been heeded, or of a table (.csv,
+    .json); `of_sacct`: timezone, delimiter, include_running."""
     said: tuple[str, ...] = ()
     if machine is not None:
         if nodes is not None and nodes != machine.cores:
@@ -48,13 +49,11 @@ def read_jobs(
             raise InvalidInstance(f"{path}: with a machine expected the convention rigid")
         convention = "rigid" if io.bare_name(path).endswith(".swf") else None
     name = Path(path).name
-    if _of_sacct(path, of_sacct["delimiter"]):
+    events = io.bare_name(path).endswith(".events")
+    if not events and _of_sacct(path, of_sacct["delimiter"]):
         if machine is None:
             raise InvalidInstance(f"{path}: sacct output: expected a machine (--machine)")
-        for argument in ("cores_per_node", "memory_per_node"):
-            if of_logs[argument] is not None:
-                raise InvalidInstance(f"{path}: {argument}: the machine says it")
-        part = {name: of_logs[name] for name in ("week", "begin", "until")}
+        part = _part(path, of_logs)
         given = {name: value for name, value in of_sacct.items() if value}
         jobs, notes, begins = read_sacct(path, machine, drop=drop, **part, **given)
         return Given(jobs, machine.cores, (*notes, *said), name, begins=begins)
@@ -62,6 +61,11 @@ def read_jobs(
         if value:
             said_of = f"{argument} = {shorten(value)}"
             raise InvalidInstance(f"{path}: {said_of} is for sacct output only")
+    if events:
+        if machine is None:
+            raise InvalidInstance(f"{path}: submissions: expected a machine (--machine)")
+        jobs, notes = read_events(path, machine, drop=drop, **_part(path, of_logs))
+        return Given(jobs, machine.cores, (*notes, *said), name)
     if io.bare_name(path).endswith(".swf"):
         log = read_log(path, nodes, convention or "dfrs", drop=drop, of_machine=machine, **of_logs)
         return Given(log.jobs, log.nodes, (*log.notes, *said), name, begins=log.begins)
@@ -71,6 +75,14 @@ def read_jobs(
             raise InvalidInstance(f"{path}: {ignored} is for .swf logs only")
     found = _table(path, nodes)
     return found._replace(notes=(*found.notes, *said))
+
+
+def _part(path: Any, of_logs: dict[str, Any]) -> dict[str, Any]:
+    """What of a log is wanted; how large nodes are is the machine's to say."""
+    for argument in ("cores_per_node", "memory_per_node"):
+        if of_logs[argument] is not None:
+            raise InvalidInstance(f"{path}: {argument}: the machine says it")
+    return {name: of_logs[name] for name in ("week", "begin", "until")}
 
 
 def _of_sacct(path: str | PathLike[str], delimiter: str | None) -> bool:

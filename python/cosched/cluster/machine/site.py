@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import _core
+from cosched.errors import InvalidInstance
 
 if TYPE_CHECKING:
     from cosched.cluster.machine.machine import Machine
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _KB = 2.0**20
 #: Of a node whose memory nobody said: more than any job asks for.
 _UNSAID = 2.0**38
+#: As many parts as the core can tell apart.
+_MOST_CELLS = 64
 
 
 def counted(jobs: Any, machine: Machine | None) -> tuple[str, ...]:
@@ -29,9 +32,11 @@ def counted(jobs: Any, machine: Machine | None) -> tuple[str, ...]:
 
 def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) -> Any:
     """The machine's nodes and the needs of these jobs (a table of columns) for the core; None where
-    cores are all that counts. `held`: cores of jobs that run at the begin."""
+    cores are all that counts, and neither memory, GPUs nor features. `held`: cores of jobs that run
+    at the begin."""
     names = counted(jobs, machine)
-    if machine is None or not names:
+    features = [] if machine is None else _features(jobs, machine)
+    if machine is None or not (names or features):
         return None
     kinds, times = machine.nodes, [kind.count for kind in machine.nodes]
 
@@ -45,6 +50,9 @@ def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) 
     first_core = np.empty_like(cores)
     first_core[by_cell] = np.cumsum(cores[by_cell]) - cores[by_cell]
     memory = np.array([np.floor(kind.memory_gb * _KB) or _UNSAID for kind in kinds])
+    needs = _needs(jobs, machine, names, bits)
+    if features:
+        cell, needs["cells"] = _divided(jobs, cell, needs["cells"], features)
     nodes = {
         "cores": cores,
         "memory": np.repeat(memory if "memory_gb" in names else np.zeros(len(kinds)), times),
@@ -58,9 +66,52 @@ def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) 
     order = np.lexsort((nodes["memory"], nodes["gpus"], weight))
     return _core.cluster.Site(
         **{name: column[order] for name, column in nodes.items()},
-        **_needs(jobs, machine, names, bits),
+        **needs,
         held=list(held),
     )
+
+
+def _features(jobs: Any, machine: Machine) -> list[tuple[str, np.ndarray]]:
+    """Constraints of jobs, and which nodes have what each asks for: ``a&b``, ``a|b``, and of
+    ``[a|b]`` the one with the most cores; not those that all nodes have, or none, or that are of
+    another form."""
+    if "constraint" not in jobs:
+        return []
+    kinds = machine.nodes
+    count = np.array([kind.count for kind in kinds])
+    cores = count * [kind.cores for kind in kinds]
+    found = []
+    for text in np.unique(np.asarray(jobs["constraint"]).astype(str)).tolist():
+        one = text.startswith("[") and text.endswith("]")
+        parts = [set(part.split("&")) for part in (text[1:-1] if one else text).split("|")]
+        having = np.array([[part <= set(kind.features) for kind in kinds] for part in parts])
+        inside = having[np.argmax(having @ cores)] if one else having.any(axis=0)
+        if inside.any() and not inside.all():
+            found.append((text, np.repeat(inside, count)))
+    return found
+
+
+def _divided(
+    jobs: Any, cell: np.ndarray, allowed: np.ndarray, features: list[tuple[str, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Parts of the machine of which every constraint has all or none, by node; and by job those
+    that it may use, as bits."""
+    having = np.array([inside for _, inside in features]).T
+    parts, place = np.unique(np.column_stack([cell, having]), axis=0, return_inverse=True)
+    if len(parts) > _MOST_CELLS:
+        raise InvalidInstance(
+            f"partitions and features divide the nodes into {len(parts)} parts: expected at most "
+            f"{_MOST_CELLS}"
+        )
+    texts = np.asarray(jobs["constraint"]).astype(str)
+    known = {text: k for k, (text, _) in enumerate(features, 1)}
+    codes = np.array([known.get(text, 0) for text in texts.tolist()])
+    found = np.zeros(len(texts), dtype=np.uint64)
+    for k, part in enumerate(parts):
+        mine = (allowed >> np.uint64(part[0]) & np.uint64(1)) == 1
+        mine &= np.concatenate([[True], part[1:] == 1])[codes]
+        found[mine] |= np.uint64(1 << k)
+    return place.reshape(-1), found
 
 
 def resources_of(jobs: Any, machine: Machine | None) -> list[tuple[np.ndarray, float]]:

@@ -21,9 +21,9 @@ def check_held(instance: Instance, rows: Any) -> None:
     """InvalidSchedule where jobs hold more memory or GPUs than there are.
 
     A job is on as many nodes as its log says, with equal parts but for a core, holds equal amounts
-    on each, and each node is checked. Of a job whose log does not say it, or whose equal parts the
-    empty machine does not hold, nothing says where its memory and GPUs are: all nodes that it may
-    use are checked together.
+    on each, and each node is checked, its features too. Of a job whose log does not say it, or
+    whose equal parts the empty machine does not hold, nothing says where its memory and GPUs are:
+    all nodes that it may use are checked together.
     """
     machine = instance.machine
     if machine is None:
@@ -33,6 +33,7 @@ def check_held(instance: Instance, rows: Any) -> None:
     row = np.repeat(np.arange(len(count)), count)
     row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
     job, counting = rows.task, _counting(instance, machine)
+    _check_features(instance, place, job, row, node, _running(instance)[job])
     if not counting:
         return
     equal = _in_parts(instance, place)[job]
@@ -81,11 +82,11 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
     row = np.repeat(np.arange(len(count)), count)
     row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
     job, counting = rows.task, _counting(instance, machine)
-    first = instance.column("running") if "running" in instance.known else np.zeros(len(instance))
-    first = first.astype(bool)[job]
+    first = _running(instance)[job]
     _check_features(instance, place, job, row, node, first)
     if machine.slurm.whole:
         return
+    _check_alone(instance, rows, row, node)
     _check_counts(instance, job, np.bincount(row, minlength=len(job)), first)
     until = _until(rows)
 
@@ -103,10 +104,18 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
     if "gpus" in counting:
         amount = _amount(instance, "gpus")[job]
         parts = np.bincount(row, minlength=len(count))
-        each = np.where(parts == 1, amount, amount >= parts)[row].astype(float)
+        by_node = (_texts(instance, "gpus_per")[job] == "node") & (parts > 0)
+        one = np.where(by_node, amount / np.maximum(parts, 1), amount >= parts)
+        each = np.where(parts == 1, amount, one)[row].astype(float)
         _check_types(instance, place, job, _Held(row, node, each, rows.start, until))
         check("gpus", each)
         _check_together(instance, place, job, rows, until, row, node, amount * ~first)
+
+
+def _running(instance: Instance) -> np.ndarray:
+    """Which jobs run at the begin: where they are is not the policy's choice."""
+    known = "running" in instance.known
+    return instance.column("running").astype(bool) if known else np.zeros(len(instance), dtype=bool)
 
 
 def _check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
@@ -126,9 +135,7 @@ def _check_features(
     instance: Instance, place: _Nodes, job: Any, row: Any, node: Any, first: Any
 ) -> None:
     """Nodes have what ``a&b``, ``a|b`` or ``[a|b]`` (one of them for all nodes) says."""
-    if "constraint" not in instance.known:
-        return
-    texts = instance.column("constraint").astype(str)[job]
+    texts = _texts(instance, "constraint")[job]
     for text in np.unique(texts[texts != ""]).tolist():
         one = text.startswith("[") and text.endswith("]")
         names = [set(part.split("&")) for part in (text[1:-1] if one else text).split("|")]
@@ -143,6 +150,28 @@ def _check_features(
                 raise InvalidSchedule(
                     f"job {instance.ids[job[k]]} is on a node without its features, {text}"
                 )
+
+
+def _check_alone(instance: Instance, rows: Any, row: Any, node: Any) -> None:
+    """Nobody else is on the nodes of a job that wants them for itself."""
+    alone = (_texts(instance, "exclusive") != "")[rows.task]
+    for k in np.flatnonzero(alone).tolist():
+        during = (
+            (rows.start < rows.end[k]) & (rows.end > rows.start[k]) & (rows.task != rows.task[k])
+        )
+        beside = during[row] & np.isin(node, node[row == k])
+        if beside.any():
+            other = instance.ids[rows.task[row[int(np.argmax(beside))]]]
+            raise InvalidSchedule(
+                f"job {instance.ids[rows.task[k]]} is not alone on its nodes: job {other} is there"
+            )
+
+
+def _texts(instance: Instance, name: str) -> np.ndarray:
+    """By job, empty where it is not said."""
+    if name not in instance.known:
+        return np.full(len(instance), "")
+    return instance.column(name).astype(str)
 
 
 def _until(rows: Any) -> np.ndarray:
@@ -160,7 +189,8 @@ def _memory_by_cores(
     """KB that jobs hold on nodes where they have so many cores."""
     amount, tasks = _amount(instance, "memory_gb"), instance.column("tasks")
     nodes = np.nan_to_num(instance.column("nodes")) if "nodes" in instance.known else 0 * tasks
-    by_node = nodes[job] > 0
+    per = _texts(instance, "memory_per")[job]
+    by_node = (nodes[job] > 0) & (per != "core")
     held = np.where(
         by_node, amount[job] / np.maximum(nodes[job], 1), amount[job] / tasks[job] * cores
     )
@@ -169,7 +199,7 @@ def _memory_by_cores(
         name = (known[job[k]] if known is not None else "") or slurm.default_partition
         if "," in name:
             continue  # where it started nobody says
-        usual, by_core = slurm.default_memory(name)
+        usual, by_core = slurm.default_memory(name) if per[k] != "all" else (0, False)
         held[k] = usual * 1024 * (cores[k] if by_core else 1)
         if not usual:  # all of the node
             held[k] = place.capacity["memory_gb"][node[k]]

@@ -10,8 +10,9 @@ from typing import Any
 
 from cosched import io
 from cosched.cluster import Instance
+from cosched.cluster.files.sbatch import array_tasks
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.requests.request import KINDS, array_tasks
+from cosched.slurm.requests.request import KINDS
 
 _MOST = 10**9
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "")

@@ -11,6 +11,7 @@ from typing import Any
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.accounts.script import script_rows
 
 #: Files of a folder that are looked at.
 FILES = ("sacctmgr_assoc.txt", "sacctmgr_qos.txt", "sacctmgr_dump.txt", "scontrol_assoc_mgr.txt",
@@ -35,6 +36,14 @@ _PASSED_OVER = frozenset(
      "Description", "Organization", "AdminLevel", "DefaultAccount", "Classification", "WCKey",
      "DefaultWCKey", "Coordinator", "Lft", "DefAssoc", "MinPrioThresh", "ClusterName", "UsageRaw")
 )  # fmt: skip
+#: Spelled as sacctmgr shows it, whatever the case in which a script sets it.
+_SPELLED = {
+    name.lower(): _NAMES.get(name, name)
+    for name in (*_PASSED_OVER, *_NAMES, *_NAMES.values(), "Account", "Def Acct", "Flags",
+                 "GraceTime", "GrpJobs", "GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "GrpWall",
+                 "LimitFactor", "MaxJobs", "Name", "Partition", "Preempt", "PreemptExemptTime",
+                 "PreemptMode", "Priority", "QOS", "UsageFactor")
+}  # fmt: skip
 _LARGEST = 0x7FFFFFFF  # shares: of the parent
 
 
@@ -94,7 +103,8 @@ def accounts_shown(texts: Mapping[str, str], name: str) -> Shown:
     if not (associations or qos):
         raise InvalidInstance(
             f"{name}: no accounts: expected what sacctmgr -P show assoc, sacctmgr -P show qos, "
-            "sacctmgr dump, sshare -a -l -P or scontrol show assoc_mgr prints"
+            "sacctmgr dump, sshare -a -l -P or scontrol show assoc_mgr prints, or a script of "
+            "sacctmgr (add user ...)"
         )
     return Shown(tuple(_in_order(associations)), tuple(qos.values()))
 
@@ -124,6 +134,9 @@ def _rows(text: str, name: str) -> Iterator[dict[str, Any]]:
     yield from _tables(lines)
     yield from _dump(line for _, line in lines)
     yield from _records(text, name)
+    for row in script_rows(lines):
+        spelled = {_SPELLED.get(key, key): value for key, value in row.items()}
+        yield {key: value for key, value in spelled.items() if key not in _PASSED_OVER}
 
 
 # --- sacctmgr -P, sshare -P ---

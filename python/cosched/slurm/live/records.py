@@ -9,12 +9,12 @@ from datetime import datetime, timezone
 from typing import Any
 
 from cosched import io
+from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine.host_lists import hosts
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live.model import Held, Job, made
 from cosched.slurm.live.outputs import records
-from cosched.slurm.requests.request import array_tasks
 
 #: Larger ones are codes of Slurm: no value, infinite.
 _CODES, _LARGEST = 0xFFFFFFF0, 0xFFFFFFFFFFFFFF00

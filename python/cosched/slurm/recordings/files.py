@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io
+from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.host_lists import MOST_HOSTS
 from cosched.core.arrays import integer
@@ -26,7 +27,6 @@ from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.requests.request import (
     Gpus,
     Request,
-    array_tasks,
     dependencies,
     gpus_asked,
 )

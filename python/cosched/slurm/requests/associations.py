@@ -30,7 +30,7 @@ _ACCRUE = {
 _OTHERS = words(
     "Cluster Account User Partition Share ParentName Name Priority UsageFactor Flags LimitFactor "
     "QOS Usage Factor GraceTime PreemptMode Preempt PreemptExemptTime ID"
-) | {"Def QOS"}
+) | {"Def QOS", "Def Acct"}
 #: Of QOS: what each flag is to the core.
 _FLAGS = {
     "denyonlimit": "deny", "overpartqos": "over_partition", "usagefactorsafe": "safe_factor",
@@ -207,7 +207,8 @@ class Accounts:
                 _real(row, "Usage", 0.0, whose) / limits.cpus_per_core,
                 _real(row, "Factor", -1.0, whose),
             ))  # fmt: skip
-            self._first.setdefault(user, (account, row.get("Def QOS", "")))
+            if user not in self._first or account == row.get("Def Acct"):
+                self._first[user] = (account, row.get("Def QOS", ""))
         self._priorities = {
             row["Name"]: own["priority"] for row, own in zip(shown.qos, self.qos, strict=True)
         }

@@ -173,7 +173,28 @@ class CoreForm:
         }  # fmt: skip
 
     def _where(self, request: Request, memory: int) -> dict[str, Any]:
-        return self.places(request.constraint, memory)
+        found = self.places(request.constraint, memory)
+        for hosts_of, within in ((request.nodelist, True), (request.exclude, False)):
+            if hosts_of:
+                found = self.narrowed(found, hosts_of, within=within)
+        return found
+
+    def narrowed(self, places: Mapping[str, Any], text: str, *, within: bool) -> dict[str, Any]:
+        """What :meth:`places` gave, of these hosts only, or of all others."""
+        spans = self.nodes(text, "nodelist" if within else "exclude")
+        nodes = {k for first, last in spans for k in range(first, last)}
+
+        def kept(spans: Spans) -> int:
+            inside = (k for first, last in spans for k in range(first, last))
+            return self._numbered(spans_of(k for k in inside if (k in nodes) == within))
+
+        every = ((0, len(self._numbers)),)
+        found = {"set": kept(self._sets_in_order[places["set"]] if "set" in places else every)}
+        if "alternatives" not in places:
+            return found
+        return found | {
+            "alternatives": [kept(self._sets_in_order[k]) for k in places["alternatives"]]
+        }
 
     def places(self, text: str, least: int) -> dict[str, Any]:
         """Nodes that a job may ever have: with its features (``a``, ``a&b``, ``a|b``; all of one of
@@ -202,12 +223,14 @@ class CoreForm:
                 k for k, own in enumerate(self._features)
                 if any(t <= own for t in terms) and self._memory_of[k] >= least
             )  # fmt: skip
-            spans = spans_of(having)
-            if spans not in self._places:
-                self._places[spans] = len(self._sets_in_order)
-                self._sets_in_order.append(spans)
-            self._sets[text, least] = self._places[spans]
+            self._sets[text, least] = self._numbered(spans_of(having))
         return self._sets[text, least]
+
+    def _numbered(self, spans: Spans) -> int:
+        if spans not in self._places:
+            self._places[spans] = len(self._sets_in_order)
+            self._sets_in_order.append(spans)
+        return self._places[spans]
 
     def _licences_of(self, request: Request, _memory: int) -> dict[str, Any]:
         """(which, how many) of ``a:2,b``."""

@@ -14,6 +14,7 @@ from cosched.cluster.instance.running import held_of
 from cosched.cluster.machine import Machine
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings
+from cosched.slurm.requests.beside import asked_beside
 from cosched.slurm.requests.core_form import CoreForm, Requests, gpu_types_of
 from cosched.slurm.requests.owners import owners_of
 from cosched.slurm.requests.request import Gpus, Request, Running
@@ -132,26 +133,28 @@ def requests_of_log(
         given["owner"] = owners
     if "constraint" in room.instance.known:
         given["constraint"] = room.instance.column("constraint").astype(str).tolist()
+    beside, left = asked_beside(room.instance, settings.licences)
     tasks = room.instance.column("tasks").astype(np.int64).tolist()
     names = list(room.parts)
     jobs = {}
     for row, (cores, part) in enumerate(zip(tasks, room.part.tolist(), strict=True)):
         asked = {key: column[row] for key, column in given.items()}
+        asked |= {key: column[row] for key, column in beside.items() if column[row] is not None}
         # One that asks for nothing beside its cores may have them anywhere.
-        some = form.memory_counts or asked.get("gpus") or asked.get("nodes")
+        some = form.memory_counts or any(map(asked.get, ("gpus", "nodes", "exclusive", "nodelist")))
         own = Request(cores=cores if some else None, partition=names[part], **asked)
         if job := form.of(own):
             jobs[row] = job
-    return form.together(jobs, **accounts), notes + form.notes() + said
+    return form.together(jobs, **accounts), notes + form.notes() + left + said
 
 
 class _LogForm(CoreForm):
-    """A log may be of a time with other features: constraints that no node meets, or of a form that
-    is not followed, are left out, and counted."""
+    """A log may be of a time with other features and hosts: constraints that no node meets, or of a
+    form that is not followed, are left out, and counted."""
 
     def __init__(self, machine: Machine, memory: bool) -> None:
         super().__init__(machine, memory=memory)
-        self._lost = Counter[str]()
+        self._lost, self._hosts = Counter[str](), Counter[str]()
 
     def places(self, text: str, least: int) -> dict[str, Any]:
         try:
@@ -162,15 +165,27 @@ class _LogForm(CoreForm):
         self._lost[text] += lost
         return super().places("", least) if lost else found
 
+    def narrowed(self, places: Mapping[str, Any], text: str, *, within: bool) -> dict[str, Any]:
+        try:
+            found = super().narrowed(places, text, within=within)
+            if not self.no_place(found):
+                return found
+        except InvalidInstance:
+            pass
+        self._hosts[f"{'nodelist' if within else 'exclude'} {text}"] += 1
+        return dict(places)
+
     def notes(self) -> list[str]:
+        lost = {f"constraint {shorten(text)}": n for text, n in self._lost.items() if n}
         return [
-            f"not followed: constraint {shorten(text)} of {count} jobs: they take any nodes"
-            for text, count in self._lost.items() if count
-        ]  # fmt: skip
+            f"not followed: {what} of {count} jobs: they take any nodes"
+            for what, count in (lost | self._hosts).items()
+        ]
 
 
 def _memory_asked(room: Room, settings: SlurmSettings, notes: list[str]) -> dict[str, list]:
-    """Of each node where the log says how many a job has, else of each core."""
+    """Of each node where the log says how many a job has, else, or where it says so, of each
+    core."""
     if not settings.memory_counts:
         return {}
     if "memory_gb" not in room.instance.known:
@@ -179,11 +194,18 @@ def _memory_asked(room: Room, settings: SlurmSettings, notes: list[str]) -> dict
     nodes = room.counts()
     tasks = room.instance.column("tasks").astype(np.int64)
     amounts = np.nan_to_num(room.instance.column("memory_gb")) * 1024
-    parts = np.ceil(amounts / np.where(nodes > 0, nodes, tasks)).astype(np.int64)
-    return {
+    per = np.full(len(tasks), "")
+    if "memory_per" in room.instance.known:
+        per = room.instance.column("memory_per").astype(str)
+    of_core = (nodes == 0) | (per == "core")
+    parts = np.ceil(amounts / np.where(of_core, tasks, nodes)).astype(np.int64)
+    found = {
         name: [mb if mb > 0 else None for mb in np.where(own, parts, 0).tolist()]
-        for name, own in (("memory", nodes > 0), ("memory_per_core", nodes == 0))
+        for name, own in (("memory", ~of_core), ("memory_per_core", of_core))
     }
+    for row in np.flatnonzero(per == "all").tolist():
+        found["memory"][row] = 0
+    return found
 
 
 def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[str, list]:
@@ -197,9 +219,15 @@ def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[
         return {}
     named = "gpu_type" in instance.known
     names = instance.column("gpu_type").astype(str) if named else np.full(len(counts), "")
+    of_node = np.ones(len(counts), dtype=np.int64)
+    if "gpus_per" in instance.known and "nodes" in instance.known:
+        by_node = (instance.column("gpus_per").astype(str) == "node") & (
+            instance.column("nodes") > 0
+        )
+        of_node = np.where(by_node, np.nan_to_num(instance.column("nodes")), 1).astype(np.int64)
     return {"gpus": [
-        Gpus(count, name if name in types else None) if count > 0 else None
-        for count, name in zip(counts.tolist(), names.tolist(), strict=True)
+        Gpus(count // of, name if name in types else None, of > 1) if count > 0 else None
+        for count, name, of in zip(counts.tolist(), names.tolist(), of_node.tolist(), strict=True)
     ]}  # fmt: skip
 
 

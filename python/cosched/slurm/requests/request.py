@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,8 +10,6 @@ from cosched.errors import InvalidInstance, shorten
 
 #: A dependency of a job, in the order of the core's kinds.
 KINDS = ("after", "afterany", "afterok", "afternotok")
-#: Of an array: numbers below ten millions, as Slurm's own largest is 4,000,000.
-_SPAN = r"([0-9]{1,7})(?:-([0-9]{1,7})(?::([1-9][0-9]{0,6}))?)?"
 
 
 class Gpus(NamedTuple):
@@ -65,6 +62,8 @@ class Request:
         Whose usual memory a job has that does not say it.
     constraint, licences : str
         In the words of sbatch: ``a&b``; ``fluent:2``.
+    nodelist, exclude : str
+        Hosts that are its nodes, all of them; hosts that are none of them.
     owner : Owner, optional
     after : sequence of (int, list of int)
         Numbers of `KINDS`, and rows of the jobs that it waits for.
@@ -91,6 +90,8 @@ class Request:
     partition: str = ""
     constraint: str = ""
     licences: str = ""
+    nodelist: str = ""
+    exclude: str = ""
     owner: Owner | None = None
     after: Sequence[tuple[int, list[int]]] = ()
     singleton: tuple[str, str] | None = None
@@ -112,20 +113,6 @@ def gpus_asked(text: str, by_node: bool) -> Gpus:
     if not words or not words[-1].isdigit():
         words.append("1")
     return Gpus(int(words[-1]), words[0] if words[1:] and words[0] else None, by_node)
-
-
-def array_tasks(text: str) -> tuple[list[int], int]:
-    """Indexes of ``1-7,9%3``, and how many may run (0 = all)."""
-    spans, _, limit = text.partition("%")
-    tasks: list[int] = []
-    parts = [re.fullmatch(_SPAN, part) for part in spans.split(",")]
-    good = re.fullmatch(r"[0-9]{0,9}", limit) is not None
-    for found in parts:
-        if not found or not good:
-            raise InvalidInstance(f"array {shorten(text)}: expected 1-7%3")
-        first, last = int(found[1]), int(found[2] or found[1])
-        tasks += range(first, last + 1, int(found[3] or 1))
-    return tasks, int(limit or 0)
 
 
 def dependencies(

@@ -37,9 +37,8 @@ class Units:
         """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
         if self.shared and len(outcome["units"]):
             counts = np.add.reduceat(outcome["cores"], outcome["nodes"][0][:-1])
-            rank = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            units = outcome["units"][rank < np.repeat(self.tasks, counts)]
-            return self._pieces(outcome, units, start, end)
+            held = np.split(outcome["units"], np.cumsum(counts)[:-1])
+            return self._pieces(outcome, np.concatenate(self._used(held)), start, end)
         if self.shared:
             units = self._own_cores(outcome)
             return self._columns(units, start, end)
@@ -103,10 +102,18 @@ class Units:
                 for unit in mine[job]:
                     where = int(np.searchsorted(self.first, unit, side="right")) - 1
                     insort(free[where], unit)
-        tasks = self.tasks.tolist()  # of whole nodes, the first of its cores
-        return np.concatenate(
-            [np.array(units[:n], dtype=np.int64) for units, n in zip(mine, tasks, strict=True)]
-        )
+        return np.concatenate(self._used([np.array(units, dtype=np.int64) for units in mine]))
+
+    def _used(self, held: list[np.ndarray]) -> list[np.ndarray]:
+        """Units of each job among those that it holds: of whole nodes, the first of each, and of
+        the others the first."""
+        tasks = self.tasks.tolist()
+        for job, (units, n) in enumerate(zip(held, tasks, strict=True)):
+            if len(units) > n:
+                node = np.searchsorted(self.first, units, side="right")
+                again = np.concatenate([[False], node[1:] == node[:-1]])
+                held[job] = units[np.argsort(again, kind="stable")[:n]]
+        return held
 
 
 def node_cores_of(instance: Instance, machine: Machine | None) -> np.ndarray:

@@ -14,9 +14,11 @@ from cosched.cluster.files.facts import described, dropped
 from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.sacct import holds
 from cosched.cluster.files.sacct.causes import cause_of
+from cosched.cluster.files.sacct.lines import ASKED, of_lines
 from cosched.cluster.files.sacct.rows import read_rows
 from cosched.cluster.files.sacct.texts import each
 from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
+from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.files.window import part_of
 from cosched.cluster.machine.site import counted
 from cosched.errors import InvalidInstance
@@ -34,7 +36,8 @@ _PENDING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "CONFIGUR
 
 #: Columns of names that are kept as they are.
 _NAMES = {"user": "User", "group": "Group", "account": "Account", "qos": "QOS",
-          "partition": "Partition", "constraint": "Constraints"}  # fmt: skip
+          "partition": "Partition", "constraint": "Constraints",
+          "licenses": "Licenses"}  # fmt: skip
 
 
 def read_sacct(
@@ -56,6 +59,7 @@ def read_sacct(
     rows = rows[~rows["JobID"].str.contains(".", regex=False)]  # steps
     rows, pending = _started(rows, reasons, include_running)
     jobs = _jobs(path, rows, machine, timezone)
+    unread = jobs.attrs.pop("unread", [])
     jobs = _to_the_end(jobs, reasons)
     for column, what in (("submit", "Submit"), ("start", "Start"), ("runtime", "Elapsed")):
         jobs = _usable(jobs, reasons, jobs[column].isna(), f"{what} is no time")
@@ -67,7 +71,7 @@ def read_sacct(
         raise InvalidInstance(f"{path}: no usable job: {dropped_text or 'the file has none'}")
     first = date_of(float(jobs["submit"].min()), zone_of(timezone))
     jobs, notes = _finished(path, jobs, reasons, timezone)
-    notes += pending + _of_machine(jobs, machine)
+    notes += pending + unread + of_machine(jobs, machine)
     notes += overuse(jobs, machine.cores, lambda: cause_of(rows, machine))
     jobs, said = part_of(path, jobs, week, begin, until)
     jobs, left_out = dropped(jobs, machine.cores, drop, machine)
@@ -171,6 +175,10 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
         if column in rows:
             jobs[fact] = each(rows[column], lambda t: t)
     jobs["status"] = each(rows["State"], lambda t: t.str.lower())
+    told, jobs.attrs["unread"] = of_lines(rows)
+    for fact, texts in told.items():
+        said = jobs[fact] if fact in jobs else pd.Series("", index=jobs.index)
+        jobs[fact] = said.where(said != "", texts)
     return jobs
 
 
@@ -253,7 +261,16 @@ def _finished(
     ids = jobs["id"]
     if ids.str.fullmatch(r"[0-9]{1,15}").all():
         ids = ids.astype(np.int64)
-    known = (*_NAMES, "status", "threads", "memory_gb", "gpus", "gpu_type", "nodes")
+    known = (
+        *_NAMES,
+        *(name for name in ASKED if name not in _NAMES),
+        "status",
+        "threads",
+        "memory_gb",
+        "gpus",
+        "gpu_type",
+        "nodes",
+    )
     named = [name for name in known if name in jobs]
     table = jobs[["submit", "tasks", "runtime", "estimate", "line", *named]].assign(
         id=ids,
@@ -290,12 +307,16 @@ def _eligible(jobs: pd.DataFrame) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     return np.where(late, np.maximum(start, submit), eligible), repaired
 
 
-def _of_machine(jobs: pd.DataFrame, machine: Machine) -> list[str]:
+def of_machine(jobs: pd.DataFrame, machine: Machine) -> list[str]:
     """What the machine hands out, and partitions that it does not have."""
     notes = [
         f"assumed: {machine.cores} cores of {machine.node_count} nodes (machine); policies hand "
         f"out cores{_beside(jobs, machine)}"
     ]
+    told = {name: int((jobs[name] != "").sum()) for name in BESIDE if name in jobs}
+    said = [f"{name} of {count} jobs" for name, count in told.items() if count]
+    if said:
+        notes.append(f"assumed: slurm-backfill alone follows {', '.join(said)}")
     per_core = sorted({kind.cpus_per_core for kind in machine.nodes})
     if per_core != [1.0]:
         shown = " or ".join(f"{value:g}" for value in per_core)

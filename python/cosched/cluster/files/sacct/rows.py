@@ -21,13 +21,13 @@ _READ = frozenset(
     (*_NEEDED, *_CPUS, "Eligible", "End", "Elapsed", "ElapsedRaw", "Timelimit", "TimelimitRaw",
      "User", "Group", "Account", "QOS", "Partition", "NNodes", "AllocNodes", "ReqNodes",
      "ReqMem", "ReqTRES", "NodeList",
-     "Constraints")
+     "Constraints", "Licenses", "SubmitLine")
 )  # fmt: skip
 #: Columns with few distinct texts: kept once each.
 _FEW = frozenset(
     ("State", "Timelimit", "TimelimitRaw", "User", "Group", "Account", "QOS", "Partition", "NNodes",
      "AllocNodes", "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ReqMem", "ReqTRES", "AllocTRES",
-     "Constraints")
+     "Constraints", "Licenses")
 )  # fmt: skip
 #: Columns in which a user may write anything, also the delimiter.
 _FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "WorkDir", "SubmitLine", "Extra",

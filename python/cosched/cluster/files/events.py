@@ -1,0 +1,160 @@
+"""Submissions with known run times, as the University at Buffalo's Slurm simulator has them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched import io
+from cosched.cluster.files.facts import FACTS, described, dropped
+from cosched.cluster.files.sacct.holds import cores_of
+from cosched.cluster.files.sacct.jobs import of_machine
+from cosched.cluster.files.sbatch import BESIDE, Asked, array_tasks, options_of
+from cosched.cluster.files.window import part_of
+from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosched.cluster.machine import Machine
+
+_EVENT = re.compile(r"\s*-dt\s+(\S+)\s+-e\s+([a-z_]+)\s*(?:\|(.*))?")
+_OWN = re.compile(r"(?:^|(?<=\s))-(jid|sim-walltime)\s+(\S+)")
+
+
+def read_events(
+    path: str | PathLike[str],
+    machine: Machine,
+    *,
+    drop: Any = None,
+    week: int | None = None,
+    begin: float | None = None,
+    until: float | None = None,
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Jobs (rigid, a task a core) that have no starts, and notes.
+
+    A line is ``-dt SECONDS -e submit_batch_job | [-jid N] -sim-walltime SECONDS`` and options of
+    sbatch; a run time of -1 is the time limit. Jobs without a number are numbered from 1 on.
+    """
+    import pandas as pd
+
+    asked, others = Asked(), Counter[str]()
+    rows: list[dict[str, Any]] = []
+    number = 0
+    for line, text in enumerate(io.polled(io.read_text(path).splitlines()), 1):
+        if not text.strip() or text.lstrip().startswith("#"):
+            continue
+        place = f"{path}:{line}"
+        event = _EVENT.fullmatch(text)
+        if event is None:
+            raise InvalidInstance(
+                f"{place}: {shorten(text)}: expected -dt SECONDS -e submit_batch_job | options"
+            )
+        if event[2] != "submit_batch_job":
+            others[event[2]] += 1
+            continue
+        number += 1
+        row = _job(event[1], event[3] or "", number, asked, machine, place)
+        rows += [one | {"line": line} for one in _tasks(row, place)]
+    if not rows:
+        raise InvalidInstance(f"{path}: no submission: expected -dt SECONDS -e submit_batch_job")
+    jobs = _columns(pd.DataFrame(rows), machine)
+    twice = jobs.loc[jobs["id"].duplicated(), ["id", "line"]]
+    if len(twice):
+        known, line = twice.iloc[0]
+        raise InvalidInstance(f"{path}:{line}: job {known} a second time: expected another -jid")
+    notes = [f"{path}: {len(jobs)} jobs kept",
+             "  the log has no starts: as-logged is left out"]  # fmt: skip
+    notes += [f"not followed: {count} events {name}" for name, count in others.items()]
+    notes += asked.notes() + of_machine(jobs, machine)
+    jobs, said = part_of(path, jobs, week, begin, until)
+    jobs, left_out = dropped(jobs, machine.cores, drop, machine)
+    notes += [*said, f"assumed: {described(jobs)}",
+              f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}"]  # fmt: skip
+    return jobs, tuple(notes)
+
+
+def _job(
+    submit: str, text: str, number: int, asked: Asked, machine: Machine, place: str
+) -> dict[str, Any]:
+    own = dict(_OWN.findall(text))
+    text = _OWN.sub("", text)
+    if "sim-walltime" not in own:
+        raise InvalidInstance(f"{place}: no -sim-walltime: expected the run time (s)")
+    try:
+        words = shlex.split(text) if {"'", '"', "\\"} & set(text) else text.split()
+    except ValueError as error:
+        raise InvalidInstance(f"{place}: {str(error).lower()}: {shorten(text)}") from None
+    row = asked.row(options_of(words, place), place)
+    row["id"] = own.get("jid", str(number))
+    if not row["id"].isdigit() or len(row["id"]) > 15:
+        raise InvalidInstance(f"{place}: -jid {shorten(row['id'])}: expected a number")
+    row["submit"] = io.parse_nonnegative(submit, f"{place}: -dt", "seconds >= 0")
+    if "estimate" not in row:
+        row["estimate"] = _usual_limit(machine, row.get("partition", ""))
+    if own["sim-walltime"].startswith("-1"):
+        row["runtime"] = row["estimate"]
+        if not np.isfinite(row["runtime"]):
+            raise InvalidInstance(f"{place}: -sim-walltime -1: expected a time limit (-t)")
+    else:
+        where = f"{place}: -sim-walltime"
+        row["runtime"] = io.parse_nonnegative(own["sim-walltime"], where, "seconds >= 0, or -1")
+    return row
+
+
+def _usual_limit(machine: Machine, partition: str) -> float:
+    """Of a job that says none; nan: there is none."""
+    slurm = machine.slurm
+    name = partition.split(",")[0] or (slurm.default_partition if slurm is not None else "")
+    usual = slurm.default_times.get(name, np.inf) if slurm is not None else np.inf
+    least = min(usual, float(machine.limits([name])[0]))
+    return least if np.isfinite(least) else np.nan
+
+
+def _tasks(row: dict[str, Any], place: str) -> list[dict[str, Any]]:
+    """The job, or the tasks of an array: ``array`` is then their job, and how many may run."""
+    if "array" not in row:
+        return [row]
+    try:
+        tasks, limit = array_tasks(row["array"])
+    except InvalidInstance as error:
+        raise InvalidInstance(f"{place}: {error}") from None
+    own = {"array": f"{row['id']}%{limit}"}
+    return [row | own | {"id": f"{row['id']}_{task}"} for task in tasks]
+
+
+def _columns(rows: pd.DataFrame, machine: Machine) -> pd.DataFrame:
+    """As an instance has them."""
+    if not rows["submit"].is_monotonic_increasing:
+        rows = rows.sort_values("submit", kind="stable").reset_index(drop=True)
+    partitions = rows["partition"].fillna("") if "partition" in rows else None
+    per_core = machine.cpus_per_core(partitions, None, len(rows))
+    cpus = rows["cpus"].to_numpy(dtype=float)
+    nodes = rows["nodes"].to_numpy(dtype=float) if "nodes" in rows else np.full(len(rows), np.nan)
+    tasks = cores_of(cpus, nodes, 1.0 if machine.one_task_per_core else per_core)
+    if "memory_per" in rows:  # where nobody says on how many: on as few as have so many cores
+        cores = max(kind.cores for kind in machine.nodes)
+        few = np.maximum(np.ceil(tasks / cores), 1.0)
+        unsaid = np.isnan(nodes) & (rows["memory_per"] == "node").to_numpy()
+        nodes = np.where(unsaid, few, nodes)
+        rows["memory_gb"] *= np.where(unsaid, few, 1.0)
+    jobs = rows.assign(tasks=tasks.astype(np.int64), cpu=1.0, memory=1.0, threads=cpus, nodes=nodes)
+    if "blocked" in jobs:
+        jobs["eligible"] = jobs["submit"] + jobs["blocked"].fillna(0.0)
+    if jobs["id"].str.isdigit().all():
+        jobs["id"] = jobs["id"].astype(np.int64)
+    if not ("dependency" in jobs and jobs["dependency"].str.contains("singleton", na=False).any()):
+        jobs = jobs.drop(columns="name", errors="ignore")  # who is called the same as who
+    texts = ("user", "account", "qos", "partition", "constraint", "memory_per", "gpu_type",
+             "gpus_per", "name", "array", *BESIDE)  # fmt: skip
+    for name in (name for name in texts if name in jobs):
+        jobs[name] = jobs[name].fillna("")
+    if "gpus" in jobs:
+        jobs["gpus"] = jobs["gpus"].fillna(0).astype(np.int64)
+    known = ("id", "submit", "tasks", "cpu", "memory", "runtime", "estimate", "eligible", *FACTS)
+    return jobs[[name for name in known if name in jobs]]

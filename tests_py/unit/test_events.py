@@ -1,0 +1,333 @@
+"""Logs of submissions (.events), scripts of sacctmgr, and what jobs ask for beside."""
+
+from __future__ import annotations
+
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.errors import InvalidInstance, InvalidSchedule
+from cosched.slurm.accounts.shown import read_accounts
+from support import data, unpacked
+
+CONF = """ClusterName=t
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+GresTypes=gpu
+Licenses=sim:2
+NodeName=a[1-4] CPUs=4 RealMemory=16000 Feature=old
+NodeName=b[1-2] CPUs=4 RealMemory=64000 Feature=new,fast Gres=gpu:v:2 Weight=9
+PartitionName=main Nodes=ALL Default=YES DefaultTime=30 DefMemPerCPU=1000
+PartitionName=small Nodes=a[1-2] MaxTime=60
+"""
+JOB = "-dt {} -e submit_batch_job | -sim-walltime {} --uid=u {} job.sh\n"
+
+
+def events(*jobs):
+    """Lines of (submission, run time, options)."""
+    return "".join(JOB.format(*job) for job in jobs)
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads lines on a machine."""
+
+    def reading(text, conf=CONF, **options):
+        (tmp_path / "slurm.conf").write_text(conf)
+        (tmp_path / "week.events").write_text(text)
+        return cs.cluster.Instance.read(
+            tmp_path / "week.events", machine=tmp_path / "slurm.conf", **options
+        )
+
+    return reading
+
+
+def solved(instance, **options):
+    result = cs.cluster.solve(instance, "slurm-backfill", controller_start=-9, epoch=0, **options)
+    result.schedule.validate()
+    return result
+
+
+def hosts(result):
+    return result.schedule.to_frame().set_index("task").sort_index().hosts.tolist()
+
+
+def test_columns(read):
+    text = "# a comment\n\n" + events(
+        (3, 50, "-N 2 -n 6 -t 1:00:00 --mem=4G -C old -p small -q q -A acc"),
+        (1, -1, "-n2 -c 2 -t 10 --mem-per-cpu=500 --gres=gpu:v:1 --begin=now+1minute"),
+        (4, 7, "--nodes=2 --ntasks-per-node=2 --gres=gpu:2 --mem 0 --exclusive -J 'a b'"),
+        (5, 7, "-n 8 --mem=1000 --gpus=v:3 -o out.txt --switches=1 --array=1-3%2"),
+    )  # fmt: skip
+    jobs = read(text.replace("-sim-walltime 50", "-jid 77 -sim-walltime 50")).jobs
+    assert jobs.id.tolist() == ["2", "77", "3", "4_1", "4_2", "4_3"]
+    assert jobs.submit.tolist() == [1, 3, 4, 5, 5, 5]
+    assert jobs.eligible.tolist() == [61, 3, 4, 5, 5, 5]
+    assert jobs.tasks.tolist() == [4, 6, 4, 8, 8, 8]
+    assert jobs.nodes.fillna(0).tolist() == [0, 2, 2, 2, 2, 2]
+    assert jobs.runtime.tolist() == [600, 50, 7, 7, 7, 7]
+    assert jobs.estimate.tolist() == [600, 3600, 1800, 1800, 1800, 1800]
+    assert (jobs.memory_gb[:4] * 1024).round(6).tolist() == [2000, 8192, 0, 2000]
+    assert jobs.memory_per.tolist()[:4] == ["core", "node", "all", "node"]
+    assert jobs.gpus.tolist()[:4] == [1, 0, 4, 3]
+    assert jobs.gpu_type.tolist()[:4] == ["v", "", "", "v"]
+    assert jobs.exclusive.tolist()[:4] == ["", "", "yes", ""]
+    assert jobs.array.tolist() == ["", "", "", "4%2", "4%2", "4%2"]
+    assert jobs.line.tolist() == [4, 3, 5, 6, 6, 6]
+    assert jobs.loc[1, ["partition", "qos", "account", "user"]].tolist() == [
+        "small",
+        "q",
+        "acc",
+        "u",
+    ]
+    notes = " ".join(read(text).notes)
+    assert "no starts: as-logged is left out" in notes
+    assert "not followed: --switches of 1 jobs" in notes
+    assert "slurm-backfill alone follows exclusive of 1 jobs" in notes
+
+
+def test_the_twin_follows_what_jobs_ask_for(read):
+    text = events(
+        (0, 600, "-N 3 -n 3 -t 20 --mem=1000"),
+        (1, 600, "-n 4 -t 20 --mem=1000 -C fast"),
+        (2, 600, "-n 1 -t 20 --mem=60000"),
+        (3, 600, "-N 2 -n 2 -t 20 --mem=1000 --exclusive -p small"),
+        (4, 600, "-n 1 -t 20 -L sim:2"),
+        (5, 600, "-n 1 -t 20 -L sim"),
+        (6, 10, "-n 1 -t 20 -d afterany:2:5"),
+        (7, 10, "-n 1 -t 20 -w a4 -J same"),
+        (8, 10, "-n 1 -t 20 --exclude=a[1-4],b2 -J same -d singleton"),
+        (9, 10, "-N 2 -n 4 -t 20 --gres=gpu:1"),
+        (10, 10, "-N 1 -n 1 --mem=0"),
+    )  # fmt: skip
+    result = solved(read(text))
+    start, end, where = result.jobs.start, result.jobs.end, hosts(result)
+    assert [len(own) for own in where] == [3, 1, 1, 2, 1, 1, 1, 1, 1, 2, 1]
+    assert where[1][0][0] == where[2][0][0] == "b"
+    assert set(where[3]) == {"a1", "a2"}
+    assert start[3] >= end[0]  # which had cores of one of them
+    assert start[5] >= end[4]
+    assert start[6] >= max(end[1], end[4])
+    assert where[7] == ("a4",)
+    assert where[8] == ("b1",)
+    assert start[8] >= end[7]
+    assert set(where[9]) == {"b1", "b2"}
+
+
+def test_tasks_of_arrays_wait_for_each_other(read):
+    result = solved(read(events((0, 100, "-n 1 -t 9 --array=0-5%2"))))
+    first = result.jobs.start.sort_values().tolist()
+    assert first[2] >= 100
+    assert first[4] >= 200
+
+
+def test_nice_jobs_come_later(read):
+    conf = CONF + "PriorityType=priority/multifactor\nPriorityWeightJobSize=9000\n"
+    text = events((0, 300, "-N 6 -n 24 -t 9"), (1, 300, "-N 6 -n 24 -t 9 --nice=500"),
+                  (2, 300, "-N 6 -n 24 -t 9"))  # fmt: skip
+    assert solved(read(text, conf)).jobs.start.argsort().tolist() == [0, 2, 1]
+    assert solved(read(text.replace("--nice=500", ""), conf)).jobs.start.is_monotonic_increasing
+
+
+def test_what_is_not_followed_is_said(read):
+    text = events(
+        (0, 9, "-n 1 -L other -w zz,a1 -C gone"),
+        (0, 9, "-n 1 -d afterok:1,aftercorr:1 --exclusive=user --begin=16:00 --gres=lustre:1"),
+        (0, 9, "-n 1 -L sim:3 -d afterany:99 --reservation=r -N 1-3"),
+    ) + "-dt 4 -e cancel_job | -jid 1\n"  # fmt: skip
+    result = solved(read(text))
+    notes = " ".join(result.instance.notes)
+    for said in (
+        "licenses other of 1", "nodelist zz,a1 of 1", "constraint 'gone' of 1", "aftercorr:1 of 1",
+        "dependency afterok, taken as afterany, of 1", "--exclusive=user of 1", "--begin=16:00 of",
+        "--gres=lustre:1 of 1", "licenses sim:3, more than there are, of 1", "1 events cancel_job",
+        "not there before it of 1", "--reservation of 1", "of a range, of which the least",
+    ):  # fmt: skip
+        assert said in notes
+
+
+def test_the_validator_sees_who_is_not_alone(read):
+    inst = read(events((0, 60, "-N 1 -n 1 --exclusive"), (0, 60, "-N 1 -n 1")))
+    data = solved(inst).schedule.to_dict()
+    first, second = data["placements"]
+    second["units"] = [first["units"][0] + 1]
+    with pytest.raises(InvalidSchedule, match="job 1 is not alone on its nodes: job 2"):
+        cs.cluster.Schedule.from_dict(inst, data).validate()
+
+
+@pytest.mark.parametrize("policy", ["FCFS", "EASY", "conservative"])
+def test_batch_policies_follow_features(read, policy):
+    text = events(
+        (0, 60, "-n 4 -N 1 -C fast&new"), (0, 60, "-n 4 -N 1 -C [fast|old]"),
+        (0, 60, "-n 4 -N 1 -C new"), (0, 60, "-n 4 -N 1 -C fast"), (0, 60, "-n 4 -N 1 -C gone"),
+    )  # fmt: skip
+    conf = CONF.replace("_Memory", "").replace("Gres=gpu:v:2", "")  # nothing else counts
+    for one in (CONF, conf):
+        inst = read(text, one)
+        result = cs.cluster.solve(inst, policy)
+        result.schedule.validate()
+        assert [own[0][0] for own in hosts(result)][:4] == ["b", "a", "b", "b"]
+        assert sorted(result.jobs.start[[0, 2, 3]]) == [0, 0, 60]
+    data = result.schedule.to_dict()
+    data["placements"][0]["units"] = [12, 13, 14, 15]  # of a4, which is idle
+    with pytest.raises(InvalidSchedule, match="without its features"):
+        cs.cluster.Schedule.from_dict(inst, data).validate()
+
+
+@pytest.mark.parametrize(
+    ("line", "match"),
+    [
+        ("-dt x -e submit_batch_job | -sim-walltime 5 -n 1 j", "-dt: 'x': expected seconds >= 0"),
+        ("submit_batch_job -n 1", "expected -dt SECONDS -e submit_batch_job | options"),
+        ("-dt 1 -e submit_batch_job | -n 1 j", "no -sim-walltime: expected the run time"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime y -n 1 j", "-sim-walltime: 'y': expected"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime 1 -n", "'-n': expected a value behind it"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime 1 -n 0 j", "--ntasks: '0': expected a number"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime 1 -n 1 -t x j", "--time = 'x': expected"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime 1 --mem=4Q j", "--mem: '4Q': expected 4000M"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime 1 -J 'a j", "no closing quotation"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime 1 -a 1-x j", "array '1-x': expected 1-7%3"),
+        ("-dt 1 -e submit_batch_job | -jid 7 -sim-walltime 1 j", "job 7 a second time"),
+    ],
+)
+def test_damaged_lines_are_one_line(read, tmp_path, capsys, line, match):
+    good = "-dt 0 -e submit_batch_job | -jid 7 -sim-walltime 5 -n 1 j\n"
+    with pytest.raises(InvalidInstance) as error:
+        read(good + line + "\n")
+    assert match in str(error.value)
+    assert f"{tmp_path}/week.events:2: " in str(error.value)
+    given = [str(tmp_path / "week.events"), "--machine", str(tmp_path / "slurm.conf")]
+    assert main(["solve", "cluster", *given, "--algorithm", "EASY"]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_as_logged_is_left_out_by_name(read, tmp_path, capsys):
+    read(events((0, 60, "-n 4 -t 5"), (1, 600, "-N 5 -n 20 -t 50"), (2, 60, "-n 9 -t 9")))
+    given = [str(tmp_path / "week.events"), "--machine", str(tmp_path / "slurm.conf")]
+    assert main(["compare", "cluster", *given]) == 0
+    said = capsys.readouterr()
+    assert "as-logged is left out" in said.out + said.err
+    page = tmp_path / "audit.html"
+    assert main(["audit", *given, "-o", str(page)]) == 0
+    said = capsys.readouterr()
+    assert "as-logged is left out" in said.out + said.err + page.read_text()
+    plan = tmp_path / "plan.json"
+    assert main(["solve", "cluster", *given, "--algorithm", "slurm-backfill", "-o", str(plan)]) == 0
+    assert main(["validate", "cluster", *given, str(plan)]) == 0
+    with pytest.raises(InvalidInstance, match="expected a machine"):
+        cs.cluster.Instance.read(tmp_path / "week.events")
+
+
+SCRIPT = """# QOS
+remove QOS where Name=normal
+add QOS Name=fast,slow Priority=0 MaxSubmitJobsPerUser=10
+sacctmgr -i modify qos fast set Priority=200
+add cluster Name=c Fairshare=1
+add account name=phys Fairshare=30 Description="of physics"
+add account Name=chem Fairshare=10 parent=phys
+add user Name=ann,bob DefaultAccount=phys Fairshare=parent Account=chem
+add user name=eve account=chem MaxSubmitJobs=5
+#modify user set qos=none
+modify account name=chem set Fairshare=20 qos=fast
+modify user where name=bob account=chem set defaultqos=slow
+list associations format=User
+"""
+
+
+def test_scripts_of_sacctmgr(read, tmp_path):
+    (tmp_path / "s.script").write_text(SCRIPT)
+    shown = read_accounts(tmp_path / "s.script")
+    found = {(a["Account"], a.get("User", "")): a for a in shown.associations}
+    assert [(a, u) for a, u in found] == [
+        ("root", ""), ("phys", ""), ("chem", ""), ("chem", "ann"), ("chem", "bob"),
+        ("chem", "eve"), ("phys", "ann"), ("phys", "bob"),
+    ]  # fmt: skip
+    assert found["chem", ""]["Share"] == "20"
+    assert found["chem", "ann"]["Share"] == "parent"
+    assert found["chem", "bob"]["Def QOS"] == "slow"
+    assert found["chem", "eve"]["MaxSubmit"] == "5"
+    assert [(q["Name"], q["Priority"], q["MaxSubmitPU"]) for q in shown.qos] == [
+        ("fast", "200", "10"), ("slow", "0", "10"),
+    ]  # fmt: skip
+
+
+def test_accounts_of_a_script_order_jobs(read, tmp_path):
+    conf = CONF + (
+        "PriorityType=priority/multifactor\nPriorityWeightQOS=1000\n"
+        "AccountingStorageType=accounting_storage/slurmdbd\n"
+    )
+    text = events(
+        *((k, 300, f"-N 6 -n 24 -t 9 -q {q}") for k, q in enumerate(("slow", "slow", "fast")))
+    )
+    text = text.replace("--uid=u", "--uid=ann")
+    (tmp_path / "s.script").write_text(SCRIPT)
+    result = solved(read(text, conf, accounts=tmp_path / "s.script"))
+    assert result.jobs.start.argsort().tolist() == [0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("line", "match"),
+    [
+        ("add user Fairshare=3 Account=phys", "s.script:2: add user: expected Name="),
+        ("add user name=x Account=none", "s.script:2: add user: no account 'none' before it"),
+        ("add account name=x Fairshare=", "s.script:2: 'Fairshare=': expected Option=value"),
+        ("add user name=x", "s.script:2: add user: expected Account= or DefaultAccount="),
+        ("add account name='x", "s.script:2: no closing quotation"),
+    ],
+)
+def test_damaged_scripts_are_one_line(tmp_path, line, match):
+    (tmp_path / "s.script").write_text("add account name=phys\n" + line + "\n")
+    with pytest.raises(InvalidInstance) as error:
+        read_accounts(tmp_path / "s.script")
+    assert match in str(error.value)
+
+
+def test_what_sacct_tells_of_submissions_is_followed(read, tmp_path):
+    (tmp_path / "slurm.conf").write_text(CONF)
+    head = (
+        "JobID|User|State|Submit|Start|Elapsed|Timelimit|NNodes|NCPUS|ReqMem|Licenses|SubmitLine\n"
+    )
+    row = (
+        "{}|u|COMPLETED|2026-01-01T00:00:{:02}|2026-01-01T01:00:00|00:10:00|00:20:00|{}|{}|1G|{}|"
+        "{}\n"
+    )
+    rows = [
+        (1, 0, 1, 1, "sim:2", "sbatch job.sh"),
+        (2, 1, 1, 1, "", "sbatch --licenses=sim job.sh -x a1"),
+        (3, 2, 2, 2, "", "sbatch -N2 --exclusive -C old job.sh"),
+        (4, 3, 1, 1, "", "sbatch -d afterok:1 job.sh"),
+        (5, 4, 1, 1, "", "srun --exclude a[1-4] -l --mem-per-cpu=100M ./a.out"),
+        (6, 5, 1, 1, "", "sbatch --wrap 'sleep -x"),
+    ]  # fmt: skip
+    (tmp_path / "sacct.txt").write_text(head + "".join(row.format(*one) for one in rows))
+    inst = cs.cluster.Instance.read(tmp_path / "sacct.txt", machine=tmp_path / "slurm.conf")
+    assert inst.column("exclude").tolist() == ["", "", "", "", "a[1-4]", ""]
+    result = solved(inst)
+    start, end, where = result.jobs.start, result.jobs.end, hosts(result)
+    assert start[1] >= end[0]
+    assert start[3] >= end[0]
+    assert len(where[2]) == 2
+    assert {own[0] for own in where[2]} == {"a"}
+    assert where[4][0][0] == "b"
+    notes = " ".join(result.instance.notes)
+    assert "exclusive of 1 jobs, licenses of 2 jobs, dependency of 1 jobs, exclude of 1" in notes
+    assert "SubmitLine that cannot be read of 1 jobs" in notes
+
+
+@pytest.mark.data
+def test_a_week_of_a_university(tmp_path):
+    unpacked(data("ubhpc", "medium_cluster.tar.xz"), tmp_path)
+    machine = cs.cluster.Machine.read(
+        tmp_path / "etc/slurm.conf", slurm_version="22.05",
+        accounts=tmp_path / "etc/sacctmgr.script",
+    )  # fmt: skip
+    said = " ".join(machine.notes)
+    assert "TopologyPlugin=topology/tree, PriorityFlags=NO_NORMAL_TRES" in said
+    inst = cs.cluster.Instance.read(
+        tmp_path / "job_traces/workload_week.events", machine=machine, no_bound=True
+    )
+    assert len(inst) == 19_579
+    assert (inst.column("constraint") != "").sum() == 1_457
+    result = cs.cluster.solve(inst, "EASY")
+    result.schedule.validate()
+    assert result.metrics()["mean_wait"] > 0
