@@ -374,6 +374,7 @@ class Instance(core.Instance):
         * CSV with the columns of :class:`Instance`.
         * What ``sacct -P`` printed (``.txt``, or known by its header), on a `machine`: see
           :func:`from_sacct`.
+        * Submissions with run times and options of sbatch (``.events``), on a `machine`.
         * JSON ``{"nodes": 4, "jobs": {"submit": [...], ...}}``, as :meth:`write` makes it.
 
         Parameters

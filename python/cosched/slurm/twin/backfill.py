@@ -117,9 +117,9 @@ def slurm_backfill(
     -----
     Ties that Slurm leaves open go to the lowest job. Recordings of Slurm 22.05.8 and 24.11.5 are
     what it was checked with. Where jobs share nodes, cores, memory (``memory_gb``) and GPUs
-    (``gpus, gpu_type``) of each node are handed out. Arrays, dependencies, features, licences,
-    reservations and lost nodes are followed in recordings (``cosched slurm check``): a log does not
-    tell of them. Not covered: heterogeneous jobs, topology.
+    (``gpus, gpu_type``) of each node are handed out. Features, licences, dependencies and the like
+    are followed where the log has them, reservations and lost nodes in recordings (``cosched slurm
+    check``): a log does not tell of them. Not covered: heterogeneous jobs, topology.
     O(c q (r + R)) for c cycles, q pending jobs, r records of the map, R running jobs.
 
     References

@@ -37,8 +37,8 @@ class Units:
         """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
         if self.shared and len(outcome["units"]):
             counts = np.add.reduceat(outcome["cores"], outcome["nodes"][0][:-1])
-            held = np.split(outcome["units"], np.cumsum(counts)[:-1])
-            return self._pieces(outcome, np.concatenate(self._used(held)), start, end)
+            of_jobs = self._used(np.split(outcome["units"], np.cumsum(counts)[:-1]))
+            return self._pieces(outcome, np.concatenate(of_jobs), start, end)
         if self.shared:
             units = self._own_cores(outcome)
             return self._columns(units, start, end)

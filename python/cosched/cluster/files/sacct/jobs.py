@@ -177,8 +177,8 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
     jobs["status"] = each(rows["State"], lambda t: t.str.lower())
     told, jobs.attrs["unread"] = of_lines(rows)
     for fact, texts in told.items():
-        said = jobs[fact] if fact in jobs else pd.Series("", index=jobs.index)
-        jobs[fact] = said.where(said != "", texts)
+        said = jobs[fact].to_numpy() if fact in jobs else np.full(len(jobs), "", dtype=object)
+        jobs[fact] = np.where(said != "", said, texts)
     return jobs
 
 
