@@ -138,7 +138,8 @@ class Machine:
             assoc``, ``sacctmgr -P show qos``, ``sacctmgr dump``, ``sshare -a -l -P`` or ``scontrol
             show assoc_mgr`` printed, one after another in a file, a script of sacctmgr, or files of
             a folder (``sacctmgr_assoc.txt, sacctmgr_qos.txt, sacctmgr_dump.txt,
-            scontrol_assoc_mgr.txt, sshare.txt``). Default: those files of a folder of scontrol's outputs.
+            scontrol_assoc_mgr.txt, sshare.txt``). Default: those files of a folder of scontrol's
+            outputs.
 
         Raises
         ------
