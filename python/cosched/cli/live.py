@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from cosched.execution import Execution, Guarantee, TaskRun
-    from cosched.execution.driver import Driver
+    from cosched.execution.run_state import RunState
     from cosched.execution.runs import Run
 
 #: Longer lists of running tasks are cut.
@@ -26,7 +26,7 @@ _MOST_ENDS = 60
 
 
 @contextmanager
-def watching() -> Iterator[Callable[[Driver], None] | None]:
+def watching() -> Iterator[Callable[[RunState], None] | None]:
     """What ``execution.run`` is to call; nothing where nobody watches."""
     from rich.console import Console
     from rich.live import Live
@@ -36,20 +36,20 @@ def watching() -> Iterator[Callable[[Driver], None] | None]:
         yield None
         return
     with Live(console=screen, transient=True, auto_refresh=False) as live:
-        yield lambda driver: live.update(picture(driver), refresh=True)
+        yield lambda run: live.update(picture(run), refresh=True)
 
 
-def picture(driver: Driver) -> Group:
+def picture(run: RunState) -> Group:
     """A run as it is now."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    now = driver.now()
-    running = [step for step in driver.plan.steps if driver.running(step)]
+    now = run.now()
+    running = [step for step in run.plan.steps if run.running(step)]
     table = Table("task", "units", "elapsed", "planned")
     for step in running[:_MOST_ROWS]:
-        elapsed, planned = now - driver.attempt(step).start, step.end - step.start
+        elapsed, planned = now - run.attempt(step).start, step.end - step.start
         late = "red" if elapsed > planned else ""
         table.add_row(
             Text(printable(step.name)),
@@ -57,11 +57,9 @@ def picture(driver: Driver) -> Group:
             Text(f"{elapsed:.1f} s", style=late),
             f"{planned:.1f} s",
         )
-    over = sum(driver.over(step) for step in driver.plan.steps)
-    line = f"{over} of {len(driver.plan.steps)} tasks ended, {len(running)} run, {now:.1f} s"
-    line += (
-        f"; expected end {driver.expected_end():.1f} s, planned {driver.original.makespan:.1f} s"
-    )
+    over = sum(run.over(step) for step in run.plan.steps)
+    line = f"{over} of {len(run.plan.steps)} tasks ended, {len(running)} run, {now:.1f} s"
+    line += f"; expected end {run.expected_end():.1f} s, planned {run.original.makespan:.1f} s"
     return Group(table, Text(line))
 
 

@@ -34,6 +34,11 @@ def on_demand(
         def list_commands(self, ctx: Any) -> list[str]:
             return list(names)
 
+        def format_help(self, ctx: Any, formatter: Any) -> None:
+            if about is not None:
+                self.rich_markup_mode = None  # rich asks each command for its line
+            super().format_help(ctx, formatter)
+
         def format_commands(self, ctx: Any, formatter: Any) -> None:
             if about is None:
                 return super().format_commands(ctx, formatter)

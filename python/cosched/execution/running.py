@@ -12,12 +12,13 @@ from cosched.core import Result, Schedule
 from cosched.core.arrays import positive
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
-from cosched.execution.driver import Driver, Watch, with_placements
+from cosched.execution.driver import Driver, Listeners, Watch
 from cosched.execution.journal import Journal, Past, read_past
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.planned import Plan
 from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner
+from cosched.execution.run_state import Options, RunState, with_placements
 from cosched.execution.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -83,7 +84,8 @@ def run(
     outputs : str or path-like, optional
         Folder of the tasks' outputs, a file an attempt. None: beside the journal, ``.outputs``.
     watch : callable, optional
-        Called a few times a second with the driver; its ``execution()`` says how far all is.
+        Called a few times a second with the state of the run; its ``execution()`` says how far all
+        is.
     tell : callable, optional
         Called with a line for each task that has run for five times its planned seconds, and for
         what is cancelled because a task before it failed.
@@ -118,27 +120,20 @@ def run(
         raise InvalidInstance("resume goes on with a run, again begins one: expected one of both")
     replanner = None if replan is None else Replanner.of(plan, codes, replan)
     Tokens.of(plan, codes)
+    folder = Path(journal).with_suffix(".outputs") if outputs is None else Path(outputs)
+    how = Options(
+        outputs=folder,
+        barrier=barrier,
+        again=again,
+        stop_on_failure=stop_on_failure,
+        limit_factor=factor,
+    )
     tasks = [step.task for step in plan.steps] if again else None
     book = Journal.open(journal, resume, plan.digest, tasks)
     try:
-        folder = Path(journal).with_suffix(".outputs") if outputs is None else Path(outputs)
         folder.mkdir(exist_ok=True)
-        driver = Driver(
-            plan,
-            codes,
-            chosen,
-            book,
-            barrier=barrier,
-            outputs=folder,
-            stop_on_failure=stop_on_failure,
-            notes=notes,
-            watch=watch,
-            replanner=replanner,
-            limit_factor=factor,
-            tell=tell,
-            done=done,
-            again=again,
-        )
+        state = RunState(plan, codes, book, how, chosen.name, notes)
+        driver = Driver(state, codes, chosen, how, Listeners(watch, tell, done), replanner)
         return driver.drive()
     finally:
         book.close()

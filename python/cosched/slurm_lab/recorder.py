@@ -12,11 +12,11 @@ from threading import Event, Thread
 from typing import Any
 
 from cosched.errors import SolverError
-from cosched.execution.real_slurm import conf, slurmdbd
-from cosched.execution.real_slurm.daemons import RealSlurm
-from cosched.execution.real_slurm.log import RunLog
-from cosched.execution.real_slurm.samples import COLUMNS, Sample, sample
-from cosched.execution.real_slurm.trace import options_of
+from cosched.slurm_lab import conf, slurmdbd
+from cosched.slurm_lab.daemons import RealSlurm
+from cosched.slurm_lab.log import RunLog
+from cosched.slurm_lab.samples import COLUMNS, Sample, sample
+from cosched.slurm_lab.trace import options_of
 
 #: A run that is not over after so many times what its jobs need is given up.
 _PATIENCE = 20.0

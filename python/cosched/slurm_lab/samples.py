@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from cosched.execution.real_slurm.daemons import RealSlurm
+from cosched.slurm_lab.daemons import RealSlurm
 
 #: What a recording says of the columns.
 COLUMNS = {

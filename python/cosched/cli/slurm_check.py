@@ -1,0 +1,205 @@
+"""``cosched slurm check``: the twin of Slurm's scheduler beside recordings of real ones."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cosched import cluster, io
+from cosched.cli import report
+from cosched.cli.values import check_files
+from cosched.cluster.result.log_fit import unfit
+from cosched.slurm.recordings.agreement import (
+    FAR,
+    Agreement,
+    Recording,
+    Run,
+    agreement,
+    read_recording,
+    samples_off,
+)
+from cosched.slurm.recordings.draws import DRAWS
+from cosched.slurm.recordings.log_state import read_state
+
+
+def check(
+    recording: Annotated[
+        Path, typer.Argument(help="A recording: .json; or what sacct -P printed, with --machine.")
+    ],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print starts and nodes as JSON.")
+    ] = False,
+    replay: Annotated[
+        bool,
+        typer.Option(
+            "--replay",
+            help="Passes, cycles and limit checks when they were recorded; jobs as long as then.",
+        ),
+    ] = False,
+    machine: Annotated[
+        Path | None,
+        typer.Option(help="Of sacct output: slurm.conf, or a folder of scontrol show."),
+    ] = None,
+    slurm_version: Annotated[
+        str | None, typer.Option(help="Whose rules, as 22.05 or 24.11; default: the recording's.")
+    ] = None,
+    accounts: Annotated[
+        Path | None,
+        typer.Option(help="Of a slurm.conf: what sacctmgr -P show assoc, show qos printed."),
+    ] = None,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Leave out what has no rule, with a note.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of what sacct does not tell.")] = 0,
+    draws: Annotated[
+        int, typer.Option(help="So many draws of that, of which means are told.")
+    ] = 20,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write what --json prints: .json.")
+    ] = None,
+) -> None:
+    """Job by job, and plan by plan: where the twin agrees with a real Slurm.
+
+    Each recorded run is run again with its controller's start and its epoch (or, with --replay,
+    with the recorded times of passes, cycles and limit checks as well), with jobs as long as exact
+    starts tell, and on a host as quick as it was. Of what is left open within a second, the run
+    that agrees with most others is shown. Times are seconds from the run's second 0; null: the job
+    did not start.
+
+    Of sacct output: how many starts the twin has within one and five minutes of the log's, and how
+    alike their order is, by partition, in the mean of some draws of the clocks and of what the host
+    takes: does it know this cluster?
+
+    Example: cosched slurm check pois40.json
+    """
+    check_files((output, (".json",)))
+    if machine is not None:
+        given = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
+        return _check_log(recording, given, approximate, (draws, seed), as_json, output)
+    found = read_recording(recording, version=slurm_version, approximate=approximate)
+    pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
+    data = {"runs": [_plain(found, run, mine) for run, mine in pairs]}
+    if output is not None:
+        io.write_json(data, output)
+    if as_json:
+        typer.echo(json.dumps(data))
+        return
+    for number, (run, mine) in enumerate(pairs, 1):
+        _show(found, number, run, mine, replay)
+
+
+def _check_log(
+    log: Path, given: dict[str, Any], approximate: bool, drawn: tuple[int, int], as_json: bool,
+    output: Path | None,
+) -> None:  # fmt: skip
+    state = read_state(log, cluster.Machine.read(**given), approximate=approximate)
+    draws, seed = drawn
+    result = cluster.slurm_backfill(
+        state.instance, seed=seed, draws=draws, launch=0.0, epilog=state.epilog
+    )
+    table = cluster.fit(result)
+    said = f"means of {draws} draws of when the controller started and of what its host takes"
+    notes = [*state.notes, *([said] if draws > 1 else [])]
+    data = {"notes": [*notes, *result.instance.notes], "fit": table.to_dict("records")}
+    if output is not None:
+        io.write_json(data, output)
+    if as_json:
+        typer.echo(json.dumps(data))
+        return
+    if warning := unfit(table):
+        report.say(warning)
+    for note in notes:
+        report.say(f"note: {note}")
+    report.show_notes(result.instance)
+    report.show_frame("starts near the log's", table.round(3))
+
+
+def _plain(found: Recording, run: Run, mine: Agreement) -> dict[str, Any]:
+    """By job of the recording, a list of its tasks where it is an array; null: did not start."""
+    start = [None if math.isnan(one) else int(one) for one in mine.start.tolist()]
+    planned, alike = mine.planned
+    return {
+        "starts": _by_job(found, start),
+        "nodes": _by_job(found, [list(nodes) for nodes in mine.nodes]),
+        "off_60": mine.off_by_60,
+        "off_by_60": mine.off_by_60,
+        "same_nodes_5s": mine.good / len(start),
+        "plans": alike / planned if planned else None,
+        **_samples(found, run),
+    }
+
+
+def _samples(found: Recording, run: Run) -> dict[str, Any]:
+    """What sshare and sprio showed, and how much of it the twin has otherwise."""
+    names = ("factors", "factors_off", "priorities", "priorities_off")
+    return dict(zip(names, samples_off(found, run), strict=True)) if run.samples else {}
+
+
+def _by_job(found: Recording, values: list[Any]) -> list[Any]:
+    if not found.rows:
+        return values
+    return [
+        values[own[0]] if number not in found.arrays else [values[row] for row in own]
+        for number, own in enumerate(found.rows)
+    ]
+
+
+def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool) -> None:
+    clocks = "as recorded" if replay else "with two numbers"
+    report.say(f"{found.name} run {number} (Slurm {found.slurm}), {clocks}:")
+    for note in found.notes:
+        report.say(f"note: {note}")
+    for row, (start, apart, same) in enumerate(
+        zip(run.start, mine.apart, mine.same_nodes, strict=True)
+    ):
+        said = "" if same else f"  on {_short(mine.nodes[row])}, not {_short(run.nodes[row])}"
+        mark = "  <-- " if abs(apart) > FAR or not same else ""
+        report.say(
+            f"  {found.label(row):>10}  start {_second(start):>7}  twin {_apart(apart):>5} s"
+            f"{mark}{said}"
+        )
+    for when, planned, equal in mine.plans:
+        report.say(f"  cycle at {when:9.3f}: {equal} of {planned} planned reservations equal")
+    report.say(
+        f"  {mine.good} of {len(run.start)} jobs on the same nodes within 5 s, "
+        f"{mine.off_by_60} off by more than 60 s, median {mine.median:g} s"
+    )
+    if not math.isnan(mine.alike):
+        report.say(
+            f"  of {DRAWS} runs that differ within a second, the one that most are like; two of "
+            f"them agree in {mine.alike:.0%} of the jobs"
+        )
+    if mine.plans:
+        planned, alike = mine.planned
+        whole = sum(plan[1] == plan[2] for plan in mine.plans)
+        report.say(
+            f"  {alike} of {planned} planned reservations and {whole} of {len(mine.plans)} whole "
+            "plans equal"
+        )
+    if run.samples:
+        factors, other, priorities, others = samples_off(found, run)
+        report.say(
+            f"  {factors - other} of {factors} fair-share factors and {priorities - others} of "
+            f"{priorities} priorities as sshare and sprio showed them"
+        )
+
+
+def _second(time: float) -> str:
+    return "never" if math.isnan(time) else f"{time:.0f}"
+
+
+def _apart(seconds: float) -> str:
+    return "other" if math.isinf(seconds) else f"{seconds:+.0f}"
+
+
+def _short(names: tuple[str, ...]) -> str:
+    return ",".join(names) or "no node"
+
+
+def add(to: typer.Typer) -> None:
+    """The command of this file."""
+    to.command("check")(check)

@@ -1,0 +1,226 @@
+"""What is known of a run: how far its plan is, by the journal and the clock."""
+
+from __future__ import annotations
+
+import functools
+import math
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from cosched.errors import InvalidInstance
+from cosched.execution.codes import Codes
+from cosched.execution.journal import Attempt, Journal
+from cosched.execution.planned import Plan, Step
+from cosched.execution.ready_steps import ReadySteps
+from cosched.execution.record import Execution
+from cosched.execution.replanning import Situation
+from cosched.execution.task_run import TaskRun
+from cosched.execution.tokens import Tokens
+
+_OVER = ("completed", "failed", "timeout", "cancelled")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How a plan is run; see :func:`cosched.execution.run`."""
+
+    outputs: Path
+    barrier: bool = True
+    again: bool = False
+    stop_on_failure: bool = False
+    limit_factor: float | None = None
+
+
+class RunState:
+    """A run under way: what each step of its plan waits for, is, and took."""
+
+    def __init__(
+        self, plan: Plan, codes: Codes, journal: Journal, options: Options, launcher: str,
+        notes: tuple[str, ...],
+    ) -> None:  # fmt: skip
+        self.plan = self.original = plan
+        self.journal = journal
+        self.barrier = options.barrier
+        self.launcher = launcher
+        self.notes = notes
+        self.tokens = Tokens.of(plan, codes)
+        self._codes = codes
+        self.tried: set[int] = set()  # started by this driver, or over when it began
+        self.left_out: set[int] = set()  # never to be started: one before it in the graph failed
+        # The clock stands still while no driver runs.
+        elapsed = 0.0 if options.again else journal.past.elapsed
+        self.offset = elapsed - time.monotonic()
+        self.begun = time.time() - elapsed
+
+    def now(self) -> float:
+        """Seconds since the run began, in which a driver was at work."""
+        return time.monotonic() + self.offset
+
+    # --- the plan -------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Take up the plan, as it was planned last, where its last driver left it."""
+        completed = (step for step in self.plan.steps if self.attempt(step).state == "completed")
+        self.tried.update(step.task for step in completed)
+        replanned = self.journal.past.replanned
+        self.take(self.plan if replanned is None else with_placements(self.plan, replanned))
+
+    def take(self, plan: Plan) -> None:
+        """Go on with other placements, whose counts may need something else."""
+        self.plan = plan
+        self.tokens.needs = Tokens.of(plan, self._codes).needs
+        self._waits, needs = plan.waits_for(self.barrier), plan.needs()
+        self._places = {step.task: place for place, step in enumerate(plan.steps)}
+        self._ready = ReadySteps(self._waits, needs, [self._places[t] for t in self.tried])
+        for step in plan.steps:
+            if self.over(step):
+                self.settle(step)
+
+    def ready(self) -> list[Step]:
+        """Steps that wait for nothing, and have what they need."""
+        return self.tokens.chosen(self.plan.steps[place] for place in self._ready.ready())
+
+    def start(self, step: Step) -> None:
+        """A step is going to be started."""
+        self._ready.start(self._places[step.task])
+        self.tried.add(step.task)
+
+    def settle(self, step: Step) -> None:
+        """A step is over: what waits for it may go on, or has nothing to work on."""
+        good = self.attempt(step).state == "completed"
+        self._ready.settle(self._places[step.task], good)
+
+    def leave_out_behind(self, failed: Step) -> list[Step]:
+        """What comes after a failed step in the graph has nothing to work on."""
+        behind: list[Step] = []
+        todo = [failed.task]
+        while todo:
+            for step in self._followers.get(todo.pop(), ()):
+                if step.task not in self.left_out and step.task not in self.tried:
+                    self.left_out.add(step.task)
+                    behind.append(step)
+                    todo.append(step.task)
+        return behind
+
+    @functools.cached_property
+    def _followers(self) -> dict[int, list[Step]]:
+        """Task -> steps that wait for it in the task graph."""
+        of_task = {step.task: step for step in self.original.steps}
+        found: dict[int, list[Step]] = {}
+        for before, after in self.original.edges:
+            found.setdefault(before, []).append(of_task[after])
+        return found
+
+    # --- a step ---------------------------------------------------------------------------
+
+    def attempt(self, step: Step) -> Attempt:
+        """The last attempt at a step."""
+        return self.journal.past.tasks.get(step.task, Attempt())
+
+    def over(self, step: Step) -> bool:
+        """Whether nothing more is to be expected of a step."""
+        return step.task in self.tried and self.attempt(step).state in _OVER
+
+    def running(self, step: Step) -> bool:
+        return self.attempt(step).state == "running" and step.task in self.tried
+
+    # --- the whole ------------------------------------------------------------------------
+
+    def expected_end(self) -> float:
+        """Seconds at which all would be done if what has not ended takes its planned time."""
+        now = self.now()
+        ends: list[float] = []
+        for step, needed in zip(self.plan.steps, self._waits, strict=True):
+            one = self.attempt(step)
+            if self.over(step) or step.task in self.left_out:
+                ends.append(0.0 if step.task in self.left_out else one.end)
+                continue
+            start = one.start if self.running(step) else max([now, *(ends[k] for k in needed)])
+            ends.append(max(now, start + step.end - step.start))
+        return max(ends, default=now)
+
+    def left(self) -> int:
+        """How many tasks have not completed."""
+        return sum(self.attempt(step).state != "completed" for step in self.plan.steps)
+
+    def situation(self) -> Situation:
+        """This moment, as planning sees it; a task that failed is over all the same."""
+        begun = [step for step in self.plan.steps if step.task in self.tried]
+        return Situation(
+            plan=self.plan,
+            now=self.now(),
+            started={step.task: self.attempt(step).start for step in begun},
+            ended={step.task: self.attempt(step).end for step in begun if self.over(step)},
+            left_out=frozenset(self.left_out),
+        )
+
+    def execution(self) -> Execution:
+        """The record as it is now."""
+        pack_of = {
+            self.original.steps[place].task: number
+            for number, pack in enumerate(self.original.packs())
+            for place in pack
+        }
+        return Execution(
+            family=self.original.family,
+            launcher=self.launcher,
+            barrier=self.barrier,
+            host=socket.gethostname(),
+            notes=(*self.notes, *self._resumed()),
+            tasks=tuple(self._row(step, pack_of.get(step.task)) for step in self.original.steps),
+            capacity=self.tokens.capacity,
+        )
+
+    def _resumed(self) -> tuple[str, ...]:
+        runs = len(self.journal.past.at_work)
+        if runs < 2:
+            return ()
+        return (f"{runs} drivers one after the other: the time when none ran does not count",)
+
+    def _row(self, step: Step, pack: int | None) -> TaskRun:
+        one = self.attempt(step)
+        state = one.state if one.state in _OVER else "pending"
+        return TaskRun(
+            task=step.task,
+            name=step.name,
+            kind=step.kind,
+            units=step.units if one.units is None else one.units,
+            planned_start=step.start,
+            planned_end=step.end,
+            start=one.start,
+            end=one.end if state != "pending" else math.nan,
+            state=state,
+            exit_code=one.exit_code,
+            attempt=one.attempt,
+            pack=pack,
+            cpu_seconds=one.cpu_seconds,
+            needs=self.tokens.needs[step.task],
+        )
+
+
+def placements_of(plan: Plan) -> list[dict[str, Any]]:
+    """The steps of a plan as a journal has them."""
+    return [
+        {"task": s.task, "units": list(s.units), "start": s.start, "end": s.end} for s in plan.steps
+    ]
+
+
+def with_placements(plan: Plan, placements: Sequence[Mapping[str, Any]]) -> Plan:
+    """A plan with other placements; without packs, which replanning dissolves."""
+    of_task = {step.task: step for step in plan.steps}
+    if {row["task"] for row in placements} != of_task.keys():
+        raise InvalidInstance("the journal places other tasks than the plan")
+    steps = [
+        replace(
+            of_task[row["task"]],
+            units=tuple(row["units"]),
+            start=row["start"],
+            end=row["end"],
+        )
+        for row in placements
+    ]
+    return replace(plan, family="moldable", steps=tuple(steps))
