@@ -129,6 +129,14 @@ TEST(NodePlan, StepsOfTheSameSumDiffer) {
   EXPECT_EQ(made.outcome.start, (std::vector<double>{0, 10, 10}));
 }
 
+TEST(NodePlan, WhatNothingIsKnownOfLiesOnSeveralNodes) {
+  const Jobs jobs{{0, 0}, {3, 2}, {1, 1}, {1, 1}, {10, 10}, {}};
+  const SiteOutcome made =
+      conservative(Instance(jobs, 4), two_nodes(2, jobs.tasks, {0, 1}), {}, Estimates::perfect);
+  EXPECT_EQ(made.outcome.start, (std::vector<double>{0, 10}));
+  EXPECT_EQ(made.placements[0].size(), 2u);
+}
+
 TEST(NodePlan, TheEarliestStartOnNodesThatStayFree) {
   const Site site = site_of(4, 1, 100, 0);
   NodePlan plan(site);
