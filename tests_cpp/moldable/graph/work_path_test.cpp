@@ -43,6 +43,20 @@ TEST(WorkPath, ReleasesAreOnThePath) {
   EXPECT_NEAR(check::certified_bound(instance, found.certificate), 10, 1e-8);
 }
 
+TEST(WorkPath, AReleaseIsThatOfItsJob) {
+  const Instance instance =
+      Instance(Times(Table{{3}, {2}}), {1, 1}, {0, 5}, 2)
+          .after(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{0, 1}}));
+  EXPECT_NEAR(work_and_path(instance).value, 7, 1e-9);
+}
+
+TEST(WorkPath, CountsBetweenFewAndManyAreMixed) {
+  // 12 s of other work; two in a row, on two and three: path 6.2 + 2.6 x, work 7.65 - 0.25 x.
+  const std::initializer_list<double> job{8, 4.4, 3.1, 2.5}, other{3, 3, 3, 3};
+  const Instance instance = chain(Table{job, job, other, other, other, other}, 4, {{0, 1}});
+  EXPECT_NEAR(work_and_path(instance).value, 6.2 + 2.6 * 1.45 / 2.85, 1e-8);
+}
+
 TEST(WorkPath, AResourceThatIsScarceDecides) {
   std::vector<Resource> resources;
   resources.push_back({"memory", 4, Matrix<double>{{4}, {3}, {1}}});
