@@ -12,6 +12,13 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.cluster.schedule.places import (
+    check_alone,
+    check_counts,
+    check_features,
+    running,
+    texts_of,
+)
 from cosched.errors import InvalidSchedule
 
 _UNITS = {"memory_gb": "KB of memory", "gpus": "GPUs"}
@@ -33,7 +40,7 @@ def check_held(instance: Instance, rows: Any) -> None:
     row = np.repeat(np.arange(len(count)), count)
     row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
     job, counting = rows.task, _counting(instance, machine)
-    _check_features(instance, place, job, row, node, _running(instance)[job])
+    check_features(instance, place.features, job, row, node, running(instance)[job])
     if not counting:
         return
     equal = _in_parts(instance, place)[job]
@@ -82,12 +89,12 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
     row = np.repeat(np.arange(len(count)), count)
     row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
     job, counting = rows.task, _counting(instance, machine)
-    first = _running(instance)[job]
-    _check_features(instance, place, job, row, node, first)
+    first = running(instance)[job]
+    check_features(instance, place.features, job, row, node, first)
     if machine.slurm.whole:
         return
-    _check_alone(instance, rows, row, node)
-    _check_counts(instance, job, np.bincount(row, minlength=len(job)), first)
+    check_alone(instance, rows, row, node)
+    check_counts(instance, job, np.bincount(row, minlength=len(job)), first)
     until = _until(rows)
 
     def check(name: str, each: np.ndarray) -> None:
@@ -104,74 +111,12 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
     if "gpus" in counting:
         amount = _amount(instance, "gpus")[job]
         parts = np.bincount(row, minlength=len(count))
-        by_node = (_texts(instance, "gpus_per")[job] == "node") & (parts > 0)
+        by_node = (texts_of(instance, "gpus_per")[job] == "node") & (parts > 0)
         one = np.where(by_node, amount / np.maximum(parts, 1), amount >= parts)
         each = np.where(parts == 1, amount, one)[row].astype(float)
         _check_types(instance, place, job, _Held(row, node, each, rows.start, until))
         check("gpus", each)
         _check_together(instance, place, job, rows, until, row, node, amount * ~first)
-
-
-def _running(instance: Instance) -> np.ndarray:
-    """Which jobs run at the begin: where they are is not the policy's choice."""
-    known = "running" in instance.known
-    return instance.column("running").astype(bool) if known else np.zeros(len(instance), dtype=bool)
-
-
-def _check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
-    """As many nodes as the log says, but for what runs from the beginning."""
-    if "nodes" not in instance.known:
-        return
-    said = np.nan_to_num(instance.column("nodes"))[job]
-    wrong = (said > 0) & (said != parts) & ~first
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        raise InvalidSchedule(
-            f"job {instance.ids[job[k]]} is on {parts[k]} nodes: expected {said[k]:g}"
-        )
-
-
-def _check_features(
-    instance: Instance, place: _Nodes, job: Any, row: Any, node: Any, first: Any
-) -> None:
-    """Nodes have what ``a&b``, ``a|b`` or ``[a|b]`` (one of them for all nodes) says."""
-    texts = _texts(instance, "constraint")[job]
-    for text in np.unique(texts[texts != ""]).tolist():
-        one = text.startswith("[") and text.endswith("]")
-        names = [set(part.split("&")) for part in (text[1:-1] if one else text).split("|")]
-        if any(mark in name for part in names for name in part for mark in "[]*()"):
-            continue  # a form that is not followed
-        having = np.array([[part <= own for own in place.features] for part in names])
-        if not having.any():
-            continue
-        for k in np.flatnonzero((texts == text) & ~first).tolist():
-            mine = having[:, node[row == k]]
-            if not (mine.all(axis=1).any() if one else mine.any(axis=0).all()):
-                raise InvalidSchedule(
-                    f"job {instance.ids[job[k]]} is on a node without its features, {text}"
-                )
-
-
-def _check_alone(instance: Instance, rows: Any, row: Any, node: Any) -> None:
-    """Nobody else is on the nodes of a job that wants them for itself."""
-    alone = (_texts(instance, "exclusive") != "")[rows.task]
-    for k in np.flatnonzero(alone).tolist():
-        during = (
-            (rows.start < rows.end[k]) & (rows.end > rows.start[k]) & (rows.task != rows.task[k])
-        )
-        beside = during[row] & np.isin(node, node[row == k])
-        if beside.any():
-            other = instance.ids[rows.task[row[int(np.argmax(beside))]]]
-            raise InvalidSchedule(
-                f"job {instance.ids[rows.task[k]]} is not alone on its nodes: job {other} is there"
-            )
-
-
-def _texts(instance: Instance, name: str) -> np.ndarray:
-    """By job, empty where it is not said."""
-    if name not in instance.known:
-        return np.full(len(instance), "")
-    return instance.column(name).astype(str)
 
 
 def _until(rows: Any) -> np.ndarray:
@@ -189,7 +134,7 @@ def _memory_by_cores(
     """KB that jobs hold on nodes where they have so many cores."""
     amount, tasks = _amount(instance, "memory_gb"), instance.column("tasks")
     nodes = np.nan_to_num(instance.column("nodes")) if "nodes" in instance.known else 0 * tasks
-    per = _texts(instance, "memory_per")[job]
+    per = texts_of(instance, "memory_per")[job]
     by_node = (nodes[job] > 0) & (per != "core")
     held = np.where(
         by_node, amount[job] / np.maximum(nodes[job], 1), amount[job] / tasks[job] * cores

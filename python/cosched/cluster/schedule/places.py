@@ -1,0 +1,75 @@
+"""The check of where jobs are: on as many nodes as they asked for, with their features, alone.
+
+It shares no code with the policies, nor with what tells them the needs of jobs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.errors import InvalidSchedule
+
+
+def check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
+    """As many nodes as the log says, but for what runs from the beginning."""
+    if "nodes" not in instance.known:
+        return
+    said = np.nan_to_num(instance.column("nodes"))[job]
+    wrong = (said > 0) & (said != parts) & ~first
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise InvalidSchedule(
+            f"job {instance.ids[job[k]]} is on {parts[k]} nodes: expected {said[k]:g}"
+        )
+
+
+def check_features(
+    instance: Instance, features: list[frozenset[str]], job: Any, row: Any, node: Any, first: Any
+) -> None:
+    """Nodes have what ``a&b``, ``a|b`` or ``[a|b]`` (one of them for all nodes) says."""
+    texts = texts_of(instance, "constraint")[job]
+    for text in np.unique(texts[texts != ""]).tolist():
+        one = text.startswith("[") and text.endswith("]")
+        names = [set(part.split("&")) for part in (text[1:-1] if one else text).split("|")]
+        if any(mark in name for part in names for name in part for mark in "[]*()"):
+            continue  # a form that is not followed
+        having = np.array([[part <= own for own in features] for part in names])
+        if not having.any():
+            continue
+        for k in np.flatnonzero((texts == text) & ~first).tolist():
+            mine = having[:, node[row == k]]
+            if not (mine.all(axis=1).any() if one else mine.any(axis=0).all()):
+                raise InvalidSchedule(
+                    f"job {instance.ids[job[k]]} is on a node without its features, {text}"
+                )
+
+
+def check_alone(instance: Instance, rows: Any, row: Any, node: Any) -> None:
+    """Nobody else is on the nodes of a job that wants them for itself."""
+    alone = (texts_of(instance, "exclusive") != "")[rows.task]
+    for k in np.flatnonzero(alone).tolist():
+        during = (
+            (rows.start < rows.end[k]) & (rows.end > rows.start[k]) & (rows.task != rows.task[k])
+        )
+        beside = during[row] & np.isin(node, node[row == k])
+        if beside.any():
+            other = instance.ids[rows.task[row[int(np.argmax(beside))]]]
+            raise InvalidSchedule(
+                f"job {instance.ids[rows.task[k]]} is not alone on its nodes: job {other} is there"
+            )
+
+
+def running(instance: Instance) -> np.ndarray:
+    """Which jobs run at the begin: where they are is not the policy's choice."""
+    known = "running" in instance.known
+    return instance.column("running").astype(bool) if known else np.zeros(len(instance), dtype=bool)
+
+
+def texts_of(instance: Instance, name: str) -> np.ndarray:
+    """By job, empty where it is not said."""
+    if name not in instance.known:
+        return np.full(len(instance), "")
+    return instance.column(name).astype(str)
