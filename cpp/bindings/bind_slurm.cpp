@@ -11,23 +11,35 @@ namespace cosched::cluster::bindings {
 
 namespace {
 
+// Seconds: the clocks tick from the controller's start on, and every tick takes time here.
+constexpr double kYear = 366 * 86400.0, kAges = 1e11;
+
+double within(double value, const char* name, double low) {
+  if (!(value >= low && value <= kAges))
+    throw InvalidInstance("clocks: " + std::string(name) + " = " + std::to_string(value) +
+                          ": expected seconds in " + std::to_string(std::int64_t(low)) + "..1e11");
+  return value;
+}
+
 slurm::Clocks to_clocks(const py::dict& given) {
   const Named named(given, "clocks");
+  const auto number = [&](const char* name) { return within(named.number(name), name, -kYear); };
   slurm::Clocks clocks;
-  clocks.controller_start = named.number("controller_start");
-  clocks.epoch = static_cast<slurm::Second>(named.number("epoch"));
-  clocks.launch = named.number("launch");
-  clocks.epilog = named.number("epilog");
-  clocks.noise = named.number("noise");
-  clocks.noise_seed = static_cast<std::uint64_t>(named.number("noise_seed"));
-  clocks.tick_period = named.number("tick_period");
-  clocks.tick_offset = named.number("tick_offset");
-  clocks.decay_after = named.number("decay_after");
-  clocks.sleep_extra = named.number("sleep_extra");
-  clocks.nap_extra = named.number("nap_extra");
-  clocks.cycle_cost = named.number("cycle_cost");
-  clocks.test_cost = named.number("test_cost");
-  clocks.start_cost = named.number("start_cost");
+  clocks.controller_start = number("controller_start");
+  clocks.epoch = static_cast<slurm::Second>(within(named.number("epoch"), "epoch", -kAges));
+  clocks.launch = number("launch");
+  clocks.epilog = number("epilog");
+  clocks.noise = number("noise");
+  clocks.noise_seed =
+      static_cast<std::uint64_t>(within(named.number("noise_seed"), "noise_seed", 0));
+  clocks.tick_period = within(named.number("tick_period"), "tick_period", 1e-3);
+  clocks.tick_offset = number("tick_offset");
+  clocks.decay_after = number("decay_after");
+  clocks.sleep_extra = number("sleep_extra");
+  clocks.nap_extra = number("nap_extra");
+  clocks.cycle_cost = number("cycle_cost");
+  clocks.test_cost = number("test_cost");
+  clocks.start_cost = number("start_cost");
   clocks.cycles = named["cycles"].cast<std::vector<double>>();
   clocks.checks = named["checks"].cast<std::vector<double>>();
   clocks.passes = named["passes"].cast<std::vector<std::pair<double, bool>>>();

@@ -3,9 +3,10 @@ damaged files.
 
 `fuzz_ends.py SEED [--count 20000] [--seconds S] [--family NAME ...]` runs calls in a child process
 that dies, with a traceback, at one that takes longer than it may; then another child goes on behind
-it. It prints a line for each such call, and at the end how many there were, how many were refused
-and how many did not end, died, were late, or raised what is not a refusal. Families are those of
-the package; `--readers` are what reads outputs of Slurm, accounts, logs and recordings.
+it. It prints a line for each such call, and at the end, of each family, how many ended well, how
+many were refused, and how many went wrong (did not end, died, or raised what is not a refusal) or
+were late. Families are those of the package; `--readers` are what reads outputs of Slurm, accounts,
+logs and recordings.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sys
 import time
 import traceback
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +33,8 @@ BEYOND = 2.0
 #: Those that reading and using a damaged file may take, and bytes that a child may have.
 READING, MEMORY = 5.0, 6 * 2**30
 BATCH = 500
+#: How a call may end.
+ENDS = ("well", "refused", "wrong", "late")
 
 
 def child(seed: int, first: int, last: int, families: list[str]) -> None:
@@ -43,38 +47,36 @@ def child(seed: int, first: int, last: int, families: list[str]) -> None:
     warnings.simplefilter("ignore")
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    refused = 0
     for number in range(first, last):
         rnd.seed(seed * 1_000_003 + number)
         name = rnd.choice(families or sorted(MAKE))
         print(f"at {number} {name}", flush=True)
         faulthandler.dump_traceback_later(LONGEST, exit=True)
-        begin, told = time.process_time(), name
+        begin, told, end = time.process_time(), name, "well"
         try:
             told, call = one_reading(name) if name in READERS else one_call(name)
             print(f"call {told}", flush=True)
             call()
         except (cs.InvalidInstance, cs.InfeasibleError, cs.TimeLimit):
-            refused += 1
+            end = "refused"
         except Exception as error:
-            if name in READERS and isinstance(error, cs.CoschedError):
-                refused += 1  # a log on which the simulation cannot go on
-                continue
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            place = f"{Path(last.filename).name}:{last.lineno}"
+            end = "wrong"
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{Path(frame.filename).name}:{frame.lineno}"
             print(f"WRONG: seed {seed} at {number} {told}: {error!r} in {place}", flush=True)
         took = time.process_time() - begin
         limit = re.search(r"'time_limit': ([\d.]+)", told)
         if took > (float(limit[1]) + BEYOND if limit else READING if name in READERS else LONGEST):
+            end = "late"
             print(f"LATE: seed {seed} at {number} {told}: {took:.1f} s", flush=True)
+        print(f"end {name} {end}", flush=True)
     faulthandler.cancel_dump_traceback_later()
-    print(f"refused {refused}", flush=True)
 
 
-def batches(seed: int, count: int, end: float, families: list[str]) -> Iterator[tuple[int, ...]]:
-    """Of each child: calls, refused ones, and what went wrong, which is told."""
+def batches(seed: int, count: int, until: float, families: list[str]) -> Iterator[tuple[str, str]]:
+    """Family and end of each call; what went wrong is told."""
     first = 0
-    while first < count and time.monotonic() < end:
+    while first < count and time.monotonic() < until:
         last = min(first + BATCH, count)
         command = [sys.executable, __file__, str(seed), "--child", str(first), str(last)]
         done = subprocess.run(
@@ -82,17 +84,18 @@ def batches(seed: int, count: int, end: float, families: list[str]) -> Iterator[
             timeout=(last - first) * LONGEST,
         )  # fmt: skip
         said = done.stdout.splitlines()
-        bad = [line for line in said if line.startswith(("WRONG", "LATE"))]
-        for line in bad:
-            print(line, flush=True)
-        if done.returncode == 0:
-            yield last - first, int(said[-1].split()[1]), len(bad)
-        else:
+        for line in said:
+            if line.startswith(("WRONG", "LATE")):
+                print(line, flush=True)
+            elif line.startswith("end "):
+                _, name, end = line.split()
+                yield name, end
+        if done.returncode != 0:
             at = next(line for line in reversed(said) if line.startswith("at "))
-            number = int(at.split()[1])
+            _, number, name = at.split()
             print(f"DID NOT END: seed {seed} {at}; {said[-1]}\n{done.stderr[-2500:]}", flush=True)
-            last = number + 1
-            yield last - first, 0, len(bad) + 1
+            yield name, "wrong"
+            last = int(number) + 1
         first = last
 
 
@@ -112,12 +115,13 @@ def main() -> int:
     if args.child:
         child(args.seed, *args.child, args.family)
         return 0
-    end = time.monotonic() + args.seconds
-    calls = refused = wrong = 0
-    for made, no, bad in batches(args.seed, args.count, end, args.family):
-        calls, refused, wrong = calls + made, refused + no, wrong + bad
-    print(f"{calls} calls, {refused} refused, {wrong} did not end, or ended wrongly")
-    return 1 if wrong else 0
+    until = time.monotonic() + args.seconds
+    found = Counter(batches(args.seed, args.count, until, args.family))
+    for name in sorted({name for name, _ in found}):
+        print(f"{name}: " + ", ".join(f"{found[name, end]} {end}" for end in ENDS))
+    bad = sum(count for (_, end), count in found.items() if end in ("wrong", "late"))
+    print(f"{found.total()} calls, {bad} wrong or late")
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 import cosched as cs
 from cosched.slurm.accounts.shown import Shown, accounts_shown
-from cosched.slurm.live.clocks import told
+from cosched.slurm.live.clocks import day_of, told
 from cosched.slurm.live.outputs import records
+from cosched.slurm.live.snapshot import Snapshot
+from cosched.slurm.live.starts import when
 from cosched.slurm.machines import machine_shown
 from cosched.slurm.recordings.files import read_recording
 from cosched.slurm.requests.associations import Accounts
+from cosched.slurm.requests.request import gpus_asked
+from cosched.slurm.twin.host import HOST
+from cosched.slurm.twin.twin import Twin
+from support import REPO
 
 ASSOCIATION = (
     "ClusterName=a Account=root UserName= Partition= ID=1\n"
@@ -76,6 +86,16 @@ def test_what_is_wrong_in_a_recording_names_it(tmp_path):
         read_recording(tmp_path / "one.json")
 
 
+@pytest.mark.parametrize("value", [float("inf"), "nan", 1e300])
+def test_times_of_a_recording_are_finite(tmp_path, value):
+    config = {"Partitions": ["PartitionName=main Nodes=ALL"], "NodeLines": "one"}
+    phase = {"epoch": 1000, "controller_start": -20.0, "bf_cycles": [1.5, value]}
+    data = {"config": config, "nodes": 1, "jobs": [], "runs": [[]], "phases": [phase]}
+    cs.io.write_text(json.dumps(data), tmp_path / "one.json")
+    with pytest.raises(cs.InvalidInstance, match=r"^one\.json: phases\[0\]\[bf_cycles\]\[1\]: "):
+        read_recording(tmp_path / "one.json")
+
+
 def test_a_user_of_an_account_that_is_not_shown():
     rows = ({"Account": "root"}, {"Account": "bio", "User": "ann"})
     with pytest.raises(cs.InvalidInstance, match="account 'bio' is not shown: 'ann'"):
@@ -91,3 +111,74 @@ def test_nested_deeply():
 
 def test_an_error_is_a_line_that_can_be_read():
     assert len(str(cs.InvalidInstance(f"partition {'[' * 200_000} has 3"))) < 1500
+
+
+DIGITS = "9" * 5000
+
+
+@pytest.mark.parametrize("text", [DIGITS, "9" * 400, "\u00b2"])
+def test_gpus_that_are_no_number(text):
+    with pytest.raises(cs.InvalidInstance, match=r"^\S+: Gres = '\S+': expected a whole number"):
+        machine_shown("", f"NodeName=n1\n Gres=gpu:{text}", "PartitionName=a")
+    with pytest.raises(cs.InvalidInstance, match=r"GPUs = '\S+': expected a whole number"):
+        gpus_asked(text, by_node=True)
+
+
+def test_hosts_with_many_digits():
+    nodes = "\n\n".join(f"NodeName=n{number}" for number in (DIGITS, "02", "10", "1"))
+    shown = machine_shown("", nodes, "PartitionName=a Nodes=ALL")
+    assert shown.slurm.names == ("n1", "n02", "n10", f"n{DIGITS}")
+
+
+def test_shares_with_many_digits():
+    text = ASSOCIATION.replace(
+        "SharesRaw/Norm/Level/Factor=1/", f"SharesRaw/Norm/Level/Factor={DIGITS}/"
+    )
+    (own,) = accounts_shown({"a.txt": text}, "a").associations
+    assert own["Share"] == "parent"
+
+
+def test_an_account_without_a_name():
+    with pytest.raises(cs.InvalidInstance, match=r"^sshare\.txt: an account or a QOS without a"):
+        accounts_shown({"sshare.txt": "Account|User|RawShares\n||7\n"}, "a")
+
+
+def test_a_begin_in_many_years_is_not_waited_for():
+    """A simulation of 57 years of an empty machine would not end soon."""
+    now = Snapshot.read(REPO / "notebooks" / "cluster" / "now.json")
+    first, second = (job.id for job in now.pending[:2])
+    jobs = tuple(
+        replace(job, eligible=now.taken + 1.8e9) if job.id == first
+        else replace(job, dependency=f"afterok:{first}") if job.id == second else job
+        for job in now.jobs
+    )  # fmt: skip
+    found = when(replace(now, jobs=jobs), draws=2).set_index("job")
+    assert found.loc[first, "p05"] == found.loc[first, "limits_only"] == 1.8e9
+    assert found.loc[second, "p05"] == float("inf")
+    assert found.loc[now.pending[2].id, "p95"] < 1e6
+
+
+@pytest.mark.parametrize("name", ["controller_start", "decay_after", "epoch", "tick_period"])
+@pytest.mark.parametrize("value", [float("-inf"), float("nan"), -1e300])
+def test_clocks_that_would_tick_for_ever(name, value):
+    jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [30.0]}
+    twin = Twin(cs.cluster.Instance(jobs, nodes=2), None, {})
+    clocks = {**HOST, "controller_start": -20.0, "epoch": 0.0, name: value}
+    with pytest.raises(cs.InvalidInstance, match=f"^clocks: {name} = .*: expected seconds in"):
+        twin.run(clocks)
+
+
+@pytest.mark.parametrize("begin", [0, 1.7e9])
+def test_a_reservation_for_ever_is_not_waited_for(begin):
+    """Nor one that begins in many years."""
+    now = Snapshot.read(REPO / "notebooks" / "cluster" / "now.json")
+    first, second = (day_of(now.taken + s) for s in (begin, begin + 1.8e9))
+    shown = (
+        f"ReservationName=a StartTime={first:%Y-%m-%dT%H:%M:%S} EndTime={second:%Y-%m-%dT%H:%M:%S}"
+        f"\n   Nodes={now.machine.slurm.names[0]}"
+    )
+    never = replace(now.pending[0], dependency="", reason="", nodes=now.machine.node_count)
+    jobs = (*now.running, never, *now.pending[1:])
+    found = when(replace(now, jobs=jobs, shown={**now.shown, "reservations": shown}), draws=2)
+    assert np.isinf(found["p50"][0]) == (begin == 0)
+    assert found["p95"][1] < 1e6

@@ -15,6 +15,9 @@
 namespace cosched::slurm {
 namespace {
 
+// Second of the end of a reservation that nothing waits for.
+constexpr Second kEndless = Second{1} << 40;
+
 class Simulator {
  public:
   Simulator(const Scenario& scenario, const Clocks& clocks, const Record& record)
@@ -41,7 +44,7 @@ class Simulator {
     hold_running();
     place_submissions();
     for (const Reservation& one : scenario.reservations()) {
-      if (one.created < kInfinity)
+      if (one.created < kInfinity && one.end < kEndless)
         last_begin_ = std::max(last_begin_, static_cast<double>(one.end));
       if (static_cast<double>(one.begin) > one.created) looks_.push_back(node_look(one.begin));
     }

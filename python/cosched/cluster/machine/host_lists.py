@@ -68,5 +68,5 @@ def spans_of(numbers: Iterable[int]) -> Spans:
 
 def natural(name: str) -> list[tuple[int, int, str]]:
     """A key that sorts n2 before n10: the order in which Slurm numbers its nodes."""
-    parts = re.findall(r"[0-9]+|[^0-9]+", name)
-    return [(0, int(p), "") if p.isdigit() else (1, 0, p) for p in parts]
+    parts = re.findall(r"0*([0-9]+)|([^0-9]+)", name)
+    return [(1, 0, text) if text else (0, len(digits), digits) for digits, text in parts]

@@ -92,6 +92,8 @@ def accounts_shown(texts: Mapping[str, str], name: str) -> Shown:
     qos: dict[str, dict[str, Any]] = {}
     for where, text in texts.items():
         for row in _rows(text, where):
+            if not row.get("Account", row.get("Name")):
+                raise InvalidInstance(f"{where}: an account or a QOS without a name")
             if "Account" in row:
                 key = (row["Account"], row.get("User", ""), row.get("Partition", ""))
                 own = associations.setdefault(key, {})
@@ -227,7 +229,7 @@ def _record(pairs: Mapping[str, str]) -> dict[str, Any]:
         row |= {"Account": pairs["Account"], "User": pairs["UserName"].split("(")[0]}
         row["Usage"] = pairs["UsageRaw/Norm/Efctv"].split("/")[0]
         shares = pairs["SharesRaw/Norm/Level/Factor"].split("/")[0]
-        row["Share"] = "parent" if shares.isdigit() and int(shares) >= _LARGEST else shares
+        row["Share"] = "parent" if shares.isdecimal() and float(shares) >= _LARGEST else shares
     for key, value in pairs.items():
         name = _NAMES.get(key, key)
         if key in _PASSED_OVER or name in row or name in ("QOS", "ID") or "/" in key:

@@ -181,7 +181,7 @@ def _node(
         return int(number(keys[key], where.place, key)) if key in keys else usual
 
     cores, sockets, threads, cpus = _processors(whole, keys)
-    gpus, gpu_type = _gpus(keys.get("gres", ""))
+    gpus, gpu_type = _gpus(keys.get("gres", ""), where.place)
     if gpus and not gpu_type:
         gpu_type = gpu_types.get(name, gpu_types.get("", ""))
     memory = max(whole("realmemory", 0) - whole("memspeclimit", 0), 0) / 1024
@@ -211,7 +211,7 @@ def _processors(
     return cores, sockets, threads, counted
 
 
-def _gpus(gres: str) -> tuple[int, str]:
+def _gpus(gres: str, place: str) -> tuple[int, str]:
     """GPUs of ``gpu:a100:4(S:0-1),gpu:2`` and their types."""
     count, types = 0, []
     for part in re.sub(r"\([^()]*\)", "", gres).split(","):
@@ -220,7 +220,7 @@ def _gpus(gres: str) -> tuple[int, str]:
             continue
         rest = [one for one in rest if one.lower() != "no_consume"]
         last = rest.pop() if rest and rest[-1].isdigit() else "1"
-        count += int(last)
+        count += int(number(last, place, "Gres"))
         types += rest[:1]
     return count, ",".join(dict.fromkeys(types))
 

@@ -81,7 +81,7 @@ def number(value: str, place: str, name: str) -> float:
     """A whole number as Slurm reads it."""
     try:
         return float(int(value))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InvalidInstance(
             f"{place}: {name} = {shorten(value)}: expected a whole number"
         ) from None

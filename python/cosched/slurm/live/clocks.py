@@ -128,7 +128,7 @@ def clocks(
     for key, name in (
         ("weight_age", "PriorityWeightAge"), ("weight_fairshare", "PriorityWeightFairShare"),
     ):  # fmt: skip
-        if given.get(name, "").isdigit():
+        if re.fullmatch("[0-9]{1,18}", given.get(name, "")):
             found[key] = float(given[name])
     for key, name in (
         ("max_age", "PriorityMaxAge"), ("half_life", "PriorityDecayHalfLife"),

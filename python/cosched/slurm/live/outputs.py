@@ -80,7 +80,7 @@ def collected(path: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _natural(text: str) -> tuple[int, str]:
-    return (int(text) if text.isdigit() else -1, text)
+    return (int(text) if text.isdecimal() else -1, text)
 
 
 def asked(history: str | None) -> tuple[dict[str, str], list[str]]:

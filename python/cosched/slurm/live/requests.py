@@ -21,6 +21,8 @@ from cosched.slurm.requests.request import (
     gpus_asked,
 )
 
+#: Seconds. Nothing that waits or comes now is there any more when jobs of a later begin start.
+FAR = 365 * 86400.0
 HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "DependencyNeverSatisfied")
 
 
@@ -60,12 +62,11 @@ class JobsOfSnapshot:
                 owner=self._owner(job), running=self._holds(job), array=self._array(job),
                 licences=job.licences, nodes=max(len(job.holds), 1) if self.whole else None,
             )  # fmt: skip
-        shut = not self._open(job)
         after, singleton = self._dependencies(job)
         waits = job.arrives is None and job.priority is not None
         return Request(
             **self._resources(job), owner=self._owner(job), begin=self._begin(job),
-            held=shut or job.reason in HELD or job.priority == 0, after=after, singleton=singleton,
+            held=self._held(job) or self._later(job) > FAR, after=after, singleton=singleton,
             array=self._array(job), licences=job.licences, constraint=job.features,
             nice=-self._fixed_part(job),
             waiting=Waiting(float(job.priority or 0), self._accrues(job)) if waits else None,
@@ -74,8 +75,16 @@ class JobsOfSnapshot:
     def _begin(self, job: Job) -> float:
         if job.arrives is not None:
             return 0.0
-        later = job.eligible is not None and job.eligible > self.snapshot.taken
-        return job.eligible - self.zero if later and job.eligible else self.now
+        later = self._later(job)
+        return job.eligible - self.zero if job.eligible and 0 < later <= FAR else self.now
+
+    def _later(self, job: Job) -> float:
+        """Seconds from the snapshot to its begin time."""
+        return 0.0 if job.arrives is not None else (job.eligible or 0.0) - self.snapshot.taken
+
+    def _held(self, job: Job) -> bool:
+        shut = not self._open(job)
+        return shut or job.reason in HELD or job.priority == 0
 
     def _open(self, job: Job) -> list[str]:
         """Partitions that let it start: none whose State is DOWN or INACTIVE."""

@@ -18,7 +18,7 @@ from cosched.slurm.live.model import Job
 from cosched.slurm.live.nodes import out_of_service
 from cosched.slurm.live.outputs import records
 from cosched.slurm.live.records import moment
-from cosched.slurm.live.requests import JobsOfSnapshot
+from cosched.slurm.live.requests import FAR, JobsOfSnapshot
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
 from cosched.slurm.requests.core_form import CoreForm, outside
 from cosched.slurm.twin.host import HOST, varied
@@ -31,6 +31,8 @@ _LONG, _TESTS, _SELDOM = 200, 30.0, 1800.0
 _LATE = 0.05
 #: Tasks of arrays that are simulated beside the first of each, and numbers that no job has.
 _TASKS, _NOBODY = 2000, -1_000_000
+#: Second until which a reservation lasts whose end nothing waits for.
+_ENDLESS = 2**40
 
 
 class Simulation(JobsOfSnapshot):
@@ -143,9 +145,13 @@ class Simulation(JobsOfSnapshot):
             if begin is None or end is None or nodes.lower() in ("", "(null)"):
                 self._say(f"reservation {own['ReservationName']}")
                 continue
+            far = self.snapshot.taken + FAR
+            if begin > far:
+                continue
+            last = _ENDLESS if end > far else int(end - self.zero)
             flags = own.get("Flags", "").split(",")
             spans = list(self.form.nodes(nodes, "reservations"))
-            found.append((0.0, int(begin - self.zero), int(end - self.zero), spans,
+            found.append((0.0, int(begin - self.zero), last, spans,
                           "MAINT" in flags, "ALL_NODES" in flags))  # fmt: skip
         return tuple(found)
 
@@ -261,10 +267,14 @@ class Simulation(JobsOfSnapshot):
         may = [row for row in rows if not self.core_jobs[row].get("held")]
         start = np.full((len(clocks), there), np.nan)
         if may:
-            start, *_ = self.twin(like).futures(
+            found, *_ = self.twin(like).futures(
                 clocks, lengths=lengths, there=there, watched=may, progress=progress,
                 coming=[(there + which, time, length) for which, time, length in coming],
             )  # fmt: skip
+            start[:] = found
+        for row in rows:
+            if not self._held(self.jobs[row]) and (after := self._later(self.jobs[row])) > FAR:
+                start[:, row] = self.now + after
         return np.nan_to_num(start[:, list(rows)] - self.now, nan=np.inf)
 
     def fits(self, job: Job) -> bool:

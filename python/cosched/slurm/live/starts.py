@@ -181,16 +181,16 @@ def _advise(rows: list[dict[str, Any]]) -> None:
 
 
 def _wanted(snapshot: Snapshot, jobs: Iterable[int | str] | None) -> list[int]:
-    waiting = [job.id for job in snapshot.pending]
+    waiting = {str(job.id): job.id for job in snapshot.pending}
     if jobs is None:
-        return waiting
+        return list(waiting.values())
     found = []
     for one in jobs:
-        if not str(one).isdigit() or int(one) not in waiting:
+        if str(one) not in waiting:
             state = next((j.state for j in snapshot.jobs if str(j.id) == str(one)), None)
             what = f"it is {state}" if state else "the snapshot does not have it"
             raise InvalidInstance(f"job {shorten(one)}: {what}: expected a job that waits")
-        found.append(int(one))
+        found.append(waiting[str(one)])
     return found
 
 

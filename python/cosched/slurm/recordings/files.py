@@ -42,6 +42,8 @@ _JOB_KEYS = words(
 #: Keys of a recording's configuration that are no lines of a slurm.conf.
 _OWN_KEYS = frozenset({"NodeLines", "NodeNames", "Partitions", "speed", "Nodes", "Cpus"})
 _CPUS = 4
+#: Seconds of any clock.
+_LATEST = 1e11
 #: What a Slurm that is recorded has where its configuration says nothing.
 _USUAL = {"ReturnToService": 2}
 _DATABASE = {"AccountingStorageType": "accounting_storage/slurmdbd"}
@@ -89,6 +91,8 @@ def read_recording(
 
 def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recording:
     config = data["config"]
+    for key in ("runs", "phases"):
+        _require_finite(data[key], f"{name}: {key}")
     jobs, released = _spelled_out(data["jobs"])
     events = [*data.get("events", ()), *released]
     foreign = _foreign(name, jobs, approximate)
@@ -135,6 +139,21 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     )  # fmt: skip
     recording.requests_of(runs[0])  # what the machine does not have is said here
     return recording
+
+
+def _require_finite(value: Any, place: str) -> None:
+    """No number in it, nor a text that says one, is infinite, none, or later than all clocks."""
+    if isinstance(value, (list, tuple, Mapping)):
+        entries = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for key, one in entries:
+            _require_finite(one, f"{place}[{key}]")
+        return
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return
+    if not abs(number) <= _LATEST:
+        raise InvalidInstance(f"{place}: {shorten(value)}: expected a finite number")
 
 
 def _columns(jobs: Sequence[Mapping[str, Any]], of_row: np.ndarray) -> dict[str, np.ndarray]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.conf.parameters import number
 
 #: A dependency of a job, in the order of the core's kinds.
 KINDS = ("after", "afterany", "afterok", "afternotok")
@@ -112,7 +113,8 @@ def gpus_asked(text: str, by_node: bool) -> Gpus:
     words = [part for part in text.split(":") if part != "gpu"]
     if not words or not words[-1].isdigit():
         words.append("1")
-    return Gpus(int(words[-1]), words[0] if words[1:] and words[0] else None, by_node)
+    count = int(number(words[-1], "what is asked for", "GPUs"))
+    return Gpus(count, words[0] if words[1:] and words[0] else None, by_node)
 
 
 def dependencies(
