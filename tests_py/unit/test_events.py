@@ -86,6 +86,11 @@ def test_columns(read):
     assert "slurm-backfill alone follows exclusive of 1 jobs" in notes
 
 
+def test_limits(read):
+    text = events(*((0, 9, f"-n 1 {option}") for option in ("-t UNLIMITED -p small", "-t 0", "")))
+    assert read(text).jobs.estimate.tolist() == [3600, 9, 1800]
+
+
 def test_the_twin_follows_what_jobs_ask_for(read):
     text = events(
         (0, 600, "-N 3 -n 3 -t 20 --mem=1000"),
@@ -187,6 +192,8 @@ def test_batch_policies_follow_features(read, policy):
         ("-dt 1 -e submit_batch_job | -sim-walltime 1 --mem=4Q j", "--mem: '4Q': expected 4000M"),
         ("-dt 1 -e submit_batch_job | -sim-walltime 1 -J 'a j", "no closing quotation"),
         ("-dt 1 -e submit_batch_job | -sim-walltime 1 -a 1-x j", "array '1-x': expected 1-7%3"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime 1 -a 0-2000000 j", "at most 1,000,000 tasks"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime -1 -t 0 j", "-1: expected a time limit"),
         ("-dt 1 -e submit_batch_job | -jid 7 -sim-walltime 1 j", "job 7 a second time"),
     ],
 )

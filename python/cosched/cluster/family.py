@@ -135,7 +135,7 @@ PRESENTATION = Presentation(
         Argument(
             "--accounts",
             "accounts",
-            "Of a slurm.conf: what sacctmgr -P show assoc, show qos printed; file or folder.",
+            "Of a slurm.conf: what sacctmgr -P show assoc, show qos printed, or its script.",
             parse=str,
         ),
         Argument(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cosched.cluster.machine import Machine
 
 _EVENT = re.compile(r"\s*-dt\s+(\S+)\s+-e\s+([a-z_]+)\s*(?:\|(.*))?")
+_MOST_TASKS = 1_000_000  # of an array
 _OWN = re.compile(r"(?:^|(?<=\s))-(jid|sim-walltime)\s+(\S+)")
 
 
@@ -95,8 +96,8 @@ def _job(
     if not row["id"].isdigit() or len(row["id"]) > 15:
         raise InvalidInstance(f"{place}: -jid {shorten(row['id'])}: expected a number")
     row["submit"] = io.parse_nonnegative(submit, f"{place}: -dt", "seconds >= 0")
-    if "estimate" not in row:
-        row["estimate"] = _usual_limit(machine, row.get("partition", ""))
+    asks = row.get("estimate", np.nan)
+    row["estimate"] = _limit(machine, row.get("partition", ""), asks if asks else np.inf)
     if own["sim-walltime"].startswith("-1"):
         row["runtime"] = row["estimate"]
         if not np.isfinite(row["runtime"]):
@@ -107,12 +108,13 @@ def _job(
     return row
 
 
-def _usual_limit(machine: Machine, partition: str) -> float:
-    """Of a job that says none; nan: there is none."""
+def _limit(machine: Machine, partition: str, asks: float) -> float:
+    """Of a job that asks for this one (nan: for none), by its partition; nan: there is none."""
     slurm = machine.slurm
     name = partition.split(",")[0] or (slurm.default_partition if slurm is not None else "")
-    usual = slurm.default_times.get(name, np.inf) if slurm is not None else np.inf
-    least = min(usual, float(machine.limits([name])[0]))
+    if np.isnan(asks):
+        asks = slurm.default_times.get(name, np.inf) if slurm is not None else np.inf
+    least = asks if np.isfinite(asks) else float(machine.limits([name])[0])
     return least if np.isfinite(least) else np.nan
 
 
@@ -124,6 +126,10 @@ def _tasks(row: dict[str, Any], place: str) -> list[dict[str, Any]]:
         tasks, limit = array_tasks(row["array"])
     except InvalidInstance as error:
         raise InvalidInstance(f"{place}: {error}") from None
+    if len(tasks) > _MOST_TASKS:
+        raise InvalidInstance(
+            f"{place}: array {shorten(row['array'])}: expected at most {_MOST_TASKS:,} tasks"
+        )
     own = {"array": f"{row['id']}%{limit}"}
     return [row | own | {"id": f"{row['id']}_{task}"} for task in tasks]
 
