@@ -42,6 +42,7 @@ TEST(Choices, WithoutThoseThatAnotherBeats) {
   const Choices choices(instance);
   ASSERT_EQ(choices[0].size(), 2U);
   EXPECT_EQ(choices[0][1].procs, 3);
+  EXPECT_EQ(choices[0][1].share, (std::vector<double>{0.75}));
   EXPECT_EQ(choices.within(0, 2), 0);
 }
 
