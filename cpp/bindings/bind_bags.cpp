@@ -72,13 +72,12 @@ py::dict plan_dict(const Instance& instance, const Plan& plan) {
 
 void bind_instance(py::module_& module) {
   py::class_<Instance>(module, "Instance")
-      .def(py::init([](const IntArray& counts, const IntArray& machines, const RealArray& etc,
-                       const RealArray& apc, double price, double energy_cost,
-                       const IntArray& allowed, const RealArray& idle_power, double power_cap) {
+      .def(py::init([](const IntArray& counts, const IntArray& machines, const Table& etc,
+                       const Table& apc, double price, double energy_cost, const IntArray& allowed,
+                       const Reals& idle_power, double power_cap) {
              const auto flags = to_longs(allowed);
-             return Instance(to_longs(counts), to_longs(machines), to_table(etc), to_table(apc),
-                             price, energy_cost,
-                             {{flags.begin(), flags.end()}, to_reals(idle_power), power_cap});
+             return Instance(to_longs(counts), to_longs(machines), etc, apc, price, energy_cost,
+                             {{flags.begin(), flags.end()}, idle_power, power_cap});
            }),
            py::arg("counts"), py::arg("machines"), py::arg("etc"), py::arg("apc"), py::arg("price"),
            py::arg("energy_cost"), py::arg("allowed"), py::arg("idle_power"), py::arg("power_cap"))
@@ -111,47 +110,38 @@ void bind_instance(py::module_& module) {
 }
 
 void bind_relaxation(py::module_& module) {
-  module.def(
-      "front",
+  def(
+      module, "front",
       [](const Instance& instance, bool cut) {
-        std::vector<double> makespan, joules;
-        for (const energy::FrontPoint& point :
-             released([&] { return energy::energy_front(instance, cut_of(cut)); })) {
-          makespan.push_back(point.makespan);
-          joules.push_back(point.joules);
+        std::tuple<Reals, Reals> front;
+        for (const energy::FrontPoint& point : energy::energy_front(instance, cut_of(cut))) {
+          std::get<0>(front).push_back(point.makespan);
+          std::get<1>(front).push_back(point.joules);
         }
-        return py::make_tuple(real_array(makespan), real_array(joules));
+        return front;
       },
       py::arg("instance"), py::arg("cut"));
-  module.def(
-      "relaxation",
+  def(
+      module, "relaxation",
       [](const Instance& instance, double makespan, bool by_glpk) {
-        const energy::Relaxation found = released([&] {
-          return by_glpk ? energy::relaxation_lp(instance, makespan)
-                         : energy::relaxation(instance, makespan);
-        });
-        return py::make_tuple(found.feasible, found.joules, table_array(found.x));
+        const energy::Relaxation found =
+            (by_glpk ? energy::relaxation_lp : energy::relaxation)(instance, makespan);
+        return std::make_tuple(found.feasible, found.joules, found.x);
       },
       py::arg("instance"), py::arg("makespan"), py::arg("by_glpk"));
-  module.def(
-      "least_makespan",
-      [](const Instance& instance) {
-        return released([&] { return energy::least_makespan(instance); });
-      },
-      py::arg("instance"));
-  module.def(
-      "best_rate",
+  def(module, "least_makespan", &energy::least_makespan, py::arg("instance"));
+  def(
+      module, "best_rate",
       [](const Instance& instance, bool cut) {
-        const energy::BestRate best =
-            released([&] { return energy::best_rate(instance, cut_of(cut)); });
-        return py::make_tuple(best.makespan, best.rate);
+        const energy::BestRate best = energy::best_rate(instance, cut_of(cut));
+        return std::make_tuple(best.makespan, best.rate);
       },
       py::arg("instance"), py::arg("cut"));
-  module.def(
-      "profit_lp",
+  def(
+      module, "profit_lp",
       [](const Instance& instance) {
-        const energy::ProfitLp found = released([&] { return energy::profit_lp(instance); });
-        return py::make_tuple(found.makespan, found.rate);
+        const energy::ProfitLp found = energy::profit_lp(instance);
+        return std::make_tuple(found.makespan, found.rate);
       },
       py::arg("instance"));
 }
@@ -159,11 +149,10 @@ void bind_relaxation(py::module_& module) {
 void bind_rounding(py::module_& module) {
   module.def(
       "round_relaxation",
-      [](const Instance& instance, const RealArray& x, bool matching) {
-        const Table table = to_table(x);
+      [](const Instance& instance, const Table& x, bool matching) {
         return counts_array(released([&] {
-          return matching ? rounding::round_by_matching(instance, table)
-                          : rounding::round_by_largest_part(instance, table);
+          return (matching ? rounding::round_by_matching : rounding::round_by_largest_part)(
+              instance, x);
         }));
       },
       py::arg("instance"), py::arg("x"), py::arg("matching"));
@@ -176,8 +165,7 @@ void bind_rounding(py::module_& module) {
       py::arg("instance"), py::arg("counts"));
   module.def(
       "spread",
-      [](const RealArray& loads, std::int64_t count, double length) {
-        std::vector<double> after = to_reals(loads);
+      [](Reals after, std::int64_t count, double length) {
         const auto taken = released([&] { return rounding::spread(after, count, length); });
         return py::make_tuple(long_array(taken), real_array(after));
       },

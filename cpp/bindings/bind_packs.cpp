@@ -1,22 +1,16 @@
 #include <numeric>
 
 #include "cosched/packs/check/validate.hpp"
-#include "cosched/packs/columns/column_bound.hpp"
 #include "cosched/packs/exact/ilp.hpp"
-#include "cosched/packs/exact/optimal.hpp"
-#include "cosched/packs/exact/pairs.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
 #include "cosched/packs/heuristic/pack_approx.hpp"
-#include "cosched/packs/heuristic/pack_by_pack.hpp"
-#include "cosched/packs/heuristic/pack_choice.hpp"
 #include "cosched/packs/model/bounds.hpp"
 #include "cosched/packs/model/coschedule.hpp"
 #include "cosched/packs/model/instance.hpp"
-#include "cosched/packs/search/local_search.hpp"
-#include "cosched/packs/shared/heuristics.hpp"
-#include "cosched/packs/shared/optimal.hpp"
+#include "cosched/packs/shared/pack_price.hpp"
+#include "cosched/packs/solve/solve.hpp"
 #include "pybind.hpp"
 
 namespace cosched::packs::bindings {
@@ -25,72 +19,33 @@ using namespace cosched::bindings;  // NOLINT
 namespace {
 
 using Seconds = std::optional<double>;
+using Packed = std::tuple<Ints, Ints>;                       // pack_of, procs
+using Ended = std::tuple<Ints, Ints, const char*>;           // and what ended the search
+using Proved = std::tuple<Ints, Ints, double, const char*>;  // and the bound before it
 
-py::tuple pack_tuple(const Coschedule& found) {
-  return py::make_tuple(int_array(found.pack_of), int_array(found.procs));
-}
+Packed packed(Coschedule found) { return {std::move(found.pack_of), std::move(found.procs)}; }
 
-py::tuple exact_tuple(const ExactResult& found) {
-  return py::make_tuple(int_array(found.coschedule.pack_of), int_array(found.coschedule.procs),
-                        found.bound, stopped_by(found.proved, found.complete));
-}
-
-// Where tasks share something, the algorithms of room `shared`.
-Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
-  return instance.sharing() != nullptr ? shared::random_pack(instance, draws, seed)
-                                       : heuristic::random_pack(instance, draws, seed);
-}
-
-Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
-  return instance.sharing() != nullptr ? shared::random_proc(instance, draws, seed)
-                                       : heuristic::random_proc(instance, draws, seed);
-}
-
-Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,
-                        heuristic::PackChoice choice) {
-  return instance.sharing() != nullptr ? shared::pack_by_pack(instance, epsilons, choice)
-                                       : heuristic::pack_by_pack(instance, epsilons, choice);
-}
-
-SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
-                          Seconds limit) {
-  return instance.sharing() != nullptr ? shared::local_search(instance, seed, work, limit)
-                                       : search::local_search(instance, seed, work, limit);
-}
-
-Coschedule pairs(const Instance& instance) {
-  return instance.sharing() != nullptr ? shared::pairs(instance) : exact::pairs(instance);
-}
-
-ExactResult optimal(const Instance& instance, Seconds limit) {
-  return instance.sharing() != nullptr ? shared::optimal(instance, limit)
-                                       : exact::optimal(instance, limit);
-}
-
-columns::LowerBound column_bound(const Instance& instance, Seconds limit) {
-  return instance.sharing() != nullptr ? shared::bound(instance, limit)
-                                       : columns::column_bound(instance, limit);
+Proved proved(ExactResult found) {
+  return {std::move(found.coschedule.pack_of), std::move(found.coschedule.procs), found.bound,
+          stopped_by(found.proved, found.complete)};
 }
 
 // Of a pack of tasks that share something, those that end it first; none where it does not fit.
-std::vector<int> best_counts(const Instance& instance, const std::vector<int>& tasks) {
+Ints best_counts(const Instance& instance, const Ints& tasks) {
   return shared::PackPricer(instance).exact(tasks).procs;
 }
 
 template <class Solver>
 auto whole_table(Solver solver) {
-  return [solver](const RealArray& times, int procs) {
-    const Times table(to_table(times));
-    std::vector<int> all(table.tasks());
+  return [solver](const Table& times, int procs) -> Ints {
+    std::vector<int> all(times.rows());
     std::iota(all.begin(), all.end(), 0);
-    return int_array(released([&] { return solver(table, all, procs); }));
+    return solver(Times(times), all, procs);
   };
 }
 
-Coschedule to_coschedule(const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
-  Coschedule given{to_ints(pack_of, "pack_of"), to_ints(procs, "procs"), 0};
-  given.cost = cost(instance, given.pack_of, given.procs);  // refuses what does not fit
-  return given;
+Coschedule to_coschedule(const Instance& instance, const Ints& pack_of, const Ints& procs) {
+  return {pack_of, procs, cost(instance, pack_of, procs)};  // refuses what does not fit
 }
 
 // What is shared; nothing where nothing was given.
@@ -102,15 +57,15 @@ Sharing sharing_of(const Instance& instance) {
 // A measure of (pack_of, procs).
 template <class Measure>
 auto measured(Measure measure) {
-  return [measure](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
+  return [measure](const Instance& instance, const Ints& pack_of, const Ints& procs) {
     return measure(instance, to_coschedule(instance, pack_of, procs));
   };
 }
 
 void bind_instance(py::module_& module) {
   py::class_<Instance>(module, "Instance")
-      .def(py::init([](const RealArray& times, std::int64_t max_tasks) {
-             return Instance(Times(to_table(times)), static_cast<int>(max_tasks));
+      .def(py::init([](const Table& times, std::int64_t max_tasks) {
+             return Instance(Times(times), static_cast<int>(max_tasks));
            }),
            py::arg("times"), py::arg("max_tasks"))
       .def(
@@ -138,57 +93,36 @@ void bind_instance(py::module_& module) {
           },
           py::arg("task"), py::arg("kind"), py::arg("unit_begin"), py::arg("unit"),
           py::arg("start"), py::arg("end"));
-  module.def(
-      "monotone",
-      [](const RealArray& times) {
-        const Table table = to_table(times);
-        return table_array(released([&] { return monotone(table); }));
-      },
-      py::arg("times"));
+  def(
+      module, "monotone", [](const Table& times) { return monotone(times); }, py::arg("times"));
 }
 
 void bind_schedule(py::module_& module) {
-  module.def(
-      "schedule",
-      [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
-        return schedule_columns(
-            packs::to_schedule(instance, to_coschedule(instance, pack_of, procs)));
-      },
-      py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
-  module.def(
-      "cost",
-      [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
-        return to_coschedule(instance, pack_of, procs).cost;
-      },
-      py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
-  module.def(
-      "cost_if_constant",
-      [](const Instance& instance, const IntArray& pack_of, const IntArray& procs) {
-        return cost_if_constant(instance, to_ints(pack_of, "pack_of"), to_ints(procs, "procs"));
-      },
-      py::arg("instance"), py::arg("pack_of"), py::arg("procs"));
-  module.def(
+  const auto bind = [&module](const char* name, auto function, const char* first = "pack_of") {
+    def(module, name, function, py::arg("instance"), py::arg(first), py::arg("procs"));
+  };
+  bind("schedule", measured([](const Instance& instance, const Coschedule& coschedule) {
+         return packs::to_schedule(instance, coschedule);
+       }));
+  bind("cost", measured([](const Instance&, const Coschedule& given) { return given.cost; }));
+  bind("cost_if_constant", [](const Instance& instance, const Ints& pack_of, const Ints& procs) {
+    return cost_if_constant(instance, pack_of, procs);
+  });
+  bind(
       "ends",
-      [](const Instance& instance, const IntArray& tasks, const IntArray& procs) {
-        const std::vector<Run> pack =
-            as_pack(instance, to_ints(tasks, "tasks"), to_ints(procs, "procs"));
-        return real_array(sharing_of(instance).ends(pack));
+      [](const Instance& instance, const Ints& tasks, const Ints& procs) -> Reals {
+        return sharing_of(instance).ends(as_pack(instance, tasks, procs));
       },
-      py::arg("instance"), py::arg("tasks"), py::arg("procs"));
-  module.def(
+      "tasks");
+  bind(
       "slowdown",
-      [](const Instance& instance, const IntArray& tasks, const IntArray& procs) {
-        const std::vector<Run> pack =
-            as_pack(instance, to_ints(tasks, "tasks"), to_ints(procs, "procs"));
-        return real_array(sharing_of(instance).factors(pack));
+      [](const Instance& instance, const Ints& tasks, const Ints& procs) -> Reals {
+        return sharing_of(instance).factors(as_pack(instance, tasks, procs));
       },
-      py::arg("instance"), py::arg("tasks"), py::arg("procs"));
-  module.def("packing_ratio", measured(&packing_ratio), py::arg("instance"), py::arg("pack_of"),
-             py::arg("procs"));
-  module.def("relative_cost", measured(&relative_cost), py::arg("instance"), py::arg("pack_of"),
-             py::arg("procs"));
-  module.def("relative_response_time", measured(&relative_response_time), py::arg("instance"),
-             py::arg("pack_of"), py::arg("procs"));
+      "tasks");
+  bind("packing_ratio", measured(&packing_ratio));
+  bind("relative_cost", measured(&relative_cost));
+  bind("relative_response_time", measured(&relative_response_time));
 }
 
 void bind_heuristics(py::module_& module) {
@@ -196,99 +130,81 @@ void bind_heuristics(py::module_& module) {
       .value("greedy", heuristic::PackChoice::kGreedy)
       .value("idle", heuristic::PackChoice::kIdle)
       .value("cuts", heuristic::PackChoice::kCuts);
-  module.def(
-      "make_pack",
-      [](const Instance& instance, const IntArray& procs, bool reoptimise) {
-        const auto counts = to_ints(procs, "procs");
-        return pack_tuple(
-            released([&] { return heuristic::make_pack(instance, counts, reoptimise); }));
+  def(
+      module, "make_pack",
+      [](const Instance& instance, const Ints& procs, bool reoptimise) {
+        return packed(heuristic::make_pack(instance, procs, reoptimise));
       },
       py::arg("instance"), py::arg("procs"), py::arg("reoptimise"));
-  module.def(
-      "sequential",
-      [](const Instance& instance) { return pack_tuple(heuristic::sequential(instance)); },
+  def(
+      module, "sequential",
+      [](const Instance& instance) { return packed(heuristic::sequential(instance)); },
       py::arg("instance"));
-  module.def(
-      "pack_approx",
+  def(
+      module, "pack_approx",
       [](const Instance& instance, bool reoptimise) {
-        return pack_tuple(released([&] { return heuristic::pack_approx(instance, reoptimise); }));
+        return packed(heuristic::pack_approx(instance, reoptimise));
       },
       py::arg("instance"), py::arg("reoptimise"));
-  module.def(
-      "random_pack",
+  def(
+      module, "random_pack",
       [](const Instance& instance, int draws, std::uint64_t seed) {
-        return pack_tuple(released([&] { return random_pack(instance, draws, seed); }));
+        return packed(solve::random_pack(instance, draws, seed));
       },
       py::arg("instance"), py::arg("draws"), py::arg("seed"));
-  module.def(
-      "random_proc",
+  def(
+      module, "random_proc",
       [](const Instance& instance, int draws, std::uint64_t seed) {
-        return pack_tuple(released([&] { return random_proc(instance, draws, seed); }));
+        return packed(solve::random_proc(instance, draws, seed));
       },
       py::arg("instance"), py::arg("draws"), py::arg("seed"));
-  module.def(
-      "pack_by_pack",
-      [](const Instance& instance, const RealArray& epsilons, heuristic::PackChoice choice) {
-        const auto values = to_reals(epsilons);
-        return pack_tuple(
-            released([&] { return bindings::pack_by_pack(instance, values, choice); }));
+  def(
+      module, "pack_by_pack",
+      [](const Instance& instance, const Reals& epsilons, heuristic::PackChoice choice) {
+        return packed(solve::pack_by_pack(instance, epsilons, choice));
       },
       py::arg("instance"), py::arg("epsilons"), py::arg("choice"));
   module.attr("LOCAL_SEARCH_WORK") = search::kLocalSearchWork;
-  module.def(
-      "local_search",
-      [](const Instance& instance, std::uint64_t seed, std::int64_t work, Seconds time_limit) {
-        const SearchResult found =
-            released([&] { return local_search(instance, seed, work, time_limit); });
-        return py::make_tuple(int_array(found.coschedule.pack_of),
-                              int_array(found.coschedule.procs),
-                              stopped_by(found.proved, found.complete));
+  def(
+      module, "local_search",
+      [](const Instance& instance, std::uint64_t seed, std::int64_t work, Seconds limit) -> Ended {
+        SearchResult found = solve::local_search(instance, seed, work, limit);
+        return {std::move(found.coschedule.pack_of), std::move(found.coschedule.procs),
+                stopped_by(found.proved, found.complete)};
       },
       py::arg("instance"), py::arg("seed"), py::arg("work"), py::arg("time_limit"));
 }
 
 void bind_exact(py::module_& module) {
-  module.def(
-      "best_counts",
-      [](const Instance& instance, const IntArray& tasks) {
-        const std::vector<int> pack = to_ints(tasks, "tasks");
-        const std::vector<int> procs = released([&] { return best_counts(instance, pack); });
-        return int_array(procs);
-      },
-      py::arg("instance"), py::arg("tasks"));
-  module.def("one_pack", whole_table(&heuristic::one_pack), py::arg("times"), py::arg("procs"));
-  module.def("one_pack_dynamic_programme", whole_table(&heuristic::one_pack_dynamic_programme),
-             py::arg("times"), py::arg("procs"));
-  module.def(
-      "pairs",
-      [](const Instance& instance) {
-        return pack_tuple(released([&] { return pairs(instance); }));
-      },
+  def(module, "best_counts", &best_counts, py::arg("instance"), py::arg("tasks"));
+  def(module, "one_pack", whole_table(&heuristic::one_pack), py::arg("times"), py::arg("procs"));
+  def(module, "one_pack_dynamic_programme", whole_table(&heuristic::one_pack_dynamic_programme),
+      py::arg("times"), py::arg("procs"));
+  def(
+      module, "pairs", [](const Instance& instance) { return packed(solve::pairs(instance)); },
       py::arg("instance"));
-  module.def(
-      "optimal",
-      [](const Instance& instance, Seconds time_limit) {
-        return exact_tuple(released([&] { return optimal(instance, time_limit); }));
+  def(
+      module, "optimal",
+      [](const Instance& instance, Seconds limit) {
+        return proved(solve::optimal(instance, limit));
       },
       py::arg("instance"), py::arg("time_limit"));
-  module.def(
-      "ilp",
-      [](const Instance& instance, Seconds time_limit) {
-        return exact_tuple(released([&] { return exact::ilp(instance, time_limit); }));
-      },
+  def(
+      module, "ilp",
+      [](const Instance& instance, Seconds limit) { return proved(exact::ilp(instance, limit)); },
       py::arg("instance"), py::arg("time_limit"));
-  module.def(
-      "area_bound", [](const Instance& instance) { return area_bound(instance.alone()); },
+  def(
+      module, "area_bound", [](const Instance& instance) { return area_bound(instance.alone()); },
       py::arg("instance"));
-  module.def(
-      "longest_bound", [](const Instance& instance) { return longest_bound(instance.alone()); },
+  def(
+      module, "longest_bound",
+      [](const Instance& instance) { return longest_bound(instance.alone()); },
       py::arg("instance"));
-  module.def(
-      "column_bound",
-      [](const Instance& instance, Seconds time_limit) {
-        const columns::LowerBound bound =
-            released([&] { return column_bound(instance, time_limit); });
-        return py::make_tuple(bound.value, bound.complete);
+  def(
+      module, "column_bound",
+      [](const Instance& instance, Seconds limit) {
+        const columns::LowerBound bound = solve::column_bound(instance, limit);
+        return std::make_tuple(bound.value, bound.complete);
       },
       py::arg("instance"), py::arg("time_limit"));
 }

@@ -68,6 +68,17 @@ py::tuple schedule_columns(const Schedule& schedule);
 Schedule to_schedule(const IntArray& task, const IntArray& kind, const IntArray& unit_begin,
                      const IntArray& unit, const RealArray& start, const RealArray& end);
 
+/// Numbers that are arrays in Python, checked and copied on their way: a function that takes and
+/// returns these, tables and schedules is bound as it is.
+struct Ints : std::vector<int> {
+  Ints() = default;
+  Ints(std::vector<int>&& values) : vector(std::move(values)) {}  // NOLINT: a result becomes one
+};
+struct Reals : std::vector<double> {
+  Reals() = default;
+  Reals(std::vector<double>&& values) : vector(std::move(values)) {}  // NOLINT
+};
+
 /// What ended a search: "proved", "time" or "work".
 inline const char* stopped_by(bool proved, bool complete) {
   return proved ? "proved" : complete ? "work" : "time";
@@ -77,12 +88,86 @@ inline const char* stopped_by(bool proved, bool complete) {
 /// further short calls. A Python loop over solvers that stop by themselves ends then.
 constexpr double kLateness = 2;
 
-/// Runs `work` without the GIL.  Throws TimeLimit long after a time limit of this thread.
+/// While it stands, the GIL is not held.  Throws TimeLimit long after a time limit of this thread.
+class Released {
+ public:
+  Released() {
+    if (seconds_left() < -kLateness) throw TimeLimit("the time limit has passed");
+  }
+
+ private:
+  py::gil_scoped_release release_;
+};
+
+/// Runs `work` without the GIL.
 template <class Work>
 auto released(Work&& work) {
-  if (seconds_left() < -kLateness) throw TimeLimit("the time limit has passed");
-  const py::gil_scoped_release release;
+  const Released guard;
   return std::forward<Work>(work)();
 }
 
+/// Binds a function that touches no Python: arguments are converted before, the result after it
+/// has run without the GIL.
+template <class Function, class... Arguments>
+void def(py::module_& module, const char* name, Function&& function, Arguments&&... arguments) {
+  module.def(name, std::forward<Function>(function), py::call_guard<Released>(),
+             std::forward<Arguments>(arguments)...);
+}
+
 }  // namespace cosched::bindings
+
+namespace pybind11::detail {
+
+template <>
+struct type_caster<cosched::bindings::Ints> {
+  PYBIND11_TYPE_CASTER(cosched::bindings::Ints, make_caster<cosched::bindings::IntArray>::name);
+  bool load(handle source, bool convert) {
+    make_caster<cosched::bindings::IntArray> array;
+    if (!array.load(source, convert)) return false;
+    value = cosched::bindings::to_ints(cast_op<cosched::bindings::IntArray&>(array), "array");
+    return true;
+  }
+  static handle cast(const std::vector<int>& from, return_value_policy, handle) {
+    return cosched::bindings::int_array(from).release();
+  }
+};
+
+template <>
+struct type_caster<cosched::bindings::Reals> {
+  PYBIND11_TYPE_CASTER(cosched::bindings::Reals, make_caster<cosched::bindings::RealArray>::name);
+  bool load(handle source, bool convert) {
+    make_caster<cosched::bindings::RealArray> array;
+    if (!array.load(source, convert)) return false;
+    value = cosched::bindings::to_reals(cast_op<cosched::bindings::RealArray&>(array));
+    return true;
+  }
+  static handle cast(const std::vector<double>& from, return_value_policy, handle) {
+    return cosched::bindings::real_array(from).release();
+  }
+};
+
+template <>
+struct type_caster<cosched::Table> {
+  PYBIND11_TYPE_CASTER(cosched::Table, make_caster<cosched::bindings::RealArray>::name);
+  bool load(handle source, bool convert) {
+    make_caster<cosched::bindings::RealArray> array;
+    if (!array.load(source, convert)) return false;
+    value = cosched::bindings::to_table(cast_op<cosched::bindings::RealArray&>(array));
+    return true;
+  }
+  static handle cast(const cosched::Table& from, return_value_policy, handle) {
+    return cosched::bindings::table_array(from).release();
+  }
+};
+
+/// Into Python: the columns of cosched.core.Schedule.
+template <>
+struct type_caster<cosched::Schedule> {
+  PYBIND11_TYPE_CASTER(cosched::Schedule, const_name("tuple"));
+  bool load(handle, bool) { return false; }
+  static handle cast(const cosched::Schedule& from, return_value_policy, handle) {
+    return cosched::bindings::schedule_columns(from).release();
+  }
+};
+
+}  // namespace pybind11::detail
