@@ -170,11 +170,11 @@ void bind_algorithms(py::module_& module) {
                           {"early", Compaction::early},
                           {"list", Compaction::list},
                           {"shuffle", Compaction::shuffle}});
-  module.def("gang", without_gil(&list::gang), py::arg("instance"));
-  module.def("sequential", without_gil(&list::sequential), py::arg("instance"));
+  def(module, "gang", &list::gang, py::arg("instance"));
+  def(module, "sequential", &list::sequential, py::arg("instance"));
   using Graham = Placement (*)(const Instance&, dual::ListOrder, double);
-  module.def("list_graham", without_gil<>(static_cast<Graham>(&dual::list_graham)),
-             py::arg("instance"), py::arg("order"), py::arg("tolerance"));
+  def(module, "list_graham", static_cast<Graham>(&dual::list_graham), py::arg("instance"),
+      py::arg("order"), py::arg("tolerance"));
   module.def(
       "dual_approximation",
       [](const Instance& instance, double tolerance) {
@@ -253,25 +253,23 @@ void bind_algorithms(py::module_& module) {
 template <class Bound>
 auto limited(Bound (*bound)(const Instance&)) {
   return [bound](const Instance& instance, Seconds time_limit) {
-    const Bound found = released([&] {
-      const ScopedTimeLimit limit(time_limit);
-      return bound(instance);
-    });
-    return py::make_tuple(found.value, found.complete);
+    const ScopedTimeLimit limit(time_limit);
+    const Bound found = bound(instance);
+    return std::make_tuple(found.value, found.complete);
   };
 }
 
 void bind_bounds(py::module_& module) {
-  module.def("area_bound", without_gil(&bounds::area_bound), py::arg("instance"));
-  module.def("longest_bound", without_gil(&bounds::longest_bound), py::arg("instance"));
-  module.def("dual_approximation_bound", without_gil(&dual::dual_approximation_bound),
-             py::arg("instance"), py::arg("tolerance"));
-  module.def("configuration_bound", limited(&shared::configuration_bound), py::arg("instance"),
-             py::arg("time_limit"));
-  module.def("time_indexed_bound", limited<slots::TimeIndexedBound>(&slots::time_indexed_bound),
-             py::arg("instance"), py::arg("time_limit"));
-  module.def("slots_bound", limited<slots::SlotsBound>(&slots::slots_bound), py::arg("instance"),
-             py::arg("time_limit"));
+  def(module, "area_bound", &bounds::area_bound, py::arg("instance"));
+  def(module, "longest_bound", &bounds::longest_bound, py::arg("instance"));
+  def(module, "dual_approximation_bound", &dual::dual_approximation_bound, py::arg("instance"),
+      py::arg("tolerance"));
+  def(module, "configuration_bound", limited(&shared::configuration_bound), py::arg("instance"),
+      py::arg("time_limit"));
+  def(module, "time_indexed_bound", limited<slots::TimeIndexedBound>(&slots::time_indexed_bound),
+      py::arg("instance"), py::arg("time_limit"));
+  def(module, "slots_bound", limited<slots::SlotsBound>(&slots::slots_bound), py::arg("instance"),
+      py::arg("time_limit"));
   module.def(
       "minsum_bound",
       [](const Instance& instance, const std::optional<RealArray>& grid, int refine, bool tight,

@@ -31,8 +31,7 @@ void bind_graph(py::module_& module) {
                               certificate_dict(found.certificate), found.complete, found.failure);
       },
       py::arg("instance"));
-  module.def("heads_and_tails", without_gil(&graph::heads_and_tails), py::arg("instance"),
-             py::arg("low"));
+  def(module, "heads_and_tails", &graph::heads_and_tails, py::arg("instance"), py::arg("low"));
   module.def(
       "work_path_certified_bound",
       [](const Instance& instance, const py::dict& certificate) {

@@ -25,12 +25,6 @@ using namespace cosched::bindings;  // NOLINT
 
 using Seconds = std::optional<double>;
 
-/// The same function, which runs without the GIL.
-template <class Result, class... Arguments>
-auto without_gil(Result (*function)(Arguments...)) {
-  return [function](Arguments... given) { return released([&] { return function(given...); }); };
-}
-
 /// A placement that Python gave: procs in 1..m, one entry a job, before an accessor to the profiles
 /// trusts them.
 const Placement& checked(const Instance& instance, const Placement& placement);
