@@ -136,5 +136,5 @@ def test_counts_that_the_machine_lacks_are_dropped_before_others_are_filled(tmp_
     with pytest.raises(cs.InvalidInstance, match=r"measured on 1,2 .* or fewer processors"):
         cs.moldable.Instance.read(path)
     path.write_text("task,3,4\na,3,2\n")
-    with pytest.raises(cs.InvalidInstance, match=r"measured on 3,4 .* 1,2 of 1\.\.2 .* or more processors$"):
+    with pytest.raises(cs.InvalidInstance, match=r"measured on 3,4 .* 1,2 of 1.* more processors$"):
         cs.moldable.Instance.read(path, machines=2)
