@@ -135,7 +135,7 @@ def _rows(text: str, name: str) -> Iterator[dict[str, Any]]:
     lines = [(f"{name}:{k}", line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
     yield from _tables(lines)
     yield from _dump(line for _, line in lines)
-    yield from _records(text, name)
+    yield from assoc_records(text, name)
     for row in script_rows(lines):
         spelled = {_SPELLED.get(key, key): value for key, value in row.items()}
         yield {key: value for key, value in spelled.items() if key not in _PASSED_OVER}
@@ -146,7 +146,7 @@ def _rows(text: str, name: str) -> Iterator[dict[str, Any]]:
 
 def _tables(lines: Iterable[tuple[str, str]]) -> Iterator[dict[str, Any]]:
     header: list[str] = []
-    path: list[str] = []  # accounts above, by depth
+    tree = ShareTree()
     for place, line in lines:
         fields = line.rstrip("\n").split("|")
         if len(fields) < 2:
@@ -154,29 +154,40 @@ def _tables(lines: Iterable[tuple[str, str]]) -> Iterator[dict[str, Any]]:
                 raise InvalidInstance(f"{place}: columns are cut off there: expected sacctmgr -P")
             header = []
         elif {"Account", "User"} <= set(fields) or {"Name", "Priority"} <= set(fields):
-            header, path = [_NAMES.get(one, one) for one in fields], []
+            header, tree = [_NAMES.get(one, one) for one in fields], ShareTree()
         elif header:
             if len(fields) != len(header):
                 raise InvalidInstance(
                     f"{place}: {len(fields)} fields: expected the first line's {len(header)}"
                 )
             row = {k: v for k, v in zip(header, fields, strict=True) if k not in _PASSED_OVER}
-            yield _indented(row, path) if "RawUsage" in header or "Usage" in header else row
+            yield _share(row, tree) if "RawUsage" in header or "Usage" in header else row
 
 
-def _indented(row: dict[str, Any], path: list[str]) -> dict[str, Any]:
-    """A row of sshare, whose accounts are indented by their depth."""
-    text = row["Account"]
-    account, depth = text.strip(), len(text) - len(text.lstrip())
-    del path[depth:]
-    found: dict[str, Any] = {
-        key: row[key].strip() for key in ("User", "Share", "Usage") if key in row
-    }
-    found |= {"Account": account}
-    if not found["User"]:
-        found["ParentName"] = path[-1] if path else ""
-        path.append(account)
-    return found
+class ShareTree:
+    """Rows of sshare, one after another, whose accounts are indented by their depth."""
+
+    def __init__(self) -> None:
+        self._above: list[tuple[int, str]] = []  # rows and names of accounts, by depth
+        self._count = 0
+
+    def placed(self, row: Mapping[str, str]) -> tuple[str, str, int, str]:
+        """Account and user of the next row; row and name of the account above (-1: none)."""
+        text, user = row["Account"], row["User"].strip()
+        account = text.strip()
+        del self._above[len(text) - len(text.lstrip()) :]
+        above = self._above[-1] if self._above else (-1, "")
+        if not user:
+            self._above.append((self._count, account))
+        self._count += 1
+        return account, user, *above
+
+
+def _share(row: Mapping[str, str], tree: ShareTree) -> dict[str, Any]:
+    account, user, _, above = tree.placed(row)
+    found = {key: row[key].strip() for key in ("Share", "Usage") if key in row}
+    found |= {"Account": account, "User": user}
+    return found if user else {**found, "ParentName": above}
 
 
 # --- sacctmgr dump ---
@@ -209,7 +220,8 @@ _AMOUNT = re.compile(r"(?:([^=]+)=)?([0-9]+(?:\.[0-9]+)?|N)\(([0-9]+(?:\.[0-9]+)
 _SAID = ("Account", "UserName", "UsageRaw/Norm/Efctv", "SharesRaw/Norm/Level/Factor")
 
 
-def _records(text: str, name: str) -> Iterator[dict[str, Any]]:
+def assoc_records(text: str, name: str) -> Iterator[dict[str, Any]]:
+    """Associations and QOS of scontrol show assoc_mgr."""
     for part in re.split(r"\n(?=ClusterName=|QOS=)", text):
         if part.startswith(("ClusterName=", "QOS=")):
             found = (word.partition("=") for word in part.split() if "=" in word)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.shown import Shown
+from cosched.slurm.accounts.shown import ShareTree, Shown, assoc_records
 from cosched.slurm.live.model import Share, made
 from cosched.slurm.live.outputs import rows
 from cosched.slurm.requests.associations import Accounts
@@ -20,29 +19,26 @@ def shares(texts: Mapping[str, str]) -> list[Share]:
     name = next((n for n in ("sshare_long.txt", "sshare.txt") if n in texts), None)
     if name is None:
         return []
-    exact = _exact_usage(texts.get("scontrol_assoc_mgr.txt", ""))
+    shown = assoc_records(texts.get("scontrol_assoc_mgr.txt", ""), "scontrol_assoc_mgr.txt")
+    # With decimals, which sshare leaves out.
+    exact = {(one["Account"], one["User"]): one["Usage"] for one in shown if "Usage" in one}
+    tree = ShareTree()
     found: list[Share] = []
-    path: list[int] = []  # rows of the accounts above, by depth
     for row in rows(texts[name], name, ("Account", "User", "RawShares")):
-        account, user = row["Account"], row["User"].strip()
-        depth = len(account) - len(account.lstrip())
-        del path[depth:]
-        if found and not path:
+        account, user, parent, _ = tree.placed(row)
+        if found and parent < 0:
             raise InvalidInstance(
-                f"{name}: {shorten(account.strip())} is not below {found[0].account}: expected "
+                f"{name}: {shorten(account)} is not below {found[0].account}: expected "
                 "one root, and accounts indented by blanks, as sshare -P prints them"
             )
         raw = row["RawShares"].strip()
-        key = (account.strip(), user)
+        usage = exact.get((account, user), row.get("RawUsage", ""))
         own = {
-            "account": key[0], "user": user, "parent": path[-1] if path else -1,
-            "shares": None if raw == "parent" else _float(raw, 1.0),
-            "usage": exact.get(key, _float(row.get("RawUsage", ""), 0.0)),
+            "account": account, "user": user, "parent": parent,
+            "shares": None if raw == "parent" else _float(raw, 1.0), "usage": _float(usage, 0.0),
             "factor": _float(row.get("FairShare", ""), 0.0),
         }  # fmt: skip
-        found.append(made(Share, own, f"{name}: {shorten(key[0])} {shorten(user)}".rstrip()))
-        if not user:
-            path.append(len(found) - 1)
+        found.append(made(Share, own, f"{name}: {shorten(account)} {shorten(user)}".rstrip()))
     return found if found and found[0].parent < 0 and not found[0].user else []
 
 
@@ -52,15 +48,6 @@ def _float(text: str, usual: float) -> float:
     except ValueError:
         return usual
     return found if math.isfinite(found) else usual
-
-
-def _exact_usage(text: str) -> dict[tuple[str, str], float]:
-    """Usage with its decimals, which sshare leaves out."""
-    found = re.findall(
-        r"Account=(\S*) UserName=([^\s(]*).*?UsageRaw/Norm/Efctv=([0-9]{1,15}(?:\.[0-9]+)?)",
-        text, re.DOTALL,
-    )  # fmt: skip
-    return {(account, user): float(usage) for account, user, usage in found}
 
 
 def limits(texts: Mapping[str, str]) -> dict[str, Any]:
