@@ -5,7 +5,7 @@
 A line a run with exact starts, shares of jobs within 5 s on the same nodes. Of a hundred runs of
 the twin with jobs as long as they were, to the second, that differ in where in its second each
 ended and in the phase of the ticks: the mean and the best beside the real run, how alike two of
-them are, and the one that is shown (`recorded_draws.typical`). With the mean launch for all jobs:
+them are, and the one that is shown (`draws.typical`). With the mean launch for all jobs:
 one run. Last, where there are two: the second real run beside the first.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cosched.slurm.conf.lines import words
+from cosched.slurm.conf.parameters import LINES
 
 #: Keys without a say in which job starts when, as far as the twin goes.
 SILENT = words(
@@ -61,17 +62,14 @@ POWER = words(
 #: Keys of one value that are looked at: scontrol prints all the others too.
 HEARD = words(
     """
-    schedulerparameters selecttype selecttypeparameters prioritytype schedulertype killwait
-    completewait overtimelimit priorityweightjobsize priorityweightpartition priorityweightage
+    schedulerparameters selecttype selecttypeparameters prioritytype schedulertype
     priorityweightfairshare priorityweightqos priorityweightassoc priorityweighttres
-    prioritymaxage prioritycalcperiod prioritydecayhalflife priorityusageresetperiod
-    priorityfavorsmall priorityflags preempttype preemptmode preemptparameters preemptexempttime
-        topologyplugin accountingstoragetype accountingstorageenforce epilog prolog epilogslurmctld
+    priorityusageresetperiod priorityflags preempttype preemptmode preemptparameters
+    topologyplugin accountingstoragetype accountingstorageenforce epilog prolog epilogslurmctld
     prologslurmctld jobsubmitplugins jobrequeue messagetimeout maxmempercpu maxmempernode
-    defmempercpu defmempernode licenses returntoservice
-    resvoverrun
+    defmempercpu defmempernode licenses
     """
-)
+) | frozenset(LINES)
 
 _MADE = "jobs have the cores and the memory that the log says, which it has seen to"
 #: Keys, of the file and of partitions, that are noted: their usual values, and what is so here.

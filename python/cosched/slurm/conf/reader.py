@@ -7,24 +7,24 @@ from typing import Any
 
 from cosched.cluster.machine.host_lists import Spans
 from cosched.slurm.conf.keys import NOTED, POWER, SILENT, SILENT_PARAMETERS, noted
-from cosched.slurm.conf.lines import Line, seconds_of_limit, words
+from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.parameters import (
     CONS_TRES_SINCE,
+    LINES,
     NEWEST,
     PARAMETERS,
     PREEMPT_TYPES,
-    UNITS,
     default_memory,
+    given_as,
     months_of,
     number,
     preempt_mode,
-    range_of,
+    value_of_line,
 )
 from cosched.slurm.conf.suspension import SUSPEND, obstacle, suspends
 
 #: Those that matter with licences, and with limits of accounts.
 _LATE = frozenset({"bf_licenses", "assoc_limit_stop"})
-_FLAGS = words("defer bf_one_resv_per_job preempt_youngest_first preempt_strict_order")
 _SELECT = {"select/linear": 0, "select/cons_tres": 1, "select/cons_res": 1}
 #: Values of AccountingStorageEnforce that bring limits of users, accounts and QOS.
 _LIMITS = frozenset({"1", "all", "limits", "safe"})
@@ -32,10 +32,6 @@ _LIMITS = frozenset({"1", "all", "limits", "safe"})
 _OF_ACCOUNTS = {
     "priorityweightfairshare": "PriorityWeightFairshare", "priorityweightqos": "PriorityWeightQOS",
 }  # fmt: skip
-#: Parameters of the twin that are no SchedulerParameters.
-_OUR_OWN = frozenset(
-    {"cons_tres", "multifactor", "age_counts", "since_24", "builtin", "safe_limits"}
-)
 _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_default_dist_block",
                            "cr_one_task_per_core", "cr_core_memory", "cr_cpu_memory",
                            "cr_memory"})  # fmt: skip
@@ -132,9 +128,9 @@ class Reader:
 
     def _one(self, key: str, value: str, line: Line) -> None:
         place, name, low = line.place, line.spelled[key], value.lower()
-        plain = {"killwait": "KillWait", "completewait": "CompleteWait"}
-        weights = {"priorityweightjobsize", "priorityweightpartition", "priorityweightage"}
-        if key == "schedulerparameters":
+        if key in LINES:
+            self.parameters[LINES[key]] = value_of_line(LINES[key], value, place, name)
+        elif key == "schedulerparameters":
             self._scheduler_parameters(value, place)
         elif key == "selecttype":
             self._choice(name, low, _SELECT, "cons_tres")
@@ -147,26 +143,10 @@ class Reader:
             for one in filter(None, value.split(",")):
                 licence, _, count = one.partition(":")
                 self.licences[licence] = int(number(count or "1", place, name))
-        elif key in ("returntoservice", "resvoverrun"):
-            spelled = {"returntoservice": "ReturnToService", "resvoverrun": "ResvOverRun"}[key]
-            unit = 60 if spelled == "ResvOverRun" else 1
-            self.parameters[spelled] = number(value, place, name) * unit
         elif key == "schedulertype":
             self._choice(name, low, {"sched/backfill": 0, "sched/builtin": 1}, "")
             if low == "sched/builtin":
                 self.parameters["builtin"] = 1.0
-        elif key in plain:
-            self.parameters[plain[key]] = number(value, place, name)
-        elif key == "overtimelimit":
-            self.parameters["OverTimeLimit"] = seconds_of_limit(value, place)
-        elif key in weights:
-            proper = {"jobsize": "JobSize", "partition": "Partition", "age": "Age"}
-            self.parameters["PriorityWeight" + proper[key[14:]]] = number(value, place, name)
-        elif key in ("prioritymaxage", "prioritycalcperiod"):
-            proper_name = "PriorityMaxAge" if key == "prioritymaxage" else "PriorityCalcPeriod"
-            self.parameters[proper_name] = seconds_of_limit(value, place)
-        elif key == "priorityfavorsmall":
-            self.parameters["PriorityFavorSmall"] = float(low in ("yes", "true", "1", "up"))
         elif key == "priorityflags":
             self._flags(name, low)
         elif key in _OF_ACCOUNTS:
@@ -175,8 +155,6 @@ class Reader:
                 self.of_accounts.append(f"{name}={value}")
         elif key == "priorityusageresetperiod":
             self._reset = "" if low in ("", "none") else f"{name}={value}"
-        elif key == "prioritydecayhalflife":
-            self.parameters["PriorityDecayHalfLife"] = seconds_of_limit(value, place)
         elif key == "priorityweighttres":
             self.priority_tres = value
         elif key.startswith("priorityweight"):
@@ -184,8 +162,6 @@ class Reader:
                 self.refused.append(f"{name}={value}")
         elif key in ("preempttype", "preemptmode"):
             self._preempt[key] = value
-        elif key == "preemptexempttime":
-            self.parameters["PreemptExemptTime"] = max(seconds_of_limit(value, place), 0.0)
         elif key == "topologyplugin":
             if low not in ("topology/none", "topology/default", "topology/flat"):
                 self.refused.append(f"{name}={value}")
@@ -216,7 +192,7 @@ class Reader:
         for one in filter(None, value.split(",")):
             key, _, count = one.partition("=")
             known = f"preempt_{key}"
-            if known in _FLAGS:
+            if given_as(known).by == "flag":
                 self.parameters[known] = 1.0
             elif known == "preempt_reorder_count":
                 self.parameters[known] = number(count, place, name)
@@ -262,9 +238,9 @@ class Reader:
         for one in filter(None, text.split(",")):
             key, _, value = one.partition("=")
             name = key.strip().lower()
-            if name in _FLAGS:
+            if given_as(name).by == "flag":
                 self.parameters[name] = 1.0
-            elif name in PARAMETERS and name[0].islower() and name not in _OUR_OWN:
+            elif name in PARAMETERS and name[0].islower() and not given_as(name).by:
                 self._scheduler_parameter(name, number(value, place, name), one)
             elif name in _LATE:
                 self._late.append(one)
@@ -272,15 +248,15 @@ class Reader:
                 self.refused.append(f"SchedulerParameters={one}")
 
     def _scheduler_parameter(self, name: str, value: float, given: str) -> None:
-        low, high = range_of(name)
+        unit, low, high, _ = given_as(name)
         if low <= value <= high:
-            self.parameters[name] = value * UNITS.get(name, 1.0)
+            self.parameters[name] = value * unit
         elif value == -1 and name == "bf_interval":  # switches it off
             self.parameters["builtin"] = 1.0
         elif value == -1 and name == "sched_interval":
             self.refused.append(f"SchedulerParameters={given}")
         else:
-            usual = PARAMETERS[name] / UNITS.get(name, 1.0)
+            usual = PARAMETERS[name] / unit
             self.unknown.append(
                 f"{given} (outside {low:.15g}..{high:.15g}: Slurm takes its default, {usual:g})"
             )

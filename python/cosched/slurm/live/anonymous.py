@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from cosched.cluster.machine.host_lists import hosts, natural
 from cosched.errors import CoschedError
-from cosched.slurm.conf.keys import SILENT_PARAMETERS
+from cosched.slurm.conf.keys import HEARD, SILENT_PARAMETERS
 from cosched.slurm.conf.lines import words
 from cosched.slurm.conf.parameters import PARAMETERS
-from cosched.slurm.live.model import Ended, Held, Job, Share
+from cosched.slurm.live.model import Allocated, Ended, Job, Share
 from cosched.slurm.live.outputs import COMMANDS, records
 
 #: A snapshot, whose class stands above.
@@ -49,18 +49,7 @@ _WORDS = words(
 ) | SILENT_PARAMETERS | {name.lower() for name in PARAMETERS}  # fmt: skip
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.:T-]*[KMGT]?", re.I)
 #: Settings that are read, with such values alone.
-_CONFIG = words(
-    """
-    SLURM_VERSION BOOT_TIME SchedulerParameters SelectType SelectTypeParameters PriorityType
-    SchedulerType KillWait CompleteWait OverTimeLimit PriorityWeightJobSize
-    PriorityWeightPartition PriorityWeightAge PriorityWeightFairShare PriorityWeightQOS
-    PriorityWeightAssoc PriorityMaxAge PriorityCalcPeriod PriorityDecayHalfLife
-    PriorityUsageResetPeriod PriorityFavorSmall PriorityFlags PreemptType PreemptMode
-    PreemptParameters PreemptExemptTime TopologyPlugin AccountingStorageType
-    AccountingStorageEnforce JobRequeue MessageTimeout MaxMemPerCPU MaxMemPerNode DefMemPerCPU
-    DefMemPerNode ReturnToService ResvOverRun
-    """
-)
+_CONFIG = HEARD | {"slurm_version", "boot_time"}
 _OF_NODE = words(
     """
     CPUTot CPUAlloc CPUEfctv Sockets Boards SocketsPerBoard CoresPerSocket ThreadsPerCore
@@ -241,7 +230,7 @@ def _of_job(job: Job, names: _Names) -> Job:
         dependency=",".join(_DEPENDENCY.findall(job.dependency)),
         features=names.features(job.features), licences=names.counted("licence", job.licences),
         reservation=names.each("reservation", job.reservation),
-        holds=tuple(Held(names.one("node", h.node), *h[1:]) for h in job.holds),
+        holds=tuple(Allocated(names.one("node", h.node), *h[1:]) for h in job.holds),
     )  # fmt: skip
 
 
@@ -273,7 +262,7 @@ def _config(text: str, names: _Names) -> str:
         elif key in ("Epilog", "Prolog", "EpilogSlurmctld", "PrologSlurmctld", "JobSubmitPlugins"):
             value = "yes" if value.lower() not in ("", "(null)", "none") else ""
         else:
-            value = plain_value(value) if key in _CONFIG else ""
+            value = plain_value(value) if key.lower() in _CONFIG else ""
         if value:
             lines.append(f"{key} = {value}")
     return "\n".join(lines)

@@ -40,11 +40,6 @@ class Arrivals:
         exposed = np.bincount((quarters // _HOUR).astype(int) % _WEEK, minlength=_WEEK) / 4
         self._rate = (seen + _PRIOR * mean) / (exposed + _PRIOR)
 
-    @property
-    def mean_rate(self) -> float:
-        """Submissions an hour."""
-        return float(self._rate.mean())
-
     def draw(
         self, begin: float, length: float, most: int, *, draws: int, seed: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timezone
 
 from cosched import io
 from cosched.cluster.machine import Machine
@@ -177,8 +176,3 @@ def _last_pass(
     if "boot" in known:
         return now - (now - known["boot"]) % period
     return None
-
-
-def day_of(seconds: float) -> datetime:
-    """Its date, in UTC."""
-    return datetime.fromtimestamp(seconds, timezone.utc)

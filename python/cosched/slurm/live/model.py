@@ -14,7 +14,7 @@ from cosched.errors import InvalidInstance, shorten
 _MOST_SECONDS, _MOST_COUNT, _MOST_ID, _LONGEST = 1e11, 2**31 - 1, 2**53, 100_000
 
 
-class Held(NamedTuple):
+class Allocated(NamedTuple):
     """What a job has of a node."""
 
     node: str
@@ -31,7 +31,7 @@ Count: TypeAlias = int | None
 Id: TypeAlias = int
 Row: TypeAlias = int
 Array: TypeAlias = tuple[int, int] | None  # its number, and how many tasks may run (0: all)
-Holds: TypeAlias = tuple[Held, ...]
+Holds: TypeAlias = tuple[Allocated, ...]
 Runs: TypeAlias = tuple[float, ...]
 
 
@@ -226,13 +226,13 @@ def _array(value: Any) -> tuple[int, int] | None:
     return _whole(0, _MOST_ID)(value[0]), _whole(0, _MOST_COUNT)(value[1])
 
 
-def _holds(value: Any) -> tuple[Held, ...]:
+def _holds(value: Any) -> tuple[Allocated, ...]:
     if not isinstance(value, (list, tuple)):
         raise _Wrong("a list of [node, CPUs, MB, GPUs]")
-    return tuple(_held(one) for one in value)
+    return tuple(_allocated(one) for one in value)
 
 
-def _held(value: Any) -> Held:
+def _allocated(value: Any) -> Allocated:
     if not isinstance(value, (list, tuple)) or not 2 <= len(value) <= 4:
         raise _Wrong("[node, CPUs, MB, GPUs]")
     count = _whole(0, _MOST_COUNT)
@@ -240,7 +240,7 @@ def _held(value: Any) -> Held:
     amount = _number(memory) or 0.0
     if not 0 <= amount <= 1e12:
         raise _Wrong("MB >= 0")
-    return Held(_text(node), count(cpus), amount, count(gpus))
+    return Allocated(_text(node), count(cpus), amount, count(gpus))
 
 
 def _runs(value: Any) -> tuple[float, ...]:

@@ -172,14 +172,14 @@ def _limits(part: Mapping[str, Any]) -> str:
 
 def _of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, Node], dict[str, _Partition]]:
     """Nodes on which jobs are seen, as large as what they hold there."""
-    held: dict[str, int] = {}
+    used: dict[str, int] = {}
     named: dict[str, _Partition] = {}
     for job in jobs:
         for one in job.holds:
-            held[one.node] = held.get(one.node, 0) + one.cpus
+            used[one.node] = used.get(one.node, 0) + one.cpus
             named.setdefault(job.first_partition or "main", _Partition()).nodes.append(one.node)
-    most = max(held.values(), default=1)
-    return {name: Node(name, most) for name in held}, named
+    most = max(used.values(), default=1)
+    return {name: Node(name, most) for name in used}, named
 
 
 def _parts(nodes: str, named: Mapping[str, _Partition], jobs: Sequence[Job]) -> str:

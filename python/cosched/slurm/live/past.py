@@ -176,12 +176,12 @@ def _measured(frame: pd.DataFrame) -> dict[str, Any]:
     cut = float(np.median(frame["moment"].unique()))
     fit, test = frame[frame["moment"] <= cut], frame[frame["moment"] > cut]
     widen = conformal(fit)
-    held = inside(test, widen)
+    covered = inside(test, widen)
     return {
         "knows": agreement >= KNOWS, "agreement": agreement,
         "coverage50": float(np.mean((frame["p25"] <= true) & (true <= frame["p75"]))),
         "coverage90": float(np.mean(inside(frame, 0.0))),
-        "calibrated90": float(np.mean(held)) if len(held) else None, "widen": widen,
+        "calibrated90": float(np.mean(covered)) if len(covered) else None, "widen": widen,
         "median_error": float(np.median(np.abs(frame["p50"] - true))),
         "jobs": len(frame), "moments": int(frame["moment"].nunique()),
     }  # fmt: skip

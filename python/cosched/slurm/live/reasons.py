@@ -5,23 +5,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
+from cosched.slurm.live.requests import HELD
+
 if TYPE_CHECKING:
     from cosched.slurm.live.model import Job
     from cosched.slurm.live.simulation import Simulation
-
-_HELD = {
-    "JobHeldUser": "held by its user: never, unless it is released",
-    "JobHeldAdmin": "held by an administrator: never, unless it is released",
-    "DependencyNeverSatisfied": "its dependency can never be met",
-    "BadConstraints": "no node has what it asks for",
-}
 
 
 def reason_of(simulation: Simulation, row: int) -> str:
     """Of a pending job."""
     job = simulation.jobs[row]
-    if job.reason in _HELD:
-        return _HELD[job.reason]
+    if job.reason in HELD:
+        return HELD[job.reason]
     begin = job.eligible
     if begin and begin > simulation.snapshot.taken:
         return f"its begin time is in {begin - simulation.snapshot.taken:.0f} s"

@@ -13,7 +13,7 @@ from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine.host_lists import hosts
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import seconds_of_limit
-from cosched.slurm.live.model import Held, Job, made
+from cosched.slurm.live.model import Allocated, Job, made
 from cosched.slurm.live.outputs import records
 
 #: Larger ones are codes of Slurm: no value, infinite.
@@ -119,7 +119,7 @@ def _of_json(job: Mapping[str, Any], state: str, place: str) -> dict[str, Any]:
         "array": [array, whole(job.get("array_max_tasks")) or 0] if array else None,
         "tasks": _waiting_tasks(word(job.get("array_task_string"))) if state == "PENDING" else 1,
         "billing": finite(job.get("billable_tres")),
-        "holds": _held(job, place) if state == "RUNNING" else (),
+        "holds": _holds(job, place) if state == "RUNNING" else (),
     }  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def _gpus(text: str) -> str:
     return found[1].replace("=", ":") if found else ""
 
 
-def _held(job: Mapping[str, Any], place: str) -> list[Held]:
+def _holds(job: Mapping[str, Any], place: str) -> list[Allocated]:
     """What it has of each node."""
     resources = object_of(job.get("job_resources"))
     nodes = resources.get("nodes")
@@ -137,18 +137,18 @@ def _held(job: Mapping[str, Any], place: str) -> list[Held]:
     if isinstance(entries, Mapping):
         entries = list(entries.values())
     names = word(job.get("nodes")) or (nodes if isinstance(nodes, str) else "")
-    found = [_held_of(object_of(one)) for one in entries] if isinstance(entries, list) else []
-    if not found or not all(held.node for held in found):
+    found = [_of_node(object_of(one)) for one in entries] if isinstance(entries, list) else []
+    if not found or not all(own.node for own in found):
         found = spread(names, whole(job.get("cpus")) or 1, place)
     detail = job.get("gres_detail")
     gpus = [_count_gpus(word(text)) for text in detail] if isinstance(detail, list) else []
     gpus += [0] * (len(found) - len(gpus))
-    return [held._replace(gpus=count) for held, count in zip(found, gpus, strict=False)]
+    return [own._replace(gpus=count) for own, count in zip(found, gpus, strict=False)]
 
 
-def _held_of(entry: Mapping[str, Any]) -> Held:
+def _of_node(entry: Mapping[str, Any]) -> Allocated:
     amount = object_of(entry.get("memory")).get("allocated")
-    return Held(
+    return Allocated(
         word(entry.get("name") or entry.get("nodename")),
         whole(object_of(entry.get("cpus")).get("count")) or _allocated(entry.get("sockets")),
         finite(amount if amount is not None else entry.get("memory_allocated")) or 0.0,
@@ -166,10 +166,10 @@ def _allocated(sockets: Any) -> int:
     return int(isinstance(sockets, str) and sockets.lower() == "allocated")
 
 
-def spread(names: str, cpus: int, place: str) -> list[Held]:
+def spread(names: str, cpus: int, place: str) -> list[Allocated]:
     """Equal parts on each node: where nobody says more."""
     nodes = hosts(names, f"{place}: nodes") if names else []
-    return [Held(node, max(cpus // len(nodes), 1)) for node in nodes]
+    return [Allocated(node, max(cpus // len(nodes), 1)) for node in nodes]
 
 
 def _count_gpus(text: str) -> int:
@@ -235,7 +235,7 @@ def _of_text(
         "array": [array, _at_once(said("ArrayTaskId"))] if array else None,
         "tasks": _waiting_tasks(said("ArrayTaskId")) if state == "PENDING" else 1,
         "billing": _part(said("TRES"), "billing"),
-        "holds": _held_of_text(pairs, job, place) if state == "RUNNING" else (),
+        "holds": _holds_of_text(pairs, job, place) if state == "RUNNING" else (),
     }  # fmt: skip
 
 
@@ -268,10 +268,10 @@ def _megabytes(text: str) -> float | None:
     return float(found[1]) * {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2}[found[2]]
 
 
-def _held_of_text(
+def _holds_of_text(
     pairs: Iterable[tuple[str, str]], job: Mapping[str, str], place: str
-) -> list[Held]:
-    found: list[Held] = []
+) -> list[Allocated]:
+    found: list[Allocated] = []
     nodes: list[str] = []
     for key, value in pairs:
         if key == "Nodes":
@@ -281,7 +281,7 @@ def _held_of_text(
         elif key == "CPU_IDs":
             spans = re.findall(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", value)
             cpus = sum(max(int(last or first) - int(first) + 1, 0) for first, last in spans)
-            found += [Held(node, cpus) for node in nodes]
+            found += [Allocated(node, cpus) for node in nodes]
         elif key in ("Mem", "GRES"):
             own = {"memory": number(value) or 0.0} if key == "Mem" else {"gpus": _count_gpus(value)}
             found[-len(nodes) :] = [one._replace(**own) for one in found[-len(nodes) :]]

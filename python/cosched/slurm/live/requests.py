@@ -23,7 +23,13 @@ from cosched.slurm.requests.request import (
 
 #: Seconds. Nothing that waits or comes now is there any more when jobs of a later begin start.
 FAR = 365 * 86400.0
-HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "DependencyNeverSatisfied")
+#: Why some jobs never start, in words, by Slurm's reason.
+HELD = {
+    "JobHeldUser": "held by its user: never, unless it is released",
+    "JobHeldAdmin": "held by an administrator: never, unless it is released",
+    "DependencyNeverSatisfied": "its dependency can never be met",
+    "BadConstraints": "no node has what it asks for",
+}
 
 
 class JobsOfSnapshot:

@@ -166,9 +166,9 @@ class Simulation(JobsOfSnapshot):
     @cached_property
     def now_free(self) -> tuple[int, list[float]]:
         """Nodes without a job, and the priorities of all that waits, increasing."""
-        held = {one.node for job in self.snapshot.running for one in job.holds}
+        taken = {one.node for job in self.snapshot.running for one in job.holds}
         waiting = sorted(float(job.priority or 0.0) for job in self.snapshot.pending)
-        return self.machine.node_count - len(held), waiting
+        return self.machine.node_count - len(taken), waiting
 
     # --- runs ---------------------------------------------------------------------------------
 

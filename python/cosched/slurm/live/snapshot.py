@@ -261,7 +261,7 @@ class Snapshot:
         jobs = [*self.running, *self.pending]
         if not jobs:
             raise InvalidInstance("the snapshot has no jobs that run or wait")
-        limit = np.array([_limit(job, self.machine) for job in jobs])
+        limit = np.array([limit_of(job, self.machine) for job in jobs])
         frame: dict[str, Any] = {
             "id": [str(job.id) for job in jobs],
             "submit": np.zeros(len(jobs)),
@@ -285,7 +285,7 @@ class Snapshot:
         rows = [
             {"job": str(job.id), "start": (job.start or self.taken) - self.taken,
              "nodes": {numbers[h.node]: h.cpus for h in job.holds if h.node in numbers},
-             "limit": _limit(job, self.machine)}
+             "limit": limit_of(job, self.machine)}
             for job in self.running
         ]  # fmt: skip
         return pd.DataFrame(rows, columns=["job", "nodes", "start", "limit"])
@@ -295,22 +295,20 @@ def cores_of(job: Job, machine: Machine) -> int:
     """Cores that a job has or asks for: whole nodes where nodes are not shared."""
     settings = machine.slurm
     if job.holds:
-        return max(sum(held.cpus for held in job.holds), 1)
+        return max(sum(one.cpus for one in job.holds), 1)
     if settings is not None and (settings.whole or job.exclusive):
         cores = max((kind.cores for kind in machine.nodes), default=1)
         return max((job.nodes or 1) * cores, 1)
     return max(job.cpus or 1, job.nodes or 1)
 
 
-def _limit(job: Job, machine: Machine) -> float:
+def limit_of(job: Job, machine: Machine) -> float:
+    """Its limit, or its partition's (s): a minute to a year."""
     known = job.limit
     if known is None or not np.isfinite(known):
         part = job.first_partition
         known = next((p.max_time for p in machine.partitions if p.name == part), _UNLIMITED)
     return float(min(max(known, 60.0), _UNLIMITED))
-
-
-limit_of = _limit
 
 
 def _jobs(

@@ -134,8 +134,8 @@ def when(
         _advise(rows)
     if calibration is not None:
         _widen(rows, float(calibration["widen"]))
-    held = None if calibration is None else calibration["calibrated90"]
-    return _frame(rows, bool(asked), known, notes, held)
+    coverage = None if calibration is None else calibration["calibrated90"]
+    return _frame(rows, bool(asked), known, notes, coverage)
 
 
 def _frame(

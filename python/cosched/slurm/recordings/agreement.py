@@ -15,7 +15,7 @@ from cosched.slurm.recordings.draws import NEAR, lengths_of, typical
 from cosched.slurm.recordings.files import read_recording
 from cosched.slurm.recordings.host import host_of
 from cosched.slurm.recordings.runs import Recording, Run
-from cosched.slurm.recordings.shares import held
+from cosched.slurm.recordings.shares import allocated
 from cosched.slurm.twin.twin import Twin
 
 __all__ = [
@@ -114,25 +114,13 @@ def retraced(
     Jobs start, end and run as recorded; usage, factors and priorities are the twin's. Where jobs
     share nodes: with the cores, memory and GPUs of each job that the recording tells, else its
     tasks in order over its nodes.
-
-    Examples
-    --------
-    >>> from cosched.cluster import Machine, NodeType
-    >>> from cosched.slurm.conf.settings import SlurmSettings
-    >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), (), slurm=SlurmSettings(names=("n1",)))
-    >>> jobs = {"tasks": [1], "cpu": [1], "memory": [1], "runtime": [30.0], "estimate": [60.0]}
-    >>> run = Run(np.zeros(1), np.full(1, 9.0), np.full(1, 40.0), (("n1",),), -20.0, 1000)
-    >>> recording = Recording("a", machine, jobs, (run,), 20.0, "")
-    >>> [(time, _, priority)] = retraced(recording, run, [5.0])
-    >>> int(priority[0])
-    4294901760
     """
     twin, clocks = _twin_of(recording, run, recording.instance(run))
     names, tasks = twin.settings.names, recording.jobs["tasks"]
     lives = []
     for row, nodes in enumerate(run.nodes):
         own = run.shares[row] if run.shares else {}
-        had = held(recording.machine, own, nodes, int(tasks[row]), names)
+        had = allocated(recording.machine, own, nodes, int(tasks[row]), names)
         begin = run.begins.get(row, run.start[row]) if nodes else np.nan  # cancelled before it
         begin = np.maximum(begin, run.submit[row] + _SHORTEST)
         lives.append((begin, np.maximum(run.end[row], begin + _SHORTEST), *had))
@@ -142,14 +130,6 @@ def retraced(
 def samples_off(recording: Recording, run: Run) -> tuple[int, int, int, int]:
     """How many fair-share factors the samples of a run have, how many of them the twin has
     otherwise; the same of priorities.
-
-    Examples
-    --------
-    >>> from cosched.cluster import Machine, NodeType
-    >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), ())
-    >>> run = Run(np.zeros(0), np.zeros(0), np.zeros(0), (), -20.0, 1000)
-    >>> samples_off(Recording("a", machine, {}, (run,), 20.0, ""), run)
-    (0, 0, 0, 0)
     """
     if not run.samples:
         return 0, 0, 0, 0
@@ -175,16 +155,7 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     Given are the controller's start and the epoch, and where exact starts are recorded how long
     each job ran; the host's share is measured from the recording. `replay`: passes, backfill
     cycles and limit checks at the recorded times, too. Of what is left open within a second, the
-    run that agrees with most others (`recorded_draws.typical`).
-
-    Examples
-    --------
-    >>> from cosched.cluster import Machine, NodeType
-    >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), ())
-    >>> jobs = {"tasks": [1], "cpu": [1], "memory": [1], "runtime": [30.0], "estimate": [60.0]}
-    >>> run = Run(np.zeros(1), np.ones(1), np.full(1, 32.0), (("n1",),), -20.0, 1000)
-    >>> agreement(Recording("a", machine, jobs, (run,), 20.0, ""), run).off_by_60
-    0
+    run that agrees with most others (`draws.typical`).
     """
     instance = recording.instance(run)
     twin, clocks = _twin_of(recording, run, instance)

@@ -33,16 +33,6 @@ def typical(
 
     Drawn are the phase of the ticks and each job's length within its bounds, without a look at
     what the recorded run decided: the seed is fixed, and the runs judge each other.
-
-    Examples
-    --------
-    >>> from cosched.slurm.twin.host import host_at
-    >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [30.0]}
-    >>> twin = Twin(cs.cluster.Instance(jobs, nodes=2), None, {})
-    >>> clocks = host_at(20) | {"controller_start": -20.0, "epoch": 0.0}
-    >>> found, alike = typical(twin, clocks, (np.array([30.5]), np.array([31.5])))
-    >>> alike, 30.5 <= found["lengths"][0] < 31.5
-    (1.0, True)
     """
     rng = np.random.default_rng(0)
     shortest, longest = lengths
@@ -61,17 +51,7 @@ def typical(
 
 
 def lengths_of(recording: Recording, run: Run) -> Lengths:
-    """Of jobs that ended by themselves, as starts tell exactly and ends in whole seconds.
-
-    Examples
-    --------
-    >>> from cosched.cluster import Machine
-    >>> jobs = {"runtime": np.array([30.0, 50.0]), "estimate": np.array([60.0, 60.0])}
-    >>> run = Run(np.zeros(2), np.ones(2), np.array([32.0, 61.0]), ((), ()), -20.0, 1000,
-    ...           begins={0: 1.5, 1: 1.5})
-    >>> lengths_of(Recording("a", Machine((), ()), jobs, (run,), 20.0, ""), run)
-    (array([30.5,  nan]), array([31.5,  nan]))
-    """
+    """Of jobs that ended by themselves, as starts tell exactly and ends in whole seconds."""
     runtime, limit = recording.jobs["runtime"], recording.jobs["estimate"]
     begin = np.array([run.begins.get(row, np.nan) for row in range(len(run.start))])
     longest = run.end + 1 - begin

@@ -85,7 +85,7 @@ def _within(end: _End, k: int, times: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class Held:
+class Placed:
     """A job of a recorded run: its exact start, the second of its end, and what it had.
 
     Attributes
@@ -109,7 +109,7 @@ class Held:
 
 
 def latest_by_starts(
-    jobs: Mapping[int, Held],
+    jobs: Mapping[int, Placed],
     limits: Sequence[tuple[int, Sequence[int]]],
     decisions: Sequence[float],
 ) -> dict[int, float]:
@@ -119,8 +119,8 @@ def latest_by_starts(
 
     Examples
     --------
-    >>> first = Held(3.0, 85.0, 85.2, frozenset(["n1"]))
-    >>> second = Held(86.4, 99.0, 99.1, frozenset(["n1"]))
+    >>> first = Placed(3.0, 85.0, 85.2, frozenset(["n1"]))
+    >>> second = Placed(86.4, 99.0, 99.1, frozenset(["n1"]))
     >>> latest_by_starts({0: first, 1: second}, [], [83.0, 86.3, 88.0])
     {0: 86.3}
     """
@@ -137,7 +137,7 @@ def latest_by_starts(
     return found
 
 
-def _over_where(row: int, jobs: Mapping[int, Held], moment: float) -> list[int]:
+def _over_where(row: int, jobs: Mapping[int, Placed], moment: float) -> list[int]:
     """Jobs that were over by then, because another one started on their nodes, or after them."""
     own = jobs[row]
     return [
@@ -148,7 +148,7 @@ def _over_where(row: int, jobs: Mapping[int, Held], moment: float) -> list[int]:
     ]  # fmt: skip
 
 
-def _over_of_array(row: int, most: int, tasks: Mapping[int, Held], moment: float) -> list[int]:
+def _over_of_array(row: int, most: int, tasks: Mapping[int, Placed], moment: float) -> list[int]:
     """Tasks that were over by then, because one more could start."""
     running = [
         task for task, own in tasks.items()

@@ -22,15 +22,6 @@ _HALF = 0.5
 def host_of(recording: Recording, run: Run, interval: float) -> dict[str, float]:
     """What launches, ticks, cycles and sleeps took in a recorded run, else in the others of its
     recording, else on the usual host; `interval`: bf_interval (s).
-
-    Examples
-    --------
-    >>> from cosched.cluster import Machine, NodeType
-    >>> machine = Machine((NodeType("n", 1, 4, 0.0, 0),), ())
-    >>> jobs = {"runtime": np.array([30.0]), "estimate": np.array([60.0])}
-    >>> run = Run(np.zeros(1), np.ones(1), np.full(1, 33.0), (("n1",),), -20.0, 1000)
-    >>> host_of(Recording("a", machine, jobs, (run,), 20.0, ""), run, 30.0)["launch"]
-    2.0
     """
     host = host_at(recording.speed)
     runtime, limit = recording.jobs["runtime"], recording.jobs["estimate"]

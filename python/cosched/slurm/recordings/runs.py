@@ -11,7 +11,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
-from cosched.slurm.recordings.ends import Held, ends_in_windows, latest_by_starts
+from cosched.slurm.recordings.ends import Placed, ends_in_windows, latest_by_starts
 from cosched.slurm.recordings.shares import Shares
 from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.requests.core_form import CoreForm, Requests
@@ -71,14 +71,14 @@ class Run:
         Planned reservations where they were recorded: time, first row of the job, start, end,
         nodes, partition (empty: not recorded).
     reservations : mapping of str to tuple
-        Advance reservations by name, as ``slurm_requests`` has them.
+        Advance reservations by name, as :class:`Requests` has them.
     outside : tuple
-        What an administrator did, as ``slurm_requests`` has it.
+        What an administrator did, as :class:`Requests` has it.
     samples : tuple of Sample
     pauses : tuple of (int, float, float)
         Jobs that were suspended: row, from when, until when.
     shares : tuple of dict
-        What each job had of its nodes, as ``recorded_shares`` has it; empty: not recorded.
+        What each job had of its nodes, as ``shares_of`` has it; empty: not recorded.
     """
 
     submit: np.ndarray
@@ -216,14 +216,14 @@ class Recording:
             kinds = [kind for kind in self.machine.nodes for _ in range(kind.count)]
             names = self.machine.slurm.names
             cores = {name: kind.cores for name, kind in zip(names, kinds, strict=True)}
-        jobs: dict[int, Held] = {}
+        jobs: dict[int, Placed] = {}
         arrays: dict[int, tuple[int, list[int]]] = {}
         for row, begin in run.begins.items():
             own = run.nodes[row]
             wish = self.requests.get(row, Request())
             after = tuple(k for kind, rows in wish.after if kind for k in rows)
             filled = sum(cores.get(name, 0) for name in own) <= self.jobs["tasks"][row]
-            jobs[row] = Held(begin, run.end[row], guess[row], frozenset(own), filled, after)
+            jobs[row] = Placed(begin, run.end[row], guess[row], frozenset(own), filled, after)
             if wish.array and wish.array[1]:
                 arrays.setdefault(wish.array[0], (wish.array[1], []))[1].append(row)
         return latest_by_starts(jobs, list(arrays.values()), run.decisions)

@@ -13,7 +13,7 @@ from cosched.slurm.requests.core_form import gpu_types_of
 #: Of a job by name of a node: cores, MB, GPUs of each type.
 Shares = dict[str, tuple[int, int, dict[str, int]]]
 #: (node, cores, MB), and (node, type, GPUs).
-Held = tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]
+Allocated = tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]
 
 
 def shares_of(alloc: Mapping[str, Mapping[str, Any]]) -> Shares:
@@ -36,18 +36,11 @@ def shares_of(alloc: Mapping[str, Mapping[str, Any]]) -> Shares:
     return found
 
 
-def held(
+def allocated(
     machine: Machine, own: Shares, nodes: Sequence[str], tasks: int, names: Sequence[str]
-) -> Held:
+) -> Allocated:
     """What a job had, on nodes numbered as `names`; where that was not recorded, its tasks in order
     over its nodes.
-
-    Examples
-    --------
-    >>> from cosched.cluster import Machine, NodeType
-    >>> machine = Machine((NodeType("n", 2, 4, 0.0, 0),), ())
-    >>> held(machine, {}, ["n1", "n2"], 5, ["n1", "n2"])
-    ([(0, 4, 0), (1, 1, 0)], [])
     """
     numbers = {name: k for k, name in enumerate(names)}
     if own:

@@ -19,6 +19,7 @@ from cosched.slurm.conf.parameters import PARAMETERS, VERSIONS, in_seconds, rule
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.conf.suspension import SUSPEND
 from cosched.slurm.requests.associations import priority_weights, unweighed
+from cosched.slurm.requests.columns import columns_of, ran_before, require_times_of_life
 from cosched.slurm.requests.core_form import Requests
 from cosched.slurm.requests.of_log import (
     Room,
@@ -29,9 +30,6 @@ from cosched.slurm.requests.of_log import (
 )
 from cosched.slurm.requests.owners import let_in
 from cosched.slurm.twin.units import Units, node_cores_of, parts_of, units_of
-
-#: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
-_LONGEST = 1e10
 
 #: Of nodes of a job: no limit.
 _ANY = 2**31 - 1
@@ -59,7 +57,7 @@ class Twin:
         self.approximate = approximate or settings.approximate
         if not self.approximate:
             self._refuse(settings)
-        self._require_times_of_life(instance)
+        require_times_of_life(instance)
         self.settings = settings
         self.since_24 = rules_of(version or settings.version) == "24.11"
         self.node_cores = node_cores_of(instance, machine)
@@ -82,9 +80,7 @@ class Twin:
         #: How long jobs have run at second 0 (s).
         self.ran = np.zeros(len(instance))
         if requests is None and "running" in instance.known:
-            if "ran" in instance.known:
-                ran = np.nan_to_num(instance.column("ran"))
-                self.ran = np.where(instance.column("running"), ran, 0.0)
+            self.ran = ran_before(instance)
             gpus = gpus_of_nodes(machine) if self.shared and machine is not None else []
             suspends = self.shared and settings.parameters.get("PreemptMode") == SUSPEND
             asked = with_running(asked, self._room, self.ran, gpus, suspends)
@@ -122,19 +118,6 @@ class Twin:
             return []
         return [f"rules of Slurm {followed}, the nearest that is followed, for {wanted}"]
 
-    @staticmethod
-    def _require_times_of_life(instance: Instance) -> None:
-        submit = instance.column("eligible")
-        spans = {"submit": submit - submit.min(), "runtime": instance.column("runtime")}
-        for name, span in spans.items():
-            row = int(np.argmax(span))
-            if span[row] > _LONGEST:
-                raise InvalidInstance(
-                    f"slurm-backfill: job {instance.ids[row]}: {name} = "
-                    f"{instance.column(name)[row]:.15g}: expected at most {_LONGEST:g} s, from the "
-                    "first submission"
-                )
-
     def _make(
         self,
         settings: SlurmSettings,
@@ -142,7 +125,7 @@ class Twin:
         parameters: Mapping[str, float],
         requests: Requests,
     ) -> Any:
-        instance, count = self.instance, len(self.node_cores)
+        count = len(self.node_cores)
         known = {p.name: p for p in machine.partitions} if machine is not None else {}
         factors = [settings.factors.get(name, 1.0) for name in self.names]
         largest = max(factors) or 1.0
@@ -152,15 +135,6 @@ class Twin:
                 if not most:
                     self.notes.append(f"not followed: State of partition {name}: its jobs run here")
             bounds = [(least, most or _ANY) for least, most in bounds]
-        limit = np.full(len(instance), np.inf)
-        if "estimate" in instance.known:
-            limit = instance.column("estimate").copy()
-        else:
-            usual = [settings.default_times.get(name, np.inf) for name in self.names]
-            limit = np.array(usual)[self.part]
-        users = np.zeros(len(instance), dtype=np.int64)
-        if "user" in instance.known:
-            users = np.unique(instance.column("user").astype(str), return_inverse=True)[1]
         more = {row: dict(values) for row, values in requests.jobs.items()}
         for row, parts in self.several.items():
             more.setdefault(row, {})["partitions"] = parts
@@ -198,26 +172,14 @@ class Twin:
                 **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
             },
             jobs={
-                "submit": instance.column("eligible"),
-                "runtime": instance.column("runtime") + self.ran,
-                "nodes": self.nodes, "cpus": instance.column("tasks"), "limit": limit + self.ran,
-                "partition": self.part, "user": users.reshape(-1),
-                "nice": np.zeros(len(instance)),
-                "priority": self._priorities(),
+                **columns_of(self._room, settings, self.ran, given=self._given),
+                "nodes": self.nodes,
             },
             more=more,
             reservations=list(requests.reservations),
             outside=list(requests.outside),
             accounts=list(requests.accounts),
         )  # fmt: skip
-
-    def _priorities(self) -> np.ndarray:
-        """As recorded, where they are given; -1: computed."""
-        if not self._given:
-            return np.full(len(self.instance), -1.0)
-        if "priority" not in self.instance.known:
-            raise InvalidInstance("priorities = given: expected jobs with a column priority")
-        return np.nan_to_num(self.instance.column("priority"), nan=-1.0)
 
     def _lines(self, settings: SlurmSettings, machine: Machine | None) -> list[list]:
         """NodeName lines; since 24.11 those of equal nodes are one."""
