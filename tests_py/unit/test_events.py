@@ -160,6 +160,17 @@ def test_the_validator_sees_who_is_not_alone(read):
         cs.cluster.Schedule.from_dict(inst, data).validate()
 
 
+def test_features_whose_nodes_are_too_small(read):
+    """No node has both: the twin says that it leaves the features out, and EASY the equal parts."""
+    inst = read(events((0, 60, "-N 2 -n 4 --mem=20000 -C old")))
+    result = solved(inst)
+    assert {own[0] for own in hosts(result)[0]} == {"b"}
+    assert "not followed: constraint 'old' of 1 jobs" in " ".join(result.instance.notes)
+    result = cs.cluster.solve(inst, "EASY")
+    result.schedule.validate()
+    assert {own[0] for own in hosts(result)[0]} == {"a"}
+
+
 @pytest.mark.parametrize("policy", ["FCFS", "EASY", "conservative"])
 def test_batch_policies_follow_features(read, policy):
     text = events(

@@ -18,6 +18,7 @@ from cosched.cluster.schedule.places import (
     check_features,
     running,
     texts_of,
+    with_features,
 )
 from cosched.errors import InvalidSchedule
 
@@ -90,7 +91,16 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
     row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
     job, counting = rows.task, _counting(instance, machine)
     first = running(instance)[job]
-    check_features(instance, place.features, job, row, node, first)
+    amount = (
+        _amount(instance, "memory_gb") if machine.slurm.memory_counts else np.zeros(len(instance))
+    )
+    parts = np.nan_to_num(instance.column("nodes")) if "nodes" in instance.known else 0 * amount
+    least = amount / np.where(parts > 0, parts, instance.column("tasks"))
+
+    def roomy(k: int) -> np.ndarray:
+        return place.capacity["memory_gb"] >= np.floor(least[k])
+
+    check_features(instance, place.features, job, row, node, first, roomy)
     if machine.slurm.whole:
         return
     check_alone(instance, rows, row, node)
@@ -256,8 +266,9 @@ def _in_parts(instance: Instance, place: _Nodes) -> np.ndarray:
     equal = (nodes > 0) & (nodes <= tasks) & (gpus % np.maximum(nodes, 1) == 0)
     fits: dict[tuple, bool] = {}
     masks, kinds = _masks_and_types(instance, "gpus")
+    texts = texts_of(instance, "constraint")
     for j in np.flatnonzero(equal & (nodes > 1)).tolist():
-        asked = (masks[j], kinds[j], nodes[j], tasks[j], memory[j], gpus[j])
+        asked = (masks[j], kinds[j], nodes[j], tasks[j], memory[j], gpus[j], texts[j])
         if asked not in fits:
             of = int(nodes[j])
             low, more = divmod(int(tasks[j]), of)
@@ -267,8 +278,10 @@ def _in_parts(instance: Instance, place: _Nodes) -> np.ndarray:
                 open_ &= place.has_type(kinds[j])
             if "memory_gb" in counting:
                 open_ &= place.capacity["memory_gb"] >= memory[j] // of
-            cores = place.cores[open_]
-            fits[asked] = (cores >= low).sum() >= of and (cores > low).sum() >= more
+            fits[asked] = False
+            for having in with_features(place.features, texts[j]):
+                cores = place.cores[open_ & having]
+                fits[asked] |= (cores >= low).sum() >= of and (cores > low).sum() >= more
         equal[j] = fits[asked]
     return equal
 

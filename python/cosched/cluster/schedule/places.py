@@ -5,6 +5,7 @@ It shares no code with the policies, nor with what tells them the needs of jobs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,24 +28,38 @@ def check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
 
 
 def check_features(
-    instance: Instance, features: list[frozenset[str]], job: Any, row: Any, node: Any, first: Any
+    instance: Instance,
+    features: list[frozenset[str]],
+    job: Any,
+    row: Any,
+    node: Any,
+    first: Any,
+    roomy: Callable[[int], np.ndarray] | None = None,
 ) -> None:
-    """Nodes have what ``a&b``, ``a|b`` or ``[a|b]`` (one of them for all nodes) says."""
+    """Nodes have what ``a&b``, ``a|b`` or ``[a|b]`` (one of them for all nodes) says, where some of
+    those that are `roomy` for a job do."""
     texts = texts_of(instance, "constraint")[job]
     for text in np.unique(texts[texts != ""]).tolist():
-        one = text.startswith("[") and text.endswith("]")
-        names = [set(part.split("&")) for part in (text[1:-1] if one else text).split("|")]
-        if any(mark in name for part in names for name in part for mark in "[]*()"):
-            continue  # a form that is not followed
-        having = np.array([[part <= own for own in features] for part in names])
-        if not having.any():
-            continue
+        having = with_features(features, text)
         for k in np.flatnonzero((texts == text) & ~first).tolist():
             mine = having[:, node[row == k]]
-            if not (mine.all(axis=1).any() if one else mine.any(axis=0).all()):
-                raise InvalidSchedule(
-                    f"job {instance.ids[job[k]]} is on a node without its features, {text}"
-                )
+            if mine.all(axis=1).any() or (roomy and not (having & roomy(job[k])).any()):
+                continue
+            raise InvalidSchedule(
+                f"job {instance.ids[job[k]]} is on a node without its features, {text}"
+            )
+
+
+def with_features(features: list[frozenset[str]], text: str) -> np.ndarray:
+    """Which nodes have what a constraint asks for: a row for each of ``[a|b]``, else one; all nodes
+    where none has it, and of a form that is not followed."""
+    one = text.startswith("[") and text.endswith("]")
+    names = [set(part.split("&")) for part in (text[1:-1] if one else text).split("|")]
+    strange = any(mark in name for part in names for name in part for mark in "[]*()")
+    having = np.array([[part <= own for own in features] for part in names])
+    if not text or strange or not having.any():
+        return np.ones((1, len(features)), dtype=bool)
+    return having if one else having.any(axis=0)[None]
 
 
 def check_alone(instance: Instance, rows: Any, row: Any, node: Any) -> None:
