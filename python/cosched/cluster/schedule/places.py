@@ -59,7 +59,7 @@ def with_features(features: list[frozenset[str]], text: str) -> np.ndarray:
     having = np.array([[part <= own for own in features] for part in names])
     if not text or strange or not having.any():
         return np.ones((1, len(features)), dtype=bool)
-    return having if one else having.any(axis=0, keepdims=True)
+    return having if one else np.logical_or.reduce(having, axis=0, keepdims=True)
 
 
 def check_alone(instance: Instance, rows: Any, row: Any, node: Any) -> None:
