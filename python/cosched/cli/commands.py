@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from cosched import io
+from cosched.cli.arguments import Arguments
 from cosched.cli.on_demand import EXAMPLES, on_demand
 from cosched.core import Output, Presentation
 from cosched.registry import FAMILIES, presentation
@@ -89,14 +90,19 @@ def command_of(
 
 
 def in_groups(run: Callable[..., None]) -> Callable[..., None]:
-    """`run` with a parameter for each field of the dataclasses that it takes."""
+    """`run` with a parameter for each field of the dataclasses, and for each of the arguments of
+    functions, that it takes."""
     parameters: list[inspect.Parameter] = []
-    groups = {}
+    groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
     for parameter in inspect.signature(run, eval_str=True).parameters.values():
         group: Any = parameter.annotation
+        (metadata,) = getattr(group, "__metadata__", (None,))
         fields = [parameter]
-        if isinstance(group, type) and is_dataclass(group):
+        if isinstance(metadata, Arguments):
+            fields, group = metadata.parameters(), metadata.values
+        elif isinstance(group, type) and is_dataclass(group):
             fields = list(inspect.signature(group, eval_str=True).parameters.values())
+        if fields != [parameter]:
             groups[parameter.name] = (group, [each.name for each in fields])
         parameters += [each.replace(kind=parameter.KEYWORD_ONLY) for each in fields]
 

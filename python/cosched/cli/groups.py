@@ -5,18 +5,22 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import cosched  # cosched.plot is imported when something is drawn
-from cosched import execution, io
+from cosched import execution
 from cosched.cli.values import PICTURES, check_files
 from cosched.execution.executions import append_executions
 from cosched.execution.journal import read_past
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.runs import append_execution
 
+CodesFile = Annotated[
+    Path, typer.Option("--codes", help="TOML file of the codes.", show_default=False)
+]
+PlanFile = Annotated[Path, typer.Argument(help="What `plan -o` or `solve -o` wrote (.json).")]
 Unit = Annotated[
     str, typer.Option("--unit", help="What a processor of the plan is: core or node (slurm).")
 ]
@@ -38,104 +42,6 @@ class Where:
 
     def made(self, **more: float) -> Launcher:
         return launcher_of(self.launcher, unit=self.unit, oversubscribe=self.oversubscribe, **more)
-
-
-@dataclass(frozen=True)
-class Proof:
-    """How much is measured."""
-
-    adaptive: Annotated[
-        bool, typer.Option("--adaptive", help="Measure as little as a proof needs.")
-    ] = False
-    tolerance: Annotated[
-        str, typer.Option("--tolerance", help="Adaptive: gap of guaranteed end to bound.")
-    ] = "0.05"
-    rising_time: Annotated[
-        bool, typer.Option("--rising-time", help="Adaptive: time may grow with processors.")
-    ] = False
-    shrinking_work: Annotated[
-        bool, typer.Option("--shrinking-work", help="Adaptive: work may shrink with processors.")
-    ] = False
-
-
-@dataclass(frozen=True)
-class Course:
-    """How a run goes, and how it goes on."""
-
-    no_barrier: Annotated[
-        bool,
-        typer.Option("--no-barrier", help="Packs: start a task when its processors are free."),
-    ] = False
-    journal: Annotated[
-        Path | None, typer.Option("--journal", help="Default: PLAN.journal.jsonl beside the plan.")
-    ] = None
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the journal: what has not completed.")
-    ] = False
-    again: Annotated[
-        bool, typer.Option("--again", help="Run a finished plan once more, in its journal.")
-    ] = False
-    limit_factor: Annotated[
-        str | None,
-        typer.Option("--limit-factor", help="End a task at so many times its planned time: 5."),
-    ] = None
-    replan: Annotated[
-        str | None,
-        typer.Option("--replan", help="Plan the rest anew when a task is off by this share: 0.2."),
-    ] = None
-    stop_on_failure: Annotated[
-        bool, typer.Option("--stop-on-failure", help="Start nothing more after a failure.")
-    ] = False
-    grace: Annotated[
-        str, typer.Option("--grace", help="Seconds from asking a task to end to killing it.")
-    ] = "5"
-    outputs: Annotated[
-        Path | None, typer.Option("--outputs", help="Folder of the tasks' outputs.")
-    ] = None
-
-
-@dataclass(frozen=True)
-class Company:
-    """What codes share, and what is left out of a plan."""
-
-    slowdowns: Annotated[
-        Path | None,
-        typer.Option("--slowdowns", help="What `profile --together -o` wrote (.csv)."),
-    ] = None
-    slowdown: Annotated[
-        str, typer.Option("--slowdown", help="Which of its numbers: low, median or high.")
-    ] = "median"
-    missing: Annotated[
-        str, typer.Option("--missing", help="A pair that is not there: one, or worst of its task.")
-    ] = "one"
-    memory_margin: Annotated[
-        str, typer.Option("--memory-margin", help="What measured memory is multiplied by.")
-    ] = "1.1"
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse codes that failed or were not measured.")
-    ] = False
-
-    def arguments(self) -> dict[str, Any]:
-        margin = io.parse_positive(self.memory_margin, "--memory-margin")
-        return {**self.__dict__, "memory_margin": margin}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What sbatch is asked for."""
-
-    time: Annotated[
-        str, typer.Option("--time", help="auto (the plan's 95%), or as Slurm has it: 2:00:00.")
-    ] = "auto"
-    partition: Annotated[str | None, typer.Option("--partition", help="Of the job.")] = None
-    account: Annotated[str | None, typer.Option("--account", help="Of the job.")] = None
-    chdir: Annotated[
-        str | None, typer.Option("--chdir", help="Where the job runs; paths are relative to it.")
-    ] = None
-    mem: Annotated[str | None, typer.Option("--mem", help="Memory of a node: 64G.")] = None
-
-    def job(self) -> execution.Job:
-        return execution.Job(**self.__dict__)
 
 
 @dataclass(frozen=True)

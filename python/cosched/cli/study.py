@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cosched import experiments, io
 from cosched.cli import report, tables
+from cosched.cli.arguments import Arguments
+from cosched.cli.commands import in_groups
 from cosched.cli.user_code import look_here_first
 from cosched.errors import StudyError, printable
 from cosched.experiments import StudyResult, ledger_text, outputs, papers
@@ -43,47 +45,29 @@ def list_studies() -> None:
     tables.show("studies", list(columns))
 
 
-@app.command(
-    "run",
-    help="Run a study: results.parquet, tables, figures and report.html.\n\n"
-    f"Example: {EXAMPLES['run']}",
-)
 def run_study(
     name: Annotated[str, typer.Argument(help="See `cosched study list`; 'all'; or MODULE:NAME.")],
-    quick: Annotated[bool, typer.Option("--quick", help="At reduced size.")] = False,
+    given: Annotated[
+        dict[str, Any],
+        Arguments(experiments.run, "quick", "workers", "dask", "resume", "task_timeout"),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(help="Folder of its files; default out/NAME. 'all': a folder of folders."),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes here; default: one a processor.", min=1)
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(help="Run on the Dask scheduler at this address (or scheduler file, .json)."),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with what is in the folder.")
-    ] = False,
-    task_timeout: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="A task that takes longer is ended: its row is an error."
-        ),
     ] = None,
 ) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    given = {
-        "quick": quick,
-        "workers": workers,
-        "dask": dask,
-        "resume": resume,
-        "task_timeout": task_timeout,
-    }
     good = _run_all(out or Path("out"), given) if name == "all" else _run_one(name, out, given)
     raise typer.Exit(0 if good else 1)
+
+
+app.command(
+    "run",
+    help="Run a study: results.parquet, tables, figures and report.html.\n\n"
+    f"Example: {EXAMPLES['run']}",
+)(in_groups(run_study))
 
 
 @app.command(

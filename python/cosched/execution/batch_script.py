@@ -34,10 +34,11 @@ class Job:
         As Slurm has it (``2:00:00``); ``"auto"``: the end that the plan passes in 5% of the cases,
         and a minute more, where it knows that; None: the partition's.
     partition, account : str or None
+        Of the job.
     chdir : path-like or None
         Where the job runs, and what paths are relative to.
     mem : str or None
-        Of a node (``64G``); None: the capacity for memory, where steps ask for some.
+        Memory of a node (``64G``); by default the capacity for memory, where steps ask for some.
 
     Examples
     --------
@@ -108,7 +109,7 @@ def script(
     nodes : int
         Nodes over which cores are spread evenly (``unit="core"``).
     cpus_per_node : int, optional
-        Cores of a node that a task may use (``unit="node"``); None: Slurm's default.
+        Cores of a node that a task may use (``unit="node"``); by default Slurm's.
     name : str
         Of the job.
     job : Job, optional

@@ -244,11 +244,11 @@ def profile(
     out : str or path-like
         .csv; what is there is kept and counts.
     adaptive : bool or Adaptive
-        Measure as little as is needed; see :func:`measure_adaptively`.
+        Measure as little as a proof needs. See :func:`measure_adaptively`.
     tolerance : float
-        Of `adaptive`.
+        Of `adaptive`: gap of the guaranteed end to the bound.
     attempts : int
-        Runs that may fail.
+        Failures after which a count is impossible.
     launcher, **options
         As for :func:`run`.
     seed : int, optional

@@ -58,17 +58,17 @@ def plan(
         Only counts that they may run on are planned, and their weights count; None: any count
         between the smallest and the largest measured.
     procs : int, optional
-        Processors; None: those of the codes, else the largest count measured.
+        Processors; by default those of the codes, else the largest count measured.
     counts : {"all", "measured"}
         "measured": no time is filled in between measured counts.
     slowdowns : str or path-like, optional
-        What :func:`together` wrote: what tasks do to each other side by side.
+        What :func:`together` (``profile --together -o``) wrote: what tasks do to each other.
     slowdown : {"low", "median", "high"}
         Which of its numbers is planned with; what lies inside the noise is 1, but for "high".
     missing : {"one", "worst"}
         What a pair that is not there counts as: 1, or the largest of its task.
     memory_margin : float
-        Of measured memory.
+        What measured memory is multiplied by.
     strict : bool
         Refuse what would be left out.
     time_limit : float or None

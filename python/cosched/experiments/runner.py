@@ -49,8 +49,8 @@ def run(
         Folder for ``results.parquet``, ``timings.parquet``, ``tables/``, ``figures/``,
         ``report.html`` and ``state/``. None: ``out/<name>``.
     workers : int, optional
-        Processes on this machine; 0 runs all in this process (with `task_timeout`: in one
-        worker process, which can be ended). None: one a processor.
+        Processes on this machine; by default one a processor. 0 runs all in this process (with
+        `task_timeout`: in one worker process, which can be ended).
     dask : str, optional
         Address of a Dask scheduler (or its scheduler file, .json) whose workers run the tasks.
     resume : bool

@@ -1,0 +1,82 @@
+"""Options of commands that come from signatures and docstrings."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Annotated, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from cosched.cli.arguments import Arguments
+from cosched.cli.commands import in_groups
+from cosched.errors import InvalidInstance
+
+
+def work(
+    what: str = "some",
+    most_tasks: int | None = None,
+    share: float = 0.05,
+    strict: bool = False,
+    folder: str | PathLike[str] | None = None,
+    **more: Any,
+) -> None:
+    """Work.
+
+    Parameters
+    ----------
+    what : {"some", "all"}
+        Which. Not in the help.
+    most_tasks, share : int
+        See :func:`other` and
+        ``this``.
+    strict : bool
+        Refuse.
+    folder : path-like, optional
+        Where.
+    """
+
+
+def ran(*typed):
+    """What a command is given, and its help."""
+    seen = []
+    app = typer.Typer()
+
+    def command(
+        given: Annotated[dict, Arguments(work, "what", "most_tasks", "share", "strict", "folder")],
+    ):
+        seen.append({**given})
+
+    app.command()(in_groups(command))
+    done = CliRunner().invoke(app, list(typed), env={"COLUMNS": "200"})
+    return seen, done
+
+
+def test_defaults_are_the_function_s():
+    (given,), _ = ran()
+    wanted = {"what": "some", "most_tasks": None, "share": 0.05, "strict": False, "folder": None}
+    assert given == wanted
+
+
+def test_what_is_typed_is_checked_and_named_by_its_flag():
+    (given,), _ = ran("--most-tasks", "3", "--share", "0.5", "--strict", "--folder", "x")
+    assert (given["most_tasks"], given["share"], given["strict"]) == (3, 0.5, True)
+    assert given["folder"].name == "x"
+    for flag, text in [("--most-tasks", "0"), ("--most-tasks", "1_0"), ("--share", "nan")]:
+        seen, done = ran(flag, text)
+        assert seen == []
+        assert isinstance(done.exception, InvalidInstance)
+        assert str(done.exception).startswith(f"{flag}: ")
+
+
+def test_the_docstring_s_first_sentence_explains():
+    text = ran("--help")[1].output
+    for said in ("some, all: Which.", "See other and this.", "Refuse.", "[default: 0.05]"):
+        assert said in text
+    assert "Not in the help" not in text
+
+
+def test_an_option_without_a_word_is_refused():
+    with pytest.raises(KeyError, match="more"):
+        Arguments(work, "more").parameters()
