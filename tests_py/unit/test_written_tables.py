@@ -2,6 +2,7 @@
 
 import csv
 import json
+from contextlib import closing
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,8 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.execution import executions, runs
+from cosched.execution.appended import AppendedTable
 from cosched.execution.runs import Run, RunsFile, read_runs
 from cosched.io import write_frame
 
@@ -83,7 +86,7 @@ def test_what_is_read_again_is_as_it_was(kept, tmp_path):
         assert main([*solve, "-o", str(out)]) == 0
         assert main(["validate", "packs", str(tmp_path / "packs.csv"), str(out)]) == 0
     file = RunsFile(tmp_path / "runs.csv")
-    file.append([Run(name, 1, 2.0, "completed", "", "h", 1) for name in kept])
+    file.add([Run(name, 1, 2.0, "completed", "", "h", 1) for name in kept])
     file.close()
     assert [run.task for run in read_runs(tmp_path / "runs.csv")] == kept
 
@@ -116,3 +119,22 @@ def test_pages_keep_no_tags_of_names(tmp_path):
     assert "<script>alert" not in text
     assert "<img src=x" not in text
     assert "<b>" not in text
+
+
+@pytest.mark.parametrize("columns", [executions.COLUMNS, runs.COLUMNS])
+def test_a_table_of_something_else_is_not_appended_to(columns, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("a,b\n1,2\n3")
+    with pytest.raises(cs.InvalidInstance, match="line 1: header 'a,b': expected"):
+        AppendedTable(path, columns)
+    assert path.read_text() == "a,b\n1,2\n3"
+
+
+def test_a_row_that_was_cut_short_is_taken_away(tmp_path):
+    path = tmp_path / "some.csv"
+    for text in ("", "a,", "a,b\n", "a,b\n1"):
+        path.write_text(text)
+        with closing(AppendedTable(path, ("a", "b"))) as table:
+            assert table.empty
+            table.append([("x, y", 2)])
+        assert path.read_text() == 'a,b\n"x, y",2\n'

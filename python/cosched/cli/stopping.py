@@ -13,7 +13,7 @@ from cosched.cli.signals import handled
 from cosched.core import Result
 from cosched.errors import Terminated, TimeLimit
 
-#: Status of a row that a signal ended.
+#: This is the status of a row that a signal ended.
 INTERRUPTED = "interrupted"
 
 _Row = tuple[dict[str, Any], Result | None]

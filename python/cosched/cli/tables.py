@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-#: Blanks between two cells.
+#: So many blanks are between two cells.
 _PAD = 3
 #: No column is folded to less than this.
 _LEAST = 8

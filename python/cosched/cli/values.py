@@ -26,7 +26,7 @@ Options = Annotated[
 ]
 
 RESULTS = (".json", ".csv", ".md")
-#: Of a schedule also a trace.
+#: A schedule may be written as a trace, too.
 SCHEDULES = (*RESULTS, ".paje")
 PICTURES = (".png", ".svg", ".pdf")
 

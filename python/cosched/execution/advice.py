@@ -14,9 +14,9 @@ from cosched.core.result import relative_gap
 if TYPE_CHECKING:
     from cosched.execution.adaptive import Guarantee
 
-#: More names are counted.
+#: Of more names only the number is shown.
 _MOST_SHOWN = 6
-#: More placements of a plan are counted.
+#: Of more placements of a plan only the number is shown.
 _MOST_PLACED = 60
 
 

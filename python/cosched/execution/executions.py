@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io as text_io
+from contextlib import closing
 from os import PathLike
 from pathlib import Path
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.appended import AppendedFile
+from cosched.execution.appended import AppendedTable
 from cosched.execution.codes import Codes
 from cosched.execution.record import Execution
+from cosched.execution.task_run import TaskRun
 
 COLUMNS = ("execution", "task", "processors", "planned", "planned_end", "end")
 
@@ -30,21 +30,14 @@ def append_executions(
     """Keep an execution of which every task completed; of others the end says nothing."""
     if not execution.good:
         return
-    file = AppendedFile(beside(runs))
-    try:
-        content = file.path.read_bytes()
-        file.cut(content.rfind(b"\n") + 1)
-        text = text_io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        if b"\n" not in content:
-            writer.writerow(COLUMNS)
-        for task in execution.tasks:
-            planned = task.planned_end - task.planned_start
-            ends = (f"{x:.6f}" for x in (planned, task.planned_end, task.end))
-            writer.writerow((name, codes[task.name].profile_name, len(task.units), *ends))
-        file.append(text.getvalue().encode())
-    finally:
-        file.close()
+    with closing(AppendedTable(beside(runs), COLUMNS)) as file:
+        file.append(_row(task, name, codes) for task in execution.tasks)
+
+
+def _row(task: TaskRun, name: str, codes: Codes) -> tuple[object, ...]:
+    planned = task.planned_end - task.planned_start
+    ends = (f"{x:.6f}" for x in (planned, task.planned_end, task.end))
+    return (name, codes[task.name].profile_name, len(task.units), *ends)
 
 
 def read_executions(runs: str | PathLike[str]) -> dict[str, list[Row]]:

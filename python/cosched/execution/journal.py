@@ -22,7 +22,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedFile
 from cosched.execution.task_run import STATES
 
-#: Of every line.
+#: Every line begins with this.
 _BEGINNING = b'{"event": "'
 FORMAT, VERSION = "cosched-journal", 1
 _OVER = ("completed", "failed", "timeout")

@@ -12,7 +12,7 @@ from cosched.execution.code import Code
 
 #: A plan that ends no earlier than by this share is no better.
 _BETTER = 0.01
-#: Longer lines are no lines.
+#: A line of more codes is too long to be typed.
 _MOST = 20
 
 

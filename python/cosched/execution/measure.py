@@ -82,7 +82,7 @@ class Bench:
         name = code.profile_name
         before = [run for run in self.file.runs if (run.task, run.processors) == (name, count)]
         run = self._alone(code, count, len(before) + 1)
-        self.file.append([run])
+        self.file.add([run])
         return run
 
     def _alone(self, code: Code, count: int, attempt: int) -> Run:

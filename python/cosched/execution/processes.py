@@ -30,9 +30,9 @@ class Launch:
     command: tuple[str, ...]
     environment: Mapping[str, str]
     directory: Path
-    #: Made before, where it is not there.
+    #: The folder is made before, where it is not there.
     makes_directory: bool = False
-    #: Cores to be pinned to; None: as the driver.
+    #: It is pinned to these cores; None: to those of the driver.
     cores: frozenset[int] | None = None
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io as text_io
 import json
 import math
 from collections.abc import Callable, Container, Iterable, Sequence
+from contextlib import closing
 from dataclasses import astuple, dataclass, fields
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from cosched import io
 from cosched.core.arrays import real
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.appended import AppendedFile
+from cosched.execution.appended import AppendedTable
 from cosched.execution.codes import Codes
 from cosched.execution.fingerprints import fingerprint, values_of_sweep
 from cosched.execution.overlaps import neighbours
@@ -67,57 +66,28 @@ def _cell(value: object) -> str:
 
 
 COLUMNS = tuple(field.name for field in fields(Run))
-_HEADER = ",".join(COLUMNS)
 #: Files of earlier versions end with `attempt`, or with one of the columns behind it.
-_BEFORE = {",".join(COLUMNS[:k]) for k in range(COLUMNS.index("attempt") + 1, len(COLUMNS))}
+_LEAST = COLUMNS.index("attempt") + 1
 
 
-class RunsFile:
+class RunsFile(AppendedTable):
     """A file of runs, open for appending by one process."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self._file = AppendedFile(path)
-        self.path = self._file.path
+        super().__init__(path, COLUMNS, _LEAST)
         try:
-            self.runs = self._begin()
+            self.runs = [] if self.empty else read_runs(self.path)
+            if self.older:
+                self.replace(run.cells() for run in self.runs)
         except BaseException:
             self.close()
             raise
 
-    def _begin(self) -> list[Run]:
-        content = self.path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        header = (content.splitlines() or [b""])[0].decode(errors="replace")
-        before = header in _BEFORE and bool(whole)
-        if header != _HEADER and not before and (whole or not _HEADER.startswith(header)):
-            raise InvalidInstance(
-                f"{self.path}: line 1: header {shorten(header)}: expected {_HEADER}"
-            )
-        self._file.cut(whole)  # a crash while a row was written
-        if not whole:
-            self._write([COLUMNS])
-        runs = [] if content.count(b"\n") <= 1 else read_runs(self.path)
-        if before:
-            self._file.replace(_lines([COLUMNS, *(run.cells() for run in runs)]))
-        return runs
-
-    def append(self, runs: Iterable[Run]) -> None:
+    def add(self, runs: Iterable[Run]) -> None:
         """Rows that are on the disk when this returns."""
         new = list(runs)
-        self._write([run.cells() for run in new])
+        self.append(run.cells() for run in new)
         self.runs += new
-
-    def _write(self, rows: Iterable[Sequence[str]]) -> None:
-        self._file.append(_lines(rows))
-
-    def close(self) -> None:
-        self._file.close()
-
-
-def _lines(rows: Iterable[Sequence[str]]) -> bytes:
-    text = text_io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
 
 
 def read_runs(path: str | PathLike[str]) -> list[Run]:
@@ -254,12 +224,9 @@ def append_execution(
     ran: Container[int] | None = None,
 ) -> int:
     """Append the real times of an execution to a file of runs; how many."""
-    file = RunsFile(path)
-    try:
-        new = runs_of(execution, started, codes, ran)
-        file.append(new)
-    finally:
-        file.close()
+    new = runs_of(execution, started, codes, ran)
+    with closing(RunsFile(path)) as file:
+        file.add(new)
     return len(new)
 
 

@@ -21,7 +21,7 @@ COLUMNS = (
 )  # fmt: skip
 _NEEDED = ("task", "beside", "slowdown")
 QUANTILES = ("low", "median", "high")
-#: What a pair that is not there counts as.
+#: A pair that is not there counts as one of these.
 MISSING = ("one", "worst")
 
 

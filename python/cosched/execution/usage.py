@@ -35,7 +35,7 @@ _MATTERS, _MOMENT = 0.05, 0.15
 #: Seconds that processes which were killed have to leave their group.
 _LEAVE = 2.0
 _NUMBERS = itertools.count()
-#: Joins the cgroup, then becomes the command.
+#: A shell runs this: it joins the cgroup, then becomes the command.
 _JOIN = 'echo 0 >"$0" 2>/dev/null; exec "$@"'
 
 

@@ -88,4 +88,19 @@ ARGUMENTS = (
     ),
 )
 
-described(globals())
+described(
+    globals(),
+    {
+        "procs": ("int, optional", "p: times on 1..procs only. None: the largest count."),
+        "fit": (
+            '{"interpolation", "amdahl", "power-law"}',
+            "How counts between measured ones are filled; see :mod:`cosched.profiles`.",
+        ),
+        "extrapolate": ("bool", "Allow the fitted model outside the measured counts."),
+        "counts": (
+            '{"all", "measured"}',
+            '"measured": nothing is filled; the other counts are infinite.',
+        ),
+        "most": ("int, optional", "Without `procs`: larger counts are dropped."),
+    },
+)

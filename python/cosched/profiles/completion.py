@@ -87,16 +87,6 @@ def complete(
     measured : mapping
         Task name -> {processor count: seconds}; a list for several runs, infinity where the
         task cannot run.
-    procs : int, optional
-        p; None: the largest count.
-    fit : {"interpolation", "amdahl", "power-law"}
-        See :mod:`cosched.profiles`.
-    extrapolate : bool
-        Allow counts outside the measured ones.
-    counts : {"all", "measured"}
-        "measured": nothing is filled; the other counts are infinite.
-    most : int, optional
-        Without `procs`: larger counts are dropped.
 
     Raises
     ------

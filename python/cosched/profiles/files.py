@@ -55,17 +55,6 @@ def read(
 ) -> Profiles:
     r"""Read profiles from a CSV or JSON file; see :meth:`cosched.packs.Instance.read` for formats.
 
-    Parameters
-    ----------
-    procs : int, optional
-        p: read the times on 1..procs only. None: the largest count.
-    fit : {"interpolation", "amdahl", "power-law"}
-        How counts between measured ones are filled; see :mod:`cosched.profiles`.
-    extrapolate : bool
-        Allow the fitted model outside the measured counts.
-    counts : {"all", "measured"}
-        "measured": nothing is filled.
-
     Examples
     --------
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
@@ -95,16 +84,6 @@ def from_csv(
     Parameters
     ----------
     table : cosched.io.CsvTable
-    procs : int, optional
-        p: read the times on 1..procs only. None: the largest count.
-    fit : {"interpolation", "amdahl", "power-law"}
-        How counts between measured ones are filled; see :mod:`cosched.profiles`.
-    extrapolate : bool
-        Allow the fitted model outside the measured counts.
-    counts : {"all", "measured"}
-        "measured": nothing is filled.
-    most : int, optional
-        Without `procs`: larger counts are dropped.
 
     Examples
     --------
