@@ -216,10 +216,6 @@ def by(frame: pd.DataFrame, key: str) -> pd.DataFrame:
     frame : pandas.DataFrame
         What :func:`backtest` returns.
     key : str
-
-    Returns
-    -------
-    pandas.DataFrame
     """
     true = frame["true"]
     known = frame.assign(

@@ -120,10 +120,6 @@ class Snapshot:
         timezone : str, optional
             Of a folder's local dates, as ``Europe/Stockholm``: where no file tells it.
 
-        Returns
-        -------
-        Snapshot
-
         Raises
         ------
         InvalidInstance
@@ -145,10 +141,6 @@ class Snapshot:
         ----------
         history : str, optional
             How much of the past sacct is asked for: ``"14days"``.
-
-        Returns
-        -------
-        Snapshot
 
         Raises
         ------
@@ -178,10 +170,6 @@ class Snapshot:
             What is to be said of them.
         timezone : str, optional
             See :meth:`read`.
-
-        Returns
-        -------
-        Snapshot
         """
         outputs.require_texts(texts)
         missing = list(said or ())
@@ -240,10 +228,6 @@ class Snapshot:
 
         Users, accounts, partitions, QOS, nodes, features, licences, types of GPUs and reservations
         have the same number wherever they are named; ids of jobs stay. Answers are the same.
-
-        Returns
-        -------
-        Snapshot
         """
         return anonymised(self)
 
