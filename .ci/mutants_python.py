@@ -22,6 +22,9 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parents[1]
+#: Imported once, for all children.
+LIBRARIES = ("matplotlib.pyplot", "pandas", "scipy.optimize", "scipy.stats", "hypothesis",
+             "typer.main", "_pytest.terminal", "pygments.lexers", "unittest.mock")  # fmt: skip
 #: Seconds that the tests of a change may take: one that does not end is noticed.
 LONGEST = 300
 
@@ -60,6 +63,7 @@ def noticed(name: str, tests: list[str], old: str, new: str) -> bool:
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1), os.dup2(silent, 2)
         options = ["-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "--no-header"]
+        options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of hypothesis
         os._exit(int(pytest.main([*options, *tests])))
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0
 
@@ -70,7 +74,7 @@ def main() -> int:
     parser.add_argument("--list", type=Path, default=HERE / "tests_py" / "mutants.txt")
     args = parser.parse_args()
     os.chdir(HERE)
-    for library in ("matplotlib.pyplot", "pandas", "scipy.optimize"):  # once, for all children
+    for library in LIBRARIES:
         import_module(library)
     survived, tried = 0, 0
     checked: set[str] = set()

@@ -51,6 +51,7 @@ def test_states_of_tasks(path):
         _ended(1, 3.0, "failed"), ("cancelled", {"task": 2}), _starting(4, 0.5),
     )  # fmt: skip
     states = {task: one.state for task, one in past.tasks.items()}
+    assert past.at_work == {1}
     assert states == {0: "lost", 1: "failed", 2: "cancelled", 4: "running"}
     assert past.of(1).attempt == 4
     assert past.of(1).cpu_seconds is None
@@ -58,6 +59,11 @@ def test_states_of_tasks(path):
     assert past.ran() == {0, 1, 4}
     assert past.elapsed == 3.0
     assert _past(path, _starting(0, 0.5)).elapsed == 0.5
+
+
+def test_a_task_that_a_signal_ended(path):
+    ended = ("ended", {"task": 0, "state": "failed", "exit_code": -9, "time": 2.0})
+    assert _past(path, _starting(0, 1.0), ended).of(0).exit_code == -9
 
 
 def test_an_attempt_that_is_cancelled_was_tried(path):
@@ -69,6 +75,7 @@ def test_who_ran_what(path):
     past = _past(path, _starting(0, 1.0), _ended(0, 2.0), ("run", RUN), _starting(1, 3.0))
     assert past.drivers == 2
     assert past.ran() == {1}
+    assert past.at_work == {1, 2}
     assert past.runs == ["f", "f"]
 
 
@@ -131,5 +138,7 @@ def test_what_may_go_on(path):
         with pytest.raises(cs.InvalidInstance, match="the journal of another plan"):
             Journal.open(path, resume, "q", again)
         Journal.open(path, resume, "p", again).close()
+    path.write_text(_lines(("run", RUN), _ended(0, 2.0, "failed"), _ended(1, 2.0, "timeout")))
+    Journal.open(path, False, "p", [0, 1]).close()
     with pytest.raises(cs.InvalidInstance, match="1 of 2 tasks are not done"):
-        Journal.open(path, False, "p", [0, 1])
+        Journal.open(path, False, "p", [1, 2])

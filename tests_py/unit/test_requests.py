@@ -13,6 +13,7 @@ from cosched.slurm.requests.request import (
     Owner,
     Request,
     Running,
+    Waiting,
     dependencies,
     gpus_asked,
 )
@@ -66,7 +67,7 @@ def test_nodes_that_are_shared(form, job, wanted):
     ("text", "asked"),
     [
         ("gpu:a100:3", Gpus(3, "a100")), ("gpu:v100", Gpus(1, "v100")), ("2", Gpus(2)),
-        ("gpu", Gpus(1)), ("gpu:2", Gpus(2)), ("v100:4", Gpus(4, "v100")),
+        ("gpu", Gpus(1)), ("gpu::2", Gpus(2)), ("gpu:2", Gpus(2)), ("v100:4", Gpus(4, "v100")),
     ],
 )  # fmt: skip
 def test_gpus(text, asked):
@@ -77,6 +78,34 @@ def test_gpus(text, asked):
 def test_whole_nodes(form):
     assert form.of(Request()) == {}
     assert form.of(Request(nodes=2, exclusive=True, memory=7)) == {"nodes": 2}
+
+
+def test_what_else_a_job_asks_for(machine):
+    form = CoreForm(machine, memory=False, reservations=("a", "b"))
+    asked = Request(
+        cores=1, memory=5, owner=Owner(1, 2), array=(3, 4), held=True, fails=True, requeue=False,
+        nice=2.0, reservation="b", gpus=Gpus(2), waiting=Waiting(5.0, 1.0), after=[(1, [0])],
+    )  # fmt: skip
+    assert form.of(asked) == {
+        "tasks": 1, "association": 1, "qos": 2, "array": 3, "array_limit": 4, "held": True,
+        "fails": True, "requeue": False, "nice": 2.0, "reservation": 1, "gpus": 2,
+        "gpus_by_node": False, "gpu_type": -1, "waiting": (5.0, 1.0), "after": [(1, [0])],
+    }  # fmt: skip
+    assert form.of(Request(reservation="c"))["reservation"] == 2
+
+
+def test_hosts_that_are_named(form):
+    def nodes(job):
+        sets = form.together({}).sets
+        return sets[job["set"]], [sets[k] for k in job.get("alternatives", ())]
+
+    assert nodes(form.of(Request(nodelist="n[1-2]"))) == (((0, 2),), [])
+    assert nodes(form.of(Request(exclude="n2", constraint="[a|b]"))) == (
+        ((0, 1), (2, 4)), [((0, 1),), ((0, 1), (2, 4))]
+    )  # fmt: skip
+    for kind in ("nodelist", "exclude"):
+        with pytest.raises(cs.InvalidInstance, match=f"^{kind}: no node 'n9'"):
+            form.of(Request(**{kind: "n9"}))
 
 
 def test_the_core_knows_all_that_a_job_can_ask_for(machine, form):
@@ -148,7 +177,7 @@ def test_constraints_that_are_not_followed(form, text):
 
 
 def test_licences_and_names(form):
-    assert form.of(Request(licences="matlab:2,fluent")) == {"licences": [(1, 2), (0, 1)]}
+    assert form.of(Request(licences="matlab:12,fluent")) == {"licences": [(1, 12), (0, 1)]}
     with pytest.raises(cs.InvalidInstance, match=r"licence 'x': .*fluent, matlab"):
         form.of(Request(licences="x"))
     names = [("ann", "a"), ("bob", "a"), ("ann", "a")]

@@ -1,0 +1,57 @@
+"""When a snapshot was taken, priorities and the controller's clocks, of texts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import cosched as cs
+from cosched.slurm.live.clocks import clocks, priorities, taken, told
+from cosched.slurm.live.model import Job
+
+SPRIO = """  JOBID PARTITION PRIORITY SITE AGE FAIRSHARE TRES
+      7 main 120 0 20 100 cpu=1
+      7 other 130 0 30 100 cpu=1
+      9 main 5 0 5 0
+"""
+SDIAG = """sdiag output at Thu (1000)
+Backfilling stats
+ Last cycle when: Thu (990)
+ Last cycle: 2000000
+ Last depth cycle (try sched): 40
+"""
+
+
+def test_priorities():
+    found = priorities(SPRIO)
+    assert found[7] == {"PRIORITY": 120, "SITE": 0, "AGE": 20, "FAIRSHARE": 100}
+    assert found[9]["PRIORITY"] == 5
+    with pytest.raises(cs.InvalidInstance, match="line 1: no header"):
+        priorities("7 main 5")
+    with pytest.raises(cs.InvalidInstance, match="line 2: expected numbers: PRIORITY, AGE"):
+        priorities("JOBID PRIORITY AGE\n7 x y")
+
+
+def test_the_moment():
+    times = {"squeue.json": [1, 2.5], "scontrol_job.txt": [7, 8]}
+    assert told({"times.json": json.dumps(times)}) == 2.5
+    with pytest.raises(cs.InvalidInstance, match=r"times\.json: \[1\]: expected"):
+        told({"times.json": '{"squeue.json": [1]}'})
+    texts = {"sdiag.txt": SDIAG}
+    assert taken(texts, (), 0.0) == 1000
+    assert taken({**texts, "times.json": json.dumps(times)}, (), 0.0) == 2.5
+
+
+def test_clocks_of_the_controller():
+    config = (
+        "AccountingStorageEnforce = associations,limits\nPriorityMaxAge = 1-00:00:07\n"
+        "PriorityWeightAge = 1000\nPriorityCalcPeriod = 00:05:00\n"
+    )
+    texts = {"scontrol_config.txt": config, "sdiag.txt": SDIAG}
+    job = Job(id=7, accrue=1000.0)
+    found = clocks(texts, [job], {7: {"AGE": 10.0}}, None, 2000.0, 0.0)
+    assert (found["last_cycle"], found["cycle"], found["test"]) == (990.0, 2.0, 0.05)
+    assert (found["enforces"], found["max_age"], found["calc_period"]) == (1.0, 86407.0, 300.0)
+    assert found["last_pass"] == pytest.approx(1000 + 10 / 1000 * 86407, abs=45)
+    assert "last_cycle" not in clocks(texts, [], {}, None, 980.0, 0.0)
