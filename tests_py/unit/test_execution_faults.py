@@ -187,3 +187,18 @@ def test_a_file_that_is_no_journal_is_left_alone(text, codes, tmp_path):
         RunsFile(tmp_path / "runs.csv")
     assert (tmp_path / "journal.jsonl").read_text() == text
     assert (tmp_path / "runs.csv").read_text() == text
+
+
+def test_a_plan_whose_journal_would_have_too_long_a_name(codes, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    name = "p" * 250 + ".json"
+    cs.io.write_json(plan().to_dict(), name)
+    (tmp_path / "codes.toml").write_text(
+        "procs = 1\n" + "".join(f'[task.{task}]\ncommand = "true"\n' for task in NAMES)
+    )
+    before = sorted(path.name for path in tmp_path.iterdir())
+    command = ["run", name, "--codes", "codes.toml"]
+    assert main(command) == 2
+    assert capsys.readouterr().err.endswith("p.journal.jsonl: File name too long\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert main([*command, "--journal", "j.jsonl"]) == 0

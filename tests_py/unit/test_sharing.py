@@ -316,3 +316,14 @@ def test_the_bound_of_the_search_knows_what_is_shared_and_edges():
         assert bounds[0] >= bounds[1] * (1 - 1e-12)
     chain = cs.moldable.Instance([[4.0, 2.5], [3.0, 2.0]], edges=[(0, 1)])
     assert cs.moldable.bound(chain, "optimal").value == pytest.approx(4.5)
+
+
+def test_configurations_end_at_their_limit():
+    rng = np.random.default_rng(0)
+    inst = cs.moldable.Instance(
+        rng.uniform(1, 10, 30)[:, None] / np.arange(1, 9) ** rng.uniform(0.3, 0.9, 30)[:, None],
+        resources={"m": rng.uniform(0.1, 1, 30).tolist()}, capacity={"m": 1.5},
+    )  # fmt: skip
+    assert cs.moldable.bound(inst, "configurations", time_limit=0).status == "time_limit"
+    found = cs.moldable.bound(inst, "configurations")
+    assert (found.status, found.value > 0) == ("ok", True)

@@ -81,3 +81,8 @@ def test_graphs(wrong):
         given = {"edges": [(0, 1)], argument: wrong}
         assert argument in said(lambda given=given: cs.dags.Graph(TIMES, **given))
     assert "rule" in said(lambda: profiles.Slowdowns(TIMES, wrong))
+
+
+@pytest.mark.parametrize("wrong", [5, len, [1]], ids=lambda value: type(value).__name__)
+def test_snapshots(wrong):
+    assert "expected a file or a folder" in said(lambda: cs.cluster.when(wrong))

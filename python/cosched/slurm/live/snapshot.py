@@ -125,6 +125,8 @@ class Snapshot:
         InvalidInstance
             No such file, or it is damaged: names the file and the place.
         """
+        if not isinstance(path, (str, PathLike)):
+            raise InvalidInstance(f"snapshot = {shorten(path)}: expected a file or a folder")
         try:
             if Path(path).is_file():
                 return _of_file(path)
