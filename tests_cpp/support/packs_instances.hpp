@@ -4,13 +4,27 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
+#include "cosched/packs/model/coschedule.hpp"
 #include "cosched/packs/model/instance.hpp"
 
 namespace cosched::packs::testing {
+
+/// Throws when `coschedule` is none of this instance: as pack_costs, and where a pack has more
+/// than k tasks or p processors.
+inline void require_valid(const Instance& instance, const Coschedule& coschedule) {
+  pack_costs(instance, coschedule.pack_of, coschedule.procs);
+  for (const std::vector<int>& pack : members(coschedule.pack_of)) {
+    long long used = 0;
+    for (const int i : pack) used += coschedule.procs[i];
+    if (static_cast<int>(pack.size()) > instance.max_tasks() || used > instance.procs())
+      throw std::runtime_error("a pack has too many tasks, or too many processors");
+  }
+}
 
 inline constexpr double kRounding = 1e-12;  // of the sums of exhaustive search
 

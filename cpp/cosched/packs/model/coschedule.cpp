@@ -189,19 +189,6 @@ Coschedule with_procs(const Instance& instance, const Packs& packs, const std::v
   return result;
 }
 
-void require_valid(const Instance& instance, const Coschedule& coschedule) {
-  pack_costs(instance, coschedule.pack_of, coschedule.procs);
-  const Packs packs = members(coschedule.pack_of);
-  for (std::size_t pack = 0; pack < packs.size(); ++pack) {
-    long long used = 0;
-    for (const int i : packs[pack]) used += coschedule.procs[i];
-    if (static_cast<int>(packs[pack].size()) > instance.max_tasks() || used > instance.procs())
-      throw InvalidInstance("pack " + to_string(pack) + " has " + to_string(packs[pack].size()) +
-                            " tasks on " + to_string(used) + " processors: expected at most " +
-                            to_string(instance.max_tasks()) + " on " + to_string(instance.procs()));
-  }
-}
-
 double packing_ratio(const Instance& instance, const Coschedule& coschedule) {
   const Times& times = instance.times();
   double work = 0;

@@ -65,10 +65,6 @@ std::vector<Run> as_pack(const Instance& instance, const std::vector<int>& tasks
 /// 0..n-1; throws InvalidInstance as pack_costs.
 Coschedule with_procs(const Instance& instance, const Packs& packs, const std::vector<int>& procs);
 
-/// Throws InvalidInstance when `coschedule` is none of this instance: as pack_costs, and a pack
-/// with more than k tasks or p processors.
-void require_valid(const Instance& instance, const Coschedule& coschedule);
-
 /// Work done over processor time paid for: sum_i w_i(sigma_i) / (p cost), in 0..1.
 double packing_ratio(const Instance& instance, const Coschedule& coschedule);
 
