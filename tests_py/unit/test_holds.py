@@ -99,6 +99,36 @@ def test_use_of_each_resource(read):
     np.testing.assert_allclose(table.peak, [96 / 112, 0.7, 0.5, 0.5, 1])
 
 
+CONF = """SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+GresTypes=gpu
+NodeName=a[1-2] CPUs=4 RealMemory=4000 Gres=gpu:2
+NodeName=b[1-2] CPUs=4 RealMemory=4000
+PartitionName=p Nodes=ALL Default=YES
+"""
+
+
+def without_memory(tmp_path, *cells):
+    """Jobs on a Slurm that hands out no memory: nodes and CPUs of each."""
+    (tmp_path / "slurm.conf").write_text(CONF)
+    begin = "COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:00|01:00:00"
+    rows = [f"{k}|{begin}|{n}|{c}|cpu={c},mem=8000M,node={n}" for k, (n, c) in enumerate(cells)]
+    (tmp_path / "jobs.txt").write_text("\n".join([COLUMNS + "AllocTRES", *rows]) + "\n")
+    return cs.cluster.from_sacct(tmp_path / "jobs.txt", tmp_path / "slurm.conf")
+
+
+@pytest.mark.parametrize("policy", ["FCFS", "EASY", "conservative", "as-logged"])
+def test_where_no_job_asks_for_what_counts_cores_are_handed_out(tmp_path, policy):
+    result = cs.cluster.solve(without_memory(tmp_path, (2, 4)), policy)
+    result.schedule.validate()
+    assert result.schedule.to_frame().units[0] == (0, 1, 2, 3)
+
+
+def test_nobody_waits_for_memory_that_is_not_handed_out(tmp_path):
+    table = cs.cluster.solve(without_memory(tmp_path, (1, 16), (1, 16)), "EASY").by("resource")
+    assert table.set_index("resource").waited_hours[["cores", "memory_gb"]].tolist() == [1, 0]
+
+
 def test_use_where_little_is_known():
     jobs = {"submit": [0, 0], "tasks": [1, 2], "cpu": [1, 0.5], "memory": [1, 1],
             "runtime": [60.0, 30.0]}  # fmt: skip

@@ -32,6 +32,19 @@ def test_jobs_that_run_hold_their_nodes():
         ({"start": [5]}, "expected seconds <= 0"),
         ({"job": ["a", "a"], "nodes": [[0], [1]], "start": [0, 0], "limit": [9, 9]}, "twice"),
         ({"nodes": ["n1"]}, "no such node"),
+        ({"nodes": ["²"]}, "no such node"),
+        ({"nodes": ["9"]}, r"running\[0\]: nodes: node '9': the machine has 2"),
+        ({"nodes": [[2]]}, r"running\[0\]: nodes: node 2: the machine has 2"),
+        ({"nodes": [[-1]]}, r"running\[0\]: nodes: node = -1: expected at least 0"),
+        ({"nodes": [[0.5]]}, r"nodes: node = 0.5: expected an integer"),
+        ({"nodes": [[0, 0]]}, "node 0 is there twice"),
+        ({"nodes": [(0, 1)]}, r"nodes = \(0, 1\): job 'a' has 1 tasks: expected at most as many"),
+        ({"nodes": [None]}, r"running\[0\]: nodes = None: expected a host list"),
+        ({"nodes": [True]}, r"node = True: expected an integer"),
+        ({"nodes": [{0: "x"}]}, r"cores of node 0 = 'x': expected an integer"),
+        ({"start": ["x"]}, r"running\[0\]: start = 'x': expected a number"),
+        ({"start": 0}, r"running\['start'\] = 0: expected a value a row"),
+        ({"limit": [9, 9]}, "running: limit has 2 rows, job has 1"),
     ],
 )
 def test_bad_running_tables(change, said):
@@ -39,6 +52,29 @@ def test_bad_running_tables(change, said):
     running = {"job": ["a"], "nodes": [[0]], "start": [0], "limit": [9], **change}
     with pytest.raises(InvalidInstance, match=said):
         cs.cluster.Instance(jobs, nodes=2, running=running)
+
+
+@pytest.mark.parametrize("column", ["submit", "runtime", "estimate", "id"])
+def test_bad_jobs_beside_running_ones(column):
+    jobs = {"id": [1, 2], "submit": [0, 0], "tasks": [1, 1], "cpu": [1, 1], "memory": [1, 1],
+            "runtime": [9, 9], column: [[1], 0]}  # fmt: skip
+    running = {"job": [1], "nodes": [0], "start": [0], "limit": [9]}
+    with pytest.raises(InvalidInstance, match=column):
+        cs.cluster.Instance(jobs, nodes=2, running=running)
+
+
+def test_a_node_that_the_machine_beside_it_lacks(tmp_path):
+    machine = conf(tmp_path, "NodeName=n[1-2] CPUs=4\nPartitionName=p Nodes=ALL\n")
+    running = {"job": [0], "nodes": [5], "start": [0], "limit": [9]}
+    inst = cs.cluster.Instance(columns(tasks=[1], runtime=[9]), nodes=8, running=running)
+    with pytest.raises(InvalidInstance, match="job 0: node 5: the machine has 2"):
+        cs.cluster.slurm_backfill(inst, machine=machine)
+
+
+def test_a_plain_number_is_that_node():
+    jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [9]}
+    running = {"job": [0], "nodes": [1], "start": [0], "limit": [9]}
+    assert cs.cluster.Instance(jobs, nodes=2, running=running).held() == [[1]]
 
 
 def columns(**more):

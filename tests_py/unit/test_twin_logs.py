@@ -8,6 +8,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.cluster.schedule.held import check_held_by_cores
 from cosched.errors import InfeasibleError, InvalidSchedule
 
 CONF = """ClusterName=t
@@ -246,3 +247,24 @@ def test_the_validator_looks_into_the_log(read, log, conf, units, match):
     wrong = cs.cluster.Schedule.from_dict(inst, data)
     with pytest.raises(InvalidSchedule, match=match):
         wrong.validate()
+
+
+@pytest.mark.parametrize("cpus", [1, 4])
+@pytest.mark.parametrize("select", ["linear", "cons_tres\nSelectTypeParameters=CR_Core"])
+def test_a_job_gets_a_node_with_its_gpus(tmp_path, select, cpus):
+    """Where nodes are whole, and where each has but one core, too."""
+
+    def machine(first, others):
+        (tmp_path / "slurm.conf").write_text(
+            f"SelectType=select/{select}\nGresTypes=gpu\nNodeName=a CPUs={cpus} Gres=gpu:{first}\n"
+            f"NodeName=b[1-2] CPUs={cpus} Gres=gpu:{others}\nPartitionName=p Nodes=ALL\n"
+        )
+        return cs.cluster.Machine.read(tmp_path / "slurm.conf")
+
+    jobs = {"id": [1, 2, 3], "submit": [0, 10, 20], "tasks": [cpus] * 3, "cpu": [1] * 3,
+            "memory": [1] * 3, "runtime": [600] * 3, "gpus": [0, 0, 2]}  # fmt: skip
+    result = solved(cs.cluster.Instance(jobs, 3 * cpus, machine=machine(4, 0)), seed=1)
+    assert result.schedule.to_frame().units[2] == tuple(range(cpus))
+    assert not any("not handed out" in note for note in result.instance.notes)
+    with pytest.raises(InvalidSchedule, match=r"(?i)gpus"):
+        check_held_by_cores(result.instance, result.schedule.rows, machine(1, 4))

@@ -13,7 +13,7 @@ import numpy as np
 from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.instance.arguments import columns_of, notes_of, parts_of
-from cosched.cluster.instance.running import check_room, held_units, with_running
+from cosched.cluster.instance.running import check_room, held_units, unit_counts, with_running
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.site import counted, resources_of, site_of
 from cosched.core.arrays import any_array, integer, integer_array, nonnegative
@@ -115,7 +115,8 @@ class Instance(core.Instance):
             raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
         if running is not None:
             names = machine.slurm.names if machine is not None and machine.slurm else ()
-            jobs = with_running(jobs, running, names)
+            count = len(unit_counts(integer(nodes, "nodes", 1), machine))
+            jobs = with_running(jobs, running, count, names)
         columns, facts, uncut = columns_of(jobs, machine)
         inner = _core.cluster.Instance(
             columns.get("eligible", columns["submit"]), columns["tasks"], columns["cpu"],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched.cluster.machine.host_lists import hosts
-from cosched.core.arrays import nonnegative, real
+from cosched.core.arrays import INT_MAX, integer, nonnegative, real, real_array
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -17,16 +18,16 @@ if TYPE_CHECKING:
 _COLUMNS = ("job", "nodes", "start", "limit")
 
 
-def with_running(jobs: Any, running: Any, names: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Columns of the jobs in which those of the table ``job, nodes, start, limit`` run at second 0.
+def with_running(
+    jobs: Any, running: Any, count: int, names: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Columns of the jobs in which those of the table ``job, nodes, start, limit`` run at second 0,
+    on some of `count` nodes.
 
     They have ``running``, ``ran`` (s so far) and ``held`` (cores by node, as ``0:4;2:1``); their
     ``runtime`` and ``estimate`` are what is left of them, as of a part of a log.
     """
-    columns = {name: np.array(jobs[name]) for name in jobs}
-    for name in ("submit", "runtime"):
-        if name not in columns:
-            raise InvalidInstance(f"jobs: no column {name!r}")
+    columns = _columns_of(jobs)
     rows = len(columns["submit"])
     ids = columns.get("id", np.arange(rows))
     places = {str(one): row for row, one in enumerate(ids.tolist())}
@@ -35,13 +36,10 @@ def with_running(jobs: Any, running: Any, names: tuple[str, ...] = ()) -> dict[s
     lacking = next((name for name in _COLUMNS if name not in running), None)
     if lacking is not None:
         raise InvalidInstance(f"running: no column {lacking!r}: expected {', '.join(_COLUMNS)}")
-    columns["runtime"] = columns["runtime"].astype(float)
-    columns["estimate"] = np.array(columns.get("estimate", columns["runtime"]), dtype=float)
     columns["running"] = np.zeros(rows, dtype=bool)
     columns["ran"] = np.zeros(rows)
     held = [""] * rows
-    table = zip(*(list(running[name]) for name in _COLUMNS), strict=True)
-    for number, (job, nodes, start, limit) in enumerate(table):
+    for number, (job, nodes, start, limit) in enumerate(_rows_of(running)):
         place = f"running[{number}]"
         row = places.get(str(job))
         if row is None:
@@ -52,30 +50,89 @@ def with_running(jobs: Any, running: Any, names: tuple[str, ...] = ()) -> dict[s
         if ran < 0:
             raise InvalidInstance(f"{place}: start = {-ran:g}: expected seconds <= 0")
         columns["running"][row], columns["ran"][row] = True, ran
-        columns["submit"] = columns["submit"].astype(float)
         columns["submit"][row] = 0.0
         columns["runtime"][row] = max(columns["runtime"][row] - ran, 0.0)
         columns["estimate"][row] = max(nonnegative(limit, f"{place}: limit") - ran, 0.0)
-        held[row] = _text(nodes, names, place)
+        own = _held(nodes, names, f"{place}: nodes", count)
+        tasks = columns.get("tasks", np.zeros(0))
+        known = tasks.dtype.kind in "iuf" and tasks.shape == (rows,)  # else refused as a column
+        if known and len(own) > tasks[row]:
+            raise InvalidInstance(
+                f"{place}: nodes = {shorten(nodes)}: job {shorten(job)} has {tasks[row]:g} "
+                "tasks: expected at most as many nodes"
+            )
+        held[row] = ";".join(f"{node}:{cores}" for node, cores in own)
     columns["held"] = np.array(held)
     if "eligible" in columns:
         columns["eligible"] = np.where(columns["running"], 0.0, columns["eligible"])
     return columns
 
 
-def _text(nodes: Any, names: tuple[str, ...], place: str) -> str:
-    """Cores by node; a node without a number of cores is held whole."""
+def _columns_of(jobs: Any) -> dict[str, np.ndarray]:
+    """Columns of the jobs, with ``estimate``; those that are changed here are numbers, as many as
+    there are jobs."""
+    columns = {name: _array(jobs[name], f"jobs[{name!r}]") for name in jobs}
+    for name in ("submit", "runtime"):
+        if name not in columns:
+            raise InvalidInstance(f"jobs: no column {name!r}")
+    columns.setdefault("estimate", columns["runtime"])
+    for name in ("submit", "runtime", "estimate"):
+        columns[name] = real_array(columns[name], f"jobs[{name!r}]", 1)
+    rows = len(columns["submit"])
+    for name in ("id", "runtime", "estimate", "eligible"):
+        if name in columns and len(columns[name]) != rows:
+            raise InvalidInstance(f"jobs: {name} has {len(columns[name])} rows, submit has {rows}")
+    return columns
+
+
+def _array(values: Any, name: str) -> np.ndarray:
+    try:
+        return np.array(values)
+    except ValueError:
+        raise InvalidInstance(f"{name}: expected one value a row") from None
+
+
+def _rows_of(running: Any) -> Iterable[tuple]:
+    """Rows of the table, whose columns are of one length."""
+    columns = []
+    for name in _COLUMNS:
+        values = running[name]
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InvalidInstance(f"running[{name!r}] = {shorten(values)}: expected a value a row")
+        columns.append(list(values))
+        if len(columns[-1]) != len(columns[0]):
+            raise InvalidInstance(
+                f"running: {name} has {len(columns[-1])} rows, job has {len(columns[0])}"
+            )
+    return zip(*columns, strict=True)
+
+
+def _held(nodes: Any, names: tuple[str, ...], place: str, count: int) -> list[tuple[int, int]]:
+    """(node, cores) in the order of nodes; one without a number of cores is held whole: 0."""
     numbers = {name: k for k, name in enumerate(names)}
     if isinstance(nodes, str):
-        nodes = hosts(nodes, f"{place}: nodes")
+        nodes = hosts(nodes, place)
+    elif isinstance(nodes, (int, np.integer)):  # a plain number: that node
+        nodes = [nodes]
+    if not isinstance(nodes, Iterable):
+        raise InvalidInstance(
+            f"{place} = {shorten(nodes)}: expected a host list, numbers of nodes, or cores by node"
+        )
     pairs = nodes.items() if isinstance(nodes, Mapping) else ((node, 0) for node in nodes)
-    found = []
+    found: dict[int, int] = {}
     for node, cores in pairs:
         number = numbers.get(node, node) if isinstance(node, str) else node
-        if isinstance(number, str) and not number.isdigit():
-            raise InvalidInstance(f"{place}: nodes: {shorten(node)}: the machine has no such node")
-        found.append((int(number), int(cores)))
-    return ";".join(f"{node}:{cores}" for node, cores in sorted(found))
+        if isinstance(number, str):
+            if not re.fullmatch("[0-9]{1,9}", number):
+                raise InvalidInstance(f"{place}: {shorten(node)}: the machine has no such node")
+            number = int(number)
+        number = integer(number, f"{place}: node", 0, INT_MAX)
+        if number >= count:
+            raise InvalidInstance(f"{place}: node {shorten(node)}: the machine has {count}")
+        if number in found:
+            raise InvalidInstance(f"{place}: node {shorten(node)} is there twice")
+        found[number] = integer(cores, f"{place}: cores of node {shorten(node)}")
+    return sorted(found.items())
 
 
 def held_of(text: str) -> list[tuple[int, int]]:

@@ -51,7 +51,12 @@ def waited_for(instance: Instance, start: np.ndarray, end: np.ndarray) -> dict[s
     """
     cells, allowed, _ = instance.layout()
     masks = allowed if len(cells) else np.ones(len(instance), dtype=np.uint64)
-    known = [(name, amount) for name, most, amount in resources(instance) if most > 0]
+    handed_out = ("nodes", "cores", *(instance.machine.counts if instance.machine else ()))
+    known = [
+        (name, amount)
+        for name, most, amount in resources(instance)
+        if most > 0 and name.partition(":")[0] in handed_out
+    ]
     there = Capacity(instance)
     hours = {name: 0.0 for name, _ in known}
     for mask in np.unique(masks[start > instance.column("eligible")]):

@@ -40,7 +40,9 @@ def check_held(instance: Instance, rows: Any) -> None:
     place = _Nodes(machine)
     row = np.repeat(np.arange(len(count)), count)
     row, node, cores = _pieces(row, place.of_core[rows.unit], place.count)
-    job, counting = rows.task, _counting(instance, machine)
+    job = rows.task
+    # Where no job asks for any of it, cores of the machine as a whole are handed out.
+    counting = [name for name in _counting(instance, machine) if _amount(instance, name).any()]
     check_features(instance, place.features, job, row, node, running(instance)[job])
     if not counting:
         return
@@ -81,7 +83,8 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
     say, what slurm.conf gives it. Its nodes have its features, where any node has them. All GPUs of
     a job on one node are there; a job on several has one of each (if it has so many), and where the
     others are nobody says: all nodes that such jobs may use are checked together. A job that is
-    suspended keeps what it has. How many nodes are whole is the business of who checks cores.
+    suspended keeps what it has. How many nodes are whole is the business of who checks cores; each
+    has a job's part of its GPUs.
     """
     if machine.slurm is None or instance.nodes != machine.cores:
         return
@@ -102,6 +105,7 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
 
     check_features(instance, place.features, job, row, node, first, roomy)
     if machine.slurm.whole:
+        _check_whole(instance, place, job, row, node, first)
         return
     check_alone(instance, rows, row, node)
     check_counts(instance, job, np.bincount(row, minlength=len(job)), first)
@@ -127,6 +131,28 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
         _check_types(instance, place, job, _Held(row, node, each, rows.start, until))
         check("gpus", each)
         _check_together(instance, place, job, rows, until, row, node, amount * ~first)
+
+
+def _check_whole(
+    instance: Instance, place: _Nodes, job: Any, row: Any, node: Any, first: Any
+) -> None:
+    """Whole nodes have the GPUs of their jobs, an equal part each, where any node has so many."""
+    amount = _amount(instance, "gpus")[job]
+    parts = np.maximum(np.bincount(row, minlength=len(job)), 1)
+    each = np.where(amount > 0, np.maximum(amount // parts, 1), 0)
+    placed = [texts_of(instance, name)[job] != "" for name in ("constraint", "nodelist", "exclude")]
+    each[np.any(placed, axis=0) | first] = 0  # there may be none with both
+    kinds = _masks_and_types(instance, "gpus")[1][job]
+    for kind, least in sorted({*zip(kinds.tolist(), each.tolist(), strict=True)}):
+        having = (place.capacity["gpus"] >= least) & place.has_type(kind)
+        mine = (kinds == kind) & (each == least)
+        wrong = mine[row] & ~having[node]
+        if least and having.any() and wrong.any():
+            k = int(np.argmax(wrong))
+            raise InvalidSchedule(
+                f"job {instance.ids[job[row[k]]]} is on node {node[k]} with "
+                f"{place.capacity['gpus'][node[k]]:g} GPUs: expected {least:g}"
+            )
 
 
 def _until(rows: Any) -> np.ndarray:

@@ -183,6 +183,12 @@ class CoreForm:
         """What :meth:`places` gave, of these hosts only, or of all others."""
         spans = self.nodes(text, "nodelist" if within else "exclude")
         nodes = {k for first, last in spans for k in range(first, last)}
+        return self.of_these(places, nodes, within=within)
+
+    def of_these(
+        self, places: Mapping[str, Any], nodes: set[int], *, within: bool
+    ) -> dict[str, Any]:
+        """What :meth:`places` gave, of these nodes only, or of all others."""
 
         def kept(spans: Spans) -> int:
             inside = (k for first, last in spans for k in range(first, last))

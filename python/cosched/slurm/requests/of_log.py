@@ -122,11 +122,15 @@ def requests_of_log(
         return Requests(), []
     notes: list[str] = []
     given: dict[str, list] = {}
+    of_each = np.zeros(len(room.part), dtype=np.int64)  # GPUs that a job wants of whole nodes
     if room.shared:
         given |= _memory_asked(room, settings, notes) | _gpus_asked(room.instance, machine, notes)
         given["nodes"] = [count or None for count in room.counts().tolist()]
-    elif machine.gpus and "gpus" in room.instance.known:
-        notes.append("gpus: nodes are whole here, so that they are not handed out")
+    elif machine.gpus and (counts := gpus_of_jobs(room.instance)).any():
+        notes.append(
+            "gpus: nodes are whole here: a job gets nodes with as many as it wants of each"
+        )
+        of_each = np.where(counts > 0, np.maximum(counts // room.nodes_of_jobs(), 1), 0)
     form = _LogForm(machine, memory="memory" in given)
     owners, accounts, said = owners_of(room.instance, machine, settings, approximate)
     if owners is not None:
@@ -136,6 +140,7 @@ def requests_of_log(
     beside, left = asked_beside(room.instance, settings.licences)
     tasks = room.instance.column("tasks").astype(np.int64).tolist()
     names = list(room.parts)
+    types = _gpu_types(room.instance)
     jobs = {}
     for row, (cores, part) in enumerate(zip(tasks, room.part.tolist(), strict=True)):
         asked = {key: column[row] for key, column in given.items()}
@@ -143,7 +148,10 @@ def requests_of_log(
         # One that asks for nothing beside its cores may have them anywhere.
         some = form.memory_counts or any(map(asked.get, ("gpus", "nodes", "exclusive", "nodelist")))
         own = Request(cores=cores if some else None, partition=names[part], **asked)
-        if job := form.of(own):
+        job = form.of(own)
+        if of_each[row]:
+            job |= form.with_gpus(job, int(of_each[row]), types[row])
+        if job:
             jobs[row] = job
     return form.together(jobs, **accounts), notes + form.notes() + left + said
 
@@ -155,6 +163,8 @@ class _LogForm(CoreForm):
     def __init__(self, machine: Machine, memory: bool) -> None:
         super().__init__(machine, memory=memory)
         self._lost, self._hosts = Counter[str](), Counter[str]()
+        self._gpus_of_nodes = np.array(gpus_of_nodes(machine), dtype=np.int64)
+        self._with_gpus: dict[tuple, dict[str, Any]] = {}
 
     def places(self, text: str, least: int) -> dict[str, Any]:
         try:
@@ -174,6 +184,20 @@ class _LogForm(CoreForm):
             pass
         self._hosts[f"{'nodelist' if within else 'exclude'} {text}"] += 1
         return dict(places)
+
+    def with_gpus(self, places: Mapping[str, Any], least: int, kind: str) -> dict[str, Any]:
+        """What :meth:`places` gave, of nodes with so many GPUs of this type."""
+        here = {name: places[name] for name in ("set", "alternatives") if name in places}
+        key = (str(here), least, kind)
+        if key not in self._with_gpus:
+            mine = [name == kind or kind not in self.gpu_types for name in self.gpu_types]
+            having = np.flatnonzero(self._gpus_of_nodes[mine].sum(axis=0) >= least)
+            self._with_gpus[key] = self.of_these(here, set(having.tolist()), within=True)
+        found = self._with_gpus[key]
+        if not self.no_place(found):
+            return found
+        self._hosts[f"{least} GPUs {kind}".strip() + " of each node"] += 1
+        return here
 
     def notes(self) -> list[str]:
         lost = {f"constraint {shorten(text)}": n for text, n in self._lost.items() if n}
@@ -211,14 +235,13 @@ def _memory_asked(room: Room, settings: SlurmSettings, notes: list[str]) -> dict
 def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[str, list]:
     if "gpus" not in instance.known:
         return {}
-    counts = np.nan_to_num(instance.column("gpus")).astype(np.int64)
+    counts = gpus_of_jobs(instance)
     types = gpu_types_of(machine)
     if not types:
         if (counts > 0).any():
             notes.append("gpus: the machine has none, so that they are not handed out")
         return {}
-    named = "gpu_type" in instance.known
-    names = instance.column("gpu_type").astype(str) if named else np.full(len(counts), "")
+    names = _gpu_types(instance)
     of_node = np.ones(len(counts), dtype=np.int64)
     if "gpus_per" in instance.known and "nodes" in instance.known:
         by_node = (instance.column("gpus_per").astype(str) == "node") & (
@@ -227,8 +250,20 @@ def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[
         of_node = np.where(by_node, np.nan_to_num(instance.column("nodes")), 1).astype(np.int64)
     return {"gpus": [
         Gpus(count // of, name if name in types else None, of > 1) if count > 0 else None
-        for count, name, of in zip(counts.tolist(), names.tolist(), of_node.tolist(), strict=True)
+        for count, name, of in zip(counts.tolist(), names, of_node.tolist(), strict=True)
     ]}  # fmt: skip
+
+
+def gpus_of_jobs(instance: Instance) -> np.ndarray:
+    """How many each job asks for."""
+    if "gpus" not in instance.known:
+        return np.zeros(len(instance), dtype=np.int64)
+    return np.nan_to_num(instance.column("gpus")).astype(np.int64)
+
+
+def _gpu_types(instance: Instance) -> list[str]:
+    known = "gpu_type" in instance.known
+    return instance.column("gpu_type").astype(str).tolist() if known else [""] * len(instance)
 
 
 def gpus_of_nodes(machine: Machine) -> list[list[int]]:
@@ -252,7 +287,11 @@ def with_running(
     rows = np.flatnonzero(instance.column("running")).tolist()
     for row in sorted(rows, key=lambda row: texts is None or not texts[row]):
         held = held_of(texts[row]) if texts is not None else []
-        held = [(n, c or int(room.node_cores[n])) for n, c in held if n < len(free)]
+        if held and held[-1][0] >= len(free):
+            raise InvalidInstance(
+                f"running: job {instance.ids[row]}: node {held[-1][0]}: the machine has {len(free)}"
+            )
+        held = [(n, c or int(room.node_cores[n])) for n, c in held]
         held = held or room.first_free(row, free)
         for node, cores in held:
             free[node] -= cores

@@ -23,6 +23,7 @@ from cosched.slurm.requests.columns import columns_of, ran_before, require_times
 from cosched.slurm.requests.core_form import Requests
 from cosched.slurm.requests.of_log import (
     Room,
+    gpus_of_jobs,
     gpus_of_nodes,
     partitions_of_jobs,
     requests_of_log,
@@ -63,7 +64,9 @@ class Twin:
         self.node_cores = node_cores_of(instance, machine)
         #: Jobs have cores of their own, several on a node; else whole nodes.
         self.shared = not settings.whole and (
-            bool((self.node_cores > 1).any()) or settings.memory_counts
+            bool((self.node_cores > 1).any())
+            or settings.memory_counts
+            or (machine is not None and machine.gpus > 0 and bool(gpus_of_jobs(instance).any()))
         )
         self.machine = machine
         self.parts = parts_of(machine, len(self.node_cores))
