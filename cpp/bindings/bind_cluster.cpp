@@ -308,7 +308,7 @@ void bind_measures(py::module_& module) {
         for (const auto& [held, capacity] : resources) known.push_back({to_reals(held), capacity});
         const bound::StretchBound bound =
             released([&] { return bound::max_stretch_bound(instance, known, threshold); });
-        return py::make_tuple(bound.value, bound.tests);
+        return py::make_tuple(bound.value, bound.tests, bound.exact);
       },
       py::arg("instance"), py::arg("threshold"), py::arg("resources"));
   module.def(

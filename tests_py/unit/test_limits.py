@@ -231,3 +231,14 @@ def test_highs_in_a_process_of_its_own_gives_the_same_and_can_be_ended(monkeypat
     monkeypatch.setattr("cosched.dags.bounds.highs._CHILD", "raise SystemExit('HiGHS: unbounded')")
     with pytest.raises(cs.SolverError, match="HiGHS: unbounded"):
         cs.dags.hlp(make(), method="highs")
+
+
+def test_a_stretch_bound_that_a_limit_ends_says_what_was_proved():
+    jobs = {"submit": [0.0, 0.0], "tasks": [1, 1], "cpu": [1, 1], "memory": [1, 1],
+            "runtime": [100.0, 100.0]}  # fmt: skip
+    inst = cs.cluster.Instance(jobs, nodes=1)
+    with cs.time_limit(0.0):
+        found = cs.cluster.max_stretch_bound(inst)
+    assert (found.method, found.status, found.value) == ("max-stretch so far", "time_limit", 1.0)
+    exact = cs.cluster.max_stretch_bound(inst)
+    assert (exact.method, exact.status, round(exact.value, 6)) == ("max-stretch", "ok", 2.0)

@@ -9,6 +9,8 @@ from cosched.core.arrays import real
 
 #: Shortest time of the bounded stretch (s).
 THRESHOLD = 10.0
+#: The method of a bound that a time limit ended before it was exact.
+SO_FAR = "max-stretch so far"
 
 
 def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bound:
@@ -26,11 +28,13 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
     -------
     Bound
         At least 1. Exact to 1e-9 relative, approached from the infeasible side, so that the
-        returned value is a bound.
+        returned value is a bound; where a time limit comes first, what was proved until then, whose
+        method is ``"max-stretch so far"`` and whose status is ``"time_limit"``.
 
     Notes
     -----
-    Usable for 10,000 jobs and more.
+    Usable for 10,000 jobs and more. Jobs that were submitted one after the other come first, in
+    blocks: what they need alone is a bound.
 
     References
     ----------
@@ -48,8 +52,8 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
     limit = real(threshold, "threshold")
     mine = instance.measured
     resources = [(held[mine], most) for held, most in instance.resources()]
-    value, _ = _core.cluster.max_stretch_bound(_measured(instance)._core, limit, resources)
-    return Bound(value, "max-stretch")
+    value, _, exact = _core.cluster.max_stretch_bound(_measured(instance)._core, limit, resources)
+    return Bound(value, "max-stretch") if exact else Bound(value, SO_FAR, "time_limit")
 
 
 def _measured(instance: Instance) -> Instance:

@@ -2,11 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "cosched/cluster/batch/conservative.hpp"
 #include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/batch/node_book.hpp"
 #include "cosched/cluster/batch/node_plan.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/rng.hpp"
 
 namespace cosched::cluster::batch {
 namespace {
@@ -151,13 +156,107 @@ TEST(NodePlan, TheEarliestStartOnNodesThatStayFree) {
   EXPECT_EQ(plan.earliest(3, need, 8, 10).start, 10);
   EXPECT_TRUE(plan.earliest(3, need, 8, 10).share.empty());
   plan.advance(8);
-  EXPECT_FALSE(plan.room(8, need, 10));
-  EXPECT_TRUE(plan.room(8, need, 11));
   plan.change(7, 20, second, +1);
   EXPECT_EQ(plan.earliest(8, need, 8, kInfinity).start, 8);
   const Placement both{{0, {100, 4, 0}}, {1, {100, 4, 0}}};
   plan.reset(8, {{30, &both}, {8, &both}});
   EXPECT_EQ(plan.earliest(8, need, 8, kInfinity).start, 30);
+}
+
+// A plan as a list of shares, looked at second by second.
+struct ListOfShares {
+  struct Taken {
+    double begin, end;
+    Placement share;
+  };
+  const Site& site;
+  std::vector<Taken> all;
+
+  NodePlan::Slot earliest(double now, const Need& need, double length, double before) const {
+    for (double start = now; start < before; ++start) {
+      Free least_free = site.all();
+      for (double time = start; time < start + length; ++time) {
+        Free free = site.all();
+        for (const Taken& one : all)
+          if (one.begin <= time && time < one.end)
+            for (const Piece& piece : one.share) free[piece.node] -= piece.held;
+        for (std::size_t k = 0; k < free.size(); ++k) least_free[k] = least(least_free[k], free[k]);
+      }
+      Placement share;
+      if (site.place(need, least_free, need.cells, 0, &share)) return {start, share};
+    }
+    return {before, {}};
+  }
+};
+
+// Jobs of all kinds of needs come, end early, and are moved forward: each slot is the list's, and whoever
+// is said to be stuck has no sooner one.
+TEST(NodeBook, PlansAsAListOfSharesDoes) {
+  Rng rng(7);
+  int moved = 0, stuck = 0;
+  for (int round = 0; round < 60; ++round) {
+    Site::Asked asked;
+    std::vector<BatchJob> jobs;
+    for (int job = 0; job < 14; ++job) {
+      asked.tasks.push_back(1 + static_cast<int>(rng.below(6)));
+      asked.parts.push_back(static_cast<int>(rng.below(4)));
+      asked.gpus.push_back(rng.below(4) == 0 ? 1 : 0);
+      asked.memory.push_back(static_cast<double>(20 * rng.below(4)));
+      asked.cells.push_back(rng.below(4) == 0 ? 1 : kAny);
+      asked.gpu_types.push_back(kAny);
+      jobs.push_back({0, 0, static_cast<double>(3 + 2 * rng.below(3)), asked.tasks.back(), job});
+    }
+    const Site site(three_nodes(), asked);
+    const auto& unfit = site.unfit();
+    NodeBook book(site, jobs);
+    ListOfShares list{site, {}};
+    std::vector<int> ranks;  // of each in the list
+    for (int rank = 0; rank < 14; ++rank) {
+      if (std::count(unfit.begin(), unfit.end(), rank)) continue;
+      const double length = jobs[rank].expected;
+      const auto slot = book.earliest(rank, 0);
+      const auto same = list.earliest(0, site.need(rank), length, 1000);
+      ASSERT_EQ(slot.start, same.start);
+      ASSERT_TRUE(std::equal(
+          slot.share.begin(), slot.share.end(), same.share.begin(), same.share.end(),
+          [](const Piece& a, const Piece& b) { return a.node == b.node && a.held == b.held; }));
+      book.plan.change(slot.start, slot.start + length, slot.share, -1);
+      list.all.push_back({slot.start, slot.start + length, slot.share});
+      ranks.push_back(rank);
+    }
+    for (double now = 1; now < 12; ++now) {
+      book.plan.advance(now);
+      for (auto& one : list.all)  // somebody who runs ends
+        if (one.begin < now && now < one.end && rng.below(2)) {
+          book.plan.change(now, one.end, one.share, +1);
+          book.given(one.share);
+          one.end = now;
+        }
+      for (std::size_t k = 0; k < ranks.size(); ++k) {
+        auto& own = list.all[k];
+        if (own.begin < now) continue;
+        const double start = std::exchange(own.begin, own.end), length = own.end - start;
+        const auto same = list.earliest(now, site.need(ranks[k]), length, start);
+        own.begin = start;
+        if (book.stuck(ranks[k], now, {start, own.share})) {
+          ++stuck;
+          ASSERT_EQ(same.start, start);
+          continue;
+        }
+        book.plan.change(start, own.end, own.share, +1);
+        const auto slot = book.sooner(ranks[k], now, start);
+        ASSERT_EQ(slot.start, same.start);
+        if (slot.start < start) {
+          ++moved;
+          book.given(own.share);
+          own = {slot.start, slot.start + length, slot.share};
+        }
+        book.plan.change(own.begin, own.end, own.share, -1);
+      }
+    }
+  }
+  EXPECT_GT(moved, 100);
+  EXPECT_GT(stuck, 200);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cosched/cluster/batch/events.hpp"
-#include "cosched/cluster/batch/node_plan.hpp"
+#include "cosched/cluster/batch/node_book.hpp"
 #include "cosched/cluster/batch/profile.hpp"
 
 namespace cosched::cluster::batch {
@@ -18,7 +18,7 @@ std::vector<BatchJob> planned_jobs(const Instance& instance, Estimates estimates
   return jobs;
 }
 
-// A plan and what is free now, in nodes of cells.
+// A plan and what is free now, in nodes of cells: the counterpart of NodeBook.
 class CellBook {
  public:
   using Plan = Profile;
@@ -36,11 +36,13 @@ class CellBook {
   // The same if it is before that start, else any that is not.
   Plan::Slot sooner(int rank, double now, double) { return earliest(rank, now); }
   // Whether it is sure that no start before its own is there.
-  bool stuck(int rank, double now, double start) {
+  bool stuck(int rank, double now, const Plan::Slot& own) {
     const BatchJob& job = jobs_[rank];
-    return free_.size() == 1 ? plan.sooner(now, job.tasks, job.expected, start) == start
-                             : !plan.room(job.tasks, start);
+    return free_.size() == 1 ? plan.sooner(now, job.tasks, job.expected, own.start) == own.start
+                             : !plan.room(job.tasks, own.start);
   }
+  void given(const Share&) {}
+  void restarted() {}
   bool fits(const Share& share) const {
     for (std::size_t c = 0; c < free_.size(); ++c)
       if (share[c] > free_[c]) return false;
@@ -56,44 +58,6 @@ class CellBook {
   const Layout& layout_;
   const std::vector<BatchJob>& jobs_;
   NodesPerCell free_;
-};
-
-// The same in cores, memory and GPUs of nodes.
-class NodeBook {
- public:
-  using Plan = NodePlan;
-  using Share = Placement;
-
-  NodeBook(const Site& site, const std::vector<BatchJob>& jobs)
-      : plan(site), site_(site), jobs_(jobs), free_(site.all()) {}
-
-  Share nothing() const { return {}; }
-  Plan::Slot earliest(int rank, double now) { return sooner(rank, now, kInfinity); }
-  Plan::Slot sooner(int rank, double now, double start) {
-    const Placement& held = site_.held(jobs_[rank].job);
-    if (!held.empty()) return {now, held};
-    return plan.earliest(now, need(rank), jobs_[rank].expected, start);
-  }
-  bool stuck(int rank, double now, double start) { return !plan.room(now, need(rank), start); }
-  bool fits(const Share& share) const {
-    return std::all_of(share.begin(), share.end(),
-                       [&](const Piece& piece) { return free_[piece.node].holds(piece.held); });
-  }
-  void give(const Share& share, int sign) {
-    for (const Piece& piece : share) {
-      Amounts& free = free_[piece.node];
-      sign > 0 ? free += piece.held : free -= piece.held;
-    }
-  }
-
-  Plan plan;
-
- private:
-  const Need& need(int rank) const { return site_.need(jobs_[rank].job); }
-
-  const Site& site_;
-  const std::vector<BatchJob>& jobs_;
-  Free free_;
 };
 
 template <class Book>
@@ -126,6 +90,7 @@ class Conservative : public BatchEvents<Conservative<Book>> {
     running_.erase(std::find(running_.begin(), running_.end(), rank));
     if (expected_end(rank) > now()) {
       book_.plan.change(now(), expected_end(rank), slot.share, +1);
+      book_.given(slot.share);
       early_ = true;
     }
   }
@@ -157,6 +122,7 @@ class Conservative : public BatchEvents<Conservative<Book>> {
       std::vector<typename Plan::Busy> busy;
       for (const int rank : running_) busy.push_back({expected_end(rank), &slots_[rank].share});
       book_.plan.reset(now(), std::move(busy));
+      book_.restarted();
       for (const int rank : queue_) promise(rank);
     } else {
       book_.plan.advance(now());
@@ -179,12 +145,15 @@ class Conservative : public BatchEvents<Conservative<Book>> {
   // The job gives its slot back and takes the earliest one; if that is no earlier, it keeps its
   // own.
   void move_forward(int rank) {
-    const double start = slots_[rank].start;
-    if (book_.stuck(rank, now(), start)) return;
-    book_.plan.change(start, expected_end(rank), slots_[rank].share, +1);
-    typename Plan::Slot slot = book_.sooner(rank, now(), start);
-    if (slot.start < start) slots_[rank] = std::move(slot);
-    book_.plan.change(slots_[rank].start, expected_end(rank), slots_[rank].share, -1);
+    typename Plan::Slot& own = slots_[rank];
+    if (book_.stuck(rank, now(), own)) return;
+    book_.plan.change(own.start, expected_end(rank), own.share, +1);
+    typename Plan::Slot slot = book_.sooner(rank, now(), own.start);
+    if (slot.start < own.start) {
+      book_.given(own.share);
+      own = std::move(slot);
+    }
+    book_.plan.change(own.start, expected_end(rank), own.share, -1);
     poll_.count(300);
   }
 

@@ -25,6 +25,7 @@ PlacedOutcome conservative(const Instance& instance, const Layout& layout, const
                            Estimates estimates, DecisionLog* log = nullptr);
 
 /// The same on nodes with memory and GPUs; a promise is on nodes that keep what the job needs free.
+/// O(W) for each early completion, and O(S) for each job that moves.
 SiteOutcome conservative(const Instance& instance, const Site& site, const Order& order,
                          Estimates estimates, DecisionLog* log = nullptr);
 

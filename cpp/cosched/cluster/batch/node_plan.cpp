@@ -1,127 +1,258 @@
 #include "cosched/cluster/batch/node_plan.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::batch {
 namespace {
 
-Amounts sum(const Free& free) {
-  Amounts total;
-  for (const Amounts& one : free) total += one;
-  return total;
+// The step that contains the time, or the first one.
+template <class Line>
+std::size_t step_at(const Line& line, double time) {
+  const auto after =
+      std::upper_bound(line.begin(), line.end(), time,
+                       [](double value, const auto& step) { return value < step.time; });
+  return after == line.begin() ? 0 : static_cast<std::size_t>(after - line.begin()) - 1;
 }
 
-Amounts greatest(const Amounts& a, const Amounts& b) {
-  return {std::max(a.memory, b.memory), std::max(a.cores, b.cores), std::max(a.gpus, b.gpus)};
+// A step that begins at the time, made if need be.
+template <class Line>
+std::size_t border_at(Line& line, double time) {
+  const std::size_t step = step_at(line, time);
+  if (line[step].time >= time) return step;
+  line.insert(line.begin() + static_cast<std::ptrdiff_t>(step + 1), {time, line[step].free});
+  return step + 1;
 }
 
-Amounts greatest(const Free& free) {
-  Amounts most;
-  for (const Amounts& one : free) most = greatest(most, one);
-  return most;
+// The first and the step behind the last that changed.
+template <class Line>
+std::pair<std::size_t, std::size_t> change_line(Line& line, double begin, double end,
+                                                const Amounts& amounts, int sign) {
+  begin = std::max(begin, line.front().time);
+  if (!(begin < end)) return {0, 0};
+  const std::size_t first = border_at(line, begin), last = border_at(line, end);
+  for (std::size_t k = first; k < last; ++k)
+    sign > 0 ? line[k].free += amounts : line[k].free -= amounts;
+  return {first, last};
+}
+
+// With the step before, if they are alike.
+template <class Line>
+void merge(Line& line, std::size_t step) {
+  if (step > 0 && step < line.size() && line[step].free == line[step - 1].free)
+    line.erase(line.begin() + static_cast<std::ptrdiff_t>(step));
+}
+
+template <class Line>
+double end_of(const Line& line, std::size_t step) {
+  return step + 1 < line.size() ? line[step + 1].time : kInfinity;
+}
+
+// Starts from `begin` on whose run ends by `end`.
+struct Window {
+  double begin, end;
+  bool large;  // for a larger part
+};
+
+template <class Line>
+void add_windows(const Line& line, double now, const Amounts& part, double length, double before,
+                 bool large, std::vector<Window>& windows) {
+  for (std::size_t k = step_at(line, now); k < line.size() && line[k].time < before; ++k) {
+    if (!line[k].free.holds(part)) continue;
+    const double begin = std::max(now, line[k].time);
+    while (k + 1 < line.size() && line[k + 1].free.holds(part)) ++k;
+    const double end = end_of(line, k);
+    if (begin < before && begin + length <= end) windows.push_back({begin, end, large});
+  }
+}
+
+// The first start that lies in so many windows, else `before`.
+double first_start(std::vector<Window>& windows, const Need& need, double length, double before) {
+  std::sort(windows.begin(), windows.end(),
+            [](const Window& a, const Window& b) { return a.begin < b.begin; });
+  std::priority_queue<double, std::vector<double>, std::greater<>> open[2];  // their ends
+  for (const Window& window : windows) {
+    open[window.large].push(window.end);
+    for (auto& ends : open)
+      while (!ends.empty() && ends.top() < window.begin + length) ends.pop();
+    if (open[0].size() >= static_cast<std::size_t>(need.parts) &&
+        open[1].size() >= static_cast<std::size_t>(need.larger))
+      return window.begin;
+  }
+  return before;
 }
 
 }  // namespace
 
-NodePlan::NodePlan(const Site& site) : site_(site) { reset(0, {}); }
+NodePlan::NodePlan(const Site& site) : site_(site) {
+  for (int job = 0; job < site.jobs(); ++job) {
+    const Need& need = site.need(job);
+    const bool known = std::any_of(pools_.begin(), pools_.end(), [&](const Pool& pool) {
+      return pool.cells == need.cells && pool.gpu_types == need.gpu_types;
+    });
+    if (need.parts == 0 && !known) pools_.push_back({need.cells, need.gpu_types, {}, 0});
+  }
+  reset(0, {});
+}
 
 void NodePlan::reset(double now, std::vector<Busy> busy) {
-  const Free all = site_.all();
-  steps_.assign(1, {now, sum(all), all, greatest(all), true});
+  lines_.clear();
+  for (Pool& pool : pools_) pool.sum.clear();
+  for (const Node& node : site_.nodes()) lines_.push_back({{now, node.all}});
   for (const Busy& one : busy) change(now, one.end, *one.share, -1);
+  for (Pool& pool : pools_) count(pool);
 }
 
 void NodePlan::advance(double now) {
-  steps_.erase(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(step_at(now)));
+  const auto forget = [&](Line& line) {
+    if (line.size() > 1 && line[1].time <= now)
+      line.erase(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(step_at(line, now)));
+  };
+  for (Line& line : lines_) forget(line);
+  for (Pool& pool : pools_) forget(pool.sum);
 }
 
-std::size_t NodePlan::step_at(double time) const {
-  const auto after =
-      std::upper_bound(steps_.begin(), steps_.end(), time,
-                       [](double value, const Step& step) { return value < step.time; });
-  return after == steps_.begin() ? 0 : static_cast<std::size_t>(after - steps_.begin()) - 1;
+Amounts NodePlan::counted(const Pool& pool, int node, const Amounts& amounts) const {
+  const Node& its = site_.nodes()[node];
+  if (!(pool.cells >> its.cell & 1)) return {};
+  return {amounts.memory, amounts.cores, pool.gpu_types >> its.gpu_type & 1 ? amounts.gpus : 0};
 }
 
-std::size_t NodePlan::border_at(double time) {
-  const std::size_t step = step_at(time);
-  if (steps_[step].time >= time) return step;
-  Step made = steps_[step];
-  made.time = time;
-  steps_.insert(steps_.begin() + static_cast<std::ptrdiff_t>(step + 1), std::move(made));
-  return step + 1;
-}
-
-void NodePlan::merge(std::size_t step) {
-  if (step == 0 || step >= steps_.size()) return;
-  if (steps_[step].total == steps_[step - 1].total && steps_[step].free == steps_[step - 1].free)
-    steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(step));
+void NodePlan::count(Pool& pool) const {
+  Line changes;  // how much more or less there is than before
+  for (std::size_t node = 0; node < lines_.size(); ++node) {
+    Amounts before;
+    for (const Step& step : lines_[node]) {
+      Amounts change = counted(pool, static_cast<int>(node), step.free);
+      change -= std::exchange(before, change);
+      changes.push_back({step.time, change});
+    }
+  }
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const Step& a, const Step& b) { return a.time < b.time; });
+  pool.sum.clear();
+  Amounts sum;
+  for (const Step& step : changes) {
+    sum += step.free;
+    if (pool.sum.empty() || pool.sum.back().time < step.time) pool.sum.push_back(step);
+    pool.sum.back().free = sum;
+  }
+  pool.useful = pool.sum.size();
 }
 
 void NodePlan::change(double begin, double end, const Share& share, int sign) {
-  begin = std::max(begin, steps_.front().time);
-  if (!(begin < end)) return;
-  const std::size_t first = border_at(begin), last = border_at(end);
-  for (std::size_t k = first; k < last; ++k)
-    for (const Piece& piece : share) {
-      Amounts& free = steps_[k].free[piece.node];
-      if (sign > 0) {
-        free += piece.held;
-        steps_[k].total += piece.held;
-        steps_[k].most = greatest(steps_[k].most, free);
-      } else {
-        free -= piece.held;
-        steps_[k].total -= piece.held;
-        steps_[k].exact = false;
-      }
-    }
-  merge(last);
-  merge(first);
-}
-
-bool NodePlan::fits(const Step& step, const Need& need) const {
-  if (need.parts == 0) return step.total.holds(need.each) && site_.holds(need, step.free);
-  if (step.total.cores < need.each.cores * need.parts + need.larger) return false;
-  if (!step.most.holds(need.each)) return false;
-  if (!step.exact) {
-    step.most = greatest(step.free);
-    step.exact = true;
-    if (!step.most.holds(need.each)) return false;
+  for (const Piece& piece : share) {
+    Line& line = lines_[piece.node];
+    const auto [first, last] = change_line(line, begin, end, piece.held, sign);
+    merge(line, last);
+    merge(line, first);
   }
-  return site_.holds(need, step.free);
+  for (Pool& pool : pools_) {
+    if (pool.sum.empty()) continue;
+    Amounts sum;
+    for (const Piece& piece : share) sum += counted(pool, piece.node, piece.held);
+    change_line(pool.sum, begin, end, sum, sign);
+    if (pool.sum.size() > 2 * pool.useful + 100) count(pool);
+  }
 }
 
-bool NodePlan::room(double now, const Need& need, double before) const {
-  for (std::size_t k = step_at(now); k < steps_.size() && steps_[k].time < before; ++k)
-    if (fits(steps_[k], need)) return true;
-  return false;
+double NodePlan::earliest_on(int node, double now, const Need& need, double length,
+                             double before) const {
+  if (!site_.open_to(need, node)) return before;
+  const Line& line = lines_[node];
+  for (std::size_t k = step_at(line, now); k < line.size() && line[k].time < before; ++k) {
+    if (!line[k].free.holds(need.each)) continue;
+    const double start = std::max(now, line[k].time);
+    while (end_of(line, k) < start + length && line[k + 1].free.holds(need.each)) ++k;
+    if (start + length <= end_of(line, k)) return std::min(start, before);
+  }
+  return before;
+}
+
+bool NodePlan::holds_before(int node, double time, const Need& need) const {
+  const Line& line = lines_[node];
+  std::size_t step = step_at(line, time);
+  if (step > 0 && line[step].time >= time) --step;
+  return line[step].time < time && line[step].free.holds(need.each);
 }
 
 NodePlan::Slot NodePlan::earliest(double now, const Need& need, double length,
                                   double before) const {
+  if (need.parts == 0) return earliest_anywhere(now, need, length, before);
+  return need.parts == 1 ? earliest_part(now, need, length, before)
+                         : earliest_parts(now, need, length, before);
+}
+
+NodePlan::Slot NodePlan::earliest_part(double now, const Need& need, double length,
+                                       double before) const {
   Slot slot{before, {}};
-  for (std::size_t step = step_at(now); step < steps_.size(); ++step) {
-    const double start = std::max(now, steps_[step].time);
-    if (!(start < before)) return slot;
-    if (!fits(steps_[step], need)) continue;
-    const auto in_run = [&](std::size_t k) {
-      return k < steps_.size() && steps_[k].time < start + length;
-    };
-    std::size_t k = step + 1;
-    while (in_run(k) && fits(steps_[k], need)) ++k;
-    if (in_run(k)) {
-      step = k;  // no start whose run holds this step
-      continue;
-    }
-    Free free = steps_[step].free;
-    for (std::size_t other = step + 1; other < k; ++other)
-      std::transform(free.begin(), free.end(), steps_[other].free.begin(), free.begin(), least);
-    if (site_.place(need, free, need.cells, 0, &slot.share)) {
+  for (std::size_t k = 0; k < lines_.size() && slot.start > now; ++k) {
+    const int node = static_cast<int>(k);
+    const double start = earliest_on(node, now, need, length, slot.start);
+    if (start < slot.start) slot = {start, {{node, need.each}}};
+  }
+  return slot;
+}
+
+NodePlan::Slot NodePlan::earliest_parts(double now, const Need& need, double length,
+                                        double before) const {
+  Amounts larger = need.each;
+  ++larger.cores;
+  std::vector<Window> windows;
+  for (std::size_t k = 0; k < lines_.size(); ++k) {
+    if (!site_.open_to(need, static_cast<int>(k))) continue;
+    add_windows(lines_[k], now, need.each, length, before, false, windows);
+    if (need.larger > 0) add_windows(lines_[k], now, larger, length, before, true, windows);
+  }
+  Slot slot{first_start(windows, need, length, before), {}};
+  if (slot.start < before)
+    site_.place(need, least_between(slot.start, slot.start + length), need.cells, 0, &slot.share);
+  return slot;
+}
+
+const NodePlan::Pool& NodePlan::pool_of(const Need& need) const {
+  return *std::find_if(pools_.begin(), pools_.end(), [&](const Pool& pool) {
+    return pool.cells == need.cells && pool.gpu_types == need.gpu_types;
+  });
+}
+
+NodePlan::Slot NodePlan::earliest_anywhere(double now, const Need& need, double length,
+                                           double before) const {
+  const Line& sum = pool_of(need).sum;
+  Slot slot{before, {}};
+  for (std::size_t k = step_at(sum, now); k < sum.size(); ++k) {
+    const double start = std::max(now, sum[k].time);
+    if (!(start < before)) break;
+    std::size_t in_run = k;  // no start whose run holds a step without room
+    while (in_run < sum.size() && sum[in_run].time < start + length &&
+           sum[in_run].free.holds(need.each))
+      ++in_run;
+    if (in_run < sum.size() && sum[in_run].time < start + length) {
+      k = in_run;
+    } else if (site_.place(need, least_between(start, start + length), need.cells, 0,
+                           &slot.share)) {
       slot.start = start;
       return slot;
     }
   }
   slot.share.clear();
   return slot;
+}
+
+// The smallest amounts that are free at some time, by node.
+Free NodePlan::least_between(double begin, double end) const {
+  Free free;
+  for (const Line& line : lines_) {
+    std::size_t k = step_at(line, begin);
+    Amounts smallest = line[k].free;
+    while (++k < line.size() && line[k].time < end) smallest = least(smallest, line[k].free);
+    free.push_back(smallest);
+  }
+  return free;
 }
 
 }  // namespace cosched::cluster::batch

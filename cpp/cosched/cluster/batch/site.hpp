@@ -77,6 +77,11 @@ class Site {
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const Need& need(int job) const { return needs_[job]; }
+  /// Whether a part of the need may be on that node.
+  bool open_to(const Need& need, int node) const {
+    return (need.cells >> nodes_[node].cell & 1) &&
+           (need.each.gpus == 0 || (need.gpu_types >> nodes_[node].gpu_type & 1));
+  }
   /// Of a job that holds cores when the simulation begins: where, with its part of memory and GPUs on each node.
   const Placement& held(int job) const { return held_[job]; }
   const std::vector<std::vector<int>>& held_cores() const { return held_cores_; }

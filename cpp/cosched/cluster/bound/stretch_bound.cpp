@@ -190,11 +190,13 @@ StretchBound max_stretch_bound(const Instance& instance, const std::vector<Resou
   const Jobs& jobs = instance.jobs();
   const auto nodes = [&](int j) { return jobs.cpu[j] * jobs.tasks[j]; };
   StretchBound bound;
-  raise_on(bound, stretch_jobs(instance, threshold, nodes), instance.nodes());
-  for (const Resource& resource : resources) {
-    const auto held = [&](int j) { return resource.held[j]; };
-    raise_on(bound, stretch_jobs(instance, threshold, held), resource.capacity);
-  }
+  bound.exact = finishes_within(std::nullopt, [&] {
+    raise_on(bound, stretch_jobs(instance, threshold, nodes), instance.nodes());
+    for (const Resource& resource : resources) {
+      const auto held = [&](int j) { return resource.held[j]; };
+      raise_on(bound, stretch_jobs(instance, threshold, held), resource.capacity);
+    }
+  });
   return bound;
 }
 

@@ -23,6 +23,8 @@ namespace cosched::cluster::bound {
 struct StretchBound {
   double value = 1;  // S, at least 1
   int tests = 0;     // feasibility tests made
+  bool exact =
+      true;  // false: a time limit came first, and the value is a bound that may be too small
 };
 
 /// A resource: how much of it each job holds while it runs (0 = none), and how much there is.
