@@ -164,8 +164,8 @@ def conservative(
     Notes
     -----
     With perfect estimates a promise is kept to the second. O(S) a job, and O(W S) for a job that
-    ends early: W jobs in the queue, S steps of the plan. On nodes with memory or GPUs a job that ends
-    early costs O(W + J S): J jobs that move, or ask first among those of one need and one limit.
+    ends early: W jobs in the queue, S steps of the plan. On nodes with memory or GPUs a job that
+    ends early costs O(W + J S): J jobs that move, or ask first among those alike.
 
     References
     ----------
