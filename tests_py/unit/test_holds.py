@@ -49,6 +49,39 @@ def test_memory_asked_for(read):
     assert "gpus" not in read("ReqMem", "1G").jobs
 
 
+@pytest.mark.parametrize(
+    ("column", "bad", "good"),
+    [
+        ("ReqMem", ("-4G", "nan", "inf", "1e3M", "4 G", "?"), ("4Gn", "1.5G", "0", "")),
+        ("AllocNodes", ("nan", "-2", "10000000000", "1.5", "\uff12"), ("2", "")),
+        ("Timelimit", ("60", "-1", "1-00", "INVALID"), ("10:00", "1-00:00:00", "UNLIMITED", "")),
+        ("AllocTRES", ("cpu=4,mem=nan", "gres/gpu=-1", "node=x"),
+         ("billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2,mem=7.50G,node=2", "energy=1.5K", "")),
+    ],
+)  # fmt: skip
+def test_cells_that_cannot_be_read_are_counted(read, column, bad, good):
+    inst = read(column, *bad, *good)
+    lines = [str(2 + k) for k in range(len(bad))]
+    shown = ", ".join(lines[:5]) + ", ..." * (len(bad) > 5)
+    note = f"  {len(bad)}: {column} not understood, taken as empty (lines {shown})"
+    assert [note for note in inst.notes if "not understood" in note] == [note]
+    assert len(inst) == len(bad) + len(good)
+    assert inst.jobs.nodes.tolist() == [2] * len(inst)
+
+
+def test_names_of_columns_in_any_case_and_jobs_without_a_number(tmp_path, read):
+    read("ReqMem", "4G", "2G")
+    path = tmp_path / "jobs.txt"
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([header.lower(), rows[0].lstrip("0"), rows[1]]) + "\n")
+    inst = cs.cluster.from_sacct(path, tmp_path / "m.toml")
+    assert inst.jobs.memory_gb.tolist() == [2]
+    assert "  dropped 1: no JobID (line 2)" in inst.notes
+    path.write_text(path.read_text(), encoding="utf-16")
+    with pytest.raises(cs.InvalidInstance, match=r"jobs\.txt: not UTF-8 text"):
+        cs.cluster.from_sacct(path, tmp_path / "m.toml")
+
+
 def test_what_was_allocated_comes_first(read):
     cells = {
         "billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2,mem=7.50G,node=2|cpu=4,mem=1G,node=1|1G":

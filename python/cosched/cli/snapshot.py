@@ -29,7 +29,10 @@ def snapshot(
         typer.Option(help="The past: days, as 14d (asks sacct), or a file that sacct -P printed."),
     ] = None,
     anonymise: Annotated[
-        bool, typer.Option("--anonymise", help="Numbers for names of users, accounts and jobs.")
+        bool,
+        typer.Option(
+            "--anonymise", help="What `when` reads and nothing else, with numbers for all names."
+        ),
     ] = False,
     timezone: Annotated[
         str | None, typer.Option(help="Of the dates of --from, as Europe/Stockholm.")

@@ -91,7 +91,7 @@ def _of_sacct(path: str | PathLike[str], delimiter: str | None) -> bool:
     if name.endswith((".txt", ".sacct", ".swf", ".json")) or not Path(path).is_file():
         return name.endswith((".txt", ".sacct"))
     first = io.read_bytes(path, renamed=True).partition(b"\n")[0].decode("utf-8", "replace")
-    return "|" in first or "JobID" in first.split(delimiter or "|")
+    return "|" in first or "jobid" in first.lower().split(delimiter or "|")
 
 
 def _table(path: str | PathLike[str], nodes: int | None) -> Given:

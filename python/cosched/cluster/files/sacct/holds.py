@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 _GB = {"K": 2**-20, "M": 2**-10, "": 2**-10, "G": 1.0, "T": 2.0**10, "P": 2.0**20, "E": 2.0**30}
 #: Slurm's flag of a ReqMem that is that of a CPU (2^31 MB), as old versions print it.
 _PER_CPU = 2.0**21
-_SIZE = r"([0-9]+(?:\.[0-9]+)?)([KMGTPE]?)"
+SIZE = r"([0-9]+(?:\.[0-9]+)?)([KMGTPE]?)"
+#: Of nodes or CPUs.
+COUNT = r"[0-9]{1,9}(?:\.0+)?"
 
 
 def cpus_and_nodes(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -46,7 +48,7 @@ def memory_gb(rows: pd.DataFrame, cpus: np.ndarray, nodes: np.ndarray) -> np.nda
         found = np.where(found > 0, found, each(rows[name], lambda t: _size(_tres(t, "mem"))))
     if "ReqMem" in rows:
         # Of old versions: n = a node, c = a CPU; since 21.08 it is that of the job.
-        pattern = rf"^{_SIZE}([nc]?)$"
+        pattern = rf"^{SIZE}([nc]?)$"
         amount = each(rows["ReqMem"], lambda t: _size(t.str.extract(pattern)))
         per = each(rows["ReqMem"], lambda t: t.str.extract(pattern)[2].fillna(""))
         flagged = (per != "") & (amount >= _PER_CPU) & (amount < 2 * _PER_CPU)
@@ -86,19 +88,20 @@ def _first_known(rows: pd.DataFrame, names: tuple[str, ...], of_tres: str) -> np
     for name in (name for name in names if name in rows):
         number = each(rows[name], partial(_number, of_tres if name.endswith("TRES") else ""))
         number = number.astype(float)
-        found = np.where(found > 0, found, np.where(number < 2**53, number, np.nan))
+        found = np.where(found > 0, found, number)
     return found
 
 
 def _number(of_tres: str, texts: pd.Series) -> Any:
     import pandas as pd
 
-    return pd.to_numeric(_tres(texts, of_tres) if of_tres else texts, errors="coerce")
+    counts = _tres(texts, of_tres) if of_tres else texts
+    return pd.to_numeric(counts.where(counts.str.fullmatch(COUNT)), errors="coerce")
 
 
 def _tres(texts: pd.Series, name: str) -> Any:
     if name == "mem":
-        return texts.str.extract(rf"(?:^|,)mem={_SIZE}(?:,|$)")
+        return texts.str.extract(rf"(?:^|,)mem={SIZE}(?:,|$)")
     return texts.str.extract(rf"(?:^|,){name}=([0-9]+)")[0]
 
 

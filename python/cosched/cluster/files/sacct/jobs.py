@@ -18,6 +18,7 @@ from cosched.cluster.files.sacct.lines import ASKED, of_lines
 from cosched.cluster.files.sacct.rows import read_rows
 from cosched.cluster.files.sacct.texts import each
 from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
+from cosched.cluster.files.sacct.unread import not_understood
 from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.files.window import part_of
 from cosched.cluster.machine.site import counted
@@ -57,6 +58,7 @@ def read_sacct(
     rows, bad = read_rows(path, delimiter)
     reasons: dict[str, np.ndarray] = {"fields are not those of the first line": bad}
     rows = rows[~rows["JobID"].str.contains(".", regex=False)]  # steps
+    rows = _usable(rows, reasons, rows["JobID"] == "", "no JobID")
     rows, pending = _started(rows, reasons, include_running)
     jobs = _jobs(path, rows, machine, timezone)
     unread = jobs.attrs.pop("unread", [])
@@ -175,7 +177,11 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
         if column in rows:
             jobs[fact] = each(rows[column], lambda t: t)
     jobs["status"] = each(rows["State"], lambda t: t.str.lower())
-    told, jobs.attrs["unread"] = of_lines(rows)
+    told, unread = of_lines(rows)
+    jobs.attrs["unread"] = unread + [
+        f"  {_counted(f'{name} not understood, taken as empty', lines)}"
+        for name, lines in not_understood(rows).items()
+    ]
     for fact, texts in told.items():
         said = jobs[fact].to_numpy() if fact in jobs else np.full(len(jobs), "", dtype=object)
         jobs[fact] = np.where(said != "", said, texts)

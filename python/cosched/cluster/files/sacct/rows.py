@@ -32,6 +32,8 @@ _FEW = frozenset(
 #: Columns in which a user may write anything, also the delimiter.
 _FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "WorkDir", "SubmitLine", "Extra",
          "Constraints", "Container")  # fmt: skip
+#: As sacct prints them, by names in lower case.
+_NAMES = {name.lower(): name for name in (*_READ, *_FREE)}
 _STATE = re.compile(r"[A-Z_]+( by \S+|\+)?")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-.*|[0-9]{9,11}|Unknown|None|")
 
@@ -42,10 +44,13 @@ def read_rows(path: str | PathLike[str], delimiter: str) -> tuple[pd.DataFrame, 
     ends of the line."""
     import pandas as pd
 
-    text = io.read_bytes(path, renamed=True).removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    text = io.read_bytes(path, renamed=True)
+    if text.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InvalidInstance(f"{path}: not UTF-8 text")
+    text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     text, mark = _with_mark(text, delimiter)
     first = text.partition(b"\n")[0].decode("utf-8", "replace")
-    header = first.rstrip(mark).split(mark)
+    header = [_NAMES.get(name.lower(), name) for name in first.rstrip(mark).split(mark)]
     _check(path, header, delimiter)
     text = text if text.endswith(b"\n") else text + b"\n"
     raw = np.frombuffer(text, dtype=np.uint8)

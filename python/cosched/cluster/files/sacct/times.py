@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 #: Of times: what Slurm's clock can say, and nanoseconds since 1970 can hold.
 _YEARS = (1970, 2261)
+DURATION = r"(?:(?:([0-9]+)-)?([0-9]+):)?([0-9]+):([0-9]+)(?:\.[0-9]+)?"
 #: Where a job has not come to that yet.
 NOT_YET = ("Unknown", "None", "")
 
@@ -86,7 +87,7 @@ def durations(texts: pd.Series) -> pd.Series:
 def _durations(texts: pd.Series) -> pd.Series:
     import pandas as pd
 
-    parts = texts.str.extract(r"^(?:(?:([0-9]+)-)?([0-9]+):)?([0-9]+):([0-9]+)(?:\.[0-9]+)?$")
+    parts = texts.str.extract(f"^{DURATION}$")
     days, hours, minutes, rest = (pd.to_numeric(parts[k].fillna("0")) for k in range(4))
     seconds = days * 86400 + hours * 3600 + minutes * 60 + rest
     return seconds.astype(float).mask(parts[2].isna())
