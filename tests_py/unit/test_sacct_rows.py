@@ -188,7 +188,8 @@ def test_partitions_that_the_machine_lacks(read, tmp_path):
         cs.cluster.solve(inst, "EASY")
     left = read(*rows, drop="unknown-partition")
     assert left.jobs.id.tolist() == [1, 4]
-    assert any("left out: 2 unknown-partition" in note for note in left.notes)
+    assert any("left out: 2 unknown-partition; 2 jobs are left" in n for n in left.notes)
+    assert any("not have: night (1 jobs), gpu,night (1 jobs) (left out)" in n for n in left.notes)
     assert np.isfinite(cs.cluster.solve(left, "EASY").value)
     inst.write(tmp_path / "jobs.csv")
     command = [

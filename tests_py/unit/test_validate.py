@@ -140,9 +140,11 @@ def test_what_a_cluster_file_may_not_state(change, folder, capsys):
 
 def test_other_files_are_no_schedules(folder, capsys):
     (folder / "twice.csv").write_text("task,task,start\n0,0,0\n")
+    (folder / "now.json").write_text('{"cosched_snapshot": 1, "version": "22.05.8"}')
     (folder / "lists.csv").write_text("task,kind,units,start,end\n0,0,[0; 1],0,1\n")
     for name, part in (
         ("plan.md", "ends in .json or .csv"),
+        ("now.json", "not a schedule of the family packs"),
         ("packs.csv", "line 2, column 'task'"),
         ("twice.csv", "column 'task' is there twice"),
         ("lists.csv", "line 2, column 'units': '[0; 1]': expected integers"),

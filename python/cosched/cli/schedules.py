@@ -42,7 +42,8 @@ def read_schedule(of: Family, instance: Any, path: Path) -> tuple[Schedule, dict
 
 
 def _require_known(of: Family, data: Any) -> None:
-    if not isinstance(data, dict) or data.get("family", of.name) != of.name:
+    known = isinstance(data, dict) and "placements" in data
+    if not known or data.get("family", of.name) != of.name:
         raise InvalidSchedule(f"not a schedule of the family {of.name}")
     if (format := data.get("format", FORMAT)) != FORMAT:
         raise InvalidSchedule(f"format = {shorten(format)}: expected {FORMAT!r}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.files.dates import begin_of_part, date_of, zone_of
-from cosched.cluster.files.facts import described, dropped
+from cosched.cluster.files.facts import described, drop_names, dropped
 from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.sacct import holds
 from cosched.cluster.files.sacct.causes import cause_of
@@ -73,14 +73,15 @@ def read_sacct(
         raise InvalidInstance(f"{path}: no usable job: {dropped_text or 'the file has none'}")
     first = date_of(float(jobs["submit"].min()), zone_of(timezone))
     jobs, notes = _finished(path, jobs, reasons, timezone)
-    notes += pending + unread + of_machine(jobs, machine)
+    notes += pending + unread + of_machine(jobs, machine, drop)
     notes += overuse(jobs, machine.cores, lambda: cause_of(rows, machine))
     jobs, said = part_of(path, jobs, week, begin, until)
     jobs, left_out = dropped(jobs, machine.cores, drop, machine)
     notes += [
         *said,
         f"assumed: {described(jobs)}",
-        f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}",
+        f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}"
+        + (f"; {len(jobs)} jobs are left" if left_out else ""),
     ]
     return jobs, tuple(notes), begin_of_part(first, week, begin)
 
@@ -313,7 +314,7 @@ def _eligible(jobs: pd.DataFrame) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     return np.where(late, np.maximum(start, submit), eligible), repaired
 
 
-def of_machine(jobs: pd.DataFrame, machine: Machine) -> list[str]:
+def of_machine(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> list[str]:
     """What the machine hands out, and partitions that it does not have."""
     notes = [
         f"assumed: {machine.cores} cores of {machine.node_count} nodes (machine); policies hand "
@@ -335,10 +336,9 @@ def of_machine(jobs: pd.DataFrame, machine: Machine) -> list[str]:
         lacking = jobs.loc[machine.lacks(jobs["partition"]), "partition"].value_counts()
         if len(lacking):
             shown = ", ".join(f"{name} ({n:,} jobs)" for name, n in lacking.head(10).items())
-            notes.append(
-                f"  partitions that the machine does not have: {shown} (--drop unknown-partition "
-                "leaves them out)"
-            )
+            gone = "unknown-partition" in drop_names(drop)
+            how = "left out" if gone else "--drop unknown-partition leaves them out"
+            notes.append(f"  partitions that the machine does not have: {shown} ({how})")
     return notes
 
 
