@@ -188,7 +188,7 @@ def test_tables_are_whole_at_any_width(width, runs, capsys, monkeypatch):
     table = pd.read_csv("table.csv")
     assert "…" not in printed
     if width:
-        said = ("note:", "pairs:", "in all", "bound ", "a limit")
+        said = ("note:", "pairs:", "in all", "in some", "bound ", "a limit")
         rows = [line for line in printed.splitlines() if not line.startswith(said)]
         assert max(map(len, rows)) <= width
     for name in table.algorithm.unique():
@@ -208,7 +208,9 @@ def test_long_names_are_whole_in_narrow_tables(tmp_path, capsys, monkeypatch):
     for name in names:
         assert words(name) in words(printed)
     rows = [
-        line for line in printed.splitlines() if not line.startswith(("in all rows: ", "bound "))
+        line
+        for line in printed.splitlines()
+        if not line.startswith(("in all rows: ", "in some: ", "bound "))
     ]
     assert max(map(len, rows)) <= 40
 
@@ -221,7 +223,10 @@ def test_compare_sorts_marks_and_leaves_out(runs, capsys):
     table = pd.read_csv("table.csv")
     assert table.algorithm.tolist() == names * 2  # files: as they ran, every column
     assert {"seconds", "message", "packs", "status"} <= set(table.columns)
+    said = [line for line in printed.splitlines() if line.startswith("in some: ")]
+    assert not any(name in line for line in said for name in ("sequential", "random"))
     lines = [line for line in printed.splitlines() if any(name in line for name in names)]
+    lines = [line for line in lines if line not in said]
     shown = [re.split(r"  +", line.strip("* "))[:3] for line in lines if "not_app" not in line]
     for k in ("2", "3"):
         mine = [(name, float(value)) for of, name, value in shown if of == k]
@@ -240,6 +245,8 @@ def test_compare_sorts_marks_and_leaves_out(runs, capsys):
     assert "bound" not in header  # one instance: the same in all rows, said once
     assert "status" not in header
     assert re.search(r"^bound [0-9.]+ s \(pairs\): no pack schedule", printed, re.MULTILINE)
+    assert "stopped by proved (" in printed  # of the rows that proved something
+    assert not re.search("in all rows:.*proved", printed)
 
 
 def test_the_best_is_the_greatest_where_that_is_better(tmp_path, capsys):

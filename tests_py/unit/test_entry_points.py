@@ -137,6 +137,15 @@ def test_a_broken_one_is_named(folder, family, name, value, why):
     assert why in line
 
 
+def test_a_broken_one_does_not_lose_the_other_rows(folder):
+    said = run(
+        folder, "cosched", "compare", "packs", "times.csv", "--algorithms", "pairs", "broken"
+    )
+    assert "pairs" in said
+    assert "broken: error: " in said
+    assert "somebodys.nowhere:function cannot be used" in said
+
+
 def test_a_name_that_is_missing_is_chosen_from_all(folder):
     said = run(folder, "cosched", "solve", "packs", "times.csv", code=2)
     assert said.rstrip().endswith("local-search, in-order, broken, leaves")

@@ -12,7 +12,6 @@ from cosched.cli import report
 from cosched.cli.stopping import best_so_far
 from cosched.cli.values import parse_options
 from cosched.core import Family, Presentation, Result
-from cosched.core.options import accepted_options
 from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def compare_grid(
     import pandas as pd
 
     chosen = of.names_of(instance, names)
-    accepted = {name: accepted_options(of.algorithm(name)) for name in chosen}
+    accepted = {name: of.options_of(name) for name in chosen}
     for key in (*grid, *options):
         if not any(taken is None or key in taken for taken in accepted.values()):
             raise TypeError(f"--grid, --option {key}: none of the algorithms takes it")

@@ -17,7 +17,6 @@ from cosched.cli.stopping import best_so_far
 from cosched.core import Presentation, Result
 from cosched.core.comparison import in_order, settled
 from cosched.core.drawing import literal
-from cosched.core.options import accepted_options
 from cosched.core.text import percent
 from cosched.errors import printable
 
@@ -170,7 +169,7 @@ def compare_all(
 
 
 def _taken(of: Presentation, name: str, options: dict[str, Any]) -> dict[str, Any]:
-    accepted = accepted_options(of.family.algorithm(name))
+    accepted = of.family.options_of(name)
     return {key: v for key, v in options.items() if accepted is None or key in accepted}
 
 
@@ -210,13 +209,22 @@ def show_table(of: Presentation, frame: pd.DataFrame, keys: Sequence[str]) -> No
         median = "median of the " if _ranked_by(frame) != "value" else ""
         say(f"* the best {median}{of.objective}" + (" of each instance" if keys else ""))
     below = ("bound",) if ranked.attrs["bounds"] and not keys else ()
-    constant = [
-        f"{c.replace('_', ' ')} {tables.cell(c, v)}"
+    constant = {
+        c: f"{c.replace('_', ' ')} {tables.cell(c, v)}"
         for c, v in same.items()
         if v == v and c not in (*below, *kept)
+    }
+    solved = ranked[ranked["value"].notna()]
+    everywhere = [text for c, text in constant.items() if solved[c].notna().all()]
+    if everywhere := [text for text in everywhere if text != "status ok"]:
+        say(f"in all rows: {', '.join(everywhere)}")
+    somewhere = [
+        f"{text} ({', '.join(map(str, solved.loc[has, 'algorithm'].unique()))})"
+        for c, text in constant.items()
+        if not (has := solved[c].notna()).all()
     ]
-    if constant := [text for text in constant if text != "status ok"]:
-        say(f"in all rows: {', '.join(constant)}")
+    if somewhere:
+        say(f"in some: {', '.join(somewhere)}")
     for line in _of_the_bound(of, ranked, not keys and _says_nothing(ranked["bound"])):
         say(line)
     for line in _remarks(of, ranked, keys):

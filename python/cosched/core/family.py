@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -129,6 +130,20 @@ class Family:
         if found is None:
             self._unknown("algorithm", name, [*self.algorithms, *self.offered()])
         return found
+
+    def options_of(self, name: str) -> set[str] | None:
+        """The options that an algorithm takes; None: any.
+
+        Parameters
+        ----------
+        name : str
+            A public name; what an installed package offers under it, and cannot be used, takes
+            none.
+        """
+        try:
+            return accepted_options(self.algorithm(name))
+        except installed.Unusable:
+            return set()
 
     def offered(self) -> list[str]:
         """Names beyond ``ALGORITHMS`` that installed packages offer; none of them is loaded.
@@ -312,7 +327,8 @@ class Family:
             return list(self.default_names(instance) if self.default_names else self.algorithms)
         chosen = texts(names, "names")
         for name in chosen:
-            self.algorithm(name)
+            with suppress(installed.Unusable):  # the row of that name says so
+                self.algorithm(name)
         return chosen
 
     def _bound_within(self, instance: Any, time_limit: float | None) -> Bound | None:
@@ -340,7 +356,7 @@ class Family:
         options: dict[str, Any],
         bound: Bound | None,
     ) -> tuple[dict[str, Any], Result | None]:
-        stops_itself = "time_limit" in (accepted_options(self.algorithm(name)) or ())
+        stops_itself = "time_limit" in (self.options_of(name) or ())
         given = time_limit is not None and not isinstance(time_limit, Patience)
         if stops_itself and given:
             options.setdefault("time_limit", time_limit)

@@ -31,6 +31,10 @@ def offered(group: str) -> dict[str, tuple[EntryPoint, ...]]:
     return found
 
 
+class Unusable(ValueError):
+    """What an installed package offers under a name cannot be used."""
+
+
 def algorithms(family: str) -> list[str]:
     """The algorithms that packages offer to a family.
 
@@ -53,21 +57,21 @@ def take(group: str, name: str, register: Callable[[Any], None]) -> None:
 
     Raises
     ------
-    ValueError
+    Unusable
         Several packages offer the name, the package cannot be imported, or what it offers is
         refused.
     """
     points = offered(group).get(name, ())
     if len(points) > 1:
         packages = ", ".join(sorted(_package(point) for point in points))
-        raise ValueError(f"{name}: several installed packages offer it ({packages}): keep one")
+        raise Unusable(f"{name}: several installed packages offer it ({packages}): keep one")
     for point in points:
         try:
             register(point.load())
         # Whatever somebody else's module does when it is imported.
         except (Exception, SystemExit) as error:
             why = " ".join(f"{type(error).__name__}: {error}".split())
-            raise ValueError(
+            raise Unusable(
                 f"{name} of the installed package {_package(point)}: "
                 f"{point.value} cannot be used: {why}"
             ) from error
