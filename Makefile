@@ -140,7 +140,7 @@ test-py: build .venv/test.stamp build/apt-TEST.stamp build/apt-BROWSER.stamp bui
 	$(PYTEST)
 
 slurm: build .venv/test.stamp build/apt-SLURM.stamp build/apt-DBD.stamp ## fresh recordings of a real Slurm on this host, and the twin beside it
-	$(BIN)/python -m pytest -q -m slurm tests_py/unit/test_slurm.py tests_py/unit/test_slurm_record.py
+	$(BIN)/python -m pytest -q -m slurm tests_py/unit/slurm/test_slurm.py tests_py/unit/slurm/test_slurm_record.py
 
 test-one: $(BUILD)/tests.stamp ## one C++ test: make test-one T=packs.Pairs (folder.suite, or folder.suite.test)
 	@[ -n "$(T)" ] || { echo "say which: make test-one T=packs.Pairs" >&2; exit 2; }

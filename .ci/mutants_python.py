@@ -35,7 +35,8 @@ def changes(path: Path) -> Iterator[tuple[str, list[str], str, str]]:
     for line in path.read_text().splitlines():
         if line.startswith("# "):
             name, _, rest = line[2:].partition(": ")
-            tests = [str(HERE / "tests_py" / "unit" / one) for one in rest.split()]
+            unit = HERE / "tests_py" / "unit"
+            tests = [str(path) for one in rest.split() for path in unit.rglob(one)]
         elif line:
             old, new = (part.replace("\\n", "\n") for part in line.split(" => "))
             yield name, tests, old, new

@@ -8,7 +8,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 
-SAMPLE = Path(__file__).parent.parent / "fixtures" / "sacct.txt"
+SAMPLE = Path(__file__).parents[2] / "fixtures" / "sacct.txt"
 MACHINE = """
 [[nodes]]
 count = 4

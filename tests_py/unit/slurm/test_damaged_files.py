@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import datetime, timezone
 
 import numpy as np
 import pytest
 
 import cosched as cs
 from cosched.slurm.accounts.shown import Shown, accounts_shown
-from cosched.slurm.live.clocks import day_of, told
+from cosched.slurm.live.clocks import told
 from cosched.slurm.live.outputs import records
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.starts import when
@@ -172,7 +173,9 @@ def test_clocks_that_would_tick_for_ever(name, value):
 def test_a_reservation_for_ever_is_not_waited_for(begin):
     """Nor one that begins in many years."""
     now = Snapshot.read(REPO / "notebooks" / "cluster" / "now.json")
-    first, second = (day_of(now.taken + s) for s in (begin, begin + 1.8e9))
+    first, second = (
+        datetime.fromtimestamp(now.taken + s, timezone.utc) for s in (begin, begin + 1.8e9)
+    )
     shown = (
         f"ReservationName=a StartTime={first:%Y-%m-%dT%H:%M:%S} EndTime={second:%Y-%m-%dT%H:%M:%S}"
         f"\n   Nodes={now.machine.slurm.names[0]}"

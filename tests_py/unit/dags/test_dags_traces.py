@@ -11,7 +11,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.dags import Instance
 
-RECORDED = Path(__file__).parent.parent / "fixtures" / "starpu"
+RECORDED = Path(__file__).parents[2] / "fixtures" / "starpu"
 TASKS, MODELS = RECORDED / "tasks.rec", RECORDED / "perfs.rec"
 CHOLESKY = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 4), (2, 5), (3, 6), (4, 7), (5, 8), (6, 7), (7, 8),
             (8, 9)]  # fmt: skip

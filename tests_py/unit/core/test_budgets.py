@@ -175,7 +175,7 @@ def searches():
 
 
 def bench(name):
-    path = Path(__file__).parents[1] / "bench" / f"{name}.py"
+    path = Path(__file__).parents[2] / "bench" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
