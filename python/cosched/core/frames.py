@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from cosched.errors import InvalidInstance, shorten
@@ -41,6 +43,30 @@ def require_same_labels(table: Any, other: Any, name: str, other_name: str) -> N
             raise InvalidInstance(
                 f"{other_name}: {axis} {shorten(two)}: expected those of {name}, {shorten(one)}"
             )
+
+
+def require_labels(names: Any, tables: Mapping[str, Any]) -> None:
+    """InvalidInstance where a series or table has labels, and not these names in their order."""
+    for what, table in tables.items():
+        said = _said(table, "index")
+        if said is not None and isinstance(names, (list, tuple)) and said != tuple(names):
+            raise InvalidInstance(
+                f"{what}: index {shorten(said)}: expected the names in their order, "
+                f"{shorten(tuple(names))}"
+            )
+
+
+def require_names_of_file(names: Sequence[str], path: str | PathLike[str]) -> None:
+    """InvalidInstance where a file would not give the names back as they are."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidInstance(f"{path}: the name {shorten(name)} is there twice")
+        if name != name.strip() and not str(path).endswith(".json"):
+            raise InvalidInstance(
+                f"{path}: the name {shorten(name)} has blanks at an end: expected .json"
+            )
+        seen.add(name)
 
 
 def _said(table: Any, axis: str) -> tuple[str, ...] | None:

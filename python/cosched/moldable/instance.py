@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched import _core, core, io, profiles
 from cosched.core.arrays import any_array, integer, integer_array, real_array
+from cosched.core.frames import require_labels, require_names_of_file
 from cosched.core.text import labels, texts
 from cosched.errors import InvalidInstance
 from cosched.moldable import files
@@ -109,6 +110,8 @@ class Instance(profiles.HasSharing, core.Instance):
         notes: Iterable[str] = (),
     ) -> None:
         times, names, origin, notes = labelled(times, names, origin, notes)
+        require_labels(names, {"weights": weights, "release": release, "slowdowns": slowdowns})
+        require_labels(names, resources if isinstance(resources, Mapping) else {})
         table = real_array(times, "times", 2)
         most = None if machines is None else integer(machines, "machines", 1)
         costs = np.ones(len(table)) if weights is None else _per_job(weights, "weights")
@@ -477,7 +480,9 @@ class Instance(profiles.HasSharing, core.Instance):
         InvalidInstance
             Another suffix, or a table of formulas too large to make.
         """
-        if io.check_suffix(path, (".json", ".csv")) == ".json":
+        suffix = io.check_suffix(path, (".json", ".csv"))
+        require_names_of_file(self.names, path)
+        if suffix == ".json":
             files.write_json(
                 path,
                 self.machines,

@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched import _core, core, io, profiles
 from cosched.core.arrays import integer, integer_array, real_array
+from cosched.core.frames import require_labels, require_names_of_file
 from cosched.core.text import labels, texts
 from cosched.errors import InvalidInstance
 from cosched.packs import files
@@ -96,6 +97,8 @@ class Instance(profiles.HasSharing, core.Instance):
         notes: Iterable[str] = (),
     ) -> None:
         times, names, origin, notes = labelled(times, names, origin, notes)
+        require_labels(names, {"slowdowns": slowdowns})
+        require_labels(names, resources if isinstance(resources, Mapping) else {})
         table = real_array(times, "times", 2)
         most = min(table.shape)
         largest = most if max_tasks is None else integer(max_tasks, "max_tasks", 1, 2**63 - 1)
@@ -282,6 +285,8 @@ class Instance(profiles.HasSharing, core.Instance):
             Ends in .csv (times and names) or .json (``max_tasks`` and what tasks share as well).
         """
         shared = self.sharing.to_dict()
+        io.check_suffix(path, (".json", ".csv"))
+        require_names_of_file(self.names, path)
         files.write(path, self.times, self.names, self.max_tasks, shared)
 
 

@@ -70,3 +70,35 @@ def test_dags_and_bags_read_names():
     assert (bag.names, bag.machine_names) == (("a", "b"), ("cpu", "gpu"))
     with pytest.raises(cs.InvalidInstance, match=r"apc: columns .*: expected those of etc"):
         cs.bags.Instance([4, 3], [2, 1], frame, frame[["gpu", "cpu"]], price=9000)
+
+
+@pytest.mark.parametrize("name", ["weights", "release", "resources"])
+def test_labels_of_what_goes_with_a_table_are_those_of_its_rows(name):
+    """By position a job got another's weight, without a word."""
+    times = pd.DataFrame([[8.0, 3.0], [6.0, 2.5]], columns=[1, 2], index=["a", "b"])
+
+    def made(labels):
+        values = pd.Series([1.0, 2.0], index=labels)
+        given = {name: values}
+        if name == "resources":
+            given = {name: {"memory": values}, "capacity": {"memory": 5}}
+        return cs.moldable.Instance(times, **given)
+
+    assert made(["a", "b"]).jobs == 2
+    with pytest.raises(
+        cs.InvalidInstance, match=r"index \('b', 'a'\): expected the names in their"
+    ):
+        made(["b", "a"])
+
+
+def test_names_that_a_file_would_not_give_back(tmp_path):
+    for family in (cs.packs, cs.moldable):
+        inst = family.Instance([[4.0, 3.0], [2.0, 1.0]], names=["a", " b"])
+        with pytest.raises(cs.InvalidInstance, match=r"x\.csv: the name .* expected \.json"):
+            inst.write(tmp_path / "x.csv")
+        inst.write(tmp_path / "x.json")
+        assert list(family.Instance.read(tmp_path / "x.json").names) == ["a", " b"]
+        twice = family.Instance([[4.0, 3.0], [2.0, 1.0]], names=["a", "a"])
+        with pytest.raises(cs.InvalidInstance, match=r"y\.json: the name 'a' is there twice"):
+            twice.write(tmp_path / "y.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
