@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from cosched.cli.signals import exit_code
@@ -46,13 +46,21 @@ def on_demand(
                 formatter.write_dl([(name, about[name]) for name in names])
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
-            if cmd_name not in self.commands:
-                # Of an unknown name all are made: the message lists near ones.
-                for name in [cmd_name] if cmd_name in names else names:
-                    app = typer.Typer()
-                    add(name, app)
-                    self.commands.update(get_group(app).commands)
+            if cmd_name in names and cmd_name not in self.commands:
+                app = typer.Typer()
+                add(cmd_name, app)
+                self.commands.update(get_group(app).commands)
             return super().get_command(ctx, cmd_name)
+
+        def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+            if args[0] in names:
+                return super().resolve_command(ctx, args)
+            made = self.commands
+            try:  # the message lists near names: none of them has to be made for that
+                self.commands = {name: TyperCommand(name) for name in names}
+                return super().resolve_command(ctx, args)
+            finally:
+                self.commands = made
 
         def make_context(self, *given: Any, **more: Any) -> Any:
             with _interruptible():

@@ -107,6 +107,13 @@ def test_every_module_but_users_of_the_library_imports_without_the_extras(tmp_pa
     ]
 
 
+def test_a_misspelt_verb_is_no_matter_of_extras(tmp_path):
+    """The near names were looked for by making each verb, the one of studies first of all."""
+    done = command("solv packs times.csv", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "cosched: error: No such command 'solv'. Did you mean 'solve'?\n"
+
+
 def test_core_jobs_need_no_extra(tmp_path):
     (tmp_path / "mine.py").write_text(
         "import cosched as cs\n"
