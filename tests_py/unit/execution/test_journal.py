@@ -92,7 +92,7 @@ def test_to_run_again_forgets_all_but_attempts(path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"event": "run", "format": "x"}', "format"),
+        ('{"event": "run", "format": "x", "version": 1}', r"\('format'\)"),
         (json.dumps({"event": "run", **RUN, "version": 2}), "version"),
         (_lines(("run", RUN), _ended(0, 1.0, "strange")), "state = 'strange'"),
         (_lines(("run", RUN), ("ended", {"task": 0, "state": "completed"})), "time"),
@@ -104,6 +104,12 @@ def test_to_run_again_forgets_all_but_attempts(path):
 def test_lines_that_are_none(path, line, said):
     path.write_text(line if line.endswith(("\n", "7")) else line + "\n")
     with pytest.raises(cs.InvalidInstance, match=rf"journal\.jsonl: line \d: .*{said}"):
+        read_past(path)
+
+
+def test_the_line_is_told_by_its_number(path):
+    path.write_text(_lines(("run", RUN)) + "7\n")
+    with pytest.raises(cs.InvalidInstance, match=r"line 2: .*7"):
         read_past(path)
 
 

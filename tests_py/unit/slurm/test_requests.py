@@ -162,6 +162,7 @@ def test_places(form):
     first = form.places("a&b", 0)
     assert nodes(first["set"]) == ((0, 2),)
     assert form.places("a", 0) == first
+    assert nodes(form.places("a", 1024)["set"]) == ((0, 2),)  # all of its memory
     either = form.places("[a|b]", 0)
     assert [nodes(one) for one in either["alternatives"]] == [((0, 2),), ((0, 4),)]
     assert nodes(either["set"]) == ((0, 4),)
