@@ -43,3 +43,12 @@ def test_hosts_are_counted_before_they_are_named(text):
 def test_what_is_no_host_list(text):
     with pytest.raises(InvalidInstance, match="expected hosts such as"):
         hosts(text, "slurm.conf:7")
+
+
+@pytest.mark.parametrize("key", ["CPUs", "RealMemory", "Weight"])
+def test_what_no_node_has_is_refused(key, tmp_path):
+    """It came through to the core, which has no such numbers."""
+    path = tmp_path / "slurm.conf"
+    path.write_text(f"NodeName=n[1-2] {key}=18446744073709551616\nPartitionName=a Nodes=ALL\n")
+    with pytest.raises(cs.InvalidInstance, match=rf"slurm\.conf:1: {key}=1844.* expected at most"):
+        cs.cluster.Machine.read(path)

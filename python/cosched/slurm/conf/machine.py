@@ -37,6 +37,8 @@ PARTITION_KEYS = words(
     maxcpuspersocket defcpupergpu defmempergpu jobdefaults
     """
 )
+#: Of what a node has (its memory in MB): more is no number of a node.
+_MOST = 2**40
 #: States of nodes that do not run jobs.
 _OUT = ("DOWN", "DRAIN", "FAIL", "FUTURE")
 #: Keys of a partition that change who starts when and are not covered.
@@ -178,7 +180,15 @@ def _node(
     name: str, line: int, where: Line, keys: Mapping[str, str], gpu_types: Mapping[str, str]
 ) -> PlainNode:
     def whole(key: str, usual: int) -> int:
-        return int(number(keys[key], where.place, key)) if key in keys else usual
+        if key not in keys:
+            return usual
+        found = number(keys[key], where.place, key)
+        if found > _MOST:
+            raise InvalidInstance(
+                f"{where.place}: {where.spelled.get(key, key)}={shorten(keys[key])}: expected at "
+                f"most {_MOST}"
+            )
+        return int(found)
 
     cores, sockets, threads, cpus = _processors(whole, keys)
     gpus, gpu_type = _gpus(keys.get("gres", ""), where.place)
