@@ -66,7 +66,14 @@ class Optional {
   }
   template <class Value>
   void set(const char* name, Value& member) {
-    if (const auto value = find(name)) member = value->template cast<Value>();
+    const auto value = find(name);
+    if (!value) return;
+    try {
+      member = value->template cast<Value>();
+    } catch (const py::cast_error&) {
+      throw InvalidInstance("slurm: " + std::string(what_) + ": " + name + " = " +
+                            py::repr(*value).template cast<std::string>() + ": out of range");
+    }
   }
   /// Throws InvalidInstance, which names it.
   void require_no_others() const {

@@ -4,6 +4,7 @@ import tracemalloc
 
 import pytest
 
+import cosched as cs
 from cosched.cluster.machine.host_lists import MOST_HOSTS, hosts
 from cosched.errors import InvalidInstance
 
@@ -50,5 +51,16 @@ def test_what_no_node_has_is_refused(key, tmp_path):
     """It came through to the core, which has no such numbers."""
     path = tmp_path / "slurm.conf"
     path.write_text(f"NodeName=n[1-2] {key}=18446744073709551616\nPartitionName=a Nodes=ALL\n")
-    with pytest.raises(cs.InvalidInstance, match=rf"slurm\.conf:1: {key}=1844.* expected at most"):
+    with pytest.raises(cs.InvalidInstance, match=rf"conf:1: {key}='1844.* expected at most"):
         cs.cluster.Machine.read(path)
+
+
+def test_a_partition_that_is_shown_without_its_name_is_refused(tmp_path):
+    for name, text in (
+        ("config", ""),
+        ("node", "NodeName=n1 CPUTot=1"),
+        ("partition", "PartitionName=(null)"),
+    ):
+        (tmp_path / f"scontrol_{name}.txt").write_text(text)
+    with pytest.raises(cs.InvalidInstance, match="partition.txt:1: PartitionName: expected a name"):
+        cs.cluster.Machine.read(tmp_path)

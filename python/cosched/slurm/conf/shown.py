@@ -64,4 +64,7 @@ def _records(lines: Lines, first: str, known: frozenset[str]) -> list[Line]:
             name = _NAMES.get(key.lower(), key.lower())
             if name in known and value.lower() not in _EMPTY:
                 records[-1].keys[name], records[-1].spelled[name] = value, key
+    for record in records:
+        if first.lower() not in record.keys:
+            raise InvalidInstance(f"{record.place}: {first}: expected a name")
     return records
