@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from cosched.cli.on_demand import EXAMPLES, on_demand
+from cosched.cli.on_demand import EXAMPLES, made_on_demand
 from cosched.cli.signals import exit_code, terminable
 from cosched.cli.streams import patient
 from cosched.cli.user_code import import_own
@@ -73,7 +73,7 @@ def _add(verb: str, to: typer.Typer) -> None:
 
 
 app = typer.Typer(
-    cls=on_demand(_MODULES, _add, _ABOUT),
+    cls=made_on_demand(_MODULES, _add, _ABOUT),
     rich_markup_mode=None,  # its help takes as long to import as all the rest
     help="Published schedulers for parallel machines, with a proven bound beside every result.",
     add_completion=False,

@@ -16,7 +16,7 @@ import typer
 
 from cosched import io
 from cosched.cli.arguments import Arguments
-from cosched.cli.on_demand import EXAMPLES, on_demand
+from cosched.cli.on_demand import EXAMPLES, made_on_demand
 from cosched.core import Output, Presentation
 from cosched.registry import FAMILIES, presentation
 
@@ -57,7 +57,7 @@ def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -
         to.command(name, help=text)(command_of(of, run, outputs))
 
     group = typer.Typer(
-        cls=on_demand(FAMILIES, add_family),
+        cls=made_on_demand(FAMILIES, add_family),
         help=f"{help_text}\n\nExample: {_example(verb, FAMILIES[0])}",
         no_args_is_help=True,
     )

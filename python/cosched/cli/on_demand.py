@@ -22,7 +22,7 @@ EXAMPLES = {
 }
 
 
-def on_demand(
+def made_on_demand(
     names: Collection[str],
     add: Callable[[str, typer.Typer], None],
     about: Mapping[str, str] | None = None,

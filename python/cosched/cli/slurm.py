@@ -6,7 +6,7 @@ from importlib import import_module
 
 import typer
 
-from cosched.cli.on_demand import on_demand
+from cosched.cli.on_demand import made_on_demand
 
 #: What ``--help`` says of each; a test compares it with the command's own help.
 _ABOUT = {
@@ -20,7 +20,7 @@ def _add(name: str, to: typer.Typer) -> None:
 
 
 app = typer.Typer(
-    cls=on_demand(_ABOUT, _add, _ABOUT),
+    cls=made_on_demand(_ABOUT, _add, _ABOUT),
     help="Slurm's scheduler, reproduced: check it against recordings of real ones.",
     no_args_is_help=True,
 )

@@ -72,7 +72,7 @@ def test_the_command_line(tmp_path, monkeypatch, capsys):
     command = ["study", "run", "toy_studies:HOSTILE_STUDY", "--out", str(tmp_path)]
     assert main([*command, "--workers", "1", "--task-timeout", "soon"]) == 2
     assert main([*command, "--workers", "1", "--task-timeout", "0"]) == 2
-    assert "task_timeout = 0: expected a positive number of seconds" in capsys.readouterr().err
+    assert "--task-timeout: '0': expected a positive number" in capsys.readouterr().err
     assert main([*command, "--workers", "1", "--task-timeout", str(LIMIT)]) == 1
     assert TIMED_OUT in (tmp_path / "errors.txt").read_text()
 

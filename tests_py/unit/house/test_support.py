@@ -26,7 +26,7 @@ def test_what_is_missing_is_skipped_here_and_fails_on_ci(ask, monkeypatch):
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_archives_that_are_not_here_are_one_line_at_the_end(workers):
     here = {name: value for name, value in os.environ.items() if name != "COSCHED_DATA"}
-    files = [f"tests_py/unit/test_{name}.py" for name in ("lublin", "swf")]
+    files = [f"tests_py/unit/cluster/test_{name}.py" for name in ("lublin", "swf")]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-m", "data", *workers, *files],
         cwd=support.REPO, env=here, capture_output=True, text=True,

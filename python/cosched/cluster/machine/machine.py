@@ -30,7 +30,7 @@ class Machine:
     partitions : tuple of Partition
         None: one queue for all nodes.
     slurm : SlurmSettings, optional
-        What a slurm.conf says beyond that: for ``slurm-backfill``, in :mod:`cosched.slurm`.
+        What a slurm.conf says beyond that: for ``slurm-backfill``, in ``cosched.slurm``.
 
     Examples
     --------
