@@ -310,7 +310,8 @@ def _bounds(
         if keys.get("state", "UP").upper() not in ("UP", "YES", "DRAIN"):  # DRAIN: none comes
             found[keys["partitionname"]] = (0, 0)
         elif least > 1 or most > 0:
-            found[keys["partitionname"]] = (int(least), int(most) or MOST_HOSTS)
+            least, most = (int(min(each, MOST_HOSTS)) for each in (least, most))
+            found[keys["partitionname"]] = (least, most or MOST_HOSTS)
     return found
 
 

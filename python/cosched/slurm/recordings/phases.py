@@ -58,6 +58,7 @@ def run_of(
     else:
         known = [given[k] if one is None else float(one) for k, one in enumerate(exact)]
         submit = np.array(known)[of_row]
+    decay = phase.get("decay_thread_start")
     return Run(
         submit=submit,
         start=column("start"),
@@ -75,7 +76,7 @@ def run_of(
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
         begins=_begins(phase, rows, arrays) or _exact_starts(phase, happened),
         ticks=ticks,
-        decay_start=phase.get("decay_thread_start"),
+        decay_start=None if decay is None else float(decay),
         plans=tuple(
             (time, rows[job][0], start, end, tuple(hosts(nodes, "plans")), part)
             for time, job, start, end, nodes, part in _reservations(phase.get("plans", ()))
