@@ -137,6 +137,11 @@ def test_a_task_that_ends_dask_workers(cluster, tmp_path, monkeypatch):
 @pytest_dask
 def test_a_campaign_does_not_wait_for_ever(cluster, tmp_path, monkeypatch):
     """The last test of this cluster: all its workers go, and none comes."""
+    from distributed import Client
+
+    cluster.scale(2)  # whom the test before ended may not be back: a campaign waits for the first
+    with Client(cluster.scheduler_address, set_as_default=False) as client:
+        client.wait_for_workers(1, timeout=120)
     monkeypatch.setattr(dask_engine, "_MOST_ABSENCE", 1.0)
     monkeypatch.setattr(dask_engine, "_LOOK", 0.1)
     monkeypatch.setenv("TOY_HOSTILE", "sleeps")
