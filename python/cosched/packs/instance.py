@@ -285,7 +285,7 @@ class Instance(profiles.HasSharing, core.Instance):
             Ends in .csv (times and names) or .json (``max_tasks`` and what tasks share as well).
         """
         shared = self.sharing.to_dict()
-        io.check_suffix(path, (".json", ".csv"))
+        io.check_suffix(path, (".csv", ".json"))
         require_names_of_file(self.names, path)
         files.write(path, self.times, self.names, self.max_tasks, shared)
 
