@@ -149,7 +149,7 @@ def test_reservations_licences_and_comments():
         "\n"
         f" Priority=9 Nice=0 Account={MARKER}5 QOS={MARKER}6\n JobState=PENDING Reason={MARKER}7\n"
         f" TimeLimit=01:00:00\n SubmitTime=2026-01-05T08:00:00\n Partition={MARKER}8\n"
-        f" Comment={MARKER}9 WorkDir=/home/{MARKER} StdErr=/x/{MARKER}\n"
+        f" Comment={MARKER}9 WorkDir=/users/{MARKER} StdErr=/x/{MARKER}\n"
         f" Licenses={MARKER}@{MARKER}:3\n"
         f" Features={MARKER}&fast Reservation={MARKER} Dependency=afterok:5({MARKER})\n"
         f" TresPerNode=gres/gpu:{MARKER}:2 NumNodes=1 NumCPUs=4\n"
