@@ -103,7 +103,7 @@ def test_the_patience_of_compare_is_a_ceiling():
     frame = cs.moldable.compare(_moldable(), ["local-search"], time_limit=0.2)
     assert frame["stopped_by"].tolist() == ["time"]
     assert isinstance(PATIENCE, Patience)
-    frame = cs.moldable.compare(_moldable(), ["local-search"], time_limit=Patience(0.05))
+    frame = cs.moldable.compare(_moldable(), ["local-search"], time_limit=Patience(1e-6))
     assert frame["stopped_by"].tolist() == ["time"]
 
 
