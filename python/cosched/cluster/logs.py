@@ -142,8 +142,11 @@ def from_sacct(
         never started, and rows that cannot be read, are named by line in its ``notes``. Each run of
         a requeued job is a job, eligible when the run before had ended. Tasks are cores: sacct's
         CPUs are converted where the machine says that they are threads. ``jobs`` has
-        ``memory_gb, gpus, gpu_type, threads`` of each job where the columns say them. ``UNLIMITED``
-        is no estimate, ``Partition_Limit`` the partition's.
+        ``memory_gb, gpus, gpu_type, threads`` of each job where the columns say them, and of its
+        steps (without ``-X``; ``MaxRSS, NTasks, TotalCPU, TRESUsageInTot``; GPUs: jobstats' summary
+        in ``AdminComment``) ``used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency``: nan
+        where a row does not say it. ``UNLIMITED`` is no estimate, ``Partition_Limit`` the
+        partition's.
 
     Raises
     ------

@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 
     from cosched.cluster.machine import Machine
 
+#: What a job used: GB at its peak, in equal parts on its nodes; processor seconds; the parts of the
+#: processor time, and of the GPUs, that it had.
+USED = ("used_memory_gb", "cpu_seconds", "cpu_efficiency", "gpu_efficiency")
 #: Columns of an instance's jobs that no algorithm needs, where known.
 FACTS = ("user", "group", "account", "qos", "partition", "status", "line", "wait", "running", "ran",
          "held", "memory_gb", "gpus", "gpu_type", "threads", "nodes", "priority",
          "constraint", "memory_per", "gpus_per", "exclusive", "licenses", "dependency", "name",
-         "nodelist", "exclude", "nice", "array")  # fmt: skip
+         "nodelist", "exclude", "nice", "array", "job_name", *USED)  # fmt: skip
 #: Those that are numbers >= 0, or not known: s; GB, GPUs, hardware threads, nodes of the whole job;
 #: the batch system's priority.
-MEASURES = ("wait", "ran", "memory_gb", "gpus", "threads", "nodes", "priority")
+MEASURES = ("wait", "ran", "memory_gb", "gpus", "threads", "nodes", "priority", *USED)
 
+_KB_OF_GB = 2.0**20
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
 
 
@@ -36,8 +40,31 @@ def swf_facts(table: pd.DataFrame, header: Mapping[str, str]) -> dict[str, np.nd
     codes = table["status"].to_numpy()
     found["status"] = np.array([_STATUS.get(code, "unknown") for code in codes.tolist()])
     found["wait"] = table["wait"].to_numpy(dtype=float)
+    found |= _swf_use(table)
     found["line"] = table["line"].to_numpy(dtype=np.int64)
     return {name: column for name, column in found.items() if not _says_nothing(column)}
+
+
+def _swf_use(table: pd.DataFrame) -> dict[str, np.ndarray]:
+    """What jobs asked for of memory and what they used (fields 10, 7 and 6, of each processor), and
+    the number of their program; a zero says that nobody looked."""
+
+    def known(name: str) -> np.ndarray:
+        values = table[name].to_numpy(dtype=float)
+        return np.where(values > 0, values, np.nan)
+
+    asked, had = table["processors"].to_numpy(dtype=float), known("allocated_procs")
+    had = np.where(np.isnan(had), asked, had)
+    seconds, program = known("average_cpu"), table["executable"].to_numpy()
+    found = {
+        "memory_gb": known("requested_memory") * asked / _KB_OF_GB,
+        "used_memory_gb": known("used_memory") * had / _KB_OF_GB,
+        "cpu_seconds": seconds * had,
+        "cpu_efficiency": np.minimum(seconds / known("run"), 1.0),
+    }
+    if not np.isnan(program).all():
+        found["job_name"] = np.array(["" if np.isnan(k) else f"{k:g}" for k in program.tolist()])
+    return found
 
 
 def whole(values: np.ndarray) -> np.ndarray:

@@ -38,11 +38,13 @@ class Instance(core.Instance):
         ``eligible`` (s, from ``submit`` on: no dependency, hold or begin time keeps it any more;
         policies get the job then, and waits and stretches count from then), and what the whole job
         holds: ``memory_gb, gpus, gpu_type, threads``, on so many ``nodes`` of the machine, equal
-        parts on each. In the words of sbatch: ``constraint`` (batch policies and ``slurm-backfill``
-        follow it), and for ``slurm-backfill`` alone ``exclusive`` (``yes``), ``licenses,
-        dependency, nodelist, exclude, nice``, ``array`` (``7%2``: its job, and how many tasks may
-        run), ``name``, ``memory_per`` (``node, core``, or ``all`` of its nodes), ``gpus_per``
-        (``node``). Other columns are ignored. Any order.
+        parts on each; what it used: ``used_memory_gb`` (peak, of the whole job), ``cpu_seconds``,
+        ``cpu_efficiency``, ``gpu_efficiency`` (0..1), and its ``job_name``. In the words of sbatch:
+        ``constraint`` (batch policies and ``slurm-backfill`` follow it), and for ``slurm-backfill``
+        alone ``exclusive`` (``yes``), ``licenses, dependency, nodelist, exclude, nice``, ``array``
+        (``7%2``: its job, and how many tasks may run), ``name``, ``memory_per`` (``node,
+        core``, or ``all`` of its nodes), ``gpus_per`` (``node``). Other columns are ignored. Any
+        order.
     nodes : int
         Number of nodes, 1..10,000,000. Jobs larger than the machine are accepted here; policies
         that cannot run one refuse it.
@@ -145,7 +147,8 @@ class Instance(core.Instance):
         """The jobs in input order (a copy).
 
         ``id, submit, tasks, cpu, memory, runtime[, eligible, estimate]``, and where known ``user,
-        group, partition, status, line, wait, running, memory_gb, gpus, gpu_type, threads, nodes``;
+        group, partition, status, line, wait, running, memory_gb, gpus, gpu_type, threads, nodes,
+        job_name, used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency``;
         with ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler
         answers.
         """

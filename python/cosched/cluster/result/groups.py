@@ -15,7 +15,10 @@ from cosched.errors import InvalidInstance, shorten
 if TYPE_CHECKING:
     import pandas as pd
 
-GROUPS = ("user", "group", "partition", "status", "size", "gpu", "resource")
+GROUPS = ("user", "group", "partition", "status", "size", "gpu", "resource", "efficiency")
+#: Below these a job used so much of its processors.
+_EFFICIENCIES = (0.1, 0.25, 0.5, 0.75)
+_OF_CORES = ("below 10%", "10-25%", "25-50%", "50-75%", "75% or more", "not said")
 
 
 def slowdowns_of(result: Any) -> np.ndarray:
@@ -38,6 +41,10 @@ def by(result: Any, what: str) -> pd.DataFrame:
         keys = powers
     elif what == "gpu" and "gpus" in instance.known:
         keys = np.where(instance.column("gpus") > 0, "with", "without")
+    elif what == "efficiency" and "cpu_efficiency" in instance.known:
+        part = instance.column("cpu_efficiency")
+        place = np.searchsorted(_EFFICIENCIES, part, side="right")
+        keys = np.where(np.isnan(part), len(_EFFICIENCIES) + 1, place)
     elif what in instance.known:
         keys = instance.column(what)
     else:
@@ -60,6 +67,8 @@ def by(result: Any, what: str) -> pd.DataFrame:
     ).reset_index()
     if what == "size":
         table["size"] = [_range(power) for power in table["size"]]
+    if what == "efficiency":
+        table["efficiency"] = [_OF_CORES[place] for place in table["efficiency"]]
     return table
 
 

@@ -151,9 +151,10 @@ class Result(core.Result):
 
         Parameters
         ----------
-        what : {"user", "group", "partition", "status", "size", "gpu", "resource"}
+        what : {"user", "group", "partition", "status", "size", "gpu", "efficiency", "resource"}
             A column of the log, the number of tasks, from powers of two on, with GPUs or without,
-            or what the machine has. Components of a heterogeneous job count as one.
+            how much of the processor time of its cores a job used, or what the machine has.
+            Components of a heterogeneous job count as one.
 
         Returns
         -------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.files.dates import begin_of_part, date_of, zone_of
-from cosched.cluster.files.facts import described, drop_names, dropped
+from cosched.cluster.files.facts import USED, described, drop_names, dropped
 from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.sacct import holds
 from cosched.cluster.files.sacct.causes import cause_of
@@ -19,6 +19,7 @@ from cosched.cluster.files.sacct.rows import read_rows
 from cosched.cluster.files.sacct.texts import each
 from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
 from cosched.cluster.files.sacct.unread import not_understood
+from cosched.cluster.files.sacct.used import used
 from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.files.window import part_of
 from cosched.cluster.machine.site import counted
@@ -37,7 +38,7 @@ _PENDING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "CONFIGUR
 
 #: Columns of names that are kept as they are.
 _NAMES = {"user": "User", "group": "Group", "account": "Account", "qos": "QOS",
-          "partition": "Partition", "constraint": "Constraints",
+          "partition": "Partition", "constraint": "Constraints", "job_name": "JobName",
           "licenses": "Licenses"}  # fmt: skip
 
 
@@ -57,10 +58,11 @@ def read_sacct(
     :func:`cosched.cluster.from_sacct`."""
     rows, bad = read_rows(path, delimiter)
     reasons: dict[str, np.ndarray] = {"fields are not those of the first line": bad}
-    rows = rows[~rows["JobID"].str.contains(".", regex=False)]  # steps
+    of_steps = rows["JobID"].str.contains(".", regex=False)
+    rows, steps = rows[~of_steps], rows[of_steps]
     rows = _usable(rows, reasons, rows["JobID"] == "", "no JobID")
     rows, pending = _started(rows, reasons, include_running)
-    jobs = _jobs(path, rows, machine, timezone)
+    jobs = _jobs(path, rows, steps, machine, timezone)
     unread = jobs.attrs.pop("unread", [])
     jobs = _to_the_end(jobs, reasons)
     for column, what in (("submit", "Submit"), ("start", "Start"), ("runtime", "Elapsed")):
@@ -151,7 +153,9 @@ def _usable(
 # --- columns --------------------------------------------------------------------------------
 
 
-def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None) -> pd.DataFrame:
+def _jobs(
+    path: Any, rows: pd.DataFrame, steps: pd.DataFrame, machine: Machine, timezone: str | None
+) -> pd.DataFrame:
     import pandas as pd
 
     jobs = pd.DataFrame({"id": rows["JobID"], "line": rows["line"], "running": rows["running"]})
@@ -173,6 +177,8 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
         jobs["memory_gb"] = memory
     if gpus is not None:
         jobs["gpus"], jobs["gpu_type"] = gpus
+    runtime = jobs["runtime"].to_numpy(dtype=float)
+    jobs = jobs.assign(**used(path, rows, steps, cpus, nodes, runtime, timezone))
     jobs["estimate"] = _estimates(rows, machine)
     for fact, column in _NAMES.items():
         if column in rows:
@@ -181,7 +187,7 @@ def _jobs(path: Any, rows: pd.DataFrame, machine: Machine, timezone: str | None)
     told, unread = of_lines(rows)
     jobs.attrs["unread"] = unread + [
         f"  {_counted(f'{name} not understood, taken as empty', lines)}"
-        for name, lines in not_understood(rows).items()
+        for name, lines in (not_understood(rows) | not_understood(steps, of_steps=True)).items()
     ]
     for fact, texts in told.items():
         said = jobs[fact].to_numpy() if fact in jobs else np.full(len(jobs), "", dtype=object)
@@ -277,6 +283,7 @@ def _finished(
         "gpus",
         "gpu_type",
         "nodes",
+        *USED,
     )
     named = [name for name in known if name in jobs]
     table = jobs[["submit", "tasks", "runtime", "estimate", "line", *named]].assign(

@@ -21,13 +21,14 @@ _READ = frozenset(
     (*_NEEDED, *_CPUS, "Eligible", "End", "Elapsed", "ElapsedRaw", "Timelimit", "TimelimitRaw",
      "User", "Group", "Account", "QOS", "Partition", "NNodes", "AllocNodes", "ReqNodes",
      "ReqMem", "ReqTRES", "NodeList",
-     "Constraints", "Licenses", "SubmitLine")
+     "Constraints", "Licenses", "SubmitLine", "JobName", "AdminComment",
+     "MaxRSS", "NTasks", "TotalCPU", "TRESUsageInTot", "TRESUsageInMax")
 )  # fmt: skip
 #: Columns with few distinct texts: kept once each.
 _FEW = frozenset(
     ("State", "Timelimit", "TimelimitRaw", "User", "Group", "Account", "QOS", "Partition", "NNodes",
      "AllocNodes", "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ReqMem", "ReqTRES", "AllocTRES",
-     "Constraints", "Licenses")
+     "Constraints", "Licenses", "NTasks")
 )  # fmt: skip
 #: Columns in which a user may write anything, also the delimiter.
 _FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "WorkDir", "SubmitLine", "Extra",

@@ -28,13 +28,16 @@ _SOUND = {
         r"|(?!(?:cpu|node|mem|gres/gpu(?::[^=,]+)?)=)[^,]*(?:,|$))*",
     ),
 }  # fmt: skip
+#: Of what steps used.
+_SOUND_STEPS = {"MaxRSS": SIZE, "TotalCPU": DURATION, "NTasks": COUNT}
 
 
-def not_understood(rows: pd.DataFrame) -> dict[str, np.ndarray]:
+def not_understood(rows: pd.DataFrame, *, of_steps: bool = False) -> dict[str, np.ndarray]:
     """By column, lines of its cells that are neither empty nor what sacct prints there."""
     found = {}
-    for name in (name for name in _SOUND if name in rows):
-        wrong = each(rows[name], partial(_wrong, _SOUND[name])).astype(bool)
+    sound = _SOUND_STEPS if of_steps else _SOUND
+    for name in (name for name in sound if name in rows):
+        wrong = each(rows[name], partial(_wrong, sound[name])).astype(bool)
         if wrong.any():
             found[name] = rows["line"].to_numpy()[wrong]
     return found
