@@ -20,6 +20,7 @@ void bind_slurm(pybind11::module_& module);
 }  // namespace cluster::bindings
 namespace moldable::bindings {
 void bind_moldable(pybind11::module_& module);
+void bind_step(pybind11::module_& module);
 }
 namespace bags::bindings {
 void bind_bags(pybind11::module_& module);
@@ -113,6 +114,7 @@ PYBIND11_MODULE(_core, module) {
   cosched::cluster::bindings::bind_slurm(cluster);
   auto moldable = module.def_submodule("moldable");
   cosched::moldable::bindings::bind_moldable(moldable);
+  cosched::moldable::bindings::bind_step(moldable);
   auto bags = module.def_submodule("bags");
   cosched::bags::bindings::bind_bags(bags);
 }

@@ -29,6 +29,7 @@ from cosched.described import described
 from cosched.moldable.algorithms import (
     BEST_WORK,
     SEARCH_WORK,
+    Step,
     demt,
     demt_best,
     dual_approximation,
@@ -42,6 +43,7 @@ from cosched.moldable.algorithms import (
     optimal,
     replay,
     sequential,
+    step,
 )
 from cosched.moldable.bounds import (
     WorkPath,
@@ -67,6 +69,7 @@ __all__ = [
     "Instance",
     "Result",
     "SEARCH_WORK",
+    "Step",
     "WorkPath",
     "bound",
     "compare",
@@ -87,6 +90,7 @@ __all__ = [
     "replay",
     "sequential",
     "solve",
+    "step",
     "time_indexed_bound",
     "work_and_path",
 ]

@@ -11,6 +11,7 @@ CPP = REPO / "cpp" / "cosched"
 FAMILIES = {"packs", "dags", "cluster", "moldable", "bags"}
 ALLOWED = {
     "core": {"core"},
+    "c": {"c", "core", "moldable"},
     "lp": {"core", "lp"},
     "opt": {"core", "opt"},
     "slurm": {"core", "slurm"},
@@ -58,7 +59,7 @@ def test_every_bound_argument_has_a_name():
 
 
 def test_find_package_example(tmp_path):
-    """A C++ user's project: install the library, find it, link, run."""
+    """Projects in C++ and in C: install the library, find it, link, run."""
     made = [REPO / "build" / name for name in ("dev", "release")]
     made = [folder for folder in made if (folder / "cpp" / "libcosched_core.a").exists()]
     if not made:
@@ -75,3 +76,6 @@ def test_find_package_example(tmp_path):
     run(cmake, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
     run(cmake, "--build", build)
     assert run(build / "plan").startswith("cost 6.3")
+    said = run(build / "loop").splitlines()
+    assert said[0].startswith("all started")
+    assert said[1] == "owner: expected room for a number a processor"

@@ -1,6 +1,7 @@
 """The off-line algorithms, and how any of them runs on-line: batch by batch."""
 
 from cosched.moldable.algorithms.batches import by_batches
+from cosched.moldable.algorithms.embedded import Step, step
 from cosched.moldable.algorithms.graphs import MODELS, list_local, list_lp
 from cosched.moldable.algorithms.off_line import (
     demt,
@@ -24,6 +25,7 @@ __all__ = [
     "BEST_WORK",
     "MODELS",
     "SEARCH_WORK",
+    "Step",
     "by_batches",
     "demt",
     "demt_best",
@@ -38,4 +40,5 @@ __all__ = [
     "optimal",
     "replay",
     "sequential",
+    "step",
 ]

@@ -1,0 +1,65 @@
+#include "cosched/c/cosched.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/matrix.hpp"
+#include "cosched/core/times.hpp"
+#include "cosched/moldable/step/step.hpp"
+
+namespace {
+
+namespace step = cosched::moldable::step;
+
+void say(const char* what, char* message, int size) {
+  if (message == nullptr || size <= 0) return;
+  const auto length = std::min(std::strlen(what), static_cast<std::size_t>(size) - 1);
+  std::memcpy(message, what, length);
+  message[length] = '\0';
+}
+
+void require(bool good, const char* what) {
+  if (!good) throw cosched::InvalidInstance(what);
+}
+
+cosched::moldable::Instance ready_jobs(int jobs, int columns, const double* times, int processors) {
+  require(jobs > 0, "jobs: expected at least one");
+  require(columns > 0, "columns: expected at least one");
+  require(times != nullptr, "times: expected jobs x columns seconds");
+  cosched::Table table(jobs, columns);
+  std::copy_n(times, static_cast<std::size_t>(jobs) * columns, table.data());
+  return {cosched::Times(std::move(table)), std::vector<double>(jobs, 1.0), {}, processors};
+}
+
+}  // namespace
+
+int cosched_step(int jobs, int columns, const double* times, int processors, const double* free_in,
+                 double budget, double* state, int* owner, double* makespan, double* bound,
+                 char* message, int message_size) {
+  say("", message, message_size);
+  try {
+    require(processors > 0, "processors: expected at least one");
+    require(owner != nullptr, "owner: expected room for a number a processor");
+    const auto instance = ready_jobs(jobs, columns, times, processors);
+    std::vector<double> free(processors, 0.0);
+    if (free_in != nullptr) std::copy_n(free_in, processors, free.begin());
+    const auto found = step::step(instance, free, budget, {state == nullptr ? 0.0 : *state});
+    const auto starts = step::owners(found.plan, free);
+    std::copy(starts.begin(), starts.end(), owner);
+    if (state != nullptr) *state = found.state.ratio;
+    if (makespan != nullptr) *makespan = found.makespan;
+    if (bound != nullptr) *bound = found.bound;
+    return 0;
+  } catch (const cosched::Error& error) {
+    say(error.what(), message, message_size);
+    return 2;
+  } catch (const std::exception& error) {  // of the library there is nothing but bad_alloc
+    say(error.what(), message, message_size);
+    return 1;
+  }
+}

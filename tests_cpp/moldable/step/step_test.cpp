@@ -1,0 +1,107 @@
+// What to start now: the plan is valid, its bound holds, and the budget ends it.
+#include "cosched/moldable/step/step.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/rng.hpp"
+#include "cosched/moldable/search/optimal.hpp"
+
+namespace cosched::moldable::step {
+namespace {
+
+Instance drawn(Rng& rng, int jobs, int machines) {
+  Table times(jobs, machines);
+  for (int i = 0; i < jobs; ++i) {
+    const double alone = 1 + 20 * rng.uniform(), serial = rng.uniform();
+    for (int q = 1; q <= machines; ++q) {
+      times(i, q - 1) = alone * (serial + (1 - serial) / q);
+      if (rng.below(8) == 0 && q < machines)
+        times(i, q - 1) = std::numeric_limits<double>::infinity();
+    }
+  }
+  return {Times(times), std::vector<double>(jobs, 1.0)};
+}
+
+/// Never more busy than there are, what runs now included.
+void expect_valid(const Instance& instance, const std::vector<double>& free, const Step& found) {
+  double latest = *std::max_element(free.begin(), free.end());
+  for (int i = 0; i < instance.jobs(); ++i) {
+    const auto& plan = found.plan;
+    ASSERT_GE(plan.procs[i], 1);
+    ASSERT_GE(plan.start[i], 0);
+    EXPECT_DOUBLE_EQ(plan.end[i], plan.start[i] + instance.given(i, plan.procs[i]));
+    latest = std::max(latest, plan.end[i]);
+    int busy = 0;
+    for (const double when : free) busy += when > plan.start[i];
+    for (int j = 0; j < instance.jobs(); ++j)
+      if (plan.start[j] <= plan.start[i] && plan.start[i] < plan.end[j]) busy += plan.procs[j];
+    EXPECT_LE(busy, instance.machines());
+  }
+  EXPECT_DOUBLE_EQ(latest, found.makespan);
+  EXPECT_GE(found.makespan, found.bound * (1 - 1e-12));
+}
+
+TEST(Step, IsValidAndWithinItsGuarantee) {
+  Rng rng(7);
+  for (int round = 0; round < 60; ++round) {
+    const int machines = 1 + static_cast<int>(rng.below(6));
+    const auto instance = drawn(rng, 1 + static_cast<int>(rng.below(6)), machines);
+    const std::vector<double> free(machines, 0.0);
+    const auto found = step(instance, free, 1e-4);
+    expect_valid(instance, free, found);
+    const auto best = search::optimal(instance);
+    const double optimum = makespan(best.placement);
+    EXPECT_LE(found.bound, optimum * (1 + 1e-9));
+    EXPECT_LE(found.makespan, 2.02 * optimum);
+  }
+}
+
+TEST(Step, WaitsForWhatRuns) {
+  Rng rng(8);
+  for (int round = 0; round < 300; ++round) {
+    const int machines = 1 + static_cast<int>(rng.below(6));
+    const auto instance = drawn(rng, 1 + static_cast<int>(rng.below(20)), machines);
+    std::vector<double> free(machines);
+    for (double& when : free) when = rng.below(2) == 0 ? 0.0 : 10 * rng.uniform();
+    const auto found = step(instance, free, 1e-4);
+    expect_valid(instance, free, found);
+    const auto owner = owners(found.plan, free);
+    std::vector<int> given(instance.jobs(), 0);
+    for (int p = 0; p < machines; ++p)
+      if (owner[p] >= 0) {
+        EXPECT_EQ(free[p], 0);
+        ++given[owner[p]];
+      }
+    for (int i = 0; i < instance.jobs(); ++i)
+      EXPECT_EQ(given[i], found.plan.start[i] == 0 ? found.plan.procs[i] : 0);
+  }
+}
+
+TEST(Step, BeginsWhereTheLastCallEnded) {
+  Rng rng(9);
+  const auto instance = drawn(rng, 200, 16);
+  const std::vector<double> free(16, 0.0);
+  const auto first = step(instance, free, 0.05);
+  const auto again = step(instance, free, 1e-9, first.state);
+  const auto fresh = step(instance, free, 1e-9);
+  EXPECT_GE(first.state.ratio, 1);
+  EXPECT_LE(again.makespan, fresh.makespan);
+}
+
+TEST(Step, RefusesWhatItDoesNotKnow) {
+  const Instance one(Times(Table{{2.0, 1.0}}), {1.0});
+  EXPECT_THROW(step(one, {0.0}, 0.1), InvalidInstance);
+  EXPECT_THROW(step(one, {0.0, -1.0}, 0.1), InvalidInstance);
+  EXPECT_THROW(step(one, {0.0, INFINITY}, 0.1), InvalidInstance);
+  EXPECT_THROW(step(one, {0.0, 0.0}, 0.0), InvalidInstance);
+  EXPECT_THROW(step(one, {0.0, 0.0}, 0.1, {NAN}), InvalidInstance);
+  const Instance later(Times(Table{{2.0, 1.0}}), {1.0}, {3.0});
+  EXPECT_THROW(step(later, {0.0, 0.0}, 0.1), InvalidInstance);
+}
+
+}  // namespace
+}  // namespace cosched::moldable::step

@@ -1,0 +1,71 @@
+"""``moldable.step``: valid starts, a gap that holds, refusals in one line."""
+
+import numpy as np
+import pytest
+
+import cosched as cs
+
+
+def drawn(random, jobs, most):
+    alone, serial = random.uniform(1, 50, jobs), random.uniform(0, 1, jobs)
+    counts = np.arange(1, most + 1)
+    times = alone[:, None] * (serial[:, None] + (1 - serial[:, None]) / counts)
+    times[random.random(times.shape) < 0.1] = np.inf
+    times[:, -1] = np.where(np.isfinite(times).any(axis=1), times[:, -1], 1.0)
+    return times
+
+
+def test_a_loop_of_steps_runs_all_jobs_within_twice_the_bound():
+    random = np.random.default_rng(1)
+    for most in (1, 4, 8):
+        times = drawn(random, 60, most)
+        left, free, now, end, state = list(range(60)), np.zeros(most), 0.0, 0.0, None
+        bound = None
+        while left:
+            found = cs.moldable.step(times[left], free, budget=0.002, state=state)
+            state, bound = found.state, bound or found.bound
+            assert found.gap >= 0
+            for row, units in found.start:
+                assert (free[list(units)] == 0).all()
+                free[list(units)] = seconds = times[left[row], len(units) - 1]
+                end = max(end, now + seconds)
+            gone = {row for row, _ in found.start}
+            left = [job for row, job in enumerate(left) if row not in gone]
+            assert (free > 0).any()
+            passed = free[free > 0].min()
+            now, free = now + passed, np.maximum(free - passed, 0.0)
+        assert end <= 2.02 * bound
+
+
+def test_an_instance_gives_what_its_table_gives():
+    times = drawn(np.random.default_rng(2), 30, 4)
+    table = cs.moldable.step(times, 4, budget=1e-9)
+    assert cs.moldable.step(cs.moldable.Instance(times), 4, budget=1e-9) == table
+
+
+def test_ten_thousand_jobs_are_one_call():
+    times = drawn(np.random.default_rng(3), 10_000, 16)
+    found = cs.moldable.step(times, 16, budget=1e-9)
+    assert found.start
+    assert 0 <= found.gap <= 1.02
+
+
+@pytest.mark.parametrize(
+    ("ready", "machine", "options", "said"),
+    [
+        ([[1.0]], 0, {}, "machine"),
+        ([[1.0]], [], {}, "machine"),
+        ([[1.0]], [-1.0], {}, r"machine\[0\]"),
+        ([[1.0]], [np.inf], {}, "machine"),
+        ([[1.0]], 1, {"budget": 0}, "budget"),
+        ([[1.0]], 1, {"budget": np.nan}, "budget"),
+        ([[1.0]], 1, {"state": -1.0}, "state"),
+        ([[1.0, -2.0]], 2, {}, "-2"),
+        (cs.moldable.Instance([[1.0], [1.0]], edges=[(0, 1)]), 1, {}, "edges"),
+        (cs.moldable.Instance([[1.0, 1.0]]), 3, {}, "3 processors"),
+    ],
+)
+def test_bad_input_is_one_line(ready, machine, options, said):
+    with pytest.raises(cs.InvalidInstance, match=said) as caught:
+        cs.moldable.step(ready, machine, **options)
+    assert "\n" not in str(caught.value)
