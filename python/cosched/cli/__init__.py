@@ -35,6 +35,7 @@ _MODULES = {
     "slurm": "slurm",
     "snakemake": "snakemake",
     "audit": "audit",
+    "rightsize": "rightsize",
     "snapshot": "snapshot",
     "when": "when",
     "profile": "profile",
@@ -56,6 +57,7 @@ _ABOUT = {
     "snakemake": "Snakemake's runs, judged.",
     "audit": "One page about a log for the one who decides: what happened, what could have "
     "been, why.",
+    "rightsize": "What jobs should ask for, with a promise, and what that gives everybody.",
     "snapshot": "What a user may see of a Slurm now: jobs, nodes, priorities, shares, limits. "
     "Only reads; nothing is sent anywhere.",
     "when": "When pending jobs will start, as a distribution; how many nodes to ask for.",

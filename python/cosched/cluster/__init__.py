@@ -58,6 +58,7 @@ from cosched.cluster.result import Result
 from cosched.cluster.result.draws import Draws
 from cosched.cluster.result.log_fit import fit
 from cosched.cluster.schedule import Schedule
+from cosched.cluster.sizing import RightSize, rightsize
 from cosched.described import described
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.live import Snapshot, backtest, when
@@ -81,6 +82,7 @@ __all__ = [
     "NodeType",
     "Partition",
     "Result",
+    "RightSize",
     "Schedule",
     "SlurmSettings",
     "Snapshot",
@@ -106,6 +108,7 @@ __all__ = [
     "paper_policies",
     "python_policy",
     "register_policy",
+    "rightsize",
     "slurm_backfill",
     "solve",
     "when",

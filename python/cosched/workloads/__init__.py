@@ -28,6 +28,7 @@ from cosched.cluster.workloads import (
     equal_shares_worst,
     hpc2n_weeks,
     lublin,
+    requests,
     rescale_load,
     unknown_times_worst,
 )
@@ -50,6 +51,7 @@ from cosched.packs.workloads import packs_ii, packs_iii, three_partition
 
 WORKLOADS: dict[str, Callable[..., Any]] = {
     "lublin": lublin,
+    "requests": requests,
     "packs_ii": packs_ii,
     "packs_iii": packs_iii,
     "moldable": moldable,

@@ -191,7 +191,7 @@ class Machine:
             Seconds, or infinity.
         """
         known = {part.name: part.max_time for part in self.partitions}
-        return self._by_name(partitions, lambda own: max(known.get(one, np.inf) for one in own))
+        return self.by_name(partitions, lambda own: max(known.get(one, np.inf) for one in own))
 
     def room(self, partitions: Iterable[Any]) -> np.ndarray:
         """Cores of partitions by name: as many as a job there can have.
@@ -226,13 +226,21 @@ class Machine:
         known = {part.name for part in self.partitions}
         if not known or (self.slurm is not None and len(known) == 1):
             known = set()  # all jobs are in one queue
-        return self._by_name(
+        return self.by_name(
             partitions, lambda own: bool(known) and own != [""] and not set(own) <= known
         ).astype(bool)
 
     @staticmethod
-    def _by_name(partitions: Iterable[Any], value: Callable[[list[str]], float]) -> np.ndarray:
-        """A value of each text's list of partitions; a log repeats few."""
+    def by_name(partitions: Iterable[Any], value: Callable[[list[str]], float]) -> np.ndarray:
+        """A value of each text's list of partitions; a log repeats few.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Names, or lists as ``"gpu,main"``.
+        value : callable
+            Of a list of names.
+        """
         import pandas as pd
 
         codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
@@ -258,10 +266,10 @@ class Machine:
         found = np.full(rows, _most(each))
         if partitions is not None:
             usual = float(found[0]) if rows else 1.0
-            found = self._by_name(partitions, lambda own: by_part.get(own[0], usual))
+            found = self.by_name(partitions, lambda own: by_part.get(own[0], usual))
         if node_lists is not None and self.slurm is not None:
             of_node = dict(zip(self.slurm.names, each.tolist(), strict=True))
-            own = self._by_name(node_lists, lambda own: of_node.get(first_host(own[0]), np.nan))
+            own = self.by_name(node_lists, lambda own: of_node.get(first_host(own[0]), np.nan))
             found = np.where(np.isnan(own), found, own)
         return found
 

@@ -1,6 +1,7 @@
 """Streams of jobs: Lublin's model, the weeks of a log, another load."""
 
 from cosched.cluster.workloads.lublin_model import LUBLIN, LublinConstants, lublin
+from cosched.cluster.workloads.requests import requests
 from cosched.cluster.workloads.stretch_worst import equal_shares_worst, unknown_times_worst
 from cosched.cluster.workloads.traces import hpc2n_weeks, rescale_load
 
@@ -10,6 +11,7 @@ __all__ = [
     "equal_shares_worst",
     "hpc2n_weeks",
     "lublin",
+    "requests",
     "rescale_load",
     "unknown_times_worst",
 ]

@@ -1,0 +1,95 @@
+"""``cosched rightsize``: what jobs should ask for, and what that gives everybody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cosched import cluster, io
+from cosched.cli import report
+from cosched.cli.commands import command_of
+from cosched.cli.values import check_files, read
+from cosched.cluster.sizing.exports import FORMS, export, typed
+from cosched.core import Presentation
+from cosched.errors import InvalidInstance, shorten
+from cosched.registry import presentation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXAMPLE = "cosched rightsize sacct.txt --machine slurm.conf -o rightsize.html"
+_ROWS = 12
+_HIDDEN = ("risk", "enough", "nodes", "unused_core_hours", "used_limit_p50", "used_memory_p50")
+
+
+def rightsize(
+    of: Presentation,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    risk: Annotated[str, typer.Option(help="The largest chance that a job is killed.")] = "0.01",
+    by: Annotated[
+        str | None,
+        typer.Option(help="What makes jobs alike: user,name,account,partition,cores,group,qos."),
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option("--export", help=f"The advice for {', '.join(FORMS)}.")
+    ] = None,
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="Advice and backtest as data: .json.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="With --export: the file.")
+    ] = None,
+) -> None:
+    check_files((as_json, (".json",)))
+    if form is not None and form not in FORMS:
+        raise InvalidInstance(f"--export {shorten(form)}: expected {', '.join(FORMS)}")
+    chance = io.parse_number(risk, "--risk")
+    instance = read(of, file, given)
+    with report.working(f"right sizes of {file.name}"):
+        found = cluster.rightsize(instance, chance, by)
+        advice = found.advice
+        held = found.backtest() if form is None or as_json is not None else None
+    if as_json is not None:
+        tables = {"advice": advice, "backtest": held}
+        rows = {name: io.plain(table.to_dict("records")) for name, table in tables.items()}
+        io.write_json({"risk": found.risk, "by": list(found.use.names), **rows}, as_json)
+    if form is not None:
+        text = export(advice, form, found.risk)
+        if output is None:
+            typer.echo(text, nl=False)
+        else:
+            io.write_text(text, output)
+        return
+    report.show_notes(instance)
+    _show(found, advice, held)
+
+
+def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame | None) -> None:
+    shown = advice.head(_ROWS).drop(columns=[name for name in _HIDDEN if name in advice])
+    for name in ("asked_limit", "used_limit_p95", "limit"):
+        shown[name] = ["-" if not value > 0 else typed(value) for value in shown[name]]
+    known = shown.columns[shown.notna().any()]
+    report.show_frame("advice: those first that leave most unused", shown[known].round(1))
+    if len(advice) > len(shown):
+        report.say(f"... and {len(advice) - len(shown):,} more groups; --json FILE has them all")
+    covered = advice["jobs"][advice["enough"]].sum() / max(advice["jobs"].sum(), 1)
+    report.say(
+        f"promised: killed at most {100 * found.risk:g}% of the jobs; advice for "
+        f"{int(advice['enough'].sum()):,} of {len(advice):,} groups, {covered:.0%} of the jobs"
+    )
+    if held is not None and len(held):
+        report.show_frame("would it have held? each month from what was known before it", held)
+    else:
+        report.say("no backtest: the log is of one month")
+
+
+def add(app: typer.Typer) -> None:
+    """The command, with the arguments of the cluster family."""
+    about = "What jobs should ask for, with a promise, and what that gives everybody."
+    app.command("rightsize", help=f"{about}\n\nExample: {EXAMPLE}")(
+        command_of(presentation("cluster"), rightsize)
+    )

@@ -1,0 +1,52 @@
+"""Requests that are advised at a moment of a log, as people type them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cosched.cluster.sizing.sizes import Advised, Sizes
+from cosched.cluster.sizing.use import Use
+
+#: Limits are so many seconds, memory of a node so many GB, or a multiple.
+LIMIT, MEMORY = 900.0, 1.0
+
+
+class Advisor:
+    """Looks at a log at any moment."""
+
+    def __init__(self, use: Use, risk: float, judged: int) -> None:
+        self.use = use
+        #: Of time and of memory, where both are judged: either may kill a job.
+        self.risk = risk / judged
+        self.time, self.memory = (
+            Sizes(measure, use, self.risk) for measure in (use.time, use.memory)
+        )
+
+    def at(self, known: np.ndarray) -> tuple[Advised, Advised]:
+        """Of time and memory, by group, from the rows that are known."""
+        return self.time.at(known), self.memory.at(known)
+
+    def amounts(
+        self, time: Advised, memory: Advised, rows: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Limits (s) and GB for jobs of these rows; nan: no advice."""
+        use, own = self.use, self.use.own[rows]
+        limit, gigabytes = (
+            typed(advised, own, measure.asked[rows], unit, most[rows])
+            for advised, measure, unit, most in (
+                (time, use.time, LIMIT, use.longest),
+                (memory, use.memory, MEMORY * use.nodes[rows], use.largest),
+            )
+        )
+        return limit, gigabytes
+
+
+def typed(
+    advised: Advised, own: np.ndarray, asked: np.ndarray, unit: np.ndarray | float, most: np.ndarray
+) -> np.ndarray:
+    """Rounded up to a unit, and no more than there is room for; where a larger group says it, no
+    more than was asked for."""
+    level, amount = advised.level[own], advised.amount[own]
+    amount = np.where(level > 0, amount * asked, amount)
+    whole = np.ceil(amount / unit - 1e-9) * unit
+    return np.minimum(np.where(level > 0, np.minimum(whole, asked), whole), most)

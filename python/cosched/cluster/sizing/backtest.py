@@ -1,0 +1,104 @@
+"""Advice of each month from what was known before it, and what became of its jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.sizing.advisor import Advisor
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MONTH = 30 * 86400.0
+_MOST = 24  # of the months: the last ones
+_SHARES = ("promised", "killed_time", "killed_memory", "unknown")
+_SUMS = ("saved_memory_hours", "lost_core_hours")
+_NOTHING = {name: np.zeros(0, int) for name in ("month", "row", *_SHARES, *_SUMS)}
+
+
+def months(instance: Instance) -> tuple[list[str], np.ndarray]:
+    """Names of the months of a log, and when each begins (s)."""
+    last = float(instance.column("submit").max())
+    if instance.begins is None:
+        begins = np.arange(0.0, last + 1.0, _MONTH)
+        return [f"day {int(begin // 86400)} on" for begin in begins], begins
+    first = instance.begins
+    found = [first.replace(day=1, hour=0, minute=0, second=0, microsecond=0)]
+    while (after := _next(found[-1])) <= first + timedelta(seconds=last):
+        found.append(after)
+    return [f"{one:%Y-%m}" for one in found], np.array([(d - first).total_seconds() for d in found])
+
+
+def _next(month: datetime) -> datetime:
+    return (month + timedelta(days=32)).replace(day=1)
+
+
+def rolling(
+    advisor: Advisor, begins: np.ndarray
+) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    """Number of each month after the first, the rows of its jobs, and what is advised for them
+    from what had ended when it began."""
+    use = advisor.use
+    month = np.searchsorted(begins, use.submit, side="right") - 1
+    for number in range(max(1, len(begins) - _MOST), len(begins)):
+        rows = np.flatnonzero(month == number)
+        known = use.end < begins[number]
+        if len(rows) and known.any():
+            yield number, rows, *advisor.amounts(*advisor.at(known), rows)
+
+
+def backtest(instance: Instance, advisor: Advisor, by: str) -> pd.DataFrame:
+    """See :meth:`RightSize.backtest`."""
+    import pandas as pd
+
+    use, (names, begins) = advisor.use, months(instance)
+    parts = [
+        pd.DataFrame(
+            {"month": month, "row": rows, **_became(advisor, rows, limit, memory)}
+        )
+        for month, rows, limit, memory in rolling(advisor, begins)
+    ]  # fmt: skip
+    whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(_NOTHING)
+    if by == "month":
+        keys = {"month": np.array(names, dtype=object)[whole["month"]]}
+    else:
+        keys = {name: key[whole["row"]] for name, key in zip(use.names, use.keys, strict=True)}
+    return _summed(whole, [pd.Series(key, name=name) for name, key in keys.items()])
+
+
+def _summed(whole: pd.DataFrame, keys: list[pd.Series]) -> pd.DataFrame:
+    said = whole["promised"] > 0
+    groups = whole[said].groupby([key[said] for key in keys], sort=False)
+    table = groups[[*_SHARES]].mean()
+    table.insert(0, "jobs", groups.size())
+    return table.join(groups[[*_SUMS]].sum()).reset_index()
+
+
+def _became(
+    advisor: Advisor, rows: np.ndarray, limit: np.ndarray, memory: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Of each job: what was promised, what ended it, what was saved and lost."""
+    use = advisor.use
+    time, had = use.time.used[rows], use.memory.used[rows]
+    full = had > memory
+    late = ~full & (time > limit)
+    cut = ~use.time.ended[rows] & (
+        ((time >= use.time.asked[rows]) & (limit > 0))
+        | ((had >= use.memory.asked[rows]) & (memory > 0))
+    )  # by its own request: it may have wanted more than is advised
+    ran = np.where(full, time, np.where(late, limit, 0.0))  # a run that was in vain
+    asked = use.memory.asked[rows]
+    held = np.where(np.isnan(memory), asked, memory)
+    saved = np.where(ran > 0, -held * ran, (asked - held) * time)
+    return {
+        "promised": advisor.risk * ((limit > 0).astype(float) + (memory > 0)),
+        "killed_time": late.astype(float), "killed_memory": full.astype(float),
+        "unknown": (cut & ~full & ~late).astype(float),
+        "saved_memory_hours": np.nan_to_num(saved) / 3600,
+        "lost_core_hours": ran * use.tasks[rows] / 3600,
+    }  # fmt: skip

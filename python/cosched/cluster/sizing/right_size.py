@@ -1,0 +1,218 @@
+"""What jobs like those of a log should ask for, and what it gives everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.sizing.advisor import Advisor
+from cosched.cluster.sizing.backtest import backtest
+from cosched.cluster.sizing.sizes import Advised
+from cosched.cluster.sizing.table import advice_table
+from cosched.cluster.sizing.use import Use, use_of
+from cosched.core.arrays import fraction
+from cosched.core.text import texts
+from cosched.errors import InvalidInstance, shorten
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def rightsize(
+    instance: Instance, risk: float = 0.01, by: Sequence[str] | str | None = None
+) -> RightSize:
+    """What jobs should ask for, by group of like jobs, with a promise.
+
+    A job that asks for the advised limit and memory is killed for one of them with a chance of
+    `risk` at most, as long as it is like those of its group's past: no distribution is assumed. The
+    risk is divided equally between time and memory where the log says both. Where the past is too
+    short, or too many of its jobs were ended before their time, a larger group (the columns without
+    the last, and so on) says how much of what its jobs ask for they use; where none can, there is
+    no advice.
+
+    Parameters
+    ----------
+    instance : Instance
+        A log with limits, or with ``memory_gb`` and ``used_memory_gb``.
+    risk : float
+        Below 1: 0.01 needs 99 like jobs where one thing is judged, 199 where both are.
+    by : sequence of str or str, optional
+        What makes jobs alike, the most important first: ``user, name`` (its numbers do not count),
+        ``account, partition, cores, group, qos``. Default: the first five, as far as the log has
+        them.
+
+    Returns
+    -------
+    RightSize
+
+    Raises
+    ------
+    InvalidInstance
+        Another column, a risk that is none, or a log that says neither.
+
+    Notes
+    -----
+    Jobs that did not complete wanted more than they got: they are censored (Kaplan and Meier's
+    estimator, with the next job as one more that outlives all). Of its own past a group's latest
+    10 / risk jobs count. O(n log n).
+
+    References
+    ----------
+    Vovk, Gammerman, Shafer: *Algorithmic Learning in a Random World*, 2005 (conformal prediction);
+    Tovar et al.: *A Job Sizing Strategy for High-Throughput Scientific Workflows*, IEEE TPDS 29(2),
+    2018 (``first_memory_gb``).
+
+    Examples
+    --------
+    >>> jobs = {"submit": np.arange(99.0), "tasks": [1] * 99, "cpu": [1] * 99, "memory": [1] * 99,
+    ...         "runtime": 60.0 * np.arange(1, 100), "estimate": [86400] * 99, "user": ["ada"] * 99}
+    >>> found = rightsize(cs.cluster.Instance(jobs, nodes=8))
+    >>> found.advice[["user", "jobs", "asked_limit", "limit"]].to_numpy().tolist()
+    [['ada', 99, 86400.0, 6300.0]]
+    """
+    Instance.require(instance)
+    chance = fraction(risk, "risk")
+    if chance == 1:
+        raise InvalidInstance("risk = 1: expected a number below 1")
+    use = use_of([instance], by)
+    if not use.judged:
+        raise InvalidInstance(
+            "the log says of no job what it asked for and used: expected time limits, or memory"
+        )
+    return RightSize(instance, chance, use)
+
+
+@dataclass(frozen=True)
+class RightSize:
+    """Advice of a log, made by :func:`cosched.cluster.rightsize`.
+
+    Attributes
+    ----------
+    instance : Instance
+        The log.
+    risk : float
+        The largest chance that a job is killed.
+    use : Use
+        What its jobs asked for and used, and their groups.
+
+    Examples
+    --------
+    >>> jobs = cs.workloads.requests(3000, 4, seed=1)
+    >>> found = cs.cluster.rightsize(cs.cluster.Instance(jobs, nodes=64), risk=0.05)
+    >>> advised = found.apply(found.instance)
+    >>> bool(advised.column("memory_gb").sum() < found.instance.column("memory_gb").sum())
+    True
+    """
+
+    instance: Instance
+    risk: float
+    use: Use
+
+    @cached_property
+    def advice(self) -> pd.DataFrame:
+        """A row a group, those first that leave most unused.
+
+        The group's columns, ``jobs``, ``nodes``, ``asked_limit, used_limit_p50, used_limit_p95,
+        limit`` (s), ``asked_memory_gb, used_memory_p50, used_memory_p95, memory_gb,
+        first_memory_gb`` (GB of the job; nodes and asked: the median), ``risk`` (promised),
+        ``enough`` (there is advice for all that the log says), ``past`` (jobs that it rests on),
+        ``like`` (by what these are alike; empty: all), ``unused_core_hours, unused_memory_hours``
+        (of what was asked for; GB hours). nan: no advice. ``first_memory_gb`` wastes least where
+        killed jobs run again with ``memory_gb``.
+        """
+        return advice_table(self.advisor, self._found)
+
+    def apply(self, inst: Instance, users: Iterable[str] | None = None) -> Instance:
+        """Jobs that ask for what is advised; those without advice as they are.
+
+        Parameters
+        ----------
+        inst : Instance
+            The log, or other jobs with its columns.
+        users : iterable of str, optional
+            Who follows the advice; None: all.
+
+        Returns
+        -------
+        Instance
+            With other ``estimate`` and ``memory_gb``.
+
+        Raises
+        ------
+        InvalidInstance
+            Jobs without a column of the groups, or of users.
+        """
+        Instance.require(inst)
+        limit, memory = self.amounts(inst)
+        if users is not None:
+            if "user" not in inst.known:
+                raise InvalidInstance("users: the log does not say them")
+            others = ~np.isin(inst.column("user").astype(str), texts(users, "users"))
+            limit, memory = (np.where(others, np.nan, one) for one in (limit, memory))
+        changed = {}
+        for name, advised in (("estimate", limit), ("memory_gb", memory)):
+            if not np.isnan(advised).all():
+                asked = inst.given.get(name, inst.column("runtime"))
+                changed[name] = np.where(np.isnan(advised), asked, advised)
+        return inst.replace(**changed)
+
+    def amounts(self, inst: Instance) -> tuple[np.ndarray, np.ndarray]:
+        """Advised limits (s) and memory (GB) of each job.
+
+        Parameters
+        ----------
+        inst : Instance
+            The log, or other jobs with its columns.
+
+        Returns
+        -------
+        (numpy.ndarray, numpy.ndarray)
+            nan: no advice.
+        """
+        every = np.arange(len(self.instance))
+        if inst is self.instance:
+            return self.advisor.amounts(*self._found, every)
+        both = use_of([self.instance, inst], self.use.names)
+        advisor = Advisor(both, self.risk, self.use.judged)
+        known = np.arange(len(both.submit)) < len(every)
+        return advisor.amounts(*advisor.at(known), np.flatnonzero(~known))
+
+    @cached_property
+    def advisor(self) -> Advisor:
+        """Looks at the log at any moment."""
+        return Advisor(self.use, self.risk, self.use.judged)
+
+    @cached_property
+    def _found(self) -> tuple[Advised, Advised]:
+        return self.advisor.at(np.ones(len(self.instance), dtype=bool))
+
+    def backtest(self, by: str = "month") -> pd.DataFrame:
+        """Advice of each month from what had ended before it, and what became of its jobs.
+
+        Parameters
+        ----------
+        by : {"month", "group"}
+            A row a month (30 days where the log has no date), or a group.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``month`` (the last 24 at most; or the group's columns), ``jobs`` (with advice),
+            ``promised`` (the mean risk), ``killed_time, killed_memory`` (shares of these jobs),
+            ``unknown`` (share of those that the log's own requests ended below the advice: whether
+            it would have been enough, nobody knows), ``saved_memory_hours`` (GB hours; killed jobs
+            run again as they had asked), ``lost_core_hours`` (of killed runs).
+
+        Raises
+        ------
+        InvalidInstance
+            Another `by`.
+        """
+        if by not in ("month", "group"):
+            raise InvalidInstance(f"by = {shorten(by)}: expected month or group")
+        return backtest(self.instance, self.advisor, by)

@@ -1,0 +1,73 @@
+"""The advice as a table: a row a group of like jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosched.cluster.sizing.advisor import LIMIT, MEMORY, Advisor, typed
+from cosched.cluster.sizing.sizes import Advised
+from cosched.cluster.sizing.tails import first_allocations
+from cosched.cluster.sizing.use import Use
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MEASURES = {
+    "limit": ("asked_limit", "used_limit"),
+    "memory_gb": ("asked_memory_gb", "used_memory"),
+}
+
+
+def advice_table(advisor: Advisor, found: tuple[Advised, Advised]) -> pd.DataFrame:
+    """See :attr:`RightSize.advice`; a group asks for the median of its jobs."""
+    import pandas as pd
+
+    use, own = advisor.use, advisor.use.own
+    first = np.unique(own, return_index=True)[1]
+    table = pd.DataFrame({name: key[first] for name, key in zip(use.names, use.keys, strict=True)})
+    nodes = _medians(own, use.nodes)
+    table["jobs"], table["nodes"] = np.bincount(own), nodes.astype(int)
+    units = {"limit": LIMIT, "memory_gb": MEMORY * nodes}
+    rooms = {"limit": use.longest[first], "memory_gb": use.largest[first]}
+    measures = {"limit": use.time, "memory_gb": use.memory}
+    groups = np.arange(len(first))
+    for (name, measure), advised in zip(measures.items(), found, strict=True):
+        asked, used = _MEASURES[name]
+        table[asked] = _medians(own, measure.asked)
+        known = pd.Series(measure.used).groupby(own)
+        table[f"{used}_p50"], table[f"{used}_p95"] = known.quantile(0.5), known.quantile(0.95)
+        table[name] = typed(advised, groups, table[asked].to_numpy(), units[name], rooms[name])
+    table["first_memory_gb"] = _first(use, own, table["memory_gb"].to_numpy())
+    counts = table[["limit", "memory_gb"]].notna().sum(axis=1)
+    table["risk"] = np.where(counts > 0, advisor.risk * counts, np.nan)
+    table["enough"] = counts == use.judged
+    level, past = (np.stack([getattr(one, name) for one in found]) for name in ("level", "past"))
+    said = level >= 0
+    table["past"] = np.where(said, past, np.iinfo(np.int64).max).min(axis=0) * said.any(axis=0)
+    deepest = level.max(axis=0)
+    labels = np.array([label for label, _ in use.levels], dtype=object)
+    table["like"] = np.where(deepest >= 0, labels[deepest], "")
+    for name, measure, held in (("unused_core_hours", use.time, use.tasks),
+                                ("unused_memory_hours", use.memory, use.time.used)):  # fmt: skip
+        unused = np.nan_to_num((measure.asked - measure.used) * held / 3600)
+        table[name] = np.bincount(own, unused)
+    order = ["unused_memory_hours", "unused_core_hours"]
+    return table.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+
+
+def _medians(own: np.ndarray, values: np.ndarray) -> np.ndarray:
+    import pandas as pd
+
+    return pd.Series(values).groupby(own).median().to_numpy()
+
+
+def _first(use: Use, own: np.ndarray, most: np.ndarray) -> np.ndarray:
+    """What to ask for first; as people type it."""
+    unit = MEMORY * use.nodes
+    whole = np.ceil(use.memory.used / unit - 1e-9) * unit
+    rows = ~np.isnan(whole) & ~np.isnan(most[own])
+    return first_allocations(
+        own[rows], whole[rows], use.memory.ended[rows], use.time.used[rows], most
+    )

@@ -1,0 +1,179 @@
+"""What jobs of a log asked for and used, and which of them are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cosched.cluster.files.sacct.texts import each as of_texts
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import has_waits, logged_starts
+from cosched.errors import InvalidInstance, shorten
+
+#: What makes jobs alike, the last the least: larger groups are without the last ones.
+BY = ("user", "name", "account", "partition", "cores")
+_COLUMNS = {"name": "job_name", "cores": "tasks"}
+_NUMBERS = r"[0-9]+"
+#: Of a name that Nextflow makes, what tells its tasks apart: ``nf-ALIGN_(sample7)``.
+_SAMPLE = r"^(nf-.*?)_?\(.*\)$"
+
+
+class Measure(NamedTuple):
+    """Seconds or GB by job; nan: not known."""
+
+    used: np.ndarray
+    ended: np.ndarray  # whether the job ended by itself: it wanted no more than it used
+    asked: np.ndarray
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which jobs say something of it."""
+        return ~np.isnan(self.used)
+
+
+class Use(NamedTuple):
+    """Of each job: what it asked for and used, when that was known, and its groups."""
+
+    time: Measure
+    memory: Measure
+    submit: np.ndarray
+    end: np.ndarray
+    nodes: np.ndarray
+    tasks: np.ndarray
+    longest: np.ndarray  # s, GB: what its partition has room for
+    largest: np.ndarray
+    names: tuple[str, ...]  # of the columns that make jobs alike
+    keys: tuple[np.ndarray, ...]  # these columns
+    levels: tuple[tuple[str, np.ndarray], ...]  # groups: its own, then ever larger ones
+
+    @property
+    def own(self) -> np.ndarray:
+        """The group of each job."""
+        return self.levels[0][1]
+
+    @property
+    def judged(self) -> int:
+        """Of how many things (time, memory) the log says what jobs asked for and used."""
+        return int(_says(self.time)) + int(_says(self.memory))
+
+
+def _says(measure: Measure) -> bool:
+    return bool((measure.known & ~np.isnan(measure.asked)).any())
+
+
+def use_of(instances: Sequence[Instance], by: Sequence[str] | None) -> Use:
+    """Of the jobs of all instances, one after another."""
+    names = columns_of(instances[0], by)
+    time, memory, *rest = (
+        Measure(*map(np.concatenate, zip(*parts, strict=True)))
+        if isinstance(parts[0], Measure)
+        else np.concatenate(parts)
+        for parts in zip(*map(_measures, instances), strict=True)
+    )
+    keys = tuple(np.concatenate([_key(one, name) for one in instances]) for name in names)
+    return Use(time, memory, *rest, names, keys, _levels(names, keys, len(time.used)))
+
+
+def columns_of(instance: Instance, by: Sequence[str] | None) -> tuple[str, ...]:
+    """Those that make jobs alike: by default what the log has of them; checked."""
+    if by is None:
+        return tuple(name for name in BY if _COLUMNS.get(name, name) in instance.known)
+    names = tuple(by.split(",") if isinstance(by, str) else by)
+    for name in names:
+        if not isinstance(name, str) or _COLUMNS.get(name, name) not in instance.known:
+            has = [one for one in (*BY, "group", "qos") if _COLUMNS.get(one, one) in instance.known]
+            raise InvalidInstance(f"by = {shorten(name)}: the log has {', '.join(has)}")
+    return tuple(dict.fromkeys(names))
+
+
+def _key(instance: Instance, name: str) -> np.ndarray:
+    if name not in _COLUMNS.values() and name != "name":
+        return instance.column(_COLUMNS.get(name, name))
+    import pandas as pd
+
+    texts = pd.Series(instance.column("job_name"), dtype=object).astype(str)
+    return of_texts(texts, lambda t: t.str.replace(_SAMPLE, r"\1", regex=True).str.replace(
+        _NUMBERS, "#", regex=True))  # fmt: skip
+
+
+def _levels(
+    names: Sequence[str], keys: Sequence[np.ndarray], rows: int
+) -> tuple[tuple[str, np.ndarray], ...]:
+    """By which columns jobs are alike, and the number of each one's group: by all columns, by all
+    but the last, ..., by none; where a column divides nothing it is one level."""
+    import pandas as pd
+
+    group = np.zeros(rows, dtype=np.int64)
+    levels = [("", group)]
+    counts = [1]
+    for number, key in enumerate(keys, 1):
+        own, values = pd.factorize(np.asarray(key), use_na_sentinel=False)
+        group, distinct = pd.factorize(group * len(values) + own)
+        if len(distinct) == counts[-1] and number > 1:
+            levels.pop()
+        else:
+            counts.append(len(distinct))
+        levels.append((", ".join(names[:number]), group))
+    return tuple(levels[::-1])
+
+
+def _measures(instance: Instance) -> tuple:
+    """The fields of a `Use` before its groups."""
+    runtime = instance.column("runtime")
+    limit = instance.given.get("estimate", np.full(len(instance), np.nan))
+    status = instance.column("status").astype(str) if "status" in instance.known else None
+    said = bool((limit != runtime).any())  # else no job has one: its run time stands for it
+    ended = ~((runtime >= limit) & said)
+    if status is not None:
+        silent = np.isin(status, ("unknown", ""))
+        ended = np.where(silent, ended, status == "completed")
+        limit = np.where((limit == runtime) & ended, np.nan, limit)
+    begin = instance.column("eligible")
+    if has_waits(instance):
+        start = logged_starts(instance)
+        begin = np.where(np.isnan(start), begin, start)
+    nodes = np.ones(len(instance))
+    if "nodes" in instance.known:
+        nodes = np.fmax(instance.column("nodes").astype(float), 1.0)
+    asked = limit if said else np.full(len(limit), np.nan)
+    return (
+        Measure(np.maximum(runtime, 1.0), ended, asked), _memory(instance, ended, status),
+        instance.column("submit"), begin + runtime, nodes,
+        instance.column("tasks").astype(float), _longest(instance), nodes * _largest(instance),
+    )  # fmt: skip
+
+
+def _memory(instance: Instance, ended: np.ndarray, status: np.ndarray | None) -> Measure:
+    def column(name: str) -> np.ndarray:
+        known = name in instance.known
+        values = instance.column(name) if known else np.full(len(instance), np.nan)
+        return np.where(values > 0, values, np.nan)
+
+    used, asked = column("used_memory_gb"), column("memory_gb")
+    if status is not None:  # it had all that it was given, and wanted more
+        used = np.where(status == "out_of_memory", np.fmax(used, asked), used)
+    return Measure(used, ended, asked)
+
+
+def _longest(instance: Instance) -> np.ndarray:
+    """Limits of partitions (s)."""
+    if instance.machine is None or "partition" not in instance.known:
+        return np.full(len(instance), np.inf)
+    return instance.machine.limits(instance.column("partition"))
+
+
+def _largest(instance: Instance) -> np.ndarray:
+    """GB of the largest node that a job may have: with more it would never start."""
+    machine = instance.machine
+    if machine is None or not machine.memory_gb:
+        return np.full(len(instance), np.inf)
+    each = np.repeat([kind.memory_gb or np.inf for kind in machine.nodes],
+                     [kind.count for kind in machine.nodes])  # fmt: skip
+    if not machine.partitions or "partition" not in instance.known:
+        return np.full(len(instance), each.max())
+    of = {part.name: max(each[a:b].max() for a, b in part.nodes) for part in machine.partitions}
+    return machine.by_name(
+        instance.column("partition"), lambda own: max(of.get(one, each.max()) for one in own)
+    )

@@ -1,0 +1,157 @@
+"""Logs in which jobs ask for more than they use: what they needed is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosched.core.arrays import integer, nonnegative, positive, seed_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MONTH = 30 * 86400.0
+#: Hours and GB (of a node) that people ask for.
+_HOURS = np.array([0.5, 1, 2, 4, 8, 12, 24, 48, 72, 120, 168])
+_GIGABYTES = 2.0 ** np.arange(9)
+
+
+def requests(
+    n: int,
+    nodes: int,
+    *,
+    cores: int = 16,
+    memory_gb: float = 64.0,
+    load: float = 0.8,
+    drift: float = 0.03,
+    seed: int | None = None,
+) -> pd.DataFrame:
+    """Jobs of groups that are alike, with what they asked for, what they used, what they needed.
+
+    Users have a few codes each. Run times and memory of a code are log-normal, of a quarter of the
+    codes with a heavy tail (one job in twenty needs up to many times as much); the medians drift.
+    People ask for some three times the median, rounded to what they type; who needs more is ended:
+    at the limit (``timeout``), or at any moment before (``out_of_memory``). A few fail or are
+    cancelled.
+
+    Parameters
+    ----------
+    n : int
+        Jobs, 1..10,000,000.
+    nodes : int
+        Of the machine, >= 1; they arrive over as long as keeps it busy to `load`.
+    cores : int
+        Of a node.
+    memory_gb : float
+        Of a node, > 0.
+    load : float
+        Used part of all cores, > 0, on average, if nobody were ended.
+    drift : float
+        Standard deviation of the logarithm of a code's medians from month to month.
+
+    Returns
+    -------
+    pandas.DataFrame
+        For an :class:`~cosched.cluster.Instance` of ``nodes * cores`` cores: ``submit, tasks, cpu,
+        memory, runtime, estimate, status, user, account, job_name, nodes, memory_gb,
+        used_memory_gb, cpu_efficiency``; and the truth, which it ignores: ``need_seconds``,
+        ``need_memory_gb``.
+
+    Examples
+    --------
+    >>> jobs = requests(2000, 4, seed=1)
+    >>> bool((jobs.runtime <= jobs.estimate).all()), sorted(jobs.status.unique())
+    (True, ['cancelled', 'completed', 'failed', 'out_of_memory', 'timeout'])
+    """
+    import pandas as pd
+
+    count, width = integer(n, "n", 1, 10_000_000), integer(nodes, "nodes", 1, 1_000_000)
+    each, room = integer(cores, "cores", 1, 10_000), positive(memory_gb, "memory_gb")
+    busy, moves = positive(load, "load"), nonnegative(drift, "drift")
+    random = np.random.default_rng(seed_of(seed))
+    codes = _codes(random, max(3, count // 500), width, each, room)
+    code = np.searchsorted(np.cumsum(codes["share"]), random.random(count), side="right")
+    code = np.minimum(code, len(codes) - 1)
+    own = codes.iloc[code].reset_index(drop=True)
+    spread, memory = (_drawn(random, own, name) for name in ("time", "memory"))
+    work = float((own["median_time"] * spread * own["tasks"]).sum())
+    submit = np.sort(random.random(count)) * work / (busy * width * each)
+    seconds = own["median_time"] * spread * _drifted(random, submit, code, moves)
+    peak = own["median_memory"] * memory * _drifted(random, submit, code, moves)
+    peak = np.minimum(peak, 2 * own["asked"])
+    return pd.DataFrame({
+        "submit": submit, "tasks": own["tasks"], "cpu": 1.0, "memory": 1.0,
+        **_ended(random, seconds.to_numpy(), peak.to_numpy(), own),
+        "user": own["user"], "account": own["account"],
+        "job_name": own["name"] + random.integers(1, 1000, count).astype(str),
+        "nodes": own["nodes"], "memory_gb": own["asked"] * own["nodes"],
+        "cpu_efficiency": own["efficiency"],
+        "need_seconds": np.ceil(seconds), "need_memory_gb": peak * own["nodes"],
+    })  # fmt: skip
+
+
+def _codes(
+    random: np.random.Generator, count: int, nodes: int, cores: int, room: float
+) -> pd.DataFrame:
+    """A row a code: whose, how large, how long, how much of what it asks for."""
+    import pandas as pd
+
+    rank = random.permutation(count) + 1.0
+    owner = random.integers(0, max(2, count // 3), count)
+    tasks = 2 ** random.integers(0, max(int(np.log2(nodes * cores)) - 1, 1), count)
+    median_time = np.exp(random.normal(np.log(7200.0), 1.0, count))
+    median = np.minimum(np.exp(random.normal(np.log(room / 12), 0.8, count)), room / 4)
+    more = np.exp(random.normal(np.log(3.0), 0.35, (2, count)))
+    hours = np.minimum(np.searchsorted(_HOURS, median_time * more[0] / 3600), len(_HOURS) - 1)
+    sizes = np.minimum(np.searchsorted(_GIGABYTES, median * more[1]), len(_GIGABYTES) - 1)
+    return pd.DataFrame({
+        "share": rank**-0.8 / (rank**-0.8).sum(),
+        "user": [f"user{k}" for k in owner], "account": [f"lab{k % 5}" for k in owner],
+        "name": [f"code{chr(97 + k % 26)}{chr(97 + k // 26 % 26)}_" for k in range(count)],
+        "tasks": tasks, "nodes": -(-tasks // cores),
+        "median_time": median_time, "median_memory": median,
+        "spread_time": random.uniform(0.1, 0.5, count),
+        "spread_memory": random.uniform(0.05, 0.3, count),
+        "heavy": random.random(count) < 0.25, "limit": _HOURS[hours] * 3600,
+        "asked": np.minimum(_GIGABYTES[sizes], np.floor(room)),
+        "efficiency": np.round(random.beta(2, 2, count), 3),
+    })  # fmt: skip
+
+
+def _drawn(random: np.random.Generator, own: pd.DataFrame, name: str) -> np.ndarray:
+    """How much of the median each job needs."""
+    factor = np.exp(random.normal(0.0, 1.0, len(own)) * own[f"spread_{name}"].to_numpy())
+    tail = own["heavy"].to_numpy() & (random.random(len(own)) < 0.05)
+    return np.where(tail, factor * np.minimum(1 + random.pareto(1.5, len(own)), 20.0), factor)
+
+
+def _drifted(
+    random: np.random.Generator, submit: np.ndarray, code: np.ndarray, moves: float
+) -> np.ndarray:
+    """Factors of a random walk of each code, linear between its months."""
+    months = int(submit.max() // _MONTH) + 2
+    steps = random.normal(0.0, moves, (int(code.max()) + 1, months))
+    walk = np.cumsum(steps, axis=1) - steps
+    month, part = np.divmod(submit / _MONTH, 1.0)
+    begin = month.astype(np.int64)
+    return np.exp(walk[code, begin] * (1 - part) + walk[code, begin + 1] * part)
+
+
+def _ended(
+    random: np.random.Generator, seconds: np.ndarray, peak: np.ndarray, own: pd.DataFrame
+) -> dict[str, np.ndarray]:
+    """What was seen of what was needed."""
+    limit, asked, nodes = (own[name].to_numpy() for name in ("limit", "asked", "nodes"))
+    part = random.random(len(own))
+    short = random.random(len(own))
+    late, full = seconds > limit, peak > asked
+    runtime = np.where(full, part * np.minimum(seconds, limit), np.minimum(seconds, limit))
+    stopped = ~full & (short < 0.04)
+    runtime = np.ceil(np.where(stopped, part * runtime, runtime))
+    status = np.select(
+        [full, stopped & (short < 0.02), stopped, late],
+        ["out_of_memory", "failed", "cancelled", "timeout"], "completed",
+    )  # fmt: skip
+    used = np.where(stopped, peak * np.sqrt(part), np.minimum(peak, asked)) * nodes
+    return {"runtime": runtime, "estimate": limit, "status": status, "used_memory_gb": used}
