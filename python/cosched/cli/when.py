@@ -19,6 +19,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
 from cosched.execution.outdated import current
 from cosched.slurm.conf.lines import seconds_of_limit
+from cosched.slurm.live.page import page, prometheus
 from cosched.slurm.live.past import by
 from cosched.slurm.live.starts import finite
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "cosched when now.json 4711"
 _SAFE = 1.1  # of the longest usual run: a limit
-_REFRESH = 60.0
 _PAST = "14days"  # that the Slurm here is asked for
 
 
@@ -76,7 +76,10 @@ def when(
     ] = False,
     moments: Annotated[int, typer.Option(help="Of the past.")] = 20,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The backtest, for --calibration: .json.")
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="A page, .html; the backtest, for --calibration, .json."
+        ),
     ] = None,
     calibration: Annotated[
         Path | None, typer.Option(help="A backtest: bands as wide as its errors say.")
@@ -88,10 +91,18 @@ def when(
     timezone: Annotated[
         str | None, typer.Option(help="Of a folder's dates, as Europe/Stockholm.")
     ] = None,
-    watch: Annotated[bool, typer.Option("-w", help="Again every minute, until Ctrl-C.")] = False,
+    metrics: Annotated[
+        Path | None, typer.Option("--prometheus", help="Write quantiles for node_exporter.")
+    ] = None,
+    watch: Annotated[
+        float | None,
+        typer.Option("-w", metavar="SECONDS", help="Again after so many seconds, until Ctrl-C."),
+    ] = None,
 ) -> None:
     check_files((picture, (".png", ".pdf", ".svg")))
-    check_files((output, (".json",)))
+    check_files((output, (".json",) if backtest is not None else (".html",)))
+    if watch is not None and not 0 < watch < math.inf:
+        raise InvalidInstance(f"-w {watch:g}: expected seconds > 0")
     if backtest is not None:
         if machine is None:
             raise InvalidInstance("--backtest: expected --machine, a slurm.conf or a folder")
@@ -115,12 +126,17 @@ def when(
                 known, jobs or None, [{**common, **one} for one in asked], draws, seed, run_times,
                 arrivals=later, calibration=known_errors, progress=progress,
             )  # fmt: skip
-        _show(frame, as_json)
+        if as_json or output is None:
+            _show(frame, as_json)
+        if output is not None:
+            io.write_text(page(frame), output)
+        if metrics is not None:
+            io.write_text(prometheus(frame), metrics)
         if picture is not None:
             _draw(frame, picture)
-        if not watch:
+        if watch is None:
             return
-        clock.sleep(_REFRESH)
+        clock.sleep(watch)
 
 
 def _known(snapshot: Path | None, timezone: str | None) -> cluster.Snapshot:

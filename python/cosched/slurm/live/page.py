@@ -1,0 +1,189 @@
+"""The answer of ``when`` as one page, and as metrics that monitoring collects."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from cosched.cluster.page.text import STYLE, paragraph, span
+from cosched.version import installed_version
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Ticks of the axis that all bars share (s), which is logarithmic: the near is looked at closely.
+_TICKS = {
+    60: "1 min",
+    600: "10 min",
+    3600: "1 h",
+    21_600: "6 h",
+    86_400: "1 day",
+    604_800: "7 days",
+}
+_QUANTILES = {"p05": "0.05", "p25": "0.25", "p50": "0.5", "p75": "0.75", "p95": "0.95"}
+_NEXT = 3  # that the first sentence names
+_STYLE = """
+.bars td:nth-child(3) { width: 45%; min-width: 12rem; }
+.track { position: relative; height: 1.1rem; background: var(--soft); }
+.track i, .track b, .track u { position: absolute; top: .2rem; bottom: .2rem; }
+.track i { background: #7aa6d6; } .track b { background: #2f6db3; }
+.track u { width: 2px; background: currentColor; }
+.scale { position: relative; height: 1.1rem; font-weight: normal; }
+.scale span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
+.scale span:last-child { transform: translateX(-100%); }
+.bars td, .bars th { text-align: left; } tr:target, tr.mine { background: #fc06; }
+input { font: inherit; padding: .2rem .4rem; width: 14rem; max-width: 100%; }
+@media (max-width: 40rem) {
+  .bars td:nth-child(4), .bars th:nth-child(4) { display: none; }
+  .scale span:nth-child(2), .scale span:nth-last-child(2) { display: none; }
+}
+"""
+_SCRIPT = """
+const field = document.querySelector('input'), rows = [...document.querySelectorAll('tbody tr')];
+const words = rows.map(row => row.innerText.toLowerCase());
+function look() {
+  const wanted = field.value.trim().toLowerCase();
+  rows.forEach((row, k) => {
+    row.hidden = wanted !== '' && !words[k].includes(wanted);
+    row.classList.toggle('mine', wanted !== '' && row.dataset.job === wanted);
+  });
+  document.querySelector('output').textContent =
+    `${rows.filter(row => !row.hidden).length} of ${rows.length} jobs`;
+}
+field.value = new URLSearchParams(location.search).get('job') ?? '';
+field.addEventListener('input', look);
+document.querySelectorAll('time').forEach(place => {
+  const date = new Date(1000 * Number(place.dateTime));
+  if (!isNaN(date)) place.textContent = date.toLocaleString();
+});
+look();
+"""
+
+
+def page(frame: pd.DataFrame) -> str:
+    """One file without a network: who is next, a band a job, one's own job by ``?job=4711``.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        What :func:`when` gave.
+    """
+    rows = frame.sort_values(["p50", "p95"], kind="stable").to_dict("records")
+    axis = _Axis([row["p95"] for row in rows])
+    body = "".join(_row(row, axis) for row in rows)
+    head = (
+        "<tr><th>job</th><th>half of the futures: by</th>"
+        f'<th><div class="scale">{axis.ticks()}</div></th><th>waits for</th></tr>'
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>When jobs start</title><style>{STYLE}{_STYLE}</style></head>\n<body>\n"
+        f"<h1>When jobs start</h1>\n{paragraph(_lead(rows), 'lead')}\n{_taken(frame)}\n"
+        '<p><label>Job: <input type="search" aria-label="Job"></label> <output></output></p>\n'
+        f'<div class="scroll"><table class="bars"><thead>{head}</thead><tbody>{body}</tbody>'
+        f"</table></div>\n{_notes(frame)}\n<script>{_SCRIPT}</script>\n</body></html>\n"
+    )
+
+
+class _Axis:
+    """Seconds from now as a share of the width."""
+
+    def __init__(self, ends: list[float]) -> None:
+        finite = [end for end in ends if math.isfinite(end)]
+        self.last = max([600.0, *finite])
+
+    def at(self, seconds: float) -> float:
+        """Percent."""
+        share = math.log1p(min(seconds, self.last) / 60) / math.log1p(self.last / 60)
+        return 100 * share
+
+    def place(self, low: float, high: float) -> str:
+        """A bar in CSS."""
+        return f"left:{self.at(low):.1f}%;width:{self.at(high) - self.at(low):.1f}%"
+
+    def ticks(self) -> str:
+        shown = [("0", 0.0)]
+        shown += [(text, self.at(at)) for at, text in _TICKS.items() if at < 0.6 * self.last]
+        shown.append((span(self.last), 100.0))
+        return "".join(f'<span style="left:{at:.1f}%">{text}</span>' for text, at in shown)
+
+
+def _row(row: dict[str, Any], axis: _Axis) -> str:
+    job = escape(str(row["job"]))
+    middle = "never" if math.isinf(row["p50"]) else span(row["p50"])
+    return (
+        f'<tr id="job-{job}" data-job="{job}"><td>{job}</td><td>{middle}</td>'
+        f"<td>{_bar(row, axis)}</td><td class=words>{escape(str(row['reason']))}</td></tr>"
+    )
+
+
+def _bar(row: dict[str, Any], axis: _Axis) -> str:
+    if math.isinf(row["p05"]):
+        return ""
+    says = f"90%: {_words(row['p05'])} to {_words(row['p95'])}"
+    parts = [
+        f'<{tag} style="{axis.place(low, high)}"></{tag}>'
+        for tag, low, high in (("i", row["p05"], row["p95"]), ("b", row["p25"], row["p75"]))
+    ]
+    if math.isfinite(row["p50"]):
+        parts.append(f'<u style="left:{axis.at(row["p50"]):.1f}%"></u>')
+    return (
+        f'<div class="track" role="img" title="{says}" aria-label="{says}">{"".join(parts)}</div>'
+    )
+
+
+def _words(seconds: float) -> str:
+    return "never" if math.isinf(seconds) else span(seconds)
+
+
+def _lead(rows: list[dict[str, Any]]) -> str:
+    soon = [row for row in rows if math.isfinite(row["p50"])]
+    if not soon:
+        return f"{len(rows)} jobs wait; none is expected to start."
+    named = ", ".join(f"{row['job']} ({span(row['p50'])})" for row in soon[:_NEXT])
+    return f"{len(rows)} jobs wait. Next, in half of the futures within: {named}."
+
+
+def _taken(frame: pd.DataFrame) -> str:
+    at = frame.attrs["taken"]
+    words = f'As of <time datetime="{at:.0f}">{at:.0f} s since 1970</time>; cosched '
+    return f'<p class="small">{words}{escape(installed_version())}</p>'
+
+
+def _notes(frame: pd.DataFrame) -> str:
+    """How far the answer is to be trusted."""
+    held = frame.attrs["coverage"]
+    lines = [] if held is None else [f"Of such 90% bands {held:.0%} held in the past."]
+    lines.append("Light: 90% of the futures; dark: half of them; the mark: the median.")
+    if not frame["calibrated"].all():
+        lines.append("There is no past to draw run times and submissions from.")
+    lines += [f"Not modelled: {line}" for line in frame.attrs["not_modelled"]]
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<aside><h2>How sure</h2><ul>{items}</ul></aside>"
+
+
+def prometheus(frame: pd.DataFrame) -> str:
+    """The quantiles in the text format that Prometheus' node_exporter collects from a file.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        What :func:`when` gave. ``+Inf``: never.
+    """
+    name, taken = "cosched_start_seconds", "cosched_snapshot_timestamp_seconds"
+    lines = [
+        f"# HELP {name} Seconds from the snapshot until the job starts, by share of the futures.",
+        f"# TYPE {name} gauge",
+    ]
+    for row in frame.to_dict("records"):
+        for column, quantile in _QUANTILES.items():
+            value = "+Inf" if math.isinf(row[column]) else f"{row[column]:.10g}"
+            lines.append(f'{name}{{job="{row["job"]}",quantile="{quantile}"}} {value}')
+    lines += [
+        f"# HELP {taken} When the snapshot was taken.",
+        f"# TYPE {taken} gauge",
+        f"{taken} {frame.attrs['taken']:.10g}",
+    ]
+    return "\n".join(lines) + "\n"
