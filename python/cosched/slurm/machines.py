@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cosched import io
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.node_types import NodeType, Partition
+from cosched.cluster.machine.node_types import NodeType, Partition, check_sums
 from cosched.slurm.accounts.shown import accounts_there, read_accounts
 from cosched.slurm.conf.lines import Line, gpu_types, gres_left, parse_lines, read_lines, version_of
 from cosched.slurm.conf.machine import PlainNode, machine_of_lines
@@ -70,5 +70,6 @@ def _of_slurm(
         NodeType(f"nodes-{k}", len(list(same)), *key)
         for k, (key, same) in enumerate(groupby(nodes, what), 1)
     )
+    check_sums(path, kinds)
     partitions = tuple(Partition(p.name, p.nodes, p.max_time, float(p.tier)) for p in parts)
     return Machine(kinds, partitions, settings)

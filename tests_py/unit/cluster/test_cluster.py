@@ -326,6 +326,15 @@ def test_bad_cells_are_named_by_their_line(tmp_path, row, part):
         cs.cluster.Instance.read(path, 4)
 
 
+@pytest.mark.parametrize("column", ["memory_gb", "gpus", "nodes", "threads", "wait", "priority"])
+@pytest.mark.parametrize("cell", ["1e300", "-1", "many"])
+def test_facts_that_cannot_be_are_named_by_their_line(tmp_path, column, cell):
+    path = tmp_path / "jobs.csv"
+    path.write_text(f"submit,tasks,cpu,memory,runtime,{column}\n0,1,1,1,5,1\n0,1,1,1,5,{cell}\n")
+    with pytest.raises(cs.InvalidInstance, match=rf"jobs.csv: line 3.*{column}.*: expected .*>= 0"):
+        cs.cluster.Instance.read(path, 4)
+
+
 def test_files_without_a_usable_job(tmp_path):
     log = tmp_path / "bad.swf"
     log.write_text("1 0 -1 -1 2 -1 -1 2 -1 -1 1 1 1 1 1 1 -1 -1\nhello\n")

@@ -52,10 +52,12 @@ def test_memory_asked_for(read):
 @pytest.mark.parametrize(
     ("column", "bad", "good"),
     [
-        ("ReqMem", ("-4G", "nan", "inf", "1e3M", "4 G", "?"), ("4Gn", "1.5G", "0", "")),
+        ("ReqMem", ("-4G", "nan", "inf", "1e3M", "4 G", "?", "9" * 20, "9" * 400 + "Gc", "9E"),
+         ("4Gn", "1.5G", "0", "", "7E")),
         ("AllocNodes", ("nan", "-2", "10000000000", "1.5", "\uff12"), ("2", "")),
         ("Timelimit", ("60", "-1", "1-00", "INVALID"), ("10:00", "1-00:00:00", "UNLIMITED", "")),
-        ("AllocTRES", ("cpu=4,mem=nan", "gres/gpu=-1", "node=x"),
+        ("AllocTRES",
+         ("cpu=4,mem=nan", "gres/gpu=-1", "node=x", "mem=" + "9" * 40, "gres/gpu=" + "9" * 30),
          ("billing=8,cpu=8,gres/gpu:a100=2,gres/gpu=2,mem=7.50G,node=2", "energy=1.5K", "")),
     ],
 )  # fmt: skip

@@ -69,6 +69,9 @@ def test_read(machine):
         (TOML + '[[partitions]]\nname = "x"\npriority = nan', "expected a number"),
         (TOML + '[[partitions]]\nname = "x"\nnodes = []', "expected at least one type"),
         (TOML + '[[nodes]]\nname = "thin"\ncount = 1\ncores = 1', "nodes: two of the same name"),
+        ("[[nodes]]\ncount = 1\ncores = 1\nmemory_gb = 1e18", r"memory_gb of all nodes = 1e\+18"),
+        ("[[nodes]]\ncount = 9999999\ncores = 999999", "cores of all nodes = .*: expected at most"),
+        ("[[nodes]]\ncount = 2\ncores = 1\ngpus = 2147483647", "gpus of all nodes = .* at most"),
     ],
 )
 def test_what_is_no_machine(tmp_path, text, said):

@@ -23,9 +23,11 @@ FACTS = ("user", "group", "account", "qos", "partition", "status", "line", "wait
          "held", "memory_gb", "gpus", "gpu_type", "threads", "nodes", "priority",
          "constraint", "memory_per", "gpus_per", "exclusive", "licenses", "dependency", "name",
          "nodelist", "exclude", "nice", "array", "job_name", *USED)  # fmt: skip
-#: Those that are numbers >= 0, or not known: s; GB, GPUs, hardware threads, nodes of the whole job;
-#: the batch system's priority.
-MEASURES = ("wait", "ran", "memory_gb", "gpus", "threads", "nodes", "priority", *USED)
+#: Those that are numbers >= 0, or not known, and their largest, which the core can count with: s;
+#: GB (2^53 KB), GPUs, hardware threads, nodes of the whole job; the batch system's priority.
+MEASURES = {"wait": 2.0**53, "ran": 2.0**53, "memory_gb": 2.0**33, "gpus": 2**31 - 1,
+            "threads": 2**31 - 1, "nodes": 2**31 - 1, "priority": 2.0**64,
+            **dict(zip(USED, (2.0**33, 2.0**53), strict=True))}  # fmt: skip
 
 _KB_OF_GB = 2.0**20
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}

@@ -47,7 +47,8 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
     for name in ("id", *FACTS):
         if name != "line" and header.count(name) == 1:
             place = header.index(name)
-            jobs[name] = _fact(name, [(line, cells[place].strip()) for line, cells in table.rows])
+            own = [(line, cells[place].strip()) for line, cells in table.rows]
+            jobs[name] = _fact(path, name, own)
     for line, cells in io.polled(table.rows):
         for name in wanted:
             text = cells[header.index(name)].strip()
@@ -59,11 +60,11 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
     return jobs, [line for line, _ in table.rows], notes
 
 
-def _fact(name: str, cells: list[tuple[int, str]]) -> list[Any]:
+def _fact(path: Any, name: str, cells: list[tuple[int, str]]) -> list[Any]:
     """Integers where all cells are, else texts; numbers (unknown where empty) of measures."""
     if name in MEASURES:
         return [
-            io.parse_nonnegative(text, f"line {line}, column '{name}'") if text else np.nan
+            io.parse_nonnegative(text, f"{path}: line {line}, column '{name}'") if text else np.nan
             for line, text in cells
         ]
     if cells and all(text.isascii() and text.isdigit() and len(text) < 16 for _, text in cells):

@@ -123,13 +123,16 @@ def _eligible(jobs: Any, submit: np.ndarray) -> np.ndarray:
 def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
     if name in MEASURES:
         values = real_array(jobs[name], f"jobs[{name!r}]", 1)
-        wrong = (values < 0) | np.isinf(values)
+        wrong = (values < 0) | (values > MEASURES[name])
         if wrong.any():
             row = int(np.argmax(wrong))
             unit = "seconds >= 0" if name in ("wait", "ran") else "a number >= 0"
-            raise InvalidInstance(
-                f"jobs[{name!r}][{row}] = {values[row]:g}: expected {unit}, or nan"
+            most = "" if values[row] < 0 else f" and at most {MEASURES[name]:g}"
+            error = InvalidInstance(
+                f"jobs[{name!r}][{row}] = {values[row]:g}: expected {unit}{most}, or nan"
             )
+            error.row = row
+            raise error
         values = whole(values) if name in ("gpus", "threads", "nodes") else values
     elif name == "running":  # from a text file these are words
         values = np.isin(np.array(jobs[name]).astype(str), ("True", "true", "1"))

@@ -450,11 +450,10 @@ class Instance(core.Instance):
         try:
             found = cls(given.jobs, given.nodes, notes=given.notes, source=given.source, **kept)
         except InvalidInstance as error:
-            if given.source:
+            if given.source and error.row is None:
                 raise
-            where = (
-                f"line {given.lines[error.row]}: " if given.lines and error.row is not None else ""
-            )
+            lines = list(given.jobs["line"]) if given.source else given.lines
+            where = f"line {lines[error.row]}: " if lines and error.row is not None else ""
             raise InvalidInstance(f"{path}: {where}{error}") from None
         if drop is not None and not given.source:
             left, left_out = files.dropped(found.jobs, found.nodes, drop, known)

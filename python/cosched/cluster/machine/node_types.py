@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cosched.core.arrays import nonnegative
@@ -82,6 +83,20 @@ class Partition:
     nodes: tuple[tuple[int, int], ...]
     max_time: float
     priority: float
+
+
+#: Of all nodes together, which the core can count with: GB (2^53 KB), cores, GPUs.
+_MOST = {"memory_gb": 2.0**33, "cores": 2**31 - 1, "gpus": 2**31 - 1}
+
+
+def check_sums(where: object, kinds: Iterable[NodeType]) -> None:
+    """InvalidInstance where the nodes together have more than can be."""
+    for name, most in _MOST.items():
+        found = sum(kind.count * getattr(kind, name) for kind in kinds)
+        if found > most:
+            raise InvalidInstance(
+                f"{where}: {name} of all nodes = {found:g}: expected at most {most:g}"
+            )
 
 
 _TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,6})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?(\.[0-9]+)?")

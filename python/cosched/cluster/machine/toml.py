@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.cluster.machine.node_types import NodeType, Partition, seconds
+from cosched.cluster.machine.node_types import NodeType, Partition, check_sums, seconds
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance, shorten
 
@@ -25,6 +25,7 @@ def read_toml(path: str | PathLike[str]) -> tuple[tuple[NodeType, ...], tuple[Pa
     kinds = tuple(_node_type(path, k, table) for k, table in _tables(path, data, "nodes"))
     if not kinds:
         raise InvalidInstance(f"{path}: no [[nodes]]: expected count and cores of each type")
+    check_sums(path, kinds)
     unknown = set(data) - {"nodes", "partitions"}
     if unknown:
         raise InvalidInstance(

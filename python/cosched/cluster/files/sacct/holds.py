@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosched.cluster.files.facts import MEASURES
 from cosched.cluster.files.sacct.texts import each
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _GB = {"K": 2**-20, "M": 2**-10, "": 2**-10, "G": 1.0, "T": 2.0**10, "P": 2.0**20, "E": 2.0**30}
 #: Slurm's flag of a ReqMem that is that of a CPU (2^31 MB), as old versions print it.
 _PER_CPU = 2.0**21
+#: GB of a job that somebody can have meant.
+_MOST_GB = MEASURES["memory_gb"]
 SIZE = r"([0-9]+(?:\.[0-9]+)?)([KMGTPE]?)"
 #: Of nodes or CPUs.
 COUNT = r"[0-9]{1,9}(?:\.0+)?"
@@ -102,13 +105,20 @@ def _number(of_tres: str, texts: pd.Series) -> Any:
 def _tres(texts: pd.Series, name: str) -> Any:
     if name == "mem":
         return texts.str.extract(rf"(?:^|,)mem={SIZE}(?:,|$)")
-    return texts.str.extract(rf"(?:^|,){name}=([0-9]+)")[0]
+    return texts.str.extract(rf"(?:^|,){name}=([0-9]{{1,9}})(?:,|$)")[0]
+
+
+def too_large(texts: pd.Series) -> pd.Series:
+    """Whether a size in it is no job's."""
+    parts = texts.str.extract(rf"(?:^|mem=){SIZE}[nc]?(?:,|$)")
+    return parts[0].notna() & _size(parts).isna()
 
 
 def _size(parts: Any) -> Any:
     import pandas as pd
 
-    return (pd.to_numeric(parts[0], errors="coerce") * parts[1].map(_GB)).astype(float)
+    found = (pd.to_numeric(parts[0], errors="coerce") * parts[1].map(_GB)).astype(float)
+    return found.where(found <= _MOST_GB)
 
 
 def _gpu_count(texts: pd.Series) -> Any:
@@ -116,7 +126,7 @@ def _gpu_count(texts: pd.Series) -> Any:
     import pandas as pd
 
     every = pd.to_numeric(_tres(texts, "gres/gpu"), errors="coerce")
-    typed = texts.str.extractall(r"(?:^|,)gres/gpu:[^=,]+=([0-9]+)")
+    typed = texts.str.extractall(r"(?:^|,)gres/gpu:[^=,]+=([0-9]{1,9})(?=,|$)")
     summed = pd.to_numeric(typed[0]).groupby(level=0).sum().reindex(texts.index)
     return every.fillna(summed).fillna(0.0)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosched.cluster.files.sacct.holds import COUNT, SIZE
+from cosched.cluster.files.sacct.holds import COUNT, SIZE, too_large
 from cosched.cluster.files.sacct.texts import each
 from cosched.cluster.files.sacct.times import DURATION
 
@@ -24,7 +24,7 @@ _SOUND = {
     "TimelimitRaw": rf"[0-9]+(?:\.0+)?|{_NO_LIMIT}",
     **dict.fromkeys(
         ("AllocTRES", "ReqTRES"),
-        rf"(?:(?:cpu|node|gres/gpu(?::[^=,]+)?)=[0-9]+(?:,|$)|mem={SIZE}(?:,|$)"
+        rf"(?:(?:cpu|node|gres/gpu(?::[^=,]+)?)=[0-9]{{1,9}}(?:,|$)|mem={SIZE}(?:,|$)"
         r"|(?!(?:cpu|node|mem|gres/gpu(?::[^=,]+)?)=)[^,]*(?:,|$))*",
     ),
 }  # fmt: skip
@@ -38,6 +38,8 @@ def not_understood(rows: pd.DataFrame, *, of_steps: bool = False) -> dict[str, n
     sound = _SOUND_STEPS if of_steps else _SOUND
     for name in (name for name in sound if name in rows):
         wrong = each(rows[name], partial(_wrong, sound[name])).astype(bool)
+        if name.endswith(("Mem", "TRES", "RSS")):
+            wrong |= each(rows[name], too_large).astype(bool)
         if wrong.any():
             found[name] = rows["line"].to_numpy()[wrong]
     return found
