@@ -66,6 +66,13 @@ def test_numbers_of_qos(key):
         Accounts(Shown((), ({"Name": "normal", key: "5:0"},)))
 
 
+@pytest.mark.parametrize("key", ["MaxJobs", "MaxJobsAccrue", "GrpTRES"])
+def test_limits_of_many_digits(key):
+    value = "cpu=" * (key == "GrpTRES") + "9" * 400
+    with pytest.raises(cs.InvalidInstance, match=rf"^limits {key}='9+\.{{3}}': expected node=3"):
+        Accounts(Shown((), ({"Name": "normal", key: value},)))
+
+
 def test_a_grace_without_end():
     (qos,) = Accounts(Shown((), ({"Name": "normal", "GraceTime": "UNLIMITED"},))).qos
     assert qos["grace"] == 2**31 - 1
@@ -186,3 +193,15 @@ def test_a_reservation_for_ever_is_not_waited_for(begin):
     found = when(replace(now, jobs=jobs, shown={**now.shown, "reservations": shown}), draws=2)
     assert np.isinf(found["p50"][:2]).all()
     assert found["p95"][2] < 1e6
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"squeue.json": json.dumps({"jobs": [{"job_id": 7, "job_state": "PENDING"}] * 2})},
+        {"scontrol_job.txt": "JobId=7 JobState=PENDING\n\n" * 2},
+    ],
+)
+def test_a_job_that_is_there_twice(texts):
+    with pytest.raises(cs.InvalidInstance, match=r"^x/\S+: job 7 is there twice$"):
+        Snapshot.of_texts(texts, "x")

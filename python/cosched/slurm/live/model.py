@@ -163,6 +163,16 @@ def all_made(kind: type[Of], given: Any, place: str) -> list[Of]:
     return [made(kind, one, f"{place}[{row}]") for row, one in enumerate(given)]
 
 
+def each_once(jobs: list[Job], place: str) -> list[Job]:
+    """The same jobs; InvalidInstance where two have one number."""
+    seen: set[int] = set()
+    for job in jobs:
+        if job.id in seen:
+            raise InvalidInstance(f"{place}: job {job.id} is there twice")
+        seen.add(job.id)
+    return jobs
+
+
 class _Wrong(Exception):
     """What was expected."""
 

@@ -13,7 +13,7 @@ from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine.host_lists import hosts
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import seconds_of_limit
-from cosched.slurm.live.model import Allocated, Job, made
+from cosched.slurm.live.model import Allocated, Job, each_once, made
 from cosched.slurm.live.outputs import records
 
 #: Larger ones are codes of Slurm: no value, infinite.
@@ -85,7 +85,7 @@ def jobs_of_json(text: str, place: str) -> tuple[list[Job], dict[str, Any]]:
             found.append(
                 made(Job, _of_json(job, state, f"{place}: jobs[{row}]"), f"{place}: jobs[{row}]")
             )
-    return found, facts
+    return each_once(found, place), facts
 
 
 def _of_json(job: Mapping[str, Any], state: str, place: str) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def jobs_of_text(text: str, place: str, offset: float = 0.0) -> list[Job]:
         found.append(made(Job, _of_text(job, pairs, state, offset, where), where))
     if not found and "JobId=" not in text and "No jobs" not in text:
         raise InvalidInstance(f"{place}: expected JobId=..., as scontrol show job prints it")
-    return found
+    return each_once(found, place)
 
 
 def moment(text: str, offset: float = 0.0) -> float | None:

@@ -18,7 +18,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.live import accounts, clocks, outputs
 from cosched.slurm.live.anonymous import anonymised
 from cosched.slurm.live.history import history_of
-from cosched.slurm.live.model import Ended, Job, Share, all_made, numbers, texts_of
+from cosched.slurm.live.model import Ended, Job, Share, all_made, each_once, numbers, texts_of
 from cosched.slurm.live.nodes import hidden_jobs, shown_machine
 from cosched.slurm.live.records import jobs_of_json, jobs_of_text
 from cosched.slurm.live.zone import offset_of
@@ -342,7 +342,7 @@ def _of_file(path: str | PathLike[str]) -> Snapshot:
 
 
 def _of_data(data: Mapping[str, Any]) -> Snapshot:
-    jobs = all_made(Job, data["jobs"], "jobs")
+    jobs = each_once(all_made(Job, data["jobs"], "jobs"), "jobs")
     priorities = data.get("priorities", {})
     if not isinstance(priorities, Mapping) or not all(key.isdecimal() for key in priorities):
         raise InvalidInstance("priorities: expected an object by job")

@@ -172,7 +172,7 @@ def _real(row: Mapping[str, Any], key: str, usual: float, whose: str) -> float:
 
 
 def _number(key: str, value: str) -> float:
-    found = re.fullmatch(r"([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTP]?)", value)
+    found = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]*)?|\.[0-9]+)([KMGTP]?)", value)
     if not found:
         raise InvalidInstance(f"limits {key}={shorten(value)}: expected node=3, or a number")
     return float(found[1]) * _SCALES[found[2]]
