@@ -106,9 +106,9 @@ def when(
     if backtest is not None:
         if machine is None:
             raise InvalidInstance("--backtest: expected --machine, a slurm.conf or a folder")
-        site = cluster.Machine.read(machine, accounts=accounts)
-        site = site.approximated() if approximate else site
-        _backtest(backtest, site, moments, draws, seed, output, as_json)
+        past = {"history": backtest, "machine": machine, "accounts": accounts,
+                "approximate": approximate, "moments": moments}  # fmt: skip
+        _backtest(past, draws, seed, output, as_json)
         return
     jobs = list(jobs or ())
     if snapshot is not None and snapshot.name.isdigit() and not snapshot.exists():
@@ -165,18 +165,10 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | N
 
 
 def _backtest(
-    history: Path,
-    machine: cluster.Machine,
-    moments: int,
-    draws: int,
-    seed: int,
-    output: Path | None,
-    as_json: bool,
+    past: dict[str, Any], draws: int, seed: int, output: Path | None, as_json: bool
 ) -> None:
     with _progress("moments", as_json) as progress:
-        frame = cluster.backtest(
-            history, machine, moments=moments, draws=draws, seed=seed, progress=progress
-        )
+        frame = cluster.backtest(**past, draws=draws, seed=seed, progress=progress)
     found = frame.attrs
     tables = {key: by(frame, key) for key in ("partition", "horizon")}
     rows = {key: io.plain(table.to_dict("records")) for key, table in tables.items()}

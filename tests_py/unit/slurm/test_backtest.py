@@ -97,3 +97,41 @@ def test_another_scheduler_is_not_known(logs, capsys, tmp_path):
     (tmp_path / "scontrol_node.txt").write_text("NodeName=n1 CPUTot=1 State=IDLE\n")
     assert main(["when", str(tmp_path), "--calibration", str(out), "--draws", "5"]) == 0
     assert "does not know this cluster" in capsys.readouterr().out
+
+
+@pytest.fixture
+def one_at_a_time(tmp_path):
+    """A log of a user who may run one job at a time: the second of each two waits for the first."""
+    (tmp_path / "slurm.conf").write_text(
+        "SelectType=select/linear\nNodeName=n[1-2]\nPartitionName=a Nodes=ALL Default=YES\n"
+        "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=limits\n"
+    )
+    (tmp_path / "accounts.txt").write_text(
+        "Account|User|Share|MaxJobs\nroot||1|\nbio||1|\nbio|u|1|1\n"
+    )
+    rows = [HEAD.replace("User|", "User|Account|")]
+    for k in range(12):
+        for half in (0, 1):
+            rows.append(
+                f"{2 * k + half}|u|bio|a|COMPLETED|2026-01-05T{k:02d}:00:00|"
+                f"2026-01-05T{k:02d}:{25 * half:02d}:01|2026-01-05T{k:02d}:{25 * half + 24}:30|"
+                "60|1|1|n1"
+            )
+    (tmp_path / "sacct.txt").write_text("\n".join(rows))
+    return tmp_path
+
+
+def test_limits_of_accounts_hold_in_the_past(one_at_a_time, capsys):
+    log, conf, accounts = (one_at_a_time / name for name in
+                           ("sacct.txt", "slurm.conf", "accounts.txt"))  # fmt: skip
+    given = ["when", "--backtest", str(log), "--machine", str(conf), "--moments", "6",
+             "--draws", "5", "--json"]  # fmt: skip
+
+    def said(*more):
+        assert main([*given, *more]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    assert said("--accounts", str(accounts))["agreement"] == 1
+    assert said("--approximate")["agreement"] < 0.5
+    assert main(given) == 2
+    assert "AccountingStorageEnforce" in capsys.readouterr().err

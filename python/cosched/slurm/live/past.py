@@ -35,6 +35,8 @@ def backtest(
     moments: int = 20,
     draws: int = 50,
     seed: int = 0,
+    accounts: str | PathLike[str] | None = None,
+    approximate: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
     r"""Ask :func:`when` at random moments of the past, with what was known then.
@@ -42,7 +44,7 @@ def backtest(
     First the twin alone: with the real run times and submissions, are its starts the log's? Then
     bands, which the first half of the moments widens (or narrows) so that 90% of its starts are
     inside, and whose coverage is that of the second half (split conformal prediction). A log has
-    neither priorities nor limits: jobs are in order of submission.
+    neither priorities nor limits: jobs are in order of submission, and limits those of `accounts`.
 
     Parameters
     ----------
@@ -54,6 +56,10 @@ def backtest(
         How often it is asked.
     draws, seed : int
         Of each question.
+    accounts
+        For a slurm.conf: see :meth:`Machine.read`.
+    approximate
+        Leave out settings that have no rule, see :meth:`Machine.approximated`.
     progress : callable, optional
         Called with moments done and in all.
 
@@ -68,7 +74,7 @@ def backtest(
     Raises
     ------
     InvalidInstance
-        Not such a file, or nobody waited at any of these moments.
+        Not such a file, a setting that has no rule, or nobody waited at any of these moments.
     OSError
         A file that cannot be opened.
 
@@ -90,7 +96,8 @@ def backtest(
     """
     import pandas as pd
 
-    known = machine if isinstance(machine, Machine) else Machine.read(machine)
+    known = machine if isinstance(machine, Machine) else Machine.read(machine, accounts=accounts)
+    known = known.approximated() if approximate else known
     jobs = history_of(io.read_text(history))
     if len(jobs) < 2:
         raise InvalidInstance(f"{history}: {len(jobs)} jobs that ended: expected a past")
@@ -125,7 +132,7 @@ def snapshot_at(jobs: Sequence[Ended], machine: Machine, time: float) -> Snapsho
     return Snapshot(
         taken=time, jobs=tuple(there), shown={"config": "", "nodes": "", "partitions": ""},
         version=machine.slurm.version if machine.slurm else "", history=past,
-        given_machine=machine.approximated(),
+        given_machine=machine,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from cosched.slurm.live.outputs import records
 from cosched.slurm.live.records import moment
 from cosched.slurm.live.requests import FAR, JobsOfSnapshot
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
+from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.requests.core_form import CoreForm, outside
 from cosched.slurm.twin.host import HOST, varied
 from cosched.slurm.twin.twin import Twin
@@ -53,7 +54,12 @@ class Simulation(JobsOfSnapshot):
         self.not_modelled = [text for text in settings.left_out if not self._followed(text)]
         self.not_modelled += self.said
         self.form = CoreForm(self.machine)
-        self._accounts = accounts_of(snapshot.shares, snapshot.limits, self.machine)
+        shown = settings.accounts if settings.limits_count else None  # None: of a snapshot
+        self._accounts = (
+            accounts_of(snapshot.shares, snapshot.limits, self.machine)
+            if shown is None
+            else Accounts(shown, self.machine)
+        )
         self.not_modelled += [f"not followed: {one}" for one in self._accounts.left]
         self._qos_part = self._qos_parts()
         self.rows = {job.id: row for row, job in enumerate(self.jobs)}
@@ -205,8 +211,7 @@ class Simulation(JobsOfSnapshot):
             qos=tuple(self._accounts.qos), partition_qos=self._accounts.partition_qos,
         )  # fmt: skip
         return Twin(
-            instance, self.machine, {}, requests=requests, version=self.snapshot.version or None,
-            approximate=True,
+            instance, self.machine, {}, requests=requests, version=self.snapshot.version or None
         )  # fmt: skip
 
     def _out(self) -> Any:
