@@ -166,6 +166,7 @@ TEST(Ilp, EqualsExhaustiveSearch) {
         ASSERT_TRUE(result.proved);
         require_valid(instance, result.coschedule);
         EXPECT_NEAR(result.coschedule.cost, exhaustive_optimum(instance), 1e-9);
+        EXPECT_LE(result.bound, result.coschedule.cost);
       }
 }
 

@@ -126,12 +126,12 @@ ExactResult ilp(const Instance& instance, std::optional<double> time_limit) {
       Coschedule found = programme.coschedule(solution.x);
       if (found.cost <= result.coschedule.cost) result.coschedule = std::move(found);
     }
-    // GLPK's node bounds hold up to its tolerances, 1e-7 relative: taken off generously.
+    // GLPK's bounds, and what it calls optimal, hold up to its tolerances, 1e-7 relative: taken off
+    // generously.
     result.bound = std::max(result.bound, solution.bound * programme.scale() * (1 - 1e-6));
     lp::require_optimal(solution, "the integer programme");
   });
-  const double cost = result.coschedule.cost;
-  result.bound = result.proved ? cost : std::min(result.bound, cost);
+  result.bound = std::min(result.bound, result.coschedule.cost);
   return result;
 }
 
