@@ -15,6 +15,7 @@ import argparse
 import faulthandler
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -26,8 +27,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-#: Seconds of a call, on a machine that does other things beside it; all instances are tiny.
-LONGEST = 60.0
+#: Processor seconds of a call, and seconds on a machine that does other things beside it; all
+#: instances are tiny.
+LONGEST, WAITING = 60.0, 600.0
 #: Processor seconds that a call may take beyond its time limit.
 BEYOND = 2.0
 #: Those that reading and using a damaged file may take, and bytes that a child may have.
@@ -46,12 +48,14 @@ def child(seed: int, first: int, last: int, families: list[str]) -> None:
 
     warnings.simplefilter("ignore")
     faulthandler.enable()
+    faulthandler.register(signal.SIGVTALRM, chain=True)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for number in range(first, last):
         rnd.seed(seed * 1_000_003 + number)
         name = rnd.choice(families or sorted(MAKE))
         print(f"at {number} {name}", flush=True)
-        faulthandler.dump_traceback_later(LONGEST, exit=True)
+        signal.setitimer(signal.ITIMER_VIRTUAL, LONGEST)
+        faulthandler.dump_traceback_later(WAITING, exit=True)
         begin, told, end = time.process_time(), name, "well"
         try:
             told, call = one_reading(name) if name in READERS else one_call(name)
@@ -70,6 +74,7 @@ def child(seed: int, first: int, last: int, families: list[str]) -> None:
             end = "late"
             print(f"LATE: seed {seed} at {number} {told}: {took:.1f} s", flush=True)
         print(f"end {name} {end}", flush=True)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     faulthandler.cancel_dump_traceback_later()
 
 
@@ -81,7 +86,7 @@ def batches(seed: int, count: int, until: float, families: list[str]) -> Iterato
         command = [sys.executable, __file__, str(seed), "--child", str(first), str(last)]
         done = subprocess.run(
             [*command, "--family", *families], capture_output=True, text=True, check=False,
-            timeout=(last - first) * LONGEST,
+            timeout=(last - first) * WAITING,
         )  # fmt: skip
         said = done.stdout.splitlines()
         for line in said:
