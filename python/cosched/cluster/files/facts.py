@@ -27,7 +27,7 @@ FACTS = ("user", "group", "account", "qos", "partition", "status", "line", "wait
 #: GB (2^53 KB), GPUs, hardware threads, nodes of the whole job; the batch system's priority.
 MEASURES = {"wait": 2.0**53, "ran": 2.0**53, "memory_gb": 2.0**33, "gpus": 2**31 - 1,
             "threads": 2**31 - 1, "nodes": 2**31 - 1, "priority": 2.0**64,
-            **dict(zip(USED, (2.0**33, 2.0**53), strict=True))}  # fmt: skip
+            **dict.fromkeys(USED, 2.0**53)}  # fmt: skip
 
 _KB_OF_GB = 2.0**20
 _STATUS = {0: "failed", 1: "completed", 2: "partial", 3: "partial", 4: "partial", 5: "cancelled"}
