@@ -34,13 +34,18 @@ def audit(
             "several in one row with commas."
         ),
     ] = None,
+    rightsize: Annotated[
+        Path | None, typer.Option(help="The page that rightsize wrote, for a link to it.")
+    ] = None,
     picture: Plot = None,
 ) -> None:
     check_files((output, (".html",)), (picture, PICTURES))
     limit = time_limit_of_text(time_limit)
     instance = read(of, file, given)
     with report.working(f"audit of {file.name}"):
-        figure = cluster.audit(instance, output, time_limit=limit, what_if=what_if or ())
+        figure = cluster.audit(
+            instance, output, time_limit=limit, what_if=what_if or (), rightsize=rightsize
+        )
         if picture is not None and figure is not None:
             plot.save(figure, picture)
     report.show_notes(instance)

@@ -10,7 +10,7 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.commands import command_of
-from cosched.cli.values import check_files, read
+from cosched.cli.values import check_files, read, time_limit_of_text
 from cosched.cluster.sizing.exports import FORMS, export, typed
 from cosched.core import Presentation
 from cosched.errors import InvalidInstance, shorten
@@ -40,11 +40,20 @@ def rightsize(
     as_json: Annotated[
         Path | None, typer.Option("--json", help="Advice and backtest as data: .json.")
     ] = None,
+    user: Annotated[
+        str | None, typer.Option(help="Advice for one user: a page, or text for a mail.")
+    ] = None,
+    time_limit: Annotated[
+        str, typer.Option(help="Seconds for each schedule of the page, or 'none'.")
+    ] = "60",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="With --export: the file.")
+        Path | None,
+        typer.Option("-o", "--output", help="The page: .html; --user: .txt, too; or the export."),
     ] = None,
 ) -> None:
-    check_files((as_json, (".json",)))
+    pages = (".html", *([".txt"] if user is not None else []))
+    check_files((as_json, (".json",)), (output if form is None else None, pages))
+    limit = time_limit_of_text(time_limit)
     if form is not None and form not in FORMS:
         raise InvalidInstance(f"--export {shorten(form)}: expected {', '.join(FORMS)}")
     chance = io.parse_number(risk, "--risk")
@@ -64,8 +73,18 @@ def rightsize(
         else:
             io.write_text(text, output)
         return
+    if user is not None and output is None:
+        with report.working("schedules"):
+            text = found.mail(user, limit)
+        typer.echo(text, nl=False)
+        return
     report.show_notes(instance)
-    _show(found, advice, held)
+    if user is None:
+        _show(found, advice, held)
+    if output is not None:
+        with report.working("schedules"):
+            found.write(output, user, limit)
+        report.say(f"wrote {output}")
 
 
 def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame | None) -> None:

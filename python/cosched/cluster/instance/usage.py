@@ -20,6 +20,25 @@ def has_waits(instance: Instance) -> bool:
     return "wait" in instance.known and not np.isnan(instance.column("wait")).all()
 
 
+def used_of(instance: Instance) -> tuple[float, float]:
+    """How much of the time and of the memory that jobs asked for they used, by core hours and GB
+    hours; nan where the log does not say it."""
+    known = instance.given
+    runtime = known["runtime"]
+    nothing = np.full(len(runtime), np.nan)
+    limit, asked, used = (known.get(name, nothing) for name in ("estimate", "memory_gb",
+                                                                "used_memory_gb"))  # fmt: skip
+    limit = np.where((limit > 0) & (limit != runtime), limit, np.nan)
+    parts = []
+    for part, of, weight in ((runtime, limit, known["tasks"]), (used, asked, runtime)):
+        there = (part > 0) & (of > 0)
+        whole = (of * weight)[there].sum()
+        parts.append(
+            float((np.minimum(part, of) * weight)[there].sum() / whole) if whole else np.nan
+        )
+    return parts[0], parts[1]
+
+
 def logged_starts(instance: Instance) -> np.ndarray:
     """Starts (s) by the log, nan where it does not say; InvalidInstance where it never does."""
     if not has_waits(instance):

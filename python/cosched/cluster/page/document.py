@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from html import escape
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine.site import counted
 from cosched.cluster.page.picture import draw, picture
 from cosched.cluster.page.runs import Runs, run_all
-from cosched.cluster.page.summary import box, lead
+from cosched.cluster.page.summary import box, lead, used_in_words
 from cosched.cluster.page.tables import changes, groups, policies
 from cosched.cluster.page.text import STYLE, paragraph, shown
 from cosched.cluster.page.waits import LONGEST, longest
@@ -31,6 +34,7 @@ def audit(
     *,
     time_limit: float | None = 15.0,
     what_if: Iterable[str] = (),
+    rightsize: str | PathLike[str] | None = None,
 ) -> Figure | None:
     """Write one self-contained page about a log, for the one who decides.
 
@@ -53,6 +57,8 @@ def audit(
         ``"partition.NAME.max_time=12:00:00"`` (longer jobs end there),
         ``"partition.NAME.priority=5"``, ``"partition.NAME.nodes=0-63"`` (also as Slurm has them);
         several changes of one row with commas between them.
+    rightsize : str or path-like, optional
+        The page that :meth:`RightSize.write` wrote of the log, to which this one links.
 
     Returns
     -------
@@ -84,11 +90,25 @@ def audit(
     changed = [(text, *changed_by(instance, text)) for text in given]
     runs = run_all(instance, changed, limit)
     figure = draw(runs)
-    io.write_text(_page(runs, figure), path)
+    io.write_text(_page(runs, figure, _link(rightsize, path)), path)
     return figure
 
 
-def _page(runs: Runs, figure: Figure | None) -> str:
+def _link(page: str | PathLike[str] | None, path: str | PathLike[str]) -> str:
+    """To the page of right sizes, from where this one is."""
+    if page is None:
+        return "What they should ask for, and what that gives: cosched rightsize."
+    there = quote(os.path.relpath(page, Path(path).parent))
+    return f'<a href="{there}">What they should ask for, and what that gives.</a>'
+
+
+def _used(instance: Instance, link: str) -> str:
+    """How much of what jobs asked for they used, where the log says it."""
+    used = used_in_words(instance)
+    return f"<p class=small>Jobs used {escape(used)}. {link}</p>\n" if used else ""
+
+
+def _page(runs: Runs, figure: Figure | None, link: str) -> str:
     instance = runs.instance
     title = f"{instance.source or 'jobs'}: audit"
     sections = [
@@ -107,6 +127,7 @@ def _page(runs: Runs, figure: Figure | None) -> str:
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n"
         f"<h1>{escape(title)}</h1>\n{paragraph(lead(runs), 'lead')}\n"
         f"{paragraph(f'{_size(instance)}; cosched {installed_version()}', 'small')}\n"
+        f"{_used(instance, link)}"
         f"{body}\n{box(instance)}\n</body></html>\n"
     )
 

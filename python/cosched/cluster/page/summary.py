@@ -8,9 +8,9 @@ from math import floor
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import has_waits
+from cosched.cluster.instance.usage import has_waits, used_of
 from cosched.cluster.page.runs import PERFECT, Runs, knows_limits, why_no_dfrs
-from cosched.cluster.page.text import number, period, span
+from cosched.cluster.page.text import number, period, share, span
 
 #: A bound below this says little: a stretch is 1 at least.
 WEAK = 1.1
@@ -60,6 +60,14 @@ def _least(runs: Runs) -> str:
         f"no scheduler can keep the worst-hit job below {floor(10 * bound) / 10:.1f} times its own "
         f"run time" + (f" ({', '.join(known)})" if known else "")
     )
+
+
+def used_in_words(instance: Instance) -> str:
+    """How much of the time and memory that jobs asked for they used."""
+    time, memory = used_of(instance)
+    parts = [f"{share(part)} of the {what} they asked for"
+             for part, what in ((time, "time"), (memory, "memory")) if part > 0]  # fmt: skip
+    return " and ".join(parts)
 
 
 def bound_of(runs: Runs) -> float:

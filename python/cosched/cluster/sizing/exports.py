@@ -55,14 +55,18 @@ def export(advice: pd.DataFrame, form: str, risk: float) -> str:
     return "\n".join([f"{mark} {about}", *lines]) + "\n"
 
 
+def options_of(row: Any) -> Iterator[str]:
+    """Options of sbatch; ``--mem`` is that of a node."""
+    if row["limit"] > 0:
+        yield f"--time={typed(row['limit'])}"
+    if row["memory_gb"] > 0:
+        yield f"--mem={np.ceil(row['memory_gb'] / row['nodes']):.0f}G"
+
+
 def _sbatch(row: Any, about: str) -> Iterator[str]:
-    """Lines of a batch script; ``--mem`` is that of a node."""
     who = ", ".join(f"{key} {row[key]}" for key in ("user", "partition", "cores") if key in row)
     yield f"# {row['name']}: {who}; {row['jobs']} jobs, {about}"
-    if row["limit"] > 0:
-        yield f"#SBATCH --time={typed(row['limit'])}"
-    if row["memory_gb"] > 0:
-        yield f"#SBATCH --mem={np.ceil(row['memory_gb'] / row['nodes']):.0f}G"
+    yield from (f"#SBATCH {option}" for option in options_of(row))
 
 
 def _snakemake(steps: pd.DataFrame) -> Iterator[str]:

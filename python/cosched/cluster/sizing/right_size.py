@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.sizing.advisor import Advisor
 from cosched.cluster.sizing.backtest import backtest
+from cosched.cluster.sizing.page import for_user, page
+from cosched.cluster.sizing.replay import replay
 from cosched.cluster.sizing.sizes import Advised
 from cosched.cluster.sizing.table import advice_table
 from cosched.cluster.sizing.use import Use, use_of
@@ -21,6 +25,10 @@ from cosched.errors import InvalidInstance, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Of a log the latest jobs are replayed, and the users who leave most unused follow.
+_MOST, _TOP = 20_000, 10
+_LINES = 10  # of a mail: groups
 
 
 def rightsize(
@@ -69,8 +77,9 @@ def rightsize(
 
     Examples
     --------
-    >>> jobs = {"submit": np.arange(99.0), "tasks": [1] * 99, "cpu": [1] * 99, "memory": [1] * 99,
-    ...         "runtime": 60.0 * np.arange(1, 100), "estimate": [86400] * 99, "user": ["ada"] * 99}
+    >>> jobs = {"submit": list(range(99)), "tasks": [1] * 99, "cpu": [1] * 99, "memory": [1] * 99,
+    ...         "runtime": [60.0 * k for k in range(1, 100)], "estimate": [86400] * 99,
+    ...         "user": ["ada"] * 99}
     >>> found = rightsize(cs.cluster.Instance(jobs, nodes=8))
     >>> found.advice[["user", "jobs", "asked_limit", "limit"]].to_numpy().tolist()
     [['ada', 99, 86400.0, 6300.0]]
@@ -216,3 +225,94 @@ class RightSize:
         if by not in ("month", "group"):
             raise InvalidInstance(f"by = {shorten(by)}: expected month or group")
         return backtest(self.instance, self.advisor, by)
+
+    def replay(self, user: str | None = None, time_limit: float | None = 60.0) -> pd.DataFrame:
+        """The log's latest 20,000 jobs again, as they asked and as is advised: what all wait.
+
+        By EASY with the limits that jobs ask for, and with memory where log and machine say it; and
+        by ``slurm-backfill`` where the machine is that of a slurm.conf. A job that asks for too
+        little is killed, at its limit or at its end (its peak of memory), and comes again then, as
+        it had asked; what it lost counts as waiting.
+
+        Parameters
+        ----------
+        user : str, optional
+            Who follows alone; default: who leaves most unused.
+        time_limit : float or None
+            Seconds for each schedule; one that takes longer has a message instead of waits.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a policy and who follows the advice (nobody; all; ten users, those who leave most
+            unused; one): ``policy, who, mean_wait, p95_wait, user_wait`` (s; the last of the jobs
+            of the one), ``killed`` (jobs), ``lost_core_hours, reserved_core_hours`` (by limits),
+            ``message``.
+
+        Raises
+        ------
+        InvalidInstance
+            A user of no job.
+        """
+        rows = np.sort(np.argsort(self.use.submit, kind="stable")[-_MOST:])
+        limit, memory = self.amounts(self.instance)
+        every = np.ones(len(rows), dtype=bool)
+        who, mine = {"nobody, as now": ~every, "all": every}, ~every
+        users = self._users(user)
+        if users:
+            own = self.instance.column("user").astype(str)[rows]
+            mine = own == (user or users[0])
+            if len(users) > 1:
+                who[f"the {len(users)} who leave most unused"] = np.isin(own, users)
+            who[f"{user or 'one of them'} alone"] = mine
+        return replay(self.instance.take(rows), (limit[rows], memory[rows]), who, mine, time_limit)
+
+    def mail(self, user: str, time_limit: float | None = 60.0) -> str:
+        """Plain text for one user: what the jobs asked for and used, what to ask for, and why.
+
+        Parameters
+        ----------
+        user : str
+        time_limit : float or None
+            See :meth:`replay`.
+        """
+        return "\n".join(for_user(self, self.replay(user, time_limit), user, _LINES)) + "\n"
+
+    def write(
+        self, path: str | PathLike[str], user: str | None = None, time_limit: float | None = 60.0
+    ) -> None:
+        """Write a page (.html, one file that needs no network), or a mail to a user (.txt).
+
+        Parameters
+        ----------
+        path : str or path-like
+        user : str, optional
+            Whose jobs it is about; None: all.
+        time_limit : float or None
+            See :meth:`replay`.
+
+        Raises
+        ------
+        InvalidInstance
+            Another suffix, or a user of no job.
+        """
+        io.check_suffix(path, (".html", *([".txt"] if user is not None else [])))
+        if user is not None and str(path).endswith(".txt"):
+            io.write_text(self.mail(user, time_limit), path)
+        else:
+            io.write_text(page(self, self.replay(user, time_limit), user), path)
+
+    def _users(self, user: str | None) -> list[str]:
+        """The ten who leave most unused."""
+        if "user" not in self.instance.known:
+            if user is not None:
+                raise InvalidInstance("user: the log does not say them")
+            return []
+        import pandas as pd
+
+        users = pd.Series(self.instance.column("user").astype(str))
+        if user is not None and not (users == user).any():
+            raise InvalidInstance(f"user = {shorten(user)}: the log has no job of this user")
+        memory, cores = self.use.unused
+        most = memory if memory.any() else cores
+        return pd.Series(most).groupby(users).sum().nlargest(_TOP).index.tolist()

@@ -49,11 +49,9 @@ def advice_table(advisor: Advisor, found: tuple[Advised, Advised]) -> pd.DataFra
     deepest = level.max(axis=0)
     labels = np.array([label for label, _ in use.levels], dtype=object)
     table["like"] = np.where(deepest >= 0, labels[deepest], "")
-    for name, measure, held in (("unused_core_hours", use.time, use.tasks),
-                                ("unused_memory_hours", use.memory, use.time.used)):  # fmt: skip
-        unused = np.nan_to_num((measure.asked - measure.used) * held / 3600)
-        table[name] = np.bincount(own, unused)
     order = ["unused_memory_hours", "unused_core_hours"]
+    for name, unused in zip(order, use.unused, strict=True):
+        table[name] = np.bincount(own, unused)
     return table.sort_values(order, ascending=False, kind="stable", ignore_index=True)
 
 

@@ -58,6 +58,13 @@ class Use(NamedTuple):
         """Of how many things (time, memory) the log says what jobs asked for and used."""
         return int(_says(self.time)) + int(_says(self.memory))
 
+    @property
+    def unused(self) -> tuple[np.ndarray, np.ndarray]:
+        """GB hours and core hours that each job asked for and did not use; 0: not known."""
+        memory = (self.memory.asked - self.memory.used) * self.time.used
+        time = (self.time.asked - self.time.used) * self.tasks
+        return np.nan_to_num(memory) / 3600, np.nan_to_num(time) / 3600
+
 
 def _says(measure: Measure) -> bool:
     return bool((measure.known & ~np.isnan(measure.asked)).any())

@@ -22,7 +22,7 @@ def requests(
     nodes: int,
     *,
     cores: int = 16,
-    memory_gb: float = 64.0,
+    memory_gb: float = 128.0,
     load: float = 0.8,
     drift: float = 0.03,
     seed: int | None = None,
@@ -70,7 +70,7 @@ def requests(
     each, room = integer(cores, "cores", 1, 10_000), positive(memory_gb, "memory_gb")
     busy, moves = positive(load, "load"), nonnegative(drift, "drift")
     random = np.random.default_rng(seed_of(seed))
-    codes = _codes(random, max(3, count // 500), width, each, room)
+    codes = _codes(random, max(3, count // 400), width, each, room)
     code = np.searchsorted(np.cumsum(codes["share"]), random.random(count), side="right")
     code = np.minimum(code, len(codes) - 1)
     own = codes.iloc[code].reset_index(drop=True)
@@ -98,10 +98,11 @@ def _codes(
     import pandas as pd
 
     rank = random.permutation(count) + 1.0
-    owner = random.integers(0, max(2, count // 3), count)
+    owner = random.integers(0, max(2, count // 2), count)
     tasks = 2 ** random.integers(0, max(int(np.log2(nodes * cores)) - 1, 1), count)
     median_time = np.exp(random.normal(np.log(7200.0), 1.0, count))
-    median = np.minimum(np.exp(random.normal(np.log(room / 12), 0.8, count)), room / 4)
+    share = np.minimum(tasks / cores, 1.0) * room  # of a node's memory, as of its cores
+    median = share * np.minimum(np.exp(random.normal(np.log(0.2), 0.6, count)), 0.4)
     more = np.exp(random.normal(np.log(3.0), 0.35, (2, count)))
     hours = np.minimum(np.searchsorted(_HOURS, median_time * more[0] / 3600), len(_HOURS) - 1)
     sizes = np.minimum(np.searchsorted(_GIGABYTES, median * more[1]), len(_GIGABYTES) - 1)

@@ -1,0 +1,179 @@
+"""The page about right sizes, and the mail to one user: friendly, without a table of shame."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched.cluster.page.summary import used_in_words
+from cosched.cluster.page.text import STYLE, number, paragraph, period, share, span, table
+from cosched.cluster.sizing.exports import options_of
+from cosched.core.text import percent
+from cosched.version import installed_version
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from cosched.cluster.sizing.right_size import RightSize
+
+_MOST_ROWS = 20
+_PROMISE = (
+    "Promised: a job like those of the past is killed with at most this chance, for its time or "
+    "its memory, whatever their distribution is. Jobs that were ended before their time wanted "
+    "more than they got. Groups with too little past are judged together, by the part of what they "
+    "ask for that they use (like: what makes those alike); where that is too little, too, there "
+    "is no advice (-). First: the memory that wastes least where killed jobs are sent again with "
+    "that beside it (Tovar et al. 2018)."
+)
+_ABOUT_REPLAY = (
+    "The latest jobs of the log, at the same times, under other requests. Waits count from when a "
+    "job could start; killed jobs come again as they had asked, and what they lost counts as "
+    "waiting. Users would change what they send: take a row as a direction, not a forecast."
+)
+
+
+def page(found: RightSize, replayed: pd.DataFrame, user: str | None) -> str:
+    """Of all jobs, or with the advice for those of one user."""
+    title = f"{found.instance.source or 'jobs'}: right sizes" + (f" for {user}" if user else "")
+    advice = found.advice if user is None else found.advice[found.advice["user"] == user]
+    sections = [("What it gives", _gains(replayed)), ("Advice", _advice(found, advice)),
+                ("Would it have held?", _held(found))]  # fmt: skip
+    if user is not None:
+        lead = " ".join(for_user(found, replayed, user, 0))
+        sections = [sections[1], sections[0], sections[2]]
+    else:
+        lead = lead_of(found, replayed)
+    body = "\n".join(f"<h2>{escape(name)}</h2>\n{text}" for name, text in sections)
+    notes = "".join(f"<li>{escape(note.strip())}</li>" for note in found.instance.notes)
+    notes = f"<aside><h2>Of the log</h2><ul>{notes}</ul></aside>" if notes else ""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n"
+        f"<h1>{escape(title)}</h1>\n{paragraph(lead, 'lead')}\n"
+        f"{paragraph(f'cosched {installed_version()}', 'small')}\n{body}\n{notes}\n</body></html>\n"
+    )
+
+
+def lead_of(found: RightSize, replayed: pd.DataFrame) -> str:
+    """From when to when, how much of what was asked for was used, what would change."""
+    instance, use = found.instance, found.use
+    when = period(instance, float(use.submit.min()), float(use.end.max()))
+    said = [f"{when}, {len(instance):,} jobs used {used_in_words(instance)}"]
+    now, then = (_row(replayed, "EASY", k) for k in (0, 1))
+    if not np.isnan(now["mean_wait"]):
+        said.append(
+            f"had all asked for what is advised here, they would have waited "
+            f"{span(then['mean_wait'])} on average instead of {span(now['mean_wait'])} (under EASY)"
+        )
+    covered = found.advice["jobs"][found.advice["enough"]].sum() / len(instance)
+    said.append(f"there is advice for {share(covered)} of them, each killed with a chance of "
+                f"{100 * found.risk:g}% at most")  # fmt: skip
+    return "; ".join(said) + "."
+
+
+def for_user(found: RightSize, replayed: pd.DataFrame, user: str, most: int) -> list[str]:
+    """Sentences for a mail; `most` groups have a line each."""
+    mine = found.advice[found.advice["user"] == user]
+    said = [f"Hello {user}: of your jobs, {mine['jobs'].sum():,} are in this log."]
+    told = mine[(mine["limit"] > 0) | (mine["memory_gb"] > 0)]
+    if not len(told):
+        return [*said, "They are too few, or too different, for advice that holds."]
+    said += [_line(row) for _, row in told.head(most).iterrows()]
+    now, all_, alone = (_row(replayed, "EASY", k) for k in (0, 1, -1))
+    if not np.isnan(now["user_wait"]):
+        said.append(
+            f"Had you alone asked for what is advised, your jobs would have waited "
+            f"{span(alone['user_wait'])} on average instead of {span(now['user_wait'])}; had all, "
+            f"{span(all_['user_wait'])}: smaller and shorter jobs find a hole sooner."
+        )
+    return said
+
+
+def _line(row: Any) -> str:
+    name = row.get("name", "") or "jobs"
+    asked = [span(row["asked_limit"])] if row["asked_limit"] > 0 else []
+    used = [span(row["used_limit_p95"])]
+    if row["memory_gb"] > 0:
+        asked.append(f"{row['asked_memory_gb']:.0f} GB")
+        used.append(f"{row['used_memory_p95']:.1f} GB")
+    return (
+        f"  {name} ({row['jobs']:,} jobs): they asked for {' and '.join(asked)}; 95% of them "
+        f"needed {' and '.join(used)} at most. sbatch {' '.join(options_of(row))} ends at most "
+        f"{100 * row['risk']:g}% of such jobs (by {row['past']:,} of the past)."
+    )
+
+
+def _row(replayed: pd.DataFrame, policy: str, number: int) -> Any:
+    return replayed[replayed["policy"] == policy].iloc[number]
+
+
+def _gains(replayed: pd.DataFrame) -> str:
+    one = replayed["user_wait"].notna().any()
+    heads = ["policy", "(who follows the advice)", "mean wait", "95% wait at most",
+             *(["mean wait of the one"] if one else []), "killed jobs", "core hours lost",
+             "core hours reserved"]  # fmt: skip
+    rows = []
+    for _, row in replayed.iterrows():
+        waits = [span(row[name]) for name in ("mean_wait", "p95_wait", "user_wait")[: 2 + one]]
+        who = f"{row['who']}{': ' * bool(row['message'])}{row['message']}"
+        hours = (number(row[f"{name}_core_hours"]) for name in ("lost", "reserved"))
+        rows.append([row["policy"], who, *waits, f"{row['killed']:,}", *hours])
+    return table(heads, rows, counts=1) + paragraph(_ABOUT_REPLAY, "small")
+
+
+def _advice(found: RightSize, advice: pd.DataFrame) -> str:
+    names = [name for name in found.use.names if name in advice]
+    heads = [*names, "jobs", "time asked", "95% ran at most", "limit", "memory asked",
+             "95% used at most", "memory", "first", "jobs of the past", "like"]  # fmt: skip
+    own = found.use.levels[0][0]
+    shown = advice.head(_MOST_ROWS)
+    rows = [
+        [*(row[name] for name in names), f"{row['jobs']:,}",
+         *(span(row[name]) for name in ("asked_limit", "used_limit_p95", "limit")),
+         *(_gb(row[name]) for name in ("asked_memory_gb", "used_memory_p95", "memory_gb",
+                                       "first_memory_gb")),
+         f"{row['past']:,}", _like(row, own)]
+        for _, row in shown.iterrows()
+    ]  # fmt: skip
+    more = len(advice) - len(shown)
+    said = f"Those first that leave most unused; {more:,} more groups. " if more else ""
+    return table(heads, rows) + paragraph(said + _PROMISE, "small")
+
+
+def _like(row: Any, own: str) -> str:
+    if not row["past"]:
+        return "-"
+    return "these" if row["like"] == own else row["like"] or "all"
+
+
+def _gb(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:,.3g} GB"
+
+
+def _held(found: RightSize) -> str:
+    held = found.backtest()
+    if not len(held):
+        return paragraph("The log is of one month: there is none whose advice could be tested.")
+    heads = ["month", "jobs with advice", "promised", "killed for time", "killed for memory",
+             "not known", "GB hours saved", "core hours lost"]  # fmt: skip
+    rows = [
+        [row["month"], f"{row['jobs']:,}",
+         *(f"{100 * row[name]:.2f}%" for name in ("promised", "killed_time", "killed_memory",
+                                                  "unknown")),
+         number(row["saved_memory_hours"]), number(row["lost_core_hours"])]
+        for _, row in held.iterrows()
+    ]  # fmt: skip
+    killed = held["killed_time"] + held["killed_memory"]
+    mean, promised = (np.average(one, weights=held["jobs"]) for one in (killed, held["promised"]))
+    about = (
+        f"Advice of each month from what had ended before it: {percent(mean)} killed, "
+        f"{percent(promised)} promised. Not known: the log's own request ended the job below the "
+        "advice."
+    )
+    groups = found.backtest("group")
+    worse = groups["killed_time"] + groups["killed_memory"] > groups["promised"]
+    more = f" By group: above the promise in {int(worse.sum()):,} of {len(groups):,}."
+    return table(heads, rows) + paragraph(about + more, "small")
