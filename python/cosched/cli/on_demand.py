@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any
 
 import typer
@@ -55,6 +56,8 @@ def made_on_demand(
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             if args[0] in names:
                 return super().resolve_command(ctx, args)
+            if not get_close_matches(args[0], names):
+                ctx.fail(f"No such command {args[0]!r}: expected one of {', '.join(names)}")
             made = self.commands
             try:  # the message lists near names: none of them has to be made for that
                 self.commands = {name: TyperCommand(name) for name in names}

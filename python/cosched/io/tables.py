@@ -7,13 +7,14 @@ import io
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 from cosched import _core
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 from cosched.io.limit import polled
 from cosched.io.unpack import open_text, read_text
 
@@ -211,7 +212,7 @@ def parse_json(text: str, where: str) -> Any:
     """
     try:
         _core.check_interrupt()
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_object)
         _core.check_interrupt()
         return value
     except json.JSONDecodeError as error:
@@ -220,6 +221,16 @@ def parse_json(text: str, where: str) -> Any:
         ) from None
     except (ValueError, RecursionError) as error:  # an integer of too many digits, ...
         raise InvalidInstance(f"{where}: {str(error).splitlines()[0][:120]}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = Counter(key for key, _ in pairs)
+        raise ValueError(
+            f"the key {shorten(keys.most_common(1)[0][0])} is there twice in an object"
+        )
+    return found
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:

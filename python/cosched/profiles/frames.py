@@ -61,7 +61,8 @@ def _numbered(columns: Any) -> bool:
 
 
 def _count(label: Any) -> int:
-    text = str(label).strip()
+    whole = isinstance(label, float) and label.is_integer()  # as pandas reads them beside a gap
+    text = str(int(label) if whole else label).strip()
     if isinstance(label, (bool, np.bool_)) or not text.isascii() or not text.isdigit():
         raise InvalidInstance(
             f"times: column {shorten(label)}: expected a processor count, or no labels"

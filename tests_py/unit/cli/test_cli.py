@@ -150,6 +150,8 @@ def test_bound_and_generate(tmp_path, capsys):
     [
         (["solve", "packs", "missing.csv", "--algorithm", "pairs"], "missing.csv: No such file"),
         (["solve", "packs", "TABLE"], "--algorithm is missing"),
+        (["solve", "zoo", "TABLE"], "No such command 'zoo': expected one of packs, dags"),
+        (["bound", "pack", "TABLE"], "Did you mean 'packs'"),
         (["solve", "packs", "TABLE", "--algorithm", "pear"], "near: pairs"),
         (["solve", "packs", "TABLE", "--algorithm", "pairs", "--option", "x=1"], "unknown option"),
         (["solve", "packs", "TABLE", "--algorithm", "pairs", "--option", "x"], "KEY=VALUE"),

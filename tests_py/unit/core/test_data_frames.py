@@ -16,7 +16,7 @@ def made(family, frame, **more):
 
 
 @pytest.mark.parametrize("family", ["packs", "moldable"])
-@pytest.mark.parametrize("columns", [[1, 4, 16], ["1", "4", "16"], [16, 4, 1]])
+@pytest.mark.parametrize("columns", [[1, 4, 16], [1.0, 4.0, 16.0], ["1", "4", "16"], [16, 4, 1]])
 def test_columns_are_processor_counts_and_the_index_names(family, columns, tmp_path):
     """They were taken for the counts 1, 2, 3, and the tasks were called task 0 and task 1."""
     values = np.array(TIMES)[:, ::-1] if columns[0] == 16 else TIMES
@@ -45,6 +45,7 @@ def test_without_labels_a_frame_is_its_values(family):
     ("columns", "said"),
     [
         (["p1", "p4", "p16"], "times: column 'p1': expected a processor count, or no labels"),
+        ([1.0, 1.5, 4.0], "times: column 1.5: expected a processor count, or no labels"),
         ([0, 1, 4], "times: column 0: expected a processor count in 1..1000000"),
         ([1, 4, 4], "times: two columns of 4 processors"),
         ([2, 4, 8], "times: columns 2, 4, 8: expected one of 1 processor as well"),

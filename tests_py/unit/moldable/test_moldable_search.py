@@ -160,3 +160,16 @@ def test_a_job_of_no_worth_starts_too(objective, release):
     best = {"makespan": 8, "minsum": 16 if release else 14}
     criterion = {"makespan": found.makespan, "minsum": found.weighted_completion}
     assert criterion[objective] == best[objective]
+
+
+@pytest.mark.parametrize("more", [{}, {"edges": [(0, 1)]}])
+def test_the_minsum_of_what_shares_resources_is_refused_for_that(more):
+    """That it did not know resources was said, which it does for the makespan."""
+    inst = cs.moldable.Instance(
+        [[8, 5], [7, 3]], resources={"m": [2, 2]}, capacity={"m": 3}, **more
+    )
+    assert cs.moldable.optimal(inst).value == 8
+    with pytest.raises(
+        cs.InvalidInstance, match=r"^optimal: objective = 'minsum' with (res|edges)"
+    ):
+        cs.moldable.optimal(inst, objective="minsum")

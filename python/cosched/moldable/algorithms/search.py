@@ -171,7 +171,7 @@ def optimal(
     Instance.require(instance)
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, OPTIMAL_WORK)
-    if instance.sharing.slows or (objective == "minsum" and not len(instance.edges)):
+    if instance.sharing.slows:
         instance.require_unshared("optimal", KNOWING)
     placement, value, end = _core.moldable.optimal(instance._core, chosen, effort, limit)
     proven = "own_bound" if objective == "makespan" else "own_minsum_bound"
