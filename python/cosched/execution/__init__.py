@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from cosched.execution.advice import Advice
     from cosched.execution.batch_script import Job, script
+    from cosched.execution.batches import Batches, BatchTask, TaskList, batch
     from cosched.execution.code import Code
     from cosched.execution.codes import Codes
     from cosched.execution.interference import together
@@ -46,6 +47,7 @@ _MODULES = {
     "adaptive": ("Guarantee", "bounds_of_times", "guarantee", "measure_adaptively"),
     "advice": ("Advice",),
     "batch_script": ("Job", "script"),
+    "batches": ("BatchTask", "Batches", "TaskList", "batch"),
     "code": ("Code",),
     "codes": ("Codes",),
     "interference": ("together",),
@@ -62,6 +64,8 @@ _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
     "Adaptive",
     "Advice",
+    "BatchTask",
+    "Batches",
     "Code",
     "Codes",
     "Execution",
@@ -71,7 +75,9 @@ __all__ = [
     "Plan",
     "Slurm",
     "Step",
+    "TaskList",
     "TaskRun",
+    "batch",
     "bounds_of_times",
     "commands",
     "guarantee",

@@ -135,7 +135,7 @@ def interval_of(
     awaited = _before(schedule, edges) if stretch is None else released_by(schedule)
     ends = replayed(schedule, times, barriers, held, awaited)
     own = np.log(ends / schedule.end.max()) if schedule.end.max() > 0 else np.zeros(DRAWS)
-    ends = ends * np.exp(_common(noise, errors, own, random))
+    ends = ends * np.exp(common_factors(noise, errors, own, random))
     low_end, high_end = np.percentile(ends, [5, 95])
     return Interval(float(low_end), float(high_end), _rests_on(noise, errors, stretch))
 
@@ -149,7 +149,7 @@ def _before(schedule: Schedule, edges: Sequence[tuple[int, int]]) -> dict[int, l
     return found
 
 
-def _common(
+def common_factors(
     noise: Noise | None, errors: Sequence[float], own: np.ndarray, random: np.random.Generator
 ) -> np.ndarray:
     """Log factors of all tasks together: normal-inverse-gamma, its predictive distribution.

@@ -1,0 +1,217 @@
+"""``cosched batch``: many small tasks in few allocations."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cosched import cluster, execution, io
+from cosched.cli import report
+from cosched.cli.arguments import Arguments
+from cosched.cli.commands import in_groups
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution import batches
+from cosched.execution.codes import Codes
+from cosched.slurm.conf.lines import seconds_of_limit
+
+EXAMPLE = "cosched batch list.csv --nodes 2 --time 4:00:00 --cores-per-node 16 -o jobs"
+#: Shapes that are tried: nodes, and limits (s).
+_NODES, _LIMITS = (1, 2, 4), (3600.0, 14400.0, 43200.0)
+#: Futures of each.
+_DRAWS = 40
+
+
+def batch(
+    tasks: Annotated[
+        Path,
+        typer.Argument(
+            help="codes.toml, or a CSV of command lines (command,seconds[,cores,memory,after,"
+            "name]), or - for standard input; with --status and --rest: the folder."
+        ),
+    ],
+    given: Annotated[dict[str, Any], Arguments(execution.batch, "chance", "spread")],
+    runs: Annotated[
+        Path | None, typer.Option("--runs", help="Measurements of the codes, by profile.")
+    ] = None,
+    nodes: Annotated[str, typer.Option("--nodes", help="Of an allocation; or auto.")] = "1",
+    limit: Annotated[
+        str | None, typer.Option("--time", help="Of an allocation, as sbatch has it; or auto.")
+    ] = None,
+    cores: Annotated[
+        str | None, typer.Option("--cores-per-node", help="Default: procs of the codes.")
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option("--memory-per-node", help="GB. Default: that of the codes.")
+    ] = None,
+    jobs: Annotated[
+        str | None, typer.Option("--jobs", help="Allocations at a time; default: all.")
+    ] = None,
+    partition: Annotated[str | None, typer.Option("--partition", help="Of the jobs.")] = None,
+    account: Annotated[str | None, typer.Option("--account", help="Of the jobs.")] = None,
+    snapshot: Annotated[
+        Path | None,
+        typer.Option("--snapshot", help="For auto: what snapshot wrote; default: this Slurm."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A new folder for the scripts.")
+    ] = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="What has become of the tasks of a folder.")
+    ] = False,
+    rest: Annotated[
+        bool, typer.Option("--rest", help="What has not completed, as new allocations.")
+    ] = False,
+) -> None:
+    if status:
+        _show(tasks)
+        return
+    if output is None:
+        raise InvalidInstance("expected -o, a new folder")
+    if rest:
+        left, shape = batches.rest(tasks)
+        made = execution.batch(left, **shape)
+    else:
+        todo, node = _read(tasks, runs, cores, memory)
+        made = _made(todo, node | given, nodes, limit, snapshot, partition, account)
+    asked = {"partition": partition, "account": account}
+    submit = batches.write(
+        made,
+        output,
+        options={name: value for name, value in asked.items() if value is not None},
+        jobs=None if jobs is None else io.parse_integer(jobs, "--jobs", 1, 10**6),
+    )
+    for line in made.lines():
+        report.say(line)
+    report.say(f"wrote {submit.parent}: bash {submit}")
+
+
+def _read(
+    path: Path, runs: Path | None, cores: str | None, memory: str | None
+) -> tuple[batches.TaskList, dict[str, Any]]:
+    """Tasks, and what a node has."""
+    node: dict[str, Any] = {}
+    codes = Codes.read(path) if path.suffix == ".toml" else None
+    if codes is not None:
+        known = dict(codes.capacity)
+        node = {"cores": codes.procs, "memory": known.pop("memory", math.inf)}
+        node["gpus"] = known.pop("gpus", 0)
+        node["licences"] = {k.partition(".")[2]: v for k, v in known.items()}
+    if cores is not None:
+        node["cores"] = io.parse_integer(cores, "--cores-per-node", 1, 10**6)
+    if memory is not None:
+        node["memory"] = io.parse_positive(memory, "--memory-per-node", "GB")
+    if "cores" not in node:
+        raise InvalidInstance("expected --cores-per-node")
+    if codes is None:
+        return batches.TaskList.read(path), node
+    if runs is None:
+        raise InvalidInstance(f"{path}: expected --runs, the measurements of these codes")
+    return batches.TaskList.of_codes(codes, runs, node["cores"]), node
+
+
+def _made(
+    tasks: batches.TaskList,
+    given: dict[str, Any],
+    nodes: str,
+    limit: str | None,
+    snapshot: Path | None,
+    partition: str | None,
+    account: str | None,
+) -> execution.Batches:
+    if limit is None:
+        raise InvalidInstance("expected --time, as 4:00:00, or auto")
+    counts = _NODES if nodes == "auto" else (io.parse_integer(nodes, "--nodes", 1, 10**5),)
+    limits = _LIMITS if limit == "auto" else (_seconds(limit),)
+    if len(counts) == len(limits) == 1:
+        return execution.batch(tasks, nodes=counts[0], limit=limits[0], **given)
+    found, refused = [], None
+    for count in counts:
+        for seconds in limits:
+            try:
+                found.append(execution.batch(tasks, nodes=count, limit=seconds, **given))
+            except InvalidInstance as error:
+                refused = error
+                continue
+            if len(found[-1].allocations) == 1:
+                break  # with more time it would be the same
+    if not found:
+        raise refused or InvalidInstance("no shape fits")
+    return _first_to_end(found, snapshot, {"partition": partition, "account": account})
+
+
+def _seconds(text: str) -> float:
+    seconds = seconds_of_limit(text, "--time")
+    if not 0 < seconds < math.inf:
+        raise InvalidInstance(f"--time {shorten(text)}: expected a limit, as 4:00:00")
+    return seconds
+
+
+def _first_to_end(
+    found: list[execution.Batches], snapshot: Path | None, asked: dict[str, str | None]
+) -> execution.Batches:
+    """By the waits that `when` expects: of those that end about as early, the fewest node-seconds.
+
+    All allocations wait at once, so the wait of one is the wait of all.
+    """
+    known = cluster.Snapshot.read(snapshot) if snapshot else cluster.Snapshot.ask("14days")
+    paths = [_path(one) for one in found]
+    requests = [
+        {
+            **asked,
+            "nodes": one.problem.nodes,
+            "time": one.limit,
+            "cpus_per_task": int(one.problem.node[0]),
+            "runs": [path],
+        }
+        for one, path in zip(found, paths, strict=True)
+    ]
+    with report.working("asking when such jobs start"):
+        frame = cluster.when(known, None, requests, draws=_DRAWS)
+    rows = frame.tail(len(found)).reset_index(drop=True)
+    ends = rows["p50"] + paths
+    close = [k for k in range(len(found)) if ends[k] <= 1.05 * ends.min()]
+    best = min(close, key=lambda k: found[k].node_seconds)
+    begin, end = rows["p50"][best] / 60, ends[best] / 60
+    report.say(
+        f"auto: allocations of {found[best].problem.nodes} for {found[best].limit / 3600:g} h: "
+        f"expected to start in {begin:.0f} min, to be over in {end:.0f} min"
+    )
+    return found[best]
+
+
+def _path(made: execution.Batches) -> float:
+    """Seconds of the longest chain of allocations."""
+    ends: list[float] = []
+    for one in made.allocations:
+        ends.append(one.end + max((ends[k] for k in one.after), default=0.0))
+    return max(ends)
+
+
+def _show(folder: Path) -> None:
+    open_tasks = 0
+    for one in batches.status(folder):
+        counts = {
+            "completed": one.completed,
+            "failed": one.failed,
+            "cut off": one.cut,
+            "started": one.started,
+            "waiting": one.waiting,
+        }
+        said = ", ".join(f"{len(names)} {what}" for what, names in counts.items() if names)
+        report.say(f"{one.script}: {said}")
+        for what in ("failed", "cut off"):
+            for name in counts[what]:
+                report.say(f"  {what}: {name}")
+        open_tasks += sum(map(len, counts.values())) - len(one.completed)
+    if open_tasks:
+        report.say(f"the rest as new allocations: cosched batch {folder} --rest -o NEW")
+        raise typer.Exit(1)
+
+
+def add(app: typer.Typer) -> None:
+    """The command."""
+    about = "Many small tasks in few allocations, with a bound on node-hours."
+    app.command("batch", help=f"{about}\n\nExample: {EXAMPLE}")(in_groups(batch))

@@ -1,0 +1,298 @@
+"""A folder of allocations: scripts that need no cosched, what has completed, and the rest."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from cosched import io
+from cosched.errors import InvalidInstance
+from cosched.execution.batches import runner
+from cosched.execution.batches.batch import Batches
+from cosched.execution.batches.problem import OF_NODE
+from cosched.execution.batches.task_list import BatchTask, TaskList
+from cosched.execution.output_names import output_names
+
+FORMAT, VERSION = "cosched-batch", 1
+#: A task that was cut off is planned with so much more than it had.
+_LONGER = 1.2
+_SCRIPT = """#!/bin/bash
+#SBATCH --job-name={name}
+#SBATCH --nodes={nodes} --ntasks-per-node=1 --cpus-per-task={cores}
+#SBATCH --time={minutes}
+#SBATCH --signal=B:TERM@30
+#SBATCH --output={name}.log --open-mode=append
+{more}# {tasks} tasks, planned end {end:.6g} s; written by `cosched batch`, needs Python 3 only.
+# What starts and ends is a line in {name}.journal.jsonl; submitted again, it runs what has not
+# completed.
+[ -z "$SLURM_JOB_ID" ] || cd "$SLURM_SUBMIT_DIR" || exit 1
+exec python3 runner.py {name}.json
+"""
+
+
+def write(
+    made: Batches,
+    folder: str | PathLike[str],
+    *,
+    options: Mapping[str, str] | None = None,
+    jobs: int | None = None,
+) -> Path:
+    """Write what runs a batch: a script an allocation, and ``submit.sh``, which submits all.
+
+    Parameters
+    ----------
+    folder : path-like
+        Made, or empty.
+    options : mapping, optional
+        Further options of sbatch, name -> value.
+    jobs : int, optional
+        Allocations that may run at a time; by default as many as there are.
+
+    Returns
+    -------
+    pathlib.Path
+        Of ``submit.sh``.
+
+    Raises
+    ------
+    InvalidInstance
+        The folder is not empty.
+
+    Examples
+    --------
+    >>> from cosched.execution import BatchTask, batch, batches
+    >>> task = BatchTask(name="fem", seconds={1: 60.0}, commands={1: ("./fem",)})
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> batches.write(batch([task], limit=120.0, cores=2), folder).name
+    'submit.sh'
+    >>> batches.status(folder)[0].waiting
+    ['fem']
+    """
+    at = Path(folder)
+    if at.exists() and (not at.is_dir() or any(at.iterdir())):
+        raise InvalidInstance(f"{folder}: is there already: expected a new folder")
+    at.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(runner.__file__, at / "runner.py")
+    names = [f"part-{k:03d}" for k in range(1, len(made.allocations) + 1)]
+    for k, name in enumerate(names):
+        io.write_json(_for_runner(made, k), at / f"{name}.json")
+        io.write_text(_script(made, k, name, options or {}), at / f"{name}.sh")
+    io.write_text("\n".join(_submit(made, names, jobs)) + "\n", at / "submit.sh")
+    io.write_json(_to_dict(made, names), at / "batch.json")
+    return at / "submit.sh"
+
+
+def _to_dict(made: Batches, names: list[str]) -> dict[str, Any]:
+    allocations = [
+        {
+            "script": f"{name}.sh",
+            "nodes": made.problem.nodes,
+            "limit": made.limit,
+            "end": one.end,
+            "tasks": [
+                {
+                    "name": made.tasks[placed.task].name,
+                    "start": placed.start,
+                    "end": placed.end,
+                    "node": placed.node,
+                    "cores": made.cores_of(placed),
+                }
+                for placed in one.tasks
+            ],
+            "after": list(one.after),
+        }
+        for name, one in zip(names, made.allocations, strict=True)
+    ]
+    shape = dict(zip(OF_NODE, made.problem.node, strict=True))
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "allocations": allocations,
+        "node_seconds": made.node_seconds,
+        "bound": made.bound,
+        "chance": made.chance.level,
+        "spread": math.log(made.chance.alone()) / 1.645 if made.chance.level > 0.5 else 0.0,
+        "node": {k: v if math.isfinite(v) else None for k, v in shape.items()},
+        "licences": dict(zip(made.licences, made.problem.shared, strict=True)),
+    }
+
+
+def _for_runner(made: Batches, k: int) -> dict[str, Any]:
+    problem = made.problem
+    outputs = output_names(made.tasks[one.task].name for one in made.allocations[k].tasks)
+    tasks = []
+    for placed in made.allocations[k].tasks:
+        task, cores = made.tasks[placed.task], made.cores_of(placed)
+        tasks.append(
+            {
+                "name": task.name,
+                "command": list(task.commands[cores]),
+                "seconds": problem.seconds[placed.task],
+                "need": list(problem.needs[placed.task]),
+                "shared": list(problem.holds[placed.task]),
+                "node": placed.node,
+                "after": list(task.after),
+                "directory": task.directory,
+                "environment": dict(task.environment),
+                "output": outputs[task.name],
+            }
+        )
+    node = [have if math.isfinite(have) else 1e300 for have in problem.node]
+    return {
+        "nodes": problem.nodes,
+        "limit": made.limit,
+        "node": node,
+        "shared": list(problem.shared),
+        "tasks": tasks,
+    }
+
+
+def _script(made: Batches, k: int, name: str, options: Mapping[str, str]) -> str:
+    cores, memory, gpus = made.problem.node
+    more = [f"--{key}={value}" for key, value in options.items()]
+    needs = [made.problem.needs[one.task] for one in made.allocations[k].tasks]
+    if math.isfinite(memory) and any(need[1] for need in needs):
+        more.append(f"--mem={math.ceil(memory * 1e9 / 2**20)}M")
+    if any(need[2] for need in needs):
+        more.append(f"--gres=gpu:{gpus:.0f}")
+    holds = [made.problem.holds[one.task] for one in made.allocations[k].tasks]
+    used = [
+        (what, sum(h[i] for h in holds), made.problem.shared[i])
+        for i, what in enumerate(made.licences)
+    ]
+    if licences := [f"{what}:{min(total, have):.0f}" for what, total, have in used if total]:
+        more.append(f"--licenses={','.join(licences)}")
+    return _SCRIPT.format(
+        name=name,
+        nodes=made.problem.nodes,
+        cores=int(cores),
+        minutes=math.ceil(made.limit / 60),
+        more="".join(f"#SBATCH {one}\n" for one in more),
+        tasks=len(needs),
+        end=made.allocations[k].end,
+    )
+
+
+def _submit(made: Batches, names: list[str], jobs: int | None) -> Iterator[str]:
+    yield "#!/bin/bash"
+    yield "# Submits all allocations; those that wait for others after them."
+    yield 'cd -- "$(dirname -- "$0")" && set -e'
+    for k, (name, one) in enumerate(zip(names, made.allocations, strict=True)):
+        waits = [f"afterok:$j{before}" for before in one.after]
+        if jobs is not None and k >= jobs and k - jobs not in one.after:
+            waits.append(f"afterany:$j{k - jobs}")
+        depends = f" --dependency={','.join(waits)}" if waits else ""
+        yield f"j{k}=$(sbatch --parsable{depends} {name}.sh); echo {name}: $j{k}"
+
+
+@dataclass(frozen=True)
+class State:
+    """What the journal of an allocation says of its tasks, by their names."""
+
+    script: str
+    completed: list[str]
+    failed: list[str]
+    cut: list[str]
+    started: list[str]
+    waiting: list[str]
+
+
+def status(folder: str | PathLike[str]) -> list[State]:
+    """What has become of each allocation of a folder.
+
+    `started` have started and not ended: they run, or their runner died.
+
+    Raises
+    ------
+    InvalidInstance
+        The folder is none of :func:`write`.
+    """
+    at = Path(folder)
+    return [_state(at, one["script"])[0] for one in _read(at)["allocations"]]
+
+
+def _read(at: Path) -> dict[str, Any]:
+    if not (at / "batch.json").exists():
+        raise InvalidInstance(f"{at}: no batch.json there: expected what `cosched batch` wrote")
+    data = io.read_json(at / "batch.json")
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InvalidInstance(f"{at / 'batch.json'}: expected what `cosched batch` wrote")
+    return data
+
+
+def _state(at: Path, script: str) -> tuple[State, dict[str, float]]:
+    """And of those that were cut off, the seconds that they had."""
+    last: dict[str, str] = {}
+    had: dict[str, float] = {}
+    journal = (at / script).with_suffix(".journal.jsonl")
+    for entry in runner.read_journal(journal) if journal.exists() else ():
+        if "start" in entry:
+            last[entry["start"]] = "started"
+        elif "cut" in entry:
+            last[entry["cut"]] = "cut"
+            had[entry["cut"]] = entry["seconds"]
+        elif "end" in entry:
+            last[entry["end"]] = "failed" if entry["code"] else "completed"
+    tasks = [task["name"] for task in io.read_json((at / script).with_suffix(".json"))["tasks"]]
+    by: dict[str, list[str]] = {}
+    for name in tasks:
+        by.setdefault(last.get(name, "waiting"), []).append(name)
+    kinds = ("completed", "failed", "cut", "started", "waiting")
+    return State(script, *(by.get(kind, []) for kind in kinds)), had
+
+
+def rest(folder: str | PathLike[str]) -> tuple[TaskList, dict[str, Any]]:
+    """The tasks of a folder that have not completed, and the arguments of `batch` for them.
+
+    One that was cut off is planned with a fifth more than it had, if that is longer.
+
+    Raises
+    ------
+    InvalidInstance
+        The folder is none of :func:`write`, or everything has completed.
+    """
+    at, found = Path(folder), []
+    data = _read(at)
+    done = runner.completed_in(at)
+    for one in data["allocations"]:
+        _, had = _state(at, one["script"])
+        for task in io.read_json((at / one["script"]).with_suffix(".json"))["tasks"]:
+            if task["name"] not in done:
+                found.append(_again(task, had, done, list(data["licences"])))
+    if not found:
+        raise InvalidInstance(f"{folder}: all tasks have completed: nothing is left")
+    node = data["node"]
+    shape = {
+        "nodes": data["allocations"][0]["nodes"],
+        "limit": data["allocations"][0]["limit"],
+        "cores": int(node["cores"]),
+        "memory": math.inf if node["memory"] is None else node["memory"],
+        "gpus": int(node["gpus"]),
+        "licences": data["licences"],
+        "chance": data["chance"],
+        "spread": data["spread"],
+    }
+    return TaskList(tuple(found)), shape
+
+
+def _again(
+    task: dict[str, Any], had: Mapping[str, float], done: set[str], licences: list[str]
+) -> BatchTask:
+    cores = int(task["need"][0])
+    seconds = max(task["seconds"], _LONGER * had.get(task["name"], 0.0))
+    return BatchTask(
+        name=task["name"],
+        seconds={cores: seconds},
+        commands={cores: tuple(task["command"])},
+        memory={cores: task["need"][1]},
+        gpus=int(task["need"][2]),
+        licences={k: v for k, v in zip(licences, task["shared"], strict=True) if v},
+        after=tuple(name for name in task["after"] if name not in done),
+        directory=task["directory"],
+        environment=task["environment"],
+    )

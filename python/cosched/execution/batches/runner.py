@@ -1,0 +1,376 @@
+"""Runs many tasks inside one allocation: needs Python 3.6, nothing else, and no cosched.
+
+``python3 runner.py ALLOCATION.json`` on the first node starts an agent on each node (with srun on
+the others) and tells it what to start on which cores; what started and ended is a line in
+``ALLOCATION.journal.jsonl``. Started again, it runs what has not completed. With a ``spool``, a
+folder of tasks, it takes more of them while it has room and time, until none came for a while.
+"""
+
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from typing import Any  # noqa: F401  in a comment: old Pythons
+
+#: Stands in commands and environments for the numbers of the cores that a task gets.
+CPUS = "@COSCHED_CPUS@"
+_GRACE = 5.0
+_POLL = 0.25
+#: So many tasks of a spool that have no room are looked at, for one behind them that has.
+_PASSED = 20
+_ROUNDING = 1e-9
+
+
+def _fits(need, have):
+    for n, h in zip(need, have):  # noqa: B905, SIM110  old Pythons; the innermost loop of planning
+        if n > h + _ROUNDING:
+            return False
+    return True
+
+
+class Room:
+    """What is free: of each node, of what a node has; and of what the whole allocation has."""
+
+    def __init__(self, nodes, node, shared):
+        self.free = [list(node) for _ in range(nodes)]
+        self.shared = list(shared)
+
+    def place(self, need, shared, closed=()):
+        """The node with the fewest free cores that has room; None: none has."""
+        if not _fits(shared, self.shared):
+            return None
+        best, least = None, None
+        for node, free in enumerate(self.free):
+            if (best is None or free[0] < least) and node not in closed and _fits(need, free):
+                best, least = node, free[0]
+        return best
+
+    def change(self, node, need, shared, sign):
+        """Take (-1), or give back (1)."""
+        for k, n in enumerate(need):
+            self.free[node][k] += sign * n
+        for k, n in enumerate(shared):
+            self.shared[k] += sign * n
+
+
+def start_in_order(room, waiting, may_start):
+    """(task, node) of those that start now.
+
+    In the order given; one that is ready and finds no room keeps its planned node from those
+    behind it, so that it is not passed for ever.
+    """
+    closed = set()  # type: set
+    for task in waiting:
+        if len(closed) >= len(room.free):
+            return
+        if not may_start(task):
+            continue
+        node = room.place(task["need"], task["shared"], closed)
+        if node is None:
+            closed.add(task["node"] % len(room.free))
+            continue
+        room.change(node, task["need"], task["shared"], -1)
+        yield task, node
+
+
+def agent():
+    """On a node: starts what it is told, says what ended; ends all when nobody tells it more."""
+    running, lock = {}, threading.Lock()
+
+    def say(**what):
+        with lock:
+            sys.stdout.write(json.dumps(what) + "\n")
+            sys.stdout.flush()
+
+    def run(order):
+        begun = time.time()
+        try:  # a thread's affinity is inherited by what it starts
+            os.sched_setaffinity(0, order["cores"])
+            os.makedirs(order["directory"], exist_ok=True)
+            with open(order["output"], "ab") as output:
+                process = subprocess.Popen(
+                    order["command"],
+                    cwd=order["directory"],
+                    env=dict(os.environ, **order["environment"]),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            running[order["start"]] = process
+            code = process.wait()
+        except OSError as error:
+            print("{}: {}".format(order["start"], error), file=sys.stderr)
+            code = 127
+        say(end=order["start"], code=code, seconds=time.time() - begun)
+        running.pop(order["start"], None)
+
+    say(cores=sorted(os.sched_getaffinity(0)))
+    for line in sys.stdin:
+        threading.Thread(target=run, args=(json.loads(line),), daemon=True).start()
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process in list(running.values()):
+            try:
+                os.killpg(process.pid, number)
+            except OSError:
+                continue
+        deadline = time.time() + _GRACE
+        while running and time.time() < deadline:
+            time.sleep(0.05)
+
+
+class Node:
+    """An agent, and which of its cores and GPUs are free."""
+
+    def __init__(self, place, host, cores, gpus, tell):
+        command = [sys.executable, "-u", os.path.abspath(__file__), "--agent"]
+        if host is not None:
+            size = f"--cpus-per-task={cores}"
+            step = ["srun", "--nodes=1", "--ntasks=1", "--nodelist=" + host, "--mem=0", "--exact"]
+            command = step + [size, "--cpu-bind=none", "--unbuffered"] + command
+        self.place, self.host, self.running = place, host or socket.gethostname(), {}
+        self.cores, self.gpus = list(range(cores)), list(range(gpus))
+        self.known = threading.Event()
+        self.process = subprocess.Popen(  # type: Any
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        )
+        threading.Thread(target=self._listen, args=(tell,), daemon=True).start()
+
+    def _listen(self, tell):
+        for line in self.process.stdout:
+            said = json.loads(line.decode())
+            if "cores" in said:
+                self.cores = (said["cores"] * len(self.cores))[: len(self.cores)]
+                self.known.set()
+            else:
+                tell(dict(said, node=self.place))
+        self.known.set()
+        tell({"lost": self.place})
+
+    def start(self, task, output):
+        """Send a task on its way: the numbers of its cores."""
+        self.known.wait()
+        count, gpus = int(task["need"][0]), int(task["need"][2])
+        mine = [self.cores.pop(0) for _ in range(count)]
+        devices = [self.gpus.pop(0) for _ in range(gpus)]
+        self.running[task["name"]] = (task, mine, devices)
+        text = ",".join(map(str, mine))
+        given = {"COSCHED_TASK": task["name"], "COSCHED_CPUS": text, "COSCHED_PROCS": str(count)}
+        given.update(OMP_NUM_THREADS=str(count))
+        if devices:
+            given["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
+        given.update({k: v.replace(CPUS, text) for k, v in task.get("environment", {}).items()})
+        order = {
+            "start": task["name"],
+            "command": [word.replace(CPUS, text) for word in task["command"]],
+            "cores": mine,
+            "environment": given,
+            "directory": task.get("directory") or os.getcwd(),
+            "output": output,
+        }
+        try:
+            self.process.stdin.write((json.dumps(order) + "\n").encode())
+            self.process.stdin.flush()
+        except OSError:
+            pass  # it is lost, and will be noticed
+        return mine
+
+    def ended(self, name):
+        task, cores, gpus = self.running.pop(name)
+        self.cores = sorted(self.cores + cores)
+        self.gpus = sorted(self.gpus + gpus)
+        return task
+
+
+class Spool:
+    """Tasks in a folder that several runners share: whoever renames a file has it."""
+
+    def __init__(self, folder, job):
+        self.folder = folder
+        self.mine = os.path.join(folder, "taken", job)
+        os.makedirs(self.mine, exist_ok=True)
+
+    def look(self, place):
+        """Takes tasks that find a place, in the order of their names; with their nodes."""
+        passed = 0
+        for name in sorted(os.listdir(os.path.join(self.folder, "new"))):
+            path = os.path.join(self.folder, "new", name)
+            try:
+                with open(path) as file:
+                    task = json.load(file)
+                node = place(task)
+                if node is not None:
+                    os.rename(path, os.path.join(self.mine, name))
+            except (OSError, ValueError):
+                continue  # another runner has it
+            if node is not None:
+                yield dict(task, file=name), node
+            passed += node is None
+            if passed > _PASSED:
+                return
+
+    def ended(self, task, **how):
+        path = os.path.join(self.folder, "ended", task["file"])
+        with open(path + ".part", "w") as file:
+            json.dump(how, file)
+        os.rename(path + ".part", path)
+        os.remove(os.path.join(self.mine, task["file"]))
+
+
+class Runner:
+    """One allocation: who waits, who runs, what ended."""
+
+    def __init__(self, path):
+        with open(path) as file:
+            self.given = given = json.load(file)
+        self.folder = os.path.dirname(os.path.abspath(path))
+        self.stem = path[: -len(".json")]
+        self.events = queue.Queue()  # type: queue.Queue
+        self.job = os.environ.get("SLURM_JOB_ID", str(os.getpid()))
+        self.ends_at = time.time() + given["limit"]
+        self.outputs = self.stem + ".outputs"
+        os.makedirs(self.outputs, exist_ok=True)
+        self.completed = completed_in(self.folder)
+        self.waiting = [task for task in given["tasks"] if task["name"] not in self.completed]
+        self.failed, self.stopping = [], False
+        self.room = Room(given["nodes"], given["node"], given["shared"])
+        self.spool = Spool(given["spool"], self.job) if given.get("spool") else None
+        self.journal = open(self.stem + ".journal.jsonl", "a")  # noqa: SIM115  as long as it runs
+        self.nodes = []
+
+    def write(self, **what):
+        self.journal.write(json.dumps(dict(what, t=round(time.time(), 3))) + "\n")
+        self.journal.flush()
+        if "start" not in what:
+            os.fsync(self.journal.fileno())
+
+    def run(self):
+        """Until nothing runs and nothing more can start: the number that did not complete."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self.events.put({"stop": True}))
+        self.write(begin=self.job, hosts=self._hosts())
+        for place, host in enumerate(self._hosts()):
+            cores, _, gpus = self.given["node"]
+            self.nodes.append(Node(place, host, int(cores), int(gpus), self.events.put))
+        idle_since = time.time()
+        while True:
+            if not self.stopping:
+                self._start()
+            if any(node.running for node in self.nodes):
+                idle_since = time.time()
+            elif self.stopping or self._idle(time.time() - idle_since):
+                break
+            self._wait()
+        for node in self.nodes:
+            node.process.stdin.close()
+        left = [task["name"] for task in self.waiting]
+        self.write(over=self.job, failed=len(self.failed), left=left)
+        return min(len(self.failed) + len(left), 125)
+
+    def _hosts(self):
+        """None is this host; the others have names."""
+        text = os.environ.get("SLURM_JOB_NODELIST", "")
+        if self.given["nodes"] == 1 or not text:
+            return [None] * self.given["nodes"]
+        shown = subprocess.check_output(["scontrol", "show", "hostnames", text]).decode().split()
+        return [None, *shown[1:]]
+
+    def _idle(self, seconds):
+        if self.spool is None or not any(node.process.poll() is None for node in self.nodes):
+            return True
+        return seconds > self.given.get("idle", 2.0) or time.time() > self.ends_at
+
+    def _may_start(self, task):
+        names = task.get("after", ())
+        if any(name not in self.completed for name in names):
+            return False
+        return time.time() + task["seconds"] <= self.ends_at
+
+    def _start(self):
+        for task, place in list(start_in_order(self.room, self.waiting, self._may_start)):
+            self.waiting.remove(task)
+            self._begin(task, place)
+        if self.spool is not None and any(free[0] > 0 for free in self.room.free):
+            for task, place in self.spool.look(self._place):
+                self.room.change(place, task["need"], task["shared"], -1)
+                self._begin(task, place)
+
+    def _place(self, task):
+        return self.room.place(task["need"], task["shared"]) if self._may_start(task) else None
+
+    def _begin(self, task, place):
+        output = os.path.join(self.outputs, task.get("output", task["name"]) + ".out")
+        cores = self.nodes[place].start(task, output)
+        self.write(start=task["name"], node=self.nodes[place].host, cores=cores)
+
+    def _wait(self):
+        try:
+            event = self.events.get(timeout=_POLL)
+        except queue.Empty:
+            return
+        if "end" in event:
+            self._ended(event)
+        elif "lost" in event:
+            self._lost(self.nodes[event["lost"]])
+        elif not self.stopping:
+            self.stopping = True
+            for node in self.nodes:
+                node.process.stdin.close()  # ends its tasks
+
+    def _ended(self, event):
+        node = self.nodes[event["node"]]
+        task = node.ended(event["end"])
+        self.room.change(node.place, task["need"], task["shared"], 1)
+        self._tell(task, event["code"], event["seconds"])
+
+    def _tell(self, task, code, seconds):
+        name, cut = task["name"], self.stopping and code != 0
+        self.write(**{"cut" if cut else "end": name, "code": code, "seconds": round(seconds, 3)})
+        if code == 0:
+            self.completed.add(name)
+        elif cut:
+            self.waiting.append(task)
+        else:
+            self.failed.append(name)
+        if self.spool is not None and not cut:
+            self.spool.ended(task, code=code, seconds=seconds)
+
+    def _lost(self, node):
+        """Its tasks start again elsewhere; it gets no more."""
+        lost = [task for task, _, _ in node.running.values()]
+        node.running.clear()
+        self.room.free[node.place] = [0] * len(self.given["node"])
+        for task in lost:
+            self.write(cut=task["name"], code=None, seconds=0.0)
+            for k, n in enumerate(task["shared"]):
+                self.room.shared[k] += n
+        self.waiting[:0] = lost
+
+
+def read_journal(path):
+    """Entries of a journal; the last may be half a line."""
+    with open(path) as file:
+        for line in file:
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue
+
+
+def completed_in(folder):
+    """Names of the tasks that the journals of a folder know to have completed."""
+    names = set()  # type: set
+    for name in os.listdir(folder):
+        if name.endswith(".journal.jsonl"):
+            entries = read_journal(os.path.join(folder, name))
+            names.update(e["end"] for e in entries if "end" in e and e["code"] == 0)
+    return names
+
+
+if __name__ == "__main__":
+    sys.exit(agent() if sys.argv[1] == "--agent" else Runner(sys.argv[1]).run())

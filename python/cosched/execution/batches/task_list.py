@@ -1,0 +1,226 @@
+"""Tasks of a batch: a list of command lines, or codes with their measurements."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from cosched import io
+from cosched.core.precedence import cycle_of, waits_for_itself
+from cosched.core.text import first_repeated, listed, unknown_name
+from cosched.errors import InvalidInstance, shorten
+from cosched.execution.batches.runner import CPUS
+from cosched.execution.codes import Codes
+from cosched.execution.outdated import current
+from cosched.execution.plan_input import shared_of, tables_of, tasks_of
+from cosched.execution.runs import Run, read_runs
+
+_COLUMNS = ("command", "seconds", "cores", "memory", "after", "name")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchTask:
+    """A command that runs on one node.
+
+    Attributes
+    ----------
+    name : str
+    seconds : mapping of int to float
+        Core count -> seconds, of each count that it may run on.
+    commands : mapping of int to tuple of str
+        Core count -> program and arguments.
+    memory : mapping of int to float
+        Core count -> GB; none: 0.
+    gpus : int
+    licences : mapping
+        Name -> how many.
+    after : tuple of str
+        Tasks that have to complete before it starts.
+    directory : str
+        Where it is started.
+    environment : mapping
+        Added to the environment.
+
+    Examples
+    --------
+    >>> BatchTask(name="fem", seconds={1: 60.0}, commands={1: ("./fem",)}).memory.get(1, 0.0)
+    0.0
+    """
+
+    name: str
+    seconds: Mapping[int, float]
+    commands: Mapping[int, tuple[str, ...]]
+    memory: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}))
+    gpus: int = 0
+    licences: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    after: tuple[str, ...] = ()
+    directory: str = "."
+    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True)
+class TaskList:
+    """Tasks, the runs that say how their times vary, and what is to be said of both."""
+
+    tasks: tuple[BatchTask, ...]
+    runs: tuple[Run, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [task.name for task in self.tasks]
+        if (twice := first_repeated(names)) is not None:
+            raise InvalidInstance(f"task {shorten(twice)} is there twice: expected other names")
+        known = set(names)
+        for task in self.tasks:
+            for name in task.after:
+                if name not in known:
+                    said = unknown_name("task", name, names)
+                    raise InvalidInstance(f"task {shorten(task.name)}: after: {said}")
+        if cycle := cycle_of({task.name: task.after for task in self.tasks}):
+            raise InvalidInstance(f"after: {waits_for_itself(cycle)}")
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> TaskList:
+        r"""Read a CSV file of command lines, or ``-``, standard input.
+
+        Columns ``command`` and ``seconds`` (several with blanks between: runs that were
+        measured), and where wanted ``cores`` (1), ``memory`` (GB), ``after`` (names, with blanks
+        between) and ``name``.
+
+        Raises
+        ------
+        InvalidInstance
+            A bad cell, by its line and column.
+
+        Examples
+        --------
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "list.csv"
+        >>> _ = path.write_text("command,seconds\n./fem a,60 62\n")
+        >>> TaskList.read(path).tasks[0].seconds[1]
+        61.0
+        """
+        where = "standard input" if str(path) == "-" else str(path)
+        table = io.parse_csv(sys.stdin.read(), where) if str(path) == "-" else io.read_csv(path)
+        header = [name.strip().lower() for name in table.header]
+        if not {"command", "seconds"} <= set(header):
+            raise InvalidInstance(
+                f"{where}: line 1: header {shorten(','.join(table.header))}: expected "
+                f"{','.join(_COLUMNS[:2])}[,{','.join(_COLUMNS[2:])}]"
+            )
+        for name in header:
+            if name not in _COLUMNS:
+                raise InvalidInstance(f"{where}: line 1: {unknown_name('column', name, _COLUMNS)}")
+        found, runs = [], []
+        for number, (line, cells) in enumerate(table.rows, start=1):
+            row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
+            task, mine = _task(row, f"{where}: line {line}", number)
+            found.append(task)
+            runs.append(mine)
+        rounds = max(map(len, runs))
+        return cls(tuple(found), tuple(m[k] for k in range(rounds) for m in runs if k < len(m)))
+
+    @classmethod
+    def of_codes(cls, codes: Codes, runs: str | PathLike[str], cores: int) -> TaskList:
+        """Codes with the times that were measured of them, on up to so many cores of a node.
+
+        Raises
+        ------
+        InvalidInstance
+            A code that was not measured, or whose ranks srun starts.
+        """
+        every, changed = current(read_runs(runs), codes)
+        tasks = tasks_of(every, codes, runs, False)
+        tables = tables_of(tasks, cores, codes, "all", str(runs))
+        shared, said = shared_of(tasks, tables, every, codes, 1.1)
+        behind: dict[int, list[str]] = {}
+        for before, after in codes.edges(tasks.names):
+            behind.setdefault(after, []).append(tasks.names[before])
+        memory = shared.get("resources", {}).get("memory")
+        found = [
+            _of_code(codes, name, times, None if memory is None else memory[row], behind.get(row))
+            for row, (name, times) in enumerate(zip(tasks.names, tables.times, strict=True))
+        ]
+        kept = [run for run in every if run.task in tasks.seconds]
+        return cls(tuple(found), tuple(kept), (*changed, *tasks.notes, *said))
+
+
+def _task(row: Mapping[str, str], where: str, number: int) -> tuple[BatchTask, list[Run]]:
+    if not row["command"]:
+        raise InvalidInstance(f"{where}, column 'command': empty cell: expected a command line")
+    times = [io.parse_positive(t, f"{where}, column 'seconds'") for t in row["seconds"].split()]
+    if not times:
+        raise InvalidInstance(f"{where}, column 'seconds': empty cell: expected seconds")
+    cores = io.parse_integer(row.get("cores") or "1", f"{where}, column 'cores'", 1, 10**6)
+    memory = io.parse_nonnegative(row.get("memory") or "0", f"{where}, column 'memory'")
+    task = BatchTask(
+        name=row.get("name") or f"task {number}",
+        seconds={cores: float(np.median(times))},
+        commands={cores: ("/bin/sh", "-c", row["command"])},
+        memory={cores: memory},
+        after=tuple((row.get("after") or "").split()),
+        directory=str(Path.cwd()),
+    )
+    return task, [Run(task.name, cores, t, "completed", "", "", 1) for t in times]
+
+
+def _of_code(
+    codes: Codes,
+    name: str,
+    times: np.ndarray,
+    memory: np.ndarray | None,
+    after: Sequence[str] | None,
+) -> BatchTask:
+    code = codes[name]
+    if code.launch[:1] == ("srun",) or code.ranks == "procs":
+        raise InvalidInstance(
+            f"task {shorten(name)}: srun starts its ranks: expected one process, or launch = "
+            "'mpirun': a batch starts no steps"
+        )
+    counts = [int(q) + 1 for q in np.flatnonzero(np.isfinite(times))]
+    gb = np.zeros(len(times)) if memory is None else np.broadcast_to(memory, times.shape)
+    marked = (CPUS,)  # the runner knows them
+    return BatchTask(
+        name=name,
+        seconds={q: float(times[q - 1]) for q in counts},
+        commands={q: tuple(code.filled(q, marked)) for q in counts},  # type: ignore[arg-type]
+        memory={q: float(gb[q - 1]) for q in counts},
+        gpus=code.gpus,
+        licences=dict(code.licences),
+        after=tuple(after or ()),
+        directory=str(code.filled_directory(counts[0], ()).absolute()),
+        environment=code.filled_environment(counts[0], marked),  # type: ignore[arg-type]
+    )
+
+
+def require_fits(task: BatchTask, node: Mapping[str, float], licences: Mapping[str, float]) -> None:
+    """Refuse a task that is larger than a node on each of its counts.
+
+    Raises
+    ------
+    InvalidInstance
+    """
+    count = min(task.seconds)
+    least = {
+        "cores": float(count),
+        "memory": min(task.memory.get(q, 0.0) for q in task.seconds),
+        "gpus": float(task.gpus),
+    }
+    for what, need in least.items():
+        if need > node[what] * (1 + 1e-9):
+            unit = " GB" if what == "memory" else ""
+            raise InvalidInstance(
+                f"task {shorten(task.name)} needs {need:g}{unit} {what}, a node has "
+                f"{node[what]:g}{unit}: expected a larger node, or a smaller task"
+            )
+    for name, need in task.licences.items():
+        if need > licences.get(name, float("inf")):
+            raise InvalidInstance(
+                f"task {shorten(task.name)} needs {need:g} licences {name}, there are "
+                f"{licences[name]:g}: expected {listed([f'at most {licences[name]:g}'])}"
+            )

@@ -1,0 +1,273 @@
+"""Many small tasks in few allocations: packing against exhaustive search, bounds, the promise."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from cosched.cli import main
+from cosched.errors import InvalidInstance
+from cosched.execution import BatchTask, TaskList, batch
+from cosched.execution.batches.chance import replay
+from cosched.execution.runs import Run
+
+
+def task(name, seconds, cores=1, memory=0.0, after=(), **more):
+    return BatchTask(
+        name=name,
+        seconds={cores: seconds},
+        commands={cores: ("true",)},
+        memory={cores: memory},
+        after=tuple(after),
+        **more,
+    )
+
+
+def drawn(rng, n, cores, memory, edges=0.0):
+    """Tasks of whole seconds."""
+    return [
+        task(
+            f"t{k}",
+            float(rng.integers(1, 10)),
+            cores=int(rng.integers(1, cores + 1)),
+            memory=float(rng.integers(0, memory + 1)),
+            after=[f"t{j}" for j in range(k) if rng.random() < edges],
+            licences={"solver": 1.0} if rng.random() < 0.3 else {},
+        )
+        for k, n in enumerate([n] * n)
+    ]
+
+
+def shortest(tasks, nodes, cores, memory):
+    """The earliest end of tasks in one allocation: every order, every node, second by second."""
+    best = sum(next(iter(one.seconds.values())) for one in tasks)
+    names = {one.name for one in tasks}
+    for order in itertools.permutations(tasks):
+        for places in itertools.product(range(nodes), repeat=len(tasks)):
+            ends, used, end = {}, [], 0
+            for one, node in zip(order, places, strict=True):
+                if any(k in names and k not in ends for k in one.after):
+                    break
+                ((count, seconds),) = one.seconds.items()
+                begin = int(max([0, *(ends[k] for k in one.after if k in ends)]))
+                need = (count, one.memory[count], one.licences.get("solver", 0))
+                while not _free(used, begin, int(seconds), node, need, (cores, memory, 1)):
+                    begin += 1
+                used.append((begin, begin + int(seconds), node, need))
+                ends[one.name] = begin + int(seconds)
+                end = max(end, ends[one.name])
+                if end >= best:
+                    break
+            else:
+                best = end
+    return best
+
+
+def _free(used, begin, seconds, node, need, have):
+    for second in range(begin, begin + seconds):
+        now = [u for u in used if u[0] <= second < u[1]]
+        here = [u[3] for u in now if u[2] == node]
+        if any(sum(row[k] for row in here) + need[k] > have[k] for k in (0, 1)):
+            return False
+        if sum(u[3][2] for u in now) + need[2] > have[2]:
+            return False
+    return True
+
+
+def exhaustive(tasks, nodes, limit, cores, memory):
+    """The least seconds of allocations, over all partitions that can be ordered."""
+
+    def partitions(rest):
+        if not rest:
+            yield []
+            return
+        first, *others = rest
+        for size in range(len(others) + 1):
+            for mine in itertools.combinations(others, size):
+                left = [k for k in others if k not in mine]
+                for more in partitions(left):
+                    yield [(first, *mine), *more]
+
+    by_name = {one.name: k for k, one in enumerate(tasks)}
+    before = [{by_name[name] for name in one.after} for one in tasks]
+    known = {}
+    best = float("inf")
+    for blocks in partitions(list(range(len(tasks)))):
+        done, todo = set(), list(blocks)
+        while todo:
+            ready = [b for b in todo if all(before[k] <= done | set(b) for k in b)]
+            if not ready:
+                break
+            done |= set(ready[0])
+            todo.remove(ready[0])
+        if todo:
+            continue
+        total = 0
+        for block in blocks:
+            if block not in known:
+                known[block] = shortest([tasks[k] for k in block], nodes, cores, memory)
+            total += known[block] if known[block] <= limit else float("inf")
+        best = min(best, total)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_few_tasks_equal_exhaustive_search(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        nodes, cores, memory = int(rng.integers(1, 3)), int(rng.integers(1, 4)), 4
+        tasks = drawn(rng, int(rng.integers(1, 5)), cores, memory, edges=0.2)
+        limit = float(rng.integers(9, 16))
+        made = batch(
+            tasks, nodes=nodes, limit=limit, cores=cores, memory=memory,
+            licences={"solver": 1.0}, spread=0.0,
+        )  # fmt: skip
+        best = nodes * exhaustive(tasks, nodes, limit, cores, memory)
+        assert made.node_seconds == pytest.approx(best)
+        assert made.bound <= best * (1 + 1e-9)
+        keeps(made)
+
+
+def keeps(made):
+    """Every rule that a plan has to keep, looked at moment by moment."""
+    where = {}
+    for k, allocation in enumerate(made.allocations):
+        assert allocation.late <= made.limit * (1 + 1e-9)
+        for one in allocation.tasks:
+            where[made.tasks[one.task].name] = (k, one)
+        for moment in {one.start for one in allocation.tasks}:
+            now = [one for one in allocation.tasks if one.start <= moment < one.end - 1e-9]
+            for node in range(made.problem.nodes):
+                needs = [made.problem.needs[one.task] for one in now if one.node == node]
+                for have, used in zip(made.problem.node, zip(*needs, strict=True), strict=False):
+                    assert sum(used) <= have + 1e-6
+            holds = zip(*(made.problem.holds[one.task] for one in now), strict=True)
+            for have, used in zip(made.problem.shared, holds, strict=False):
+                assert sum(used) <= have + 1e-6
+    assert len(where) == len(made.tasks)
+    for one in made.tasks:
+        k, mine = where[one.name]
+        for name in one.after:
+            first, other = where[name]
+            assert first in made.allocations[k].after or (first == k and other.end <= mine.start)
+
+
+def campaign(seed):
+    """Tasks as people have them: some hundred, of one to eight cores, with memory and edges."""
+    rng = np.random.default_rng(seed)
+    n, kind = int(rng.integers(40, 80)), seed % 3
+    return [
+        task(
+            f"t{k}",
+            float(rng.lognormal(4.5, 0.6)),
+            cores=int(rng.choice([1, 1, 2, 4, 8])) if kind else 1,
+            memory=float(rng.uniform(0.5, 6.0)) if kind == 2 else 0.0,
+            after=[f"t{rng.integers(k)}"] if k > 20 and rng.random() < 0.2 else (),
+        )
+        for k in range(n)
+    ]
+
+
+def test_node_hours_are_near_the_bound():
+    made = [
+        batch(campaign(seed), nodes=1 + seed % 2, limit=1800.0, cores=16, memory=64.0)
+        for seed in range(30)
+    ]
+    for one in made:
+        keeps(one)
+    assert np.mean([one.gap for one in made]) < 0.05
+
+
+def test_the_promise_holds_with_drawn_times():
+    kept = 0
+    for seed in range(20):  # batches, each with five futures
+        rng = np.random.default_rng(seed)
+        times = rng.uniform(30, 200, 9)
+        own = times * rng.lognormal(0.0, 0.15, (8, len(times)))
+        median = np.median(own[:3], axis=0)
+        runs = [
+            Run(f"t{k}", 1, float(own[r, k]), "completed", "", "", 1)
+            for r in range(3) for k in range(len(times))
+        ]  # fmt: skip
+        seen = tuple(task(f"t{k}", float(t)) for k, t in enumerate(median))
+        made = batch(TaskList(seen, tuple(runs)), limit=420.0, cores=2)
+        for real in own[3:] / median:
+            kept += all(
+                replay(made.problem, a.tasks, [real[one.task] for one in a.tasks]) <= 420.0
+                for a in made.allocations
+            )
+    assert kept >= 90
+
+
+def test_counts_are_chosen_for_node_hours():
+    many = {1: 100.0, 2: 60.0, 4: 40.0}
+    one = BatchTask(name="a", seconds=many, commands=dict.fromkeys(many, ("true",)))
+    alone = batch([one], limit=1000.0, cores=4, spread=0.0)
+    assert alone.to_frame().cores.tolist() == [4]  # the node is idle beside it
+    several = [BatchTask(name=k, seconds=many, commands=one.commands) for k in "abcdefgh"]
+    together = batch(several, limit=1000.0, cores=4, spread=0.0)
+    assert set(together.to_frame().cores) == {1}
+    assert together.node_seconds == together.bound == 200.0
+
+
+def test_the_spread_of_repeats_makes_room(tmp_path):
+    path = tmp_path / "list.csv"
+    path.write_text("command,seconds\n" + "".join(f"sleep {k},90 100 110\n" for k in range(4)))
+    tasks = TaskList.read(path)
+    sure, mean = (batch(tasks, limit=220.0, cores=1, chance=c) for c in (0.95, 0.5))
+    assert len(sure.allocations) > len(mean.allocations)
+    assert all(one.late <= 220.0 for one in sure.allocations)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("a,7000,1,,,long\n", "task 'long' takes 7000 s, 8234 s with a chance of 95%: longer than"),
+        ("a,7,3,,,wide\n", "task 'wide' needs 3 cores, a node has 2"),
+        ("a,7,1,9,,big\n", "task 'big' needs 9 GB memory, a node has 8 GB"),
+        ("a,7,1,,no,one\n", "task 'one': after: unknown task 'no'"),
+        ("a,7,1,,y,x\nb,7,1,,x,y\n", "'x' waits for 'y', 'y' for 'x'"),
+        ("a,7,1,,,x\nb,7,1,,,x\n", "task 'x' is there twice"),
+        ("a,-7,1,,,x\n", "line 2, column 'seconds'"),
+        (",7,1,,,x\n", "line 2, column 'command': empty cell"),
+        ("", "a header and no rows after it"),
+    ],
+)
+def test_refusals_name_the_task(rows, said, tmp_path, capsys):
+    list_ = tmp_path / "list.csv"
+    list_.write_text("command,seconds,cores,memory,after,name\n" + rows)
+    arguments = ["batch", str(list_), "--time", "2:00:00", "--cores-per-node", "2"]
+    arguments += ["--memory-per-node", "8", "-o", str(tmp_path / "jobs")]
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "jobs").exists()
+
+
+def test_bounds_know_what_shares_no_node():
+    tasks = [task(f"t{k}", 10.0, cores=3) for k in range(4)]  # two of them never fit four cores
+    assert batch(tasks, limit=100.0, cores=4, spread=0.0).bound == pytest.approx(40.0)
+    with pytest.raises(InvalidInstance, match="chance"):
+        batch(tasks, limit=100.0, cores=4, chance=1.0)
+
+
+def test_codes_and_their_runs(tmp_path, capsys):
+    (tmp_path / "codes.toml").write_text(
+        "procs = 4\n[capacity]\nmemory = 8\nlicences = { solver = 1 }\n[task.fem]\n"
+        'command = "./fem --threads {procs} --cpus {cpus}"\nlicences = { solver = 1 }\n'
+        '[task.post]\ncommand = "./post"\nafter = "fem"\nmemory = 6\n'
+    )
+    (tmp_path / "runs.csv").write_text(
+        "task,processors,seconds\nfem,1,400\nfem,4,110\npost,1,30\npost,1,31\n"
+    )
+    arguments = ["batch", str(tmp_path / "codes.toml"), "--runs", str(tmp_path / "runs.csv")]
+    assert main([*arguments, "--time", "60", "-o", str(tmp_path / "jobs")]) == 0
+    made = json.loads((tmp_path / "jobs" / "batch.json").read_text())
+    (allocation,) = made["allocations"]
+    assert [one["name"] for one in allocation["tasks"]] == ["fem", "post"]
+    assert allocation["tasks"][0]["cores"] == 4
+    assert made["bound"] <= made["node_seconds"]
+    script = (tmp_path / "jobs" / allocation["script"]).read_text()
+    assert "--licenses=solver:1" in script
+    assert "--mem=7630M" in script
+    assert "above a bound on all plans" in capsys.readouterr().out
