@@ -61,7 +61,7 @@ def rightsize(
     with report.working(f"right sizes of {file.name}"):
         found = cluster.rightsize(instance, chance, by)
         advice = found.advice
-        held = found.backtest() if form is None or as_json is not None else None
+        held = found.backtest()
     if as_json is not None:
         tables = {"advice": advice, "backtest": held}
         rows = {name: io.plain(table.to_dict("records")) for name, table in tables.items()}
@@ -87,7 +87,7 @@ def rightsize(
         report.say(f"wrote {output}")
 
 
-def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame | None) -> None:
+def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame) -> None:
     shown = advice.head(_ROWS).drop(columns=[name for name in _HIDDEN if name in advice])
     for name in ("asked_limit", "used_limit_p95", "limit"):
         shown[name] = ["-" if not value > 0 else typed(value) for value in shown[name]]
@@ -100,7 +100,7 @@ def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame | N
         f"promised: killed at most {100 * found.risk:g}% of the jobs; advice for "
         f"{int(advice['enough'].sum()):,} of {len(advice):,} groups, {covered:.0%} of the jobs"
     )
-    if held is not None and len(held):
+    if len(held):
         report.show_frame("would it have held? each month from what was known before it", held)
     else:
         report.say("no backtest: the log is of one month")

@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 from cosched import cluster, io, plot
 from cosched.cli import report
 from cosched.cli.values import check_files
+from cosched.core.tails import tail
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
 from cosched.execution.outdated import current
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXAMPLE = "cosched when now.json 4711"
-_SAFE = 1.1  # of the longest usual run: a limit
+_RISK = 0.05  # that a run of such a code is longer than its limit
+_SAFE = 1.1  # of the longest usual run: a limit where runs are too few to say that
 _PAST = "14days"  # that the Slurm here is asked for
 
 
@@ -246,7 +249,12 @@ def _requests(
 
 
 def _auto(runs: list[float]) -> float:
-    """Long enough for 95% of such runs and a tenth more, in whole minutes."""
+    """What the next such run exceeds with a chance of 5% at most, in whole minutes; of too few runs
+    as long as 95% of them, and a tenth more."""
+    sure = tail(np.array(runs), _RISK)
+    if not math.isnan(sure):
+        return math.ceil(sure / 60) * 60.0
+    report.complain(f"--time auto: {len(runs)} runs are too few to promise that 95% end in time")
     ranked = sorted(runs)
     long = ranked[min(len(ranked) - 1, math.ceil(0.95 * len(ranked)) - 1)]
     return math.ceil(_SAFE * long / 60) * 60.0

@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 
 from cosched import profiles
+from cosched.core.tails import tail
 from cosched.core.text import listed, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code, memory_at
 from cosched.execution.codes import Codes
 from cosched.execution.output_names import output_names
 from cosched.execution.runs import Run, seconds_of
+
+#: That a run needs more memory than what was measured says, where enough was measured.
+_RISK = 0.01
 
 
 @dataclass(frozen=True)
@@ -157,10 +161,14 @@ def shared_of(
     if codes is None:
         return {}, ()
     peaks: dict[str, dict[int, float]] = {}
+    measured: dict[tuple[str, int], list[float]] = {}
     for run in every:
         if not math.isnan(run.memory):
-            mine = peaks.setdefault(run.task, {})
-            mine[run.processors] = max(mine.get(run.processors, 0.0), margin * run.memory)
+            measured.setdefault((run.task, run.processors), []).append(run.memory)
+    for (task, count), values in measured.items():
+        sure = tail(np.array(values), _RISK)  # nan: too few to promise anything
+        most = margin * max(values) if math.isnan(sure) else sure
+        peaks.setdefault(task, {})[count] = most
     counts = range(1, tables.times.shape[1] + 1)
     needs: dict[str, np.ndarray] = {}
     unknown = []

@@ -11,7 +11,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.cluster.page.summary import used_in_words
 from cosched.cluster.sizing.backtest import months, rolling
-from cosched.cluster.sizing.tails import first_allocations, in_order, tail, tails
+from cosched.core.tails import first_allocations, in_order, tail, tails
 
 
 def log(n=200, *, hours=24.0, **columns):

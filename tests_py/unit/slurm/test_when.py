@@ -427,7 +427,9 @@ def test_how_many_nodes(tmp_path, capsys):
     given = ["when", str(folder), "--nodes", "1,4", "--time", "auto", "--runs", str(runs), "--task"]
     picture = tmp_path / "when.png"
     assert main([*given, "cfd", "--draws", "20", "--json", "--plot", str(picture)]) == 0
-    data = json.loads(capsys.readouterr().out)
+    shown = capsys.readouterr()
+    assert "--time auto: 1 runs are too few to promise that 95% end in time" in shown.err
+    data = json.loads(shown.out)
     assert set(data) == {"taken", "jobs", "not_modelled", "coverage"}
     one, four = data["jobs"]
     assert (one["nodes"], one["time"], one["run_p50"]) == (1, 1140, 1000)  # 1.1 times as long
@@ -437,6 +439,13 @@ def test_how_many_nodes(tmp_path, capsys):
     assert picture.stat().st_size > 1000
     assert main([*given, "other"]) == 2
     assert "cfd" in capsys.readouterr().err
+    rows = "".join(f"cfd,1,{1000 + k}\n" for k in range(19))
+    runs.write_text(f"task,processors,seconds\n{rows}cfd,4,400\n")
+    given[3] = "1"
+    assert main([*given, "cfd", "--draws", "5", "--json"]) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["jobs"][0]["time"] == 1020  # the longest of 19, in minutes
+    assert shown.err == ""
 
 
 def test_an_instance_goes_on_from_the_state(tmp_path):

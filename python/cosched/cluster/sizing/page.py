@@ -16,7 +16,8 @@ from cosched.version import installed_version
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cosched.cluster.sizing.right_size import RightSize
+    #: Its class is a floor above, and writes pages.
+    RightSize = Any
 
 _MOST_ROWS = 20
 _PROMISE = (
@@ -87,8 +88,10 @@ def for_user(found: RightSize, replayed: pd.DataFrame, user: str, most: int) -> 
         said.append(
             f"Had you alone asked for what is advised, your jobs would have waited "
             f"{span(alone['user_wait'])} on average instead of {span(now['user_wait'])}; had all, "
-            f"{span(all_['user_wait'])}: smaller and shorter jobs find a hole sooner."
+            f"{span(all_['user_wait'])}."
         )
+        if alone["user_wait"] < now["user_wait"]:
+            said[-1] += " Smaller and shorter jobs find a hole sooner."
     return said
 
 

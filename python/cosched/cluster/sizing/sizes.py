@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cosched.cluster.sizing.tails import in_order, tails
 from cosched.cluster.sizing.use import Measure, Use
+from cosched.core.tails import in_order, tails
 
 #: Of its own past a group's latest jobs count, so many times 1 / risk: groups drift.
 _LATEST = 10.0
@@ -52,7 +52,7 @@ class Sizes:
     @cached_property
     def _tables(self) -> list[tuple[np.ndarray, ...]]:
         """By level: rows as `tails` wants them, their groups, scores and whether they ended."""
-        found = []
+        found: list[tuple[np.ndarray, ...]] = []
         for depth, level in enumerate(self.levels):
             score, rows = self._by_score[depth > 0]
             small = level.astype(np.uint16) if level.max() < 2**16 else level  # sorted by radix

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched.cluster.sizing.advisor import LIMIT, MEMORY, Advisor, typed
 from cosched.cluster.sizing.sizes import Advised
-from cosched.cluster.sizing.tails import first_allocations
 from cosched.cluster.sizing.use import Use
+from cosched.core.tails import first_allocations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,7 @@ def advice_table(advisor: Advisor, found: tuple[Advised, Advised]) -> pd.DataFra
     table = pd.DataFrame({name: key[first] for name, key in zip(use.names, use.keys, strict=True)})
     nodes = _medians(own, use.nodes)
     table["jobs"], table["nodes"] = np.bincount(own), nodes.astype(int)
-    units = {"limit": LIMIT, "memory_gb": MEMORY * nodes}
+    units: dict[str, Any] = {"limit": LIMIT, "memory_gb": MEMORY * nodes}
     rooms = {"limit": use.longest[first], "memory_gb": use.largest[first]}
     measures = {"limit": use.time, "memory_gb": use.memory}
     groups = np.arange(len(first))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,14 +73,17 @@ def _says(measure: Measure) -> bool:
 def use_of(instances: Sequence[Instance], by: Sequence[str] | None) -> Use:
     """Of the jobs of all instances, one after another."""
     names = columns_of(instances[0], by)
-    time, memory, *rest = (
-        Measure(*map(np.concatenate, zip(*parts, strict=True)))
-        if isinstance(parts[0], Measure)
-        else np.concatenate(parts)
-        for parts in zip(*map(_measures, instances), strict=True)
-    )
+    parts = [_measures(one) for one in instances]
+    joined: dict[str, Any] = {name: _joined([part[name] for part in parts]) for name in parts[0]}
     keys = tuple(np.concatenate([_key(one, name) for one in instances]) for name in names)
-    return Use(time, memory, *rest, names, keys, _levels(names, keys, len(time.used)))
+    levels = _levels(names, keys, len(joined["submit"]))
+    return Use(**joined, names=names, keys=keys, levels=levels)
+
+
+def _joined(parts: list[Any]) -> Any:
+    if isinstance(parts[0], Measure):
+        return Measure(*map(np.concatenate, zip(*parts, strict=True)))
+    return np.concatenate(parts)
 
 
 def columns_of(instance: Instance, by: Sequence[str] | None) -> tuple[str, ...]:
@@ -126,7 +129,7 @@ def _levels(
     return tuple(levels[::-1])
 
 
-def _measures(instance: Instance) -> tuple:
+def _measures(instance: Instance) -> dict[str, Any]:
     """The fields of a `Use` before its groups."""
     runtime = instance.column("runtime")
     limit = instance.given.get("estimate", np.full(len(instance), np.nan))
@@ -145,11 +148,16 @@ def _measures(instance: Instance) -> tuple:
     if "nodes" in instance.known:
         nodes = np.fmax(instance.column("nodes").astype(float), 1.0)
     asked = limit if said else np.full(len(limit), np.nan)
-    return (
-        Measure(np.maximum(runtime, 1.0), ended, asked), _memory(instance, ended, status),
-        instance.column("submit"), begin + runtime, nodes,
-        instance.column("tasks").astype(float), _longest(instance), nodes * _largest(instance),
-    )  # fmt: skip
+    return {
+        "time": Measure(np.maximum(runtime, 1.0), ended, asked),
+        "memory": _memory(instance, ended, status),
+        "submit": instance.column("submit"),
+        "end": begin + runtime,
+        "nodes": nodes,
+        "tasks": instance.column("tasks").astype(float),
+        "longest": _longest(instance),
+        "largest": nodes * _largest(instance),
+    }
 
 
 def _memory(instance: Instance, ended: np.ndarray, status: np.ndarray | None) -> Measure:

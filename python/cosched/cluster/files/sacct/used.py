@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def _job_of(rows: pd.DataFrame, steps: pd.DataFrame) -> np.ndarray:
     above = np.maximum(np.searchsorted(rows["line"], steps["line"]) - 1, 0)
     last = pd.Series(np.arange(len(ids)), index=ids)
     last = last[~last.index.duplicated(keep="last")]
-    return np.where(ids[above] == names, above, last.index.get_indexer(names))
+    return np.where(ids[above] == names, above, last.index.get_indexer(pd.Index(names)))
 
 
 def _memory(
@@ -106,12 +107,12 @@ def _gigabytes(steps: pd.DataFrame, *names: str) -> np.ndarray:
     found = np.full(len(steps), np.nan)
     for name in (name for name in names if name in steps):
         begin = r"(?:^|,)mem=" if name.startswith("TRES") else "^"
-        size = each(steps[name], lambda t, begin=begin: _size(t, begin))
+        size = each(steps[name], partial(_size, begin))
         found = np.where(found > 0, found, size)
     return found
 
 
-def _size(texts: pd.Series, begin: str) -> np.ndarray:
+def _size(begin: str, texts: pd.Series) -> np.ndarray:
     parts = texts.str.extract(f"{begin}{SIZE}(?:,|$)")
     return _number(parts[0]) * parts[1].map(_GB).to_numpy(dtype=float)
 

@@ -1,0 +1,47 @@
+"""Right sizes on generated logs whose truth is known: kill rates beside the promise, and time.
+
+``python tests_py/bench/bench_rightsize.py [LOGS] [JOBS]``: by default 100 logs of 20,000 jobs; then
+a log of a million. Advice of each month from what had ended before it.
+"""
+
+import sys
+import time
+
+import numpy as np
+
+import cosched as cs
+from cosched.cluster.sizing.backtest import months, rolling
+
+RISK = 0.01
+
+
+def kill_rate(seed, jobs, nodes=10):
+    """Share of the jobs with advice that would have been killed, by what they needed."""
+    table = cs.workloads.requests(jobs, nodes, seed=seed)
+    found = cs.cluster.rightsize(cs.cluster.Instance(table, 16 * nodes), RISK)
+    need, peak = table["need_seconds"].to_numpy(), table["need_memory_gb"].to_numpy()
+    killed = told = 0
+    for _, rows, limit, memory in rolling(found.advisor, months(found.instance)[1]):
+        killed += ((need[rows] > limit) | (peak[rows] > memory)).sum()
+        told += ((limit > 0) | (memory > 0)).sum()
+    return killed / told, told / jobs
+
+
+def main(logs=100, jobs=20_000):
+    rates, told = np.array([kill_rate(seed, jobs) for seed in range(logs)]).T
+    print(f"{logs} logs of {jobs:,} jobs, promised {RISK:.1%}: killed {rates.mean():.2%} on "
+          f"average ({rates.min():.2%} to {rates.max():.2%}); at most the promise in "
+          f"{(rates <= RISK).sum()}, at least a third of it in {(rates >= RISK / 3).sum()}; "
+          f"advice for {told.mean():.0%} of the jobs")  # fmt: skip
+    table = cs.workloads.requests(1_000_000, 1000, seed=1)
+    instance = cs.cluster.Instance(table, 16_000)
+    begin, worked = time.perf_counter(), time.process_time()
+    found = cs.cluster.rightsize(instance, RISK)
+    groups, held = len(found.advice), len(found.backtest())
+    print(f"{len(table):,} jobs: {groups:,} groups and a backtest of {held} months in "
+          f"{time.perf_counter() - begin:.1f} s ({time.process_time() - worked:.1f} s of a "
+          "processor)")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:3]))
