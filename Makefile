@@ -29,7 +29,7 @@ WERROR := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
 # What a build prints, without all but its steps: [12/64] dags/search/unity_0
 STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object [^ ]*/([^/ ]*)\.dir/([^ ]*)\.c[px]*\.o|\1 \2 \3|p; s|^ *(\[[0-9]+/[0-9]+\] Linking.*)|\1|p'
 
-.PHONY: help demo study-quick dev test test-one test-cpp test-py slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel wheel-test source-test build clean
+.PHONY: help demo study-quick dev test test-one test-cpp test-py test-thorough slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel wheel-test source-test build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -120,8 +120,9 @@ study-quick: build .venv/studies.stamp ## every study of the papers at reduced s
 	$(BIN)/cosched study run all --quick --out out/study-quick
 
 # --- tests --------------------------------------------------------------------------------
-# The tests, and the examples of the installed package's docstrings; a file stays with one worker.
-PYTEST = $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --doctest-modules tests_py \
+# The tests, and the examples of the installed package's docstrings; a file stays with one worker, and the longest
+# are first (tests_py/conftest.py).
+PYTEST = $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules tests_py \
   $$($(BIN)/python -c "import cosched, os; print(os.path.dirname(cosched.__file__))")
 
 test: test-cpp test-py ## C++ tests (ctest), Python tests, doctests and notebooks (pytest)
@@ -138,6 +139,9 @@ test-cpp: $(BUILD)/tests.stamp
 
 test-py: build .venv/test.stamp build/apt-TEST.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
 	$(PYTEST)
+
+test-thorough: build .venv/test.stamp .venv/docs.stamp build/apt-TEST.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp ## what `make test` leaves out: all studies at reduced size, the whole site, long runs of what smaller tests show
+	$(PYTEST) -m 'thorough and not slurm'
 
 slurm: build .venv/test.stamp build/apt-SLURM.stamp build/apt-DBD.stamp ## fresh recordings of a real Slurm on this host, and the twin beside it
 	$(BIN)/python -m pytest -q -m slurm tests_py/unit/slurm/test_slurm.py tests_py/unit/slurm/test_slurm_record.py
@@ -166,7 +170,7 @@ tidy: build/tidy/configured.stamp ## clang-tidy on cpp/ and tests_cpp/
 
 # --- the site -----------------------------------------------------------------------------
 # Notebooks run when they are new or changed (build/docs/notebooks remembers); COSCHED_QUICK=1 runs them at reduced size.
-docs: build .venv/test.stamp ## the site, in build/docs/html: tutorials executed, reference, results; warnings are errors
+docs: build .venv/studies.stamp .venv/docs.stamp ## the site, in build/docs/html: tutorials executed, reference, results; warnings are errors
 	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) -b html -d build/docs/doctrees docs build/docs/html
 
 results-full: build .venv/studies.stamp ## every study at full size with today's code (an hour and more; goes on where it was), kept and rendered

@@ -18,6 +18,22 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("repeatable")
 
 
+#: Files that take longest and cannot be shared: first, for the workers to end together.
+LONGEST = (
+    "test_execution_slurm.py",
+    "test_study_dask.py",
+    "test_snakemake.py",
+    "test_site.py",
+    "test_study_engine.py",
+    "test_notebooks.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    rank = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
+
+
 def pytest_configure(config):
     import everywhere  # for the examples in docstrings too, which know nothing of this folder
     import wanted

@@ -25,15 +25,15 @@ def test_plans():
 
 
 def test_rows_are_what_the_algorithms_give(quality):
-    rows = quality.frame.query("kind == 'mixed' and jobs == 100 and run == 2")
+    rows = quality.frame.query("kind == 'mixed' and jobs == 100 and run == 0")
     rows = rows.set_index("algorithm")
-    inst = cs.workloads.moldable("mixed", 100, 200, seed=2)
+    inst = cs.workloads.moldable("mixed", 100, 200, seed=0)
     bounds = rows.loc["(bounds)"]
     assert bounds.makespan_bound == float(cs.moldable.bound(inst))
     assert bounds.minsum_bound == float(cs.moldable.minsum_bound(inst, tight=False))
     assert bounds.minsum_bound_fine > bounds.minsum_bound
     for name in ("demt", "list-saf"):
-        result = cs.moldable.solve(inst, name, seed=2)
+        result = cs.moldable.solve(inst, name, seed=0)
         assert rows.makespan[name] == result.makespan
         assert rows.minsum[name] == result.weighted_completion
     assert not len(quality.errors)

@@ -17,6 +17,9 @@ from support import REPO
 NOTEBOOKS = sorted((REPO / "notebooks").glob("*.ipynb"))
 BUILD = REPO / "build" / "docs-quick"
 
+# Without the site, notebooks run in test_notebooks.py and pages in test_pages.py.
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def site() -> Path:

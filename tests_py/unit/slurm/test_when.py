@@ -501,14 +501,24 @@ def recorded(folder):
             yield snapshot, truth
 
 
-def test_real_snapshots(snapshots):
+@pytest.mark.parametrize(
+    "draws",
+    [
+        {"live_fs": 60, "live_qos": 60},
+        # A burst of many short jobs: a draw of its last moment takes as long as a hundred others.
+        pytest.param(
+            {"live_fs": 100, "live_qos": 100, "live_burst": 20}, marks=pytest.mark.thorough
+        ),
+    ],
+    ids=len,
+)
+def test_real_snapshots(draws, snapshots):
     """The 90% bands hold the true starts of a real Slurm's jobs, and errors are below its own."""
     held = {}
-    # A burst of many short jobs: a draw of its last moment takes as long as a hundred of others.
-    for series, draws in {"live_fs": 100, "live_qos": 100, "live_burst": 20}.items():
+    for series, count in draws.items():
         inside, mine, own = [], [], []
         for snapshot, truth in recorded(snapshots / series):
-            for row in cs.cluster.when(snapshot, draws=draws).itertuples():
+            for row in cs.cluster.when(snapshot, draws=count).itertuples():
                 true = truth[str(row.job)]["start"] - snapshot.taken
                 inside.append(row.p05 - 1 <= true <= row.p95 + 1)
                 mine.append(abs(row.p50 - true))

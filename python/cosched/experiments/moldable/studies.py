@@ -45,12 +45,12 @@ def _plan(quick: bool) -> list[Task]:
     return _tasks(quick, (_BOUNDS, *with_registered("moldable", ALGORITHMS)))
 
 
-def _tasks(quick: bool, names: tuple[str, ...], few: int = 3) -> list[Task]:
+def _tasks(quick: bool, names: tuple[str, ...]) -> list[Task]:
     return [
         {"kind": kind, "jobs": jobs, "run": run, "algorithm": name}
         for kind in KINDS
         for jobs in ((25, 100, 400) if quick else SIZES)
-        for run in range(few if quick else 40)
+        for run in range(1 if quick else 40)
         for name in names
     ]
 
@@ -227,7 +227,7 @@ def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
 
 
 def _plan_7(quick: bool) -> list[Task]:
-    return _tasks(quick, with_registered("moldable", ("demt", "demt-best")), few=1)
+    return _tasks(quick, with_registered("moldable", ("demt", "demt-best")))
 
 
 def _run_7(task: Task) -> dict[str, Any]:
