@@ -20,7 +20,7 @@ from cosched.experiments.cluster.table_cells import (
     picks,
 )
 from cosched.experiments.ledger import UNEXPLAINED, Row, number, spearman
-from cosched.experiments.ledger_text import counted, escaped, shown
+from cosched.experiments.papers import counted, escaped, shown
 from cosched.experiments.tolerances import VERDICTS
 
 #: Pairs of draws of our own traces that are correlated.

@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 
 from cosched import plot
 from cosched.experiments import kept, ledger, tolerances
-from cosched.experiments import ledger_text as text
+from cosched.experiments import papers as text
 from cosched.experiments.catalogue import STUDIES, claims
 from cosched.experiments.outputs import read_frame
 from cosched.version import installed_version

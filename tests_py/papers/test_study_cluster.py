@@ -6,7 +6,7 @@ import pytest
 import cosched as cs
 from cosched import experiments
 from cosched.cluster import TABLE_2, paper_policies
-from cosched.experiments.cluster import costs, degradation, paper, traces
+from cosched.experiments.cluster import costs, degradation, table_cells, traces
 from support import data
 
 NAMES = [f"cluster-{name}" for name in ("table2", "table3", "table4", "table5", "fig1", "fig3-4")]
@@ -25,14 +25,14 @@ def no_data(monkeypatch, tmp_path):
 
 def test_the_paper_s_tables_are_complete():
     known = {*paper_policies(), "FCFS", "EASY"}
-    assert [len(paper.table(number)) for number in (2, 3, 4, 5)] == [20, 19, 3, 118]
-    assert tuple(paper.table(2)) == TABLE_2
-    assert set(paper.table(5)) == known
+    assert [len(table_cells.paper_table(number)) for number in (2, 3, 4, 5)] == [20, 19, 3, 118]
+    assert tuple(table_cells.paper_table(2)) == TABLE_2
+    assert set(table_cells.paper_table(5)) == known
     for number, columns in ((2, 9), (3, 12), (4, 3), (5, 3)):
-        assert set(paper.table(number)) <= known
-        assert {len(cells) for cells in paper.table(number).values()} == {columns}
-    for name, cells in paper.table(2).items():  # the same numbers stand in two tables
-        assert paper.table(5)[name] == cells[:3]
+        assert set(table_cells.paper_table(number)) <= known
+        assert {len(cells) for cells in table_cells.paper_table(number).values()} == {columns}
+    for name, cells in table_cells.paper_table(2).items():  # the same numbers stand in two tables
+        assert table_cells.paper_table(5)[name] == cells[:3]
 
 
 def test_plans_at_full_size():

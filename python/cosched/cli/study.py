@@ -15,7 +15,7 @@ from cosched.cli.arguments import Arguments
 from cosched.cli.commands import in_groups
 from cosched.cli.user_code import look_here_first
 from cosched.errors import StudyError, printable
-from cosched.experiments import StudyResult, ledger_text, outputs, papers
+from cosched.experiments import StudyResult, outputs, papers
 from cosched.experiments.study import missing_line
 
 EXAMPLES = {
@@ -122,10 +122,8 @@ def show_ledger(
         elif suffix == ".csv":
             io.write_frame(papers.as_frame(rows), output)
         else:
-            io.write_text(ledger_text.markdown(rows), output)
-    print(
-        json.dumps(plain, indent=1, ensure_ascii=False) if as_json else ledger_text.markdown(rows)
-    )
+            io.write_text(papers.markdown(rows), output)
+    print(json.dumps(plain, indent=1, ensure_ascii=False) if as_json else papers.markdown(rows))
 
 
 def _run_one(name: str, out: Path | None, given: dict) -> bool:

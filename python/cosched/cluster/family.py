@@ -7,19 +7,7 @@ from functools import partial
 from typing import Any
 
 from cosched import core
-from cosched.cluster import plots
-from cosched.cluster.algorithms import (
-    TABLE_2,
-    algorithm_of,
-    as_logged,
-    conservative,
-    easy,
-    fcfs,
-    paper_policies,
-    python_policy,
-    resolve,
-    result_of_schedule,
-)
+from cosched.cluster import algorithms, plots
 from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
@@ -28,20 +16,25 @@ from cosched.cluster.result import Result
 from cosched.cluster.result.log_fit import fit, unfit
 from cosched.cluster.schedule import Schedule
 from cosched.core import Argument, Bound, Family, Output, Presentation
+from cosched.core.options import argument
 
 BOUNDS: dict[str, Callable[..., Bound]] = {"max-stretch": max_stretch_bound}
 
 ALGORITHMS: dict[str, core.Algorithm] = {
-    "FCFS": fcfs,
-    "EASY": easy,
-    "conservative": conservative,
-    "as-logged": as_logged,
-    **{name: policy for name in paper_policies() if (policy := resolve(name)) is not None},
+    "FCFS": algorithms.fcfs,
+    "EASY": algorithms.easy,
+    "conservative": algorithms.conservative,
+    "as-logged": algorithms.as_logged,
+    **{
+        name: policy
+        for name in algorithms.paper_policies()
+        if (policy := algorithms.resolve(name)) is not None
+    },
 }
 
 #: What ``compare`` runs: the 20 policies of the paper's Table 2; first what the log itself did,
 #: where it says.
-DEFAULT_COMPARE = TABLE_2
+DEFAULT_COMPARE = algorithms.TABLE_2
 #: Draws that say what two runs of the twin have in common.
 _PAIRED = 4
 
@@ -80,9 +73,9 @@ FAMILY = Family(
     schedule_type=Schedule,
     result_type=Result,
     default_bound="max-stretch",
-    result_of=result_of_schedule,
+    result_of=algorithms.result_of_schedule,
     default_names=_default_names,
-    resolve=resolve,
+    resolve=algorithms.resolve,
     register_policy=lambda name, policy: register_policy(name, policy),
     algorithms=ALGORITHMS,
     bounds=BOUNDS,
@@ -92,59 +85,34 @@ PRESENTATION = Presentation(
     family=FAMILY,
     objective="maximum stretch",
     arguments=(
-        Argument("--nodes", "nodes", "Nodes of the machine (rigid: processors)."),
-        Argument(
-            "--convention", "convention", "A log's jobs: dfrs or rigid (processors).", parse=str
-        ),
-        Argument("--cores-per-node", "cores_per_node", "dfrs: cores of a node; default: header."),
-        Argument(
-            "--memory-per-node", "memory_per_node", "dfrs: KB of a node, or as 2GB.", parse=str
-        ),
-        Argument("--drop", "drop", "Jobs to leave out: too-wide,cancelled,run-0,... .", parse=str),
+        argument("nodes", "Nodes of the machine (rigid: processors)."),
+        argument("convention", "A log's jobs: dfrs or rigid (processors).", str),
+        argument("cores_per_node", "dfrs: cores of a node; default: header."),
+        argument("memory_per_node", "dfrs: KB of a node, or as 2GB.", str),
+        argument("drop", "Jobs to leave out: too-wide,cancelled,run-0,... .", str),
         Argument("--from", "begin", "Only from this second of a log, warm.", parse=float),
-        Argument("--until", "until", "Only jobs submitted before this second.", parse=float),
-        Argument("--no-bound", "no_bound", "No bound beside the results.", parse=bool),
-        Argument(
-            "--machine", "machine", "machine.toml, slurm.conf, or a folder of scontrol.", parse=str
-        ),
-        Argument(
-            "--min-runtime",
-            "min_runtime",
-            "Measure jobs of this run time or more (s).",
-            parse=float,
-        ),
-        Argument(
-            "--timezone",
-            "timezone",
-            "sacct output: where it was printed, as Europe/Stockholm.",
-            parse=str,
-        ),
-        Argument(
-            "--wait-from", "wait_from", "Waits count from: eligible (default) or submit.", parse=str
-        ),
-        Argument(
-            "--include-running", "include_running", "sacct output: jobs that run still.", parse=bool
-        ),
-        Argument("--delimiter", "delimiter", "sacct output: as sacct --delimiter.", parse=str),
-        Argument(
-            "--slurm-version",
+        argument("until", "Only jobs submitted before this second.", float),
+        argument("no_bound", "No bound beside the results.", bool),
+        argument("machine", "machine.toml, slurm.conf, or a folder of scontrol.", str),
+        argument("min_runtime", "Measure jobs of this run time or more (s).", float),
+        argument("timezone", "sacct output: where it was printed, as Europe/Stockholm.", str),
+        argument("wait_from", "Waits count from: eligible (default) or submit.", str),
+        argument("include_running", "sacct output: jobs that run still.", bool),
+        argument("delimiter", "sacct output: as sacct --delimiter.", str),
+        argument(
             "slurm_version",
             "Of a slurm.conf, as 22.05; default: its first comments, else 24.11.",
-            parse=str,
+            str,
         ),
-        Argument(
-            "--accounts",
+        argument(
             "accounts",
             "Of a slurm.conf: what sacctmgr -P show assoc, show qos printed, or its script.",
-            parse=str,
+            str,
         ),
-        Argument(
-            "--approximate",
-            "approximate",
-            "slurm-backfill: leave out settings without a rule, with a note.",
-            parse=bool,
+        argument(
+            "approximate", "slurm-backfill: leave out settings without a rule, with a note.", bool
         ),
-        Argument("--week", "week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),
+        argument("week", "Only this week of a log, from 0 (several: 3,4,5).", vary=True),
     ),
     outputs=(
         Output(
@@ -214,4 +182,4 @@ def register_policy(name: str, policy: Any) -> None:
         return policy if hasattr(policy, "on_event") and not isinstance(policy, type) else policy()
 
     doc = getattr(policy, "__doc__", None) or f"The registered policy {name!r}."
-    FAMILY.register(name, algorithm_of(python_policy, made, doc))
+    FAMILY.register(name, algorithms.algorithm_of(algorithms.python_policy, made, doc))

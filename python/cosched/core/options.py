@@ -38,6 +38,18 @@ class Argument:
     vary: bool = False
 
 
+def argument(
+    keyword: str, help: str, parse: Callable[[str], Any] = int, vary: bool = False
+) -> Argument:
+    """An argument whose flag is its keyword with hyphens."""
+    return Argument(f"--{keyword.replace('_', '-')}", keyword, help, parse, vary)
+
+
+def by_name(module: Any, names: str) -> dict[str, Callable[..., Any]]:
+    """Public names -> functions of a module, which are called so with underscores."""
+    return {name: getattr(module, name.replace("-", "_")) for name in names.split()}
+
+
 @dataclass(frozen=True)
 class Output:
     """A file of the family's own that ``cosched solve`` writes on request.

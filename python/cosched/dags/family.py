@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cosched import core
-from cosched.core import Argument, Bound, Family, Presentation, Schedule
+from cosched.core import Bound, Family, Presentation, Schedule
+from cosched.core.options import argument, by_name
 from cosched.dags import algorithms, arguments, bounds
 from cosched.dags.instance import Instance
 from cosched.dags.replays import quantiles
@@ -20,30 +21,11 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
     "memory": bounds.memory_bound,
 }
 
-ALGORITHMS: dict[str, core.Algorithm] = {
-    "hlp-est": algorithms.hlp_est,
-    "hlp-ols": algorithms.hlp_ols,
-    "heft": algorithms.heft,
-    "memheft": algorithms.memheft,
-    "cpop": algorithms.cpop,
-    "peft": algorithms.peft,
-    "etf": algorithms.etf,
-    "min-min": algorithms.min_min,
-    "heteroprio": algorithms.heteroprio,
-    "dmda": algorithms.dmda,
-    "dmdas": algorithms.dmdas,
-    "qa": algorithms.qa,
-    "er-ls": algorithms.er_ls,
-    "eft": algorithms.eft,
-    "greedy": algorithms.greedy,
-    "random": algorithms.random,
-    "r1-ls": algorithms.r1_ls,
-    "r2-ls": algorithms.r2_ls,
-    "r3-ls": algorithms.r3_ls,
-    "hlp-best": algorithms.hlp_best,
-    "optimal": algorithms.optimal,
-    "as-executed": algorithms.as_executed,
-}
+ALGORITHMS: dict[str, core.Algorithm] = by_name(
+    algorithms,
+    "hlp-est hlp-ols heft memheft cpop peft etf min-min heteroprio dmda dmdas qa er-ls eft greedy "
+    "random r1-ls r2-ls r3-ls hlp-best optimal as-executed",
+)
 
 #: What ``compare`` runs: ``optimal`` up to twelve tasks, ``memheft`` where it is not HEFT; of a
 #: trace its run as well.
@@ -79,54 +61,38 @@ PRESENTATION = Presentation(
     example=("spotri-512-20.txt", "--units 16,2", "hlp-best"),
     recorded="as-executed",
     arguments=(
-        Argument(
-            "--units",
-            "units",
-            "Units of each type: CPUs,GPUs as 16,4.",
-            parse=arguments.parse_units,
-        ),
-        Argument(
-            "--acceleration",
+        argument("units", "Units of each type: CPUs,GPUs as 16,4.", arguments.parse_units),
+        argument(
             "acceleration",
             "For files with one time a task: CPU time / time on each further type, or a CSV file.",
-            parse=arguments.parse_acceleration,
+            arguments.parse_acceleration,
         ),
-        Argument("--times", "times", "CSV file with the times of every task.", parse=str),
-        Argument(
-            "--bandwidth",
+        argument("times", "CSV file with the times of every task.", str),
+        argument(
             "bandwidth",
             "Bytes/s: transfers take time. A number, or a row a type of sender: inf,12e9;12e9,6e9.",
-            parse=arguments.parse_matrix,
+            arguments.parse_matrix,
         ),
-        Argument(
-            "--latency",
-            "latency",
-            "Seconds a transfer, likewise (default 0).",
-            parse=arguments.parse_matrix,
-        ),
-        Argument(
-            "--memories",
+        argument("latency", "Seconds a transfer, likewise (default 0).", arguments.parse_matrix),
+        argument(
             "memories",
             "What shares a memory: host (CPUs), unit (none), or a number a unit as 0,0,1,2.",
-            parse=arguments.parse_memories,
+            arguments.parse_memories,
         ),
-        Argument(
-            "--memory-capacity",
+        argument(
             "memory_capacity",
             "Bytes that each memory holds at most: a number, or one a type as inf,16e9.",
-            parse=arguments.parse_capacity,
+            arguments.parse_capacity,
         ),
-        Argument(
-            "--edge-data",
+        argument(
             "edge_data",
             "DOT, GraphML: attribute of arcs that says bytes (default: data, else size).",
-            parse=str,
+            str,
         ),
-        Argument(
-            "--perfmodels",
+        argument(
             "perfmodels",
             "StarPU's tasks.rec: what starpu_perfmodel_recdump wrote, for times on other types.",
-            parse=str,
+            str,
         ),
     ),
 )

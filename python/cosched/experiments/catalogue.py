@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+import math
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from itertools import product
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+from cosched import io
 from cosched.core.text import unknown_name
 from cosched.errors import shorten
-from cosched.experiments import bags, cluster, dags, moldable, packs
+from cosched.experiments import bags, cluster, dags, ledger, measures, moldable, packs, tolerances
 from cosched.experiments.bags import measures as bags_measures
-from cosched.experiments.claim_files import read_claims
-from cosched.experiments.cluster import explanations, paper, sentences, table_cells, traces
+from cosched.experiments.cluster import explanations, table_cells, traces
 from cosched.experiments.cluster import measures as cluster_measures
 from cosched.experiments.dags import measures as dags_measures
 from cosched.experiments.dags import theorems as dags_theorems
@@ -31,7 +37,7 @@ STUDIES: dict[str, Study] = {
 _MODULES = {
     "packs": (packs_measures,),
     "dags": (dags_theorems, dags_measures),
-    "cluster": (traces, paper, table_cells, cluster_measures, explanations, sentences),
+    "cluster": (traces, table_cells, cluster_measures, explanations),
     "moldable": (moldable_measures,),
     "bags": (bags_measures,),
 }
@@ -80,3 +86,121 @@ def find(name: str) -> Study:
     if not isinstance(found, Study):
         raise ValueError(f"study {shorten(name)}: expected a Study, got {type(found).__name__}")
     return found
+
+
+# --- claims as data: ``claims.toml`` in the folder of a family, read once and checked ----
+
+
+#: Fields that are text, of which ``{name}`` takes the value of a name; and those that are formulas.
+_TEXTS = ("paper", "study", "place", "text", "why", "cells")
+_FORMULAS = ("ours", "agrees", "prepare", "reading")
+_FIELDS = {*_TEXTS, *_FORMULAS, "value"}
+#: What tells a formula from a text where both may stand.
+_FORMULA = "= "
+_NODES = (
+    *(ast.Expression, ast.Call, ast.Name, ast.Load, ast.Constant, ast.Tuple, ast.List, ast.Starred),
+    *(ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.UnaryOp, ast.USub),
+    *(ast.IfExp, ast.Compare, ast.Eq, ast.Subscript, ast.Slice, ast.JoinedStr, ast.FormattedValue),
+)
+
+Fields = Mapping[str, Any]
+
+
+def read_claims(path: Path, *family: ModuleType) -> tuple[Claim, ...]:
+    """The claims of a file, in its order; `family` has what its formulas may call of its paper's.
+
+    A formula is a call of what the library of measures, the tolerances and `family` define, or
+    arithmetic on such calls; anything else is an error that names the file and the claim.
+
+    Raises
+    ------
+    ValueError
+        A field or a name that is not known, or a formula that is none.
+    """
+    known: dict[str, Any] = {"exp": math.exp, "inf": math.inf}
+    for module in (ledger, measures, tolerances, *family):
+        known |= vars(module)
+    data = io.parse_toml(io.read_text(path), str(path))
+    for name, value in data.get("names", {}).items():
+        known[name] = _value(value, known, f"{path}: names, {name}")
+    shared = {key: value for key, value in data.items() if key in _FIELDS}
+    found: list[Claim] = []
+    for number, entry in enumerate(data["claims"], 1):
+        where = f"{path}: claims, entry {number}"
+        found += _claims(entry, shared, known, data.get("like", {}), where)
+    return tuple(found)
+
+
+def _claims(
+    entry: Fields, above: Fields, known: Fields, like: Fields, where: str
+) -> Iterator[Claim]:
+    """The claims of an entry for each value of its names: those of its rows, or its own."""
+    fields = dict(above)
+    for name in entry.get("like", "").split():
+        if name not in like:
+            raise ValueError(f"{where}: like {name!r}: expected one of {', '.join(like)}")
+        fields |= like[name]
+    fields |= {key: v for key, v in entry.items() if key not in ("like", "each", "rows")}
+    for values in _each(entry.get("each", {}), known, where):
+        names = {**known, **values}
+        if "rows" not in entry:
+            yield _claim(fields, names, where)
+        for row in entry.get("rows", ()):
+            yield from _claims(row, fields, names, like, where)
+
+
+def _each(axes: Fields, known: Fields, where: str) -> Iterator[dict[str, Any]]:
+    """Values of names, every combination; ``"a, b"`` takes its two values from one list."""
+    choices = []
+    for key, given in axes.items():
+        names = key.split(", ")
+        values = _value(given, known, where)
+        rows = values if len(names) > 1 else ((value,) for value in values)
+        choices.append([dict(zip(names, row, strict=True)) for row in rows])
+    for combination in product(*choices):
+        yield {name: value for part in combination for name, value in part.items()}
+
+
+def _claim(fields: Fields, names: Fields, where: str) -> Claim:
+    unknown = fields.keys() - _FIELDS
+    if unknown:
+        raise ValueError(f"{where}: unknown field {', '.join(sorted(unknown))}")
+    texts = {key: _text(fields.get(key, ""), names, where) for key in _TEXTS}
+    where = f"{where} ({texts['place']})"
+    found = {key: _formula(fields[key], names, where) for key in _FORMULAS if fields.get(key)}
+    ours = found.get("ours")
+    return Claim(
+        **texts,
+        paper_value=_value(fields.get("value"), {**names, "ours": ours}, where),
+        measure=ours,
+        tolerance=found.get("agrees"),
+        reading=found.get("reading"),
+        prepare=found.get("prepare", ledger.whole),
+    )
+
+
+def _text(text: str, names: Fields, where: str) -> str:
+    if text.startswith(_FORMULA):
+        return str(_value(text, names, where))
+    try:
+        return text.format(**names)
+    except (KeyError, ValueError, IndexError) as error:
+        raise ValueError(f"{where}: {text!r}: {error!r}") from None
+
+
+def _value(value: Any, names: Fields, where: str) -> Any:
+    """A number, list or text as it stands, or what a formula gives."""
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return _formula(value.removeprefix(_FORMULA), names, where)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _formula(text: str, names: Fields, where: str) -> Any:
+    try:
+        tree = ast.parse(text, mode="eval")
+        for node in ast.walk(tree):
+            if not isinstance(node, _NODES):
+                raise TypeError(f"a formula has no {type(node).__name__}")
+        return eval(compile(tree, where, "eval"), {"__builtins__": {}}, dict(names))
+    except (SyntaxError, NameError, TypeError, LookupError, ArithmeticError) as error:
+        raise ValueError(f"{where}: {text!r}: {error}") from None

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosched.errors import StudyError, optional, shorten
-from cosched.experiments.engines import Batches, Numbered
+from cosched.experiments.engines import WORKER_DIED, Batches, Crew, Numbered
 from cosched.experiments.study import Task
 from cosched.experiments.worker import Context, Outcome, error_outcome
-from cosched.experiments.worker_processes import WORKER_DIED, Crew
 
 if TYPE_CHECKING:
     from distributed import Client

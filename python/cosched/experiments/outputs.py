@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any
 
 from cosched import io, plot
-from cosched.experiments import html
-from cosched.experiments.design import Design
 from cosched.experiments.ledger import Claim, findings
-from cosched.experiments.sealed_tables import read_table
-from cosched.experiments.stored import REPORT, RESULTS
-from cosched.experiments.study import Study
+from cosched.experiments.stored import REPORT, RESULTS, read_table
+from cosched.experiments.study import Design, Study
+from cosched.version import installed_version
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,8 +81,7 @@ def write_outputs(
         tables = {**({"findings": found} if len(found) else {}), **study.tables(good)}
         _write_tables(tables, folder / "tables")
         pictures = _write_figures(study.figures(good), folder / "figures")
-    page = html.page(study, design.quick, frame, tables, pictures)
-    io.write_text(page, folder / REPORT)
+    io.write_text(page(study, design.quick, frame, tables, pictures), folder / REPORT)
     return StudyResult(study.name, folder, frame, tables)
 
 
@@ -101,7 +101,7 @@ def write_index(results: Sequence[tuple[Study, StudyResult]], folder: Path) -> P
         rows.append((address, study.name, study.title, f"{len(result.frame):,} rows{errors}"))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "index.html"
-    io.write_text(html.index(rows), path)
+    io.write_text(index(rows), path)
     return path
 
 
@@ -128,3 +128,102 @@ def _checked(name: str) -> str:
     if not _FILE_NAME.fullmatch(name):
         raise ValueError(f"table or figure {name!r}: its name is to be a file name")
     return name
+
+
+# --- the page ----------------------------------------------------------------------------
+
+
+#: Above this, the table of all rows is left to results.parquet: browsers get slow.
+_MOST_ROWS = 3000
+_PAGE = Path(__file__).with_name("report.html")
+
+
+def page(
+    study: Study,
+    quick: bool,
+    frame: pd.DataFrame,
+    tables: dict[str, pd.DataFrame],
+    pictures: dict[str, Path],
+) -> str:
+    """The whole page."""
+    body = [_head(study, quick, frame)]
+    failed = frame[frame.status == "error"]
+    if len(failed):
+        body += ["<h2>Errors</h2>", _table("errors", _without_empty(failed))]
+    if tables:
+        body.append("<h2>Tables</h2>")
+        body += [_section(name) + _table(f"table-{name}", table) for name, table in tables.items()]
+    if pictures:
+        body.append("<h2>Figures</h2>")
+        body += [_section(name) + _picture(name, path) for name, path in pictures.items()]
+    body.append("<h2>All rows</h2>")
+    if len(frame) <= _MOST_ROWS:
+        body.append(_table("rows", _without_empty(frame)))
+    else:
+        body.append(f"<p>{len(frame)} rows: see <code>results.parquet</code>.</p>")
+    return _filled(study.name, body)
+
+
+def index(rows: list[tuple[str, str, str, str]]) -> str:
+    """A page of links to reports: (address, name, title, what is said of it) each."""
+    lines = [
+        f'<tr><td><a href="{escape(address)}">{escape(name)}</a></td><td>{escape(title)}</td>'
+        f"<td>{escape(said)}</td></tr>"
+        for address, name, title, said in rows
+    ]
+    return _filled("Studies", ["<h1>Studies</h1>\n<table>", *lines, "</table>"])
+
+
+def _filled(title: str, body: list[str]) -> str:
+    return Template(io.read_text(_PAGE)).substitute(title=escape(title), body="\n".join(body))
+
+
+def _head(study: Study, quick: bool, frame: pd.DataFrame) -> str:
+    import datetime
+
+    failed = int((frame.status == "error").sum())
+    facts = [
+        "reduced size (--quick)" if quick else "full size",
+        f"{len(frame)} tasks" + (f", {failed} of them ended in an error" if failed else ""),
+        f"{frame.seconds.sum():.0f} s of work",
+        f"cosched {installed_version()}",
+        datetime.date.today().isoformat(),
+    ]
+    return (
+        f"<h1>{escape(study.title)}</h1>\n<p>{escape(study.paper)}</p>\n"
+        f'<p class="facts">{escape(study.name)}: {escape("; ".join(facts))}</p>\n'
+        f"<p>{escape(study.about)}</p>"
+    )
+
+
+def _section(name: str) -> str:
+    return f"<h3>{escape(name)}</h3>\n"
+
+
+def _table(identifier: str, table: pd.DataFrame) -> str:
+    titles = "".join(f"<th>{escape(str(name))}</th>" for name in table.columns)
+    rows = ["".join(map(_cell, row)) for row in table.itertuples(index=False, name=None)]
+    body = "".join(f"<tr>{row}</tr>\n" for row in rows)
+    return (
+        f'<div class="scroll"><table id="{escape(identifier.replace(".", "-"))}">'
+        f"<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
+    )
+
+
+def _cell(value: object) -> str:
+    """Numbers in six digits; a cell of nothing where there is none."""
+    if isinstance(value, float):
+        return f'<td class="number">{"" if value != value else f"{value:.6g}"}</td>'
+    shown = "" if value is None else escape(str(value))
+    return f'<td class="number">{shown}</td>' if isinstance(value, int) else f"<td>{shown}</td>"
+
+
+def _picture(name: str, path: Path) -> str:
+    data = base64.b64encode(path.read_bytes()).decode("ascii")
+    return f'<img alt="{escape(name)}" src="data:image/svg+xml;base64,{data}">'
+
+
+def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:
+    """Without columns that say nothing."""
+    keep = [name for name in frame.columns if not (frame[name].isna() | (frame[name] == "")).all()]
+    return frame[keep]

@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cosched.errors import StudyError, printable
-from cosched.experiments.design import Design
 from cosched.experiments.stored import (
     ROWS,
     Owner,
@@ -26,6 +25,7 @@ from cosched.experiments.stored import (
     sealed,
     write_rows,
 )
+from cosched.experiments.study import Design
 from cosched.experiments.worker import Outcome
 from cosched.io.writing import UNFINISHED
 

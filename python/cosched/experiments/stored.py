@@ -3,29 +3,30 @@
 ``state/rows.jsonl`` has a line a row, each behind its SHA-256. Its first line says whose the rows
 are (study, plan, version), how many, and the digests of the finished results; the last line says
 that again, so that no damage in one place hides it.
+
+A Parquet table carries its own digest, so that damage is seen before anything is parsed: the
+SHA-256 of all bytes of the file, with 64 zeros in its place, in the metadata after :data:`KEY`.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cosched.errors import StudyError, printable
-from cosched.experiments.sealed_tables import (
-    MISSING,
-    OTHER_BYTES,
-    Damaged,
-    read_bytes,
-    read_table,
-)
+from cosched.errors import StudyError, optional, printable
 from cosched.experiments.worker import Outcome
 from cosched.io import replacing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
 ROWS, REPORT = "state/rows.jsonl", "report.html"
 RESULTS = ("results.parquet", "timings.parquet")
@@ -187,3 +188,63 @@ def _checked(folder: Path, name: str, digest: str | None) -> CheckedFile:
     if digest in (None, hashlib.sha256(data).hexdigest()):
         return CheckedFile(name, "", rows)
     return CheckedFile(name, "it is not the one that was written" if rows else OTHER_BYTES)
+
+
+KEY = "cosched.sha256"
+#: Why a file is damaged that is not there, and one whose bytes are others.
+MISSING, OTHER_BYTES = "missing", "its bytes do not match its digest"
+_NAME = "cosched.file"
+_BLANK = "0" * 64
+# Type and length of the digest stand between name and digest.
+_SEAL = re.compile(KEY.replace(".", "\\.").encode() + b".{2,4}([0-9a-f]{64})", re.DOTALL)
+
+
+class Damaged(StudyError):
+    """A file is not what was written; ``why`` says how that is known."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path}: damaged ({why})")
+        self.why = why
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a table as Parquet, as a whole or not at all; its name is in its metadata too."""
+    pq = optional("pyarrow.parquet", extra="studies")
+    sink = io.BytesIO()
+    with pq.ParquetWriter(sink, table.schema) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({_NAME: path.name, KEY: _BLANK})
+    data = sink.getvalue()
+    digest = hashlib.sha256(data).hexdigest()
+    *_, seal = _SEAL.finditer(data)
+    with replacing(path) as temporary:
+        temporary.write_bytes(data[: seal.start(1)] + digest.encode() + data[seal.end(1) :])
+
+
+def read_table(path: Path) -> pq.ParquetFile:
+    """A table that is whole; Damaged if it is not."""
+    pq = optional("pyarrow.parquet", extra="studies")
+    data = read_bytes(path)
+    if not data.startswith(b"PAR1") or not any(map(_is_of, _SEAL.finditer(data))):
+        raise Damaged(path, OTHER_BYTES)
+    file = pq.ParquetFile(io.BytesIO(data))
+    if file.metadata.metadata.get(_NAME.encode(), b"").decode() != path.name:
+        raise Damaged(path, "it was not written by that name")
+    return file
+
+
+def read_bytes(path: Path) -> bytes:
+    """All of a file; Damaged if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise Damaged(path, MISSING) from None
+    except OSError as error:
+        raise Damaged(path, f"cannot be read: {error.strerror}") from None
+
+
+def _is_of(seal: re.Match[bytes]) -> bool:
+    """Whether what looks like the digest of a file is the digest of the rest of it."""
+    data = seal.string
+    blank = data[: seal.start(1)] + _BLANK.encode() + data[seal.end(1) :]
+    return hashlib.sha256(blank).hexdigest().encode() == seal[1]

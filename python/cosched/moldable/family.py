@@ -6,62 +6,29 @@ from collections.abc import Callable
 from typing import Any
 
 from cosched import core, profiles
-from cosched.core import Argument, Bound, Family, Presentation, Schedule
+from cosched.core import Bound, Family, Presentation, Schedule
 from cosched.core.arrays import seed_of
-from cosched.moldable.algorithms import (
-    by_batches,
-    demt,
-    demt_best,
-    dual_approximation,
-    gang,
-    list_local,
-    list_lp,
-    list_lptf,
-    list_saf,
-    list_shelf,
-    local_search,
-    optimal,
-    sequential,
-)
-from cosched.moldable.bounds import (
-    EXACT_JOBS,
-    area_bound,
-    configurations_bound,
-    dual_approximation_bound,
-    longest_bound,
-    minsum_bound,
-    optimal_bound,
-    slots_bound,
-    work_path_bound,
-)
+from cosched.core.options import argument, by_name
+from cosched.moldable import algorithms, bounds
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Result, result_of_schedule
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
-    "dual-approximation": dual_approximation_bound,
-    "slots": slots_bound,
-    "configurations": configurations_bound,
-    "area": area_bound,
-    "longest": longest_bound,
-    "minsum": minsum_bound,
-    "optimal": optimal_bound,
-    "work-and-path": work_path_bound,
+    "dual-approximation": bounds.dual_approximation_bound,
+    "slots": bounds.slots_bound,
+    "configurations": bounds.configurations_bound,
+    "area": bounds.area_bound,
+    "longest": bounds.longest_bound,
+    "minsum": bounds.minsum_bound,
+    "optimal": bounds.optimal_bound,
+    "work-and-path": bounds.work_path_bound,
 }
 
-ALGORITHMS: dict[str, core.Algorithm] = {
-    "demt": demt,
-    "demt-best": demt_best,
-    "local-search": local_search,
-    "optimal": optimal,
-    "dual-approximation": dual_approximation,
-    "gang": gang,
-    "sequential": sequential,
-    "list-shelf": list_shelf,
-    "list-lptf": list_lptf,
-    "list-saf": list_saf,
-    "list-lp": list_lp,
-    "list-local": list_local,
-}
+ALGORITHMS: dict[str, core.Algorithm] = by_name(
+    algorithms,
+    "demt demt-best local-search optimal dual-approximation gang sequential list-shelf list-lptf "
+    "list-saf list-lp list-local",
+)
 
 #: What ``compare`` runs; ``gang`` where its processors can be listed, ``optimal`` for few jobs.
 DEFAULT_COMPARE = tuple(ALGORITHMS)
@@ -73,10 +40,10 @@ WITH_EDGES = ("list-lp", "list-local", "local-search", "optimal")
 
 def _default_names(instance: Instance) -> list[str]:
     if len(instance.edges):
-        few = instance.jobs <= EXACT_JOBS
+        few = instance.jobs <= bounds.EXACT_JOBS
         return [name for name in WITH_EDGES if few or name != "optimal"]
     listable = instance.jobs * instance.machines <= 2**25
-    suits = {"gang": listable, "optimal": instance.jobs <= EXACT_JOBS}
+    suits = {"gang": listable, "optimal": instance.jobs <= bounds.EXACT_JOBS}
     return [name for name in DEFAULT_COMPARE if suits.get(name, True)]
 
 
@@ -104,7 +71,7 @@ PRESENTATION = Presentation(
     objective="makespan",
     unit=" s",
     arguments=(
-        Argument("--machines", "machines", "Processors m (100,200 compares several).", vary=True),
+        argument("machines", "Processors m (100,200 compares several).", vary=True),
         *profiles.ARGUMENTS,
     ),
     example=("jobs.csv", "--machines 200", "local-search"),
@@ -157,4 +124,4 @@ def online(
         assert isinstance(found, Result)
         return found
 
-    return by_batches(instance, f"{algorithm} on-line", run, options, used)
+    return algorithms.by_batches(instance, f"{algorithm} on-line", run, options, used)

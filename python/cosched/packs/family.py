@@ -6,42 +6,31 @@ from collections.abc import Callable
 from functools import partial
 
 from cosched import core, profiles
-from cosched.core import Argument, Bound, Family, Presentation, Schedule
-from cosched.packs.algorithms import (
-    NINE,
-    ilp,
-    local_search,
-    optimal,
-    pack_approx,
-    pack_by_pack,
-    pairs,
-    random_pack,
-    random_proc,
-    sequential,
-)
-from cosched.packs.bounds import area_bound, columns_bound, longest_bound
+from cosched.core import Bound, Family, Presentation, Schedule
+from cosched.core.options import argument
+from cosched.packs import algorithms, bounds
 from cosched.packs.instance import Instance
 from cosched.packs.result import Result, result_of_schedule
 
 BOUNDS: dict[str, Callable[..., Bound]] = {
-    "columns": columns_bound,
-    "area": area_bound,
-    "longest": longest_bound,
+    "columns": bounds.columns_bound,
+    "area": bounds.area_bound,
+    "longest": bounds.longest_bound,
 }
 
 ALGORITHMS: dict[str, core.Algorithm] = {
-    "sequential": sequential,
-    "pairs": pairs,
-    "optimal": optimal,
-    "ilp": ilp,
-    "pack-approx": pack_approx,
-    "random-pack-1": partial(random_pack, draws=1),
-    "random-pack-9": partial(random_pack, draws=9),
-    "random-proc-1": partial(random_proc, draws=1),
-    "random-proc-9": partial(random_proc, draws=9),
-    "pack-by-pack-1": partial(pack_by_pack, epsilons=(0.5,)),
-    "pack-by-pack-9": partial(pack_by_pack, epsilons=NINE),
-    "local-search": local_search,
+    "sequential": algorithms.sequential,
+    "pairs": algorithms.pairs,
+    "optimal": algorithms.optimal,
+    "ilp": algorithms.ilp,
+    "pack-approx": algorithms.pack_approx,
+    "random-pack-1": partial(algorithms.random_pack, draws=1),
+    "random-pack-9": partial(algorithms.random_pack, draws=9),
+    "random-proc-1": partial(algorithms.random_proc, draws=1),
+    "random-proc-9": partial(algorithms.random_proc, draws=9),
+    "pack-by-pack-1": partial(algorithms.pack_by_pack, epsilons=(0.5,)),
+    "pack-by-pack-9": partial(algorithms.pack_by_pack, epsilons=algorithms.NINE),
+    "local-search": algorithms.local_search,
 }
 
 #: What ``compare`` runs; ``ilp`` only up to five tasks.
@@ -70,10 +59,8 @@ PRESENTATION = Presentation(
     unit=" s",
     ideal="pack schedule",
     arguments=(
-        Argument(
-            "--max-tasks", "max_tasks", "Most tasks in a pack (2,3,4 compares several).", vary=True
-        ),
-        Argument("--procs", "procs", "Processors p: read the times on 1..p only."),
+        argument("max_tasks", "Most tasks in a pack (2,3,4 compares several).", vary=True),
+        argument("procs", "Processors p: read the times on 1..p only."),
         *profiles.ARGUMENTS,
     ),
     example=("times.csv", "--max-tasks 4", "local-search"),

@@ -18,7 +18,7 @@ fit, scaled to meet the nearest measurement) goes on.
 
 from __future__ import annotations
 
-from cosched.core import Argument
+from cosched.core.options import argument
 from cosched.described import described
 from cosched.profiles.completion import (
     COUNTS,
@@ -71,21 +71,9 @@ __all__ = [
 
 #: What the command line takes for families that read such files.
 ARGUMENTS = (
-    Argument(
-        "--fit", "fit", "Between measured counts: interpolation, amdahl or power-law.", parse=str
-    ),
-    Argument(
-        "--extrapolate",
-        "extrapolate",
-        "Use the fitted model outside measured counts.",
-        parse=bool,
-    ),
-    Argument(
-        "--counts",
-        "counts",
-        "all, or measured: give tasks only counts that were measured.",
-        parse=str,
-    ),
+    argument("fit", "Between measured counts: interpolation, amdahl or power-law.", str),
+    argument("extrapolate", "Use the fitted model outside measured counts.", bool),
+    argument("counts", "all, or measured: give tasks only counts that were measured.", str),
 )
 
 described(

@@ -13,13 +13,3 @@ from cosched.slurm_lab.slurmdbd import missing_packages, read_accounts
 from cosched.slurm_lab.trace import read_trace
 
 require("psutil", extra="slurm-lab")
-
-__all__ = [
-    "RealSlurm",
-    "missing_packages",
-    "node_names",
-    "plain_nodes",
-    "read_accounts",
-    "read_trace",
-    "record",
-]

@@ -14,8 +14,7 @@ from cosched import plot
 from cosched.cli import main
 from cosched.errors import StudyError
 from cosched.experiments import kept, ledger, measures, papers, tolerances
-from cosched.experiments.catalogue import STUDIES, claims
-from cosched.experiments.claim_files import read_claims
+from cosched.experiments.catalogue import STUDIES, claims, read_claims
 from cosched.experiments.ledger import Claim, NotKept, Reading
 from cosched.experiments.study import has_data
 from cosched.experiments.tolerances import (

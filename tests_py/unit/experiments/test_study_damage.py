@@ -17,8 +17,8 @@ import toy_studies
 from cosched import experiments
 from cosched.cli import main
 from cosched.errors import StudyError
-from cosched.experiments.design import make_design
 from cosched.experiments.state import State
+from cosched.experiments.study import make_design
 from cosched.experiments.worker import Context, execute
 from support import rows_kept, same_results, study_command, wait_for_rows
 

@@ -14,11 +14,11 @@ import pytest
 import toy_studies
 from cosched import experiments
 from cosched.errors import StudyError
-from cosched.experiments.campaign import run_campaign, write_results
 from cosched.experiments.dask_engine import dask
-from cosched.experiments.design import make_design
+from cosched.experiments.runner import run_campaign, write_results
 from cosched.experiments.state import State
 from cosched.experiments.stored import read_stored
+from cosched.experiments.study import make_design
 from cosched.experiments.worker import Context
 from support import library, same_results, study_command, wait_for_rows, with_toy_studies
 

@@ -17,11 +17,10 @@ import toy_studies
 from cosched import experiments
 from cosched.errors import StudyError
 from cosched.experiments import engines
-from cosched.experiments.campaign import run_campaign, write_results
-from cosched.experiments.design import make_design
+from cosched.experiments.runner import run_campaign, write_results
 from cosched.experiments.state import State
 from cosched.experiments.stored import read_stored
-from cosched.experiments.study import Study, data_path
+from cosched.experiments.study import Study, data_path, make_design
 from cosched.experiments.worker import Context, error_outcome, execute
 from support import same_results, study_command, wait_for_rows
 

@@ -1,5 +1,3 @@
 """Files of bags: folders of CSV matrices, openbenchmarking tables, JSON. See ``Instance.read``."""
 
 from cosched.bags.files.reading import read, write
-
-__all__ = ["read", "write"]

@@ -12,24 +12,3 @@ from cosched.cluster.algorithms.policies import (
 )
 from cosched.cluster.algorithms.recorded import as_logged
 from cosched.cluster.algorithms.simulation import algorithm_of, result_of_schedule
-
-__all__ = [
-    "TABLE_2",
-    "Event",
-    "Job",
-    "State",
-    "algorithm_of",
-    "as_logged",
-    "conservative",
-    "dfrs",
-    "easy",
-    "equipartition",
-    "fcfs",
-    "mcb8",
-    "mcb8_search",
-    "paper_policies",
-    "python_policy",
-    "resolve",
-    "result_of_schedule",
-    "yields",
-]

@@ -9,29 +9,3 @@ from cosched.cluster.files.logs import Log, read_log
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.swf import SwfReport, read_swf
 from cosched.cluster.files.tables import COLUMNS, read_csv, read_json
-
-__all__ = [
-    "COLUMNS",
-    "DROPS",
-    "FACTS",
-    "LOGS",
-    "MEASURES",
-    "WEEK",
-    "Given",
-    "Log",
-    "SwfReport",
-    "counted_from",
-    "described",
-    "dfrs_jobs",
-    "dropped",
-    "fetch",
-    "read_csv",
-    "read_jobs",
-    "read_json",
-    "read_log",
-    "read_sacct",
-    "read_swf",
-    "rigid_jobs",
-    "week_of",
-    "whole",
-]

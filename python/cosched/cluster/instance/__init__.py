@@ -1,5 +1,3 @@
 """A stream of jobs, and the machine that it meets."""
 
 from cosched.cluster.instance.instance import Instance
-
-__all__ = ["Instance"]

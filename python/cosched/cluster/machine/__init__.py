@@ -1,5 +1,3 @@
 """What jobs run on: types of nodes, partitions, names of hosts."""
 
 from cosched.cluster.machine.machine import Machine
-
-__all__ = ["Machine"]

@@ -1,5 +1,3 @@
 """What a policy made of a stream of jobs."""
 
 from cosched.cluster.result.result import Result
-
-__all__ = ["Result"]

@@ -4,14 +4,3 @@ from cosched.cluster.workloads.lublin_model import LUBLIN, LublinConstants, lubl
 from cosched.cluster.workloads.requests import requests
 from cosched.cluster.workloads.stretch_worst import equal_shares_worst, unknown_times_worst
 from cosched.cluster.workloads.traces import hpc2n_weeks, rescale_load
-
-__all__ = [
-    "LUBLIN",
-    "LublinConstants",
-    "equal_shares_worst",
-    "hpc2n_weeks",
-    "lublin",
-    "requests",
-    "rescale_load",
-    "unknown_times_worst",
-]

@@ -6,30 +6,3 @@ from cosched.dags.algorithms.off_line import est, hlp_best, hlp_est, hlp_ols, ol
 from cosched.dags.algorithms.on_line import eft, er_ls, greedy, r1_ls, r2_ls, r3_ls, random
 from cosched.dags.algorithms.recorded import as_executed
 from cosched.dags.algorithms.runtime import dmda, dmdas, heteroprio, qa
-
-__all__ = [
-    "as_executed",
-    "cpop",
-    "dmda",
-    "dmdas",
-    "eft",
-    "er_ls",
-    "est",
-    "etf",
-    "greedy",
-    "heft",
-    "heteroprio",
-    "hlp_best",
-    "hlp_est",
-    "hlp_ols",
-    "memheft",
-    "min_min",
-    "ols",
-    "optimal",
-    "peft",
-    "qa",
-    "r1_ls",
-    "r2_ls",
-    "r3_ls",
-    "random",
-]

@@ -3,5 +3,3 @@
 from cosched.dags.files.graph import Graph
 from cosched.dags.files.reading import FORMATS, read_graph, read_graphs, write_graph
 from cosched.dags.files.run import Run, run_of
-
-__all__ = ["FORMATS", "Graph", "Run", "read_graph", "read_graphs", "run_of", "write_graph"]

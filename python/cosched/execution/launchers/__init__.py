@@ -10,8 +10,6 @@ from cosched.execution.launchers.slurm import Slurm
 
 LAUNCHERS: dict[str, type[Launcher]] = {"local": Local, "slurm": Slurm}
 
-__all__ = ["LAUNCHERS", "Launcher", "Local", "Slurm", "launcher_of"]
-
 
 def launcher_of(launcher: str | Launcher, **options: Any) -> Launcher:
     """The launcher itself, or that of a name with these options; what cannot work is refused."""

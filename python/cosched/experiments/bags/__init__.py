@@ -2,5 +2,3 @@
 
 from cosched.experiments.bags.studies import GAMMAS, STUDIES, gamma_sweep
 from cosched.experiments.bags.tables import advantage
-
-__all__ = ["GAMMAS", "STUDIES", "advantage", "gamma_sweep"]

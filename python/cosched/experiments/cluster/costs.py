@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cosched.experiments.cluster import paper, traces
+from cosched.experiments.cluster import table_cells, traces
 from cosched.experiments.study import Task, with_registered
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def plan_table3(quick: bool) -> list[Task]:
     """The scaled traces with load >= 0.7 x the policies of Table 3."""
     loads = (0.7, 0.8, 0.9)
     chosen = traces.scaled(1, 300, loads) if quick else traces.scaled(100, 1000, loads)
-    names = with_registered("cluster", paper.table(3))
+    names = with_registered("cluster", table_cells.paper_table(3))
     return [{**trace, "algorithm": name} for trace in chosen for name in names]
 
 
@@ -51,10 +51,10 @@ def plan_table4(quick: bool) -> list[Task]:
         # Long tasks first: no worker is idle at the end.
         chosen = traces.whole_log() + traces.real(False, 0)
         chosen += traces.unscaled(100) + traces.scaled(100)
-    names = with_registered("cluster", paper.table(4))
+    names = with_registered("cluster", table_cells.paper_table(4))
     pairs = [(trace, name) for trace in chosen for name in names]
     if not quick:
-        dfrs = [name for name in paper.table(4) if name != "EASY"]
+        dfrs = [name for name in table_cells.paper_table(4) if name != "EASY"]
         pairs += [(trace, name) for trace in traces.whole_log_without_penalty() for name in dfrs]
     return [{**trace, "algorithm": name} for trace, name in pairs]
 
@@ -80,7 +80,7 @@ def tables3(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Mean (and maximum) of each measure a policy, the paper's beside it."""
     import pandas as pd
 
-    theirs = paper.table(3)
+    theirs = table_cells.paper_table(3)
     rows = []
     for name, some in frame.groupby("algorithm", sort=False):
         row: dict[str, object] = {"algorithm": name}
@@ -103,7 +103,7 @@ def tables4(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
     places = {"weeks": 0, "generated": 0, "unscaled": 1, "scaled": 2}
-    theirs = paper.table(4)
+    theirs = table_cells.paper_table(4)
     rows = []
     for name, some in frame.groupby("algorithm", sort=False):
         for kind, each in some.groupby("traces", sort=False):
@@ -150,7 +150,7 @@ def figures3(frame: pd.DataFrame) -> dict[str, Figure]:
     import matplotlib.pyplot as plt
 
     names = list(dict.fromkeys(frame.algorithm))
-    theirs = paper.table(3)
+    theirs = table_cells.paper_table(3)
     figure, axes = plt.subplots(1, 2, figsize=(12, 5.5), sharey=True, layout="constrained")
     for ax, measure, place in zip(
         axes, ("preemptions_per_hour", "migrations_per_hour"), (4, 6), strict=True

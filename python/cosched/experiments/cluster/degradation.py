@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from cosched import plot
 from cosched.cluster import TABLE_2, paper_policies
-from cosched.experiments.cluster import paper, traces
+from cosched.experiments.cluster import traces
+from cosched.experiments.cluster.table_cells import paper_table
 from cosched.experiments.study import Task, with_registered
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def degradation(rows: pd.DataFrame, number: int) -> pd.DataFrame:
     import pandas as pd
 
     first = _COLUMN[rows.traces.iloc[0]]
-    theirs = {name: cells[first : first + 3] for name, cells in paper.table(number).items()}
+    theirs = {name: cells[first : first + 3] for name, cells in paper_table(number).items()}
     names = list(dict.fromkeys(rows.algorithm))
     printed = pd.DataFrame(
         [theirs.get(name, (float("nan"),) * 3) for name in names],

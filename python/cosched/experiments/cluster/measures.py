@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import inf
 from typing import TYPE_CHECKING
 
-from cosched.experiments.cluster.table_cells import Cells, Sets
+from cosched.cluster import TABLE_2
+from cosched.experiments import measures as f
+from cosched.experiments.cluster.costs import BEST
+from cosched.experiments.cluster.degradation import NOT_DRAWN
+from cosched.experiments.cluster.table_cells import COSTS, WORDS, Cells, Sets, in_set, printed
 from cosched.experiments.measures import Table, measure, of
-from cosched.experiments.tolerances import Seen
+from cosched.experiments.tolerances import Curve, Seen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,3 +121,114 @@ def steady_fall(table: Table, kind: str) -> tuple[float, float, float]:
     grown = growth("underutilisation", kind)(table)
     share = of("share of falls", "short underutilisation", kind)(table)
     return share if grown < 1 else 0.0, grown, share
+
+
+#: The policies that Figure 1 draws.
+DRAWN = tuple(name for name in TABLE_2 if name not in NOT_DRAWN)
+
+
+def without(names: Iterable[str], some: Iterable[str]) -> tuple[str, ...]:
+    """The names that are not among some."""
+    left_out = set(some)
+    return tuple(name for name in names if name not in left_out)
+
+
+def mean_over(above: str, below: str) -> f.Measure[float]:
+    """The mean of a policy over that of another."""
+    return f.of("mean", "avg", above) / f.of("mean", "avg", below)
+
+
+def mean_of_ratios(pairs: Iterable[tuple[str, str]]) -> f.Measure[float]:
+    """The mean over pairs of policies of the ratio of their means."""
+    return f.among("mean", *(mean_over(*pair) for pair in pairs))
+
+
+def least_over_least(
+    above: Iterable[str], below: Iterable[str], number: str = "avg"
+) -> f.Measure[float]:
+    """The best of some policies over the best of others."""
+    return f.of("least", number, *above) / f.of("least", number, *below)
+
+
+def cost_of(number: str, cost: str, names: Iterable[str]) -> f.Measure[float]:
+    """A number of the average costs of policies."""
+    return in_set("scaled", f.of(number, f"avg {cost}", *names))
+
+
+def total_bandwidth(number: str, name: str) -> f.Measure[float]:
+    """GB/s of preemptions and migrations of a policy."""
+    both = (f.of("mean", f"{number} {cost}", name) for cost in list(COSTS)[:2])
+    return in_set("scaled", f.among("sum", *both))
+
+
+# --- the paper's own tables ---------------------------------------------------------------
+
+
+def printed_cells(table: int, kind: str) -> list[tuple[str, str, str, str, float]]:
+    """Label, words for its number and its cost, policy and value of each cell of a set."""
+    cells = []
+    for (label, name), seen in printed(table)[kind].found.items():
+        number, _, cost = label.partition(" ")
+        cells.append((label, WORDS[number], COSTS.get(cost, ""), name, seen.value))
+    return cells
+
+
+def printed_value(table: int, kind: str, label: str, name: str) -> float:
+    """One of them."""
+    return printed(table)[kind].found[label, name].value
+
+
+def four_digits(value: float) -> float:
+    """A number as the ledger shows one of the paper's that follows from its tables."""
+    return float(f"{value:.4g}")
+
+
+def pairs(first: str, second: str) -> list[tuple[str, str]]:
+    """Policies of Table 5 that differ in one part of their names only."""
+    names = [name for number, name in printed(5)["weeks"].found if number == "avg"]
+    found = [(name, name.replace(first, second)) for name in names if first in name]
+    return [(a, b) for a, b in found if b in names]
+
+
+OPT_PAIRS = pairs("opt=min", "opt=avg") + pairs("opt=max", "opt=avg")
+LIMIT_PAIRS = pairs("minvt=300", "minft=300") + pairs("minvt=600", "minft=600")
+#: Policies of Table 5 that remap at every period and at no other time.
+PERIODIC_ONLY = tuple(
+    name
+    for number, name in printed(5)["weeks"].found
+    if number == "avg" and name.startswith(("/per", "/stretch-per"))
+)
+
+
+# --- curves -------------------------------------------------------------------------------
+
+
+def told_of_load(name: str) -> str:
+    """What the text tells of a policy's curve in Figure 1."""
+    if name == BEST:
+        return "the best regardless of the load: within 5% of the lowest curve at every load"
+    if name in ("FCFS", "EASY"):
+        return "orders of magnitude above the best: ten times its curve at every load"
+    return f"not 5% below {BEST} at any load"
+
+
+def drawn_by_load(name: str) -> f.Measure[Curve]:
+    """A policy's curve in Figure 1, and the number that the text tells of it."""
+    points = f.points("{:g}: {:.1f}", name)
+    if name == BEST:
+        ratios = (f.of_ratio("greatest", (BEST,), (each,)) for each in DRAWN)
+        says = "at most {:.3f} times the lowest curve"
+        return f.picture(points, f.among("greatest", *ratios), (0, 1.05), says)
+    least = 10 if name in ("FCFS", "EASY") else 0.95
+    says = f"{name}: at least {{:.3g}} times the best's curve"
+    return f.picture(points, f.of_ratio("least", (name,), (BEST,)), (least, inf), says)
+
+
+def easy_line(kind: str) -> f.Measure[Curve]:
+    """EASY's line of Figure 3: below all of ours on the real weeks, above their end elsewhere."""
+    easy = f.of("last", "EASY underutilisation", kind)
+    least, last = (f.of(n, "short underutilisation", kind) for n in ("least", "last"))
+    order = f.several(easy / (least if kind == "weeks" else last), easy, least, last)
+    says = "EASY {1:.3f}, ours at least {2:.3f}, at 12,000 s {3:.3f}"
+    interval = (0, 1) if kind == "weeks" else (1, inf)
+    return f.picture(f.said("{:.3f} at every period", easy), order, interval, says)

@@ -13,7 +13,7 @@ from cosched import cluster
 from cosched.cluster import Instance
 from cosched.cluster import files as cluster_files
 from cosched.cluster.bounds import THRESHOLD
-from cosched.experiments.cluster import counting, paper, traces
+from cosched.experiments.cluster import counting, table_cells, traces
 from cosched.experiments.study import Task, data_path
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: EASY that backfills less, the textbook's, and FCFS, by an event loop of their own.
 LESS, EASY = "jobs just submitted", ("FCFS", "textbook", "jobs just submitted")
 #: Policies of Table 3 that start paused jobs between two periods.
-COUNTED = tuple(name for name in paper.table(3) if "*" in name and "per" in name)
+COUNTED = tuple(name for name in table_cells.paper_table(3) if "*" in name and "per" in name)
 
 
 def plan(quick: bool) -> list[Task]:

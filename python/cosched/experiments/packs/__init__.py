@@ -1,5 +1,3 @@
 """The studies of Aupy et al. 2013, and what they are made of for one's own instances."""
 
 from cosched.experiments.packs.studies import HEURISTICS, STUDIES, quality
-
-__all__ = ["STUDIES", "HEURISTICS", "quality"]

@@ -20,25 +20,3 @@ from cosched.moldable.algorithms.search import (
     local_search,
     optimal,
 )
-
-__all__ = [
-    "BEST_WORK",
-    "MODELS",
-    "SEARCH_WORK",
-    "Step",
-    "by_batches",
-    "demt",
-    "demt_best",
-    "dual_approximation",
-    "gang",
-    "list_local",
-    "list_lp",
-    "list_lptf",
-    "list_saf",
-    "list_shelf",
-    "local_search",
-    "optimal",
-    "replay",
-    "sequential",
-    "step",
-]

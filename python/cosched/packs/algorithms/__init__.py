@@ -19,23 +19,3 @@ from cosched.packs.algorithms.heuristics import (
     random_proc,
     sequential,
 )
-
-__all__ = [
-    "LOCAL_SEARCH_WORK",
-    "NINE",
-    "co_schedule",
-    "ends",
-    "ilp",
-    "local_search",
-    "make_pack",
-    "one_pack",
-    "one_pack_dynamic_programme",
-    "optimal",
-    "pack_approx",
-    "pack_by_pack",
-    "pairs",
-    "random_pack",
-    "random_proc",
-    "sequential",
-    "slowdown",
-]

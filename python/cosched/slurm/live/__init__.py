@@ -3,5 +3,3 @@
 from cosched.slurm.live.past import backtest
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.starts import when
-
-__all__ = ["Snapshot", "backtest", "when"]
