@@ -90,10 +90,6 @@ def complete(function: FunctionType, meanings: Meanings) -> str:
         One with a docstring in numpydoc's form.
     meanings : mapping
         What is filled in, as :data:`COMMON`.
-
-    Returns
-    -------
-    str
     """
     head, *rest = _SECTION.split(cleandoc(function.__doc__ or ""))
     sections = dict(zip(rest[::2], rest[1::2], strict=True))
@@ -125,7 +121,8 @@ def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:
 
 
 def _entries(function: FunctionType, written: str, meanings: Meanings) -> Iterator[str]:
-    """An entry a parameter: what the docstring says of it, else what it means everywhere."""
+    """An entry a parameter: what the docstring says of it, else what it means everywhere, else its
+    annotation."""
     said = {}
     for entry in _ENTRY.split(written):
         for name in entry.partition("\n")[0].partition(" : ")[0].split(","):
@@ -136,6 +133,8 @@ def _entries(function: FunctionType, written: str, meanings: Meanings) -> Iterat
         if entry is None and name in meanings:
             kind, meaning = meanings[name]
             entry = f"{name} : {kind}\n    " + meaning.replace("\n", "\n    ") + "\n"
+        elif entry is None and (annotation := function.__annotations__.get(name)):
+            entry = f"{name} : {getattr(annotation, '__name__', annotation)}\n"
         if entry and entry not in given:  # one entry may describe several
             yield entry.rstrip("\n") + "\n"
             given.add(entry)

@@ -135,7 +135,6 @@ def shorten(value: object, width: int = 40) -> str:
 
     Parameters
     ----------
-    value : object
     width : int
         Characters, about.
 

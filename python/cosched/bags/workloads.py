@@ -34,7 +34,6 @@ def bags_random(
         Price of a joule.
     task_types, tasks_per_type, machine_types, machines_per_type : int
         The paper's sizes; a type has ``q tasks_per_type`` tasks.
-    seed : int, optional
 
     Examples
     --------

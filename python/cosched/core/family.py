@@ -146,12 +146,7 @@ class Family:
             return set()
 
     def offered(self) -> list[str]:
-        """Names beyond ``ALGORITHMS`` that installed packages offer; none of them is loaded.
-
-        Returns
-        -------
-        list of str
-        """
+        """Names beyond ``ALGORITHMS`` that installed packages offer; none of them is loaded."""
         policies = installed.offered(installed.POLICIES) if self.register_policy else ()
         names = (*installed.algorithms(self.name), *policies)
         return [name for name in names if name not in self.algorithms]
@@ -318,10 +313,6 @@ class Family:
         ----------
         names : str or iterable of str, optional
             None: the default names for this instance.
-
-        Returns
-        -------
-        list of str
         """
         if names is None:
             return list(self.default_names(instance) if self.default_names else self.algorithms)

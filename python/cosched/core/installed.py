@@ -17,12 +17,7 @@ POLICIES = "cosched.policies"
 
 @cache
 def offered(group: str) -> dict[str, tuple[EntryPoint, ...]]:
-    """The entry points of a group by name; more than one where several packages offer it.
-
-    Parameters
-    ----------
-    group : str
-    """
+    """The entry points of a group by name; more than one where several packages offer it."""
     from importlib.metadata import entry_points  # as slow as a tenth of `import cosched`
 
     found: dict[str, tuple[EntryPoint, ...]] = {}
@@ -36,12 +31,7 @@ class Unusable(ValueError):
 
 
 def algorithms(family: str) -> list[str]:
-    """The algorithms that packages offer to a family.
-
-    Parameters
-    ----------
-    family : str
-    """
+    """The algorithms that packages offer to a family."""
     prefix = f"{family}."
     return [name.removeprefix(prefix) for name in offered(ALGORITHMS) if name.startswith(prefix)]
 
@@ -51,7 +41,6 @@ def take(group: str, name: str, register: Callable[[Any], None]) -> None:
 
     Parameters
     ----------
-    group, name : str
     register : callable
         Called with what the entry point names.
 

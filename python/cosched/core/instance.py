@@ -56,7 +56,6 @@ class Instance:
 
         Parameters
         ----------
-        key : str
         make : callable
             Without arguments.
 
@@ -70,12 +69,7 @@ class Instance:
         return self._memo[key]
 
     def cached(self, key: str) -> Any:
-        """What :meth:`once` keeps under `key`; None where nobody has asked for it.
-
-        Parameters
-        ----------
-        key : str
-        """
+        """What :meth:`once` keeps under `key`; None where nobody has asked for it."""
         return self._memo.get(key)
 
     @property
@@ -98,12 +92,7 @@ class Instance:
 
     @classmethod
     def require(cls, value: Any) -> None:
-        """Refuse what is no instance of this family.
-
-        Parameters
-        ----------
-        value : object
-        """
+        """Refuse what is no instance of this family."""
         if not isinstance(value, cls):
             raise InvalidInstance(
                 f"expected a cosched.{cls.family}.Instance, got {type(value).__name__}"

@@ -106,12 +106,7 @@ class Result:
 
     @classmethod
     def require(cls, value: Any) -> None:
-        """Refuse what is no result of this family.
-
-        Parameters
-        ----------
-        value : object
-        """
+        """Refuse what is no result of this family."""
         if not isinstance(value, cls):
             raise InvalidInstance(
                 f"expected a {cls.__module__.rpartition('.')[0]}.Result, got {type(value).__name__}"
@@ -185,10 +180,6 @@ class Result:
 
     def gap_to(self, bound: Bound | None) -> float:
         """The gap to another bound of this instance.
-
-        Parameters
-        ----------
-        bound : Bound or None
 
         Returns
         -------

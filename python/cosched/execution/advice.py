@@ -78,12 +78,7 @@ class Advice:
         return relative_gap(self.result.value, self.bound, False)
 
     def lines(self) -> list[str]:
-        """The answer in words.
-
-        Returns
-        -------
-        list of str
-        """
+        """The answer in words."""
         return [
             *(f"note: {note}" for note in self.notes),
             *self._headline(),

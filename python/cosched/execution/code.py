@@ -114,7 +114,6 @@ class Code:
 
         Parameters
         ----------
-        procs : int
         cpus : sequence of int
             Core numbers.
         hosts : str
@@ -154,10 +153,6 @@ class Code:
     def ranks_on(self, procs: int) -> int:
         """Processes that are started on a number of processors.
 
-        Parameters
-        ----------
-        procs : int
-
         Examples
         --------
         >>> Code(name="fem", command="./fem", launch="mpirun").ranks_on(4)
@@ -172,15 +167,6 @@ class Code:
     def filled_environment(self, procs: int, cpus: Sequence[int]) -> dict[str, str]:
         """What is added to the environment on a number of processors.
 
-        Parameters
-        ----------
-        procs : int
-        cpus : sequence of int
-
-        Returns
-        -------
-        dict of str to str
-
         Examples
         --------
         >>> code = Code(name="fem", command="./fem", environment={"THREADS": "{procs}"})
@@ -192,11 +178,6 @@ class Code:
 
     def filled_directory(self, procs: int, cpus: Sequence[int]) -> Path:
         """Where it is started on a number of processors.
-
-        Parameters
-        ----------
-        procs : int
-        cpus : sequence of int
 
         Examples
         --------
@@ -219,14 +200,6 @@ class Code:
     def fills(self, place: str) -> bool:
         """Whether the command, what launches it or the environment has a place.
 
-        Parameters
-        ----------
-        place : str
-
-        Returns
-        -------
-        bool
-
         Examples
         --------
         >>> Code(name="fem", command="./fem {procs}").fills("procs")
@@ -242,10 +215,6 @@ class Code:
 
     def needs(self, procs: int) -> dict[str, float]:
         """What it needs beside processors, as declared.
-
-        Parameters
-        ----------
-        procs : int
 
         Returns
         -------
@@ -265,10 +234,6 @@ class Code:
 
     def require_count(self, procs: int) -> None:
         """Refuse a count that the code may not run on.
-
-        Parameters
-        ----------
-        procs : int
 
         Raises
         ------

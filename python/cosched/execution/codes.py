@@ -76,10 +76,6 @@ class Codes(Mapping[str, Code]):
     def levels(self) -> dict[str, int]:
         """Of each profile, how many others stand before it at least, one after the other.
 
-        Returns
-        -------
-        dict of str to int
-
         Examples
         --------
         >>> given = [Code(name="fem", command="./fem", after="mesh"),

@@ -107,10 +107,8 @@ def interval_of(
 
     Parameters
     ----------
-    schedule : Schedule
     barriers : bool
         Packs wait for each other.
-    noise : Noise or None
     errors : sequence of float
         Real / promised end of earlier executions.
     stretch : (array, array), optional
@@ -119,7 +117,6 @@ def interval_of(
         What each placement needs of a resource, and how much of it there is.
     edges : sequence of (int, int)
         Tasks: the first has to end before the second starts.
-    seed : int
     """
     if (noise is None and not errors) or not len(schedule):
         return None

@@ -23,7 +23,6 @@ def longest_first(times: np.ndarray, procs: int) -> tuple[float, list[int]]:
     ----------
     times : numpy.ndarray, shape (n,)
         Seconds on one processor.
-    procs : int
 
     Examples
     --------

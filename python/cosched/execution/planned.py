@@ -114,13 +114,8 @@ class Plan:
 
         Parameters
         ----------
-        step : Step
         procs : int, optional
             On another count than its own.
-
-        Returns
-        -------
-        dict of str to float
         """
         found = {}
         for what, table in self.resources.items():
@@ -135,12 +130,7 @@ class Plan:
         return any(self._units)
 
     def units_of(self, kind: int) -> int:
-        """Units of a kind that the plan needs.
-
-        Parameters
-        ----------
-        kind : int
-        """
+        """Units of a kind that the plan needs."""
         return self._units.get(kind, 0)
 
     @functools.cached_property
@@ -151,12 +141,7 @@ class Plan:
         return found
 
     def packs(self) -> list[tuple[int, ...]]:
-        """Positions of the steps of each pack, in order; empty where the family has no packs.
-
-        Returns
-        -------
-        list of tuple of int
-        """
+        """Positions of the steps of each pack, in order; empty where the family has no packs."""
         if self.family != "packs":
             return []
         groups: dict[float, list[int]] = {}
@@ -170,10 +155,6 @@ class Plan:
         Those are the last steps before it on its units; with `barrier` in packs all steps of
         the pack before; in task graphs the predecessors too. Where tasks slow each other, one that
         the plan lets wait for the end of another waits for that, whatever units are idle.
-
-        Parameters
-        ----------
-        barrier : bool
 
         Returns
         -------
@@ -209,12 +190,7 @@ class Plan:
         }
 
     def needs(self) -> dict[int, set[int]]:
-        """Positions of the predecessors in the task graph of each step that has some.
-
-        Returns
-        -------
-        dict of int to set of int
-        """
+        """Positions of the predecessors in the task graph of each step that has some."""
         place_of = {step.task: place for place, step in enumerate(self.steps)}
         found: dict[int, set[int]] = {}
         for before, after in self.edges:
@@ -259,10 +235,6 @@ class Plan:
     @classmethod
     def of(cls, given: Schedule | Result | Plan) -> Plan:
         """The plan of a schedule or a result.
-
-        Parameters
-        ----------
-        given : Schedule, Result or Plan
 
         Raises
         ------

@@ -61,10 +61,6 @@ def claims_of(study: str) -> tuple[Claim, ...]:
 def find(name: str) -> Study:
     """The study of a name; ``"module:NAME"`` is one of the user's own.
 
-    Parameters
-    ----------
-    name : str
-
     Examples
     --------
     >>> find("packs-fig2-5").family

@@ -173,7 +173,6 @@ def evaluate(claims: Iterable[Claim], frames: Frames, *, partial: bool = False) 
 
     Parameters
     ----------
-    claims : iterable of Claim
     frames : callable
         Results of a study by its name.
     partial : bool

@@ -157,11 +157,6 @@ def with_registered(family_name: str, names: Iterable[str]) -> tuple[str, ...]:
     ----------
     family_name : str
         ``"packs"``, ...
-    names : iterable of str
-
-    Returns
-    -------
-    tuple of str
 
     Examples
     --------
@@ -185,10 +180,6 @@ def data_path(*parts: str) -> Path:
     ----------
     *parts : str
         Parts of the path.
-
-    Returns
-    -------
-    pathlib.Path
 
     Raises
     ------

@@ -186,10 +186,6 @@ def bare_name(path: str | PathLike[str]) -> str:
 def archive_members(path: str | PathLike[str]) -> list[str]:
     """Names of the files in a tar archive, in its order.
 
-    Returns
-    -------
-    list of str
-
     Raises
     ------
     InvalidInstance

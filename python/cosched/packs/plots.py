@@ -27,7 +27,6 @@ def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
     ----------
     frame : pandas.DataFrame
         Columns ``algorithm, max_tasks, relative_cost, packing_ratio, relative_response_time``.
-    title : str
 
     Examples
     --------

@@ -72,7 +72,6 @@ def packs_ii(
         Seconds on one core at the geometric mean of `sizes`.
     max_tasks : int, optional
         k of the instance; None: min(n, p).
-    seed : int, optional
 
     Returns
     -------

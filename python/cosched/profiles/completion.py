@@ -153,8 +153,6 @@ def check_options(fit: str, extrapolate: bool, counts: str) -> None:
 
     Parameters
     ----------
-    fit : str
-    extrapolate : bool
     counts : str
         As in :func:`complete`.
 

@@ -81,10 +81,6 @@ def from_csv(
 ) -> Profiles:
     """Profiles from a CSV table in one of the formats of :func:`read`.
 
-    Parameters
-    ----------
-    table : cosched.io.CsvTable
-
     Examples
     --------
     >>> rows = [(2, ["solver", "8.0", "", "3.0"])]
@@ -402,7 +398,6 @@ def require_plain(path: str | PathLike[str], shared: Mapping[str, Any] | None) -
 
     Parameters
     ----------
-    path : str or path-like
     shared : mapping or None
         Fields of a JSON file.
 

@@ -51,13 +51,8 @@ def property_notes(times: np.ndarray, names: Sequence[str], unclaimed: str) -> t
     ----------
     times : numpy.ndarray, shape (n, p)
         Seconds.
-    names : sequence of str
     unclaimed : str
         What is not claimed where work q t(q) falls with processors, or a task cannot run on one.
-
-    Returns
-    -------
-    tuple of str
 
     Examples
     --------
@@ -142,7 +137,6 @@ def facts(procs: int, times: np.ndarray | None) -> dict[str, Any]:
 
     Parameters
     ----------
-    procs : int
     times : numpy.ndarray, shape (n, p), or None
         Left out where it is large.
 

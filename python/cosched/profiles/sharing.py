@@ -310,10 +310,6 @@ class Sharing:
         ----------
         names : sequence of str
             Of the tasks.
-
-        Returns
-        -------
-        list of str
         """
         lines = [
             f"{name}: no capacity is given: no limit"

@@ -36,7 +36,6 @@ def execution_of(
 
     Parameters
     ----------
-    course : Course
     planned : dict, optional
         Job to planned start and end (s).
     bound : float, optional

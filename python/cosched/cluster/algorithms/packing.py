@@ -70,7 +70,6 @@ def mcb8(
     ----------
     tasks, cpu, memory : array_like, shape (jobs,)
         Tasks of each job, and what one task needs of a node, in (0, 1].
-    nodes : int
     yield_ : float
         Every job requires yield x cpu; 0 packs by memory alone. In 0..1.
 
@@ -107,7 +106,6 @@ def mcb8_search(
     ----------
     tasks, cpu, memory : array_like, shape (jobs,)
         Tasks of each job, and what one task needs of a node, in (0, 1].
-    nodes : int
 
     Returns
     -------

@@ -134,7 +134,6 @@ def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    graph : Graph
     path : str or path-like
         Ends in .json.
 

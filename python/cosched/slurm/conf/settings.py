@@ -111,10 +111,6 @@ class SlurmSettings:
     def default_memory(self, partition: str) -> tuple[int, bool]:
         """MB of a job that asks for none.
 
-        Parameters
-        ----------
-        partition : str
-
         Returns
         -------
         (int, bool)

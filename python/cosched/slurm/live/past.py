@@ -222,7 +222,6 @@ def by(frame: pd.DataFrame, key: str) -> pd.DataFrame:
     ----------
     frame : pandas.DataFrame
         What :func:`backtest` returns.
-    key : str
     """
     true = frame["true"]
     known = frame.assign(
