@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from cosched.cli.on_demand import EXAMPLES, made_on_demand
+from cosched.cli.on_demand import VERBS, made_on_demand
 from cosched.cli.signals import exit_code, terminable
 from cosched.cli.streams import patient
 from cosched.cli.user_code import import_own
@@ -25,59 +25,13 @@ from cosched.version import installed_version
 
 _SMALLER = "expected a smaller instance, or a machine with more"
 
-#: Verb -> the module here whose ``add(app)`` makes it.
-_MODULES = {
-    "solve": "verbs",
-    "compare": "verbs",
-    "bound": "verbs",
-    "validate": "verbs",
-    "study": "study",
-    "slurm": "slurm",
-    "snakemake": "snakemake",
-    "audit": "audit",
-    "rightsize": "rightsize",
-    "snapshot": "snapshot",
-    "when": "when",
-    "profile": "profile",
-    "plan": "plan",
-    "script": "script",
-    "batch": "batch",
-    "run": "run",
-    "generate": "files",
-    "fetch": "files",
-}
-
-#: What ``--help`` says of each; a test compares it with the verb's own help.
-_ABOUT = {
-    "solve": "Run one algorithm; show its schedule's value and how far it can be from the best.",
-    "compare": "Run several algorithms and show them side by side. FILE goes before --algorithms.",
-    "bound": "A proven bound on the optimum.",
-    "validate": "Check a schedule file against its instance.",
-    "study": "The papers' tables and figures, resumable.",
-    "slurm": "Slurm's scheduler, reproduced: check it against recordings of real ones.",
-    "snakemake": "Snakemake's runs, judged.",
-    "audit": "One page about a log for the one who decides: what happened, what could have "
-    "been, why.",
-    "rightsize": "What jobs should ask for, with a promise, and what that gives everybody.",
-    "snapshot": "What a user may see of a Slurm now: jobs, nodes, priorities, shares, limits. "
-    "Only reads; nothing is sent anywhere.",
-    "when": "When pending jobs will start, as a distribution; how many nodes to ask for.",
-    "profile": "Measure codes.",
-    "plan": "Plan measured codes.",
-    "script": "A plan for sbatch.",
-    "batch": "Many small tasks in few allocations, with a bound on node-hours.",
-    "run": "Run a plan.",
-    "generate": "Write a generated workload.",
-    "fetch": "Download a log of the Parallel Workloads Archive, with its checksum verified.",
-}
-
 
 def _add(verb: str, to: typer.Typer) -> None:
-    import_module(f"cosched.cli.{_MODULES[verb]}").add(to)
+    import_module(f"cosched.cli.{VERBS[verb].module}").add(to)
 
 
 app = typer.Typer(
-    cls=made_on_demand(_MODULES, _add, _ABOUT),
+    cls=made_on_demand(VERBS, _add, {verb: said.about for verb, said in VERBS.items()}),
     rich_markup_mode=None,  # its help takes as long to import as all the rest
     help="Published schedulers for parallel machines, with a proven bound beside every result.",
     add_completion=False,
@@ -168,4 +122,4 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-__all__ = ["EXAMPLES", "app", "main"]
+__all__ = ["VERBS", "app", "main"]

@@ -10,11 +10,10 @@ import typer
 from cosched import cluster, plot
 from cosched.cli import report
 from cosched.cli.commands import command_of
+from cosched.cli.on_demand import adds
 from cosched.cli.values import PICTURES, Plot, check_files, read, time_limit_of_text
 from cosched.core import Presentation
 from cosched.registry import presentation
-
-EXAMPLE = "cosched audit trace.swf.gz --convention rigid -o audit.html"
 
 
 def audit(
@@ -52,11 +51,4 @@ def audit(
     report.say(f"wrote {output}")
 
 
-def add(app: typer.Typer) -> None:
-    """The command, with the arguments of the cluster family."""
-    about = (
-        "One page about a log for the one who decides: what happened, what could have been, why."
-    )
-    app.command("audit", help=f"{about}\n\nExample: {EXAMPLE}")(
-        command_of(presentation("cluster"), audit)
-    )
+add = adds(audit=command_of(presentation("cluster"), audit))

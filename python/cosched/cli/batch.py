@@ -12,12 +12,12 @@ from cosched import cluster, execution, io
 from cosched.cli import report
 from cosched.cli.arguments import Arguments
 from cosched.cli.commands import in_groups
+from cosched.cli.on_demand import adds
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import batches
 from cosched.execution.codes import Codes
 from cosched.slurm.conf.lines import seconds_of_limit
 
-EXAMPLE = "cosched batch list.csv --nodes 2 --time 4:00:00 --cores-per-node 16 -o jobs"
 #: Shapes that are tried: nodes, and limits (s).
 _NODES, _LIMITS = (1, 2, 4), (3600.0, 14400.0, 43200.0)
 #: Futures of each.
@@ -211,7 +211,4 @@ def _show(folder: Path) -> None:
         raise typer.Exit(1)
 
 
-def add(app: typer.Typer) -> None:
-    """The command."""
-    about = "Many small tasks in few allocations, with a bound on node-hours."
-    app.command("batch", help=f"{about}\n\nExample: {EXAMPLE}")(in_groups(batch))
+add = adds(batch=in_groups(batch))

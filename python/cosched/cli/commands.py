@@ -16,7 +16,7 @@ import typer
 
 from cosched import io
 from cosched.cli.arguments import Arguments
-from cosched.cli.on_demand import EXAMPLES, made_on_demand
+from cosched.cli.on_demand import VERBS, made_on_demand
 from cosched.core import Output, Presentation
 from cosched.registry import FAMILIES, presentation
 
@@ -42,15 +42,17 @@ def _parameters_of(of: Presentation, outputs: Sequence[Output]) -> list[inspect.
 
 def _example(verb: str, name: str) -> str:
     file, arguments, algorithm = presentation(name).example
-    return EXAMPLES[verb].format(family=name, file=file, arguments=arguments, algorithm=algorithm)
+    said = VERBS[verb].example
+    return said.format(family=name, file=file, arguments=arguments, algorithm=algorithm)
 
 
-def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -> None:
+def add(app: typer.Typer, verb: str, run: Callable[..., None]) -> None:
     """One command a family under `verb`."""
+    about = VERBS[verb].about
 
     def add_family(name: str, to: typer.Typer) -> None:
         of = presentation(name)
-        text = f"{help_text}\n\nExample: {_example(verb, name)}"
+        text = f"{about}\n\nExample: {_example(verb, name)}"
         if verb in ("solve", "compare"):
             text += f"\n\nAlgorithms: {of.spelling or ', '.join(of.family.algorithms)}"
         outputs = of.outputs if verb == "solve" else ()
@@ -58,7 +60,7 @@ def add(app: typer.Typer, verb: str, run: Callable[..., None], help_text: str) -
 
     group = typer.Typer(
         cls=made_on_demand(FAMILIES, add_family),
-        help=f"{help_text}\n\nExample: {_example(verb, FAMILIES[0])}",
+        help=f"{about}\n\nExample: {_example(verb, FAMILIES[0])}",
         no_args_is_help=True,
     )
 

@@ -9,7 +9,7 @@ import typer
 
 from cosched import io, workloads
 from cosched.cli import report
-from cosched.cli.commands import EXAMPLES
+from cosched.cli.on_demand import adds
 from cosched.cli.stopping import best_so_far
 from cosched.cli.values import Options, Seed, parse_options, required, seed_of_text
 from cosched.core.text import unknown_name
@@ -52,13 +52,4 @@ def fetch(
         report.say(f"wrote {path}")
 
 
-def add(app: typer.Typer) -> None:
-    """The commands of this file."""
-    app.command("generate", help=f"Write a generated workload.\n\nExample: {EXAMPLES['generate']}")(
-        generate
-    )
-    app.command(
-        "fetch",
-        help="Download a log of the Parallel Workloads Archive, with its checksum verified."
-        f"\n\nExample: {EXAMPLES['fetch']}",
-    )(fetch)
+add = adds(generate=generate, fetch=fetch)

@@ -5,22 +5,43 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from cosched import io
 from cosched.cli.signals import exit_code
 
-EXAMPLES = {
-    "solve": "cosched solve {family} {file} {arguments} --algorithm {algorithm} -o plan.json",
-    "compare": "cosched compare {family} {file} {arguments} --plot best.png -o table.md",
-    "bound": "cosched bound {family} {file} {arguments}",
-    "validate": "cosched validate {family} {file} plan.json {arguments}",
-    "generate": "cosched generate packs_ii --seed 1 -o times.csv",
-    "fetch": "cosched fetch HPC2N-2002 --out logs",
+
+class Verb(NamedTuple):
+    """The module here whose ``add(app)`` makes a verb, and what ``--help`` says of it."""
+
+    module: str
+    about: str
+    example: str = ""
+
+    @property
+    def help(self) -> str:
+        return f"{self.about}\n\nExample: {self.example}"
+
+
+_FILE = Path(__file__).with_name("verbs.toml")
+VERBS = {
+    verb: Verb(**said) for verb, said in io.parse_toml(io.read_text(_FILE), str(_FILE)).items()
 }
+
+
+def adds(**commands: Callable[..., None]) -> Callable[[typer.Typer], None]:
+    """``add(app)`` of a module: it makes these verbs, with what the table says of each."""
+
+    def add(app: typer.Typer) -> None:
+        for verb, run in commands.items():
+            app.command(verb, help=VERBS[verb].help)(run)
+
+    return add
 
 
 def made_on_demand(

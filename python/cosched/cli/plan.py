@@ -12,11 +12,11 @@ from cosched import execution, io
 from cosched.cli import report
 from cosched.cli.arguments import Arguments
 from cosched.cli.commands import in_groups
+from cosched.cli.on_demand import adds
 from cosched.cli.values import PICTURES, Plot, Seed, check_files, seed_of_text
 from cosched.execution.advice import command_to_run
 from cosched.execution.codes import Codes
 
-EXAMPLE = "cosched plan runs.csv --codes codes.toml -o plan.json"
 _ARGUMENTS = ("procs", "counts", "slowdowns", "slowdown", "missing", "memory_margin", "strict")
 
 
@@ -46,6 +46,4 @@ def plan(
     report.say(f"run it: {command_to_run(output or 'plan.json', codes)}")
 
 
-def add(app: typer.Typer) -> None:
-    """The command."""
-    app.command("plan", help=f"Plan measured codes.\n\nExample: {EXAMPLE}")(in_groups(plan))
+add = adds(plan=in_groups(plan))

@@ -14,11 +14,10 @@ from cosched.cli.arguments import Arguments
 from cosched.cli.commands import in_groups
 from cosched.cli.groups import Where
 from cosched.cli.live import measuring, show_runs
+from cosched.cli.on_demand import adds
 from cosched.cli.values import Seed, check_files, seed_of_text
 from cosched.execution.codes import Codes
 from cosched.execution.usage import ENOUGH
-
-EXAMPLE = "cosched profile codes.toml -o runs.csv --repeat 3"
 
 
 def profile(
@@ -105,6 +104,4 @@ def _together(
             )
 
 
-def add(app: typer.Typer) -> None:
-    """The command."""
-    app.command("profile", help=f"Measure codes.\n\nExample: {EXAMPLE}")(in_groups(profile))
+add = adds(profile=in_groups(profile))

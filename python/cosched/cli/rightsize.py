@@ -10,6 +10,7 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.commands import command_of
+from cosched.cli.on_demand import adds
 from cosched.cli.values import check_files, read, time_limit_of_text
 from cosched.cluster.sizing.exports import FORMS, export, typed
 from cosched.core import Presentation
@@ -19,7 +20,6 @@ from cosched.registry import presentation
 if TYPE_CHECKING:
     import pandas as pd
 
-EXAMPLE = "cosched rightsize sacct.txt --machine slurm.conf -o rightsize.html"
 _ROWS = 12
 _HIDDEN = ("risk", "enough", "nodes", "unused_core_hours", "used_limit_p50", "used_memory_p50")
 
@@ -106,9 +106,4 @@ def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame) ->
         report.say("no backtest: the log is of one month")
 
 
-def add(app: typer.Typer) -> None:
-    """The command, with the arguments of the cluster family."""
-    about = "What jobs should ask for, with a promise, and what that gives everybody."
-    app.command("rightsize", help=f"{about}\n\nExample: {EXAMPLE}")(
-        command_of(presentation("cluster"), rightsize)
-    )
+add = adds(rightsize=command_of(presentation("cluster"), rightsize))

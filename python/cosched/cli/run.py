@@ -13,11 +13,11 @@ from cosched.cli.arguments import Arguments
 from cosched.cli.commands import in_groups
 from cosched.cli.groups import CodesFile, PlanFile, Where, Written
 from cosched.cli.live import show_end, watching
+from cosched.cli.on_demand import adds
 from cosched.execution.codes import Codes
 from cosched.execution.planned import Plan
 from cosched.execution.running import command_rows
 
-EXAMPLE = "cosched run plan.json --codes codes.toml -o execution.json --plot execution.png"
 _ARGUMENTS = ("resume", "again", "limit_factor", "replan", "stop_on_failure", "outputs")
 
 
@@ -81,6 +81,4 @@ def _show_commands(plan: Plan, codes: Codes, where: Where, journal: Path | None)
         report.say(f"{row.start:10.3f} s  {row.name}{pinned}: {row.command}")
 
 
-def add(app: typer.Typer) -> None:
-    """The command."""
-    app.command("run", help=f"Run a plan.\n\nExample: {EXAMPLE}")(in_groups(run))
+add = adds(run=in_groups(run))

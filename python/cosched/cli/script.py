@@ -13,10 +13,9 @@ from cosched.cli import report
 from cosched.cli.arguments import Arguments
 from cosched.cli.commands import in_groups
 from cosched.cli.groups import CodesFile, PlanFile
+from cosched.cli.on_demand import adds
 from cosched.execution.codes import Codes
 from cosched.execution.planned import Plan
-
-EXAMPLE = "cosched script plan.json --codes codes.toml --unit core -o job.sh"
 
 
 def script(
@@ -42,6 +41,4 @@ def script(
     report.say(f"wrote {output}: {shlex.join(['sbatch', str(output)])}")
 
 
-def add(app: typer.Typer) -> None:
-    """The command."""
-    app.command("script", help=f"A plan for sbatch.\n\nExample: {EXAMPLE}")(in_groups(script))
+add = adds(script=in_groups(script))

@@ -9,11 +9,10 @@ import typer
 
 from cosched import io
 from cosched.cli import report
+from cosched.cli.on_demand import adds
 from cosched.cli.values import check_files
 from cosched.slurm.live import Snapshot
 from cosched.slurm.live.outputs import asked, collected, days_of
-
-EXAMPLE = "cosched snapshot -o now.json --history 14d"
 
 
 def snapshot(
@@ -57,10 +56,4 @@ def snapshot(
     )
 
 
-def add(app: typer.Typer) -> None:
-    """The command."""
-    about = (
-        "What a user may see of a Slurm now: jobs, nodes, priorities, shares, limits. Only reads; "
-        "nothing is sent anywhere."
-    )
-    app.command("snapshot", help=f"{about}\n\nExample: {EXAMPLE}")(snapshot)
+add = adds(snapshot=snapshot)

@@ -256,17 +256,10 @@ def _number(stated: Any, what: str) -> float:
 
 def add(app: typer.Typer) -> None:
     """The verbs of this file, a command a family each."""
-    add_verb(
-        app,
-        "solve",
-        solve,
-        "Run one algorithm; show its schedule's value and how far it can be from the best.",
-    )
-    add_verb(
-        app,
-        "compare",
-        compare,
-        "Run several algorithms and show them side by side. FILE goes before --algorithms.",
-    )
-    add_verb(app, "bound", bound, "A proven bound on the optimum.")
-    add_verb(app, "validate", validate, "Check a schedule file against its instance.")
+    for verb, run in (
+        ("solve", solve),
+        ("compare", compare),
+        ("bound", bound),
+        ("validate", validate),
+    ):
+        add_verb(app, verb, run)

@@ -15,6 +15,7 @@ import typer
 
 from cosched import cluster, io, plot
 from cosched.cli import report
+from cosched.cli.on_demand import adds
 from cosched.cli.values import check_files
 from cosched.core.tails import tail
 from cosched.errors import InvalidInstance, shorten
@@ -28,7 +29,6 @@ from cosched.slurm.live.starts import finite
 if TYPE_CHECKING:
     import pandas as pd
 
-EXAMPLE = "cosched when now.json 4711"
 _RISK = 0.05  # that a run of such a code is longer than its limit
 _SAFE = 1.1  # of the longest usual run: a limit where runs are too few to say that
 _PAST = "14days"  # that the Slurm here is asked for
@@ -342,7 +342,4 @@ def plain(frame: pd.DataFrame) -> dict[str, Any]:
     return {"taken": frame.attrs["taken"], "jobs": rows, **{k: frame.attrs[k] for k in keys[1:]}}
 
 
-def add(app: typer.Typer) -> None:
-    """The command."""
-    about = "When pending jobs will start, as a distribution; how many nodes to ask for."
-    app.command("when", help=f"{about}\n\nExample: {EXAMPLE}")(when)
+add = adds(when=when)

@@ -8,7 +8,7 @@ import pytest
 from typer.main import get_command
 
 import cosched as cs
-from cosched.cli import _ABOUT, app, slurm
+from cosched.cli import VERBS, app, slurm
 
 HEAVY = ("numpy", "pandas", "matplotlib", "scipy", "rich", "cosched._core")
 #: What a run needs only when it plans anew, draws, or is watched.
@@ -42,6 +42,9 @@ def test_a_dry_run_imports_no_planner(tmp_path):
     assert (
         imported(f"from cosched.cli import main\nassert main({arguments!r}) == 0", OF_A_RUN) == []
     )
+
+
+_ABOUT = {verb: said.about for verb, said in VERBS.items()}
 
 
 @pytest.mark.parametrize(("app", "about"), [(app, _ABOUT), (slurm.app, slurm._ABOUT)])
