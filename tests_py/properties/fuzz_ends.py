@@ -39,8 +39,9 @@ BATCH = 500
 ENDS = ("well", "refused", "wrong", "late")
 
 
-def child(seed: int, first: int, last: int, families: list[str]) -> None:
-    """Calls first..last, each from a seed of its own; the number of each is written before it."""
+def child(seed: int, first: int, last: int, families: list[str], until: float) -> None:
+    """Calls first..last, or until then, each from a seed of its own; the number of each is written
+    before it."""
     from fuzz_degenerate import MAKE, one_call, rnd
     from fuzz_live import READERS, one_reading
 
@@ -51,6 +52,8 @@ def child(seed: int, first: int, last: int, families: list[str]) -> None:
     faulthandler.register(signal.SIGVTALRM, chain=True)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     for number in range(first, last):
+        if time.monotonic() > until:
+            break
         rnd.seed(seed * 1_000_003 + number)
         name = rnd.choice(families or sorted(MAKE))
         print(f"at {number} {name}", flush=True)
@@ -83,7 +86,8 @@ def batches(seed: int, count: int, until: float, families: list[str]) -> Iterato
     first = 0
     while first < count and time.monotonic() < until:
         last = min(first + BATCH, count)
-        command = [sys.executable, __file__, str(seed), "--child", str(first), str(last)]
+        command = [sys.executable, __file__, str(seed), "--child", str(first), str(last),
+                   "--until", str(until)]  # fmt: skip
         done = subprocess.run(
             [*command, "--family", *families], capture_output=True, text=True, check=False,
             timeout=(last - first) * WAITING,
@@ -112,13 +116,14 @@ def main() -> int:
     parser.add_argument("--family", nargs="*", default=[])
     parser.add_argument("--readers", action="store_true")
     parser.add_argument("--child", nargs=2, type=int)
+    parser.add_argument("--until", type=float, help="of a child: when it ends, by this clock")
     args = parser.parse_args()
     if args.readers:
         from fuzz_live import READERS
 
         args.family += READERS
     if args.child:
-        child(args.seed, *args.child, args.family)
+        child(args.seed, *args.child, args.family, args.until)
         return 0
     until = time.monotonic() + args.seconds
     found = Counter(batches(args.seed, args.count, until, args.family))
