@@ -205,3 +205,20 @@ def test_a_reservation_for_ever_is_not_waited_for(begin):
 def test_a_job_that_is_there_twice(texts):
     with pytest.raises(cs.InvalidInstance, match=r"^x/\S+: job 7 is there twice$"):
         Snapshot.of_texts(texts, "x")
+
+
+@pytest.mark.parametrize("tier", ["2147483648", "9" * 40])
+def test_a_tier_that_no_partition_has(tier):
+    with pytest.raises(cs.InvalidInstance, match=r": PriorityTier='") as said:
+        machine_shown("", "NodeName=n1\n", f"PartitionName=a\n Nodes=n1 PriorityTier={tier}\n")
+    assert "expected at most 2147483647" in str(said.value)
+
+
+def test_a_dependency_on_a_number_of_many_digits():
+    job = "JobId=7 JobState=PENDING Partition=a\n Dependency=afterok:{}\n NumNodes=1 NumCPUs=1\n"
+    texts = {
+        "scontrol_job.txt": job.format("9" * 5000),
+        "scontrol_node.txt": "NodeName=n1 CPUTot=1 State=IDLE\n",
+        "scontrol_partition.txt": "PartitionName=a\n Nodes=n1\n",
+    }
+    assert len(when(Snapshot.of_texts(texts, "x"), draws=1)) == 1

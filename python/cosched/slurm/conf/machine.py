@@ -39,6 +39,8 @@ PARTITION_KEYS = words(
 )
 #: Of what a node has (its memory in MB): more is no number of a node.
 _MOST = 2**40
+#: As the core holds it; Slurm has 65,533.
+_MOST_TIER = 2**31 - 1
 #: States of nodes that do not run jobs.
 _OUT = ("DOWN", "DRAIN", "FAIL", "FUTURE")
 #: Keys of a partition that change who starts when and are not covered.
@@ -292,9 +294,13 @@ def _partition(
             if host not in numbers:
                 raise InvalidInstance(f"{line.place}: node {shorten(host)} has no NodeName line")
             own.append(numbers[host])
-    tier = keys.get("prioritytier", keys.get("priority", "1"))
+    given = keys.get("prioritytier", keys.get("priority", "1"))
+    tier = number(given, line.place, "PriorityTier")
+    if tier > _MOST_TIER:
+        said = f"PriorityTier={shorten(given)}: expected at most {_MOST_TIER}"
+        raise InvalidInstance(f"{line.place}: {said}")
     limit = seconds_of_limit(keys.get("maxtime", "UNLIMITED"), line.place)
-    return PlainPartition(name, spans_of(own), limit, int(number(tier, line.place, "PriorityTier")))
+    return PlainPartition(name, spans_of(own), limit, int(tier))
 
 
 def _bounds(

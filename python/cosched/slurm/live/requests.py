@@ -162,7 +162,7 @@ class JobsOfSnapshot:
             if kind == "singleton":
                 singleton = job.user, job.name
                 continue
-            ids = [int(one) for one in re.findall(r"(?:^|[:,])([0-9]+)", text)]
+            ids = [int(one) for one in re.findall(r"(?:^|[:,])([0-9]{1,18})(?![0-9])", text)]
             rows = [self.rows[one] for one in ids if one in self.rows]
             if kind in KINDS and rows:
                 after.append((KINDS.index(kind), rows))
