@@ -121,6 +121,16 @@ def test_small_groups_are_judged_together_by_the_part_that_they_use():
     assert advice["past"].tolist() == [200] * 10
 
 
+def test_where_use_goes_with_what_is_asked_for_a_part_is_advised():
+    asked = np.where(np.arange(200) % 2, 10.0, 40.0)
+    inst = log(memory_gb=asked, used_memory_gb=asked * 0.3, estimate=asked * 3600)
+    found = cs.cluster.rightsize(inst, 0.05)
+    limit, memory = found.amounts(inst)
+    assert memory.tolist() == np.where(np.arange(200) % 2, 3.0, 12.0).tolist()
+    assert set(limit) == {12600}  # run times go with nothing
+    assert set(found.advice["like"]) == {"user, name, cores"}
+
+
 def test_never_more_than_a_node_has_or_a_partition_lets_run(tmp_path):
     (tmp_path / "m.toml").write_text(
         "[[nodes]]\ncount = 4\ncores = 2\nmemory_gb = 16\n"

@@ -44,9 +44,8 @@ class Advisor:
 def typed(
     advised: Advised, own: np.ndarray, asked: np.ndarray, unit: np.ndarray | float, most: np.ndarray
 ) -> np.ndarray:
-    """Rounded up to a unit, and no more than there is room for; where a larger group says it, no
-    more than was asked for."""
-    level, amount = advised.level[own], advised.amount[own]
-    amount = np.where(level > 0, amount * asked, amount)
-    whole = np.ceil(amount / unit - 1e-9) * unit
-    return np.minimum(np.where(level > 0, np.minimum(whole, asked), whole), most)
+    """Rounded up to a unit, and no more than there is room for; a part of what was asked for is no
+    more than that."""
+    amount, part = advised.amount[own], advised.of_asked[own]
+    whole = np.ceil(np.where(part, amount * asked, amount) / unit - 1e-9) * unit
+    return np.minimum(np.where(part, np.minimum(whole, asked), whole), most)

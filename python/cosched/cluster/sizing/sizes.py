@@ -15,9 +15,10 @@ _LATEST = 10.0
 
 
 class Advised(NamedTuple):
-    """By group: the amount, or the part of what was asked for where a larger group says it."""
+    """By group: the amount, or the part of what a job asks for that it should ask for."""
 
     amount: np.ndarray  # nan: no advice
+    of_asked: np.ndarray  # whether it is a part
     level: np.ndarray  # which of the groups says it, 0 its own; -1: none
     past: np.ndarray  # jobs that it rests on
 
@@ -25,39 +26,42 @@ class Advised(NamedTuple):
 class Sizes:
     """Looks at one measure, at any moment of a log.
 
-    A group with enough past is advised by its own jobs. Groups that are too small for that are
-    judged together, in the next larger group, by the part of what they asked for that their jobs
-    used, and so on, until they are enough.
+    A group with enough past is advised by its own jobs: by what they used, or, where that varies
+    less, by the part of what they asked for that they used. Groups that are too small for that are
+    judged together, in the next larger group, by parts, and so on, until they are enough.
     """
 
     def __init__(self, measure: Measure, use: Use, risk: float) -> None:
         self.measure, self.own, self.end, self.risk = measure, use.own, use.end, risk
-        self.levels = [group for _, group in use.levels]
+        levels = [group for _, group in use.levels]
+        #: Level, its groups, whether by parts: in the order in which they are asked.
+        self._steps = [(0, levels[0], True), (0, levels[0], False)]
+        self._steps += [(depth, group, True) for depth, group in enumerate(levels) if depth]
 
     @cached_property
-    def _parents(self) -> list[np.ndarray]:
-        """The group at each level of each own group."""
-        first = np.unique(self.own, return_index=True)[1]
-        return [level[first] for level in self.levels]
+    def _first(self) -> np.ndarray:
+        """A row of each own group."""
+        return np.unique(self.own, return_index=True)[1]
 
     @cached_property
-    def _by_score(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Amounts, and parts of what was asked for; and the rows that have one, in its order."""
-        found = []
-        for score in (self.measure.used, self.measure.used / self.measure.asked):
-            rows = np.flatnonzero(~np.isnan(score))
-            found.append((score, rows[in_order(score[rows], self.measure.ended[rows])]))
-        return found
+    def _scores(self) -> tuple[np.ndarray, np.ndarray]:
+        """Amounts, and parts of what was asked for."""
+        return self.measure.used, self.measure.used / self.measure.asked
 
     @cached_property
     def _tables(self) -> list[tuple[np.ndarray, ...]]:
-        """By level: rows as `tails` wants them, their groups, scores and whether they ended."""
+        """By step: rows as `tails` wants them, their groups, scores and whether they ended."""
+        orders = []
+        for score in self._scores:
+            rows = np.flatnonzero(~np.isnan(score))
+            orders.append(rows[in_order(score[rows], self.measure.ended[rows])])
         found: list[tuple[np.ndarray, ...]] = []
-        for depth, level in enumerate(self.levels):
-            score, rows = self._by_score[depth > 0]
-            small = level.astype(np.uint16) if level.max() < 2**16 else level  # sorted by radix
+        for _, group, by_part in self._steps:
+            small = group.astype(np.uint16) if group.max() < 2**16 else group  # sorted by radix
+            rows = orders[by_part]
             rows = rows[np.argsort(small[rows], kind="stable")]
-            found.append((rows, level[rows], score[rows], self.measure.ended[rows]))
+            score = self._scores[by_part]
+            found.append((rows, group[rows], score[rows], self.measure.ended[rows]))
         return found
 
     @cached_property
@@ -69,19 +73,35 @@ class Sizes:
         place[order] = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
         return place
 
+    def _varies_less_by_part(self, known: np.ndarray) -> np.ndarray:
+        """By own group: whether asking for more goes with using more."""
+        rows = np.flatnonzero(known & ~np.isnan(self._scores[1]))
+        own, size = self.own[rows], len(self._first)
+        count = np.maximum(np.bincount(own, minlength=size), 1)
+        by_amount, by_part = (
+            np.bincount(own, log**2, size) / count - (np.bincount(own, log, size) / count) ** 2
+            for log in (np.log(score[rows]) for score in self._scores)
+        )
+        return by_part < by_amount - 1e-6
+
     def at(self, known: np.ndarray) -> Advised:
         """What rows that are `known` say."""
-        count = np.bincount(self.own[known], minlength=len(self._parents[0]))
+        count = np.bincount(self.own[known], minlength=len(self._first))
         latest = known & (self._place >= (count - np.ceil(_LATEST / self.risk))[self.own])
-        amount = np.full(len(count), np.nan)
+        amount, of_asked = np.full(len(count), np.nan), np.zeros(len(count), dtype=bool)
         level, past = np.full((2, len(count)), -1)
-        for depth, (rows, *columns) in enumerate(self._tables):
-            left = known & (level < 0)[self.own] if depth else latest
+        asks = self._varies_less_by_part(latest)
+        for (depth, group, by_part), (rows, *columns) in zip(
+            self._steps, self._tables, strict=True
+        ):
+            left = latest if depth == 0 else known & (level < 0)[self.own]
             there = left[rows]
-            group, score, ended = (column[there] for column in columns)
-            parent, size = self._parents[depth], int(self._parents[depth].max()) + 1
-            found = tails(group, score, ended, size, self.risk)
+            of_row, score, ended = (column[there] for column in columns)
+            parent, size = group[self._first], int(group.max()) + 1
+            found = tails(of_row, score, ended, size, self.risk)
             new = (level < 0) & ~np.isnan(found[parent])
-            amount[new], level[new] = found[parent[new]], depth
-            past[new] = np.bincount(group, minlength=size)[parent[new]]
-        return Advised(amount, level, past)
+            if depth == 0 and by_part:
+                new &= asks
+            amount[new], of_asked[new], level[new] = found[parent[new]], by_part, depth
+            past[new] = np.bincount(of_row, minlength=size)[parent[new]]
+        return Advised(amount, of_asked, level, past)
