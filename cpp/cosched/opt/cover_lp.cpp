@@ -1,6 +1,6 @@
 #include "cosched/opt/cover_lp.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>

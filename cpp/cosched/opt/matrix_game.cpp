@@ -1,12 +1,12 @@
 #include "cosched/opt/matrix_game.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/opt/inverse.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -49,9 +49,7 @@ Eigen::VectorXd MatrixGame::coefficients(int variable) const {
 bool MatrixGame::factorise() {
   Eigen::MatrixXd matrix(rows_ + 1, rows_ + 1);
   for (int p = 0; p <= rows_; ++p) matrix.col(p) = coefficients(basis_[p]);
-  const Eigen::PartialPivLU<Eigen::MatrixXd> factors(matrix);
-  if (!(factors.matrixLU().diagonal().cwiseAbs().minCoeff() > kSingular)) return false;
-  inverse_ = factors.inverse();
+  if (!invert(matrix, kSingular, inverse_)) return false;
   point_ = inverse_.col(rows_);  // right-hand side (0, ..., 0, 1)
   return true;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/opt/inverse.hpp"
 
 namespace cosched::bags::energy {
 namespace {
@@ -257,7 +258,7 @@ void Basis::replace(int position, const Basic& entering) {
 void Basis::refactor() {
   Eigen::MatrixXd matrix(machines_, machines_);
   for (int p = 0; p < machines_; ++p) matrix.col(p) = column_of(nonkey_[p]);
-  inverse_ = matrix.partialPivLu().inverse();
+  inverse_ = opt::inverse_of(matrix);
   if (!inverse_.allFinite()) throw SolverError("energy front: singular basis");
   updates_ = 0;
 }

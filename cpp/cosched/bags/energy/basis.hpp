@@ -5,7 +5,7 @@
 // Dantzig and Van Slyke 1967).  A pivot costs O(T M + M^2), whatever the number of tasks.
 #pragma once
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <vector>
 
 #include "cosched/bags/model/instance.hpp"

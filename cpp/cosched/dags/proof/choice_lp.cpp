@@ -1,11 +1,11 @@
 #include "cosched/dags/proof/choice_lp.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/opt/inverse.hpp"
 
 namespace cosched::dags::proof {
 namespace {
@@ -75,7 +75,7 @@ void ChoiceLp::refactor() {
   Eigen::MatrixXd matrix(rows(), rows());
   for (int position = 0; position < rows(); ++position)
     matrix.col(position) = column(basic_[position]);
-  inverse_ = matrix.inverse();
+  inverse_ = opt::inverse_of(matrix);
   since_refactor_ = 0;
   steps_ += static_cast<std::int64_t>(rows()) * rows() * rows() + 4LL * rows() * choices();
   recompute();

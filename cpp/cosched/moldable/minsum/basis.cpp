@@ -1,8 +1,9 @@
 #include "cosched/moldable/minsum/basis.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <numeric>
+
+#include "cosched/opt/inverse.hpp"
 
 namespace cosched::moldable::minsum {
 
@@ -85,7 +86,7 @@ void Basis::refactor() {
   Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(rows_, rows_);
   for (int p = 0; p < rows_; ++p)
     for_each_entry(slot_[p], [&](int row, double value) { basis(row, p) += value; });
-  inverse_ = basis.partialPivLu().inverse();
+  inverse_ = opt::inverse_of(basis);
   recompute();
 }
 
