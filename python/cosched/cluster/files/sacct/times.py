@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Of times: what Slurm's clock can say, and nanoseconds since 1970 can hold.
 _YEARS = (1970, 2261)
-DURATION = r"(?:(?:([0-9]+)-)?([0-9]+):)?([0-9]+):([0-9]+)(?:\.[0-9]+)?"
+DURATION = r"(?:(?:([0-9]{1,7})-)?([0-9]{1,9}):)?([0-9]{1,9}):([0-9]{1,9})(?:\.[0-9]+)?"
 #: Where a job has not come to that yet.
 NOT_YET = ("Unknown", "None", "")
 
