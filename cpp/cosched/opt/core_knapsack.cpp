@@ -136,15 +136,4 @@ std::vector<int> knapsack(const std::vector<double>& profit, const std::vector<i
   return chosen;
 }
 
-std::vector<int> knapsack_by_capacity(const std::vector<double>& profit,
-                                      const std::vector<int>& size, int capacity) {
-  std::vector<Item> items;
-  for (std::size_t k = 0; k < size.size(); ++k)
-    if (profit[k] > 0 && size[k] <= capacity)
-      items.push_back({profit[k], size[k], static_cast<int>(k)});
-  std::vector<int> chosen = solve_core(items, capacity);
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
-}
-
 }  // namespace cosched::opt

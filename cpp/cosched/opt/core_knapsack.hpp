@@ -17,8 +17,4 @@ namespace cosched::opt {
 std::vector<int> knapsack(const std::vector<double>& profit, const std::vector<int>& size,
                           int capacity);
 
-/// The dynamic programme alone over all items, O(n x capacity): what knapsack() is checked against.
-std::vector<int> knapsack_by_capacity(const std::vector<double>& profit,
-                                      const std::vector<int>& size, int capacity);
-
 }  // namespace cosched::opt

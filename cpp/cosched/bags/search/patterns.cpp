@@ -105,12 +105,6 @@ Pattern make_pattern(const Instance& instance, int j,
   return pattern;
 }
 
-Pattern best_pattern(const Instance& instance, int j, double limit,
-                     const std::vector<double>& value, int nodes) {
-  const PatternSearch search(instance, j, limit, value, nodes, instance.counts());
-  return make_pattern(instance, j, search.tasks());
-}
-
 double most_gain(const Instance& instance, int j, double limit, const std::vector<double>& value) {
   return PatternSearch(instance, j, limit, value, kNodes, instance.counts()).most_gain(limit);
 }

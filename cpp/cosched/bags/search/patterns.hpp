@@ -18,12 +18,6 @@ struct Pattern {
   double seconds = 0, joules = 0;
 };
 
-/// The pattern of machine type j with the greatest sum of value[i] - joules(i, j), among those of
-/// at most `limit` seconds; by depth-first search in order of gain a second, up to `nodes` nodes
-/// (then the best so far).  No tasks where nothing is gained.
-Pattern best_pattern(const Instance& instance, int j, double limit,
-                     const std::vector<double>& value, int nodes);
-
 /// No pattern of machine type j within `limit` has a greater sum of value[i] - joules(i, j); never
 /// below 0, what an empty machine has.  Where the same search stops early: by the best gain a second.
 double most_gain(const Instance& instance, int j, double limit, const std::vector<double>& value);
