@@ -1,5 +1,6 @@
 """Write the type stubs of cosched._core below a folder: `python .ci/stubs.py python/cosched`."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,10 @@ def generate(folder: Path) -> None:
             capture_output=True,
         )
         made = Path(scratch, "cosched", "_core")
+        for stub in made.iterdir():  # members of an enum, as type checkers expect them
+            text = stub.read_text(encoding="utf-8")
+            members = re.compile(r"^    (\w+): typing\.ClassVar\[\w+\]$", re.MULTILINE)
+            stub.write_text(members.sub(r"    \1 = ...", text), encoding="utf-8")
         shutil.rmtree(folder / "_core", ignore_errors=True)
         shutil.copytree(made, folder / "_core")
 

@@ -1,112 +1,75 @@
 #include "cosched/bags/check/validate.hpp"
 #include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/energy/programmes.hpp"
-#include "cosched/bags/energy/walk.hpp"
-#include "cosched/bags/model/instance.hpp"
-#include "cosched/bags/model/plan.hpp"
 #include "cosched/bags/rounding/baselines.hpp"
 #include "cosched/bags/rounding/local_assign.hpp"
 #include "cosched/bags/rounding/make_plan.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/ttb_best.hpp"
-#include "cosched/core/errors.hpp"
 #include "pybind.hpp"
 
-namespace cosched::bags::bindings {
-
-using namespace cosched::bindings;  // NOLINT
-namespace {
-
-using Seconds = std::optional<double>;
-
-std::vector<std::int64_t> to_longs(const IntArray& values) {
-  return {values.data(), values.data() + values.size()};
-}
-
-py::array_t<std::int64_t> long_array(const std::vector<std::int64_t>& values) {
-  return py::array_t<std::int64_t>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
-py::array_t<std::int64_t> counts_array(const Counts& counts) {
-  py::array_t<std::int64_t> result({counts.rows(), counts.cols()});
-  std::copy(counts.data(), counts.data() + counts.size(), result.mutable_data());
-  return result;
-}
-
-Counts to_counts(const IntArray& values) {
-  if (values.ndim() != 2) throw InvalidInstance("counts: expected 2 dimensions");
-  Counts counts(values.shape(0), values.shape(1));
-  std::copy(values.data(), values.data() + values.size(), counts.data());
-  return counts;
-}
-
-energy::Cut cut_of(bool long_tasks) {
-  return long_tasks ? energy::Cut::long_tasks : energy::Cut::none;
-}
+namespace cosched::bags {
 
 // What cosched.bags.Result is made of.
-py::dict plan_dict(const Instance& instance, const Plan& plan) {
-  const Timetable times = timetable(instance, plan);
-  std::vector<int> task_type, machine_type, machine;
-  std::vector<std::int64_t> count;
+struct Planned {
+  Plan plan;
+  Timetable times;
+};
+
+bindings::py::dict in_python(const Planned& planned) {
+  using namespace bindings;  // NOLINT
+  const auto& [plan, times] = planned;
+  Ints task_type, machine_type, machine;
+  Longs count;
   for (const Run& run : plan.runs) {
     task_type.push_back(run.task_type);
     machine_type.push_back(run.machine_type);
     machine.push_back(run.machine);
     count.push_back(run.count);
   }
-  py::list loads;
-  for (const std::vector<double>& of_type : plan.loads) loads.append(real_array(of_type));
-  py::dict result;
-  result["counts"] = counts_array(plan.counts);
-  result["rows"] =
-      py::make_tuple(int_array(task_type), int_array(machine_type), int_array(machine),
-                     long_array(count), real_array(times.start), real_array(times.end));
-  result["loads"] = loads;
-  result["makespan"] = plan.makespan;
-  result["energy"] = plan.energy;
-  result["profit_rate"] = plan.profit_rate;
-  return result;
+  return py::dict("counts"_a = plan.counts,
+                  "rows"_a = py::make_tuple(task_type, machine_type, machine, count,
+                                            array_of(times.start), array_of(times.end)),
+                  "loads"_a = std::vector<Reals>(plan.loads.begin(), plan.loads.end()),
+                  "makespan"_a = plan.makespan, "energy"_a = plan.energy,
+                  "profit_rate"_a = plan.profit_rate);
+}
+
+namespace bindings {
+
+using namespace cosched::bindings;  // NOLINT
+namespace {
+
+energy::Cut cut_of(bool long_tasks) {
+  return long_tasks ? energy::Cut::long_tasks : energy::Cut::none;
 }
 
 void bind_instance(py::module_& module) {
   py::class_<Instance>(module, "Instance")
-      .def(py::init([](const IntArray& counts, const IntArray& machines, const Table& etc,
+      .def(py::init([](const Longs& counts, const Longs& machines, const Table& etc,
                        const Table& apc, double price, double energy_cost, const IntArray& allowed,
                        const Reals& idle_power, double power_cap) {
-             const auto flags = to_longs(allowed);
-             return Instance(to_longs(counts), to_longs(machines), etc, apc, price, energy_cost,
-                             {{flags.begin(), flags.end()}, idle_power, power_cap});
+             return Instance(
+                 counts, machines, etc, apc, price, energy_cost,
+                 {{allowed.data(), allowed.data() + allowed.size()}, idle_power, power_cap});
            }),
-           py::arg("counts"), py::arg("machines"), py::arg("etc"), py::arg("apc"), py::arg("price"),
-           py::arg("energy_cost"), py::arg("allowed"), py::arg("idle_power"), py::arg("power_cap"))
-      .def_property_readonly("etc",
-                             [](const py::object& self) {
-                               return table_view(self.cast<const Instance&>().etc(), self);
-                             })
-      .def_property_readonly("apc",
-                             [](const py::object& self) {
-                               return table_view(self.cast<const Instance&>().apc(), self);
-                             })
-      .def_property_readonly("joules",
-                             [](const py::object& self) {
-                               return table_view(self.cast<const Instance&>().all_joules(), self);
-                             })
+           "counts"_a, "machines"_a, "etc"_a, "apc"_a, "price"_a, "energy_cost"_a, "allowed"_a,
+           "idle_power"_a, "power_cap"_a)
+      .def_property_readonly("etc", table_of(&Instance::etc))
+      .def_property_readonly("apc", table_of(&Instance::apc))
+      .def_property_readonly("joules", table_of(&Instance::all_joules))
       .def_property_readonly("least_joules", &Instance::least_joules)
       .def_property_readonly("idle_power", &Instance::idle_power)
-      .def("profit_rate", &Instance::profit_rate, py::arg("dynamic_joules"), py::arg("makespan"))
+      .def("profit_rate", &Instance::profit_rate, "dynamic_joules"_a, "makespan"_a)
       .def(
           "validate",
-          [](const Instance& instance, const IntArray& task_type, const IntArray& machine_type,
-             const IntArray& machine, const IntArray& count, const RealArray& start,
-             const RealArray& end) {
-            const check::Rows rows{to_longs(task_type), to_longs(machine_type), to_longs(machine),
-                                   to_longs(count),     to_reals(start),        to_reals(end)};
-            released([&] { check::validate(instance, rows); });
+          [](const Instance& instance, const Longs& task_type, const Longs& machine_type,
+             const Longs& machine, const Longs& count, const Reals& start, const Reals& end) {
+            check::validate(instance, {task_type, machine_type, machine, count, start, end});
           },
-          py::arg("task_type"), py::arg("machine_type"), py::arg("machine"), py::arg("count"),
-          py::arg("start"), py::arg("end"));
+          "task_type"_a, "machine_type"_a, "machine"_a, "count"_a, "start"_a, "end"_a,
+          py::call_guard<Released>());
 }
 
 void bind_relaxation(py::module_& module) {
@@ -120,7 +83,7 @@ void bind_relaxation(py::module_& module) {
         }
         return front;
       },
-      py::arg("instance"), py::arg("cut"));
+      "instance"_a, "cut"_a);
   def(
       module, "relaxation",
       [](const Instance& instance, double makespan, bool by_glpk) {
@@ -128,81 +91,66 @@ void bind_relaxation(py::module_& module) {
             (by_glpk ? energy::relaxation_lp : energy::relaxation)(instance, makespan);
         return std::make_tuple(found.feasible, found.joules, found.x);
       },
-      py::arg("instance"), py::arg("makespan"), py::arg("by_glpk"));
-  def(module, "least_makespan", &energy::least_makespan, py::arg("instance"));
+      "instance"_a, "makespan"_a, "by_glpk"_a);
+  def(module, "least_makespan", &energy::least_makespan, "instance"_a);
   def(
       module, "best_rate",
       [](const Instance& instance, bool cut) {
         const energy::BestRate best = energy::best_rate(instance, cut_of(cut));
         return std::make_tuple(best.makespan, best.rate);
       },
-      py::arg("instance"), py::arg("cut"));
+      "instance"_a, "cut"_a);
   def(
       module, "profit_lp",
       [](const Instance& instance) {
         const energy::ProfitLp found = energy::profit_lp(instance);
         return std::make_tuple(found.makespan, found.rate);
       },
-      py::arg("instance"));
+      "instance"_a);
 }
 
-void bind_rounding(py::module_& module) {
-  module.def(
-      "round_relaxation",
-      [](const Instance& instance, const Table& x, bool matching) {
-        return counts_array(released([&] {
-          return (matching ? rounding::round_by_matching : rounding::round_by_largest_part)(
-              instance, x);
-        }));
-      },
-      py::arg("instance"), py::arg("x"), py::arg("matching"));
-  module.def(
-      "assign",
-      [](const Instance& instance, const IntArray& counts) {
-        const Counts given = to_counts(counts);
-        return plan_dict(instance, released([&] { return rounding::make_plan(instance, given); }));
-      },
-      py::arg("instance"), py::arg("counts"));
-  module.def(
-      "spread",
-      [](Reals after, std::int64_t count, double length) {
-        const auto taken = released([&] { return rounding::spread(after, count, length); });
-        return py::make_tuple(long_array(taken), real_array(after));
-      },
-      py::arg("loads"), py::arg("count"), py::arg("length"));
-}
-
-// A function from an instance to a plan.
-template <class Solver>
-auto solving(Solver solver) {
-  return [solver](const Instance& instance) {
-    return plan_dict(instance, released([&] { return solver(instance); }));
+// A function of an instance, and more, that makes a plan.
+template <class... More>
+auto planning(Plan (*solver)(const Instance&, More...)) {
+  return [solver](const Instance& instance, const std::decay_t<More>&... more) {
+    Plan plan = solver(instance, more...);
+    Timetable times = timetable(instance, plan);
+    return Planned{std::move(plan), std::move(times)};
   };
 }
 
 void bind_algorithms(py::module_& module) {
   module.attr("DEFAULT_EPS") = rounding::kDefaultEps;
-  module.def(
-      "ttb",
-      [](const Instance& instance, double eps, bool with_tms) {
-        return plan_dict(instance,
-                         released([&] { return rounding::ttb(instance, eps, with_tms); }));
-      },
-      py::arg("instance"), py::arg("eps"), py::arg("with_tms"));
-  module.def(
-      "ttb_best",
-      [](const Instance& instance, std::int64_t work, Seconds time_limit) {
-        const search::BestPlan best =
-            released([&] { return search::ttb_best(instance, work, time_limit); });
-        return py::make_tuple(plan_dict(instance, best.plan),
-                              stopped_by(best.proved, best.complete), best.rate_bound);
-      },
-      py::arg("instance"), py::arg("work"), py::arg("time_limit"));
   module.attr("BEST_WORK") = search::kBestWork;
-  module.def("ttb_exact", solving(&rounding::ttb_exact), py::arg("instance"));
-  module.def("tms", solving(&rounding::tms), py::arg("instance"));
-  module.def("min_energy", solving(&rounding::min_energy), py::arg("instance"));
-  module.def("min_makespan", solving(&rounding::min_makespan), py::arg("instance"));
+  def(
+      module, "round_relaxation",
+      [](const Instance& instance, const Table& x, bool matching) {
+        return (matching ? rounding::round_by_matching : rounding::round_by_largest_part)(instance,
+                                                                                          x);
+      },
+      "instance"_a, "x"_a, "matching"_a);
+  def(module, "assign", planning(&rounding::make_plan), "instance"_a, "counts"_a);
+  def(
+      module, "spread",
+      [](Reals after, std::int64_t count, double length) {
+        Longs taken = rounding::spread(after, count, length);
+        return std::make_tuple(std::move(taken), std::move(after));
+      },
+      "loads"_a, "count"_a, "length"_a);
+  def(module, "ttb", planning(&rounding::ttb), "instance"_a, "eps"_a, "with_tms"_a);
+  def(
+      module, "ttb_best",
+      [](const Instance& instance, std::int64_t work, Seconds time_limit) {
+        search::BestPlan best = search::ttb_best(instance, work, time_limit);
+        Timetable times = timetable(instance, best.plan);
+        return std::make_tuple(Planned{std::move(best.plan), std::move(times)},
+                               stopped_by(best.proved, best.complete), best.rate_bound);
+      },
+      "instance"_a, "work"_a, "time_limit"_a);
+  def(module, "ttb_exact", planning(&rounding::ttb_exact), "instance"_a);
+  def(module, "tms", planning(&rounding::tms), "instance"_a);
+  def(module, "min_energy", planning(&rounding::min_energy), "instance"_a);
+  def(module, "min_makespan", planning(&rounding::min_makespan), "instance"_a);
 }
 
 }  // namespace
@@ -210,8 +158,8 @@ void bind_algorithms(py::module_& module) {
 void bind_bags(py::module_& module) {
   bind_instance(module);
   bind_relaxation(module);
-  bind_rounding(module);
   bind_algorithms(module);
 }
 
-}  // namespace cosched::bags::bindings
+}  // namespace bindings
+}  // namespace cosched::bags

@@ -8,35 +8,27 @@
 namespace cosched::bindings {
 namespace {
 
-using Needs = std::map<std::string, std::pair<RealArray, double>>;
-using Pairs = std::optional<std::pair<RealArray, SlowdownRule>>;
-using Traffic = std::optional<std::tuple<RealArray, double, RealArray>>;
-
-Sharing to_sharing(int tasks, const Needs& needs, const Pairs& slowdowns,
-                   const Traffic& bandwidth) {
+Sharing to_sharing(int tasks, const std::map<std::string, std::pair<Table, double>>& needs,
+                   const std::optional<std::pair<Table, SlowdownRule>>& slowdowns,
+                   const std::optional<std::tuple<Table, double, Reals>>& bandwidth) {
   std::vector<Resource> resources;
-  for (const auto& [name, given] : needs)
-    resources.push_back({name, given.second, to_table(given.first)});
+  for (const auto& [name, given] : needs) resources.push_back({name, given.second, given.first});
   std::optional<Slowdowns> pairs;
-  if (slowdowns) pairs = Slowdowns{to_table(slowdowns->first), slowdowns->second};
+  if (slowdowns) pairs = Slowdowns{slowdowns->first, slowdowns->second};
   std::optional<Bandwidth> traffic;
-  if (bandwidth) {
-    const auto& [demand, capacity, stall] = *bandwidth;
-    traffic = Bandwidth{to_table(demand), capacity, to_reals(stall)};
-  }
+  if (bandwidth)
+    traffic = Bandwidth{std::get<0>(*bandwidth), std::get<1>(*bandwidth), std::get<2>(*bandwidth)};
   return Sharing(tasks, std::move(resources), std::move(pairs), std::move(traffic));
 }
 
 }  // namespace
 
 void bind_sharing(py::module_& module) {
-  py::enum_<SlowdownRule>(module, "SlowdownRule")
-      .value("sum", SlowdownRule::sum)
-      .value("product", SlowdownRule::product)
-      .value("max", SlowdownRule::max);
+  def_names<SlowdownRule>(
+      module, "SlowdownRule",
+      {{"sum", SlowdownRule::sum}, {"product", SlowdownRule::product}, {"max", SlowdownRule::max}});
   py::class_<Sharing, std::shared_ptr<Sharing>>(module, "Sharing")
-      .def(py::init(&to_sharing), py::arg("tasks"), py::arg("resources"), py::arg("slowdowns"),
-           py::arg("bandwidth"))
+      .def(py::init(&to_sharing), "tasks"_a, "resources"_a, "slowdowns"_a, "bandwidth"_a)
       .def_property_readonly("slows", &Sharing::slows);
 }
 

@@ -70,7 +70,7 @@ py::list retrace_slurm(const slurm::Scenario& scenario, const py::dict& clocks,
   if (all.size() != scenario.jobs().size()) throw InvalidInstance("slurm: a life of each job");
   py::list samples;
   for (const slurm::Sample& one : slurm::retrace(scenario, to_clocks(clocks), all, times))
-    samples.append(py::make_tuple(one.time, real_array(one.factor), real_array(one.priority)));
+    samples.append(py::make_tuple(one.time, array_of(one.factor), array_of(one.priority)));
   return samples;
 }
 
@@ -101,7 +101,7 @@ py::tuple nodes_of(const slurm::Outcome& outcome) {
     node.insert(node.end(), nodes.begin(), nodes.end());
     begin.push_back(static_cast<std::int64_t>(node.size()));
   }
-  return py::make_tuple(frozen(std::move(begin)), int_array(node));
+  return py::make_tuple(frozen(std::move(begin)), array_of(node));
 }
 
 std::vector<int> all_of(const std::vector<std::vector<int>>& parts) {
@@ -119,23 +119,22 @@ py::tuple pauses_of(const slurm::Outcome& outcome) {
     from.push_back(pause.from);
     until.push_back(pause.until);
   }
-  return py::make_tuple(int_array(job), real_array(from), real_array(until));
+  return py::make_tuple(array_of(job), array_of(from), array_of(until));
 }
 
 py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans) {
-  using namespace py::literals;
   const slurm::Clocks clocks = to_clocks(given);
   const slurm::Outcome outcome = released([&] {
     return slurm::simulate(scenario, clocks, {told, plans});
   });
-  return py::dict("start"_a = real_array(outcome.start), "end"_a = real_array(outcome.end),
-                  "start_exact"_a = real_array(outcome.start_exact),
-                  "end_exact"_a = real_array(outcome.end_exact), "nodes"_a = nodes_of(outcome),
-                  "cores"_a = int_array(all_of(outcome.cores)), "by"_a = int_array(outcome.by),
-                  "restarts"_a = int_array(outcome.restarts), "part"_a = int_array(outcome.part),
-                  "killed"_a = int_array(outcome.killed),
-                  "units"_a = int_array(all_of(outcome.units)), "pauses"_a = pauses_of(outcome),
-                  "cycles"_a = real_array(outcome.cycles), "notes"_a = notes_of(outcome));
+  return py::dict("start"_a = array_of(outcome.start), "end"_a = array_of(outcome.end),
+                  "start_exact"_a = array_of(outcome.start_exact),
+                  "end_exact"_a = array_of(outcome.end_exact), "nodes"_a = nodes_of(outcome),
+                  "cores"_a = array_of(all_of(outcome.cores)), "by"_a = array_of(outcome.by),
+                  "restarts"_a = array_of(outcome.restarts), "part"_a = array_of(outcome.part),
+                  "killed"_a = array_of(outcome.killed),
+                  "units"_a = array_of(all_of(outcome.units)), "pauses"_a = pauses_of(outcome),
+                  "cycles"_a = array_of(outcome.cycles), "notes"_a = notes_of(outcome));
 }
 
 // (like which job, submitted when, seconds from start to end)
@@ -191,15 +190,13 @@ py::tuple run_futures(const slurm::Scenario& scenario, int there,
 
 void bind_slurm(py::module_& module) {
   py::class_<slurm::Scenario>(module, "Slurm")
-      .def(py::init(&make_scenario), py::kw_only(), py::arg("machine"), py::arg("partitions"),
-           py::arg("parameters"), py::arg("jobs"), py::arg("more"), py::arg("reservations"),
-           py::arg("outside"), py::arg("accounts"))
+      .def(py::init(&make_scenario), py::kw_only(), "machine"_a, "partitions"_a, "parameters"_a,
+           "jobs"_a, "more"_a, "reservations"_a, "outside"_a, "accounts"_a)
       .def("held_up", &held_up_slurm)
-      .def("retrace", &retrace_slurm, py::kw_only(), py::arg("clocks"), py::arg("lives"),
-           py::arg("times"))
-      .def("run_all", &run_futures, py::kw_only(), py::arg("there"), py::arg("clocks"),
-           py::arg("lengths"), py::arg("coming"), py::arg("threads"), py::arg("done"))
-      .def("run", &run_slurm, py::kw_only(), py::arg("clocks"), py::arg("told"), py::arg("plans"));
+      .def("retrace", &retrace_slurm, py::kw_only(), "clocks"_a, "lives"_a, "times"_a)
+      .def("run_all", &run_futures, py::kw_only(), "there"_a, "clocks"_a, "lengths"_a, "coming"_a,
+           "threads"_a, "done"_a)
+      .def("run", &run_slurm, py::kw_only(), "clocks"_a, "told"_a, "plans"_a);
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }
 

@@ -97,7 +97,7 @@ PYBIND11_MODULE(_core, module) {
   py::register_exception_translator(&translate);
   cosched::set_interrupt_hook(&check_signals);
   py::class_<TimeLimitContext>(module, "time_limit")
-      .def(py::init<std::optional<double>>(), py::arg("seconds"))
+      .def(py::init<std::optional<double>>(), "seconds"_a)
       .def("__enter__", &TimeLimitContext::enter)
       .def("__exit__", &TimeLimitContext::exit);
   module.def("check_interrupt", &cosched::check_interrupt);  // for loops in Python

@@ -15,6 +15,13 @@ py::array_t<Out> copy_out(const std::vector<In>& values) {
   return result;
 }
 
+template <class T>
+py::array_t<T> copy_out(const Matrix<T>& values) {
+  py::array_t<T> result({values.rows(), values.cols()});
+  std::copy(values.data(), values.data() + values.size(), result.mutable_data());
+  return result;
+}
+
 template <class Array>
 void require_dimensions(const Array& values, int expected, const char* name) {
   if (values.ndim() != expected)
@@ -22,16 +29,26 @@ void require_dimensions(const Array& values, int expected, const char* name) {
                           " dimensions, got " + std::to_string(values.ndim()));
 }
 
-}  // namespace
-
-Table to_table(const RealArray& values) {
+template <class T, class Array>
+Matrix<T> copy_in(const Array& values) {
   require_dimensions(values, 2, "table");
-  Table table(values.shape(0), values.shape(1));
+  Matrix<T> table(values.shape(0), values.shape(1));
   std::copy(values.data(), values.data() + values.size(), table.data());
   return table;
 }
 
+}  // namespace
+
+Table to_table(const RealArray& values) { return copy_in<double>(values); }
+
+Matrix<std::int64_t> to_counts(const IntArray& values) { return copy_in<std::int64_t>(values); }
+
 std::vector<double> to_reals(const RealArray& values) {
+  require_dimensions(values, 1, "array");
+  return {values.data(), values.data() + values.size()};
+}
+
+std::vector<std::int64_t> to_longs(const IntArray& values) {
   require_dimensions(values, 1, "array");
   return {values.data(), values.data() + values.size()};
 }
@@ -49,19 +66,28 @@ std::vector<int> to_ints(const IntArray& values, const char* name) {
   return result;
 }
 
-py::array_t<std::int64_t> int_array(const std::vector<int>& values) {
+std::vector<Edge> to_edges(const IntArray& edges) {
+  if (edges.ndim() != 2 || edges.shape(1) != 2)
+    throw InvalidInstance("edges: expected shape (e, 2)");
+  const auto flat = to_ints(edges.attr("ravel")().cast<IntArray>(), "edges");
+  std::vector<Edge> pairs;
+  for (std::size_t k = 0; k < flat.size(); k += 2) pairs.emplace_back(flat[k], flat[k + 1]);
+  return pairs;
+}
+
+py::array_t<std::int64_t> array_of(const std::vector<int>& values) {
   return copy_out<std::int64_t>(values);
 }
 
-py::array_t<double> real_array(const std::vector<double>& values) {
-  return copy_out<double>(values);
+py::array_t<std::int64_t> array_of(const std::vector<std::int64_t>& values) {
+  return copy_out<std::int64_t>(values);
 }
 
-py::array_t<double> table_array(const Table& table) {
-  py::array_t<double> result({table.rows(), table.cols()});
-  std::copy(table.data(), table.data() + table.size(), result.mutable_data());
-  return result;
-}
+py::array_t<double> array_of(const std::vector<double>& values) { return copy_out<double>(values); }
+
+py::array_t<std::int64_t> array_of(const Matrix<std::int64_t>& counts) { return copy_out(counts); }
+
+py::array_t<double> array_of(const Table& table) { return copy_out(table); }
 
 py::array table_view(const Table& table, py::handle owner) {
   py::array_t<double> view({table.rows(), table.cols()}, table.data(), owner);
@@ -69,23 +95,20 @@ py::array table_view(const Table& table, py::handle owner) {
   return view;
 }
 
-py::tuple schedule_columns(const Schedule& schedule) {
-  return py::make_tuple(int_array(schedule.task), int_array(schedule.kind),
-                        copy_out<std::int64_t>(schedule.unit_begin), int_array(schedule.unit),
-                        real_array(schedule.start), real_array(schedule.end));
+}  // namespace cosched::bindings
+
+namespace cosched {
+
+ScheduleColumns in_python(Schedule schedule) {
+  return {std::move(schedule.task), std::move(schedule.kind),  std::move(schedule.unit_begin),
+          std::move(schedule.unit), std::move(schedule.start), std::move(schedule.end)};
 }
 
-Schedule to_schedule(const IntArray& task, const IntArray& kind, const IntArray& unit_begin,
-                     const IntArray& unit, const RealArray& start, const RealArray& end) {
+Schedule from_python(ScheduleColumns columns, const Schedule*) {
   Schedule schedule;
-  schedule.task = to_ints(task, "task");
-  schedule.kind = to_ints(kind, "kind");
-  require_dimensions(unit_begin, 1, "unit_begin");
-  schedule.unit_begin.assign(unit_begin.data(), unit_begin.data() + unit_begin.size());
-  schedule.unit = to_ints(unit, "unit");
-  schedule.start = to_reals(start);
-  schedule.end = to_reals(end);
+  std::tie(schedule.task, schedule.kind, schedule.unit_begin, schedule.unit, schedule.start,
+           schedule.end) = std::move(columns);
   return schedule;
 }
 
-}  // namespace cosched::bindings
+}  // namespace cosched

@@ -1,44 +1,55 @@
 // What every bind_<family>.cpp needs: conversions in (one copy), out (moved, read-only
 // where they alias an object), and the release of the GIL.
 //
-// Rule: convert arguments first, then run the solver inside released(...): it drops the GIL,
-// and lets Ctrl-C and time limits end the work (core/interrupt.hpp).
+// Rule: arguments are converted first, then the solver runs without the GIL (`def` sees to both), so
+// that Ctrl-C and time limits end the work (core/interrupt.hpp).  A struct crosses as what
+// in_python(value), in its own namespace, makes of it, and back by from_python(columns, type).
 #pragma once
 
+#include <pybind11/native_enum.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/schedule.hpp"
+#include "cosched/core/task_graph.hpp"
 #include "cosched/core/times.hpp"
 
 namespace cosched::bindings {
 
 namespace py = pybind11;
+using namespace py::literals;  // NOLINT: "name"_a
 
 using RealArray = py::array_t<double, py::array::c_style | py::array::forcecast>;
 using IntArray = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
+using Seconds = std::optional<double>;
 
 /// Copy of a 2-D array.  Python code checks dtype and shape first (core/arrays.py).
 Table to_table(const RealArray& values);
-
+Matrix<std::int64_t> to_counts(const IntArray& values);
 /// Copy of a 1-D array.
 std::vector<double> to_reals(const RealArray& values);
-
 /// Copy of a 1-D array; throws InvalidInstance on an entry outside int.
-std::vector<int> to_ints(const IntArray& values, const char* name);
+std::vector<int> to_ints(const IntArray& values, const char* name = "array");
+std::vector<std::int64_t> to_longs(const IntArray& values);
+/// Copy of an array of shape (e, 2).
+std::vector<Edge> to_edges(const IntArray& edges);
 
-/// New 1-D arrays that own their data.
-py::array_t<std::int64_t> int_array(const std::vector<int>& values);
-py::array_t<double> real_array(const std::vector<double>& values);
-py::array_t<double> table_array(const Table& table);
+/// New arrays that own their data.
+py::array_t<std::int64_t> array_of(const std::vector<int>& values);
+py::array_t<std::int64_t> array_of(const std::vector<std::int64_t>& values);
+py::array_t<double> array_of(const std::vector<double>& values);
+py::array_t<std::int64_t> array_of(const Matrix<std::int64_t>& counts);
+py::array_t<double> array_of(const Table& table);
 
 /// Read-only array that takes a vector or a table over: no copy.
 template <class Values>
@@ -59,25 +70,34 @@ py::array_t<T> frozen(std::vector<T>&& values) {
   return frozen(std::move(values), {size});
 }
 
+/// And of a table.
+inline py::array_t<double> frozen(Table&& table) {
+  const std::vector<py::ssize_t> shape{table.rows(), table.cols()};
+  return frozen(std::move(table), shape);
+}
+
 /// Read-only view of a table inside `owner`, which stays alive as long as the view.
 py::array table_view(const Table& table, py::handle owner);
 
-/// (task, kind, unit_begin, unit, start, end): the columns of cosched.core.Schedule.
-py::tuple schedule_columns(const Schedule& schedule);
+/// A property: the view of a table of the object.
+template <class Owner>
+auto table_of(const Table& (Owner::*table)() const) {
+  return [table](const py::object& self) {
+    return table_view((self.cast<const Owner&>().*table)(), self);
+  };
+}
 
-Schedule to_schedule(const IntArray& task, const IntArray& kind, const IntArray& unit_begin,
-                     const IntArray& unit, const RealArray& start, const RealArray& end);
-
-/// Numbers that are arrays in Python, checked and copied on their way: a function that takes and
+/// Numbers that are an array in Python, checked and copied on their way: a function that takes and
 /// returns these, tables and schedules is bound as it is.
-struct Ints : std::vector<int> {
-  Ints() = default;
-  Ints(std::vector<int>&& values) : vector(std::move(values)) {}  // NOLINT: a result becomes one
+template <class T>
+struct Array : std::vector<T> {
+  Array() = default;
+  Array(std::vector<T>&& values) : std::vector<T>(std::move(values)) {}  // NOLINT: converts
+  Array(const std::vector<T>& values) : std::vector<T>(values) {}        // NOLINT
 };
-struct Reals : std::vector<double> {
-  Reals() = default;
-  Reals(std::vector<double>&& values) : vector(std::move(values)) {}  // NOLINT
-};
+using Ints = Array<int>;
+using Longs = Array<std::int64_t>;
+using Reals = Array<double>;
 
 /// What ended a search: "proved", "time" or "work".
 inline const char* stopped_by(bool proved, bool complete) {
@@ -106,68 +126,120 @@ auto released(Work&& work) {
   return std::forward<Work>(work)();
 }
 
+/// What stands in a bound function for a type of its arguments and of its result.
+template <class T>
+struct Crossing {
+  using Type = T;
+};
+template <class T>
+struct Crossing<std::vector<T>> {
+  using Type = std::conditional_t<std::is_arithmetic_v<T>, Array<T>, std::vector<T>>;
+};
+template <class T>
+struct Crossing<const std::vector<T>&> {
+  using Type = const typename Crossing<std::vector<T>>::Type&;
+};
+
 /// Binds a function that touches no Python: arguments are converted before, the result after it
 /// has run without the GIL.
-template <class Function, class... Arguments>
-void def(py::module_& module, const char* name, Function&& function, Arguments&&... arguments) {
-  module.def(name, std::forward<Function>(function), py::call_guard<Released>(),
-             std::forward<Arguments>(arguments)...);
+template <class Function, class... Extra>
+void def(py::module_& module, const char* name, Function function, const Extra&... extra) {
+  module.def(name, std::move(function), py::call_guard<Released>(), extra...);
+}
+template <class Result, class... Given, class... Extra>
+void def(py::module_& module, const char* name, Result (*function)(Given...),
+         const Extra&... extra) {
+  const auto crossing = [function](typename Crossing<Given>::Type... given) {
+    return typename Crossing<Result>::Type(function(static_cast<Given>(given)...));
+  };
+  module.def(name, crossing, py::call_guard<Released>(), extra...);
+}
+
+/// Binds a list of names: an enum in Python too.
+template <class Key>
+void def_names(py::module_& module, const char* name,
+               std::initializer_list<std::pair<const char*, Key>> entries) {
+  py::native_enum<Key> type(module, name, "enum.Enum");
+  for (const auto& [text, value] : entries) type.value(text, value);
+  type.finalize();
 }
 
 }  // namespace cosched::bindings
 
 namespace pybind11::detail {
 
-template <>
-struct type_caster<cosched::bindings::Ints> {
-  PYBIND11_TYPE_CASTER(cosched::bindings::Ints, make_caster<cosched::bindings::IntArray>::name);
+/// A value that is an array in Python.
+template <class Value, class Given>
+struct numbers_caster {
+  PYBIND11_TYPE_CASTER(Value, make_caster<Given>::name);
   bool load(handle source, bool convert) {
-    make_caster<cosched::bindings::IntArray> array;
+    namespace bindings = cosched::bindings;
+    make_caster<Given> array;
     if (!array.load(source, convert)) return false;
-    value = cosched::bindings::to_ints(cast_op<cosched::bindings::IntArray&>(array), "array");
+    const Given& given = cast_op<Given&>(array);
+    if constexpr (std::is_same_v<Value, cosched::Table>)
+      value = bindings::to_table(given);
+    else if constexpr (std::is_same_v<Value, cosched::Matrix<std::int64_t>>)
+      value = bindings::to_counts(given);
+    else if constexpr (std::is_same_v<Value, bindings::Reals>)
+      value = bindings::to_reals(given);
+    else if constexpr (std::is_same_v<Value, bindings::Ints>)
+      value = bindings::to_ints(given);
+    else
+      value = bindings::to_longs(given);
     return true;
   }
-  static handle cast(const std::vector<int>& from, return_value_policy, handle) {
-    return cosched::bindings::int_array(from).release();
+  static handle cast(const Value& from, return_value_policy, handle) {
+    return cosched::bindings::array_of(from).release();
   }
 };
 
+template <class T>
+struct type_caster<cosched::bindings::Array<T>>
+    : numbers_caster<cosched::bindings::Array<T>,
+                     std::conditional_t<std::is_integral_v<T>, cosched::bindings::IntArray,
+                                        cosched::bindings::RealArray>> {};
 template <>
-struct type_caster<cosched::bindings::Reals> {
-  PYBIND11_TYPE_CASTER(cosched::bindings::Reals, make_caster<cosched::bindings::RealArray>::name);
+struct type_caster<cosched::Table> : numbers_caster<cosched::Table, cosched::bindings::RealArray> {
+};
+template <>
+struct type_caster<cosched::Matrix<std::int64_t>>
+    : numbers_caster<cosched::Matrix<std::int64_t>, cosched::bindings::IntArray> {};
+
+/// A struct that in_python() and, on its way in, from_python() know.
+template <class T>
+struct type_caster<T, std::void_t<decltype(in_python(std::declval<T>()))>> {
+  using Columns = decltype(in_python(std::declval<T>()));
+  static constexpr auto name = make_caster<Columns>::name;
+
   bool load(handle source, bool convert) {
-    make_caster<cosched::bindings::RealArray> array;
-    if (!array.load(source, convert)) return false;
-    value = cosched::bindings::to_reals(cast_op<cosched::bindings::RealArray&>(array));
+    make_caster<Columns> columns;
+    if (!columns.load(source, convert)) return false;
+    value_ = from_python(cast_op<Columns>(std::move(columns)), static_cast<T*>(nullptr));
     return true;
   }
-  static handle cast(const std::vector<double>& from, return_value_policy, handle) {
-    return cosched::bindings::real_array(from).release();
+  static handle cast(T from, return_value_policy policy, handle parent) {
+    return make_caster<Columns>::cast(in_python(std::move(from)), policy, parent);
   }
-};
 
-template <>
-struct type_caster<cosched::Table> {
-  PYBIND11_TYPE_CASTER(cosched::Table, make_caster<cosched::bindings::RealArray>::name);
-  bool load(handle source, bool convert) {
-    make_caster<cosched::bindings::RealArray> array;
-    if (!array.load(source, convert)) return false;
-    value = cosched::bindings::to_table(cast_op<cosched::bindings::RealArray&>(array));
-    return true;
-  }
-  static handle cast(const cosched::Table& from, return_value_policy, handle) {
-    return cosched::bindings::table_array(from).release();
-  }
-};
+  template <class U>
+  using cast_op_type = movable_cast_op_type<U>;
+  operator T*() { return &*value_; }                // NOLINT: as pybind11 asks for them
+  operator T&() { return *value_; }                 // NOLINT
+  operator T&&() && { return std::move(*value_); }  // NOLINT
 
-/// Into Python: the columns of cosched.core.Schedule.
-template <>
-struct type_caster<cosched::Schedule> {
-  PYBIND11_TYPE_CASTER(cosched::Schedule, const_name("tuple"));
-  bool load(handle, bool) { return false; }
-  static handle cast(const cosched::Schedule& from, return_value_policy, handle) {
-    return cosched::bindings::schedule_columns(from).release();
-  }
+ private:
+  std::optional<T> value_;
 };
 
 }  // namespace pybind11::detail
+
+namespace cosched {
+
+/// The columns of cosched.core.Schedule: task, kind, unit_begin, unit, start, end.
+using ScheduleColumns = std::tuple<bindings::Ints, bindings::Ints, bindings::Longs, bindings::Ints,
+                                   bindings::Reals, bindings::Reals>;
+ScheduleColumns in_python(Schedule schedule);
+Schedule from_python(ScheduleColumns columns, const Schedule*);
+
+}  // namespace cosched

@@ -124,9 +124,8 @@ class Schedule:
                 f"placements alone are no schedule of this family: expected what "
                 f"cosched.{self.instance.family}.Schedule.from_frame makes"
             )
-        self.instance._core.validate(
-            self.task, self.kind, self.unit_begin, self.unit, self.start, self.end
-        )
+        columns = self.task, self.kind, self.unit_begin, self.unit, self.start, self.end
+        self.instance._core.validate(columns)
 
     def to_frame(self) -> pd.DataFrame:
         """The placements as a table.

@@ -108,7 +108,7 @@ def replay(
     if noise is None and count > 1:
         raise InvalidInstance(f"draws = {count}: expected 1 without noise")
     columns = columns_of(placed)
-    plan: dict[str, Any] = {**columns, "list": order == "list"}
+    plan = _kept(columns, "list" if order == "list" else "units")
     instance: Any = placed.instance  # of a task graph, it was checked
     changed = _changed(instance, columns["kind"], times, transfers)
     used = seed_of(seed)
@@ -123,11 +123,16 @@ def replay(
 
 def quantiles(result: Result, noise: float, seed: int) -> dict[str, float]:
     """``value_p50, value_p95`` of a result's makespan under lognormal noise: for ``compare``."""
-    plan = {**columns_of(result.schedule), "list": False}
+    plan = _kept(columns_of(result.schedule), "units")
     table = _table(
         result.instance, plan, _factors(result.instance, "lognormal", noise, _DRAWS, seed), False
     )
     return {f"value_p{p}": float(np.percentile(table["value"], p)) for p in (50, 95)}
+
+
+def _kept(columns: dict[str, Any], kept: str) -> dict[str, Any]:
+    """What C++ takes as a plan, and what of it a replay keeps."""
+    return {"plan": tuple(columns.values()), "kept": _core.dags.Kept[kept]}
 
 
 def _table(instance: Instance, plan: dict[str, Any], blocks: Iterator, bound: bool) -> pd.DataFrame:

@@ -157,7 +157,7 @@ def test_auto_falls_back_to_glpk(inst, monkeypatch):
     solve = relaxation._core.dags.hlp
 
     def broken(core, method):
-        if method == "structured":
+        if method.name == "structured":
             raise cs.SolverError("hlp: stalls")
         return solve(core, method)
 

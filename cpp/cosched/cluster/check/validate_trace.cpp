@@ -71,6 +71,10 @@ void check_progress(const Jobs& jobs, const Trace& trace, std::size_t row, doubl
 
 void validate_trace(const Instance& instance, const Trace& trace, const Outcome& outcome,
                     const TraceRules& rules) {
+  const auto jobs = static_cast<std::size_t>(instance.size());
+  if (outcome.start.size() != jobs || outcome.end.size() != jobs ||
+      outcome.preemptions.size() != jobs || outcome.migrations.size() != jobs)
+    throw InvalidSchedule("the outcome has another number of jobs than the instance");
   ScheduleChecker checker(instance.jobs(), instance.nodes(), rules);
   const std::vector<Moment> all = moments(instance.jobs(), trace);
   Poll poll;

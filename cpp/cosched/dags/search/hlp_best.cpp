@@ -228,6 +228,13 @@ class Improvement {
 
 }  // namespace
 
+std::pair<double, const char*> BestResult::proven() const {
+  std::pair<double, const char*> greatest{bound.value, "windows"};
+  if (moving && moving->value > greatest.first) greatest = {moving->value, "transfers"};
+  if (memory > greatest.first) greatest = {memory, "memory"};
+  return greatest;
+}
+
 std::string BestResult::failure() const {
   if (moving && !moving->failure.empty()) return moving->failure;
   return bound.failure.empty() ? relaxation.failure : bound.failure;

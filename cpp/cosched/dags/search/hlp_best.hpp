@@ -31,6 +31,9 @@ struct BestResult {
   double memory = 0;          // or memory_bound() (hlp/bounds.hpp)
   std::optional<proof::TransfersBound> moving;  // or this: where data costs time, up to 100 tasks
 
+  /// The greatest of the bounds, and its name: "windows", "transfers" or "memory".
+  std::pair<double, const char*> proven() const;
+
   /// Why a solver failed, so that the bound is weaker than it could be; empty: none did.
   std::string failure() const;
 };

@@ -152,4 +152,6 @@ def paper_policies() -> list[str]:
 
 
 def _dfrs_rows(instance: Instance, name: str, period: float, penalty: float) -> tuple:
-    return _core.cluster.dfrs(instance._core, name, period, penalty, True, False)[1]
+    _, rows, _ = _core.cluster.dfrs(instance._core, name, period, penalty, True, False)
+    assert rows is not None
+    return rows

@@ -177,10 +177,13 @@ class Schedule(core.Schedule):
         if self.recorded:
             return check_recorded(self.instance, totals, self.rows)
         check_partitions(self.instance, self.rows)
+        rows = (
+            self.task, self.unit_begin, self.unit, self.start, self.end,
+            self.yield_, self.progress, self.cause,
+        )  # fmt: skip
         _core.cluster.validate(
-            self.instance._core, self.task, self.unit_begin, self.unit, self.start, self.end,
-            self.yield_, self.progress, self.cause, totals["start"], totals["end"],
-            totals["preemptions"], totals["migrations"], self.penalty, self.exclusive,
+            self.instance._core, rows, totals["start"], totals["end"], totals["preemptions"],
+            totals["migrations"], self.penalty, self.exclusive,
         )  # fmt: skip
         if self.by_cores is not None:
             check_held_by_cores(self.instance, self.rows, self.by_cores)

@@ -227,8 +227,7 @@ def hlp_best(
         relaxation = hlp_at_hand(instance, method)
         known = None
         if relaxation is not None:
-            proof = certificate_fields(relaxation.certificate)
-            known = {"x": relaxation.x, "certificate": proof}
+            known = relaxation.x, certificate_fields(relaxation.certificate)
         found = _core.dags.hlp_best(instance._core, known, used, count, limit)
     if relaxation is None:
         keep_hlp(instance, found["relaxation"])

@@ -143,5 +143,6 @@ def random(instance: Instance, *, order: Any = None, seed: int | None = None) ->
     return scheduled(instance, "random", rule, used, _arrivals(order), seed=used)
 
 
-def _arrivals(order: Any) -> np.ndarray | None:
-    return None if order is None else integer_array(order, "order", 1, -(2**31))
+def _arrivals(order: Any) -> np.ndarray:
+    """The order of arrival; empty: the graph's own."""
+    return np.zeros(0, int) if order is None else integer_array(order, "order", 1, -(2**31))

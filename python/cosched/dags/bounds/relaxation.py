@@ -181,8 +181,10 @@ def _without_structured(instance: Instance, reason: str) -> Relaxation:
 
 
 def _solved(instance: Instance, method: str) -> Relaxation:
-    found = _by_highs(instance) if method == "highs" else _core.dags.hlp(instance._core, method)
-    return _relaxation(found, method)
+    if method == "highs":
+        return _relaxation(_by_highs(instance), method)
+    chosen = _core.dags.Method[method.replace("-", "_")]
+    return _relaxation(_core.dags.hlp(instance._core, chosen), method)
 
 
 def round_allocation(times: Any, x: Any, *, threshold: float = 0.5) -> np.ndarray:

@@ -93,7 +93,7 @@ def _solved(instance: Instance, method: str) -> TransfersRelaxation:
         _, point, prices = highs.solved(_core.dags.transfers_model(instance._core))
         found = _core.dags.transfers_from_lp(instance._core, point, prices)
     else:
-        found = _core.dags.transfers_relaxation(instance._core, method)
+        found = _core.dags.transfers_relaxation(instance._core, _core.dags.Method[method])
     without = WindowsCertificate(hlp(instance).certificate, 0.0, ())
     proof = certificate_of(without, found, instance)
     return TransfersRelaxation(found["value"], found["x"], found["C"], proof, method)

@@ -290,7 +290,7 @@ def certificate_of(
             **{
                 **stage,
                 "edge_flow": by_edge(stage["edge_flow"]),
-                "shift": by_edge(stage["shift"]),
+                "shift": by_edge(stage["shift"].reshape(-1, instance.types)),
                 "guesses": _renumbered(stage["guesses"], number),
             }
         )
