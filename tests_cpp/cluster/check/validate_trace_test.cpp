@@ -50,6 +50,7 @@ TEST(ValidateTrace, AcceptsARightTrace) {
 }
 
 TEST(ValidateTrace, NamesTheBreach) {
+  expect_breach([](Scene& s) { s.outcome.migrations.pop_back(); }, "another number of jobs");
   expect_breach([](Scene& s) { s.trace.job[0] = 5; }, "job 5: there are 2");
   expect_breach([](Scene& s) { s.trace.mapping[0] = 3; }, "unknown mapping");
   expect_breach([](Scene& s) { s.trace.node[0] = 2; }, "uses node 2 of 2");

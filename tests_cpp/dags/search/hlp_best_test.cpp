@@ -103,6 +103,20 @@ TEST(HlpBest, HasHeftAndHlpOlsBeforeItsTimeLimit) {
   EXPECT_NEAR(nothing.bound.value, solution.value, 1e-9 * solution.value);
 }
 
+TEST(HlpBest, SaysWhichBoundIsTheGreatest) {
+  search::BestResult found;
+  found.bound.value = 3;
+  EXPECT_STREQ(found.proven().second, "windows");
+  found.moving.emplace();
+  found.moving->value = 3;  // no more
+  EXPECT_STREQ(found.proven().second, "windows");
+  found.moving->value = 4;
+  EXPECT_STREQ(found.proven().second, "transfers");
+  found.memory = 5;
+  EXPECT_STREQ(found.proven().second, "memory");
+  EXPECT_EQ(found.proven().first, 5);
+}
+
 TEST(HlpBest, EndsWhereItMeetsTheBound) {
   Rng rng(17);
   int met = 0;
