@@ -21,7 +21,7 @@ void bind_slurm(pybind11::module_& module);
 namespace moldable::bindings {
 void bind_moldable(pybind11::module_& module);
 void bind_step(pybind11::module_& module);
-}
+}  // namespace moldable::bindings
 namespace bags::bindings {
 void bind_bags(pybind11::module_& module);
 }
