@@ -8,13 +8,17 @@ users call is shown as ``cosched.cluster.slurm_backfill``, ``when`` and ``Snapsh
 * ``requests``: what jobs ask for, and whose they are
 * ``twin``: the scheduler, second by second
 * ``recordings``: real runs, and how far the twin is from them
+* ``whatif``: the same jobs under another slurm.conf
 * ``live``: snapshots, and when jobs will start
 """
 
 from cosched.cluster.family import FAMILY
 from cosched.cluster.machine.machine import add_reader
+from cosched.cluster.page.what_if import add_changes
 from cosched.slurm.machines import read_machine
 from cosched.slurm.twin.backfill import slurm_backfill
+from cosched.slurm.whatif.changes import CHANGES
 
 add_reader(read_machine)
+add_changes(CHANGES)
 FAMILY.include("slurm-backfill", slurm_backfill)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from os import PathLike
@@ -12,7 +12,15 @@ from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import NodeType, Partition, check_sums
 from cosched.slurm.accounts.shown import accounts_there, read_accounts
-from cosched.slurm.conf.lines import Line, gpu_types, gres_left, parse_lines, read_lines, version_of
+from cosched.slurm.conf.lines import (
+    Line,
+    Source,
+    gpu_types,
+    gres_left,
+    parse_lines,
+    read_lines,
+    version_of,
+)
 from cosched.slurm.conf.machine import PlainNode, machine_of_lines
 from cosched.slurm.conf.shown import lines_shown, placed, read_shown
 
@@ -62,6 +70,7 @@ def _of_slurm(
     types: Mapping[str, str] | None = None,
 ) -> Machine:
     nodes, parts, settings = machine_of_lines(path, lines, version, types or {})
+    source = Source(str(path), tuple(lines), version, types or {})
 
     def what(node: PlainNode) -> tuple:
         return node[2:]
@@ -72,4 +81,12 @@ def _of_slurm(
     )
     check_sums(path, kinds)
     partitions = tuple(Partition(p.name, p.nodes, p.max_time, float(p.tier)) for p in parts)
-    return Machine(kinds, partitions, settings)
+    return Machine(kinds, partitions, replace(settings, source=source))
+
+
+def with_lines(machine: Machine, lines: Sequence[Line]) -> Machine:
+    """The machine read again from other lines, with the same accounts."""
+    old = machine.slurm
+    read = _of_slurm(old.source.path, [*lines], old.source.version, old.source.gpu_types)
+    kept = {"accounts": old.accounts, "approximate": old.approximate, "reserved": old.reserved}
+    return replace(read, slurm=replace(read.slurm, **kept))

@@ -13,14 +13,15 @@ from urllib.parse import quote
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine.site import counted
-from cosched.cluster.page.picture import draw, picture
+from cosched.cluster.page.fit import about_fit
+from cosched.cluster.page.picture import beside, draw, picture
 from cosched.cluster.page.runs import Runs, run_all
 from cosched.cluster.page.summary import box, lead, used_in_words
-from cosched.cluster.page.tables import changes, groups, policies
+from cosched.cluster.page.tables import changes, groups, policies, rows_of_changes
 from cosched.cluster.page.text import STYLE, paragraph, shown
 from cosched.cluster.page.waits import LONGEST, longest
 from cosched.cluster.page.what_if import what_if as changed_by
-from cosched.core.arrays import time_limit_of
+from cosched.core.arrays import integer, time_limit_of
 from cosched.core.text import texts
 from cosched.version import installed_version
 
@@ -35,6 +36,8 @@ def audit(
     time_limit: float | None = 15.0,
     what_if: Iterable[str] = (),
     rightsize: str | PathLike[str] | None = None,
+    draws: int | None = None,
+    json: str | PathLike[str] | None = None,
 ) -> Figure | None:
     """Write one self-contained page about a log, for the one who decides.
 
@@ -56,7 +59,15 @@ def audit(
         ``200``; of the type with the most nodes, ``nodes.TYPE=`` of another),
         ``"partition.NAME.max_time=12:00:00"`` (longer jobs end there),
         ``"partition.NAME.priority=5"``, ``"partition.NAME.nodes=0-63"`` (also as Slurm has them);
-        several changes of one row with commas between them.
+        several changes of one row with commas between them. Where the machine is a slurm.conf also
+        ``"slurm.conf=new.conf"``, ``"PriorityWeightAge=5000"``, ``"bf_interval=60"``,
+        ``"qos.high.MaxTRESPU=cpu=512"``, ``"account.physics.Fairshare=200"``,
+        ``"partition.gpu.KEY=value"``, ``"reservation=2026-12-01T08:00/12h/ALL"``; and
+        ``"users.ada=-50%"``: fewer of somebody's jobs.
+    draws : int, optional
+        Of the clocks of ``slurm-backfill``; default 20, fewer where `time_limit` has no room.
+    json : path-like, optional
+        Write fit and what-ifs as numbers, too: ``{"fit": ..., "rows": [...]}`` (s).
     rightsize : str or path-like, optional
         The page that :meth:`RightSize.write` wrote of the log, to which this one links.
 
@@ -85,12 +96,16 @@ def audit(
     """
     Instance.require(instance)
     io.check_suffix(path, (".html",))
+    count = None if draws is None else integer(draws, "draws", 1, 1_000_000)
     limit = time_limit_of(time_limit)
     given = texts(what_if, "what_if")
     changed = [(text, *changed_by(instance, text)) for text in given]
-    runs = run_all(instance, changed, limit)
+    runs = run_all(instance, changed, limit, count)
     figure = draw(runs)
     io.write_text(_page(runs, figure, _link(rightsize, path)), path)
+    if json is not None:
+        fit = None if runs.fit is None else runs.fit.plain()
+        io.write_json({"fit": fit, "rows": rows_of_changes(runs)}, json)
     return figure
 
 
@@ -111,12 +126,14 @@ def _used(instance: Instance, link: str) -> str:
 def _page(runs: Runs, figure: Figure | None, link: str) -> str:
     instance = runs.instance
     title = f"{instance.source or 'jobs'}: audit"
+    under = "" if runs.logged else f" under {runs.counts}"
     sections = [
+        *([("", about_fit(runs.fit, runs.counts))] if runs.twin else []),
         ("Load, queue and waits", picture(figure)),
         ("What happened, and what other policies would have given", policies(runs)),
-        *([("What if the machine were another", changes(runs))] if runs.changes else []),
+        *([("What if", beside(runs) + changes(runs))] if runs.changes else []),
         ("", groups(runs)),
-        (f"The {LONGEST} longest waits{'' if runs.logged else ' under EASY'}", longest(runs)),
+        (f"The {LONGEST} longest waits{under}", longest(runs)),
     ]
     body = "\n".join(
         f"<h2>{escape(name)}</h2>\n{text}" if name else text for name, text in sections

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.page.runs import COUNTS, Runs
+from cosched.cluster.page.differences import Spread, mean_waits
+from cosched.cluster.page.runs import PLAIN, TWIN, Runs
 from cosched.core.levels import levels
 
 if TYPE_CHECKING:
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
 _INK = "#010203"
 _STYLE: Any = {"font.size": 11, "text.color": _INK, "axes.edgecolor": _INK, "axes.labelcolor": _INK,
                "xtick.color": _INK, "ytick.color": _INK, "font.family": "sans-serif"}  # fmt: skip
-_COLOURS = {"log": "#d95f02", COUNTS: "#4477cc"}
+_COLOURS = {"log": "#d95f02", PLAIN: "#4477cc", TWIN: "#4477cc"}
 _MOST_SLICES = 400
 _CENTURY = 100 * 365.25 * 86400
 _ABOUT = "load, queue and waits by day"
+_LONGEST_LABEL = 40
 
 
-def picture(figure: Figure | None) -> str:
+def picture(figure: Figure | None, about: str = _ABOUT) -> str:
     """What :func:`draw` gave, as a part of a page, in its colours."""
     if figure is None:
         return "<p>Neither the log nor EASY has a result.</p>"
@@ -40,7 +42,7 @@ def picture(figure: Figure | None) -> str:
         )
     svg = drawing.getvalue()
     svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
-    return f'<figure role="img" aria-label="{_ABOUT}">{svg}</figure>'
+    return f'<figure role="img" aria-label="{about}">{svg}</figure>'
 
 
 def draw(runs: Runs) -> Figure | None:
@@ -49,7 +51,7 @@ def draw(runs: Runs) -> Figure | None:
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
     from matplotlib.figure import Figure
 
-    drawn = {name: result for name, result in (("log", runs.logged), (COUNTS, runs.attainable))
+    drawn = {name: result for name, result in (("log", runs.logged), (runs.counts, runs.attainable))
              if result is not None}  # fmt: skip
     if not drawn:
         return None
@@ -75,6 +77,30 @@ def draw(runs: Runs) -> Figure | None:
             axes[2].set_xlabel("days since the log's begin")
         axes[0].legend(frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
     return figure
+
+
+def beside(runs: Runs) -> str:
+    """Mean waits as they are and in each what-if, with what 90% of the draws lie between."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    named = [("as it is", runs.attainable), *((run.name, run.result) for run in runs.changes)]
+    known = [(name, Spread.of(mean_waits(one) / 3600)) for name, one in named if one is not None]
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(7.5, 0.9 + 0.35 * len(known)), layout="constrained")
+        ax = figure.subplots()
+        for row, (_, wait) in enumerate(known):
+            ax.plot([wait.low, wait.high], [row, row], color=_COLOURS[runs.counts], linewidth=4)
+            ax.plot([wait.mean], [row], "o", color=_COLOURS["log"] if row else _INK)
+        if known:
+            ax.axvline(known[0][1].mean, color=_INK, linewidth=0.8, linestyle=":")
+        ax.set_yticks(range(len(known)), [name[:_LONGEST_LABEL] for name, _ in known])
+        ax.invert_yaxis()
+        ax.set_xlim(left=0)
+        ax.set_xlabel("mean wait, h")
+        ax.spines[["top", "right"]].set_visible(False)
+    drawn = picture(figure, "mean waits as they are and in each what-if")
+    return f'<div class="beside">{drawn}</div>'
 
 
 def _edges(instance: Instance, end: float) -> np.ndarray:

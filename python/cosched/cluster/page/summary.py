@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, used_of
-from cosched.cluster.page.runs import PERFECT, Runs, knows_limits, why_no_dfrs
+from cosched.cluster.page.runs import PERFECT, PLAIN, TWIN, Runs, knows_limits, why_no_dfrs
 from cosched.cluster.page.text import number, period, share, span
 
 #: A bound below this says little: a stretch is 1 at least.
@@ -40,7 +40,13 @@ def _waited(runs: Runs, when: str) -> str:
 
 def _could(runs: Runs) -> str:
     if runs.attainable is None:
-        return "EASY backfilling has no result, see below"
+        name = "EASY backfilling" if runs.counts == PLAIN else runs.counts
+        return f"{name} has no result, see below"
+    if runs.counts == TWIN:
+        median = runs.attainable.metrics().get(
+            "mean_wait_median", runs.attainable.metrics()["mean_wait"]
+        )
+        return f"the twin of this Slurm lets them wait {span(median)}"
     wait = runs.attainable.metrics()["mean_wait"]
     with_ = "the users' own time limits" if knows_limits(runs.instance) else "known run times"
     return f"EASY backfilling with {with_} would have let them wait {span(wait)}"
@@ -50,7 +56,7 @@ def _least(runs: Runs) -> str:
     bound = bound_of(runs)
     if not bound >= WEAK:
         return "what no scheduler can beat is not known"
-    had = {"log": runs.logged, "EASY": runs.attainable}
+    had = {"log": runs.logged, runs.counts: runs.attainable}
     known = [
         f"{name}: {number(result.value)} times"
         for name, result in had.items()

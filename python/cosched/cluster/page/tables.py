@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from cosched.cluster.family import remark
 from cosched.cluster.machine.site import counted
-from cosched.cluster.page.runs import COUNTS, Run, Runs
+from cosched.cluster.page.differences import MOST, Spread, changed_groups, row_of
+from cosched.cluster.page.runs import Run, Runs
 from cosched.cluster.page.summary import about_bound
 from cosched.cluster.page.text import number, paragraph, share, shown, span, table
 
@@ -29,8 +31,8 @@ def policies(runs: Runs) -> str:
         heads.append("starts within a minute of the log's")
         for row, run in zip(rows, runs.all, strict=True):
             row.append(_alike(run))
-    counts = [run.name for run in runs.all].index(COUNTS)
-    about = f"The row that counts is {COUNTS}, {runs.all[counts].knows}. {_STRETCH}"
+    counts = [run.name for run in runs.all].index(runs.counts)
+    about = f"The row that counts is {runs.counts}, {runs.all[counts].knows}. {_STRETCH}"
     return (
         table(heads, rows, counts=counts)
         + paragraph(f"{about} {about_bound(runs)}", "small")
@@ -86,7 +88,7 @@ def groups(runs: Runs) -> str:
 
 def _by_resource(runs: Runs) -> str:
     """How much of cores, memory and GPUs was in use, and which of them jobs waited for."""
-    both = {"log": runs.logged, COUNTS: runs.attainable}
+    both = {"log": runs.logged, runs.counts: runs.attainable}
     found = {name: _one_type(run.by("resource")) for name, run in both.items() if run is not None}
     if not found:
         return ""
@@ -130,7 +132,7 @@ def _one_type(table: Any) -> Any:
 
 
 def _group(what: str, runs: Runs) -> str:
-    both = {"log": runs.logged, COUNTS: runs.attainable}
+    both = {"log": runs.logged, runs.counts: runs.attainable}
     found = {name: result.by(what) for name, result in both.items() if result is not None}
     first: Any = next(iter(found.values()))
     order = (
@@ -150,14 +152,80 @@ def _group(what: str, runs: Runs) -> str:
 
 
 def changes(runs: Runs) -> str:
-    """EASY on the machine as it is, and on each changed one."""
-    base = next(run for run in runs.all if run.name == COUNTS)
-    rows = [["as it is", *_numbers(base), ""]]
-    rows += [[run.name, *_numbers(run), run.row["message"] or run.knows] for run in runs.changes]
+    """The policy that counts on the machine as it is, and on each changed one."""
+    base = next(run for run in runs.all if run.name == runs.counts)
+    more = counted(runs.instance.given, runs.instance.machine)
+    rows = [["as it is", *_numbers(base), *_in_use(base, more), "", ""]]
+    rows += [
+        [run.name, *_numbers(run), *_in_use(run, more), _difference(runs, run),
+         run.row["message"] or run.knows]
+        for run in runs.changes
+    ]  # fmt: skip
     heads = ["what if", "mean wait", "half wait at most", "95% wait at most", "largest stretch",
-             "machine in use", "(remarks)"]  # fmt: skip
+             "machine in use", *(f"{shown(name)} in use" for name in more),
+             "mean wait differs by", "(remarks)"]  # fmt: skip
+    drawn = 0 if base.result is None or base.result.draws is None else len(base.result.draws)
     about = (
-        f"{COUNTS} ({base.knows}) with the same jobs at the same times. Users would change what "
-        "they send and ask for: take a row as a direction, not a forecast."
+        f"{runs.counts} ({base.knows}) with the same jobs at the same times. Users would change "
+        "what they send and ask for: take a row as a direction, not a forecast."
     )
-    return table(heads, rows) + paragraph(about, "small")
+    if runs.twin and not drawn:
+        about += (
+            f" {runs.counts} knows nodes, partitions and limits, and no other line of slurm.conf."
+        )
+    if drawn:
+        about += (
+            f" Differences are over {drawn} draws of the clocks that nobody sees, the same for "
+            "each row; in brackets what 90% of the draws lie between."
+        )
+    gains = "".join(_gains(base.result, run) for run in runs.changes)
+    return f'{table(heads, rows)}{paragraph(about, "small")}<div class="pair gains">{gains}</div>'
+
+
+def _in_use(run: Run, names: Sequence[str]) -> list[str]:
+    """Shares of memory and GPUs, where they are handed out."""
+    if run.result is None or not names:
+        return ["-"] * len(names)
+    found = run.result.by("resource").set_index("resource")["utilisation"]
+    return [share(float(found.get(name, np.nan))) for name in names]
+
+
+def _difference(runs: Runs, run: Run) -> str:
+    if run.result is None or runs.attainable is None:
+        return "-"
+    row = row_of(run.name, runs.counts, runs.attainable, run.result)
+    found = Spread(row["difference"], row["difference_p05"], row["difference_p95"])
+    return _spread(found)
+
+
+def _spread(found: Spread) -> str:
+    """A difference in words."""
+    if found.low == found.high:
+        return span(found.mean) if found.mean else "none"
+    if found.noise:
+        return f"within the noise ({span(found.low)} to {span(found.high)})"
+    return f"{span(found.mean)} ({span(found.low)} to {span(found.high)})"
+
+
+def _gains(base: Any, run: Run) -> str:
+    """Who waits longer, and who less long."""
+    if base is None or run.result is None:
+        return ""
+    rows = [
+        [f"{one.what} {one.name}", f"{one.jobs:,}", _spread(one.difference)]
+        for one in changed_groups(base, run.result)
+    ]
+    if not rows:
+        return ""
+    heads = ["group", "jobs", "mean wait differs by"]
+    title = f"<h2>{escape(run.name)}: the {MOST} groups that change most</h2>"
+    return f"<div>{title}{table(heads, rows)}</div>"
+
+
+def rows_of_changes(runs: Runs) -> list[dict[str, Any]]:
+    """The same as numbers, the machine as it is first; seconds."""
+    base = runs.attainable
+    if base is None:
+        return []
+    named = [("as it is", base), *((run.name, run.result) for run in runs.changes)]
+    return [row_of(name, runs.counts, base, one) for name, one in named if one is not None]

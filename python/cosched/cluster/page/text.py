@@ -41,7 +41,8 @@ figure { margin: 0; } svg { display: block; width: 100%; max-width: 46rem; heigh
   .pair { columns: 2; column-gap: 6mm; } .pair h2 { padding-top: 2.5mm; }
   .scroll { overflow: visible; }
   aside ul { columns: 2; } svg { max-width: 135mm; margin: auto; } h2 { break-after: avoid; }
-  tr, figure { break-inside: avoid; }
+  tr, figure { break-inside: avoid; } .gains tbody tr:nth-child(n+4) { display: none; }
+  .beside, .fit { display: none; }
 }
 """
 

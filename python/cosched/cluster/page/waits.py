@@ -48,7 +48,7 @@ def longest(runs: Runs) -> str:
     who = [name for name in ("user", "partition") if name in instance.known]
     before = bool((instance.column("eligible") > instance.column("submit")).any())
     heads = ["job", *who, units(instance), "could start", "waited",
-             *(["blocked before"] if before else []), *(["under EASY"] if under else []),
+             *(["blocked before"] if before else []), *([f"under {runs.counts}"] if under else []),
              "(why)"]  # fmt: skip
     rows = []
     for job in jobs.tolist():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,27 @@ _FORMS = (
 )
 #: Between two changes; lists of nodes have commas too.
 _AND = re.compile(r",(?=\s*(?:nodes(?:\.[^=,]+)?|partition\.[^=]+\.(?:max_time|priority|nodes))=)")
+
+
+class Changes(NamedTuple):
+    """Changes that a storey above adds: before those of this file, in one row with them.
+
+    `begins` says where one begins, as a part of a regular expression; `applies` whether a key is
+    one of them; `change(instance, key, value)` gives the changed instance, and what is to be said.
+    """
+
+    begins: str
+    applies: Callable[[Instance, str], bool]
+    change: Callable[[Instance, str, str], tuple[Instance, str]]
+    forms: str
+
+
+_MORE: list[Changes] = []
+
+
+def add_changes(more: Changes) -> None:
+    """Of a storey above; asked before those here."""
+    _MORE.append(more)
 
 
 def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
@@ -50,21 +71,41 @@ def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
     """
     if not isinstance(change, str):
         raise InvalidInstance(f"what-if {shorten(change)}: expected a text such as {_FORMS}")
-    found, said = instance, []
+    found, said = instance, list[str]()
     try:
-        for one in _AND.split(change):
-            found, remark = _what_if(found, *one.strip().partition("="))
+        for one in sorted(_parts(change), key=lambda part: not _added(instance, part)):
+            key, equals, value = one.partition("=")
+            more = _added(instance, one)
+            if more is None:
+                found, remark = _what_if(found, key, equals, value)
+            elif not equals or not value:
+                raise InvalidInstance(f"{shorten(one)}: expected KEY=VALUE")
+            else:
+                found, remark = more.change(found, key, value)
             said.append(remark)
     except InvalidInstance as error:
         raise InvalidInstance(f"what-if {shorten(change)}: {error}") from None
     return found, "; ".join(filter(None, said))
 
 
+def _parts(change: str) -> list[str]:
+    """Single changes of one row."""
+    begins = "|".join(more.begins for more in _MORE)
+    further = re.compile(rf",(?=\s*(?:{begins})=)") if begins else _AND
+    parts = (part for one in _AND.split(change) for part in further.split(one))
+    return [part.strip() for part in parts]
+
+
+def _added(instance: Instance, part: str) -> Changes | None:
+    key = part.partition("=")[0]
+    return next((more for more in _MORE if more.applies(instance, key)), None)
+
+
 def _what_if(instance: Instance, key: str, equals: str, value: str) -> tuple[Instance, str]:
     nodes = re.fullmatch(r"nodes(?:\.(.+))?", key)
     part = re.fullmatch(r"partition\.(.+)\.(max_time|priority|nodes)", key)
     if not equals or not value or not (nodes or part):
-        raise InvalidInstance(f"expected {_FORMS}")
+        raise InvalidInstance("; ".join([f"expected {_FORMS}", *(more.forms for more in _MORE)]))
     machine = instance.machine
     if machine is None:
         if key != "nodes":
@@ -74,6 +115,11 @@ def _what_if(instance: Instance, key: str, equals: str, value: str) -> tuple[Ins
         machine = with_nodes(machine, nodes[1], value)
     elif part:
         machine = with_partition(machine, part[1], part[2], value)
+    return on_machine(instance, machine)
+
+
+def on_machine(instance: Instance, machine: Machine) -> tuple[Instance, str]:
+    """The same jobs on another machine, and what became of those longer than its limits."""
     return _cut(_on(instance, machine, machine.cores), instance)
 
 

@@ -36,18 +36,8 @@ def by(result: Any, what: str) -> pd.DataFrame:
         raise InvalidInstance(f"by {shorten(what)}: expected {', '.join(GROUPS)}")
     if what == "resource":
         return by_resource(instance, result.outcome["start"], result.outcome["end"])
-    if what == "size":
-        powers = np.ceil(np.log2(instance.column("tasks"))).astype(int)
-        keys = powers
-    elif what == "gpu" and "gpus" in instance.known:
-        keys = np.where(instance.column("gpus") > 0, "with", "without")
-    elif what == "efficiency" and "cpu_efficiency" in instance.known:
-        part = instance.column("cpu_efficiency")
-        place = np.searchsorted(_EFFICIENCIES, part, side="right")
-        keys = np.where(np.isnan(part), len(_EFFICIENCIES) + 1, place)
-    elif what in instance.known:
-        keys = instance.column(what)
-    else:
+    keys = keys_of(instance, what)
+    if keys is None:
         raise InvalidInstance(f"by {what}: the log does not say it")
     work = instance.column("runtime") * instance.column("cpu") * instance.column("tasks") / 3600
     frame = pd.DataFrame(
@@ -66,10 +56,23 @@ def by(result: Any, what: str) -> pd.DataFrame:
         }
     ).reset_index()
     if what == "size":
-        table["size"] = [_range(power) for power in table["size"]]
+        table["size"] = [range_of(power) for power in table["size"]]
     if what == "efficiency":
         table["efficiency"] = [_OF_CORES[place] for place in table["efficiency"]]
     return table
+
+
+def keys_of(instance: Any, what: str) -> np.ndarray | None:
+    """The group of each job; of sizes and efficiencies its number. None: the log does not say."""
+    if what == "size":
+        return np.ceil(np.log2(instance.column("tasks"))).astype(int)
+    if what == "gpu" and "gpus" in instance.known:
+        return np.where(instance.column("gpus") > 0, "with", "without")
+    if what == "efficiency" and "cpu_efficiency" in instance.known:
+        part = instance.column("cpu_efficiency")
+        place = np.searchsorted(_EFFICIENCIES, part, side="right")
+        return np.where(np.isnan(part), len(_EFFICIENCIES) + 1, place)
+    return instance.column(what) if what in instance.known else None
 
 
 def _whole(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:
@@ -90,7 +93,7 @@ def _whole(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:
     return pd.concat([frame[~several], one[frame.columns]], ignore_index=True)
 
 
-def _range(power: int) -> str:
+def range_of(power: int) -> str:
     """Numbers of tasks with this logarithm, rounded up."""
     low, high = 2 ** (power - 1) + 1, 2**power
     return str(high) if power <= 0 or low >= high else f"{low}-{high}"

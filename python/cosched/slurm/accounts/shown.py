@@ -47,6 +47,12 @@ _SPELLED = {
 _LARGEST = 0x7FFFFFFF  # shares: of the parent
 
 
+def spelled(key: str) -> str | None:
+    """A column as sacctmgr shows it, of its name in any case; None: there is none that counts."""
+    name = _SPELLED.get(key.lower())
+    return None if name in _PASSED_OVER and name != "FairShare" else _NAMES.get(name or "", name)
+
+
 @dataclass(frozen=True)
 class Shown:
     """What the commands said.

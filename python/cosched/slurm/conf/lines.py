@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -34,6 +34,16 @@ class Line:
         """The kind of a line with several keys, or empty."""
         first = next(iter(self.keys))
         return first if first in _RECORDS else ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a machine was read from, so that it can be read again with another line."""
+
+    path: str
+    lines: tuple[Line, ...]
+    version: str | None
+    gpu_types: Mapping[str, str]
 
 
 def read_lines(path: str | PathLike[str], depth: int = 0) -> list[Line]:

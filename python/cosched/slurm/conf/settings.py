@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from cosched.cluster.machine.host_lists import Spans
 from cosched.slurm.accounts.shown import Shown
 from cosched.slurm.conf.keys import effect_of
+from cosched.slurm.conf.lines import Source
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ class SlurmSettings:
         The same unless the accounts are known.
     notes : tuple of str
         What was not understood, once each.
+    source : Source, optional
+        The lines that say all this.
+    reserved : tuple of (int, int, str)
+        Maintenance that was not in the file: begin, end (s on the jobs' time base), nodes.
 
     Examples
     --------
@@ -97,6 +102,8 @@ class SlurmSettings:
     refused: tuple[str, ...] = ()
     of_accounts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    source: Source | None = field(default=None, repr=False, compare=False)
+    reserved: tuple[tuple[int, int, str], ...] = ()
 
     @property
     def left_out(self) -> tuple[str, ...]:

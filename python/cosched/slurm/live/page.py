@@ -69,7 +69,7 @@ def page(frame: pd.DataFrame) -> str:
     frame : pandas.DataFrame
         What :func:`when` gave.
     """
-    rows = frame.sort_values(["p50", "p95"], kind="stable").to_dict("records")
+    rows: list[Any] = frame.sort_values(["p50", "p95"], kind="stable").to_dict("records")
     axis = _Axis([row["p95"] for row in rows])
     body = "".join(_row(row, axis) for row in rows)
     head = (

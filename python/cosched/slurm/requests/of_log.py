@@ -153,7 +153,12 @@ def requests_of_log(
             job |= form.with_gpus(job, int(of_each[row]), types[row])
         if job:
             jobs[row] = job
-    return form.together(jobs, **accounts), notes + form.notes() + left + said
+    reserved = tuple(
+        (0.0, begin, end, list(form.nodes(nodes, "reservation")), True, nodes.upper() == "ALL")
+        for begin, end, nodes in settings.reserved
+    )
+    together = form.together(jobs, reservations=reserved, **accounts)
+    return together, notes + form.notes() + left + said
 
 
 class _LogForm(CoreForm):

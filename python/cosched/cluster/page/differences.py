@@ -1,0 +1,110 @@
+"""A changed cluster beside the one that is: on common clocks, so that luck cancels out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.result import Result
+from cosched.cluster.result.groups import keys_of, range_of
+
+_GROUPS = ("partition", "account", "user", "size", "gpu")
+#: Groups of fewer jobs say little.
+_FEWEST = 5
+#: Groups that are shown: those that change most.
+MOST = 10
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A number over the draws: its mean, and what 90% of the draws lie between."""
+
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Spread:
+        return cls(float(values.mean()), *np.percentile(values, [5, 95]).tolist())
+
+    @property
+    def noise(self) -> bool:
+        """Whether it may as well be nothing: zero lies inside."""
+        return self.low <= 0 <= self.high
+
+
+@dataclass(frozen=True)
+class GroupChange:
+    """How much longer a group of jobs waits (s)."""
+
+    what: str
+    name: str
+    jobs: int
+    difference: Spread
+
+
+def waits(result: Result) -> np.ndarray:
+    """Seconds that each measured job waits in each draw, a row a draw; one row without draws."""
+    instance = result.instance
+    starts = result.outcome["start"][None] if result.draws is None else result.draws.starts
+    return np.asarray(starts)[:, instance.measured] - instance.column("eligible")[instance.measured]
+
+
+def mean_waits(result: Result) -> np.ndarray:
+    """Of each draw (s)."""
+    return waits(result).mean(axis=1)
+
+
+def row_of(what: str, policy: str, base: Result, other: Result) -> dict[str, Any]:
+    """A row of the audit's JSON; seconds."""
+    own = waits(other)
+    mean, p95 = Spread.of(own.mean(axis=1)), Spread.of(np.percentile(own, 95, axis=1))
+    difference = Spread.of(_paired(own.mean(axis=1), mean_waits(base)))
+    return {
+        "what_if": what,
+        "policy": policy,
+        "mean_wait": mean.mean,
+        "p95_wait": p95.mean,
+        "mean_wait_p05": mean.low,
+        "mean_wait_p95": mean.high,
+        "difference": difference.mean,
+        "difference_p05": difference.low,
+        "difference_p95": difference.high,
+        "noise": difference.noise,
+    }
+
+
+def _paired(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Draw by draw, as far as both have them: they have the same clocks."""
+    count = min(len(one), len(other))
+    return one[:count] - other[:count]
+
+
+def changed_groups(base: Result, other: Result) -> list[GroupChange]:
+    """The groups whose jobs gain or lose most, the largest difference first."""
+    every = (change for what in _GROUPS for change in _of(what, base, other))
+    found = [one for one in every if one.difference != Spread(0.0, 0.0, 0.0)]
+    found.sort(key=lambda change: (-abs(change.difference.mean), change.what, change.name))
+    return found[:MOST]
+
+
+def _of(what: str, base: Result, other: Result) -> Iterator[GroupChange]:
+    before, after = _keys(base.instance, what), _keys(other.instance, what)
+    if before is None or after is None or len(set(before.tolist())) < 2:
+        return
+    old, new = waits(base), waits(other)
+    for key in dict.fromkeys(after.tolist()):
+        ours, theirs = after == key, before == key
+        if ours.sum() >= _FEWEST and theirs.any():
+            means = new[:, ours].mean(axis=1), old[:, theirs].mean(axis=1)
+            name = range_of(key) if what == "size" else str(key)
+            yield GroupChange(what, name, int(ours.sum()), Spread.of(_paired(*means)))
+
+
+def _keys(instance: Instance, what: str) -> np.ndarray | None:
+    keys = keys_of(instance, what)
+    return None if keys is None else np.asarray(keys)[instance.measured]

@@ -1,0 +1,1 @@
+"""What if: a line of slurm.conf, a QOS, an account, a reservation were another."""

@@ -1,0 +1,241 @@
+"""What if a line of the cluster's Slurm were another: as if the file had been edited by hand."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.cluster.page.what_if import what_if
+from cosched.slurm.conf.lines import parse_lines
+from cosched.slurm.whatif.changes import differences
+
+CONF = """ClusterName=c
+SlurmctldHost=h
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageEnforce=limits
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+DefMemPerCPU=1000
+PriorityType=priority/multifactor
+PriorityWeightAge=1000
+PriorityWeightPartition=500
+PriorityWeightFairshare=2000
+PriorityWeightQOS=100
+SchedulerParameters=bf_interval=30,bf_window=1440
+NodeName=n[1-8] CPUs=4 RealMemory=8000
+PartitionName=main Nodes=ALL Default=YES MaxTime=1-0
+PartitionName=fast Nodes=n[1-2] MaxTime=4:00:00 PriorityJobFactor=10
+"""
+ACCOUNTS = """Account|User|ParentName|Share|MaxJobs
+root||||
+phys||root|10|
+phys|ada||1|
+chem||root|30|
+chem|bob||1|
+Name|Priority|MaxTRESPU
+normal|0|
+high|100|
+"""
+JOBS = 120
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("site")
+    (path / "slurm.conf").write_text(CONF)
+    (path / "accounts.txt").write_text(ACCOUNTS)
+    return path
+
+
+def machine_of(folder, conf="slurm.conf", accounts="accounts.txt"):
+    return cs.cluster.Machine.read(folder / conf, slurm_version="22.05", accounts=folder / accounts)
+
+
+def table():
+    random = np.random.default_rng(7)
+    runtime = random.integers(60, 9000, JOBS).astype(float)
+    users = random.choice(["ada", "bob"], JOBS)
+    return {
+        "submit": np.sort(random.integers(0, 20_000, JOBS)).astype(float),
+        "tasks": random.integers(1, 9, JOBS), "cpu": np.ones(JOBS), "memory": np.ones(JOBS),
+        "runtime": runtime, "estimate": runtime + 600, "user": users,
+        "account": np.where(users == "ada", "phys", "chem"),
+        "qos": random.choice(["normal", "high"], JOBS),
+        "partition": random.choice(["main", "fast"], JOBS, p=[0.8, 0.2]),
+    }  # fmt: skip
+
+
+def jobs(machine, **columns):
+    return cs.cluster.Instance(table() | columns, nodes=machine.cores, machine=machine)
+
+
+#: A change, and what a hand would edit: in which file, what, and what stands there then.
+EDITS = [
+    ("PriorityWeightAge=90000", "slurm.conf", "PriorityWeightAge=1000", "PriorityWeightAge=90000"),
+    ("PriorityWeightPartition=0", "slurm.conf", "Partition=500", "Partition=0"),
+    ("PriorityWeightFairshare=0", "slurm.conf", "Fairshare=2000", "Fairshare=0"),
+    ("PriorityWeightQOS=90000", "slurm.conf", "PriorityWeightQOS=100", "PriorityWeightQOS=90000"),
+    ("PriorityMaxAge=1:00:00", "slurm.conf", "ClusterName=c", "PriorityMaxAge=1:00:00"),
+    ("PriorityFavorSmall=YES", "slurm.conf", "ClusterName=c", "PriorityFavorSmall=YES"),
+    ("PriorityDecayHalfLife=60", "slurm.conf", "ClusterName=c", "PriorityDecayHalfLife=60"),
+    ("KillWait=300", "slurm.conf", "ClusterName=c", "KillWait=300"),
+    ("DefMemPerCPU=4000", "slurm.conf", "DefMemPerCPU=1000", "DefMemPerCPU=4000"),
+    ("bf_interval=900", "slurm.conf", "bf_interval=30", "bf_interval=900"),
+    ("bf_window=10", "slurm.conf", "bf_window=1440", "bf_window=10"),
+    ("bf_max_job_test=1", "slurm.conf", "bf_window=1440", "bf_window=1440,bf_max_job_test=1"),
+    ("bf_max_job_user=1", "slurm.conf", "bf_window=1440", "bf_window=1440,bf_max_job_user=1"),
+    ("default_queue_depth=1,bf_interval=600", "slurm.conf", "bf_interval=30",
+     "default_queue_depth=1,bf_interval=600"),
+    ("defer=yes", "slurm.conf", "bf_window=1440", "bf_window=1440,defer"),
+    ("partition.fast.Nodes=n[3-8]", "slurm.conf", "Nodes=n[1-2]", "Nodes=n[3-8]"),
+    ("partition.fast.PriorityTier=9", "slurm.conf", "JobFactor=10", "JobFactor=10 PriorityTier=9"),
+    ("partition.main.OverSubscribe=EXCLUSIVE", "slurm.conf", "MaxTime=1-0",
+     "MaxTime=1-0 OverSubscribe=EXCLUSIVE"),
+    ("qos.high.MaxTRESPU=cpu=8", "accounts.txt", "high|100|", "high|100|cpu=8"),
+    ("qos.normal.Priority=100,qos.high.Priority=0", "accounts.txt",
+     "normal|0|\nhigh|100|", "normal|100|\nhigh|0|"),
+    ("account.phys.Fairshare=200", "accounts.txt", "phys||root|10|", "phys||root|200|"),
+    ("account.chem.MaxJobs=2", "accounts.txt", "chem||root|30|", "chem||root|30|2"),
+]  # fmt: skip
+
+
+def starts(instance):
+    return cs.cluster.solve(instance, "slurm-backfill", seed=4, draws=2).draws.starts
+
+
+@pytest.fixture(scope="module")
+def as_it_is(folder):
+    return starts(jobs(machine_of(folder)))
+
+
+#: Of these, starts have to differ from those of the machine as it is: the cases see something.
+SEEN = 16
+
+
+def test_a_change_is_what_a_hand_edited_file_gives(folder, as_it_is):
+    seen = 0
+    for change, file, old, new in EDITS:
+        text = (folder / file).read_text()
+        assert old in text, change
+        edited = f"edited-{file}"
+        (folder / edited).write_text(text.replace(old, new))
+        names = {"conf": edited} if file == "slurm.conf" else {"accounts": edited}
+        by_hand = starts(jobs(machine_of(folder, **names)))
+        by_change = starts(what_if(jobs(machine_of(folder)), change)[0])
+        np.testing.assert_array_equal(by_change, by_hand, err_msg=change)
+        seen += not np.array_equal(by_change, as_it_is)
+    assert seen >= SEEN
+
+
+def test_a_whole_file_and_what_differs(folder):
+    (folder / "new.conf").write_text(
+        CONF.replace("WeightAge=1000", "WeightAge=5").replace("KillWait=30\n", "")
+    )
+    changed, said = what_if(jobs(machine_of(folder)), f"slurm.conf={folder / 'new.conf'}")
+    assert said == "differs in PriorityWeightAge 1000 -> 5"
+    by_line = what_if(jobs(machine_of(folder)), "PriorityWeightAge=5")[0]
+    np.testing.assert_array_equal(starts(changed), starts(by_line))
+    one = parse_lines("A=1\nPartitionName=p Nodes=a MaxTime=1\n", "x")
+    other = parse_lines("B=2\nPartitionName=p Nodes=b\n", "y")
+    assert differences(one, other) == [
+        "A 1 -> (not set)", "p.Nodes a -> b", "p.MaxTime 1 -> (not set)", "B (not set) -> 2",
+    ]  # fmt: skip
+
+
+def test_a_reservation_keeps_its_nodes(folder):
+    changed, _ = what_if(jobs(machine_of(folder)), "reservation=5000/2h/ALL")
+    found = cs.cluster.solve(changed, "slurm-backfill", seed=4)
+    start, end = found.outcome["start"], found.outcome["end"]
+    assert not ((start < 5000 + 7200) & (end > 5001)).any()
+    assert (start < 5000).any()
+
+
+def test_fewer_jobs_of_a_user(folder):
+    instance = jobs(machine_of(folder))
+    changed, said = what_if(instance, "users.ada=-50%")
+    before = int((instance.column("user") == "ada").sum())
+    after = int((changed.column("user") == "ada").sum())
+    assert after == before - round(0.5 * before)
+    assert len(changed) == len(instance) - (before - after)
+    assert said == f"{before - after} jobs of ada are left out"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("PriorityWeightAeg=3", "near: PriorityWeightAge"),
+        ("bf_intervall=3", "near: bf_interval"),
+        ("partition.fats.MaxTime=3", "near: fast"),
+        ("partition.fast.MaxTimes=3", "near: maxtime"),
+        ("qos.hihg.Priority=3", "near: high"),
+        ("account.phy.Fairshare=3", "near: phys"),
+        ("qos.high.Colour=3", "Colour"),
+        ("users.eve=-50%", "unknown user 'eve'"),
+        ("users.ada=50%", "as -50%"),
+        ("users.ada=-500%", "as -50%"),
+        ("reservation=5000/2h", "BEGIN/DURATION/NODES"),
+        ("reservation=5000/0h/ALL", "duration"),
+        ("reservation=2026-12-01T08:00/2h/ALL", "no dates"),
+        ("slurm.conf=new.txt", ".conf"),
+        ("defer=maybe", "yes or no"),
+        ("PriorityWeightAge=", "KEY=VALUE"),
+        ("PriorityWeightAge=many", "whole number"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_near_names(folder, change, said):
+    with pytest.raises(cs.InvalidInstance, match=re.escape(said)) as caught:
+        what_if(jobs(machine_of(folder)), change)
+    assert str(caught.value).startswith(f"what-if {change!r}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_audit_says_the_fit_first_and_writes_numbers(folder, tmp_path):
+    machine = machine_of(folder)
+    ran = cs.cluster.solve(jobs(machine), "slurm-backfill", seed=0)
+    logged = jobs(machine, wait=ran.waits)
+    page, numbers = tmp_path / "audit.html", tmp_path / "audit.json"
+    changes = ["nodes=+4", "PriorityWeightAge=1001"]
+    cs.cluster.audit(logged, page, what_if=changes, draws=4, json=numbers)
+    found = json.loads(numbers.read_text())
+    assert found["fit"]["within_five"] > 0.8
+    assert {row["partition"] for row in found["fit"]["partitions"]} == {"main", "fast"}
+    as_is, more, hardly = found["rows"]
+    assert [as_is["what_if"], more["what_if"], hardly["what_if"]] == ["as it is", *changes]
+    assert {row["policy"] for row in found["rows"]} == {"slurm-backfill"}
+    assert more["difference_p95"] < 0
+    assert not more["noise"]
+    assert hardly["noise"]
+    assert more["mean_wait"] - as_is["mean_wait"] == pytest.approx(more["difference"])
+    text = page.read_text()
+    assert text.index("The twin of this Slurm starts") < text.index("Load, queue and waits")
+    assert ">none<" in text
+    assert "nodes=+4: the 10 groups that change most" in text
+
+
+def test_a_log_of_another_cluster_is_not_asked_what_if(folder, tmp_path):
+    machine = machine_of(folder)
+    random = np.random.default_rng(1)
+    logged = jobs(machine, wait=random.uniform(0, 50_000, JOBS))
+    numbers = tmp_path / "audit.json"
+    page = tmp_path / "audit.html"
+    cs.cluster.audit(logged, page, what_if=["nodes=+4"], draws=2, json=numbers)
+    found = json.loads(numbers.read_text())
+    assert found["fit"]["within_five"] < 0.5
+    assert {row["policy"] for row in found["rows"]} == {"EASY"}
+    assert "would be about another cluster" in page.read_text()
+
+
+def test_the_command_line(folder, tmp_path, capsys):
+    csv = tmp_path / "log.csv"
+    pd.DataFrame(table()).to_csv(csv, index=False)
+    command = ["audit", str(csv), "--machine", str(folder / "slurm.conf"), "--draws", "2",
+               "--accounts", str(folder / "accounts.txt"), "-o", str(tmp_path / "a.html"),
+               "--what-if", "bf_interval=60", "--json", str(tmp_path / "a.json")]  # fmt: skip
+    assert main(command) == 0
+    assert json.loads((tmp_path / "a.json").read_text())["rows"][1]["what_if"] == "bf_interval=60"
+    assert main([*command[:-2], "--what-if", "bf_intervall=60"]) == 2
+    assert "near: bf_interval" in capsys.readouterr().err
