@@ -354,6 +354,8 @@ def test_page_and_mail(found, page_of_all, tmp_path):
     assert not any(name in mail for name in others)
     with pytest.raises(cs.InvalidInstance, match="the log has no job of this user"):
         found.write(tmp_path / "none.html", "zoe")
+    with pytest.raises(cs.InvalidInstance, match="jobs are not told apart by user"):
+        cs.cluster.rightsize(found.instance, 0.05, by="name").mail(user)
     with pytest.raises(cs.InvalidInstance, match=r"none\.txt"):
         found.write(tmp_path / "none.txt")
     assert not (tmp_path / "none.html").exists()

@@ -54,10 +54,6 @@ def rightsize(
         ``account, partition, cores, group, qos``. Default: the first five, as far as the log has
         them.
 
-    Returns
-    -------
-    RightSize
-
     Raises
     ------
     InvalidInstance
@@ -137,7 +133,7 @@ class RightSize:
         return advice_table(self.advisor, self._found)
 
     def apply(self, inst: Instance, users: Iterable[str] | None = None) -> Instance:
-        """Jobs that ask for what is advised; those without advice as they are.
+        """Jobs with the advised ``estimate`` and ``memory_gb``; those without advice as they are.
 
         Parameters
         ----------
@@ -145,11 +141,6 @@ class RightSize:
             The log, or other jobs with its columns.
         users : iterable of str, optional
             Who follows the advice; None: all.
-
-        Returns
-        -------
-        Instance
-            With other ``estimate`` and ``memory_gb``.
 
         Raises
         ------
@@ -285,7 +276,6 @@ class RightSize:
 
         Parameters
         ----------
-        path : str or path-like
         user : str, optional
             Whose jobs it is about; None: all.
         time_limit : float or None
@@ -304,9 +294,9 @@ class RightSize:
 
     def _users(self, user: str | None) -> list[str]:
         """The ten who leave most unused."""
-        if "user" not in self.instance.known:
+        if "user" not in self.use.names:
             if user is not None:
-                raise InvalidInstance("user: the log does not say them")
+                raise InvalidInstance("user: jobs are not told apart by user (by), or by the log")
             return []
         import pandas as pd
 
