@@ -13,30 +13,12 @@ import numpy as np
 from cosched.cluster.machine.host_lists import MOST_HOSTS, Spans, hosts, natural, spans_of
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.conf.keys import NOTED, noted
-from cosched.slurm.conf.lines import Line, seconds_of_limit, words
+from cosched.slurm.conf.keys import NODE_KEYS, NOTED, PARTITION_KEYS, noted
+from cosched.slurm.conf.lines import Line, seconds_of_limit
 from cosched.slurm.conf.parameters import default_memory, number, preempt_mode
 from cosched.slurm.conf.reader import Reader
 from cosched.slurm.conf.settings import SlurmSettings
 
-NODE_KEYS = words(
-    """
-    nodename nodehostname nodeaddr port state cpus sockets socketsperboard boards corespersocket
-    threadspercore realmemory tmpdisk weight feature features gres reason procs bcastaddr
-    corespeccount cpuspeclist memspeclimit
-    """
-)
-PARTITION_KEYS = words(
-    """
-    partitionname nodes default maxtime defaulttime state prioritytier priorityjobfactor
-    priority oversubscribe shared hidden rootonly allowgroups allowaccounts allowqos
-    denyaccounts denyqos defmempercpu defmempernode maxmempercpu maxmempernode gracetime
-    minnodes maxnodes disablerootjobs reqresv lln allocnodes alternate exclusiveuser
-    exclusivetopo tresbillingweights cpubind resumetimeout suspendtimeout suspendtime
-    powerdownonidle qos preemptmode overtimelimit selecttypeparameters maxcpuspernode
-    maxcpuspersocket defcpupergpu defmempergpu jobdefaults
-    """
-)
 #: Of what a node has (its memory in MB): more is no number of a node.
 _MOST = 2**40
 #: As the core holds it; Slurm has 65,533.
