@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from cosched import io
 from cosched.core import Result, Schedule
 from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
@@ -188,40 +189,16 @@ def _head(plan: Plan, codes: Codes, size: _Size, name: str, job: Job) -> Iterato
 
 def _functions(*, in_order: bool) -> Iterator[str]:
     """Of bash; where tasks have an order, with what starts those whose predecessors completed."""
-    for line in _FUNCTIONS:
+    for line in _FUNCTIONS.splitlines():
         yield line.replace(_ENDED, f"{_ENDED} && over[$k]=1") if in_order else line
-    yield from _MAY_START if in_order else ()
+    yield from (_OF_ORDER + _MAY_START).splitlines() if in_order else ()
 
 
+#: Of bash; the last one is for tasks with an order.
+_FUNCTIONS, _OF_ORDER, _MAY_START = io.read_text(Path(__file__).with_suffix(".sh")).partition(
+    "# Whether those"
+)
 _ENDED = 'wait "${pid[$k]}"'
-_FUNCTIONS = (
-    "failed=0",
-    "declare -A ended pid over",
-    '[ ! -e "$DONE" ] || while read -r k; do over[$k]=1; done < "$DONE"',
-    "# Waits for tasks by their numbers; counts those that failed.",
-    "wait_for() {",
-    "  local k",
-    '  for k in "$@"; do',
-    '    [ -z "${ended[$k]}" ] && [ -n "${pid[$k]}" ] || continue',
-    "    ended[$k]=1",
-    f'    {_ENDED} || {{ echo "task $k failed ($?)" >&2; failed=$((failed + 1)); }}',
-    "  done",
-    "}",
-    'wait_all() { wait_for "${!pid[@]}"; }',
-    "# Remembers that a task has completed, and ends as it did.",
-    'and_done() { local code=$?; [ $code != 0 ] || echo "$1" >> "$DONE"; exit $code; }',
-)
-_MAY_START = (
-    "# Whether those that a task comes after have completed; else it is left out.",
-    "may_start() {",
-    "  local k task=$1",
-    '  for k in "${@:2}"; do',
-    '    [ -z "${over[$k]}" ] || continue',
-    '    echo "task $task is left out: task $k has not completed" >&2',
-    "    return 1",
-    "  done",
-    "}",
-)
 _TAIL = (
     "",
     '[ $failed != 0 ] || rm -f -- "$DONE"',

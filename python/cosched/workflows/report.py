@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from html import escape
 from io import StringIO
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cosched import io, plot
@@ -16,15 +17,7 @@ from cosched.workflows.course import Course
 if TYPE_CHECKING:
     import pandas as pd
 
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem;
-  color: #222; background: #fff; }
-table { border-collapse: collapse; } td, th { padding: .15rem .8rem; text-align: right; }
-td:first-child, th:first-child { text-align: left; } tbody tr:nth-child(odd) { background: #8881; }
-.lead { font-size: 1.15rem; } .small { color: #777; font-size: .85rem; }
-svg { max-width: 100%; height: auto; background: #fff; } .wide { overflow-x: auto; }
-@media (prefers-color-scheme: dark) { body { color: #ddd; background: #181818; } }
-"""
+_STYLE = "\n" + io.read_text(Path(__file__).with_suffix(".css"))
 
 
 def execution_of(

@@ -4,47 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cosched import io
 from cosched.cluster.files.dates import later
 from cosched.cluster.instance import Instance
 
 #: Longer cells are broken.
 _LONGEST_WORD = 18
 #: One sheet for the screen, light and dark, a phone, and two pages of A4.
-STYLE = """
-:root { color-scheme: light dark; --line: #8886; --soft: #8881; }
-body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem auto; max-width: 62rem;
-  padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin: 0; } h2 { font-size: 1.1rem; margin: 1.6rem 0 .4rem; }
-p { margin: .4rem 0; } .lead { font-size: 1.2rem; } .small, aside { font-size: 13px; }
-aside { border: 1px solid var(--line); background: var(--soft); padding: .3rem 1rem; }
-aside h2 { margin: .3rem 0; } aside ul { margin: .3rem 0; padding-left: 1.1rem; }
-.pair { columns: 2 26rem; column-gap: 2rem; } .pair div { break-inside: avoid; }
-.pair h2 { margin-top: 0; padding-top: 1.6rem; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 13px; width: 100%; }
-th, td { padding: .15rem .5rem; text-align: right; border-bottom: 1px solid var(--line);
-  vertical-align: top; }
-td { white-space: nowrap; }
-td.words, td.long { white-space: normal; overflow-wrap: anywhere; }
-th { vertical-align: bottom; } th:first-child, td:first-child, .words { text-align: left; }
-.counts { background: var(--soft); font-weight: 600; }
-figure { margin: 0; } svg { display: block; width: 100%; max-width: 46rem; height: auto; }
-@media print {
-  @page { size: A4; margin: 12mm; }
-  :root { color-scheme: light; }
-  body { font-size: 8.5pt; line-height: 1.25; margin: 0; padding: 0; max-width: none; }
-  h1 { font-size: 13pt; } h2 { font-size: 9.5pt; margin: 2.5mm 0 1mm; } .lead { font-size: 10pt; }
-  .small, aside, table { font-size: 7.5pt; } th, td { padding: .1mm 1.2mm; }
-  .pair { columns: 2; column-gap: 6mm; } .pair h2 { padding-top: 2.5mm; }
-  .scroll { overflow: visible; }
-  aside ul { columns: 2; } svg { max-width: 135mm; margin: auto; } h2 { break-after: avoid; }
-  tr, figure { break-inside: avoid; } .gains tbody tr:nth-child(n+4) { display: none; }
-  .beside, .fit { display: none; }
-}
-"""
+STYLE = "\n" + io.read_text(Path(__file__).with_name("page.css"))
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, counts: int | None = None) -> str:

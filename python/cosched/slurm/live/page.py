@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cosched import io
 from cosched.cluster.page.text import STYLE, paragraph, span
 from cosched.version import installed_version
 
@@ -23,42 +25,9 @@ _TICKS = {
 }
 _QUANTILES = {"p05": "0.05", "p25": "0.25", "p50": "0.5", "p75": "0.75", "p95": "0.95"}
 _NEXT = 3  # that the first sentence names
-_STYLE = """
-.bars td:nth-child(3) { width: 45%; min-width: 12rem; }
-.track { position: relative; height: 1.1rem; background: var(--soft); }
-.track i, .track b, .track u { position: absolute; top: .2rem; bottom: .2rem; }
-.track i { background: #7aa6d6; } .track b { background: #2f6db3; }
-.track u { width: 2px; background: currentColor; }
-.scale { position: relative; height: 1.1rem; font-weight: normal; }
-.scale span { position: absolute; transform: translateX(-50%); white-space: nowrap; }
-.scale span:last-child { transform: translateX(-100%); }
-.bars td, .bars th { text-align: left; } tr:target, tr.mine { background: #fc06; }
-input { font: inherit; padding: .2rem .4rem; width: 14rem; max-width: 100%; }
-@media (max-width: 40rem) {
-  .bars td:nth-child(4), .bars th:nth-child(4) { display: none; }
-  .scale span:nth-child(2), .scale span:nth-last-child(2) { display: none; }
-}
-"""
-_SCRIPT = """
-const field = document.querySelector('input'), rows = [...document.querySelectorAll('tbody tr')];
-const words = rows.map(row => row.innerText.toLowerCase());
-function look() {
-  const wanted = field.value.trim().toLowerCase();
-  rows.forEach((row, k) => {
-    row.hidden = wanted !== '' && !words[k].includes(wanted);
-    row.classList.toggle('mine', wanted !== '' && row.dataset.job === wanted);
-  });
-  document.querySelector('output').textContent =
-    `${rows.filter(row => !row.hidden).length} of ${rows.length} jobs`;
-}
-field.value = new URLSearchParams(location.search).get('job') ?? '';
-field.addEventListener('input', look);
-document.querySelectorAll('time').forEach(place => {
-  const date = new Date(1000 * Number(place.dateTime));
-  if (!isNaN(date)) place.textContent = date.toLocaleString();
-});
-look();
-"""
+_STYLE, _SCRIPT = (
+    "\n" + io.read_text(Path(__file__).with_suffix(suffix)) for suffix in (".css", ".js")
+)
 
 
 def page(frame: pd.DataFrame) -> str:
