@@ -54,7 +54,7 @@ COMMON: Meanings = {
 RETURNED = {
     "Result": "The schedule with its value, the bound beside it and what was measured.",
     "Bound": "A value that no schedule passes, and the method that proved it.",
-    "Schedule": "What runs where and when; ``validate()`` checks it.",
+    "Schedule": "What runs where and when, not yet checked: see ``validate()``.",
     "Instance": "Checked, and never changed.",
     "pd.DataFrame": "",
     "Axes": "Where it was drawn.",

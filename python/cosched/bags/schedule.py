@@ -80,13 +80,7 @@ class Schedule(core.Schedule):
         return self.unit
 
     def validate(self) -> None:
-        """Check every rule of the bag by code that no solver shares.
-
-        Raises
-        ------
-        InvalidSchedule
-            Names the first breach.
-        """
+        """Check every rule of the bag by code that no solver shares."""
         self.instance._core.validate(
             self.task_type, self.machine_type, self.machine, self.count, self.start, self.end
         )
@@ -206,16 +200,6 @@ class Schedule(core.Schedule):
         ----------
         data : mapping
             ``placements``: a mapping a run.
-
-        Returns
-        -------
-        Schedule
-            Not yet checked: see :meth:`validate`.
-
-        Raises
-        ------
-        InvalidSchedule
-            A key is missing or an entry is bad; the message names it.
         """
         rows = data.get("placements") if isinstance(data, Mapping) else None
         if not isinstance(rows, list):

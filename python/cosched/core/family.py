@@ -372,13 +372,6 @@ class Family:
     def register(self, name: str, function: Algorithm) -> None:
         """Add one's own algorithm; see :func:`cosched.register`.
 
-        Parameters
-        ----------
-        name : str
-            The public name. A registered name may be registered anew; a built-in one not.
-        function : callable
-            ``function(instance, *, seed, **options) -> Result or Schedule``.
-
         Raises
         ------
         ValueError

@@ -201,11 +201,6 @@ class Schedule:
             ``task, units, start, end`` (s), optionally ``kind`` and ``name``, which has to be the
             task's.
 
-        Returns
-        -------
-        Schedule
-            Not yet checked: see :meth:`validate`.
-
         Raises
         ------
         InvalidSchedule
@@ -256,11 +251,6 @@ class Schedule:
         ----------
         data : mapping
             ``placements``: a mapping a row.
-
-        Returns
-        -------
-        Schedule
-            Not yet checked: see :meth:`validate`.
 
         Raises
         ------

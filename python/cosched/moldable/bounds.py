@@ -22,7 +22,7 @@ EXACT_JOBS: int = _core.moldable.EXACT_JOBS
 
 
 def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> Bound:
-    """The greatest makespan that the dual approximation proves too short.
+    """The greatest makespan that the dual approximation proves too short (s).
 
     For any profiles. Release dates are relaxed there; the bound is then the
     better of that and of an area argument that respects them.
@@ -31,11 +31,6 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
     ----------
     tolerance : float
         Relative, of the bisection, > 0.
-
-    Returns
-    -------
-    Bound
-        Of the makespan (s).
 
     Examples
     --------
@@ -51,15 +46,10 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
 
 
 def area_bound(instance: Instance) -> Bound:
-    """max over r of r + (least work of the jobs released from r on) / m. Any profiles.
+    """max over r of r + (least work of the jobs released from r on) / m (s). Any profiles.
 
     Where jobs need resources, the least C for which counts exist whose work keeps within m C and
     whose needs x time within each capacity x C (a linear programme).
-
-    Returns
-    -------
-    Bound
-        Of the makespan (s).
 
     Examples
     --------
@@ -73,12 +63,7 @@ def area_bound(instance: Instance) -> Bound:
 
 
 def longest_bound(instance: Instance) -> Bound:
-    """max_i (r_i + min_q t_i(q)): no job is faster than its fastest. Any profiles.
-
-    Returns
-    -------
-    Bound
-        Of the makespan (s).
+    """max_i (r_i + min_q t_i(q)): no job is faster than its fastest (s). Any profiles.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from cosched.packs.instance import Instance
 
 
 def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
-    """Lower bound of the set-partitioning relaxation over packs, by column generation.
+    """Lower bound of the set-partitioning relaxation over packs, by column generation (s).
 
     Never below ``area`` and ``longest``. Beyond 300 tasks it starts with groups of alike
     tasks, between whose prices theirs are interpolated; beyond 1,200 it stays with them
@@ -19,11 +19,6 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     ----------
     time_limit : float, optional
         Seconds after which a weaker, still valid bound is returned.
-
-    Returns
-    -------
-    Bound
-        Seconds.
 
     Examples
     --------
@@ -38,12 +33,7 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
 
 
 def area_bound(instance: Instance) -> Bound:
-    """sum_i min_q q t_i(q) / p: no processor can do more work than there is.
-
-    Returns
-    -------
-    Bound
-        Seconds.
+    """sum_i min_q q t_i(q) / p: no processor can do more work than there is (s).
 
     Examples
     --------
@@ -57,12 +47,7 @@ def area_bound(instance: Instance) -> Bound:
 
 
 def longest_bound(instance: Instance) -> Bound:
-    """From the longest tasks: at most k of them share a pack.
-
-    Returns
-    -------
-    Bound
-        Seconds.
+    """From the longest tasks: at most k of them share a pack (s).
 
     Examples
     --------

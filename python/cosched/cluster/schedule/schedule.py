@@ -160,11 +160,6 @@ class Schedule(core.Schedule):
     def validate(self) -> None:
         """Check the rows: CPU, memory and GPUs of each node at each time, each job's work, counts.
 
-        Raises
-        ------
-        InvalidSchedule
-            Names the first breach.
-
         Notes
         -----
         The checker shares no code with simulator and policies. It is told everything while a
@@ -297,11 +292,6 @@ class Schedule(core.Schedule):
             What a resumed or moved job pays (s), >= 0. None: what the first of them pays here, so
             that all others have to pay the same.
 
-        Returns
-        -------
-        Schedule
-            Not yet checked: see :meth:`validate`.
-
         Raises
         ------
         InvalidSchedule
@@ -339,16 +329,6 @@ class Schedule(core.Schedule):
         ----------
         data : mapping
             ``placements, jobs, penalty, exclusive`` and optionally ``threshold``.
-
-        Returns
-        -------
-        Schedule
-            Not yet checked: see :meth:`validate`.
-
-        Raises
-        ------
-        InvalidSchedule
-            A key is missing or an entry is bad; the message names it.
         """
         plain = core.Schedule.from_dict(instance, data)
         try:

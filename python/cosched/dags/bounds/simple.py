@@ -9,12 +9,7 @@ from cosched.errors import SolverError
 
 
 def area_bound(instance: Instance) -> Bound:
-    """The least maximal load of a type over fractional allocations, paths ignored.
-
-    Returns
-    -------
-    Bound
-        Seconds.
+    """The least maximal load of a type over fractional allocations, paths ignored (s).
 
     Examples
     --------
@@ -28,12 +23,7 @@ def area_bound(instance: Instance) -> Bound:
 
 
 def critical_path_bound(instance: Instance) -> Bound:
-    """The longest path with every task on its fastest type.
-
-    Returns
-    -------
-    Bound
-        Seconds.
+    """The longest path with every task on its fastest type (s).
 
     Notes
     -----
