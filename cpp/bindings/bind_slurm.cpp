@@ -44,6 +44,16 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.checks = named["checks"].cast<std::vector<double>>();
   clocks.passes = named["passes"].cast<std::vector<std::pair<double, bool>>>();
   clocks.lengths = named["lengths"].cast<std::vector<double>>();
+  if (given.contains("epilogs")) clocks.epilogs = given["epilogs"].cast<std::vector<double>>();
+  if (given.contains("delays")) clocks.delays = given["delays"].cast<std::vector<double>>();
+  if (given.contains("slices"))
+    for (const auto& cycle : given["slices"]) {
+      clocks.slices.emplace_back();
+      for (const auto& slice : cycle) {
+        const auto [over, looked, resumes] = slice.cast<std::tuple<double, int, double>>();
+        clocks.slices.back().push_back({over, looked, resumes});
+      }
+    }
   if (given.contains("watched")) clocks.watched = given["watched"].cast<std::vector<int>>();
   return clocks;
 }

@@ -28,7 +28,8 @@ _BASE = {
     "JobAcctGatherType": "jobacct_gather/none", "MpiDefault": "none", "SwitchType": "switch/none",
     "AccountingStorageType": "accounting_storage/none", "SlurmdParameters": "config_overrides",
     "ReturnToService": "2", "SlurmdTimeout": "0", "InactiveLimit": "0", "MinJobAge": "2592000",
-    "MaxJobCount": "100000", "SchedulerType": "sched/backfill", "DebugFlags": "Backfill,Gang",
+    "MaxJobCount": "100000", "SchedulerType": "sched/backfill",
+    "DebugFlags": "Backfill,Gang,TraceJobs",
 }  # fmt: skip
 #: Plugins that since 24.11 are none by their absence.
 _GONE = ("TaskPlugin", "JobAcctGatherType", "SwitchType", "AccountingStorageType")

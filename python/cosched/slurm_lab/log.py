@@ -16,6 +16,14 @@ _SUBMITTED = re.compile(_TIME + r"_slurm_rpc_submit_batch_job: JobId=(\d+)")
 _MAIN = re.compile(_TIME + rf"sched: Allocate {_JOB} NodeList=(\S+) #CPUs=\d+ Partition=(\S+)")
 _BACKFILL = re.compile(_TIME + rf"sched/backfill: _start_job: Started {_JOB} in (\S+) on (\S+)")
 _CYCLE = re.compile(_TIME + r"sched/backfill: _attempt_backfill: beginning()")
+#: In the middle of a job, it tells of time slots.
+_YIELD = re.compile(
+    _TIME + r"sched/backfill: _attempt_backfill: yielding locks after testing (\d+)\("
+    r".* jobs( tested, .* time slots)?,.*\n(?:.*\n)*?"
+    + _TIME + r"sched/backfill: (_attempt_backfill: BACKFILL: system state changed)?"
+)  # fmt: skip
+_OVER = re.compile(_TIME + rf"TRACE_JOBS: deallocate_nodes: {_JOB}$", re.MULTILINE)
+_CLEAN = re.compile(_TIME + rf"TRACE_JOBS: cleanup_completing: {_JOB}$", re.MULTILINE)
 _TESTED = re.compile(_TIME + r"sched/backfill: _attempt_backfill: completed testing (\d+)\(")
 #: At a limit check, also where a GraceTime is over.
 _KILL = re.compile(
@@ -153,6 +161,11 @@ class RunLog:
             "bf_ends": [
                 [self.since(stamp), int(tested)] for stamp, tested in _TESTED.findall(self._log)
             ],
+            "bf_yields": [
+                [self.since(stamp), int(jobs) - bool(amid), None if over else self.since(again)]
+                for stamp, jobs, amid, again, over in _YIELD.findall(self._log)
+            ],
+            "ends": self._ends(rows),
             "main_passes": [
                 [self.since(stamp), "full" if kind == "full queue" else "default"]
                 for stamp, kind in _PASS.findall(self._scheduler_log)
@@ -167,6 +180,17 @@ class RunLog:
             "plans": self._plans(),
             "reasons": self._reasons(rows),
         }  # fmt: skip
+
+    def _ends(self, rows: Mapping[int, int | list[int]]) -> list[Any]:
+        """When each job was over, and when its nodes were free."""
+        times: list[dict[int, float]] = [
+            {int(real or job): self.since(stamp) for stamp, job, _, real in one.findall(self._log)}
+            for one in (_OVER, _CLEAN)
+        ]
+        return [
+            [over, times[1][number], rows[number]]
+            for number, over in times[0].items() if number in rows and number in times[1]
+        ]  # fmt: skip
 
     def _rows_of(self, shown: str) -> dict[int, int | list[int]]:
         """The job, or job and task, of each of Slurm's numbers."""

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "support/slurm_scenarios.hpp"
 
@@ -28,7 +29,7 @@ class Cycles {
                   std::move(reservations)),
         tables(scenario_, -60, {false, plans}),
         select_(scenario_, tables.allocations, 0),
-        cycle_(clocks, tables, select_) {
+        cycle(clocks, tables, select_) {
     const int nodes = scenario_.machine().nodes, first = scenario_.job(0).nodes;
     Choice choice = choice_from(0, first, nodes);
     if (scenario_.own_cores())
@@ -38,7 +39,7 @@ class Cycles {
     tables.start({0, 0}, choice, 0, Scheduler::main);
     for (int job = 1; job < static_cast<int>(scenario_.jobs().size()); ++job) tables.submit(job, 0);
   }
-  Nodes run(double time) { return cycle_.run(time); }
+  Nodes run(double time) { return cycle.run(time); }
   // The job runs, too, since second 0.
   void start(int job, int first, int last) {
     tables.start({job, 0}, choice_from(first, last, scenario_.machine().nodes), 0, Scheduler::main);
@@ -62,7 +63,9 @@ class Cycles {
 
  private:
   Select select_;
-  BackfillCycle cycle_;
+
+ public:
+  BackfillCycle cycle;
 };
 
 TEST(SlurmBackfillCycle, StartsWhatDelaysNobody) {
@@ -127,6 +130,63 @@ TEST(SlurmBackfillCycle, EndsAfterSoManySeconds) {
   Cycles cycles(plain_machine(8), std::vector<Job>(5, plain_job(0, 1, 600)), {{"bf_max_time", 3}});
   cycles.clocks.test_cost = 1;
   EXPECT_EQ(cycles.run(10), (Nodes{1, 2, 3}));
+}
+
+// Job 0 has three of four nodes until 300; the others want one each.
+TEST(SlurmBackfillCycle, NodesThatJobsLeaveWhileItRestsAreForNobodyUntilItEnds) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 1, 60), plain_job(0, 1, 60)});
+  cycles.clocks.slices = {{{12, 1, 14}, {15, 2, std::nan("")}}};
+  EXPECT_EQ(cycles.run(10), Nodes{1});
+  ASSERT_TRUE(cycles.cycle.rests());
+  EXPECT_EQ(cycles.cycle.resumes(), 14);
+  EXPECT_FALSE(cycles.cycle.waits(12.5));  // who wants the locks before it does has them
+  EXPECT_TRUE(cycles.cycle.waits(12.6));
+  cycles.tables.end(1, 13, false);
+  cycles.tables.epilog(1, 13);
+  cycles.cycle.cleaned(cycles.tables.allocations.nodes(1));
+  EXPECT_EQ(cycles.cycle.resume(), Nodes{});
+  EXPECT_FALSE(cycles.cycle.rests());
+  EXPECT_EQ(cycles.plan(2), (Planned{300, 360, {0}}));
+  EXPECT_EQ(cycles.run(40), Nodes{2});
+  EXPECT_EQ(cycles.tables.allocations.nodes(2).list(), Nodes{3});
+}
+
+TEST(SlurmBackfillCycle, ItSeesWhatHasStartedWhileItRested) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 2, 300), plain_job(0, 1, 60), plain_job(0, 1, 60),
+                                   plain_job(0, 1, 60)});
+  cycles.clocks.slices = {{{12, 1, 14.5}, {15, 3, std::nan("")}}};
+  EXPECT_EQ(cycles.run(10), Nodes{1});
+  cycles.start(2, 3, 4);
+  EXPECT_EQ(cycles.cycle.resume(), Nodes{});
+  EXPECT_EQ(cycles.plan(3).begin, 60);  // where the other ends by its limit
+  EXPECT_DOUBLE_EQ(cycles.cycle.cost(), 5);
+}
+
+TEST(SlurmBackfillCycle, ItGivesUpWhereItWasRecordedToHave) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 60), plain_job(0, 4, 60)});
+  cycles.clocks.slices = {{{12, 1, kInfinity}}};
+  EXPECT_EQ(cycles.run(10), Nodes{});
+  EXPECT_FALSE(cycles.cycle.rests());
+  EXPECT_EQ(cycles.plan(1).begin, 300);
+  EXPECT_EQ(cycles.plan(2).begin, kNever);
+}
+
+// Both have another size once they have a plan; that priorities are computed anew in a rest is undone for what is
+// looked at behind it.
+TEST(SlurmBackfillCycle, BehindARestJobsHaveThePriorityOfItsBegin) {
+  Machine machine = plain_machine(4);
+  machine.cpus = 16;
+  Cycles cycles(machine, {plain_job(0, 4, 300), plain_job(0, 2, 100), plain_job(0, 2, 100)},
+                {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"cons_tres", 1}});
+  cycles.clocks.slices = {{}, {{42, 1, 44}, {45, 2, std::nan("")}}};
+  cycles.run(10);
+  cycles.run(40);
+  cycles.tables.queue.recalculate();
+  EXPECT_EQ(cycles.tables.queue.priority(2), 1600 * 0.5);
+  cycles.cycle.resume();
+  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * 0.5);
+  EXPECT_EQ(cycles.tables.queue.priority(2), 1600 * (0.5 + 0.125) / 2);
+  EXPECT_EQ(jobs_of(cycles.tables.queue), (Nodes{1, 2}));
 }
 
 TEST(SlurmBackfillCycle, AYoungJobIsNotPlanned) {

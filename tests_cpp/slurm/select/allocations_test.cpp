@@ -32,6 +32,19 @@ TEST(SlurmAllocations, NodesAreBusyThenCleaningThenIdle) {
   EXPECT_GT(of.changes(), changes);
 }
 
+// Tasks that wait are at the end of slurmctld's list from when the one before them started.
+TEST(SlurmAllocations, OfEqualEndsTheFirstOnTheListOfJobsComesFirst) {
+  std::vector<Job> jobs(5, plain_job(0, 1, 60));
+  for (const std::size_t task : {0, 1, 2}) jobs[task].conditions.array = 7;
+  const Scenario scenario = scenario_of(plain_machine(5), jobs);
+  Allocations of(scenario);
+  for (int job = 0; job < 4; ++job) of.enter(job);
+  of.start(0, choice_from(0, 1, 5), 5);
+  of.enter(4);
+  for (int job = 1; job < 5; ++job) of.start(job, choice_from(job, job + 1, 5), 5);
+  EXPECT_EQ(of.running(), (Nodes{0, 3, 1, 4, 2}));
+}
+
 TEST(SlurmAllocations, CoresOfSharedNodesAreTakenAndGivenBack) {
   const Scenario scenario = scenario_of(shared_machine({4, 4, 4}), {shared_job(6), shared_job(5)});
   Allocations of(scenario);

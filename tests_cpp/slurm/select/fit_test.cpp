@@ -70,6 +70,17 @@ TEST(SlurmFit, MemoryOfACoreLeavesFewerCores) {
   EXPECT_EQ(on_empty(job).cores, 8);
 }
 
+TEST(SlurmFit, OneNodeMustHaveTheMemoryOfAllTasks) {
+  Job job = shared_job(6);
+  job.ask.memory = 200;
+  job.ask.memory_by_core = true;
+  EXPECT_EQ(on_empty(job).cores, 5);
+  job.ask.max_nodes = 1;
+  EXPECT_EQ(on_empty(job).cores, 0);
+  job.ask.memory = 160;
+  EXPECT_EQ(on_empty(job).cores, 6);
+}
+
 TEST(SlurmFit, AllMemoryOfANodeIsWhereNobodyHasAny) {
   Job job = shared_job(2);
   job.ask.memory_all = true;

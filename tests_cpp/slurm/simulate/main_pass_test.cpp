@@ -58,9 +58,10 @@ TEST(SlurmMainPass, DepthsAndStartsEndIt) {
   const Machine machine = plain_machine(8);
   EXPECT_EQ(passed(machine, jobs, {{"sched_max_job_start", 2}}), (Nodes{0, 1}));
   EXPECT_EQ(passed(machine, jobs, {{"partition_job_depth", 3}}), (Nodes{0, 1, 2}));
-  std::vector<Job> with_array = jobs;  // which counts as one
+  std::vector<Job> with_array = jobs;  // which counts anew behind a task that started
   for (const int task : {0, 1, 2}) with_array[static_cast<std::size_t>(task)].conditions.array = 0;
-  EXPECT_EQ(passed(machine, with_array, {{"partition_job_depth", 2}}), (Nodes{0, 1, 2, 3}));
+  EXPECT_EQ(passed(machine, with_array, {{"partition_job_depth", 2}}), (Nodes{0, 1}));
+  EXPECT_EQ(passed(machine, with_array, {{"default_queue_depth", 1}}, false), (Nodes{0, 1}));
   EXPECT_EQ(passed(machine, jobs, {{"default_queue_depth", 3}}), (Nodes{0, 1, 2, 3, 4}));
   EXPECT_EQ(passed(machine, jobs, {{"default_queue_depth", 3}}, false), (Nodes{0, 1, 2, 3}));
 }

@@ -87,6 +87,35 @@ TEST(SlurmSimulator, AJobEndsAfterLaunchAndItsNodesAfterEpilog) {
   EXPECT_EQ(outcome.start_exact[1] - outcome.end_exact[0], 5);  // the epilog asks for a pass
 }
 
+TEST(SlurmSimulator, NodesAreFreeWhenTheyWereRecordedToBe) {
+  Clocks clocks;
+  clocks.delays = {0.25, std::nan("")};
+  clocks.epilogs = {7.5, std::nan("")};
+  const Scenario scenario(plain_machine(1), {plain_job(0, 1, 60, 10), plain_job(0, 1, 60, 10)},
+                          to_settings({{"Epilog", 1}}));
+  const Outcome outcome = simulate(scenario, clocks, {});
+  EXPECT_DOUBLE_EQ(outcome.start_exact[1] - outcome.end_exact[0], 7.5);
+  EXPECT_DOUBLE_EQ(outcome.end_exact[0] - outcome.start_exact[0],
+                   9.75);  // of which it waited to start
+}
+
+// The cycle of 30 looks at job 2, rests until 40, and looks at job 3; job 1 ends in between.
+TEST(SlurmSimulator, OthersGoOnWhileACycleRests) {
+  Clocks clocks;
+  clocks.cycles = {30};
+  clocks.slices = {{{32, 1, 40}, {41, 3, std::nan("")}}};
+  const Scenario scenario =
+      scenario_of(plain_machine(4), {plain_job(0, 2, 300, 250), plain_job(0, 2, 300, 33),
+                                     plain_job(1, 3, 300, 50), plain_job(1, 2, 120, 20)});
+  const Outcome outcome = simulate(scenario, clocks, {false, true});
+  EXPECT_EQ(outcome.start[1], outcome.start[0]);
+  Nodes planned;
+  for (const Note& note : outcome.notes)
+    if (note.action == Action::plan && note.time == 30) planned.push_back(note.job);
+  EXPECT_EQ(planned, (Nodes{2, 3}));
+  EXPECT_GT(outcome.start[3], 60);  // nodes that job 1 left while it rested are not for it
+}
+
 // Ticks are at 1.5, 2.5, ...: what waits for one starts there, what does not a fifth of a second behind an end.
 TEST(SlurmSimulator, APassBehindAnEndWaitsForATickUnlessEpilogMessagesAskForIt) {
   Clocks clocks;

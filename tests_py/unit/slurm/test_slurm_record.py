@@ -209,6 +209,12 @@ CONTROLLER = """\
 [2026-11-23T09:00:20.500] sched/backfill: _attempt_backfill: completed testing 60(1) jobs, usec=50
 [2026-11-23T09:00:50.000] sched/backfill: _attempt_backfill: beginning
 [2026-11-23T09:00:50.100] sched/backfill: _dump_job_sched: JobId=3_* to start at 2026-11-23T09:06:00, end at 2026-11-23T09:08:00 on nodes n2 in partition main
+[2026-11-23T09:00:50.200] sched/backfill: _attempt_backfill: yielding locks after testing 20(20) jobs, usec=2000090
+[2026-11-23T09:00:50.300] TRACE_JOBS: deallocate_nodes: JobId=3_1(4)
+[2026-11-23T09:00:50.350] TRACE_JOBS: cleanup_completing: JobId=3_1(4)
+[2026-11-23T09:00:50.700] sched/backfill: _attempt_backfill: BACKFILL: test for JobId=9 Prio=1 Partition=main
+[2026-11-23T09:00:50.800] sched/backfill: _attempt_backfill: yielding locks after testing 50(30) jobs tested, 40 time slots, usec=2000090
+[2026-11-23T09:00:50.990] sched/backfill: _attempt_backfill: BACKFILL: system state changed, breaking out after testing 50(30) jobs
 [2026-11-23T09:00:51.000] sched/backfill: _attempt_backfill: completed testing 50(9) jobs, usec=90
 [2026-11-23T09:01:00.000] Time limit exhausted for JobId=1
 """  # noqa: E501
@@ -246,6 +252,9 @@ def test_what_the_logs_tell():
     assert phases["submit_exact"] == [0.5, 2.25]
     assert phases["bf_cycles"] == [10.0, 40.0]
     assert phases["bf_ends"] == [[10.5, 60], [41.0, 50]]
+    # In the middle of the 50th job, behind which it gave up.
+    assert phases["bf_yields"] == [[40.2, 20, 40.7], [40.8, 49, None]]
+    assert phases["ends"] == [[40.3, 40.35, [2, 1]]]
     assert phases["main_passes"] == [[3.021, "default"], [63.021, "full"]]
     assert phases["kills"] == [50.0]
     assert phases["starts"] == [

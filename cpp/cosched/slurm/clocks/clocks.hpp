@@ -13,6 +13,14 @@
 
 namespace cosched::slurm {
 
+/// What a recorded cycle did between two rests.
+struct Slice {
+  double over;  // when it rested, or ended
+  int looked;   // jobs that the cycle had looked at by then
+  double
+      resumes;  // when it went on; infinite: it gave up there, not a number: nothing cut it short
+};
+
 /// The two hidden numbers, and what the host adds.
 struct Clocks {
   double controller_start = -60;  // s on the time base of the jobs
@@ -35,6 +43,10 @@ struct Clocks {
   // (not a number: not recorded), by job: replay.
   std::vector<std::pair<double, bool>> passes;
   std::vector<double> lengths;
+  // As recorded, by job (not a number: not recorded): s from when a pass or cycle began or went on until it started the job, and from its
+  // end until its nodes were free; what each of `cycles` did.
+  std::vector<double> delays, epilogs;
+  std::vector<std::vector<Slice>> slices;
   std::vector<int>
       watched;  // jobs: when all of them have started, the run is over; empty = when all have ended
 

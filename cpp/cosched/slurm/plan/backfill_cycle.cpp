@@ -1,6 +1,7 @@
 #include "cosched/slurm/plan/backfill_cycle.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace cosched::slurm {
@@ -13,11 +14,17 @@ BackfillCycle::BackfillCycle(const Clocks& clocks, Tables& tables, Select& selec
       planned_(tables.scenario.machine().nodes),
       counts_(tables.scenario),
       left_(tables.scenario.machine().nodes),
-      avail_(tables.scenario.machine().nodes) {}
+      avail_(tables.scenario.machine().nodes),
+      late_(tables.scenario.machine().nodes) {}
 
 std::vector<int> BackfillCycle::run(double time) {
-  time_ = time;
+  begun_ = time_ = time;
   begin_ = whole(time);
+  looked_ = 0;
+  piece_ = 0;
+  late_.clear();
+  ++cycle_;
+  next_slice();
   tables_.journal.cycle(time);
   tables_.admit(time);
   starts_ = 0;
@@ -37,22 +44,67 @@ std::vector<int> BackfillCycle::run(double time) {
   counts_.reset();
   planned_jobs_.clear();
   rejected_array_ = planned_array_ = -1;
-  return plan_queue();
-}
-
-std::vector<int> BackfillCycle::plan_queue() {
-  const std::vector<int>& running = tables_.allocations.running();
   // When a running job's limit passes next; if one has passed, it is expected "now" from then on.
+  const std::vector<int>& running = tables_.allocations.running();
   kept_ = {changes(),
            running.empty() ? kNever : std::max(begin_, tables_.allocations.due(running.front())),
            false, 0};
+  queue_.clear();
+  for (const Entry entry : tables_.queue.entries())
+    queue_.emplace_back(entry, tables_.queue.priority(entry.job));
+  at_ = 0;
+  return plan_queue();
+}
+
+// --- in pieces ---
+
+void BackfillCycle::next_slice() {
+  slice_ = nullptr;
+  looked_before_ = looked_;
+  if (cycle_ > clocks_.slices.size()) return;
+  const std::vector<Slice>& pieces = clocks_.slices[cycle_ - 1];
+  if (piece_ < pieces.size()) slice_ = &pieces[piece_++];
+}
+
+std::vector<int> BackfillCycle::resume() {
+  next_slice();
+  time_ = std::exchange(resumes_, kInfinity);
+  begin_ = whole(time_);
+  return plan_queue();
+}
+
+void BackfillCycle::cleaned(const NodeBits& nodes) {
+  if (!rests()) return;
+  late_ |= nodes;
+  late_ -= tables_.allocations.cleaning();
+}
+
+// It rests, or has given up.
+bool BackfillCycle::cut_short() {
+  if (!slice_ || std::isnan(slice_->resumes) || looked_ < slice_->looked) return false;
+  resumes_ = slice_->resumes;
+  return true;
+}
+
+// When the next job is looked at.
+double BackfillCycle::moment() const {
+  if (!slice_) return time_ + kept_.tests * clocks_.test_cost;
+  const double part =
+      static_cast<double>(looked_ - looked_before_) / std::max(1, slice_->looked - looked_before_);
+  return time_ + std::min(part, 1.0) * (slice_->over - time_);
+}
+
+std::vector<int> BackfillCycle::plan_queue() {
   std::vector<int> started;
   Second now = begin_;
-  for (const Entry entry : tables_.queue.entries()) {
+  for (; at_ < queue_.size() && !cut_short(); ++at_) {
+    const auto& [entry, priority] = queue_[at_];
     if (kept_.tests >= settings_.max_job_test) break;
-    now = now_after(kept_.tests);
-    if (now - begin_ >= settings_.max_time) break;
+    now = whole(moment());
+    if (!slice_ && now - begin_ >= settings_.max_time) break;
+    tables_.queue.restore(entry.job, priority);  // a pass since then is undone
     if (skipped(entry)) continue;
+    ++looked_;
     const Tested tested = test(entry, now);
     kept_.until = std::min(kept_.until, tested.until);
     if (tested.started) {
@@ -66,8 +118,10 @@ std::vector<int> BackfillCycle::plan_queue() {
   }
   if (!started.empty())
     tables_.queue.drop([&](int job) { return tables_.allocations.started(job); });
+  tables_.queue.settle();
+  if (rests()) return started;
   keep_planned(now);
-  if (now > begin_ || tables_.reservations.any(time_)) kept_.until = begin_;
+  if (slice_ || now > begin_ || tables_.reservations.any(time_)) kept_.until = begin_;
   return started;
 }
 
@@ -164,6 +218,11 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
       if (left.overlap)
         reserved_end =
             tables_.reservations.next_end(from, settings_.resolution, clocks_.epoch, time_);
+      allowed = &left_;
+    }
+    if (late_.any()) {
+      if (allowed != &left_) left_ = *allowed;
+      left_ -= late_;
       allowed = &left_;
     }
     if (since_24 && from > map_end_) return {Then::next, false, until};
@@ -264,7 +323,7 @@ void BackfillCycle::preempt(Entry entry, const NodeBits& avail) {
 
 BackfillCycle::Tested BackfillCycle::reserve(Entry entry, const Select::Slot& slot, Second first,
                                              Second last, Second until) {
-  tables_.journal.plan(entry, time_, slot.begin, last, *slot.nodes);
+  tables_.journal.plan(entry, begun_, slot.begin, last, *slot.nodes);
   planned_ |= *slot.nodes;
   if (map_.made() >= settings_.node_space_size) return {Then::stop, false, until};
   // The map's own begin moves on with time: until it reaches this reservation, or the end of the

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cosched/slurm/clocks/clocks.hpp"
@@ -18,10 +19,19 @@ class BackfillCycle {
   /// Requires that all outlive it.
   BackfillCycle(const Clocks& clocks, Tables& tables, Select& select);
 
-  /// Starts and plans jobs; returns those that it started.
+  /// Starts and plans jobs; returns those that it started.  It may rest on its way, and others go on meanwhile.
   std::vector<int> run(double time);
+  /// It rests; until when.
+  bool rests() const { return resumes_ < kInfinity; }
+  double resumes() const { return resumes_; }
+  std::vector<int> resume();
+  /// It rests, and has asked for the locks again: who asks later gets them when it rests again.
+  bool waits(double time) const { return rests() && time > slice_->over + kRest; }
+  /// Nodes of a job are clean: those that become so while it rests are left out until it ends.
+  void cleaned(const NodeBits& nodes);
   /// Seconds that the last cycle took.
   double cost() const {
+    if (slice_) return slice_->over - begun_;
     return clocks_.cycle_cost + kept_.tests * clocks_.test_cost + starts_ * clocks_.start_cost;
   }
 
@@ -45,12 +55,17 @@ class BackfillCycle {
     bool marked = false;  // it had plans, where each is a change of nodes
   };
 
+  static constexpr double kRest = 0.5;  // bf_yield_sleep
+
   bool same_as_last(double time) const;
   void repeat_last();
   void clear_planned();
   void keep_planned(Second now);
   std::int64_t changes() const;
   Second now_after(int tests) const;
+  double moment() const;
+  void next_slice();
+  bool cut_short();
   std::vector<int> plan_queue();
 
   bool skipped(Entry entry);
@@ -76,8 +91,13 @@ class BackfillCycle {
   std::vector<int> planned_jobs_;  // of this cycle, where one reservation a job is the rule
   // Of the array that was tried last: where a task could not start, and how many have a plan.
   int rejected_array_ = -1, rejected_part_ = -1, planned_array_ = -1, array_plans_ = 0;
-  // of this cycle
-  double time_ = 0;
+  // of this cycle; where what it did was recorded, its pieces, and where in the queue this one began
+  double begun_ = 0, time_ = 0, resumes_ = kInfinity;
+  std::size_t cycle_ = 0, piece_ = 0, at_ = 0;   // cycles so far; its next slice; its next job
+  std::vector<std::pair<Entry, double>> queue_;  // with priorities
+  NodeBits late_;                                // nodes that jobs left since it began
+  const Slice* slice_ = nullptr;
+  int looked_ = 0, looked_before_ = 0;
   int starts_ = 0;
   Second begin_ = 0, map_end_ = 0, next_slot_ = 0;
 };

@@ -176,8 +176,22 @@ void Queue::recalculate(const std::vector<int>& others) {
   };
   for (const Entry& entry : entries_) anew(entry.job);
   for (const int job : others) anew(job);
+  sort();
+}
+
+void Queue::sort() {
   std::stable_sort(entries_.begin(), entries_.end(),
                    [&](const Entry& a, const Entry& b) { return before(a, b); });
+}
+
+void Queue::restore(int job, double priority) {
+  double& own = of_[static_cast<std::size_t>(job)].priority;
+  restored_ = restored_ || own != priority;
+  own = priority;
+}
+
+void Queue::settle() {
+  if (std::exchange(restored_, false)) sort();
 }
 
 bool Queue::holds_back(int job, Second now) const {

@@ -29,6 +29,9 @@ class Queue {
   void kept(int job);
   /// The job is ready since then: its age counts, or will once there is room.
   void ready(int job, double since);
+  /// It has this priority again; `settle` puts the queue in order behind the last of such.
+  void restore(int job, double priority);
+  void settle();
   /// Nodes have been looked for: all of their CPUs count for its size at the next recalculation.
   void tested(int job) { of_[static_cast<std::size_t>(job)].tested = true; }
   /// Where limits say how many jobs' ages count at a time: those of the next ones do.
@@ -60,6 +63,7 @@ class Queue {
     double accrues = 0;  // since when its age counts; infinite: it does not
   };
   bool before(Entry a, Entry b) const;
+  void sort();
   void count_ages(double time);
   /// Which limit holds for the job (none: empty), as (kind, of which, user), and its value.
   using Group = std::array<int, 3>;  // a kind, which, of whom
@@ -77,6 +81,7 @@ class Queue {
   int submitted_ = 0;           // jobs so far, an array being one
   int last_array_ = -1;
   std::int64_t changes_ = 0;
+  bool restored_ = false;
 };
 
 }  // namespace cosched::slurm

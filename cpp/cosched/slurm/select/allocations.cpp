@@ -1,6 +1,8 @@
 #include "cosched/slurm/select/allocations.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace cosched::slurm {
 
@@ -21,6 +23,8 @@ void Allocations::start(int job, const Choice& choice, Second now) {
   held.nodes = choice.nodes;
   held.since = held.turned = now;
   held.due = now + scenario_.job(job).limit;
+  if (const int array = scenario_.job(job).conditions.array; array >= 0)
+    held.place = std::exchange(rests_[array], ++places_);  // the others go to the end of the list
   held.suspended = false;
   held.ran = 0;
   held.state = State::running;
@@ -48,10 +52,18 @@ void Allocations::take(int job) {
   enlist(job);
 }
 
+void Allocations::enter(int job) {
+  const int array = scenario_.job(job).conditions.array;
+  if (array < 0)
+    of(job).place = ++places_;
+  else if (rests_.count(array) == 0)
+    rests_[array] = ++places_;
+}
+
 void Allocations::enlist(int job) {
   const auto place = std::lower_bound(running_.begin(), running_.end(), job, [&](int a, int b) {
-    const Second x = due(a), y = due(b);
-    return x != y ? x < y : a < b;
+    const auto order = [&](int k) { return std::tuple(of(k).due, of(k).place, k); };
+    return order(a) < order(b);
   });
   running_.insert(place, job);
 }

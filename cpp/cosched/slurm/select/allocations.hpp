@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "cosched/slurm/select/core_map.hpp"
@@ -35,7 +36,9 @@ class Allocations {
   const NodeBits& cleaning() const { return cleaning_; }
   const Free& free() const { return free_; }  // where jobs share nodes
   const CoreMap& cores() const { return cores_; }
-  /// By (due, job).
+  /// It was submitted: it has its place on slurmctld's list of jobs.
+  void enter(int job);
+  /// By (due, place on that list).
   const std::vector<int>& running() const { return running_; }
 
   /// Of a job that has started.
@@ -65,6 +68,7 @@ class Allocations {
     NodeBits cores = NodeBits();
     int part = 0;
     Second since = 0, due = 0;  // start, start + limit
+    std::int64_t place = 0;
     Second end = 0;
     State state = State::pending;
     bool suspended = false;
@@ -84,7 +88,8 @@ class Allocations {
   NodeBits up_, busy_, cleaning_;
   Free free_;
   CoreMap cores_;
-  std::int64_t changes_ = 0, lifts_ = 0;
+  std::int64_t changes_ = 0, lifts_ = 0, places_ = 0;
+  std::map<int, std::int64_t> rests_;  // of arrays: where the tasks are that wait
 };
 
 }  // namespace cosched::slurm

@@ -33,7 +33,8 @@ Fit fit(const Machine& machine, const Job& job, int node, const Free& free) {
   const auto n = static_cast<std::size_t>(node);
   int cores = free.cores[n];
   if (ask.exclusive && free.jobs[n] > 0) return {0, 0};
-  if (cores < (ask.max_nodes == 1 ? std::max(ask.tasks, 1) : 1) * ask.task_cores) return {0, 0};
+  const int least = (ask.max_nodes == 1 ? std::max(ask.tasks, 1) : 1) * ask.task_cores;
+  if (cores < least) return {0, 0};
   int gpus = 0;
   if (ask.gpus > 0) {
     gpus = free.gpus_of(node, ask.gpu_type);
@@ -41,6 +42,7 @@ Fit fit(const Machine& machine, const Job& job, int node, const Free& free) {
     if (!ask.exclusive) cores = std::min(cores, cores_of_tasks(job));
   }
   cores = cores_with_memory(machine, ask, node, cores, free);
+  if (cores < least) return {0, 0};
   return {cores - cores % ask.task_cores, gpus};
 }
 

@@ -42,13 +42,15 @@ class Pass {
   std::vector<int> run(bool full) {
     const Settings::Main& settings = scenario_.settings().main;
     std::vector<int> tried(scenario_.machine().parts.size());
-    int depth = 0, last_array = -1;
+    int depth = 0, last_array = -1, last = -1;
     for (const Entry entry : tables_.queue.entries()) {
       if (settings.max_job_start && static_cast<int>(started_.size()) >= settings.max_job_start)
         break;
-      // An array is one record of the queue.
+      // An array is one record of the queue, which counts again behind a task that started.
       const int array = scenario_.job(entry.job).conditions.array;
-      if (array < 0 || std::exchange(last_array, array) != array) {
+      const int before = std::exchange(last, entry.job);
+      const bool again = !started_.empty() && started_.back() == before;
+      if (array < 0 || std::exchange(last_array, array) != array || again) {
         if (settings.partition_depth &&
             tried[static_cast<std::size_t>(entry.part)]++ >= settings.partition_depth)
           continue;

@@ -41,6 +41,7 @@ class Simulator {
                  order_.end());
     std::stable_sort(order_.begin(), order_.end(),
                      [&](int a, int b) { return scenario.job(a).submit < scenario.job(b).submit; });
+    tables_.delays = clocks.delays;
     hold_running();
     place_submissions();
     for (const Reservation& one : scenario.reservations()) {
@@ -105,10 +106,13 @@ class Simulator {
         outside_ < scenario_.outside().size() ? scenario_.outside()[outside_].time : kInfinity;
     const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
     const double up = answer_due();
-    const double decay = tables_.usage.next_pass();
+    const double due = tables_.usage.next_pass();
+    tables_.locked = backfill_.waits(due);
+    const double decay = tables_.locked ? kInfinity : due;
     const double first = std::min({life, coming, pass, check, tick, outside, look, up, decay});
-    const bool wakes = !scenario_.settings().backfill.off && backfill_clock_.wakes_at() < first;
-    progress_.round(wakes ? backfill_clock_.wakes_at() : first,
+    const double awake = backfill_.rests() ? backfill_.resumes() : backfill_clock_.wakes_at();
+    const bool wakes = !scenario_.settings().backfill.off && awake < first;
+    progress_.round(wakes ? awake : first,
                     static_cast<std::int64_t>(next_ + finished_ + outside_ + look_));
     if (wakes) return wake(first);
     if (decay == first) {
@@ -308,6 +312,7 @@ class Simulator {
 
   void clean(const Event& event) {
     tables_.epilog(event.job, event.time);
+    backfill_.cleaned(tables_.allocations.nodes(event.job));
     see_turned(event.time);
     if (std::exchange(requeued_[static_cast<std::size_t>(event.job)], 0))
       tables_.allocations.forget(event.job);
@@ -322,7 +327,11 @@ class Simulator {
 
   void end(int job, double time, bool killed) {
     tables_.end(job, time, killed);
-    const double over = killed ? cleaned_at(time) : time + varied(host_.epilog);
+    const auto j = static_cast<std::size_t>(job);
+    const bool told = j < host_.epilogs.size() && !std::isnan(host_.epilogs[j]);
+    const double over = told     ? time + host_.epilogs[j]
+                        : killed ? cleaned_at(time)
+                                 : time + varied(host_.epilog);
     events_.push({over, true, job, attempt(job), killed});
   }
 
@@ -369,12 +378,19 @@ class Simulator {
 
   // The backfill thread.  Nothing else happens before `first`.
   void wake(double first) {
+    if (backfill_.rests()) {
+      const double time = backfill_.resumes();
+      return planned(backfill_.resume(), time);
+    }
     const double time = backfill_clock_.wakes_at();
     if (!backfill_clock_.begins_cycle(tables_.completing(whole(time)),
                                       tables_.updates.since(backfill_clock_.last_end()), first))
       return;
-    launch(backfill_.run(time), time);
-    backfill_clock_.cycle_over(backfill_.cost());
+    planned(backfill_.run(time), time);
+  }
+  void planned(const std::vector<int>& started, double time) {
+    launch(started, time);
+    if (!backfill_.rests()) backfill_clock_.cycle_over(backfill_.cost());
   }
 
   const Scenario& scenario_;

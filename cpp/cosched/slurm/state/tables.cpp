@@ -1,6 +1,7 @@
 #include "cosched/slurm/state/tables.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cosched::slurm {
 
@@ -38,6 +39,7 @@ void Tables::hold(int job) {
 }
 
 void Tables::advance(double time) {
+  if (locked) return;
   policy.advance(time);
   if (!usage.advance(time)) return;
   const std::vector<int> waiting = readiness.not_held();
@@ -48,6 +50,7 @@ void Tables::advance(double time) {
 void Tables::submit(int job, double time) {
   advance(time);
   policy.submit(job);
+  allocations.enter(job);
   queue.submit(job, time);
   if (readiness.submit(job, whole(time)))
     queue.enter(job);
@@ -73,6 +76,8 @@ void Tables::admit(double time) {
 }
 
 void Tables::start(Entry entry, const Choice& choice, double time, Scheduler by) {
+  const auto j = static_cast<std::size_t>(entry.job);
+  if (j < delays.size() && !std::isnan(delays[j])) time += delays[j];
   allocations.start(entry.job, choice, whole(time));
   usage.start(entry.job, price_of(scenario, entry, choice), whole(time));
   readiness.count(entry.job, 1);

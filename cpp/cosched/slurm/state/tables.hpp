@@ -62,6 +62,9 @@ struct Tables {
   Journal journal;
   Preemption preemption;
   Gang gang;
+  std::vector<double>
+      delays;  // as recorded: s from when a pass or cycle began or went on until it started the job
+  bool locked = false;  // the thread that accounts usage waits for the locks
   struct Stopped {
     int job;
     bool again;

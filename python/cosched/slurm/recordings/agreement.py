@@ -165,7 +165,7 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     alike = np.nan
     if replay:
         lengths = recording.lengths(run)
-        given |= {"cycles": run.cycles, "checks": run.checks}
+        given |= {"cycles": run.cycles, "checks": run.checks} | _exact(run, twin)
         if run.passes:
             given |= {"passes": run.passes, "lengths": lengths.tolist()}
         else:
@@ -181,6 +181,20 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     apart = np.where(never, 0.0, np.nan_to_num(start - run.start, nan=np.inf))
     plans = _plans(recording, run, outcome["notes"], names, twin.names)
     return Agreement(start, nodes, apart, same, plans, alike)
+
+
+def _exact(run: Run, twin: Twin) -> dict[str, Any]:
+    """How long passes and cycles had taken until they started jobs, how long nodes were not free
+    after them, and what cycles did between two rests, where exact ends were recorded."""
+    if not run.over:
+        return {}
+    epilogs, delays = np.full((2, len(run.start)), np.nan)
+    for row, (over, clean) in run.over.items():
+        epilogs[row] = clean - over
+        delays[row] = run.begins[row] - run.decided(run.begins[row])
+    given = twin.settings.parameters
+    longest = given.get("bf_max_time", given.get("bf_interval", PARAMETERS["bf_interval"]))
+    return {"delays": delays.tolist(), "epilogs": epilogs.tolist(), "slices": run.slices(longest)}
 
 
 _PLANNED = 4  # action of a note

@@ -73,6 +73,14 @@ def run_of(
         cycles=tuple(map(float, phase.get("bf_cycles", ()))),
         checks=tuple(map(float, phase.get("kills", ()))),
         ends=tuple((float(time), int(jobs)) for time, jobs in phase.get("bf_ends", ())),
+        rests=tuple(
+            (float(when), int(jobs), np.inf if again is None else float(again))
+            for when, jobs, again in phase.get("bf_yields", ())
+        ),
+        over={
+            _row(job, rows, arrays): (float(over), float(clean))
+            for over, clean, job in phase.get("ends", ())
+        },
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
         begins=_begins(phase, rows, arrays) or _exact_starts(phase, happened),
         ticks=ticks,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -59,6 +60,11 @@ class Run:
         When backfill cycles began, and limit checks that ended a job; empty: not recorded.
     ends : tuple of (float, int)
         When cycles ended, and how many jobs they looked at; empty: not recorded.
+    rests : tuple of (float, int, float)
+        When cycles rested, how many jobs they had looked at by then, and when they went on;
+        infinite: they gave up.
+    over : mapping of int to (float, float)
+        Exact ends by row, and when the nodes were free, where they were recorded.
     passes : tuple of (float, bool)
         When the main scheduler passed, and whether over the whole queue.
     begins : mapping of int to float
@@ -90,6 +96,8 @@ class Run:
     cycles: tuple[float, ...] = ()
     checks: tuple[float, ...] = ()
     ends: tuple[tuple[float, int], ...] = ()
+    rests: tuple[tuple[float, int, float], ...] = ()
+    over: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     passes: tuple[tuple[float, bool], ...] = ()
     begins: Mapping[int, float] = field(default_factory=dict)
     ticks: bool = False
@@ -123,8 +131,20 @@ class Run:
 
     @cached_property
     def decisions(self) -> list[float]:
-        """When passes and cycles began."""
-        return sorted([*self.cycles, *(time for time, _ in self.passes)])
+        """When passes and cycles began, or went on."""
+        passes = (time for time, _ in self.passes)
+        return sorted([*self.cycles, *passes, *(again for *_, again in self.rests)])
+
+    def slices(self, longest: float) -> list[list[tuple[float, int, float]]]:
+        """What each cycle did between two rests, as the core has it; `longest`: bf_max_time (s)."""
+        found: list[list[tuple[float, int, float]]] = [[] for _ in self.cycles]
+        for rest in self.rests:
+            found[bisect(self.cycles, rest[0]) - 1].append(rest)
+        for over, jobs in self.ends:
+            own = found[cycle := bisect(self.cycles, over) - 1]
+            late = math.floor(over) - math.floor(self.cycles[cycle]) >= longest
+            own.append((over, jobs, math.inf if late else math.nan))
+        return found
 
     def decided(self, begin: float) -> float:
         """When the pass or cycle began that started a job then."""
@@ -187,6 +207,11 @@ class Recording:
         Ends are recorded in whole seconds: where in its second each was, passes tell.
         """
         runtime = self.jobs["runtime"] + run.paused
+        if run.over:
+            took = np.full(len(runtime), np.nan)
+            for row, (over, _) in run.over.items():
+                took[row] = over - run.decided(run.begins[row])
+            return np.where(took >= runtime, took - run.paused, np.nan)
         if run.decay_start is not None and not run.passes:  # both in whole seconds
             took = run.end - run.start
             return np.where(took >= runtime - 1, took - run.paused, np.nan)

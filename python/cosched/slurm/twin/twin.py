@@ -225,16 +225,22 @@ class Twin:
         checks: Sequence[float] = (),
         passes: Sequence[tuple[float, bool]] = (),
         lengths: Sequence[float] = (),
+        delays: Sequence[float] = (),
+        epilogs: Sequence[float] = (),
+        slices: Sequence[Sequence[tuple[float, int, float]]] = (),
         watched: Sequence[int] = (),
         log: bool = False,
         plans: bool = False,
     ) -> dict[str, Any]:
-        """One run; `cycles`, `checks`, `passes`: recorded times in place of the rules' own;
-        `lengths`: from the start of each job to its end; `watched`: the run is over when these jobs
-        have started."""
+        """One run; `cycles`, `checks`, `passes`: recorded times in place of the rules' own, and
+        `slices`: what each of these cycles did between two rests. By job, `delays`: how long a pass
+        or cycle had taken until it started it; `lengths`: from its start to its end; `epilogs`:
+        from there until its nodes are free. `watched`: the run is over when these jobs have
+        started."""
         given = {
             **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
-            "lengths": list(lengths), "watched": list(watched),
+            "lengths": list(lengths), "watched": list(watched), "epilogs": list(epilogs),
+            "delays": list(delays), "slices": list(slices),
         }  # fmt: skip
         return self._core.run(clocks=given, told=log, plans=plans)
 

@@ -1,0 +1,41 @@
+"""The twin beside a real Slurm with a thousand jobs waiting: cycles that rest or give up."""
+
+import math
+
+import numpy as np
+import pytest
+
+from cosched.slurm.recordings.agreement import agreement, read_recording
+from support import FIXTURES
+
+DEEP = FIXTURES / "slurm" / "deep"
+
+
+@pytest.mark.parametrize("name", ["deep_continue", "deep_stop"])
+def test_a_thousand_jobs_wait(name):
+    recording = read_recording(DEEP / f"{name}.json.gz")
+    run = recording.runs[0]
+    waiting = [((run.submit <= time) & ~(run.start <= time)).sum() for time in run.cycles]
+    assert max(waiting) > 1000
+    found = agreement(recording, run, replay=True)
+    assert found.good >= 0.9 * len(run.start)
+    planned, equal = found.planned
+    assert equal >= 0.95 * planned > 0
+
+
+def test_what_cycles_did_between_two_rests():
+    run = read_recording(DEEP / "deep_stop.json.gz").runs[0]
+    slices = run.slices(30.0)
+    assert len(slices) == len(run.cycles)
+    gave_up = [own for own in slices if any(math.isinf(again) for *_, again in own)]
+    assert 0 < len(gave_up) < len(slices)
+    done = [looked for own in slices for _, looked, _ in own[:-1]]
+    assert len(done) == len(run.rests)
+    assert all(np.diff([looked for _, looked, _ in own]).min(initial=0) >= 0 for own in slices)
+
+
+def test_a_cycle_of_bf_max_time_goes_no_further_than_it_did():
+    run = read_recording(DEEP / "deep_arrays.json.gz").runs[0]
+    ended = [own[-1] for own in run.slices(3.0) if own]
+    assert any(math.isinf(again) for *_, again in ended)
+    assert any(math.isnan(again) for *_, again in ended)
