@@ -27,7 +27,7 @@ from archives import DATA
 import cosched as cs
 from cosched import _core
 from cosched.dags import Instance
-from cosched.dags.bounds import highs_lp
+from cosched.dags.bounds.highs import lp_of
 from cosched.io import archive_members
 
 try:
@@ -80,7 +80,7 @@ def highs_model(instance, method="simplex"):
     options = {"output_flag": False, "threads": 1, "parallel": "off", "solver": method}
     for option, value in options.items():
         solver.setOptionValue(option, value)
-    solver.passModel(highs_lp(instance))
+    solver.passModel(lp_of(_core.dags.hlp_model(instance._core)))
     return solver
 
 

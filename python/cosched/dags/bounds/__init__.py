@@ -4,7 +4,6 @@ from cosched.dags.bounds.relaxation import (
     Certificate,
     Relaxation,
     certificate_fields,
-    highs_lp,
     hlp,
     hlp_at_hand,
     hlp_bound,

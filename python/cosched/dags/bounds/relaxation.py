@@ -335,11 +335,6 @@ def reals(values: Any, name: str) -> np.ndarray:
     return real_array(values, name, 1) if len(values) else np.zeros(0)
 
 
-def highs_lp(instance: Instance) -> Any:
-    """The model of the paper as a ``highspy.HighsLp``."""
-    return highs.lp_of(_core.dags.hlp_model(instance._core))
-
-
 def _by_highs(instance: Instance) -> dict:
     solution = highs.solved(_core.dags.hlp_model(instance._core))
     return _core.dags.hlp_from_lp(instance._core, *solution)
