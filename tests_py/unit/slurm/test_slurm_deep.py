@@ -39,3 +39,10 @@ def test_a_cycle_of_bf_max_time_goes_no_further_than_it_did():
     ended = [own[-1] for own in run.slices(3.0) if own]
     assert any(math.isinf(again) for *_, again in ended)
     assert any(math.isnan(again) for *_, again in ended)
+
+
+def test_who_starts_was_submitted_before():
+    """The controller's log tells of a submission when it gets to it."""
+    for run in read_recording(DEEP / "deep_site.json.gz").runs:
+        for row, begin in run.begins.items():
+            assert run.submit[row] < run.decided(begin)

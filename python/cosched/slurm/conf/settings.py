@@ -116,7 +116,7 @@ class SlurmSettings:
         return self.refused + (() if self.accounts is not None else self.of_accounts)
 
     def default_memory(self, partition: str) -> tuple[int, bool]:
-        """MB of a job that asks for none.
+        """MB of a job that asks for none; one without a partition is in the default one.
 
         Returns
         -------
@@ -127,6 +127,9 @@ class SlurmSettings:
         --------
         >>> SlurmSettings(default_memories={"": (500, True)}).default_memory("main")
         (500, True)
+        >>> own = {"": (500, True), "main": (800, True)}
+        >>> SlurmSettings(default_memories=own, default_partition="main").default_memory("")
+        (800, True)
         """
         usual = self.default_memories.get("", (0, False))
-        return self.default_memories.get(partition, usual)
+        return self.default_memories.get(partition or self.default_partition, usual)

@@ -16,6 +16,8 @@ from cosched.slurm.requests.core_form import CoreForm, outside
 
 #: The log may name a start in the second after that of the accounts: so much later (s).
 _TURN = 1.2
+#: A submission is that long before a pass that starts the job, at least (s).
+_BEFORE = 0.001
 #: Of what sshare shows of a user behind the account and the user: the factor.
 _FACTOR = 5
 
@@ -59,7 +61,7 @@ def run_of(
         known = [given[k] if one is None else float(one) for k, one in enumerate(exact)]
         submit = np.array(known)[of_row]
     decay = phase.get("decay_thread_start")
-    return Run(
+    found_run = Run(
         submit=submit,
         start=column("start"),
         end=column("end"),
@@ -94,6 +96,11 @@ def run_of(
         samples=samples,
         pauses=tuple(_pauses(phase, rows, arrays)),
     )
+    # A busy controller tells of a submission late: whoever starts was there before.
+    for row in found_run.over:
+        before = found_run.decided(found_run.begins[row]) - _BEFORE
+        submit[row] = min(submit[row], before)
+    return found_run
 
 
 def _begins(
