@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from cosched.slurm.recordings.agreement import agreement, read_recording
+from cosched.slurm.recordings.agreement import agreement, read_recording, samples_off
 from support import FIXTURES
 
 DEEP = FIXTURES / "slurm" / "deep"
@@ -46,3 +46,10 @@ def test_who_starts_was_submitted_before():
     for run in read_recording(DEEP / "deep_site.json.gz").runs:
         for row, begin in run.begins.items():
             assert run.submit[row] < run.decided(begin)
+
+
+def test_priorities_of_arrays_that_wait():
+    recording = read_recording(DEEP / "deep_arrays.json.gz")
+    factors, other_factors, priorities, other_priorities = samples_off(recording, recording.runs[0])
+    assert factors > 0 < priorities
+    assert (other_factors, other_priorities) == (0, 0)

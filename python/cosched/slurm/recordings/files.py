@@ -112,7 +112,7 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     if data.get("associations"):
         accounts, machine = _with_accounts(name, data, machine)
     requests = requests_of_jobs(jobs, rows, accounts)
-    samples = [samples_of(one, data["associations"]) for one in data.get("samples", ())]
+    samples = [samples_of(one, data["associations"], rows) for one in data.get("samples", ())]
     samples = samples or [()] * len(data["runs"])
     ticks = "Epilog" not in config
     runs = tuple(

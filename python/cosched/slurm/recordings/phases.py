@@ -203,9 +203,12 @@ def _outside(
 
 
 def samples_of(
-    samples: Sequence[Mapping[str, Any]], associations: Sequence[Mapping[str, str]]
+    samples: Sequence[Mapping[str, Any]],
+    associations: Sequence[Mapping[str, str]],
+    jobs: Sequence[tuple[int, ...]],
 ) -> tuple[Sample, ...]:
     """What sshare and sprio showed."""
+    # Of an array, sprio shows the tasks that wait as one: the last of them is among these.
     rows = {(own["Account"], own.get("User", "")): k for k, own in enumerate(associations)}
     return tuple(
         Sample(
@@ -215,7 +218,7 @@ def samples_of(
                 for account, user, *shown in one["sshare"]
                 if user
             },
-            {int(job): float(priority) for job, priority, *_ in one["sprio"]},
+            {jobs[int(job)][-1]: float(priority) for job, priority, *_ in one["sprio"]},
         )
         for one in samples
     )
