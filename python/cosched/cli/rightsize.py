@@ -13,6 +13,7 @@ from cosched.cli.commands import command_of
 from cosched.cli.on_demand import adds
 from cosched.cli.values import check_files, read, time_limit_of_text
 from cosched.cluster.sizing.exports import FORMS, export, typed
+from cosched.cluster.sizing.page import above_the_promise
 from cosched.core import Presentation
 from cosched.errors import InvalidInstance, shorten
 from cosched.registry import presentation
@@ -102,6 +103,7 @@ def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame) ->
     )
     if len(held):
         report.show_frame("would it have held? each month from what was known before it", held)
+        report.say(above_the_promise(found))
     else:
         report.say("no backtest: the log is of one month")
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.sizing.advisor import Advisor
+from cosched.cluster.sizing.use import Use
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,28 +53,29 @@ def rolling(
             yield number, rows, *advisor.amounts(*advisor.at(known), rows)
 
 
-def backtest(instance: Instance, advisor: Advisor, by: str) -> pd.DataFrame:
-    """See :meth:`RightSize.backtest`."""
+def became(instance: Instance, advisor: Advisor) -> pd.DataFrame:
+    """A row a job of each month after the first: the month's name, the row of the job, and what
+    became of it."""
     import pandas as pd
 
-    use, (names, begins) = advisor.use, months(instance)
+    names, begins = months(instance)
     parts = [
-        pd.DataFrame(
-            {"month": month, "row": rows, **_became(advisor, rows, limit, memory)}
-        )
+        pd.DataFrame({"month": names[month], "row": rows, **_became(advisor, rows, limit, memory)})
         for month, rows, limit, memory in rolling(advisor, begins)
-    ]  # fmt: skip
+    ]
     whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(_NOTHING)
-    if by == "month":
-        keys = {"month": np.array(names, dtype=object)[whole["month"]]}
-    else:
-        keys = {name: key[whole["row"]] for name, key in zip(use.names, use.keys, strict=True)}
-    return _summed(whole, [pd.Series(key, name=name) for name, key in keys.items()])
+    return whole[whole["promised"] > 0]
 
 
-def _summed(whole: pd.DataFrame, keys: list[pd.Series]) -> pd.DataFrame:
-    said = whole["promised"] > 0
-    groups = whole[said].groupby([key[said] for key in keys], sort=False)
+def backtest(whole: pd.DataFrame, use: Use, by: str) -> pd.DataFrame:
+    """See :meth:`RightSize.backtest`."""
+    keys: list[Any] = [whole["month"]]
+    if by == "group":
+        import pandas as pd
+
+        own = zip(use.names, use.keys, strict=True)
+        keys = [pd.Series(key[whole["row"]], whole.index, name=name) for name, key in own]
+    groups = whole.groupby(keys, sort=False)
     table = groups[[*_SHARES]].mean()
     table.insert(0, "jobs", groups.size())
     return table.join(groups[[*_SUMS]].sum()).reset_index()

@@ -176,7 +176,15 @@ def _held(found: RightSize) -> str:
         f"{percent(promised)} promised. Not known: the log's own request ended the job below the "
         "advice."
     )
+    return table(heads, rows) + paragraph(f"{about} {above_the_promise(found)}", "small")
+
+
+def above_the_promise(found: RightSize) -> str:
+    """In how many groups the backtest killed more than was promised."""
     groups = found.backtest("group")
     worse = groups["killed_time"] + groups["killed_memory"] > groups["promised"]
-    more = f" By group: above the promise in {int(worse.sum()):,} of {len(groups):,}."
-    return table(heads, rows) + paragraph(about + more, "small")
+    return (
+        f"By group: above the promise in {int(worse.sum()):,} of {len(groups):,}, with "
+        f"{share(groups['jobs'][worse].sum() / max(groups['jobs'].sum(), 1))} of the jobs: the "
+        "promise is of the mean, and a group of few jobs is above it with its first killed one."
+    )

@@ -13,7 +13,7 @@ import numpy as np
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.sizing.advisor import Advisor
-from cosched.cluster.sizing.backtest import backtest
+from cosched.cluster.sizing.backtest import backtest, became
 from cosched.cluster.sizing.page import for_user, page
 from cosched.cluster.sizing.replay import replay
 from cosched.cluster.sizing.sizes import Advised
@@ -215,7 +215,11 @@ class RightSize:
         """
         if by not in ("month", "group"):
             raise InvalidInstance(f"by = {shorten(by)}: expected month or group")
-        return backtest(self.instance, self.advisor, by)
+        return backtest(self._became, self.use, by)
+
+    @cached_property
+    def _became(self) -> pd.DataFrame:
+        return became(self.instance, self.advisor)
 
     def replay(self, user: str | None = None, time_limit: float | None = 60.0) -> pd.DataFrame:
         """The log's latest 20,000 jobs again, as they asked and as is advised: what all wait.

@@ -139,7 +139,8 @@ def _measures(instance: Instance) -> dict[str, Any]:
     if status is not None:
         silent = np.isin(status, ("unknown", ""))
         ended = np.where(silent, ended, status == "completed")
-        limit = np.where((limit == runtime) & ended, np.nan, limit)
+        # Without a limit the run time stands for it.
+        limit = np.where((limit == runtime) & (status != "timeout"), np.nan, limit)
     begin = instance.column("eligible")
     if has_waits(instance):
         start = logged_starts(instance)
