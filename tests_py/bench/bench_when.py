@@ -1,14 +1,14 @@
 """How good `cosched when` is on snapshots of real Slurms of which the future is known.
 
     python tests_py/bench/bench_when.py FOLDER [draws]
-    python tests_py/bench/bench_when.py speed [draws]
+    python tests_py/bench/bench_when.py speed [draws [waiting nodes]]
 
 FOLDER holds series of snapshots (``live_fs/t01800``, ...), each with a ``truth.json``: the
 unpacked archives of tests_py/fixtures/slurm/snapshots. Printed:
 for drawn futures the median error beside Slurm's own, and how many true starts are in the
 bands; with exact run times the share of starts within a minute, of jobs that started before the
 next submission; with exact submissions, too, of all that waited. ``speed``: how long an answer
-takes for 1,000 jobs that wait on 500 nodes.
+takes, by default for 1,000 jobs that wait on 500 nodes.
 """
 
 from __future__ import annotations
@@ -93,7 +93,9 @@ def busy(waiting: int = 1000, nodes: int = 500) -> cs.cluster.Snapshot:
         )
     texts = {
         "scontrol_job.txt": "\n".join(jobs), "scontrol_node.txt": node, "sacct.txt": past,
-        "scontrol_partition.txt": "PartitionName=main Default=YES Nodes=n[0-499] State=UP\n",
+        "scontrol_partition.txt": (
+            f"PartitionName=main Default=YES Nodes=n[0-{nodes - 1}] State=UP\n"
+        ),
         "times.json": json.dumps({"scontrol_job.txt": [now, now]}),
     }  # fmt: skip
     return cs.cluster.Snapshot.of_texts(texts, "made up")
@@ -103,14 +105,14 @@ def _date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def speed(draws: int) -> None:
-    snapshot = busy()
+def speed(draws: int, waiting: int, nodes: int) -> None:
+    snapshot = busy(waiting, nodes)
     begin, used = time.perf_counter(), time.process_time()
     frame = cs.cluster.when(snapshot, draws=draws)
     print(
         f"{len(snapshot.pending)} jobs wait on {snapshot.machine.node_count} nodes, {draws} draws: "
         f"{time.perf_counter() - begin:.1f} s, {time.process_time() - used:.1f} s of processors; "
-        f"median start {np.median(frame['p50']) / 3600:.1f} h"
+        f"median start {np.median(frame['p50']) / 3600:.1f} h\n{frame.attrs['not_modelled'][-1]}"
     )
 
 
@@ -133,8 +135,8 @@ def told(rows: list[tuple]) -> str:
 
 
 if __name__ == "__main__":
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else None
+    given = list(map(int, sys.argv[2:]))
     if sys.argv[1] == "speed":
-        speed(count or 200)
+        speed(*[*given, *(200, 1000, 500)[len(given) :]])
     else:
-        main(Path(sys.argv[1]), count or DRAWS)
+        main(Path(sys.argv[1]), *given or [DRAWS])

@@ -41,7 +41,7 @@ def settled(rows: Sequence[tuple[dict[str, Any], Result | None]]) -> list[dict[s
     """Rows of one instance, each beside the best bound that any of them knows.
 
     A row whose value passes that bound becomes an error. A result with a bound that holds for its
-    own measure only (:attr:`Result.proves` is None) keeps that one.
+    own measure only (:attr:`Result.own_measure`) keeps that one.
     """
     known = [bound for row, result in rows if (bound := _known(row, result)) is not None]
     if not known:
@@ -53,8 +53,8 @@ def settled(rows: Sequence[tuple[dict[str, Any], Result | None]]) -> list[dict[s
 
 def _known(row: dict[str, Any], result: Result | None) -> Bound | None:
     """The bound of a row, where it holds for all rows."""
-    if result is not None and result.own_bound is not None:
-        return result.proves
+    if result is not None and result.own_measure:
+        return None
     return row.get("proof")
 
 
@@ -63,7 +63,7 @@ def _beside(row: dict[str, Any], result: Result | None, best: Bound) -> dict[str
         return row
     if result is None:
         return {**row, "bound": best.value, "proof": best}
-    if result.own_bound is not None and result.proves is None:
+    if result.own_measure:
         return row
     try:
         gap = result.gap_to(best)
@@ -92,7 +92,7 @@ def row_of_run(
         seconds = time.perf_counter() - begin
         with _core.time_limit(_left(patience, seconds)):
             result.schedule.validate()
-        row = _row_of_result(name, result, bound)
+            row = _row_of_result(name, result, bound)
     except TimeLimit as error:
         result = None  # it may be there, and its schedule not be checked
         row = _row_without_result(name, "time_limit", str(error), bound)
@@ -116,7 +116,7 @@ def _left(time_limit: float | None, spent: float) -> float | None:
 
 def _row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, Any]:
     """The row of an algorithm that has a result; its own bound counts before `bound`."""
-    best = result.own_bound or bound
+    best = result.bound if result.own_measure else result.own_bound or bound
     return {
         "algorithm": name,
         "status": result.status,

@@ -123,10 +123,10 @@ class Result:
         return self.bound_beside(self.instance)
 
     @property
-    def proves(self) -> Bound | None:
-        """The bound that the algorithm proved, where it holds for every schedule of the instance
-        by the family's own measure; ``compare`` shows the best of them beside all rows."""
-        return self.own_bound
+    def own_measure(self) -> bool:
+        """Whether :attr:`bound` holds for this result alone, measured otherwise than others of the
+        instance; else ``compare`` shows the best that is known beside all rows."""
+        return False
 
     @classmethod
     def bound_beside(cls, instance: Instance) -> Bound | None:

@@ -183,6 +183,9 @@ def test_a_bound_that_is_not_reached_or_weak(tmp_path):
     assert "Attainable is" in text
     assert "Whether that can be beaten is open: the bound was not reached in 15 s" in text
     assert lead_of(text).endswith("what no scheduler can beat is not known.")
+    inst.once("bound", lambda: cs.Bound(1.2, "max-stretch so far", "time_limit"))
+    said = "below 1.2, max-stretch so far: what was proved in 15 s (--time-limit)."
+    assert said in page_of(tmp_path, inst)
 
 
 def test_no_policy_can_run_the_log(tmp_path):

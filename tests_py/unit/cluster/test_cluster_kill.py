@@ -43,6 +43,18 @@ def test_outputs_name_the_job_that_was_ended(log, name):
     }
 
 
+def test_the_bound_of_a_run_that_ended_jobs_is_its_own_and_waits_until_it_is_asked_for(log):
+    inst = cs.cluster.from_swf(log, convention="rigid")
+    result = cs.cluster.solve(inst, "FCFS", kill=True)
+    assert result.instance.cached("bound") is None
+    own, whole = cs.cluster.bound(result.instance), cs.cluster.bound(inst)
+    assert own != whole
+    assert result.bound == own
+    options = {"FCFS": {"kill": True}}
+    frame = cs.cluster.compare(inst, ["FCFS", "EASY"], options=options).set_index("algorithm")
+    assert frame.bound.to_dict() == {"FCFS": own.value, "EASY": whole.value}
+
+
 @pytest.mark.parametrize("name", ["EASY", "slurm-backfill"])
 @pytest.mark.parametrize("suffix", ["json", "csv"])
 def test_a_schedule_with_ended_jobs_is_valid_when_read_again(log, name, suffix, capsys):

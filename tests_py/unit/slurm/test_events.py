@@ -8,6 +8,8 @@ import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance, InvalidSchedule
 from cosched.slurm.accounts.shown import read_accounts
+from cosched.slurm.requests.of_log import requests_of_log
+from cosched.slurm.twin.twin import Twin
 from support import data, unpacked
 
 CONF = """ClusterName=t
@@ -117,6 +119,13 @@ def test_the_twin_follows_what_jobs_ask_for(read):
     assert where[8] == ("b1",)
     assert start[8] >= end[7]
     assert set(where[9]) == {"b1", "b2"}
+
+
+def test_gpus_of_each_node_are_so_of_one_node_too(read):
+    inst = read(events((0, 9, "-N 1 -n 1 --gres=gpu:1"), (1, 9, "-N 1 -n 1 --gpus=1")))
+    twin = Twin(inst, inst.machine, {})
+    asked, _ = requests_of_log(twin._room, twin.settings, inst.machine, False)
+    assert [job["gpus_by_node"] for job in asked.jobs.values()] == [True, False]
 
 
 def test_tasks_of_arrays_wait_for_each_other(read):

@@ -16,33 +16,31 @@ constexpr int kUnreached = -1;
 IntervalFlow::IntervalFlow(IntervalWork work)
     : jobs_(static_cast<int>(work.need.size())),
       intervals_(static_cast<int>(work.length.size())),
-      work_(std::move(work)) {
+      work_(std::move(work)),
+      users_(intervals_) {
   begin_.assign(jobs_ + 1, 0);
-  std::vector<std::int64_t> count(intervals_ + 1, 0);
   for (int i = 0; i < jobs_; ++i) {
     need_eps_.push_back(need_rounding(work_.need[i]));
     begin_[i + 1] = begin_[i] + (work_.last[i] - work_.first[i]);
-    ++count[work_.first[i]];
-    --count[work_.last[i]];
   }
   flow_.assign(begin_.back(), 0.0);
-  alive_begin_.assign(intervals_ + 1, 0);
-  std::int64_t alive = 0;
-  for (int t = 0; t < intervals_; ++t) {
-    alive += count[t];
-    alive_begin_[t + 1] = alive_begin_[t] + alive;
-    eps_.push_back(work_.room[t] * kFlowRounding);
-  }
-  alive_.resize(alive_begin_.back());
-  std::vector<std::int64_t> next(alive_begin_.begin(), alive_begin_.end() - 1);
-  for (int i = 0; i < jobs_; ++i)
-    for (int t = work_.first[i]; t < work_.last[i]; ++t) alive_[next[t]++] = i;
+  for (const double room : work_.room) eps_.push_back(room * kFlowRounding);
 }
 
 void IntervalFlow::place(int job, int interval, double amount) {
-  flow(job, interval) += amount;
+  add(job, interval, amount);
   work_.need[job] -= amount;
   work_.room[interval] -= amount;
+}
+
+void IntervalFlow::add(int job, int interval, double amount) {
+  double& now = flow(job, interval);
+  if (now == 0 && amount > 0) {
+    std::vector<int>& users = users_[interval];
+    const auto at = std::lower_bound(users.begin(), users.end(), job);
+    if (at == users.end() || *at != job) users.insert(at, job);
+  }
+  now += amount;
 }
 
 // Breadth-first levels from the unserved jobs; whether an interval with room is reached.
@@ -83,13 +81,11 @@ void IntervalFlow::reach_jobs(const std::vector<int>& intervals, int level,
                               std::vector<int>& jobs) {
   jobs.clear();
   for (const int t : intervals)
-    for (auto at = alive_begin_[t]; at < alive_begin_[t + 1]; ++at) {
-      const int i = alive_[at];
+    for (const int i : users_[t])
       if (job_level_[i] == kUnreached && flow(i, t) > eps_[t]) {
         job_level_[i] = level;
         jobs.push_back(i);
       }
-    }
 }
 
 // Sends up to `amount` more of the job's work along level edges; returns what was sent.
@@ -100,7 +96,7 @@ double IntervalFlow::push(int job, double amount) {
     const double spare = capacity(job, t) - flow(job, t);
     if (spare <= eps_[t]) continue;
     const double part = push_through(t, std::min(amount - sent, spare), interval_level_[t]);
-    flow(job, t) += part;
+    add(job, t, part);
     sent += part;
     if (!(sent < amount)) return amount;
   }
@@ -111,9 +107,12 @@ double IntervalFlow::push(int job, double amount) {
 double IntervalFlow::push_through(int interval, double amount, int level) {
   double sent = std::min(amount, std::max(0.0, work_.room[interval]));
   work_.room[interval] -= sent;
-  for (auto& at = interval_next_[interval]; sent < amount && at < alive_begin_[interval + 1];
-       ++at) {
-    const int other = alive_[at];
+  // Who comes to use an interval between two calls is of a lower level, and does not count.
+  const std::vector<int>& users = users_[interval];
+  int& next = interval_next_[interval];
+  auto at = std::lower_bound(users.begin(), users.end(), next);
+  for (; sent < amount && at != users.end(); next = *at++ + 1) {
+    const int other = *at;
     if (job_level_[other] != level + 1) continue;
     const double movable = flow(other, interval);
     if (movable <= eps_[interval]) continue;
@@ -129,7 +128,7 @@ double IntervalFlow::push_through(int interval, double amount, int level) {
 void IntervalFlow::augment() {
   while (levels()) {
     job_next_ = work_.first;
-    interval_next_.assign(alive_begin_.begin(), alive_begin_.end() - 1);
+    interval_next_.assign(intervals_, 0);
     double sent = 0;
     for (int i = 0; i < jobs_; ++i) {
       if (job_level_[i] != 0 || work_.need[i] <= need_eps_[i]) continue;

@@ -36,6 +36,7 @@ class IntervalFlow {
     return flow_[begin_[job] + interval - work_.first[job]];
   }
   double capacity(int job, int interval) const { return work_.rate[job] * work_.length[interval]; }
+  void add(int job, int interval, double amount);
   bool levels();
   bool reach_intervals(const std::vector<int>& jobs, int level, std::vector<int>& intervals);
   void reach_jobs(const std::vector<int>& intervals, int level, std::vector<int>& jobs);
@@ -43,16 +44,15 @@ class IntervalFlow {
   double push_through(int interval, double amount, int level);
 
   int jobs_, intervals_;
-  IntervalWork work_;                      // need and room: what is left
-  std::vector<std::int64_t> begin_;        // of the job's edges
-  std::vector<double> flow_;               // node seconds, by edge
-  std::vector<std::int64_t> alive_begin_;  // by interval
-  std::vector<int> alive_;                 // jobs whose window contains the interval
-  std::vector<double> eps_;                // by interval: below this an amount is rounding
-  std::vector<double> need_eps_;           // by job
+  IntervalWork work_;                    // need and room: what is left
+  std::vector<std::int64_t> begin_;      // of the job's edges
+  std::vector<double> flow_;             // node seconds, by edge
+  std::vector<std::vector<int>> users_;  // by interval: jobs that have or had something of it
+  std::vector<double> eps_;              // by interval: below this an amount is rounding
+  std::vector<double> need_eps_;         // by job
   std::vector<int> job_level_, interval_level_;
-  std::vector<int> job_next_;  // current edge of the blocking flow
-  std::vector<std::int64_t> interval_next_;
+  std::vector<int> job_next_;       // current edge of the blocking flow
+  std::vector<int> interval_next_;  // the user to look at next, or one before it
   Poll poll_;
 };
 

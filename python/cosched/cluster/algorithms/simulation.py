@@ -83,17 +83,14 @@ def result_of_simulation(
         value=float(stretches[instance.measured].max()),
         outcome=outcome,
         stretches=stretches,
-        own_bound=_own_bound(instance, threshold, outcome),
+        own_bound=_own_bound(instance, threshold),
         log=None if decisions is None else _log_frame(instance, decisions, at_limit),
     )
 
 
-def _own_bound(instance: Instance, threshold: float, outcome: dict[str, Any]) -> Bound | None:
-    """The bound for another threshold than the family's, or for the run times that some jobs
-    were cut to; computed once for an instance."""
-    if threshold == THRESHOLD:
-        return Result.bound_beside(instance) if outcome.get("killed") else None
-    if instance.cached("no bound"):
+def _own_bound(instance: Instance, threshold: float) -> Bound | None:
+    """The bound for another threshold than the family's; computed once for an instance."""
+    if threshold == THRESHOLD or instance.cached("no bound"):
         return None
     return instance.once(
         f"bound, threshold {threshold}", lambda: max_stretch_bound(instance, threshold=threshold)
@@ -135,7 +132,7 @@ def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
         value=float(stretches[instance.measured].max()),
         outcome=outcome,
         stretches=stretches,
-        own_bound=_own_bound(instance, schedule.threshold, outcome),
+        own_bound=_own_bound(instance, schedule.threshold),
     )
 
 

@@ -11,6 +11,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, used_of
 from cosched.cluster.page.runs import PERFECT, PLAIN, TWIN, Runs, knows_limits, why_no_dfrs
 from cosched.cluster.page.text import number, period, share, span
+from cosched.core import Bound
 
 #: A bound below this says little: a stretch is 1 at least.
 WEAK = 1.1
@@ -54,17 +55,17 @@ def _could(runs: Runs) -> str:
 
 def _least(runs: Runs) -> str:
     bound = bound_of(runs)
-    if not bound >= WEAK:
+    if bound is None or bound.value < WEAK:
         return "what no scheduler can beat is not known"
     had = {"log": runs.logged, runs.counts: runs.attainable}
     known = [
         f"{name}: {number(result.value)} times"
         for name, result in had.items()
-        if result is not None and result.value >= bound  # a log may use more than there is
+        if result is not None and result.value >= bound.value  # a log may use more than there is
     ]
     return (
-        f"no scheduler can keep the worst-hit job below {floor(10 * bound) / 10:.1f} times its own "
-        f"run time" + (f" ({', '.join(known)})" if known else "")
+        f"no scheduler can keep the worst-hit job below {floor(10 * bound.value) / 10:.1f} times "
+        f"its own run time" + (f" ({', '.join(known)})" if known else "")
     )
 
 
@@ -76,10 +77,9 @@ def used_in_words(instance: Instance) -> str:
     return " and ".join(parts)
 
 
-def bound_of(runs: Runs) -> float:
-    """On the maximum stretch; nan: not reached."""
-    found = (run.row.get("bound", np.nan) for run in runs.all)
-    return next((float(bound) for bound in found if bound is not None and bound > 0), np.nan)
+def bound_of(runs: Runs) -> Bound | None:
+    """On the maximum stretch; None: not reached."""
+    return next((proof for run in runs.all if (proof := run.row.get("proof")) is not None), None)
 
 
 def about_bound(runs: Runs) -> str:
@@ -91,12 +91,16 @@ def about_bound(runs: Runs) -> str:
         if run.result and run.name != "as-logged" and run.knows != PERFECT
     ]
     best = "" if not known else "Attainable is {:,.6g}, by {}.".format(*min(known))
-    if np.isnan(bound):
-        within = "" if runs.time_limit is None else f" in {runs.time_limit:g} s (--time-limit)"
+    within = "" if runs.time_limit is None else f" in {runs.time_limit:g} s (--time-limit)"
+    if bound is None:
         return f"{best} Whether that can be beaten is open: the bound was not reached{within}."
-    if bound < WEAK:
-        return f"{best} The bound is weak here: {bound:.6g}, and every stretch is 1 or more."
-    return f"No schedule whatsoever has a largest stretch below {bound:.6g}. {best}"
+    so_far = "" if bound.status == "ok" else f", {bound.method}: what was proved{within}"
+    if bound.value < WEAK:
+        return (
+            f"{best} The bound is weak here: {bound.value:.6g}{so_far}, and every stretch is 1 or "
+            "more."
+        )
+    return f"No schedule whatsoever has a largest stretch below {bound.value:.6g}{so_far}. {best}"
 
 
 def box(instance: Instance) -> str:

@@ -69,8 +69,9 @@ class Result(core.Result):
         return max_stretch_bound(instance)
 
     @property
-    def proves(self) -> None:
-        """Nothing: a bound of its own goes with another threshold of the bounded stretch."""
+    def own_measure(self) -> bool:
+        """Another threshold of the bounded stretch, or jobs that were ended at their limit."""
+        return self.own_bound is not None or bool(self.outcome.get("killed"))
 
     def _comparable(self, bound: Bound) -> bool:
         # A log may have more nodes in use than there are: no schedule of this machine, and below

@@ -39,8 +39,12 @@ _ENDLESS = 2**40
 class Simulation(JobsOfSnapshot):
     """What is the same in all draws: the machine, shares, limits, and jobs that are there."""
 
-    def __init__(self, snapshot: Snapshot, more: Sequence[Job] = ()) -> None:
+    def __init__(
+        self, snapshot: Snapshot, more: Sequence[Job] = (), *, coarse: bool = True
+    ) -> None:
         self.snapshot = snapshot
+        #: Of a long queue, in coarser steps than its Slurm.
+        self.coarse = coarse and _waiting_in(snapshot) > _LONG
         self.said: list[str] = []
         self.machine = self._machine()
         settings = self.machine.slurm
@@ -114,12 +118,11 @@ class Simulation(JobsOfSnapshot):
 
     def _coarser(self, given: Mapping[str, float]) -> dict[str, float]:
         """Of long queues: cycles that come seldom and look at few jobs, so that draws take less."""
-        waiting = sum(max(job.tasks, 1) for job in self.snapshot.pending)
-        if waiting <= _LONG:
+        if not self.coarse:
             return {}
         self.said += [
-            f"{waiting} jobs wait: here the backfill scheduler looks at {_TESTS:.0f} of them every "
-            f"{_SELDOM / 60:.0f} minutes, and starts are as coarse"
+            f"{_waiting_in(self.snapshot)} jobs wait: here the backfill scheduler looks at "
+            f"{_TESTS:.0f} of them every {_SELDOM / 60:.0f} minutes"
         ]
         interval = max(given.get("bf_interval", 30.0), _SELDOM)
         tests = min(given.get("bf_max_job_test", 500.0), _TESTS)
@@ -294,3 +297,8 @@ class Simulation(JobsOfSnapshot):
             except InfeasibleError:
                 self._fitting[key] = False
         return self._fitting[key]
+
+
+def _waiting_in(snapshot: Snapshot) -> int:
+    """Jobs that wait, each task of an array being one."""
+    return sum(max(job.tasks, 1) for job in snapshot.pending)

@@ -27,6 +27,8 @@ COLUMNS = ("job", *(f"p{level:02d}" for level in LEVELS), "limits_only", "slurm"
 _OF_REQUESTS = ("nodes", "time", "run_p50", "end_p50", "end_p95", "advised")
 #: As early as the earliest: a tenth later, or a minute.
 _ABOUT, _MINUTE = 1.1, 60.0
+#: What coarser steps cost is measured on so many jobs, in so many futures.
+_FIRST, _FEW = 100, 2
 
 
 def when(
@@ -128,12 +130,33 @@ def when(
         rows.append({**own, "nodes": request.nodes, "time": request.limit})
         rows[-1] |= _ends(request, own["drawn"], own_seed)
         notes += simulation.not_modelled
+    if simulation.coarse and known.given_machine is None:  # a log tells what happened, anyway
+        notes.append(_apart_of_all_steps(Futures(known, past, given, arrivals, _FEW, own_seed)))
     if asked:
         _advise(rows)
     if calibration is not None:
         _widen(rows, float(calibration["widen"]))
     coverage = None if calibration is None else calibration["calibrated90"]
     return _frame(rows, bool(asked), known, notes, coverage)
+
+
+def _apart_of_all_steps(futures: Futures) -> str:
+    """How far starts in coarse steps are from those in all: of some jobs, in a few futures."""
+    coarse = Simulation(futures.snapshot)
+    rows = [coarse.rows[job.id] for job in futures.snapshot.pending]
+    starts = futures.starts(coarse, rows, None)
+    first = np.argsort(np.median(starts, axis=0), kind="stable")[:_FIRST]
+    all_steps = Simulation(futures.snapshot, coarse=False)
+    fine = futures.starts(all_steps, [rows[k] for k in first], None)
+    some = np.isfinite(fine) & np.isfinite(starts[:, first])
+    apart = np.abs(fine - starts[:, first])[some] / _MINUTE
+    if not len(apart):
+        return "starts in coarser steps could not be measured against those in all: none is known"
+    half, most = np.quantile(apart, [0.5, 0.95])
+    return (
+        f"in {futures.draws} futures with all its cycles, half of the {len(first)} jobs that start "
+        f"first do so within {half:.3g} minutes of what coarser steps say, 95% within {most:.3g}"
+    )
 
 
 def _frame(

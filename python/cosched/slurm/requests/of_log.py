@@ -147,6 +147,8 @@ def requests_of_log(
         asked |= {key: column[row] for key, column in beside.items() if column[row] is not None}
         # One that asks for nothing beside its cores may have them anywhere.
         some = form.memory_counts or any(map(asked.get, ("gpus", "nodes", "exclusive", "nodelist")))
+        if not some and not any(asked.values()) and not of_each[row]:
+            continue
         own = Request(cores=cores if some else None, partition=names[part], **asked)
         job = form.of(own)
         if of_each[row]:
@@ -247,15 +249,16 @@ def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[
             notes.append("gpus: the machine has none, so that they are not handed out")
         return {}
     names = _gpu_types(instance)
-    of_node = np.ones(len(counts), dtype=np.int64)
+    of_node, nodes = np.zeros(len(counts), dtype=bool), np.ones(len(counts), dtype=np.int64)
     if "gpus_per" in instance.known and "nodes" in instance.known:
-        by_node = (instance.column("gpus_per").astype(str) == "node") & (
-            instance.column("nodes") > 0
-        )
-        of_node = np.where(by_node, np.nan_to_num(instance.column("nodes")), 1).astype(np.int64)
+        known = np.nan_to_num(instance.column("nodes")).astype(np.int64)
+        of_node = (instance.column("gpus_per").astype(str) == "node") & (known > 0)
+        nodes = np.where(of_node, known, 1)
     return {"gpus": [
-        Gpus(count // of, name if name in types else None, of > 1) if count > 0 else None
-        for count, name, of in zip(counts.tolist(), names, of_node.tolist(), strict=True)
+        Gpus(count // of, name if name in types else None, by_node) if count > 0 else None
+        for count, name, of, by_node in zip(
+            counts.tolist(), names, nodes.tolist(), of_node.tolist(), strict=True
+        )
     ]}  # fmt: skip
 
 

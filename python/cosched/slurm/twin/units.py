@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -84,10 +84,10 @@ class Units:
 
     def _own_cores(self, outcome: Mapping[str, Any]) -> np.ndarray:
         """Units of each job: the lowest free cores of its nodes at its start."""
-        begin, node = outcome["nodes"]
-        counts = outcome["cores"]
+        begin, node = (one.tolist() for one in outcome["nodes"])
+        counts = outcome["cores"].tolist()
         free = [list(range(a, b)) for a, b in zip(self.first, self.first[1:], strict=False)]
-        mine: list[list[int]] = [[] for _ in range(len(begin) - 1)]
+        mine: list[list[int]] = [[]] * len(node)  # of a job on a node
         begun, ended = outcome["start_exact"].tolist(), outcome["end_exact"].tolist()
         moments = [(time, 1, job) for job, time in enumerate(begun)]
         # Ends come first, but for a job that ends as it starts.
@@ -96,13 +96,15 @@ class Units:
             for k in range(begin[job], begin[job + 1]):
                 own = free[node[k]]
                 if what == 1:
-                    mine[job] += own[: counts[k]]
-                    del own[: counts[k]]
-            if what != 1:
-                for unit in mine[job]:
-                    where = int(np.searchsorted(self.first, unit, side="right")) - 1
-                    insort(free[where], unit)
-        return np.concatenate(self._used([np.array(units, dtype=np.int64) for units in mine]))
+                    mine[k], own[:] = own[: counts[k]], own[counts[k] :]
+                else:
+                    own += mine[k]
+                    own.sort()
+        units = np.fromiter(chain.from_iterable(mine), dtype=np.int64)
+        held = np.add.reduceat([len(one) for one in mine], begin[:-1])
+        if np.array_equal(held, self.tasks):
+            return units
+        return np.concatenate(self._used(np.split(units, np.cumsum(held)[:-1])))
 
     def _used(self, held: list[np.ndarray]) -> list[np.ndarray]:
         """Units of each job among those that it holds: of whole nodes, the first of each, and of
