@@ -77,7 +77,7 @@ class Search:
         found = [result for _, result in rows if result is not None]
         least = min(result.value for result in found)
         best = next(result for result in found if result.value <= least * _SAME)
-        return best, max((r.proves for r in found if r.proves is not None), key=float)
+        return best, max((r.own_bound for r in found if r.own_bound is not None), key=float)
 
     def _bound(self) -> Bound:
         """Bounds that do not know what is shared are valid, too."""
