@@ -24,6 +24,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_design",
     "family_reference",
+    "library_table",
     "mathml",
 ]
 exclude_patterns = ["_*"]

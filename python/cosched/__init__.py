@@ -8,8 +8,9 @@ True
 Families: :mod:`cosched.packs`, :mod:`cosched.dags`, :mod:`cosched.cluster`,
 :mod:`cosched.moldable`, :mod:`cosched.bags`. Pictures: :mod:`cosched.plot`. Generators:
 :mod:`cosched.workloads`. From plan to run: :mod:`cosched.execution`. The papers' tables and
-figures: :mod:`cosched.experiments`. Workflow managers:
-:mod:`cosched.workflows`. On the command line: ``cosched --help``.
+figures: :mod:`cosched.experiments`. Instances whose records can be beaten:
+:mod:`cosched.library`. Workflow managers: :mod:`cosched.workflows`. On the command line:
+``cosched --help``.
 
 The examples of all docstrings know ``cs``, as above, and
 ``pathlib``, ``tempfile``, ``pd`` (pandas) and matplotlib's ``Figure``.
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 # Loaded on first use, so that ``import cosched`` and a command's own start stay quick.
 _MODULES = (
     *("packs", "dags", "cluster", "moldable", "bags"),
-    *("execution", "experiments", "io", "plot", "profiles", "workflows", "workloads"),
+    *("execution", "experiments", "io", "library", "plot", "profiles", "workflows", "workloads"),
 )
 _PLACES = dict.fromkeys(("Bound", "Result", "Schedule", "time_limit"), "core") | {
     "FAMILIES": "registry",

@@ -1,0 +1,147 @@
+"""The library as a table, its best schedules, and whether all that it says holds."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cosched.core import Bound, Result
+from cosched.core.result import relative_gap
+from cosched.errors import CoschedError, InvalidBound, InvalidSchedule
+from cosched.library.certificates import proven
+from cosched.library.entries import entries, family_of, load
+from cosched.library.records import Record, record_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: How far a value that is computed again may lie from what the record says, relative.
+_SAME = 1e-9
+#: Names of proofs that take longer than the rest together: they are checked when asked for.
+_LONG = ("algorithm",)
+
+
+def list() -> pd.DataFrame:
+    """The instances of the library and what is known of each.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``name, family, size, value, bound, gap, by, algorithm, since``: a row an instance; the
+        last three tell of the value. `size` counts tasks, jobs, or types of tasks (bags).
+
+    Examples
+    --------
+    >>> table = cs.library.list()
+    >>> table.family.unique().tolist()
+    ['packs', 'dags', 'cluster', 'moldable', 'bags']
+    """
+    import pandas as pd
+
+    return pd.DataFrame([_row(record_of(name)) for name in entries()])
+
+
+def gap_of(record: Record) -> float:
+    """How far the value is from the bound at most, relative."""
+    bound = Bound(record.bound.value, record.bound.algorithm)
+    return relative_gap(record.best.value, bound, family_of(record.name).maximise, record.name)
+
+
+def _row(record: Record) -> dict[str, Any]:
+    best = record.best
+    return {
+        "name": record.name,
+        "family": record.name.partition("/")[0],
+        "size": record.size,
+        "value": best.value,
+        "bound": record.bound.value,
+        "gap": gap_of(record),
+        "by": best.by,
+        "algorithm": best.algorithm,
+        "since": best.since,
+    }
+
+
+def best(name: str) -> Result:
+    """The best schedule that is known of an instance, with the best bound.
+
+    Parameters
+    ----------
+    name : str
+        As for :func:`cosched.library.load`.
+
+    Examples
+    --------
+    >>> cs.library.best("moldable/cirne-6-m4-s1").gap < 0.05
+    True
+    """
+    return result_of(record_of(name))
+
+
+def result_of(record: Record) -> Result:
+    """A record's schedule as a Result, read again and validated."""
+    of, instance = family_of(record.name), load(record.name)
+    if "placements" in record.schedule:
+        schedule = of.schedule_type.from_dict(instance, record.schedule)
+    else:  # too long to be kept: what made it has no chance but its seed
+        made = of.solve(instance, record.schedule["algorithm"], seed=record.schedule["seed"])
+        schedule = made.schedule
+    schedule.validate()
+    found = of.result_of(instance, schedule)
+    bound = Bound(record.bound.value, record.bound.algorithm)
+    return replace(found, algorithm=record.best.algorithm, own_bound=bound)
+
+
+def verify(name: str | None = None, *, thorough: bool = False) -> pd.DataFrame:
+    """Check that each schedule is valid and worth what is said, and each bound by its certificate.
+
+    Parameters
+    ----------
+    name : str, optional
+        One instance; None: all.
+    thorough : bool
+        Also proofs that are searches, which are run again; always where `name` is given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``name, value, bound, status, message``: `status` is ``"ok"``, ``"value"`` (the proof is a
+        search and was not run), or ``"wrong"``, and the message says why.
+
+    Examples
+    --------
+    >>> cs.library.verify("moldable/cirne-6-m4-s1").status.tolist()
+    ['ok']
+    """
+    import pandas as pd
+
+    names = builtins.list(entries()) if name is None else [name]
+    deep = thorough or name is not None
+    return pd.DataFrame([_verified(record_of(each), deep) for each in names])
+
+
+def _verified(record: Record, deep: bool) -> dict[str, Any]:
+    status, message = "ok", ""
+    try:
+        checked = _checked(record, deep)
+        status = "ok" if checked else "value"
+    except CoschedError as error:
+        status, message = "wrong", str(error)
+    row = {"name": record.name, "value": record.best.value, "bound": record.bound.value}
+    return row | {"status": status, "message": message}
+
+
+def _checked(record: Record, deep: bool) -> bool:
+    """Whether the proof was checked too; raises where the record does not hold."""
+    of, value = family_of(record.name), result_of(record).value
+    if abs(value - record.best.value) > _SAME * abs(value):
+        raise InvalidSchedule(f"its schedule is worth {value:.12g}, not {record.best.value:.12g}")
+    gap_of(record)
+    if record.certificate.get("kind") in _LONG and not deep:
+        return False
+    proof = proven(of, load(record.name), record.certificate)
+    short = record.bound.value - proof if not of.maximise else proof - record.bound.value
+    if short > _SAME * abs(proof):
+        raise InvalidBound(f"its certificate proves {proof:.12g}, not {record.bound.value:.12g}")
+    return True

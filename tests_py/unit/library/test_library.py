@@ -1,0 +1,162 @@
+"""The library: every record holds; submissions that are wrong or no better are refused."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.errors import InvalidBound, InvalidSchedule
+from cosched.library.certificates import as_json, proven
+from cosched.library.entries import entries, family_of
+from cosched.library.records import FOLDER, Finding, record_of
+from cosched.library.submissions import rows_without_names
+from cosched.library.table import gap_of
+
+NAME = "packs/ii-6-p8-s1"
+
+
+@pytest.fixture
+def records(tmp_path):
+    """A folder of records in which one is worse than what is known."""
+    record = record_of(NAME)
+    worse = cs.packs.solve(cs.library.load(NAME), "sequential")
+    found = Finding(worse.value, "sequential", "somebody", "2020-01-01")
+    replace(record, best=found, schedule=rows_without_names(worse.schedule)).write(tmp_path)
+    return tmp_path
+
+
+def test_every_record_holds():
+    frame = cs.library.verify()
+    assert frame.name.tolist() == list(entries())
+    assert (frame.status != "wrong").all(), frame[frame.status == "wrong"].to_string()
+
+
+def test_the_table_has_a_row_an_instance_of_every_family():
+    frame = cs.library.list()
+    columns = ["name", "family", "size", "value", "bound", "gap", "by", "algorithm", "since"]
+    assert frame.columns.tolist() == columns
+    assert (frame.groupby("family").size() >= 39).all()
+    assert (frame.gap >= 0).all()
+    assert len({p.relative_to(FOLDER).as_posix() for p in FOLDER.glob("*/*.json")}) == len(frame)
+
+
+def test_the_best_is_a_result_with_its_bound():
+    best = cs.library.best(NAME)
+    assert best.value == pytest.approx(record_of(NAME).best.value, rel=1e-12)
+    assert best.gap == pytest.approx(gap_of(record_of(NAME)), abs=1e-12)
+
+
+def test_unknown_names_have_near_ones():
+    for function in (cs.library.load, cs.library.best, cs.library.verify):
+        with pytest.raises(ValueError, match=r"near: .*cholesky-12"):
+            function("dags/cholesky-12-ccr2")
+
+
+def test_a_schedule_that_is_not_valid_is_refused(records):
+    rows = record_of(NAME).schedule
+    rows["placements"][0]["end"] += 1.0
+    with pytest.raises(InvalidSchedule):
+        cs.library.submit(NAME, rows, by="Ada", folder=records)
+
+
+def test_a_schedule_that_is_no_better_is_refused(records):
+    sequential = cs.packs.solve(cs.library.load(NAME), "sequential")
+    with pytest.raises(ValueError, match=r"is not better than .* which somebody has"):
+        cs.library.submit(NAME, sequential, by="Ada", folder=records)
+
+
+def test_what_is_no_schedule_is_refused(records, tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text('{"rows": []}')
+    with pytest.raises(InvalidSchedule, match="expected a schedule"):
+        cs.library.submit(NAME, path, by="Ada", folder=records)
+    with pytest.raises(ValueError, match="expected who found it"):
+        cs.library.submit(NAME, path, by=" ", folder=records)
+
+
+def test_a_better_schedule_is_a_new_record_and_keeps_the_old_one_as_history(records):
+    best = cs.library.best(NAME)
+    path = cs.library.submit(NAME, best, by="Ada", folder=records)
+    record = record_of(NAME, records)
+    assert path == records / f"{NAME}.json"
+    assert (record.best.by, record.best.value) == ("Ada", best.value)
+    assert [found.by for found in record.history] == ["somebody"]
+    with pytest.raises(ValueError, match="not better"):
+        cs.library.submit(NAME, best, by="Bob", folder=records)
+
+
+def test_a_profit_rate_is_better_where_it_is_greater(tmp_path):
+    name = next(name for name in entries() if name.startswith("bags/"))
+    record = record_of(name)
+    lower = replace(record.best, value=record.best.value / 2)
+    replace(record, best=lower).write(tmp_path)
+    cs.library.submit(name, cs.library.best(name), by="Ada", folder=tmp_path)
+    assert record_of(name, tmp_path).best.value == pytest.approx(record.best.value)
+
+
+def test_certificates_are_read_back_and_prove_the_same():
+    for inst, make in (
+        (cs.workloads.layered(20, units=(3, 2), seed=1), cs.dags.windows),
+        (cs.workloads.layered(20, units=(3, 2), ccr=1.0, seed=1), cs.dags.transfers),
+    ):
+        certificate = make(inst).certificate
+        read = json.loads(json.dumps(as_json(certificate)))
+        assert proven(cs.dags.FAMILY, inst, read) == certificate.bound(inst)
+
+
+@pytest.mark.parametrize(
+    "certificate",
+    [
+        {},
+        {"kind": "faith"},
+        {"kind": "bound"},
+        {"kind": "windows", "makespan": 5.0},
+        {"kind": "algorithm", "algorithm": "heft"},
+    ],
+)
+def test_what_proves_nothing_is_refused(certificate):
+    inst = cs.library.load("dags/cholesky-4")
+    with pytest.raises(InvalidBound, match="kind"):
+        proven(cs.dags.FAMILY, inst, certificate)
+
+
+def test_a_bound_that_its_certificate_does_not_prove_is_found(tmp_path, monkeypatch):
+    record = record_of("dags/layered-60-ccr1")
+    high = replace(record.bound, value=0.5 * (record.bound.value + record.best.value))
+    replace(record, bound=high).write(tmp_path)
+    monkeypatch.setattr("cosched.library.table.record_of", lambda name: record_of(name, tmp_path))
+    (row,) = cs.library.verify(record.name).to_dict("records")
+    assert row["status"] == "wrong"
+    assert "certificate proves" in row["message"]
+
+
+def test_a_damaged_record_is_one_line(tmp_path):
+    path = tmp_path / f"{NAME}.json"
+    path.parent.mkdir()
+    for text in ("[]", '{"format": "other"}', "{", '{"format": "cosched-library", "version": 1}'):
+        path.write_text(text)
+        with pytest.raises((InvalidSchedule, cs.InvalidInstance)) as caught:
+            record_of(NAME, tmp_path)
+        assert "\n" not in str(caught.value)
+
+
+def test_the_command_line(tmp_path, records, capsys):
+    assert main(["library", "list", "packs", "-o", str(tmp_path / "packs.csv")]) == 0
+    assert (tmp_path / "packs.csv").read_text().startswith("name,family,size,value")
+    assert main(["library", "list", "pack"]) == 2
+    assert main(["library", "show", NAME]) == 0
+    assert "since" in capsys.readouterr().out
+    plan = str(tmp_path / "plan.json")
+    assert main(["library", "solve", NAME, "optimal", "-o", plan]) == 0
+    submit = ["library", "submit", NAME, plan, "--by", "Ada", "--folder", str(records)]
+    assert main(submit) == 0
+    assert main(submit) == 2
+    assert "is not better" in capsys.readouterr().err
+    assert main(["library", "verify", NAME]) == 0
+    assert main(["library", "verify", "packs/none"]) == 2
+
+
+def test_names_are_of_families():
+    assert family_of("bags/energy-0.2").name == "bags"
