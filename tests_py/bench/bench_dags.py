@@ -71,7 +71,8 @@ def structured(instance):
 
 
 def glpk(instance, method):
-    return best_time(lambda: instance._core, lambda core: _core.dags.hlp(core, method)["value"])
+    known = _core.dags.Method[method]
+    return best_time(lambda: instance._core, lambda core: _core.dags.hlp(core, known)["value"])
 
 
 def highs_model(instance, method="simplex"):
@@ -111,7 +112,7 @@ def clp(instance):
 
 
 SOLVERS = {
-    "GLPK, primal simplex (as glpsol)": lambda instance: glpk(instance, "glpk-primal"),
+    "GLPK, primal simplex (as glpsol)": lambda instance: glpk(instance, "glpk_primal"),
     "GLPK, dual simplex": lambda instance: glpk(instance, "glpk"),
     "CLP, dual simplex": clp,
     "HiGHS, dual simplex": lambda instance: highs(instance, "simplex"),
