@@ -260,9 +260,9 @@ void bind_dfrs(py::module_& module) {
 }
 
 void bind_measures(py::module_& module) {
-  def(module, "stretches", &stretches, "instance"_a, "end"_a, "threshold"_a);
-  def(
-      module, "underutilisation",
+  module.def("stretches", crossing(&stretches), "instance"_a, "end"_a, "threshold"_a);
+  module.def(
+      "underutilisation",
       [](const Instance& instance, double demand_area) {
         Outcome outcome;
         outcome.demand_area = demand_area;

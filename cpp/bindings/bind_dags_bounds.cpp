@@ -41,16 +41,16 @@ void bind_hlp(py::module_& module) {
                           {"glpk_primal", hlp::Method::glpk_primal}});
   def(module, "hlp", &hlp::hlp, "instance"_a, "method"_a);
   def(module, "hlp_so_far", &hlp::hlp_so_far, "instance"_a);
-  def(module, "hlp_model", &hlp::hlp_model, "instance"_a);
-  def(
-      module, "hlp_from_lp",
+  module.def("hlp_model", &hlp::hlp_model, "instance"_a);
+  module.def(
+      "hlp_from_lp",
       [](const Instance& instance, double objective, const Reals& x, const Reals& dual) {
         return hlp::hlp_from_lp(instance,
                                 to_solution(hlp::hlp_model(instance), objective, x, dual));
       },
       "instance"_a, "objective"_a, "x"_a, "dual"_a);
   def_check<hlp::Certificate>(module, "certified_bound");
-  def(module, "round_allocation", &hlp::round_allocation, "times"_a, "x"_a, "threshold"_a);
+  module.def("round_allocation", crossing(&hlp::round_allocation), "times"_a, "x"_a, "threshold"_a);
   def(module, "area_bound", &hlp::area_bound, "instance"_a);
   def(module, "memory_bound", &hlp::memory_bound, "instance"_a);
   def(module, "critical_path_bound", &hlp::critical_path_bound, "instance"_a);
@@ -74,9 +74,9 @@ void bind_refutations(py::module_& module) {
       "instance"_a, "windows"_a, "upper"_a);
   def_check<proof::TransfersCertificate>(module, "certified_transfers");
   def(module, "transfers_relaxation", &proof::transfers_relaxation, "instance"_a, "method"_a);
-  def(module, "transfers_model", &proof::transfers_model, "instance"_a);
-  def(
-      module, "transfers_from_lp",
+  module.def("transfers_model", &proof::transfers_model, "instance"_a);
+  module.def(
+      "transfers_from_lp",
       [](const Instance& instance, const Reals& x, const Reals& dual) {
         const lp::Solution found = to_solution(proof::transfers_model(instance), 0, x, dual);
         return proof::transfers_from_lp(instance, found.x, found.dual);

@@ -167,8 +167,8 @@ void bind_schedule(py::module_& module) {
         return released([&] { return to_schedule(instance, checked(instance, placement)); });
       },
       "instance"_a, "placement"_a);
-  def(
-      module, "makespan_if_constant",
+  module.def(
+      "makespan_if_constant",
       [](const Instance& instance, const Placement& placement) {
         return list::makespan_if_constant(instance, checked(instance, placement));
       },
@@ -293,7 +293,7 @@ void bind_bounds(py::module_& module) {
   def(module, "default_grid", &minsum::default_grid, "instance"_a);
   def(module, "work_and_path", &graph::work_and_path, "instance"_a);
   def(module, "heads_and_tails", &graph::heads_and_tails, "instance"_a, "low"_a);
-  def(module, "work_path_certified_bound", &check::certified_bound, "instance"_a, "certificate"_a);
+  module.def("work_path_certified_bound", &check::certified_bound, "instance"_a, "certificate"_a);
 }
 
 }  // namespace

@@ -140,8 +140,17 @@ struct Crossing<const std::vector<T>&> {
   using Type = const typename Crossing<std::vector<T>>::Type&;
 };
 
+/// The function with what stands in Python for its arguments and its result.
+template <class Result, class... Given>
+auto crossing(Result (*function)(Given...)) {
+  return [function](typename Crossing<Given>::Type... given) {
+    return typename Crossing<Result>::Type(function(static_cast<Given>(given)...));
+  };
+}
+
 /// Binds a function that touches no Python: arguments are converted before, the result after it
-/// has run without the GIL.
+/// has run without the GIL.  What may be asked for long after a time limit, such as a measure of what
+/// a search has left, is bound by module.def.
 template <class Function, class... Extra>
 void def(py::module_& module, const char* name, Function function, const Extra&... extra) {
   module.def(name, std::move(function), py::call_guard<Released>(), extra...);
@@ -149,10 +158,7 @@ void def(py::module_& module, const char* name, Function function, const Extra&.
 template <class Result, class... Given, class... Extra>
 void def(py::module_& module, const char* name, Result (*function)(Given...),
          const Extra&... extra) {
-  const auto crossing = [function](typename Crossing<Given>::Type... given) {
-    return typename Crossing<Result>::Type(function(static_cast<Given>(given)...));
-  };
-  module.def(name, crossing, py::call_guard<Released>(), extra...);
+  def(module, name, crossing(function), extra...);
 }
 
 /// Binds a list of names: an enum in Python too.
