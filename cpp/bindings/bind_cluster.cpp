@@ -1,5 +1,4 @@
 #include "cosched/cluster/batch/batch_trace.hpp"
-#include "cosched/cluster/batch/conservative.hpp"
 #include "cosched/cluster/batch/fcfs_easy.hpp"
 #include "cosched/cluster/bound/stretch_bound.hpp"
 #include "cosched/cluster/check/validate_trace.hpp"
@@ -154,15 +153,6 @@ std::vector<std::uint64_t> to_bits(const Bits& bits) {
   return {bits.data(), bits.data() + bits.size()};
 }
 
-// Which of the overloads.
-template <class Placed, class Place>
-auto rule_on(const std::string& rule) {
-  using Rule = Placed (*)(const Instance&, const Place&, const batch::Order&, batch::Estimates,
-                          DecisionLog*);
-  if (rule == "FCFS") return static_cast<Rule>(&batch::fcfs);
-  return rule == "EASY" ? static_cast<Rule>(&batch::easy) : static_cast<Rule>(&batch::conservative);
-}
-
 batch::Site make_site(const Ints& cores, const Reals& memory, const Ints& gpus, const Ints& cell,
                       const Ints& gpu_type, const Ints& first_core, const Ints& tasks,
                       const Ints& parts, const Reals& job_memory, const Ints& job_gpus,
@@ -180,6 +170,10 @@ batch::Site make_site(const Ints& cores, const Reals& memory, const Ints& gpus, 
 }
 
 void bind_backfill(py::module_& module) {
+  using batch::Rule;
+  def_names<Rule>(
+      module, "Rule",
+      {{"FCFS", Rule::fcfs}, {"EASY", Rule::easy}, {"conservative", Rule::conservative}});
   py::class_<batch::Site>(module, "Site")
       .def(py::init(&make_site), "cores"_a, "memory"_a, "gpus"_a, "cell"_a, "gpu_type"_a,
            "first_core"_a, "tasks"_a, "parts"_a, "job_memory"_a, "job_gpus"_a, "cells"_a,
@@ -187,11 +181,11 @@ void bind_backfill(py::module_& module) {
       .def_property_readonly("unfit", [](const batch::Site& site) -> Ints { return site.unfit(); });
   def(
       module, "backfill_on",
-      [](const Instance& instance, const batch::Site& site, const std::string& rule, bool requested,
+      [](const Instance& instance, const batch::Site& site, batch::Rule rule, bool requested,
          bool wfp3, const Reals& key, bool with_trace, bool with_log) {
-        const auto run = rule_on<batch::SiteOutcome, batch::Site>(rule);
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
-          auto placed = run(instance, site, {wfp3, key}, estimates_of(requested), log);
+          auto placed =
+              batch::backfill(instance, site, rule, {wfp3, key}, estimates_of(requested), log);
           if (trace) *trace = batch::site_trace(instance, site, placed);
           return std::move(placed.outcome);
         });
@@ -199,15 +193,15 @@ void bind_backfill(py::module_& module) {
       "instance"_a, "site"_a, "rule"_a, "requested"_a, "wfp3"_a, "key"_a, "trace"_a, "log"_a);
   def(
       module, "backfill",
-      [](const Instance& instance, const std::string& rule, bool requested, bool wfp3,
-         const Reals& key, const Ints& cells, const Bits& allowed,
-         const std::vector<std::vector<int>>& held, bool with_trace, bool with_log) {
-        const auto run = rule_on<batch::PlacedOutcome, batch::Layout>(rule);
+      [](const Instance& instance, batch::Rule rule, bool requested, bool wfp3, const Reals& key,
+         const Ints& cells, const Bits& allowed, const std::vector<std::vector<int>>& held,
+         bool with_trace, bool with_log) {
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           batch::Layout layout = batch::one_cell(instance);
           if (!cells.empty()) layout = {cells, to_bits(allowed)};
           layout.held = held;
-          auto placed = run(instance, layout, {wfp3, key}, estimates_of(requested), log);
+          auto placed =
+              batch::backfill(instance, layout, rule, {wfp3, key}, estimates_of(requested), log);
           if (trace) *trace = batch::placed_trace(instance, layout, placed);
           return std::move(placed.outcome);
         });

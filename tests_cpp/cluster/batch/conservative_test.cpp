@@ -228,9 +228,8 @@ TEST(Batch, EachJobHasItsNodesOfItsCells) {
   const Instance instance(jobs, 7);
   Layout layout{{3, 1, 3}, {}};
   for (int j = 0; j < 40; ++j) layout.allowed.push_back(rng.below(2) == 0 ? 7 : 4);
-  for (const bool backfill : {false, true}) {
-    const PlacedOutcome made = backfill ? easy(instance, layout, {}, Estimates::perfect)
-                                        : fcfs(instance, layout, {}, Estimates::perfect);
+  for (const Rule rule : {Rule::fcfs, Rule::easy, Rule::conservative}) {
+    const PlacedOutcome made = backfill(instance, layout, rule, {}, Estimates::perfect);
     for (int j = 0; j < 40; ++j) {
       int nodes = 0;
       for (int c = 0; c < 3; ++c) {
@@ -247,15 +246,17 @@ TEST(Batch, EachJobHasItsNodesOfItsCells) {
 TEST(Batch, Wfp3PutsLongWaitsForShortRunsFirst) {
   const Instance instance({{0, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {10, 20, 5}, {}}, 1);
   const Layout layout = one_cell(instance);
-  EXPECT_EQ(fcfs(instance, layout, {true, {}}, Estimates::perfect).outcome.start,
+  EXPECT_EQ(backfill(instance, layout, Rule::fcfs, {true, {}}, Estimates::perfect).outcome.start,
             (std::vector<double>{0, 15, 10}));
-  EXPECT_EQ(fcfs(instance, layout, {true, {0, 0, 1}}, Estimates::perfect).outcome.start,
-            (std::vector<double>{0, 10, 30}));
+  EXPECT_EQ(
+      backfill(instance, layout, Rule::fcfs, {true, {0, 0, 1}}, Estimates::perfect).outcome.start,
+      (std::vector<double>{0, 10, 30}));
 }
 
 TEST(Batch, Wfp3PutsWideJobsFirst) {
   const Instance instance({{0, 1, 1}, {4, 1, 4}, {1, 1, 1}, {1, 1, 1}, {10, 20, 20}, {}}, 4);
-  EXPECT_EQ(fcfs(instance, one_cell(instance), {true, {}}, Estimates::perfect).outcome.start,
+  EXPECT_EQ(backfill(instance, one_cell(instance), Rule::fcfs, {true, {}}, Estimates::perfect)
+                .outcome.start,
             (std::vector<double>{0, 30, 10}));
 }
 
@@ -271,8 +272,8 @@ TEST(Batch, WhoWaitsForAnotherCellIsNotPassed) {
                           3);
   const Layout layout{{1, 2}, {1, 2, 1, 2, 2}};
   const std::vector<double> starts{0, 0, 100, 100, 110};
-  EXPECT_EQ(fcfs(instance, layout, {}, Estimates::perfect).outcome.start, starts);
-  EXPECT_EQ(easy(instance, layout, {}, Estimates::perfect).outcome.start, starts);
+  EXPECT_EQ(backfill(instance, layout, Rule::fcfs, {}, Estimates::perfect).outcome.start, starts);
+  EXPECT_EQ(backfill(instance, layout, Rule::easy, {}, Estimates::perfect).outcome.start, starts);
 }
 
 TEST(Profile, RoomBeforeATime) {

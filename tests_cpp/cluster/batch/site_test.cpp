@@ -118,8 +118,8 @@ Site two_nodes(int cores, const std::vector<int>& tasks, const std::vector<int>&
 // The second job waits for both nodes until 10 s; the third ends before, the fourth would not.
 TEST(Site, ReservationsAreOfNodes) {
   const Jobs jobs{{0, 1, 2, 3}, {1, 2, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {10, 10, 5, 20}, {}};
-  const SiteOutcome made =
-      easy(Instance(jobs, 2), two_nodes(1, jobs.tasks, {1, 2, 1, 1}), {}, Estimates::perfect);
+  const SiteOutcome made = backfill(Instance(jobs, 2), two_nodes(1, jobs.tasks, {1, 2, 1, 1}),
+                                    Rule::easy, {}, Estimates::perfect);
   EXPECT_EQ(made.outcome.start, (std::vector<double>{0, 10, 2, 20}));
   ASSERT_EQ(made.placements.size(), 4u);
   EXPECT_EQ(made.placements[1].size(), 2u);

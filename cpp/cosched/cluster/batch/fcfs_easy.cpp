@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "cosched/cluster/batch/cells.hpp"
+#include "cosched/cluster/batch/conservative.hpp"
 #include "cosched/cluster/batch/events.hpp"
 #include "cosched/cluster/batch/node_cells.hpp"
 
 namespace cosched::cluster::batch {
 namespace {
-
-enum class Rule { fcfs, easy };
 
 template <class Cells>
 class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
@@ -167,26 +166,6 @@ Outcome run_plain(const Instance& instance, Rule rule, Estimates estimates, Deci
       .run();
 }
 
-PlacedOutcome run_cells(const Instance& instance, const Layout& layout, Rule rule,
-                        const Order& order, Estimates estimates, DecisionLog* log) {
-  require_layout_fits(instance, layout);
-  const auto place = [&](const std::vector<BatchJob>& jobs) { return ManyCells(layout, jobs); };
-  FcfsEasy<ManyCells> policy(instance, rule, batch_jobs(instance, estimates), order, place, log);
-  Outcome outcome = policy.run();
-  return {std::move(outcome), policy.cells().shares()};
-}
-
-SiteOutcome run_site(const Instance& instance, const Site& site, Rule rule, const Order& order,
-                     Estimates estimates, DecisionLog* log) {
-  require_site_fits(instance, site);
-  const auto place = [&](const std::vector<BatchJob>& jobs) {
-    return NodeCells(site, rule == Rule::easy, jobs);
-  };
-  FcfsEasy<NodeCells> policy(instance, rule, batch_jobs(instance, estimates), order, place, log);
-  Outcome outcome = policy.run();
-  return {std::move(outcome), policy.cells().placements()};
-}
-
 }  // namespace
 
 Outcome fcfs(const Instance& instance, DecisionLog* log) {
@@ -197,24 +176,26 @@ Outcome easy(const Instance& instance, Estimates estimates, DecisionLog* log) {
   return run_plain(instance, Rule::easy, estimates, log);
 }
 
-PlacedOutcome fcfs(const Instance& instance, const Layout& layout, const Order& order,
-                   Estimates estimates, DecisionLog* log) {
-  return run_cells(instance, layout, Rule::fcfs, order, estimates, log);
+PlacedOutcome backfill(const Instance& instance, const Layout& layout, Rule rule,
+                       const Order& order, Estimates estimates, DecisionLog* log) {
+  if (rule == Rule::conservative) return conservative(instance, layout, order, estimates, log);
+  require_layout_fits(instance, layout);
+  const auto place = [&](const std::vector<BatchJob>& jobs) { return ManyCells(layout, jobs); };
+  FcfsEasy<ManyCells> policy(instance, rule, batch_jobs(instance, estimates), order, place, log);
+  Outcome outcome = policy.run();
+  return {std::move(outcome), policy.cells().shares()};
 }
 
-PlacedOutcome easy(const Instance& instance, const Layout& layout, const Order& order,
-                   Estimates estimates, DecisionLog* log) {
-  return run_cells(instance, layout, Rule::easy, order, estimates, log);
-}
-
-SiteOutcome fcfs(const Instance& instance, const Site& site, const Order& order,
-                 Estimates estimates, DecisionLog* log) {
-  return run_site(instance, site, Rule::fcfs, order, estimates, log);
-}
-
-SiteOutcome easy(const Instance& instance, const Site& site, const Order& order,
-                 Estimates estimates, DecisionLog* log) {
-  return run_site(instance, site, Rule::easy, order, estimates, log);
+SiteOutcome backfill(const Instance& instance, const Site& site, Rule rule, const Order& order,
+                     Estimates estimates, DecisionLog* log) {
+  if (rule == Rule::conservative) return conservative(instance, site, order, estimates, log);
+  require_site_fits(instance, site);
+  const auto place = [&](const std::vector<BatchJob>& jobs) {
+    return NodeCells(site, rule == Rule::easy, jobs);
+  };
+  FcfsEasy<NodeCells> policy(instance, rule, batch_jobs(instance, estimates), order, place, log);
+  Outcome outcome = policy.run();
+  return {std::move(outcome), policy.cells().placements()};
 }
 
 }  // namespace cosched::cluster::batch

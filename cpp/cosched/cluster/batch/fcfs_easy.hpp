@@ -27,18 +27,16 @@ Outcome fcfs(const Instance& instance, DecisionLog* log = nullptr);
 Outcome easy(const Instance& instance, Estimates estimates = Estimates::perfect,
              DecisionLog* log = nullptr);
 
-/// The same over cells and with another order of the queue.  O(n (W log W + running log running)).
-PlacedOutcome fcfs(const Instance& instance, const Layout& layout, const Order& order,
-                   Estimates estimates, DecisionLog* log = nullptr);
-PlacedOutcome easy(const Instance& instance, const Layout& layout, const Order& order,
-                   Estimates estimates, DecisionLog* log = nullptr);
+enum class Rule { fcfs, easy, conservative };  // conservative.hpp
+
+/// Over cells and with another order of the queue.  FCFS and EASY: O(n (W log W + running log running)).
+PlacedOutcome backfill(const Instance& instance, const Layout& layout, Rule rule,
+                       const Order& order, Estimates estimates, DecisionLog* log = nullptr);
 
 /// The same on nodes with memory and GPUs: a job waits until nodes have all that it needs, and has a
 /// reservation from the first expected end on after which they are expected to; who starts before it
 /// ends by then, or leaves it such nodes.  O(n W nodes) at worst.
-SiteOutcome fcfs(const Instance& instance, const Site& site, const Order& order,
-                 Estimates estimates, DecisionLog* log = nullptr);
-SiteOutcome easy(const Instance& instance, const Site& site, const Order& order,
-                 Estimates estimates, DecisionLog* log = nullptr);
+SiteOutcome backfill(const Instance& instance, const Site& site, Rule rule, const Order& order,
+                     Estimates estimates, DecisionLog* log = nullptr);
 
 }  // namespace cosched::cluster::batch

@@ -237,12 +237,13 @@ def _rows(
 ) -> tuple:
     core = instance._core
     cells, allowed, _ = instance.layout()
+    known = _core.cluster.Rule[rule]
     if (site := instance.site()) is not None:
-        return _core.cluster.backfill_on(core, site, rule, requested, wfp3, key, trace, log)
+        return _core.cluster.backfill_on(core, site, known, requested, wfp3, key, trace, log)
     if len(key) or len(cells) or wfp3 or rule == "conservative":
         held = instance.held()
         return _core.cluster.backfill(
-            core, rule, requested, wfp3, key, cells, allowed, held, trace, log
+            core, known, requested, wfp3, key, cells, allowed, held, trace, log
         )
     if rule == "EASY":
         return _core.cluster.easy(core, requested, trace, log)
