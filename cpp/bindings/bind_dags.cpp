@@ -45,8 +45,9 @@ bindings::py::dict in_python(BestResult found) {
   using namespace bindings;  // NOLINT
   const auto [bound, method] = found.proven();
   const bool met = meets(found.plan.makespan(), bound);
+  const std::string failure = found.failure();  // before the relaxation is moved out
   return py::dict("plan"_a = found.plan, "bound"_a = bound, "method"_a = method, "met"_a = met,
-                  "failure"_a = found.failure(), "stopped_by"_a = stopped_by(met, found.complete),
+                  "failure"_a = failure, "stopped_by"_a = stopped_by(met, found.complete),
                   "relaxation"_a = std::move(found.relaxation));
 }
 
