@@ -1,10 +1,12 @@
 """`snakemake --scheduler cosched`: the job with the longest path of expected times first.
 
 Snakemake finds this module by its name and imports it with every call, so cosched itself is
-imported when the first jobs are selected. Annotations are not postponed here: Snakemake reads them.
+imported beside the first jobs. Annotations are not postponed here: Snakemake reads them.
 """
 
 import atexit
+import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
@@ -12,6 +14,9 @@ from typing import Any, Optional
 from snakemake_interface_common.exceptions import WorkflowError
 from snakemake_interface_scheduler_plugins.base import SchedulerBase
 from snakemake_interface_scheduler_plugins.settings import SchedulerSettingsBase
+
+from snakemake_scheduler_plugin_cosched import jobs
+from snakemake_scheduler_plugin_cosched.first import first_jobs
 
 __all__ = ["Scheduler", "SchedulerSettings"]
 
@@ -54,17 +59,24 @@ class Scheduler(SchedulerBase):
     """Multi-resource list scheduling by priority and longest path of expected times."""
 
     def __post_init__(self) -> None:
-        self._run: Any = None  # imported when it is needed
+        self._run: Any = None  # made beside the first jobs
+        self._making: Any = None
+        self._handing_over = threading.Lock()
+        self._events: list[tuple[float, Any, str]] = []  # of the first jobs
+        self._open: dict[Any, None] = {}
+        self._given: Any = None  # what remained, and was free, when the first jobs were chosen
+        self._error: Any = None
         self._failed = False
 
     def select_jobs(self, selectable_jobs, remaining_jobs, available_resources, input_sizes):
         """The jobs that start now; None after an error, so that Snakemake decides itself."""
         try:
-            if self._run is None:
-                from snakemake_scheduler_plugin_cosched.run import Run
-
-                self._run = Run(self.dag, self.settings or SchedulerSettings(), self.logger)
-                atexit.register(self._run.close)
+            self._make_beside()
+            with self._handing_over:
+                if self._error is not None:
+                    raise self._error
+                if self._run is None:
+                    return self._first(selectable_jobs, remaining_jobs, available_resources)
             return self._run.select(
                 selectable_jobs, remaining_jobs, available_resources, input_sizes
             )
@@ -74,3 +86,49 @@ class Scheduler(SchedulerBase):
                 self.logger.warning(f"cosched: {reason}; Snakemake's greedy scheduler goes on")
             self._failed = True
             return None
+
+    def _make_beside(self) -> None:
+        if self._making is not None:
+            return
+        self._began = time.monotonic()
+        self._making = threading.Thread(target=self._make)
+        self._making.start()
+        atexit.register(self._close)
+        history = (self.settings or SchedulerSettings()).history
+        if history is not None and Path(history).exists():
+            self._making.join()  # the first choice is the better for what is known
+
+    def _make(self) -> None:
+        try:
+            from snakemake_scheduler_plugin_cosched.run import Run
+
+            settings = self.settings or SchedulerSettings()
+            run = Run(self.dag, settings, self.logger, self._began)
+            with self._handing_over:
+                if self._given is not None:
+                    run.take_over(self._events, *self._given)
+                self._run = run
+            run.look()  # all may be over by now
+        except Exception as error:  # told by the next choice
+            self._error = error
+
+    def _close(self) -> None:
+        self._making.join()
+        if self._run is not None:
+            self._run.close(at_exit=True)
+
+    def _first(self, selectable, remaining, available) -> list[Any]:
+        """Jobs that start while cosched is imported."""
+        free = jobs.needs(available)
+        self._given = self._given or (set(), free)
+        self._given[0].update(remaining)  # a checkpoint adds some
+        now = time.monotonic() - self._began
+        for job in list(self._open):
+            again = job in selectable  # it failed, and Snakemake tries it again
+            if again or all(map(self.dag.finished, jobs.group(job) or (job,))):
+                self._events.append((now, job, "failed" if again else "completed"))
+                del self._open[job]
+        chosen = first_jobs(self.dag, selectable, remaining, free)
+        self._events += [(now, job, "start") for job in chosen]
+        self._open.update(dict.fromkeys(chosen))
+        return chosen

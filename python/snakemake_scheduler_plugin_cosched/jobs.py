@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cosched.workflows import Ready
-
 
 def rule(job: Any) -> str:
     """Name of the job's rule."""
@@ -32,18 +30,6 @@ def group(job: Any) -> tuple[Any, ...]:
 def needs(resources: Mapping[str, Any]) -> dict[str, int]:
     """Amounts; what Snakemake does not know yet (TBD), and texts, are left out."""
     return {k: v for k, v in resources.items() if isinstance(v, int) and not isinstance(v, bool)}
-
-
-def ready(job: Any, sizes: Mapping[Any, int | None]) -> Ready:
-    """What starting a job depends on."""
-    files = [(path, sizes.get(path) or 0) for path in getattr(job, "input", ())]
-    return Ready(
-        needs=needs(job.scheduler_resources),
-        priority=float(job.priority),
-        temporary=float(sum(size for path, size in files if path.is_flagged("temp"))),
-        input=float(sum(size for _, size in files)),
-        members=group(job),
-    )
 
 
 def resources(job: Any) -> Mapping[str, Any]:

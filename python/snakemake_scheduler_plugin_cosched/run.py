@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from collections import Counter
@@ -10,24 +11,42 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from cosched import CoschedError, workflows
-from cosched.workflows import Course, History, OnlineList, Plan, plan
+from cosched.workflows import Course, History, OnlineList, Plan, Ready, plan
 from snakemake_scheduler_plugin_cosched import jobs
 
 #: The most jobs of which an expected end is worked out before the first one starts.
 _MOST_PLANNED = 20_000
+#: What Snakemake says last where a job failed.
+_FAILED = "Exiting because a job execution failed"
+
+
+def ready(job: Any, sizes: Mapping[Any, int | None]) -> Ready:
+    """What starting a job depends on."""
+    files = [(path, sizes.get(path) or 0) for path in getattr(job, "input", ())]
+    return Ready(
+        needs=jobs.needs(job.scheduler_resources),
+        priority=float(job.priority),
+        temporary=float(sum(size for path, size in files if path.is_flagged("temp"))),
+        input=float(sum(size for _, size in files)),
+        members=jobs.group(job),
+    )
 
 
 class Run:
     """What is known of the jobs, and what has happened."""
 
-    def __init__(self, dag: Any, settings: Any, logger: logging.Logger) -> None:
+    def __init__(
+        self, dag: Any, settings: Any, logger: logging.Logger, began: float | None = None
+    ) -> None:
         self._dag, self._settings, self._logger = dag, settings, logger
         self._history = History.read(settings.history)
         self._online: OnlineList[Any] = OnlineList()
         self._course: Course | None = None
         self._plan: Plan | None = None
         self._found: Plan | None = None  # by the look-ahead
-        self._began = time.monotonic()
+        self._expected = False  # somebody works out what is expected
+        self._began = time.monotonic() if began is None else began
+        self._unstarted = 0  # of the jobs that are known
         self._sources: Counter[str] = Counter()
         self._told = False
         self._busy = threading.Lock()
@@ -51,53 +70,68 @@ class Run:
             if self._course is None:
                 self._course = Course(free, cores="_cores")
             self._notice_ends()
-            self._notice_new(remaining, free)
+            if len(remaining) != self._unstarted:
+                self._notice_new(remaining, free)
             if self._found is not None:
                 self._plan, self._found = self._found, None
                 self._online.follow({job: start for job, (start, _) in self._plan.spans.items()})
             for job in self._course.running:
                 if job in selectable:  # it failed, and Snakemake tries it again
                     self._course.end(job, self._now, "failed")
-            chosen = self._online.select(selectable, free, lambda job: jobs.ready(job, sizes))
+            chosen = self._online.select(selectable, free, lambda job: ready(job, sizes))
             for job in chosen:
                 amounts = jobs.needs(job.scheduler_resources)
                 self._course.start(job, jobs.name(job), amounts, self._now)
+            self._unstarted = len(remaining) - sum(len(jobs.group(job) or (job,)) for job in chosen)
             return chosen
+
+    def take_over(
+        self,
+        events: Collection[tuple[float, Any, str]],
+        remaining: Collection[Any],
+        free: Mapping[str, int],
+    ) -> None:
+        """Jobs that started and ended (s) while this module was imported; what remained then."""
+        with self._busy:
+            self._course = Course(free, cores="_cores")
+            self._notice_new(remaining, free)
+            for at, job, what in events:
+                if what == "start":
+                    amounts = jobs.needs(job.scheduler_resources)
+                    self._course.start(job, jobs.name(job), amounts, at)
+                elif what == "failed":
+                    self._course.end(job, at, "failed")
+                else:
+                    self._end(job, at)
 
     def _notice_new(self, remaining: Collection[Any], free: Mapping[str, int]) -> None:
         if all(job in self._online for job in remaining):
             return
         known = sorted(remaining, key=jobs.name)
         self._online.update(known, self._describe, self._dag.job_dependencies)
-        if self._plan is None and 2 <= len(known) <= _MOST_PLANNED:
-            try:
-                self._expect(known, free)
-            except CoschedError as error:  # what is expected is told only: the order needs no plan
-                self.complain(error)
+        if not self._expected and 2 <= len(known) <= _MOST_PLANNED:
+            needs = [jobs.needs(jobs.resources(job)) for job in known]
+            given = (known, self._online.seconds(known), needs, free, self._online.edges(known))
+            self._expected = True
+            threading.Thread(target=self._expect, args=given).start()
 
-    def _expect(self, known: list[Any], free: Mapping[str, int]) -> None:
-        """Tell what is expected, and begin to look for better."""
-        needs = [jobs.needs(jobs.resources(job)) for job in known]
-        given = (known, self._online.seconds(known), needs, free, self._online.edges(known))
-        self._plan = plan(*given, cores="_cores")
-        if self._settings.lookahead > 0:
-            threading.Thread(target=self._look_ahead, args=given, daemon=True).start()
-        sources = ", ".join(f"{name} ({count})" for name, count in self._sources.most_common())
-        self._logger.info(
-            f"cosched: {len(known)} jobs, {self._plan.seconds:.0f} s expected; no schedule on "
-            f"these resources ends before {self._plan.bound:.0f} s. Times from: {sources}."
-        )
-
-    def _look_ahead(self, *given: Any) -> None:
-        """Beside the first jobs: a search for an order that ends earlier."""
+    def _expect(self, *given: Any) -> None:
+        """Beside the first jobs: tell what is expected, and look for better if that is wanted."""
         try:
-            better = plan(*given, cores="_cores", time_limit=self._settings.lookahead)
-        except CoschedError as error:
-            return self.complain(error)
-        if self._plan is not None and better.seconds < self._plan.seconds:
-            self._found = better
+            self._plan = plan(*given, cores="_cores")
+            sources = ", ".join(f"{name} ({count})" for name, count in self._sources.most_common())
+            self._logger.info(
+                f"cosched: {len(given[0])} jobs, {self._plan.seconds:.0f} s expected; no schedule "
+                f"on these resources ends before {self._plan.bound:.0f} s. Times from: {sources}."
+            )
+            if self._settings.lookahead > 0:
+                better = plan(*given, cores="_cores", time_limit=self._settings.lookahead)
+                if better.seconds < self._plan.seconds:
+                    self._found = better
+        except CoschedError as error:  # what is expected is told only: the order needs no plan
+            self.complain(error)
 
-    def _describe(self, job: Any) -> tuple[str, float | None]:
+    def _describe(self, job: Any) -> tuple[str, float | None, bool]:
         rule, name = jobs.rule(job), jobs.name(job)
         for source, seconds in (
             ("benchmark files", jobs.benchmark(job)),
@@ -106,9 +140,9 @@ class Run:
         ):
             if seconds is not None:
                 self._sources[source] += 1
-                return rule, seconds
+                return rule, seconds, source == "runtime"
         self._sources["nothing known"] += 1
-        return rule, None
+        return rule, None, False
 
     def _notice_ends(self) -> None:
         """Look which of the running jobs Snakemake has finished."""
@@ -116,10 +150,14 @@ class Run:
         for job in self._course.running:
             members = jobs.group(job)
             if all(map(self._dag.finished, members or (job,))):
-                seconds = self._course.end(job, self._now)
-                if not members:
-                    self._online.learn(job, seconds)
-                    self._history.learn(jobs.rule(job), jobs.name(job), seconds)
+                self._end(job, self._now)
+
+    def _end(self, job: Any, now: float) -> None:
+        assert self._course is not None
+        seconds = self._course.end(job, now)
+        if not jobs.group(job):
+            self._online.learn(job, seconds)
+            self._history.learn(jobs.rule(job), jobs.name(job), seconds)
 
     def look(self) -> None:
         """Notice ends; tell how it went once nothing runs and nothing is left."""
@@ -133,8 +171,8 @@ class Run:
         if over:
             self.close()
 
-    def close(self) -> None:
-        """Tell how it went, write what was asked for; once."""
+    def close(self, at_exit: bool = False) -> None:
+        """Tell how it went, write what was asked for; once. At exit Snakemake logs no more."""
         with self._busy:
             if self._told or self._course is None:
                 return
@@ -144,25 +182,33 @@ class Run:
             for job in self._course.running:
                 self._course.end(job, self._now, "failed")
             self._history.write()
-            self._tell(self._course)
+            self._tell(self._course, at_exit)
 
     def complain(self, error: Exception) -> None:
         """Say what went wrong, in a line."""
         self._logger.warning(f"cosched: {type(error).__name__}: {error}")
 
-    def _tell(self, course: Course) -> None:
+    def _tell(self, course: Course, at_exit: bool) -> None:
         bound = course.no_schedule_before(self._online.edges(course.completed))
         planned = {} if self._plan is None else self._plan.spans
         expected = "" if self._plan is None else f" ({self._plan.seconds:.0f} s expected)"
+        failed = len(course.runs) - len(course.completed)
         sentence = (
-            f"{len(course.completed)} jobs took {course.took:.1f} s{expected}; with the times that "
+            f"{len(course.completed)} jobs{f' ({failed} more failed)' * bool(failed)} took "
+            f"{course.took:.1f} s{expected}; with the times that "
             f"they had, no schedule on these resources ends before {bound:.1f} s"
         )
-        if len(course.completed) > 1 or self._settings.report is not None:
-            self._logger.info(f"cosched: {sentence}.")
+        if len(course.runs) > 1 or self._settings.report is not None:
+            say = print_error if at_exit else self._logger.info
+            say(f"cosched: {sentence}.")
         if self._settings.report is not None:
             execution = workflows.execution_of(course, planned, bound)
             workflows.write_report(execution, self._settings.report, sentence)
+
+
+def print_error(line: str) -> None:
+    """To the stream of Snakemake's messages."""
+    print(line, file=sys.stderr)
 
 
 class _Records(logging.Handler):
@@ -174,6 +220,8 @@ class _Records(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
+            if _FAILED in record.getMessage():
+                self._run.close()
             self._run.look()
         except Exception as error:  # Snakemake must not fail because of a report
             self._run.complain(error)

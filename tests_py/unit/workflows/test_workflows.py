@@ -27,6 +27,7 @@ from cosched.workflows import (
 )
 from cosched.workflows.paths import Paths
 from cosched.workflows.ready import fitting
+from cosched.workflows.times import ExpectedTimes
 
 
 def test_longest_paths_against_every_path():
@@ -253,3 +254,19 @@ def test_what_is_no_run_is_refused(tmp_path):
     (tmp_path / ".snakemake" / "metadata" / "bad").write_text("{")
     with pytest.raises(cs.InvalidInstance, match="bad: expected a record of Snakemake"):
         read_snakemake(tmp_path)
+
+
+def test_times_of_this_run_outrank_limits():
+    times = ExpectedTimes()
+    times.add("long", 600.0, limit=True)
+    times.add("long", 600.0, limit=True)
+    times.add("short")  # of which nothing is known: as the others, not one second
+    assert times.seconds().tolist() == [600.0, 600.0, 600.0]
+    times.add("other", 1200.0, limit=True)
+    times.learn(0, 6.0)  # a hundredth of its limit
+    assert times.seconds().tolist() == [6.0, 6.0, 6.0, 12.0]
+    times.add("kept", 40.0)
+    times.add("kept", 80.0)
+    assert times.seconds().tolist()[4:] == [40.0, 80.0]
+    times.learn(4, 20.0)  # half of what it took before
+    assert times.seconds().tolist()[4:] == [20.0, 40.0]

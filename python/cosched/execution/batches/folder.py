@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -27,7 +27,7 @@ _SCRIPT = """#!/bin/bash
 #SBATCH --time={minutes}
 #SBATCH --signal=B:TERM@30
 #SBATCH --output={name}.log --open-mode=append
-{more}# {tasks} tasks, planned end {end:.6g} s; written by `cosched batch`, needs Python 3 only.
+{more}# {about}; it needs Python 3 only.
 # What starts and ends is a line in {name}.journal.jsonl; submitted again, it runs what has not
 # completed.
 [ -z "$SLURM_JOB_ID" ] || cd "$SLURM_SUBMIT_DIR" || exit 1
@@ -167,14 +167,21 @@ def _script(made: Batches, k: int, name: str, options: Mapping[str, str]) -> str
     ]
     if licences := [f"{what}:{min(total, have):.0f}" for what, total, have in used if total]:
         more.append(f"--licenses={','.join(licences)}")
+    about = f"{len(needs)} tasks, planned end {made.allocations[k].end:.6g} s"
+    return script_of(name, made.problem.nodes, int(cores), made.limit, more, about)
+
+
+def script_of(
+    name: str, nodes: int, cores: int, limit: float, options: Sequence[str], about: str = "many"
+) -> str:
+    """A script for sbatch that starts the runner with ``NAME.json``."""
     return _SCRIPT.format(
         name=name,
-        nodes=made.problem.nodes,
-        cores=int(cores),
-        minutes=math.ceil(made.limit / 60),
-        more="".join(f"#SBATCH {one}\n" for one in more),
-        tasks=len(needs),
-        end=made.allocations[k].end,
+        nodes=nodes,
+        cores=cores,
+        minutes=max(math.ceil(limit / 60), 1),
+        more="".join(f"#SBATCH {one}\n" for one in options),
+        about=about,
     )
 
 

@@ -190,9 +190,9 @@ class Node:
 class Spool:
     """Tasks in a folder that several runners share: whoever renames a file has it."""
 
-    def __init__(self, folder, job):
+    def __init__(self, folder, part):
         self.folder = folder
-        self.mine = os.path.join(folder, "taken", job)
+        self.mine = os.path.join(folder, "taken", part)
         os.makedirs(self.mine, exist_ok=True)
 
     def look(self, place):
@@ -239,7 +239,9 @@ class Runner:
         self.waiting = [task for task in given["tasks"] if task["name"] not in self.completed]
         self.failed, self.stopping = [], False
         self.room = Room(given["nodes"], given["node"], given["shared"])
-        self.spool = Spool(given["spool"], self.job) if given.get("spool") else None
+        self.spool = (
+            Spool(given["spool"], os.path.basename(self.stem)) if given.get("spool") else None
+        )
         self.journal = open(self.stem + ".journal.jsonl", "a")  # noqa: SIM115  as long as it runs
         self.nodes = []
 

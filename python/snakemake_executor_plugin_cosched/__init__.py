@@ -1,0 +1,113 @@
+"""`snakemake --executor cosched`: many jobs of a workflow in few allocations of a cluster.
+
+Ready jobs are files in a folder. What runs in an allocation (`runner.py`, which needs no cosched)
+takes them while it has room and time, so one submission does for many. Snakemake imports this
+module with every call, so cosched itself is imported with the first job. Annotations are not
+postponed here: Snakemake reads them.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+from snakemake_interface_common.exceptions import WorkflowError
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
+from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
+
+__all__ = ["Executor", "ExecutorSettings", "common_settings"]
+
+#: Seconds between two looks at what has ended.
+_LOOK = 0.5
+
+
+@dataclass
+class ExecutorSettings(ExecutorSettingsBase):
+    """Options of the command line, `--cosched-...`."""
+
+    nodes: int = field(default=1, metadata={"help": "Nodes of an allocation."})
+    time: str = field(
+        default="1h", metadata={"help": "Limit of an allocation: 4h, 90m, or as sbatch has it."}
+    )
+    cores: Optional[int] = field(  # noqa: UP045  Snakemake reads the annotation
+        default=None, metadata={"help": "Cores of a node that are asked for. Default: all of one."}
+    )
+    memory: Optional[float] = field(  # noqa: UP045
+        default=None,
+        metadata={"help": "GB of a node that are asked for; jobs then keep their mem_mb within."},
+    )
+    partition: Optional[str] = field(  # noqa: UP045
+        default=None, metadata={"help": "Partition of the allocations."}
+    )
+    account: Optional[str] = field(  # noqa: UP045
+        default=None, metadata={"help": "Account of the allocations."}
+    )
+    allocations: int = field(
+        default=10, metadata={"help": "The most allocations at a time, queued ones included."}
+    )
+    grain: float = field(
+        default=600.0,
+        metadata={
+            "help": "Seconds of work, on all its cores, for which a further allocation is asked."
+        },
+    )
+    history: Optional[Path] = field(  # noqa: UP045
+        default=None, metadata={"help": "Keep the times of jobs in this file (.json)."}
+    )
+    local: bool = field(
+        default=False,
+        metadata={"help": "Run the allocations on this host, without a batch system."},
+    )
+
+
+common_settings = CommonSettings(
+    non_local_exec=True,
+    implies_no_shared_fs=False,
+    job_deploy_sources=False,
+    pass_group_args=True,
+)
+
+
+class Executor(RemoteExecutor):
+    """Gives ready jobs to a folder, and asks for allocations that work it off."""
+
+    def __post_init__(self) -> None:
+        self.next_seconds_between_status_checks = _LOOK
+        self._pool: Any = None  # made with the first job
+
+    def run_job(self, job) -> None:
+        from snakemake_executor_plugin_cosched.pool import Pool
+
+        info = SubmittedJobInfo(job)
+        try:
+            if self._pool is None:
+                settings = self.workflow.executor_settings or ExecutorSettings()
+                self._pool = Pool(settings, Path(".snakemake", "cosched").absolute(), self.logger)
+            info.external_jobid = self._pool.add(job, self.format_job_exec(job))
+        except ValueError as error:  # cosched's own are such
+            self.report_job_error(info, msg=f"cosched: {error}. ")
+            return
+        except OSError as error:
+            raise WorkflowError(f"cosched: {error}") from error
+        self.report_job_submission(info)
+
+    async def check_active_jobs(self, active_jobs):
+        """Report what has ended; yield the others."""
+        ended = self._pool.look() if self._pool is not None else {}
+        for info in active_jobs:
+            how = ended.get(info.external_jobid)
+            if how is None:
+                yield info
+            elif how == 0:
+                self.report_job_success(info)
+            else:
+                self.report_job_error(info, msg=f"cosched: it ended with {how}. ")
+
+    def cancel_jobs(self, active_jobs) -> None:
+        if self._pool is not None:
+            self._pool.close()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        if self._pool is not None:
+            self._pool.close()

@@ -1,0 +1,55 @@
+"""The first jobs, chosen while cosched is still being imported: nothing here imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from statistics import median
+from typing import Any
+
+from snakemake_scheduler_plugin_cosched import jobs
+
+
+def first_jobs(
+    dag: Any, selectable: Collection[Any], remaining: Collection[Any], free: Mapping[str, int]
+) -> list[Any]:
+    """Jobs that start now: by priority, then the longest path, each that fits beside the others.
+
+    A job takes what its benchmark file or its limit says; of what is not known of it, the median
+    of the others.
+    """
+    known = {job: jobs.benchmark(job) or jobs.runtime(job) for job in remaining}
+    usual = median([seconds for seconds in known.values() if seconds] or [1.0])
+    paths = _paths(dag, {job: seconds or usual for job, seconds in known.items()})
+
+    def rank(job: Any) -> tuple[float, float, str]:
+        longest = max(paths.get(one, 0.0) for one in jobs.group(job) or (job,))
+        return -float(job.priority), -longest, jobs.name(job)
+
+    left, chosen = dict(free), []
+    for job in sorted(selectable, key=rank):
+        needs = jobs.needs(job.scheduler_resources)
+        if all(need <= left.get(name, need) for name, need in needs.items()):
+            chosen.append(job)
+            left.update({name: left[name] - need for name, need in needs.items() if name in left})
+    return chosen
+
+
+def _paths(dag: Any, seconds: Mapping[Any, float]) -> dict[Any, float]:
+    """Seconds of the longest path behind each job, itself included."""
+    before = {job: [one for one in dag.job_dependencies(job) if one in seconds] for job in seconds}
+    waiting = dict.fromkeys(seconds, 0)
+    for one in _all(before.values()):
+        waiting[one] += 1
+    paths = dict(seconds)
+    done = [job for job, count in waiting.items() if not count]
+    for job in done:
+        for one in before[job]:
+            paths[one] = max(paths[one], seconds[one] + paths[job])
+            waiting[one] -= 1
+            if not waiting[one]:
+                done.append(one)
+    return paths
+
+
+def _all(lists: Iterable[Iterable[Any]]) -> Iterable[Any]:
+    return (one for each in lists for one in each)

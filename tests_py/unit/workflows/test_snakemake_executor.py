@@ -1,0 +1,97 @@
+"""``snakemake --executor cosched``: Snakemake's own tests, few submissions, what is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support import library
+
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="Snakemake 9 needs Python 3.11")
+
+WORKFLOW = """
+rule all:
+    input: "joined"
+rule piece:
+    output: "piece{i}"
+    shell: "echo {wildcards.i} > {output}"
+rule joined:
+    input: expand("piece{i}", i=range(3))
+    output: "joined"
+    resources: attempt=lambda wildcards, attempt: attempt
+    shell: "test {resources.attempt} -gt 1 && cat {input} > {output}"
+rule long:
+    output: "long"
+    shell: "echo $PPID >> pids; test -e second || {{ touch second; sleep 300; }}; touch {output}"
+"""
+
+
+def command(folder: Path, *options: str) -> list[str]:
+    library("snakemake")
+    (folder / "Snakefile").write_text(WORKFLOW)
+    return [
+        *(sys.executable, "-m", "snakemake", "--executor", "cosched", "--jobs", "100"),
+        *("--nocolor", "--latency-wait", "5", "--cosched-local", "--cosched-cores", "2", *options),
+    ]
+
+
+def test_snakemakes_own_tests_of_executors(tmp_path):
+    library("snakemake")
+    from snakemake.common.tests import TestWorkflowsLocalStorageBase
+
+    from snakemake_executor_plugin_cosched import ExecutorSettings
+
+    class Own(TestWorkflowsLocalStorageBase):
+        def get_executor(self):
+            return "cosched"
+
+        def get_executor_settings(self):
+            return ExecutorSettings(local=True, cores=2)
+
+    Own().test_simple_workflow(tmp_path / "simple")
+    Own().test_group_workflow(tmp_path / "group")
+
+
+def test_jobs_share_an_allocation_and_what_failed_is_tried_again(tmp_path):
+    done = subprocess.run(
+        command(tmp_path, "--retries", "1"),
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "joined").read_text() == "0\n1\n2\n"
+    (run,) = (tmp_path / ".snakemake" / "cosched").iterdir()
+    assert len(list(run.glob("part-*.sh"))) == 1
+    assert not list((run / "new").iterdir())
+    assert not list((run / "taken").glob("*/*"))
+
+
+def test_a_runner_that_is_killed_loses_nothing(tmp_path):
+    running = subprocess.Popen(command(tmp_path, "long"), cwd=tmp_path, stderr=subprocess.PIPE)
+    until(lambda: (tmp_path / "second").exists(), running)
+    (run,) = (tmp_path / ".snakemake" / "cosched").iterdir()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+            here = os.readlink(process / "cwd") == str(run)
+        except OSError:
+            continue
+        if here and b"part-001.json" in words:
+            os.kill(int(process.name), signal.SIGKILL)
+    _, said = running.communicate(timeout=300)
+    assert running.returncode == 0, said
+    assert b"part-001 is gone: " in said
+    assert (tmp_path / "long").exists()
+
+
+def until(what, running):
+    deadline = time.monotonic() + 200
+    while not what():
+        assert time.monotonic() < deadline
+        assert running.poll() is None
+        time.sleep(0.1)
