@@ -110,13 +110,10 @@ void bind_instance(py::module_& module) {
           "order", [](const Instance& instance) -> Ints { return instance.graph().order(); })
       .def_property_readonly("tasks", &Instance::tasks)
       .def_property_readonly("types", &Instance::types)
-      .def(
-          "validate",
-          [](const Instance& instance, const Schedule& schedule) {
-            validate(schedule, check::requirements(instance));
-            check::validate_memory(schedule, instance);
-          },
-          "schedule"_a, py::call_guard<Released>());
+      .def("validate", validator<Instance>([](const Instance& instance, const Schedule& schedule) {
+             validate(schedule, check::requirements(instance));
+             check::validate_memory(schedule, instance);
+           }));
 }
 
 void bind_schedulers(py::module_& module) {

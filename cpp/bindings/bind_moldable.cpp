@@ -155,7 +155,7 @@ void bind_instance(py::module_& module) {
           "select",
           [](const Instance& instance, const Ints& jobs) { return instance.select(jobs); },
           "jobs"_a)
-      .def("validate", &check::validate, "schedule"_a, py::call_guard<Released>());
+      .def("validate", validator<Instance>(&check::validate));
 }
 
 void bind_schedule(py::module_& module) {

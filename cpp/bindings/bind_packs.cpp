@@ -81,7 +81,7 @@ void bind_instance(py::module_& module) {
       .def_property_readonly("tasks", &Instance::tasks)
       .def_property_readonly("procs", &Instance::procs)
       .def_property_readonly("max_tasks", &Instance::max_tasks)
-      .def("validate", &check::validate, "schedule"_a, py::call_guard<Released>());
+      .def("validate", validator<Instance>(&check::validate));
   def(
       module, "monotone", [](const Table& times) { return monotone(times); }, "times"_a);
 }

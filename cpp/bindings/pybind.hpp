@@ -170,6 +170,16 @@ void def_names(py::module_& module, const char* name,
   type.finalize();
 }
 
+/// `validate(task, kind, unit_begin, unit, start, end)`, as Python calls it of every family, one of a
+/// user's own included.
+template <class Instance, class Check>
+auto validator(Check check) {
+  return [check](const Instance& instance, const py::args& columns) {
+    const auto schedule = columns.cast<Schedule>();
+    released([&] { check(instance, schedule); });
+  };
+}
+
 }  // namespace cosched::bindings
 
 namespace pybind11::detail {

@@ -125,7 +125,7 @@ class Schedule:
                 f"cosched.{self.instance.family}.Schedule.from_frame makes"
             )
         columns = self.task, self.kind, self.unit_begin, self.unit, self.start, self.end
-        self.instance._core.validate(columns)
+        self.instance._core.validate(*columns)
 
     def to_frame(self) -> pd.DataFrame:
         """The placements as a table.

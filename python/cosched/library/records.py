@@ -91,8 +91,8 @@ def record_of(name: str, folder: Path = FOLDER) -> Record:
     try:
         if (data.pop("format"), data.pop("version")) != (FORMAT, VERSION):
             raise ValueError(f"expected format {FORMAT!r}, version {VERSION}")
-        findings = {key: Finding(**data.pop(key)) for key in ("best", "bound")}
+        best, bound = Finding(**data.pop("best")), Finding(**data.pop("bound"))
         history = tuple(Finding(**found) for found in data.pop("history"))
-        return Record(**data, **findings, history=history)
+        return Record(**data, best=best, bound=bound, history=history)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidSchedule(f"{path.name}: not a record of the library: {error}") from None

@@ -28,6 +28,12 @@ class Step:
         No plan of these jobs ends sooner.
     state : float
         For the next call.
+
+    Examples
+    --------
+    >>> found = cs.moldable.step([[4.0, 2.0]], machine=2)
+    >>> found.start, found.makespan, found.gap
+    (((0, (0, 1)),), 2.0, 0.0)
     """
 
     start: tuple[tuple[int, tuple[int, ...]], ...]
