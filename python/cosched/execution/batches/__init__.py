@@ -5,8 +5,8 @@
 * ``runner``: what runs inside an allocation, where there is no cosched.
 """
 
-from cosched.execution.batches.batch import Allocation, Batches, batch
 from cosched.execution.batches.folder import State, rest, status, write
+from cosched.execution.batches.packing import Allocation, Batches, batch
 from cosched.execution.batches.task_list import BatchTask, TaskList
 
 __all__ = [

@@ -13,7 +13,7 @@ from typing import Any
 from cosched import io
 from cosched.errors import InvalidInstance
 from cosched.execution.batches import runner
-from cosched.execution.batches.batch import Batches
+from cosched.execution.batches.packing import Batches
 from cosched.execution.batches.problem import OF_NODE
 from cosched.execution.batches.task_list import BatchTask, TaskList
 from cosched.execution.output_names import output_names

@@ -66,7 +66,20 @@ class BatchTask:
 
 @dataclass(frozen=True)
 class TaskList:
-    """Tasks, the runs that say how their times vary, and what is to be said of both."""
+    """Tasks, the runs that say how their times vary, and what is to be said of both.
+
+    Attributes
+    ----------
+    tasks : tuple of BatchTask
+    runs : tuple of Run
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> task = cs.execution.BatchTask(name="a", seconds={1: 60.0}, commands={1: ("./fem", "a")})
+    >>> len(TaskList((task,)).tasks)
+    1
+    """
 
     tasks: tuple[BatchTask, ...]
     runs: tuple[Run, ...] = ()
@@ -128,6 +141,14 @@ class TaskList:
     @classmethod
     def of_codes(cls, codes: Codes, runs: str | PathLike[str], cores: int) -> TaskList:
         """Codes with the times that were measured of them, on up to so many cores of a node.
+
+        Parameters
+        ----------
+        codes : Codes
+        runs : path-like
+            What ``cosched profile`` wrote.
+        cores : int
+            Of a node.
 
         Raises
         ------

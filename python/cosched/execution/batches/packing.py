@@ -65,6 +65,19 @@ class Batches:
     bound : float
         No plan on these nodes takes fewer node-seconds.
     notes : tuple of str
+        What is to be said beside it.
+
+    Examples
+    --------
+    >>> task = cs.execution.BatchTask(name="a", seconds={1: 60.0}, commands={1: ("./fem", "a")})
+    >>> made = cs.execution.batch([task], limit=120.0, cores=2, spread=0.0)
+    >>> made.to_frame()[["name", "start", "cores"]].to_numpy().tolist()
+    [['a', 0.0, 1]]
+    >>> made.cores_of(made.allocations[0].tasks[0])
+    1
+    >>> made.lines()[0]
+    '1 tasks in 1 allocation of 1 node for 0.03333 h: 0.01667 node-hours, 0.00% above a bound on \
+all plans'
     """
 
     tasks: tuple[BatchTask, ...]
@@ -98,7 +111,13 @@ class Batches:
         return pd.DataFrame(rows, columns=["allocation", "name", "start", "end", "node", "cores"])
 
     def cores_of(self, placed: Placed) -> int:
-        """Cores that a task gets."""
+        """Cores that a task gets.
+
+        Parameters
+        ----------
+        placed : Placed
+            Of one of the allocations.
+        """
         return int(self.problem.needs[placed.task][0])
 
     def lines(self) -> list[str]:
