@@ -161,7 +161,10 @@ class Pool:
         while not self._closed:
             time.sleep(0.1)
             with self._lock:
-                new = sum(1 for _ in os.scandir(self._folder / "new"))
+                try:
+                    new = sum(1 for _ in os.scandir(self._folder / "new"))
+                except FileNotFoundError:  # somebody removed the workflow's folder: nobody waits
+                    return
                 full = new >= self._settings.nodes * self._node[0]
                 if not new or (not full and time.monotonic() - self._first < _GATHER):
                     continue
