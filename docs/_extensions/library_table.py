@@ -54,7 +54,7 @@ def widest(family: str) -> str:
 def picture(name: str) -> str:
     """The best schedule of an instance as SVG."""
     matplotlib.use("Agg")
-    figure, text = cs.plot.gantt(cs.library.best(name)), StringIO()
+    figure, text = cs.plot.gantt(cs.library.best(name)).figure, StringIO()
     figure.set_size_inches(9, 3.5)
     figure.savefig(text, format="svg", metadata={"Date": None})
     matplotlib.pyplot.close(figure)
