@@ -1,4 +1,4 @@
-"""The page of the library: ``.. library-table:: dags`` is the table of a family, open gaps first,
+"""The page of the library: ``{library-table} dags`` is the table of a family, open gaps first,
 with the history of its records and a picture of the best schedule of its widest gap."""
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from cosched.library.table import gap_of
 
 def history(found: tuple[Finding, ...]) -> str:
     """The values before, the last first."""
-    return "; ".join(f"{f.value:.6g} ({f.algorithm}, {f.since})" for f in reversed(found)) or "\\-"
+    return "; ".join(f"{f.value:.6g} ({f.algorithm}, {f.since})" for f in reversed(found)) or "-"
 
 
 def rows(family: str) -> Iterator[str]:
     """A row an instance: name, size, value, bound, gap, by whom, since when, what was before."""
-    yield from (".. list-table::", "   :header-rows: 1", "   :widths: auto", "")
-    for number, title in enumerate(
-        ("name", "size", "value", "bound", "gap", "found by", "since", "before")
-    ):
-        yield f"   {'*' if number == 0 else ' '} - {title}"
+    heads = ("name", "size", "value", "bound", "gap", "found by", "since", "before")
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
     frame = cs.library.list()
     mine = frame[frame.family == family].sort_values("gap", ascending=False, kind="stable")
     for name in mine.name:
         record = record_of(name)
         best, bound, gap = record.best, record.bound, gap_of(record)
-        yield f"   * - ``{name}``"
-        yield f"     - {record.size}"
-        yield f"     - {best.value:.6g}"
-        yield f"     - {bound.value:.6g} (``{bound.algorithm}``)"
-        yield f"     - {f'{100 * gap:.2f}%' if gap > 1e-7 else 'closed'}"
-        yield f"     - ``{best.algorithm}``, {best.by}"
-        yield f"     - {best.since}"
-        yield f"     - {history(record.history)}"
-    yield ""
+        cells = (
+            f"`{name}`",
+            f"{record.size}",
+            f"{best.value:.6g}",
+            f"{bound.value:.6g} (`{bound.algorithm}`)",
+            f"{100 * gap:.2f}%" if gap > 1e-7 else "closed",
+            f"`{best.algorithm}`, {best.by}",
+            best.since,
+            history(record.history),
+        )
+        yield f"| {' | '.join(cells)} |"
 
 
 def widest(family: str) -> str:
@@ -63,7 +63,7 @@ def picture(name: str) -> str:
 
 
 class LibraryTable(SphinxDirective):
-    """``.. library-table:: FAMILY``."""
+    """``{library-table} FAMILY``, of a page in Markdown."""
 
     required_arguments = 1
 
@@ -73,7 +73,7 @@ class LibraryTable(SphinxDirective):
             self.env.note_dependency(str(file))
         name = widest(family)
         found = self.parse_text_to_nodes("\n".join(rows(family)))
-        words = self.parse_text_to_nodes(f"The best schedule known of ``{name}``:")
+        words = self.parse_text_to_nodes(f"The best schedule known of `{name}`:")
         drawn = nodes.raw("", f'<div class="library-picture">{picture(name)}</div>', format="html")
         return [*found, *words, drawn]
 
