@@ -216,6 +216,16 @@ def test_the_audit_says_the_fit_first_and_writes_numbers(folder, tmp_path):
     assert "nodes=+4: the 10 groups that change most" in text
 
 
+def test_a_setting_without_a_rule_is_left_out_and_said(folder, tmp_path):
+    (folder / "tree.conf").write_text(CONF + "TopologyPlugin=topology/tree\n")
+    machine = machine_of(folder, conf="tree.conf")
+    page, numbers = tmp_path / "audit.html", tmp_path / "audit.json"
+    cs.cluster.audit(jobs(machine), page, what_if=["bf_interval=900"], draws=2, json=numbers)
+    rows = json.loads(numbers.read_text())["rows"]
+    assert {row["policy"] for row in rows} == {"slurm-backfill"}
+    assert "not followed: TopologyPlugin=topology/tree" in page.read_text()
+
+
 def test_a_log_of_another_cluster_is_not_asked_what_if(folder, tmp_path):
     machine = machine_of(folder)
     random = np.random.default_rng(1)

@@ -145,7 +145,7 @@ def _page(runs: Runs, figure: Figure | None, link: str) -> str:
         f"<h1>{escape(title)}</h1>\n{paragraph(lead(runs), 'lead')}\n"
         f"{paragraph(f'{_size(instance)}; cosched {installed_version()}', 'small')}\n"
         f"{_used(instance, link)}"
-        f"{body}\n{box(instance)}\n</body></html>\n"
+        f"{body}\n{box(runs)}\n</body></html>\n"
     )
 
 

@@ -58,6 +58,13 @@ class Runs:
         trusted = self.fit is None or self.fit.enough
         return TWIN if self.twin and trusted else PLAIN
 
+    @property
+    def not_followed(self) -> list[str]:
+        """Settings of the Slurm that its twin leaves out, and what that may do."""
+        twin = self.result(TWIN)
+        notes = () if twin is None else twin.instance.notes
+        return [note for note in notes if note.startswith("not followed")]
+
     def result(self, name: str) -> Result | None:
         """The first of this name: with the users' own limits where they are known."""
         return next((run.result for run in self.all if run.name == name), None)
@@ -103,7 +110,8 @@ def run_all(
     options: dict[str, dict[str, Any]] = {PLAIN: usual, "conservative": usual}
     rows: list[tuple[dict[str, Any], Any]] = []
     if instance.machine is not None and instance.machine.slurm is not None:
-        options[TWIN] = {"draws": draws or _draws_in(instance, limit)}
+        # Settings without a rule are left out, which the page says, where solve refuses them.
+        options[TWIN] = {"draws": draws or _draws_in(instance, limit), "approximate": True}
         knows[TWIN] = "what Slurm knows"
         rows += FAMILY.compare_rows(instance, [TWIN], 0, None, {TWIN: options[TWIN]})
     names += () if why_no_dfrs(instance) else DFRS
@@ -144,7 +152,7 @@ def _draws_in(instance: Instance, limit: float | None) -> int:
     if limit is None:
         return _DRAWS
     begin = clock.perf_counter()
-    list(FAMILY.compare_rows(instance, [TWIN], 0, None, {TWIN: {"draws": 1}}))
+    list(FAMILY.compare_rows(instance, [TWIN], 0, None, {TWIN: {"approximate": True}}))
     each = clock.perf_counter() - begin
     together = len(sched_getaffinity(0))
     return int(min(max(together * limit / max(each, 1e-3), 2), _DRAWS))

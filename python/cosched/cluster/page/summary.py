@@ -15,7 +15,14 @@ from cosched.core import Bound
 
 #: A bound below this says little: a stretch is 1 at least.
 WEAK = 1.1
-_IGNORED = ("dropped", "not used", "assumed: left out", "assumed: the bound", "assumed: DFRS")
+_IGNORED = (
+    "dropped",
+    "not used",
+    "not followed",
+    "assumed: left out",
+    "assumed: the bound",
+    "assumed: DFRS",
+)
 
 
 def lead(runs: Runs) -> str:
@@ -103,9 +110,10 @@ def about_bound(runs: Runs) -> str:
     return f"No schedule whatsoever has a largest stretch below {bound.value:.6g}{so_far}. {best}"
 
 
-def box(instance: Instance) -> str:
+def box(runs: Runs) -> str:
     """What was ignored, then what was assumed."""
-    lines = [line.strip() for line in instance.notes]
+    instance = runs.instance
+    lines = [*runs.not_followed, *(line.strip() for line in instance.notes)]
     if len(instance.layout()[0]):
         lines.append("assumed: the bound ignores partitions: it is valid, and can be weak")
     if why := why_no_dfrs(instance):
