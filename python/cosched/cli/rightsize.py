@@ -12,7 +12,7 @@ from cosched.cli import report
 from cosched.cli.commands import command_of
 from cosched.cli.on_demand import adds
 from cosched.cli.values import check_files, read, time_limit_of_text
-from cosched.cluster.sizing.exports import FORMS, export, typed
+from cosched.cluster.sizing.exports import FORMS, export, limit_as_typed
 from cosched.cluster.sizing.page import above_the_promise
 from cosched.core import Presentation
 from cosched.errors import InvalidInstance, shorten
@@ -91,7 +91,7 @@ def rightsize(
 def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame) -> None:
     shown = advice.head(_ROWS).drop(columns=[name for name in _HIDDEN if name in advice])
     for name in ("asked_limit", "used_limit_p95", "limit"):
-        shown[name] = ["-" if not value > 0 else typed(value) for value in shown[name]]
+        shown[name] = ["-" if not value > 0 else limit_as_typed(value) for value in shown[name]]
     known = shown.columns[shown.notna().any()]
     report.show_frame("advice: those first that leave most unused", shown[known].round(1))
     if len(advice) > len(shown):

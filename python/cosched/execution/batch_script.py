@@ -215,7 +215,7 @@ def _whole_needs(plan: Plan, codes: Codes, size: _Size, job: Job) -> Iterator[st
         yield f"#SBATCH --mem={job.mem}"
     elif "memory" in known:
         most = capacity.get("memory")  # all of the node's, where nobody says
-        yield f"#SBATCH --mem={0 if most is None else f'{_mebibytes(most / size.nodes)}M'}"
+        yield f"#SBATCH --mem={0 if most is None else f'{mebibytes(most / size.nodes)}M'}"
     sums = {what: capacity.get(what, sum(n.get(what, 0) for n in every)) for what in sorted(known)}
     if "gpus" in known:
         yield f"#SBATCH --gres=gpu:{math.ceil(sums['gpus'] / size.nodes)}"
@@ -228,7 +228,8 @@ def _whole_needs(plan: Plan, codes: Codes, size: _Size, job: Job) -> Iterator[st
         yield f"#SBATCH --licenses={','.join(licences)}"
 
 
-def _mebibytes(gigabytes: float) -> int:
+def mebibytes(gigabytes: float) -> int:
+    """Memory as sbatch takes it, rounded up."""
     return math.ceil(gigabytes * 1e9 / 2**20)
 
 
@@ -331,7 +332,7 @@ class _Writer:
         needs = needs_of(step, self.codes, self.plan)
         share = max(counts.values()) / len(step.units)
         memory, gpus = needs.get("memory"), needs.get("gpus")
-        made = [f"--mem={f'{_mebibytes(memory * share)}M' if memory else 0}"]
+        made = [f"--mem={f'{mebibytes(memory * share)}M' if memory else 0}"]
         if gpus:
             made.append(f"--gres=gpu:{math.ceil(gpus / len(counts))}")
         elif self.has_gpus:

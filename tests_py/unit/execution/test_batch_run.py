@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from cosched.cli import main
 from cosched.execution import BatchTask, batch, batches
 
@@ -125,6 +127,14 @@ def test_what_ends_too_late_is_left_for_the_rest(tmp_path):
     assert script(jobs).wait(30) == 1
     (state,) = batches.status(jobs)
     assert (state.completed, state.waiting) == (["first"], ["second"])
+
+
+def test_the_rest_is_planned_with_the_spread_of_the_first_plan(tmp_path):
+    for level in (0.5, 0.8, 0.95):
+        jobs = tmp_path / str(level)
+        made = batch([shell("a", "true")], limit=60.0, cores=1, spread=0.2, chance=level)
+        batches.write(made, jobs)
+        assert batches.rest(jobs)[1]["spread"] == pytest.approx(0.2, rel=0.02)
 
 
 def test_allocations_wait_for_each_other(tmp_path):

@@ -54,6 +54,7 @@ def audit(
         Ends in .html. Replaced as a whole or not at all.
     time_limit : float or None
         Seconds for the bound, and for each policy; one that takes longer is left out and said.
+        ``slurm-backfill`` is not: it has as many draws as there is time for, at least two.
     what_if : iterable of str
         Changes of the machine, a row each with the same jobs: ``"nodes=+20"`` (or ``-20``, or
         ``200``; of the type with the most nodes, ``nodes.TYPE=`` of another),

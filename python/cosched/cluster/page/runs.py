@@ -110,10 +110,12 @@ def run_all(
     options: dict[str, dict[str, Any]] = {PLAIN: usual, "conservative": usual}
     rows: list[tuple[dict[str, Any], Any]] = []
     if instance.machine is not None and instance.machine.slurm is not None:
-        # Settings without a rule are left out, which the page says, where solve refuses them.
-        options[TWIN] = {"draws": draws or _draws_in(instance, limit), "approximate": True}
+        # Settings without a rule are left out, which the page says, where solve refuses them. The
+        # bound stands in the other rows, which have a limit; here it would be in no hurry.
+        alone = instance.replace()._without_bound()
+        options[TWIN] = {"draws": draws or _draws_in(alone, limit), "approximate": True}
         knows[TWIN] = "what Slurm knows"
-        rows += FAMILY.compare_rows(instance, [TWIN], 0, None, {TWIN: options[TWIN]})
+        rows += FAMILY.compare_rows(alone, [TWIN], 0, None, {TWIN: options[TWIN]})
     names += () if why_no_dfrs(instance) else DFRS
     own = {name: options[name] for name in (PLAIN, "conservative")}
     rows += FAMILY.compare_rows(instance, names, 0, limit, own)

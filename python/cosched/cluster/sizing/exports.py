@@ -18,10 +18,10 @@ FORMS = ("snakemake", "nextflow", "sbatch")
 _AROUND = re.compile(r"^(?:snakejob\.|nf-|smk-)|\.sh$|[^A-Za-z0-9]*#.*$")
 
 
-def typed(seconds: float) -> str:
+def limit_as_typed(seconds: float) -> str:
     """A limit as sbatch takes it.
 
-    >>> typed(4500.0)
+    >>> limit_as_typed(4500.0)
     '1:15:00'
     """
     return f"{int(seconds // 3600)}:{int(seconds // 60 % 60):02}:{int(seconds % 60):02}"
@@ -58,7 +58,7 @@ def export(advice: pd.DataFrame, form: str, risk: float) -> str:
 def options_of(row: Any) -> Iterator[str]:
     """Options of sbatch; ``--mem`` is that of a node."""
     if row["limit"] > 0:
-        yield f"--time={typed(row['limit'])}"
+        yield f"--time={limit_as_typed(row['limit'])}"
     if row["memory_gb"] > 0:
         yield f"--mem={np.ceil(row['memory_gb'] / row['nodes']):.0f}G"
 

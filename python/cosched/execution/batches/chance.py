@@ -51,6 +51,11 @@ class Chance:
         """Whether times do not vary."""
         return len(self.own) == 1 and len(self.common) == 1
 
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the logarithm of what the time of a task is multiplied by."""
+        return float(np.sqrt(np.log(self.own).var() + np.log(self.common).var()))
+
     def alone(self) -> float:
         """What the time of one task is multiplied by to be kept with the chance."""
         return float(np.quantile(np.outer(self.own, self.common), self.level))

@@ -12,6 +12,7 @@ from typing import Any
 
 from cosched import io
 from cosched.errors import InvalidInstance
+from cosched.execution.batch_script import mebibytes
 from cosched.execution.batches import runner
 from cosched.execution.batches.packing import Batches
 from cosched.execution.batches.problem import OF_NODE
@@ -116,7 +117,7 @@ def _to_dict(made: Batches, names: list[str]) -> dict[str, Any]:
         "node_seconds": made.node_seconds,
         "bound": made.bound,
         "chance": made.chance.level,
-        "spread": math.log(made.chance.alone()) / 1.645 if made.chance.level > 0.5 else 0.0,
+        "spread": made.chance.spread,
         "node": {k: v if math.isfinite(v) else None for k, v in shape.items()},
         "licences": dict(zip(made.licences, made.problem.shared, strict=True)),
     }
@@ -157,7 +158,7 @@ def _script(made: Batches, k: int, name: str, options: Mapping[str, str]) -> str
     more = [f"--{key}={value}" for key, value in options.items()]
     needs = [made.problem.needs[one.task] for one in made.allocations[k].tasks]
     if math.isfinite(memory) and any(need[1] for need in needs):
-        more.append(f"--mem={math.ceil(memory * 1e9 / 2**20)}M")
+        more.append(f"--mem={mebibytes(memory)}M")
     if any(need[2] for need in needs):
         more.append(f"--gres=gpu:{gpus:.0f}")
     holds = [made.problem.holds[one.task] for one in made.allocations[k].tasks]
