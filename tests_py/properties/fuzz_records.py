@@ -1,19 +1,16 @@
 """One damaged file of those that runs and studies leave: read, or refused by its name."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from fuzz_hostile import TEXTS
-from fuzz_input import NUMBERS, _folder, damaged, number, rnd, written
+from fuzz_input import NUMBERS, damaged, number, rnd, written
 
 import cosched as cs
-from cosched import experiments
 from cosched.execution import Codes, Execution, Plan, TaskRun
 from cosched.execution.journal import read_past
 from cosched.execution.runs import read_runs
-from cosched.experiments.stored import ROWS, read_stored, sealed
 
 PACKS = cs.packs.sequential(cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], names=["a", "b"]))
 DAGS = cs.dags.heft(cs.dags.Instance([[2.0, 1.0], [1.0, 3.0]], [(0, 1)], (2, 1)))
@@ -143,31 +140,5 @@ def one_of_texts():
     refused_by_name(read, written(name, damaged(text)))
 
 
-def one_study():
-    """Rows of a study, whole by their digests, that say something else."""
-    folder = Path(_folder.name) / "study"
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "state").mkdir(parents=True)
-    owner = {"format": 3, "study": "s", "quick": False, "tasks": 2, "plan": "p", "version": "1"}
-    digests = dict.fromkeys(("results.parquet", "report.html", "tables/a.csv"), "0" * 64)
-    head = {"owner": owner, "rows": 1, "digests": digests}
-    row = {"id": "a", "number": 0, "status": "ok", "row": "{}", "seconds": 0.1, "detail": ""}
-    try:
-        lines = [
-            sealed(spoiled(fields) if rnd.random() < 0.5 else fields)
-            for fields in (head, row, head)
-        ]
-    except ValueError:  # no number of JSON
-        return
-    text = "".join(lines)
-    if rnd.random() < 0.2:
-        text = damaged(text)
-    (folder / ROWS).write_text(text, "utf-8", "replace")
-    stored = read_stored(folder)
-    assert stored.files
-    assert all(file.damage for file in stored.files if file.name != ROWS)
-    experiments.verify(folder)
-
-
 def one_record():
-    rnd.choice([one_plan, one_plan, one_execution, one_journal, one_of_texts, one_study])()
+    rnd.choice([one_plan, one_plan, one_execution, one_journal, one_of_texts])()

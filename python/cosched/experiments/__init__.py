@@ -15,20 +15,17 @@ from cosched.errors import require
 from cosched.experiments.catalogue import STUDIES, find
 from cosched.experiments.outputs import StudyResult
 from cosched.experiments.runner import run
-from cosched.experiments.stored import CheckedFile, verify
 from cosched.experiments.study import Study, data_path, with_registered
 
 require("cloudpickle", "pyarrow", extra="studies")
 
 __all__ = [
     "STUDIES",
-    "CheckedFile",
     "Study",
     "StudyResult",
     "data_path",
     "find",
     "run",
-    "verify",
     "with_registered",
 ]
 

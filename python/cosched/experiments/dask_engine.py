@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import multiprocessing
 import re
-import sys
 import time
 import uuid
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,13 +25,6 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"([a-z]+://)?[^\s/:]+:[0-9]+|[a-z]+://\[[0-9a-f:]+\]:[0-9]+")
 _PAUSE = 0.05
-#: Seconds between looks at whether there are workers.
-_LOOK = 5.0
-#: Seconds without any worker, when there have been some, that end a campaign: a cluster gives up
-#: workers that are lost again and again. The first ones may wait in a queue as long as they like.
-_MOST_ABSENCE = 3600.0
-#: Seconds after which a process that a Dask worker hosts ends, if it has nothing to do.
-_IDLE = 60.0
 
 
 def dask(
@@ -56,18 +47,15 @@ def dask(
 
 def _host(context: Context, number: int, task: Task) -> Outcome:
     """What Dask runs: a task in a process beside the Dask worker."""
-    distributed = optional("distributed", extra="dask")
-    worker = distributed.get_worker()
-    memory = worker.memory_manager.memory_limit or 0
-    return _crew(context, memory // worker.state.nthreads).run(number, task)
+    return _crew(context).run(number, task)
 
 
 @cache
-def _crew(context: Context, memory: int) -> Crew:
+def _crew(context: Context) -> Crew:
     # A nanny starts its worker as a daemon, which Python allows no processes of its own. Ours end
     # with the worker all the same.
     multiprocessing.current_process().daemon = False
-    return Crew(context, memory, _IDLE)
+    return Crew(context)
 
 
 def _connected(address: str, timeout: float) -> Client:
@@ -106,9 +94,7 @@ def _collect(
     )
     left = len(futures)
     heartbeat = time.monotonic()
-    note_absence = _absence(client, address)
     while left:
-        note_absence()
         batch = []
         while done.has_ready():
             future, result = next(done)
@@ -130,33 +116,6 @@ def _collect(
             yield batch
         else:
             time.sleep(_PAUSE)
-
-
-def _absence(client: Client, address: str) -> Callable[[], None]:
-    """A function that says when there are no workers; StudyError if there were, and none comes."""
-    looked, since = -_LOOK, 0.0
-    seen = said = False
-
-    def note() -> None:
-        nonlocal looked, since, seen, said
-        now = time.monotonic()
-        if now - looked < _LOOK:
-            return
-        looked = now
-        with suppress(OSError):  # the scheduler is lost: the futures will say so
-            if client.nthreads():
-                seen, said = True, False
-                return
-            if not said:
-                print(f"note: waiting for workers at {address}", file=sys.stderr)
-                since, said = now, True
-            if seen and now - since > _MOST_ABSENCE:
-                raise StudyError(
-                    f"no Dask worker at {address} for {_MOST_ABSENCE / 60:.0f} min, since the last "
-                    "one was lost: start new ones; --resume goes on"
-                )
-
-    return note
 
 
 def _error_of(result: Any) -> BaseException | None:

@@ -8,27 +8,34 @@ ends its processes.
 
 from __future__ import annotations
 
-import math
 import multiprocessing
 import os
-import resource
 import signal
 import threading
-import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from multiprocessing import connection, resource_tracker
+from collections.abc import Callable, Generator, Sequence
+from concurrent import futures
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing import resource_tracker
 from queue import Empty, SimpleQueue
-from typing import Any
 
 from cosched.errors import StudyError
 from cosched.experiments.study import Task
-from cosched.experiments.worker import Context, Outcome, error_outcome, execute, prepare
+from cosched.experiments.worker import Context, Outcome, error_outcome, execute
 
 Numbered = tuple[int, Task]
 Batches = Generator[list[Outcome], None, None]
 Engine = Callable[[Context, Sequence[Numbered]], Batches]
+
+#: A task whose process ended so often gets an error row.
+MOST_DEATHS = 3
+#: What its row says; a task that no Dask worker survives has the same.
+WORKER_DIED = "WorkerDied: each worker process that ran this task ended before it did"
+_TIMED_OUT = "TaskTimeout: no row after {:g} s (--task-timeout); its worker process was killed"
+_NO_START = (
+    "worker processes end before their first task: a script that runs a study must do so "
+    "below `if __name__ == '__main__':` (or there is no memory for them)"
+)
 
 
 def in_process(context: Context, tasks: Sequence[Numbered]) -> Batches:
@@ -41,10 +48,14 @@ def in_process(context: Context, tasks: Sequence[Numbered]) -> Batches:
 
 
 def local(context: Context, tasks: Sequence[Numbered], workers: int) -> Batches:
-    """`workers` processes, and a thread for each that hands it one task after the other."""
-    done: SimpleQueue[Future[Outcome]] = SimpleQueue()
-    crew, threads = Crew(context), ThreadPoolExecutor(workers)
-    left = len(tasks)
+    """`workers` threads, each with a process to which it hands one task after the other."""
+    done: SimpleQueue[futures.Future[Outcome]] = SimpleQueue()
+    # Ctrl-C on a terminal goes to all processes; only this one is to act on it. What a thread
+    # holds back its processes hold back, too; the start of the tracker would release it.
+    resource_tracker.ensure_running()
+    hold = (signal.SIG_BLOCK, [signal.SIGINT])
+    threads = futures.ThreadPoolExecutor(workers, initializer=signal.pthread_sigmask, initargs=hold)
+    crew, left = Crew(context), len(tasks)
     try:
         for number, task in tasks:
             threads.submit(crew.run, number, task).add_done_callback(done.put)
@@ -61,60 +72,34 @@ def local(context: Context, tasks: Sequence[Numbered], workers: int) -> Batches:
         crew.close()
 
 
-#: A task whose process ended so often gets an error row.
-MOST_DEATHS = 3
-#: What its row says; a task that no Dask worker survives has the same.
-WORKER_DIED = "WorkerDied: each worker process that ran this task ended before it did"
-_TIMED_OUT = "TaskTimeout: no row after {:g} s (--task-timeout); its worker process was killed"
-_NO_START = (
-    "worker processes end before their first task: a script that runs a study must do so "
-    "below `if __name__ == '__main__':` (or there is no memory for them)"
-)
-#: Seconds between looks at whether a process is still there.
-_LOOK = 1.0
-
-
 class Crew:
-    """Processes that threads give tasks to; as many as there are tasks at a time.
+    """Processes that threads give tasks to, each thread one of its own.
 
-    Tasks may do anything: raise, hang, crash, eat all memory. Each runs in a spawned process with a
-    pipe of its own; no lock is shared, and it is known which task each process has: one that dies
-    or is killed takes nothing with it but its attempt at that task.
-
-    Parameters
-    ----------
-    context : Context
-        Its ``task_timeout`` bounds the seconds of an attempt.
-    memory : int
-        Bytes of data that each process may have; 0 for no bound.
-    idle : float, optional
-        Seconds after which a process without a task ends; None: with the crew.
+    Tasks may do anything: raise, hang, crash, eat all memory. It is known which task each process
+    has: one that dies or is killed takes nothing with it but its attempt at that task. The
+    ``task_timeout`` of `context` bounds the seconds of an attempt.
     """
 
-    def __init__(self, context: Context, memory: int = 0, idle: float | None = None) -> None:
+    def __init__(self, context: Context) -> None:
         self._context = context
-        self._arguments = (context, memory, idle)
-        self._lock = threading.Lock()  # processes start and end one after the other
+        self._mine = threading.local()
         self._all: set[_Process] = set()
-        self._idle: list[_Process] = []
+        self._lock = threading.Lock()  # none starts when all are being ended
         self._closed = False
 
     def run(self, number: int, task: Task) -> Outcome:
         """The outcome of a task; one that hangs or ends its processes has an error row."""
         limit = self._context.task_timeout
         for _ in range(MOST_DEATHS):
-            process = self._take()
+            process = self._process()
             try:
-                outcome = process.execute(number, task, limit)
-            except (EOFError, OSError):  # it was killed, or crashed
-                self._end(process)
-                continue
-            if outcome is None:
+                return process.pool.submit(execute, self._context, number, task).result(limit)
+            except futures.TimeoutError:
                 assert limit is not None
                 self._end(process)
                 return error_outcome(number, _TIMED_OUT.format(limit), limit)
-            self._idle.append(process)
-            return outcome
+            except BrokenProcessPool:  # it was killed, or crashed
+                self._end(process)
         return error_outcome(number, WORKER_DIED)
 
     def close(self) -> None:
@@ -124,98 +109,50 @@ class Crew:
         for process in list(self._all):
             self._end(process)
 
-    def _take(self) -> _Process:
-        """A process without a task."""
-        with suppress(IndexError):
-            while True:
-                process = self._idle.pop()
-                if process.waits():
-                    return process
-                self._end(process)
+    def _process(self) -> _Process:
+        """That of this thread, started where there is none."""
+        if (process := getattr(self._mine, "process", None)) in self._all:
+            return process
         for _ in range(MOST_DEATHS):
+            process = self._mine.process = _Process()
             with self._lock:
+                self._all.add(process)
                 if self._closed:
                     raise StudyError("the worker processes have been ended")
-                process = _Process(*self._arguments)
-                self._all.add(process)
+                started = process.pool.submit(os.getpid)
             try:
-                process.wait_for_start()
+                process.group = started.result()
                 return process
-            except (EOFError, OSError):
+            except BrokenProcessPool:
                 self._end(process)
         raise StudyError(_NO_START)
 
     def _end(self, process: _Process) -> None:
         with self._lock:
-            if process in self._all:
-                self._all.remove(process)
-                process.stop()
+            self._all.discard(process)
+        process.kill()
 
 
 class _Process:
-    """A spawned process and the pipe to it."""
+    """A spawned process, as a pool of one: it says at once when that has died."""
 
-    def __init__(self, *arguments: Any) -> None:
+    def __init__(self) -> None:
         spawn = multiprocessing.get_context("spawn")
-        self._pipe, theirs = spawn.Pipe()
-        self._process = spawn.Process(target=_serve, args=(theirs, *arguments), daemon=True)
-        with _interrupts_held():
-            self._process.start()
-        theirs.close()  # so that the pipe ends when the process ends
+        self.pool = futures.ProcessPoolExecutor(1, mp_context=spawn, initializer=_begin)
+        self.group: int | None = None
 
-    def waits(self) -> bool:
-        """Whether it is still there; without a task it has nothing to say but its end."""
-        return not self._pipe.poll(0) and self._process.is_alive()
-
-    def wait_for_start(self) -> None:
-        """EOFError or OSError if it ends before."""
-        self._hear(math.inf)
-
-    def execute(self, number: int, task: Task, limit: float | None) -> Outcome | None:
-        """The outcome of a task; None after `limit` seconds; EOFError or OSError if it ends."""
-        self._pipe.send((number, task))
-        return self._hear(math.inf if limit is None else time.monotonic() + limit)
-
-    def _hear(self, until: float) -> Any:
-        """What the process says; None if it has not spoken then."""
-        while not self._pipe.poll(max(0.0, min(_LOOK, until - time.monotonic()))):
-            # What a task has started may keep the pipe open when the process is gone.
-            if not self._process.is_alive() and not self._pipe.poll(0):
-                raise EOFError
-            if time.monotonic() >= until:
-                return None
-        message = self._pipe.recv()
-        if isinstance(message, StudyError):
-            raise message
-        return message
-
-    def stop(self) -> None:
-        """Kill it, and what its task has started."""
-        pid = self._process.pid
-        if pid is not None and self._process.is_alive():
-            with suppress(ProcessLookupError, PermissionError):  # its group is just being made
-                os.killpg(pid, signal.SIGKILL)
-            self._process.kill()
-        self._process.join(_LOOK)
-        with suppress(ValueError):  # it does not end: it hangs inside the kernel
-            self._process.close()
-        self._pipe.close()
+    def kill(self) -> None:
+        """End it, and what its task has started."""
+        if self.group is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.group, signal.SIGKILL)
+        self.pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _serve(pipe: connection.Connection, context: Context, memory: int, idle: float | None) -> None:
-    """The life of a worker process."""
-    os.setsid()  # the group that stop() kills
+def _begin() -> None:
+    """The life of a worker process begins: the group that ends with it, or with its parent."""
+    os.setsid()
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    with suppress(EOFError, OSError):  # nobody is left to work for
-        try:
-            prepare(context)
-            if memory:
-                resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-            pipe.send(None)
-            while pipe.poll(idle):
-                pipe.send(execute(context, *pipe.recv()))
-        except StudyError as error:
-            pipe.send(error)
 
 
 def _end_with_parent() -> None:
@@ -224,17 +161,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os.killpg(0, signal.SIGKILL)
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back while a process starts: the child inherits that, for good.
-
-    Ctrl-C on a terminal goes to all processes; only the first one is to act on it.
-    """
-    resource_tracker.ensure_running()  # its start would release the signal
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from cosched import io, plot
 from cosched.experiments.ledger import Claim, findings
-from cosched.experiments.stored import REPORT, RESULTS, read_table
 from cosched.experiments.study import Design, Study
 from cosched.version import installed_version
 
 if TYPE_CHECKING:
     import pandas as pd
 
+RESULTS = ("results.parquet", "timings.parquet")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -58,7 +58,9 @@ class StudyResult:
 
 def read_frame(folder: Path) -> pd.DataFrame:
     """``results.parquet`` and ``timings.parquet`` as one frame."""
-    results, timings = (read_table(folder / name).read().to_pandas() for name in RESULTS)
+    import pandas as pd
+
+    results, timings = (pd.read_parquet(folder / name) for name in RESULTS)
     return results.merge(timings, on="task", validate="one_to_one")
 
 
@@ -81,15 +83,8 @@ def write_outputs(
         tables = {**({"findings": found} if len(found) else {}), **study.tables(good)}
         _write_tables(tables, folder / "tables")
         pictures = _write_figures(study.figures(good), folder / "figures")
-    io.write_text(page(study, design.quick, frame, tables, pictures), folder / REPORT)
+    io.write_text(page(study, design.quick, frame, tables, pictures), folder / "report.html")
     return StudyResult(study.name, folder, frame, tables)
-
-
-def written(folder: Path) -> list[str]:
-    """The finished files of a study, relative to its folder."""
-    made = (sorted((folder / part).glob("*.*")) for part in ("tables", "figures"))
-    names = [path.relative_to(folder).as_posix() for paths in made for path in paths]
-    return [*RESULTS, REPORT, *names]
 
 
 def write_index(results: Sequence[tuple[Study, StudyResult]], folder: Path) -> Path:

@@ -20,9 +20,8 @@ from cosched.errors import StudyError, optional
 from cosched.experiments import dask_engine, engines
 from cosched.experiments.catalogue import claims_of, find
 from cosched.experiments.engines import Engine
-from cosched.experiments.outputs import StudyResult, write_outputs, written
+from cosched.experiments.outputs import RESULTS, StudyResult, write_outputs
 from cosched.experiments.state import State
-from cosched.experiments.stored import RESULTS, write_table
 from cosched.experiments.study import Design, is_timing, make_design, missing_line
 from cosched.experiments.worker import Context
 
@@ -60,8 +59,7 @@ def run(
     dask : str, optional
         Address of a Dask scheduler (or its scheduler file, .json) whose workers run the tasks.
     resume : bool
-        Go on with the state in `out`, if there is one; tasks that ended in an error run again,
-        and so do those whose rows are found damaged (a note says which).
+        Go on with the state in `out`, if there is one; tasks that ended in an error run again.
     task_timeout : float, optional
         Seconds that a task may take. One that takes longer has an error row, its process is
         killed, and the others go on. None: no limit.
@@ -84,7 +82,6 @@ def run(
     Notes
     -----
     ``results.parquet`` is the same, bit for bit, whatever the engine and the number of workers.
-    Its metadata ``cosched.sha256`` is a digest of the file, see :func:`verify`.
     Workers are spawned: a script calls this below ``if __name__ == "__main__":``.
 
     Examples
@@ -107,9 +104,7 @@ def run(
         run_campaign(design, state, engine, context)
         write_results(design, state)
         _write_errors(state.outcomes, folder / "errors.txt")
-        result = write_outputs(study, design, folder, claims_of(study.name))
-        state.record(written(folder))
-        return result
+        return write_outputs(study, design, folder, claims_of(study.name))
 
 
 @contextmanager
@@ -193,10 +188,10 @@ def write_results(design: Design, state: State) -> None:
         status, message = row.pop("status"), row.pop("message", "")
         results.append({"task": number, **task, "status": status, **row, "message": message})
         timings.append({"task": number, "seconds": outcome.seconds, **measured})
-    state.record(())  # a run that ends in the middle leaves no digest of a file that is gone
+    parquet = optional("pyarrow.parquet", extra="studies")
     for name, rows in zip(RESULTS, (results, timings), strict=True):
-        write_table(_table(rows), state.folder / name)
-    state.record(RESULTS)
+        with io.replacing(state.folder / name) as temporary:
+            parquet.write_table(_table(rows), temporary)
 
 
 def _table(rows: list[dict[str, Any]]) -> pa.Table:

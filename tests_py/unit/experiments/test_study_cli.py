@@ -19,7 +19,7 @@ def test_list(capsys):
 
 
 def test_help_has_examples(capsys):
-    for command in ([], ["list"], ["run"], ["verify"]):
+    for command in ([], ["list"], ["run"]):
         assert main(["study", *command, "--help"]) == 0
         assert "Example: cosched study " in " ".join(capsys.readouterr().out.split())
     assert main(EXAMPLES["list"].split()[1:]) == 0

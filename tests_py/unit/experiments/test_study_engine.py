@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import time
 from functools import partial
@@ -19,10 +20,9 @@ from cosched.errors import StudyError
 from cosched.experiments import engines
 from cosched.experiments.runner import run_campaign, write_results
 from cosched.experiments.state import State
-from cosched.experiments.stored import read_stored
 from cosched.experiments.study import Study, data_path, make_design
 from cosched.experiments.worker import Context, error_outcome, execute
-from support import same_results, study_command, wait_for_rows
+from support import rows_kept, same_results, study_command, wait_for_rows
 
 TASKS = len(toy_studies.plan(False))
 
@@ -148,9 +148,7 @@ def test_rows_survive_and_duplicates_change_nothing(tmp_path, plan, context):
     assert again.pending() == [5, *range(7, len(plan.tasks))]
     again.add(made)
     again.close()
-    rows = read_stored(tmp_path).rows
-    assert sorted(row["number"] for row in rows) == list(range(len(plan.tasks)))
-    assert {row["id"] for row in rows} == set(plan.ids)
+    assert rows_kept(tmp_path) == len(plan.tasks)
 
 
 def test_a_result_replaces_an_error_but_not_the_other_way(tmp_path, plan, context):
@@ -182,7 +180,7 @@ def test_a_state_of_something_else_is_refused(change, part, tmp_path, plan, cont
     state = opened(tmp_path, plan)
     state.add([execute(context, 0, plan.tasks[0])])
     state.close()
-    before = (tmp_path / "state" / "rows.jsonl").read_text()
+    before = (tmp_path / "state" / "rows.sqlite").read_bytes()
     study = experiments.find(change.get("study", "toy_studies:TOY"))
     other = make_design(study, change.get("study", "toy_studies:TOY"), change.get("quick", True))
     if "tasks" in change:
@@ -192,7 +190,7 @@ def test_a_state_of_something_else_is_refused(change, part, tmp_path, plan, cont
         opened(tmp_path, other, change.get("version", "1"), change.get("resume", False))
     assert part in str(caught.value)
     assert str(tmp_path) in str(caught.value)
-    assert (tmp_path / "state" / "rows.jsonl").read_text() == before
+    assert (tmp_path / "state" / "rows.sqlite").read_bytes() == before
     opened(tmp_path, plan, resume=True).close()  # the refusal left no lock
 
 
@@ -210,6 +208,37 @@ def test_two_runs_in_one_folder(tmp_path, plan):
         opened(tmp_path, plan, resume=True)
     first.close()
     opened(tmp_path, plan, resume=True).close()
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "study.json"])
+def test_a_state_of_an_earlier_version_is_refused(name, tmp_path, plan):
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / name).write_text("{}")
+    with pytest.raises(StudyError, match="no state of this version of cosched: choose another"):
+        opened(tmp_path, plan, resume=True)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path, plan):
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "rows.sqlite").write_bytes(b"no rows " * 1000)
+    with pytest.raises(StudyError, match=r"rows.sqlite: file is not a database: choose another"):
+        opened(tmp_path, plan, resume=True)
+
+
+def test_a_disk_without_room(tmp_path, reference):
+    """Files may have 10,000 bytes, which neither the state nor a report has."""
+    out = tmp_path / "out"
+    driver = study_command(
+        *("toy_studies:TOY", "--workers", "1", "--out", out),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, -1)),
+        COVERAGE_PROCESS_CONFIG="",  # whose own file would be too large as well
+    )
+    _, errors = driver.communicate(timeout=120)
+    assert driver.returncode == 2, errors
+    assert errors.count("\n") == 1, errors
+    assert "free some space and run the same command again with --resume; " in errors
+    experiments.run("toy_studies:TOY", out=out, workers=0, resume=True)
+    assert same_results(out, reference("TOY"))
 
 
 # --- results --------------------------------------------------------------------------------
@@ -322,7 +351,7 @@ def test_a_duplicate_delivery_changes_nothing(tmp_path, plan, context):
         write_results(plan, state)
         state.close()
     assert same_results(tmp_path / "twice", (tmp_path / "once" / "results.parquet").read_bytes())
-    assert len(read_stored(tmp_path / "twice").rows) == len(plan.tasks)
+    assert rows_kept(tmp_path / "twice") == len(plan.tasks)
 
 
 def test_workers_that_cannot_run_the_study_say_so(tmp_path, plan):

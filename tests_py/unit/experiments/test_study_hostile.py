@@ -7,9 +7,7 @@ import pytest
 
 from cosched import experiments
 from cosched.cli import main
-from cosched.errors import InvalidInstance, StudyError
-from cosched.experiments import dask_engine
-from cosched.experiments.state import State
+from cosched.errors import InvalidInstance
 from support import library, with_toy_studies
 
 #: Seconds: enough for a harmless task on a busy machine.
@@ -132,26 +130,3 @@ def test_a_task_that_ends_dask_workers(cluster, tmp_path, monkeypatch):
     said = run(monkeypatch, tmp_path, ["ends its parent"], dask=cluster.scheduler_address)
     assert said == {"ends its parent": DIED}
     assert not pids(cluster) & before
-
-
-@pytest_dask
-def test_a_campaign_does_not_wait_for_ever(cluster, tmp_path, monkeypatch):
-    """The last test of this cluster: all its workers go, and none comes."""
-    from distributed import Client
-
-    cluster.scale(2)  # whom the test before ended may not be back: a campaign waits for the first
-    with Client(cluster.scheduler_address, set_as_default=False) as client:
-        client.wait_for_workers(1, timeout=120)
-    monkeypatch.setattr(dask_engine, "_MOST_ABSENCE", 1.0)
-    monkeypatch.setattr(dask_engine, "_LOOK", 0.1)
-    monkeypatch.setenv("TOY_HOSTILE", "sleeps")
-    add = State.add
-
-    def add_and_lose_the_workers(self, found):
-        add(self, found)
-        if self.outcomes and cluster.workers:
-            cluster.scale(0)
-
-    monkeypatch.setattr(State, "add", add_and_lose_the_workers)
-    with pytest.raises(StudyError, match=r"no Dask worker at .* since the last one was lost"):
-        experiments.run("toy_studies:HOSTILE_STUDY", out=tmp_path, dask=cluster.scheduler_address)
