@@ -11,7 +11,6 @@ import typer
 from cosched import io
 from cosched.cli import report
 from cosched.cli.commands import add as add_verb
-from cosched.cli.grid import compare_grid, parse_grid, show_grid
 from cosched.cli.run_records import record_of, summary
 from cosched.cli.schedules import read_schedule
 from cosched.cli.stopping import INTERRUPTED, best_so_far
@@ -92,13 +91,6 @@ def compare(
         ),
     ] = None,
     option: Options = None,
-    grid: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="KEY=VALUE,VALUE,...: a row for each value of an option; repeatable, then for "
-            "each combination."
-        ),
-    ] = None,
     draws: Annotated[
         int | None, typer.Option(help="Schedules of algorithms with hidden clocks: their spread.")
     ] = None,
@@ -114,46 +106,24 @@ def compare(
 ) -> None:
     check_files((output, (".csv", ".json", ".md")), (plot, PICTURES))
     limit = time_limit_of_text(time_limit) if time_limit is not None else of.patience
-    values = parse_grid(grid)
-    if values and plot is not None:
-        raise InvalidInstance("--plot: expected no --grid beside it")
-    if values and noise is not None:
-        raise InvalidInstance("--noise: expected no --grid beside it")
     spread = None if noise is None else io.parse_positive(noise, "--noise", "a positive number")
     instances = read_all(of, file, given)
-    seed_used = seed_of_text(seed)
     asked = parse_options(option)
     options = asked | ({} if draws is None else {"draws": draws})
-    if values:
-        if len(instances) > 1:
-            raise InvalidInstance("--grid: expected one instance, not a list of them")
-        instance = instances[0][1]
-        table, stopped = compare_grid(
-            of.family, instance, algorithms, seed_used, limit, options, values
-        )
-        best: list[report.Titled] = []
-    else:
-        table, keys, best, stopped = report.compare_all(
-            of, instances, algorithms, seed_used, limit, options, spread
-        )
+    table, keys, best, stopped = report.compare_all(
+        of, instances, algorithms, seed_of_text(seed), limit, options, spread
+    )
     if output is not None:
         io.write_frame(table, output)
     if plot is not None:
         report.draw(best, of, plot)
-    if values and of.caveat is not None:
-        names = of.family.names_of(instances[0][1], algorithms)
-        if caveat := of.caveat(instances[0][1], names, seed_used):
-            report.say(caveat)
     report.show_notes(instances[0][1])
-    if values:
-        show_grid(of, table, values)
-    else:
-        report.show_table(of, table, keys)
+    report.show_table(of, table, keys)
     report.show_untaken(of, table, asked)
     if stopped is not None:
         kept = "shown above" if output is None else f"in {output}"
         raise type(stopped)(f"interrupted: {_so_far(table, kept, stopped)}")
-    if not values and table["value"].isna().all():
+    if table["value"].isna().all():
         report.complain("no algorithm has a result: the lines above say why")
         raise typer.Exit(1)
 

@@ -47,9 +47,7 @@ from cosched.cluster.logs import from_sacct, from_swf
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import NodeType, Partition
 from cosched.cluster.outputs import (
-    batsim_summary,
     jobs_table,
-    write_batsim_json,
     write_jobs_csv,
     write_log_csv,
 )
@@ -90,7 +88,6 @@ __all__ = [
     "as_logged",
     "audit",
     "backtest",
-    "batsim_summary",
     "bound",
     "compare",
     "conservative",
@@ -112,7 +109,6 @@ __all__ = [
     "slurm_backfill",
     "solve",
     "when",
-    "write_batsim_json",
     "write_jobs_csv",
     "write_log_csv",
     "yields",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cosched import core
@@ -11,9 +10,8 @@ from cosched.cluster import algorithms, plots
 from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
-from cosched.cluster.outputs import write_batsim_json, write_jobs_csv, write_log_csv
+from cosched.cluster.outputs import write_jobs_csv, write_log_csv
 from cosched.cluster.result import Result
-from cosched.cluster.result.log_fit import fit, unfit
 from cosched.cluster.schedule import Schedule
 from cosched.core import Argument, Bound, Family, Output, Presentation
 from cosched.core.options import argument
@@ -35,8 +33,6 @@ ALGORITHMS: dict[str, core.Algorithm] = {
 #: What ``compare`` runs: the 20 policies of the paper's Table 2; first what the log itself did,
 #: where it says.
 DEFAULT_COMPARE = algorithms.TABLE_2
-#: Draws that say what two runs of the twin have in common.
-_PAIRED = 4
 
 
 def _default_names(instance: Instance) -> tuple[str, ...]:
@@ -54,17 +50,6 @@ def remark(row: Mapping[str, Any]) -> str:
         f"for {hours:.4g} h the log has more nodes in use than the machine or a partition has "
         f"(at most {row['most_nodes_in_use']:g} at once)"
     )
-
-
-def caveat(instance: Instance, algorithms: Iterable[str], seed: int) -> str:
-    """What a what-if with ``slurm-backfill`` on a log says first: see :func:`log_fit.unfit`."""
-    slurm = instance.machine is not None and instance.machine.slurm is not None
-    if "slurm-backfill" not in algorithms or not slurm or not has_waits(instance):
-        return ""
-    twin: Callable[..., Any] = partial(
-        ALGORITHMS["slurm-backfill"], instance, seed=seed, launch=0.0
-    )
-    return unfit(fit(twin())) and unfit(fit(twin(draws=_PAIRED)))
 
 
 FAMILY = Family(
@@ -123,18 +108,10 @@ PRESENTATION = Presentation(
             options={"log": True},
         ),
         Output("--jobs", "jobs", "Write a row a job, as evalys reads it: .csv.", write_jobs_csv),
-        Output(
-            "--summary",
-            "summary",
-            "Write totals by Batsim's names (its schedule.json): .json.",
-            write_batsim_json,
-            (".json",),
-        ),
     ),
     panels=(plots.occupation, plots.utilisation, plots.queue_length),
     recorded="as-logged",
     remark=remark,
-    caveat=caveat,
     screen=("mean_wait", "median_wait", "p95_wait", "mean_bounded_slowdown", "utilisation"),
     patience=None,  # a simulation that is cut short has no result; Ctrl-C keeps the rows
     example=("trace.swf.gz", "--nodes 120 --week 5", "EASY"),

@@ -1,9 +1,9 @@
-"""Results as other tools read them: evalys' ``jobs.csv`` and Batsim's ``schedule.json``."""
+"""Results as other tools read them: evalys' ``jobs.csv``, and why jobs started."""
 
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: Batsim's word for a job that was ended at its limit.
+#: The word of evalys and Batsim for a job that was ended at its limit.
 _KILLED = "COMPLETED_WALLTIME_REACHED"
 
 
@@ -84,53 +84,6 @@ def jobs_table(result: Result) -> pd.DataFrame:
     )
 
 
-def batsim_summary(result: Result) -> dict[str, Any]:
-    """The names of Batsim's ``schedule.json``, with the bounded slowdowns and the utilisation.
-
-    Returns
-    -------
-    dict
-        Counts of jobs; the makespan; mean and maximum of waiting and turnaround times (s), of
-        slowdowns and bounded slowdowns; utilisation = CPU work / (nodes x span), in 0..1;
-        preemptions and migrations.
-
-    Examples
-    --------
-    >>> jobs = {"submit": [0, 0], "tasks": [2, 1], "cpu": [1, 1], "memory": [1, 1],
-    ...         "runtime": [20.0, 30.0]}
-    >>> res = cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS")
-    >>> summary = batsim_summary(res)
-    >>> summary["makespan"], summary["max_waiting_time"], round(summary["utilisation"], 3)
-    (50.0, 20.0, 0.7)
-    """
-    Result.require(result)
-    table = jobs_table(result)
-    summary = {
-        "batsim_version": "cosched",
-        "nb_jobs": len(table),
-        "nb_jobs_finished": len(table),
-        "nb_jobs_success": int(table.success.sum()),
-        "nb_jobs_killed": int((table.success == 0).sum()),
-        "success_rate": float(table.success.mean()),
-        "makespan": table.finish_time.max(),
-        "mean_waiting_time": table.waiting_time.mean(),
-        "max_waiting_time": table.waiting_time.max(),
-        "mean_turnaround_time": table.turnaround_time.mean(),
-        "max_turnaround_time": table.turnaround_time.max(),
-        "mean_slowdown": table.stretch.mean(),
-        "max_slowdown": table.stretch.max(),
-        "nb_computing_machines": result.instance.nodes,
-        "mean_bounded_slowdown": table.bounded_stretch.mean(),
-        "max_bounded_slowdown": table.bounded_stretch.max(),
-        "utilisation": result.utilisation,
-        "nb_preemptions": int(table.preemptions.sum()),
-        "nb_migrations": int(table.migrations.sum()),
-    }
-    return io.plain(
-        {key: float(v) if isinstance(v, np.floating) else v for key, v in summary.items()}
-    )
-
-
 def write_jobs_csv(result: Result, path: str | PathLike[str]) -> None:
     """Write :func:`jobs_table` as evalys' ``jobs.csv``.
 
@@ -148,20 +101,6 @@ def write_jobs_csv(result: Result, path: str | PathLike[str]) -> None:
     ['job_id', 'workload_name', 'profile', 'submission_time']
     """
     io.write_frame(jobs_table(result), path, suffixes=(".csv",), exact=True)
-
-
-def write_batsim_json(result: Result, path: str | PathLike[str]) -> None:
-    """Write :func:`batsim_summary` as Batsim's ``schedule.json``.
-
-    Examples
-    --------
-    >>> jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20.0]}
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "schedule.json"
-    >>> write_batsim_json(cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "FCFS"), path)
-    >>> cs.io.read_json(path)["makespan"]
-    20.0
-    """
-    io.write_json(batsim_summary(result), path)
 
 
 def write_log_csv(result: Result, path: str | PathLike[str]) -> None:

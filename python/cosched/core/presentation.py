@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,9 +37,6 @@ class Presentation:
         Algorithm that says what happened, not what to do: its row stands first in tables.
     remark : callable, optional
         What the row of a result has to say beside its numbers, one line, or an empty text.
-    caveat : callable, optional
-        What a table of one algorithm's options (``--grid``) says first of an instance, the
-        algorithms and the seed, one line, or an empty text.
     patience : float or None
         Seconds that ``cosched compare`` gives each algorithm unless told; None: no limit.
     example : (str, str, str)
@@ -65,7 +62,6 @@ class Presentation:
     screen: tuple[str, ...] = ()
     recorded: str = ""
     remark: Callable[[Mapping[str, Any]], str] | None = None
-    caveat: Callable[[Any, Sequence[str], int], str] | None = None
     patience: Patience | None = PATIENCE
     example: tuple[str, str, str] = ("FILE", "", "NAME")
     spelling: str = ""

@@ -28,7 +28,7 @@ from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Ended, Pool
 from cosched.execution.runs import Run, RunsFile, frame_of, notes_of, seconds_of, table_of
-from cosched.execution.usage import Groups, Meter, usage_of_step
+from cosched.execution.usage import Meter, usage_of_step
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,19 +62,14 @@ class Bench:
         self.file = file
         self._run = uuid.uuid4().hex
         self._pool = Pool(self._run, grace=launcher.grace, polite=launcher.polite)
-        self._groups: Groups | None = None
 
     def __enter__(self) -> Bench:
         self.outputs.mkdir(exist_ok=True)
         self._pool.__enter__()
-        if self.launcher.here:
-            self._groups = Groups()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._pool.__exit__(*error)
-        if self._groups is not None:
-            self._groups.close()
 
     def measure(self, code: Code, count: int) -> Run:
         """One run, its row on the disk when this returns."""
@@ -90,9 +85,7 @@ class Bench:
         (step,) = _steps([(code.name, range(count))])
         plan = Plan(family="moldable", steps=(step,))
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-        meter = None
-        if self._groups is not None:
-            meter = Meter(self._run, self._groups.new())
+        meter = Meter(self._run) if self.launcher.here else None
         begin = self._start(step, plan, meter, "look")
         pause = None if meter is None else 0.0
         while not (ended := self._waited(pause)):
@@ -174,8 +167,6 @@ class Bench:
         output = self._output(code, len(step.units))
         seen = () if self.launcher.here or step.task else process_tree.wrapper(output, how)
         launch = self.launcher.launch(step, code, plan, None, seen)
-        if meter is not None and meter.group is not None:
-            launch = meter.group.joined(launch)
         try:
             begin = self._pool.start(step.task, launch, output, code.timeout)
         except (OSError, ValueError) as error:  # a zero byte in a name
@@ -262,8 +253,8 @@ def profile(
         The rows of the file that are of the codes' commands as they are now: ``task, processors,
         seconds, status, started, host, attempt, command`` (a hash), ``parameters`` (JSON: values
         of the sweep), and of each run that could be seen ``cpu_seconds``, ``memory`` (GB, the peak
-        of all its processes together; of ranks the sum of their peaks), ``memory_by`` (cgroup, pss
-        or rss), ``load`` (of the machine before) and ``starved``; ``attrs["notes"]``: what is to
+        of all its processes together; of ranks the sum of their peaks), ``memory_by`` (pss or
+        rss), ``load`` (of the machine before) and ``starved``; ``attrs["notes"]``: what is to
         be said of them.
 
     Raises

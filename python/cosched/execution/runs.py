@@ -48,7 +48,7 @@ class Run:
     attempt: int
     cpu_seconds: float = math.nan
     memory: float = math.nan  # GB: peak of all its processes together
-    memory_by: str = ""  # "cgroup", "pss", "rss": how that was found
+    memory_by: str = ""  # "pss", "rss": how that was found
     load: float = math.nan  # of the machine when it began
     starved: bool = False  # others had its processors
     beside: str = ""  # JSON: profile -> for which share of its time that ran beside it

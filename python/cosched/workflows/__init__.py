@@ -6,8 +6,6 @@
 * :class:`Course`: what started when; :func:`execution_of`, :func:`by_rule`, :func:`write_report`:
   how good it was.
 * :class:`History`: times kept between runs.
-* :func:`read_snakemake`, :class:`Past`: a run that Snakemake has kept in ``.snakemake``, and what
-  other core counts would take.
 
 ``snakemake --scheduler cosched`` is the module ``snakemake_scheduler_plugin_cosched`` beside this
 package: it translates between Snakemake and these.
@@ -19,24 +17,19 @@ from cosched.described import described
 from cosched.workflows.course import Course
 from cosched.workflows.history import History
 from cosched.workflows.online import OnlineList
-from cosched.workflows.past import Past
 from cosched.workflows.planned import Plan, no_schedule_before, plan
 from cosched.workflows.ready import Ready
-from cosched.workflows.snakemake_log import KeptJob, read_snakemake
 
 __all__ = [
     "Course",
     "History",
-    "KeptJob",
     "OnlineList",
-    "Past",
     "Plan",
     "Ready",
     "by_rule",
     "execution_of",
     "no_schedule_before",
     "plan",
-    "read_snakemake",
     "write_report",
 ]
 

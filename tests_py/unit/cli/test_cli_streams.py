@@ -33,7 +33,6 @@ COMMANDS = {
         "--import no.py compare packs times.csv --algorithms refuses -o p.csv",
         1,
     ),
-    "grid": ("compare packs times.csv --algorithms local-search --grid work=1,2 -o p.csv", 0),
     "bound": ("bound packs times.csv -o p.json", 0),
     "audit": ("audit log.swf --nodes 16 --convention rigid --time-limit 1 -o p.html", 0),
     "plan": ("plan runs.csv -o p.json", 0),
@@ -212,24 +211,3 @@ def test_a_stopped_comparison_of_one_search_shows_its_row(number, here):
     assert "search" in out
     assert "interrupted" in out
     assert err.endswith("the row of search, with what it had found, is shown above\n")
-
-
-def test_a_stopped_grid_shows_the_row_of_the_running_search(here):
-    out, err = stopped(
-        signal.SIGTERM,
-        here,
-        "compare packs large.csv --max-tasks 8 --algorithms search --grid pause=0,1",
-    )
-    assert "median (5% to 95%)" in out
-    said = "the row of search, with what it had found, is shown above; not run: search pause=1\n"
-    assert err.endswith(said)
-
-
-@pytest.mark.parametrize("number", STOPS)
-def test_a_stopped_grid_prints_the_rows_so_far(number, here):
-    out, err = stopped(
-        number, here, "compare packs large.csv --algorithms hangs --grid work=1,2,3 -o p.csv"
-    )
-    assert "median (5% to 95%)" in out
-    assert err.endswith("the 1 finished rows are in p.csv; not run: hangs work=2, hangs work=3\n")
-    assert (here / "p.csv").read_text().count("\n") == 2

@@ -1,7 +1,5 @@
 """The cluster family from Python: names, results, measures, outputs, policies of one's own."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -186,10 +184,6 @@ def test_outputs_of_the_ecosystem(inst, tmp_path):
         for text in jobs.allocated_resources
     ]
     assert widths == jobs.requested_number_of_resources.tolist()
-    cs.cluster.write_batsim_json(res, tmp_path / "schedule.json")
-    summary = json.loads((tmp_path / "schedule.json").read_text())
-    assert summary["max_bounded_slowdown"] == res.max_stretch
-    assert 0 < summary["utilisation"] <= 1
 
 
 @pytest.mark.filterwarnings("ignore")  # evalys is older than what pandas deprecates
@@ -230,10 +224,9 @@ def test_files_and_command_line(inst, tmp_path, capsys):
 def test_files_of_solve(inst, tmp_path, capsys):
     inst.write(tmp_path / "jobs.json")
     source, plan = str(tmp_path / "jobs.json"), str(tmp_path / "plan.json")
-    log, jobs, summary = (tmp_path / name for name in ("log.csv", "rows.csv", "schedule.json"))
+    log, jobs = tmp_path / "log.csv", tmp_path / "rows.csv"
     command = ["solve", "cluster", source, "--algorithm", BEST, "-o", plan]
-    files = ["--log", str(log), "--jobs", str(jobs), "--summary", str(summary)]
-    assert main([*command, *files]) == 0
+    assert main([*command, "--log", str(log), "--jobs", str(jobs)]) == 0
     told = pd.read_csv(log)
     res = cs.cluster.solve(inst, BEST, log=True)
     pd.testing.assert_frame_equal(told, res.log)
@@ -243,10 +236,9 @@ def test_files_of_solve(inst, tmp_path, capsys):
         pd.read_csv(jobs, keep_default_na=False)[["job_id", "finish_time", "allocated_resources"]],
         cs.cluster.jobs_table(res)[["job_id", "finish_time", "allocated_resources"]],
     )
-    assert json.loads(summary.read_text())["max_bounded_slowdown"] == res.value
     assert main(["validate", "cluster", source, plan]) == 0
     assert f"gap {res.gap + 1:.1f} x)" in capsys.readouterr().out
-    for flag, name in (("--log", "log.json"), ("--jobs", "no/rows.csv"), ("--summary", "a.csv")):
+    for flag, name in (("--log", "log.json"), ("--jobs", "no/rows.csv")):
         assert main([*command, flag, str(tmp_path / name)]) == 2
         assert not (tmp_path / name).exists()
     with pytest.raises(cs.InvalidInstance, match="log=True"):

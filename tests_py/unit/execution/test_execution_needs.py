@@ -24,7 +24,6 @@ from cosched.execution import (
     plan,
     run,
     script,
-    usage,
 )
 from cosched.execution.runs import COLUMNS
 from cosched.execution.tokens import Tokens
@@ -292,44 +291,6 @@ def test_a_late_task_of_a_script_breaks_no_capacity_either(tmp_path):
 
 
 MB = 1_000_000
-HOLD = """
-import os
-for _ in range(6000):
-    if os.path.exists('over'): break
-    time.sleep(0.01)
-"""
-
-
-def test_memory_hogs_in_a_limited_cgroup(tmp_path):
-    """160 MB twice, where 220 MB are: one after the other they live."""
-    groups = usage.Groups()
-    try:
-        if (group := groups.new()) is None:
-            pytest.skip("no cgroup may be made here")
-        limit = "memory.max" if group.v2 else "memory.limit_in_bytes"
-        try:
-            (group.path / limit).write_text(str(220 * MB))
-            for swap in ("memory.swap.max", "memory.memsw.limit_in_bytes"):
-                if (group.path / swap).exists():
-                    (group.path / swap).write_text("0" if group.v2 else str(220 * MB))
-        except OSError:
-            pytest.skip("no limit may be set here")
-        # Each keeps what it has until one of them is over; first nobody has to wait for that.
-        hog = f"import time\nx = b'x' * (160 * {MB})\ntime.sleep(0.5)"
-        text = (
-            f'echo 0 > {group.path}/cgroup.procs && {sys.executable} -I -S -c "{hog}{HOLD}"; '
-            "code=$?; touch over; exit $code"
-        )
-        (tmp_path / "over").touch()
-        codes = {n: Code(name=n, command=text, directory=tmp_path, memory=0.16) for n in "ab"}
-        todo = plan_of(("a", (0,), 0, 1), ("b", (1,), 0, 1))
-        for capacity, good in (({"memory": 0.2}, True), ({}, False)):
-            both = Codes(procs=2, codes=codes, capacity=capacity)
-            done = run(todo, both, journal=tmp_path / f"{good}.jsonl", oversubscribe=True)
-            assert done.good is good
-            (tmp_path / "over").unlink()
-    finally:
-        groups.close()
 
 
 def test_the_command_says_what_it_refuses(tmp_path, monkeypatch, capsys):

@@ -57,26 +57,13 @@ def memory_of(folder, shape, out):
     return row, expected / 1000
 
 
-def groups_can_be_made():
-    groups = usage.Groups()
-    try:
-        return groups.new() is not None
-    finally:
-        groups.close()
-
-
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("by", ["cgroup", "pss"])
-def test_memory_of_trees_of_processes(shape, by, tmp_path, monkeypatch):
-    if by == "pss":
-        monkeypatch.setattr(usage, "_bases", lambda: iter(()))
-    elif not groups_can_be_made():
-        pytest.skip("no cgroup may be made here")
+def test_memory_of_trees_of_processes(shape, tmp_path):
     row, expected = memory_of(tmp_path, shape, tmp_path / "runs.csv")
     assert expected <= row.memory + 0.001
     # An interpreter for each process that has its own pages, and what the kernel holds for it.
     assert row.memory <= 1.1 * expected + 0.035
-    assert row.memory_by in ((by,) if by == "cgroup" else ("pss", "rss"))
+    assert row.memory_by in ("pss", "rss")
     assert row.cpu_seconds > 0
 
 
@@ -86,19 +73,11 @@ def test_a_spike_is_seen_where_looking_at_all_pages_takes_long(tmp_path, monkeyp
         while time.thread_time() < end:
             pass
 
-    monkeypatch.setattr(usage, "_bases", lambda: iter(()))
     monkeypatch.setattr(usage.ProcessTree, "hold", slowly)
     monkeypatch.setattr(usage, "kilobytes", lambda *_: math.inf)  # ours hides ru_maxrss
     row, expected = memory_of(tmp_path, "spike", tmp_path / "runs.csv")
     assert expected <= row.memory + 0.001
     assert row.memory_by == "rss"
-
-
-def test_no_group_is_left(tmp_path):
-    codes = Codes(procs=1, codes={"a": Code(name="a", command="setsid sleep 60 & true")})
-    profile(codes, repeat=1, out=tmp_path / "runs.csv")
-    for base in usage._bases():
-        assert not list(base.glob(f"cosched-{os.getpid()}-*"))
 
 
 BURN = "import os; os.sched_setaffinity(0, {{{core}}})\nwhile 1: pass"
@@ -221,76 +200,3 @@ def test_a_file_without_the_last_columns_gets_them(tmp_path):
     file.close()
     assert path.read_text().splitlines()[0] == ",".join(COLUMNS)
     assert [(run.memory, run.starved, run.beside) for run in read_runs(path)] == [(0.1, False, "")]
-
-
-def v2_group(path, anon, file, shmem, peak):
-    """The files of a cgroup of version 2, as Linux 6 writes them."""
-    path.mkdir(exist_ok=True)
-    stat = f"anon {anon}\nfile {file}\nkernel 81920\nkernel_stack 16384\npagetables 45056\n"
-    (path / "memory.stat").write_text(stat + f"shmem {shmem}\nfile_mapped 0\n")
-    (path / "memory.current").write_text(f"{anon + file}\n")
-    (path / "cgroup.procs").write_text("17\n18\n")
-    if peak is not None:
-        (path / "memory.peak").write_text(f"{peak}\n")
-
-
-def test_memory_of_a_group_of_version_2(tmp_path):
-    """What is charged to it, and not what it read of files; a spike is in memory.peak only."""
-    v2_group(tmp_path / "g", 100 * MB, 70 * MB, 20 * MB, None)  # Linux before 5.19
-    group = usage.Group(tmp_path / "g")
-    assert group.v2
-    assert group.processes() == [17, 18]
-    group.look()
-    assert group.peak() == 120 * MB
-    v2_group(tmp_path / "g", 40 * MB, 70 * MB, 20 * MB, 450 * MB)
-    assert group.peak() == 400 * MB  # 450 less 50 of files
-    v2_group(tmp_path / "g", 40 * MB, 20 * MB, 20 * MB, 100 * MB)
-    assert usage.Group(tmp_path / "g").peak() == 100 * MB
-
-
-@pytest.mark.parametrize(
-    ("cgroup", "mounts", "bases"),
-    [
-        (
-            "0::/user.slice/a.scope\n",
-            "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
-            ["/sys/fs/cgroup/user.slice/a.scope", "/sys/fs/cgroup/user.slice"],
-        ),
-        (
-            "0::/\n",
-            "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
-            ["/sys/fs/cgroup"],
-        ),
-        (  # both: memory is counted by version 1
-            "4:memory:/jobs/1\n3:cpu,cpuacct:/jobs/1\n0::/jobs/1\n",
-            "31 30 0:27 / /cg/memory rw - cgroup cgroup rw,memory\n"
-            "32 30 0:28 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
-            "33 30 0:29 / /cg/unified rw - cgroup2 cgroup2 rw\n",
-            ["/cg/memory/jobs/1", "/cg/memory/jobs", "/cg/unified/jobs/1", "/cg/unified/jobs"],
-        ),
-        ("", "", []),
-    ],
-)
-def test_where_groups_may_be_made(cgroup, mounts, bases, monkeypatch):
-    texts = {"/proc/self/cgroup": cgroup, "/proc/self/mountinfo": mounts}
-    monkeypatch.setattr(usage, "text_of", lambda path: texts[str(path)])
-    assert [str(base) for base in usage._bases()] == bases
-
-
-def test_a_run_in_a_group_of_version_2(tmp_path, monkeypatch):
-    """A kernel whose new groups are version 2: the whole way from `profile` to the row."""
-    made = os.mkdir
-
-    def mkdir(path, *mode):
-        made(path, *mode)
-        if os.path.basename(path).startswith("cosched-"):
-            v2_group(usage.Path(path), 300 * MB, 60 * MB, 0, 380 * MB)
-
-    monkeypatch.setattr(usage.os, "mkdir", mkdir)
-    monkeypatch.setattr(usage, "_bases", lambda: iter((tmp_path / "cg",)))
-    (tmp_path / "cg").mkdir()
-    codes = Codes(procs=1, codes={"a": Code(name="a", command="true", directory=tmp_path)})
-    row = profile(codes, repeat=1, out=tmp_path / "runs.csv").iloc[0]
-    assert (row.memory, row.memory_by) == (0.32, "cgroup")
-    joined = [(path / "cgroup.procs").read_text() for path in (tmp_path / "cg").iterdir()]
-    assert set(joined) == {"0\n"}  # by what was started

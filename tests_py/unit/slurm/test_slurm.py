@@ -542,29 +542,6 @@ def test_a_damaged_recording_is_one_line(tmp_path, capsys, key, value):
     assert "damaged.json" in line
 
 
-def test_a_grid_of_parameters(tmp_path, capsys):
-    rng = np.random.default_rng(3)
-    jobs = {
-        "submit": np.sort(rng.integers(0, 3000, 60)), "tasks": rng.integers(1, 5, 60),
-        "cpu": np.ones(60), "memory": np.ones(60), "runtime": 60 * rng.integers(1, 15, 60),
-        "estimate": np.full(60, 1200),
-    }  # fmt: skip
-    cs.cluster.Instance(jobs, 6).write(tmp_path / "jobs.json")
-    asked = ["--policies", "EASY", "slurm-backfill", "--draws", "8", "--no-bound"]
-    grid = ["--grid", "bf_resolution=60,600", "--grid", "bf_interval=10,60"]
-    out = tmp_path / "grid.json"
-    where = ["compare", "cluster", str(tmp_path / "jobs.json")]
-    assert main([*where, *asked, *grid, "-o", str(out)]) == 0
-    said = capsys.readouterr().out
-    assert "600" in said
-    assert said.count("slurm-backfill") == 4
-    rows = cs.io.read_json(out)
-    assert [row["says"] for row in rows[1:]].count("first") == 1
-    assert all(row["mean_wait_p05"] <= row["mean_wait_p95"] for row in rows[1:])
-    assert main([*where, *asked, "--grid", "bf_frob=1"]) == 2
-    assert main([*where, "--policies", "EASY", "--grid", "kill"]) == 2
-
-
 def test_a_cycle_that_is_not_planned_anew_would_give_the_same():
     # With plans=True every cycle is planned; else only where something can differ.
     for seed in range(60):

@@ -136,7 +136,7 @@ def test_jobs_that_end_as_they_start(read, tmp_path, capsys):
     files = [str(tmp_path / "sacct.txt"), "--machine", str(tmp_path / "slurm.conf")]
     assert main(["slurm", "check", *files]) == 0
     assert main(["compare", "cluster", *files, "--algorithms", "slurm-backfill", "EASY",
-                 "--grid", "bf_interval=30,60"]) == 0  # fmt: skip
+                 "--option", "bf_interval=60"]) == 0  # fmt: skip
     capsys.readouterr()
 
 

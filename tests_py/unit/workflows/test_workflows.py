@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
-import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import cosched as cs
-from cosched.cli import app
 from cosched.workflows import (
     Course,
     History,
-    KeptJob,
     OnlineList,
-    Past,
     Ready,
     execution_of,
     no_schedule_before,
     plan,
-    read_snakemake,
     write_report,
 )
 from cosched.workflows.paths import Paths
@@ -208,52 +201,6 @@ def test_reports(tmp_path, suffix):
 
 def test_completed_jobs_only_count_for_the_bound():
     assert _course().no_schedule_before([]) == 2.0
-
-
-def kept(folder, output, **record):
-    path = folder / ".snakemake" / "metadata"
-    path.mkdir(parents=True, exist_ok=True)
-    fields = {"rule": "r", "input": [], "starttime": 0.0, "endtime": 1.0, "incomplete": False}
-    name = base64.urlsafe_b64encode(output.encode()).decode()
-    (path / name).write_text(json.dumps({**fields, **record}))
-
-
-def test_a_kept_run_is_judged(tmp_path):
-    kept(tmp_path, "m", rule="mesh", starttime=10.0, endtime=12.0, job_hash=1)
-    kept(tmp_path, "m2", rule="mesh", starttime=10.0, endtime=11.0, job_hash=1)
-    kept(tmp_path, "a", rule="flow", input=["m"], starttime=12.0, endtime=15.0, job_hash=2)
-    kept(tmp_path, "b", rule="flow", input=["m2"], starttime=15.0, endtime=18.0, job_hash=3)
-    kept(tmp_path, "x", incomplete=True, job_hash=4)
-    jobs = read_snakemake(tmp_path)
-    assert [job.name for job in jobs] == ["mesh m", "flow a", "flow b"]
-    past = Past(jobs, {})
-    assert (past.took, past.cores, past.edges) == (8.0, 1, [(0, 1), (0, 2)])
-    assert past.on([1, 2]).bound.tolist() == [8.0, 5.0]
-    assert Past(jobs, {"flow": 2}).on([2]).bound.tolist() == [7.0]
-    shown = CliRunner().invoke(app, ["snakemake", "report", str(tmp_path), "--cores", "1,2"])
-    assert shown.exit_code == 0, shown.output
-    assert "3 jobs ran for 8.0 s on at most 1 cores at a time" in shown.output
-    assert "5" in shown.output
-
-
-def test_pauses_between_runs_do_not_count():
-    jobs = [
-        KeptJob("a", "a", 0.0, 2.0, (), ("a",)),
-        KeptJob("b", "b", 1.0, 3.0, (), ("b",)),
-        KeptJob("c", "c", 100.0, 101.0, (), ("c",)),
-    ]
-    assert Past(jobs, {}).took == 4.0
-
-
-def test_what_is_no_run_is_refused(tmp_path):
-    with pytest.raises(cs.InvalidInstance, match="expected the folder of a workflow"):
-        read_snakemake(tmp_path)
-    kept(tmp_path, "x", incomplete=True)
-    with pytest.raises(cs.InvalidInstance, match="no record of a job that completed"):
-        read_snakemake(tmp_path)
-    (tmp_path / ".snakemake" / "metadata" / "bad").write_text("{")
-    with pytest.raises(cs.InvalidInstance, match="bad: expected a record of Snakemake"):
-        read_snakemake(tmp_path)
 
 
 def test_times_of_this_run_outrank_limits():
