@@ -14,9 +14,9 @@ from cosched.bags.result import Result
 from cosched.core.drawing import MARKERS, axes_or_new, literal
 from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 

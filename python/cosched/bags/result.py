@@ -14,6 +14,7 @@ from cosched.bags.instance import Instance
 from cosched.bags.schedule import Schedule
 from cosched.core import Bound
 from cosched.core.overview import Overview
+from cosched.lazy import pd
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -59,8 +60,6 @@ class Result(core.Result):
         return cut_bound(instance)
 
     def _overview(self, most: int) -> Overview:
-        import pandas as pd
-
         schedule, instance = self.schedule, self.instance
         # A reader follows one machine after the other.
         chosen = np.lexsort((schedule.start, schedule.machine, schedule.machine_type))[:most]

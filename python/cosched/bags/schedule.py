@@ -10,10 +10,9 @@ import numpy as np
 from cosched import core
 from cosched.core.arrays import any_array, integer, integer_array, real
 from cosched.errors import InvalidInstance, InvalidSchedule
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cosched.bags.instance import Instance
 
 _MOST_COUNT = 2**53
@@ -107,8 +106,6 @@ class Schedule(core.Schedule):
         >>> cs.bags.solve(inst, "ttb").schedule.to_frame().to_numpy().tolist()
         [[0.0, 0.0, 0.0, 2.0, 0.0, 20.0], [0.0, 0.0, 1.0, 1.0, 0.0, 10.0]]
         """
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 "task_type": self.task_type,
@@ -157,8 +154,6 @@ class Schedule(core.Schedule):
         >>> tasks[["task", "machine", "start", "end"]].to_numpy().tolist()
         [[0.0, 0.0, 0.0, 10.0], [1.0, 0.0, 10.0, 20.0], [2.0, 1.0, 0.0, 10.0]]
         """
-        import pandas as pd
-
         self.validate()
         total = int(self.count.sum())
         if total > integer(limit, "limit", 0, _MOST_COUNT):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from cosched.cli import report
 from cosched.cli.tables import Column, show
 from cosched.errors import InvalidSchedule, printable
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.console import Group
 
     from cosched.execution import Execution, Guarantee, TaskRun
@@ -128,7 +128,6 @@ def show_runs(frame: pd.DataFrame) -> None:
         left = len(ended) - len(times)
         rows.append((task, count, median, spread, len(times), left, len(runs) - len(ended)))
     names = ["task", "processors", "median s", "spread", "runs", "left out", "failed"]
-    import pandas as pd
 
     table = pd.DataFrame(rows, columns=names).sort_values(["task", "processors"], kind="stable")
     report.show_frame(

@@ -19,9 +19,9 @@ from cosched.core.comparison import in_order, settled
 from cosched.core.drawing import literal
 from cosched.core.text import percent
 from cosched.errors import printable
+from cosched.lazy import pd, plt
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.progress import Progress
 
 #: (title, result): what :func:`draw` takes.
@@ -329,7 +329,6 @@ def draw(results: list[Titled], of: Presentation, path: str | PathLike[str]) -> 
     import matplotlib
 
     matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
     if not results:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,10 +16,8 @@ from cosched.cluster.sizing.exports import FORMS, export, limit_as_typed
 from cosched.cluster.sizing.page import above_the_promise
 from cosched.core import Presentation
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 from cosched.registry import presentation
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _ROWS = 12
 _HIDDEN = ("risk", "enough", "nodes", "unused_core_hours", "used_limit_p50", "used_memory_p50")

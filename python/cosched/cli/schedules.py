@@ -12,6 +12,7 @@ from cosched.core.arrays import integer_array
 from cosched.core.result import FORMAT, VERSION
 from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+from cosched.lazy import pd
 from cosched.profiles import SHARED_FIELDS
 
 _INTEGERS = {"task", "kind", "task_type", "machine_type", "machine", "count"}
@@ -34,8 +35,6 @@ def read_schedule(of: Family, instance: Any, path: Path) -> tuple[Schedule, dict
             _require_order(instance, found, data["edges"])
         return found, data
     if name.endswith(".csv"):
-        import pandas as pd
-
         rows = _placements(path)
         return of.schedule_type.from_frame(instance, pd.DataFrame(rows)), {}
     raise InvalidSchedule("expected a name that ends in .json or .csv")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from cosched.core.text import percent
 from cosched.errors import printable
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from rich.console import Console
 
 #: So many blanks are between two cells.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -34,9 +34,7 @@ from cosched.core import Bound, Presentation, Result
 from cosched.core.arrays import real
 from cosched.core.text import percent
 from cosched.errors import InvalidBound, InvalidInstance, InvalidSchedule, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 def solve(
@@ -158,8 +156,6 @@ def bound(
     if output is not None and output.suffix == ".json":
         io.write_json(stated, output)
     elif output is not None:
-        import pandas as pd
-
         io.write_frame(pd.DataFrame([stated]), output)
     report.say(f"{of.objective} {sense} {found.value:.9g} ({found.method})")
     if found.note:

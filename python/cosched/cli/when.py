@@ -8,7 +8,7 @@ import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -21,13 +21,11 @@ from cosched.core.tails import tail
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
 from cosched.execution.outdated import current
+from cosched.lazy import pd, plt
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live.page import page, prometheus
 from cosched.slurm.live.past import by
 from cosched.slurm.live.starts import finite
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _RISK = 0.05  # that a run of such a code is longer than its limit
 _SAFE = 1.1  # of the longest usual run: a limit where runs are too few to say that
@@ -214,7 +212,6 @@ def _draw(frame: pd.DataFrame, path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(9, 1.5 + 0.3 * min(len(frame), 60)), layout="constrained")
     plot.save(plot.starts(frame, ax), path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,7 @@ from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from cosched.lazy import pd
 
 #: The word of evalys and Batsim for a job that was ended at its limit.
 _KILLED = "COMPLETED_WALLTIME_REACHED"
@@ -50,7 +46,6 @@ def jobs_table(result: Result) -> pd.DataFrame:
     [[0.0, 1.0, '0-1'], [20.0, 1.6666666666666667, '0']]
     """
     Result.require(result)
-    import pandas as pd
 
     given, jobs = result.instance.jobs, result.jobs
     submit = result.instance.column("eligible")

@@ -10,9 +10,9 @@ from cosched.cluster.result import Result
 from cosched.core.drawing import MARKERS, axes_or_new, literal
 from cosched.core.frames import require_columns
 from cosched.core.levels import levels
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
     from cosched.cluster.schedule import Schedule

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import _core
 from cosched.core.result import Bound, Result
 from cosched.errors import InfeasibleError, InvalidBound, InvalidInstance, TimeLimit
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 COLUMNS = ("algorithm", "status", "value", "bound", "gap", "seconds")
 
@@ -22,8 +20,6 @@ def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFr
     ``attrs["bounds"]`` lists the methods of the bounds, and ``attrs["bound_cut"]`` says whether a
     limit cut one of them short, ``attrs["bound_notes"]`` what failed on the way to them.
     """
-    import pandas as pd
-
     known = {*first, *COLUMNS, "message", "proof"}
     metrics = [key for row in rows for key in row if key not in known]
     columns = list(dict.fromkeys([*first, *COLUMNS, *metrics, "message"]))

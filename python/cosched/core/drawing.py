@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cosched.errors import InvalidInstance, printable
+from cosched.lazy import plt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +16,6 @@ MARKERS = "os^vD*PX<>"
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
     """`ax`, or the axes of a new figure of `size` inches."""
-    import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
 
     if ax is not None and not isinstance(ax, Axes):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from cosched import _core
 from cosched.core import installed
@@ -19,9 +19,7 @@ from cosched.core.result import Bound, Result
 from cosched.core.schedule import Schedule
 from cosched.core.text import texts, unknown_name
 from cosched.errors import InvalidInstance, SolverError, TimeLimit, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 Algorithm = Callable[..., "Result | Schedule"]
 

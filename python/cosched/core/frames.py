@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched.errors import InvalidInstance, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 def require_columns(frame: pd.DataFrame, columns: tuple[str, ...], argument: str) -> None:
     """InvalidInstance unless `frame` is a table with these columns."""
-    import pandas as pd
-
     if not isinstance(frame, pd.DataFrame):
         raise InvalidInstance(f"{argument}: expected a table, got {type(frame).__name__}")
     missing = [name for name in columns if name not in frame.columns]

@@ -71,7 +71,7 @@ class Output:
     --------
     >>> from cosched.registry import presentation
     >>> [output.flag for output in presentation("cluster").outputs]
-    ['--log', '--jobs', '--summary']
+    ['--log', '--jobs']
     """
 
     flag: str

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosched.core.schedule import Schedule
 from cosched.core.text import listed
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Spans and names that one cell shows; the rest is counted.
 IN_A_CELL = 12
@@ -64,8 +61,6 @@ def spans(numbers: np.ndarray) -> str:
 
 def placements(schedule: Schedule, most: int) -> Overview:
     """The placements that start first; equal starts by task."""
-    import pandas as pd
-
     chosen = np.lexsort((schedule.task, schedule.start))[:most]
     names = schedule.instance.names
     columns: dict[str, list] = {"task": [names[task] for task in schedule.task[chosen].tolist()]}

@@ -13,10 +13,9 @@ from cosched.core.arrays import integer
 from cosched.core.instance import Instance
 from cosched.core.overview import Overview, placements
 from cosched.errors import CoschedError, InvalidBound, InvalidInstance, SolverError
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cosched.core.schedule import Schedule
 
 

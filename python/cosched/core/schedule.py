@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,7 @@ from cosched.core.arrays import integer, integer_array, real, real_array
 from cosched.core.frames import require_columns
 from cosched.core.instance import Instance
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 class Schedule:
@@ -143,8 +141,6 @@ class Schedule:
         >>> cs.packs.solve(inst, "sequential").schedule.to_frame()["units"].tolist()
         [(0, 1, 2), (0, 1, 2), (0, 1, 2)]
         """
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 "task": self.task,

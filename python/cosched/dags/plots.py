@@ -11,9 +11,9 @@ from cosched.core.drawing import axes_or_new, literal
 from cosched.core.frames import require_columns
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from cosched.dags.bounds import certificate_fields, hlp
 from cosched.dags.instance import Instance, without_limits
 from cosched.dags.result import Result, columns_of, result_of_plan
 from cosched.errors import InvalidInstance, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Draws behind the quantiles of ``compare``.
 _DRAWS = 1000
@@ -136,8 +134,6 @@ def _kept(columns: dict[str, Any], kept: str) -> dict[str, Any]:
 
 
 def _table(instance: Instance, plan: dict[str, Any], blocks: Iterator, bound: bool) -> pd.DataFrame:
-    import pandas as pd
-
     certificate = certificate_fields(hlp(instance).certificate) if bound else None
     found = [
         _core.dags.replay_draws(instance._core, **plan, factors=factors, certificate=certificate)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.measure import Bench
 from cosched.execution.planned import Plan, Step
 from cosched.execution.slowdowns import COLUMNS
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: What runs beside a code: nothing, nothing once more, or a code.
 _ALONE, _AGAIN = -2, -1
@@ -128,8 +126,6 @@ def _table(
     found: dict[tuple[int, int], list[tuple[float, float]]],
     cores: dict[str, int],
 ) -> pd.DataFrame:
-    import pandas as pd
-
     rows = []
     for first, name in enumerate(names):
         seconds = {

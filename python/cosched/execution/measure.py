@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,9 +29,7 @@ from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Ended, Pool
 from cosched.execution.runs import Run, RunsFile, frame_of, notes_of, seconds_of, table_of
 from cosched.execution.usage import Meter, usage_of_step
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 def _steps(placed: Sequence[tuple[str, Sequence[int]]]) -> tuple[Step, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import io
 from cosched.core.arrays import flag, nonnegative
@@ -14,9 +14,7 @@ from cosched.core.text import texts
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 from cosched.execution.overlaps import violations
 from cosched.execution.task_run import TaskRun, amounts, task_run
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 FORMAT, VERSION = "cosched-execution", 1
 
@@ -117,8 +115,6 @@ class Execution:
           name units  planned_end  start    state
         0  fem  (0,)            2    NaN  pending
         """
-        import pandas as pd
-
         columns = ["task", "name", "units", "planned_start", "planned_end", "start", "end"]
         columns += ["state", "exit_code", "attempt"]
         rows = [{name: getattr(task, name) for name in columns} for task in self.tasks]
@@ -135,8 +131,6 @@ class Execution:
             ``overhead`` (s, from the end of the pack before to the first start). Empty where
             the family has no packs.
         """
-        import pandas as pd
-
         rows = []
         before = 0.0
         for pack in sorted({t.pack for t in self.tasks if t.pack is not None}):

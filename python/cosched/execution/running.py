@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cosched.core import Result, Schedule
 from cosched.core.arrays import positive
@@ -20,9 +20,7 @@ from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner
 from cosched.execution.run_state import Options, RunState, with_placements
 from cosched.execution.tokens import Tokens
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 def run(
@@ -176,8 +174,6 @@ def commands(
     >>> commands(cs.packs.sequential(inst), codes)["command"].tolist()
     ["/bin/sh -c './fem 1'"]
     """
-    import pandas as pd
-
     found = command_rows(schedule, codes, launcher, journal=journal, **options)
     return pd.DataFrame(found, columns=list(CommandRow._fields))
 

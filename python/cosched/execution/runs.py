@@ -9,7 +9,6 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, fields
 from os import PathLike
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,11 +22,9 @@ from cosched.execution.fingerprints import fingerprint, values_of_sweep
 from cosched.execution.overlaps import neighbours
 from cosched.execution.record import Execution
 from cosched.execution.task_run import TaskRun
+from cosched.lazy import pd
 from cosched.profiles import MOST_PROCESSORS
 from cosched.profiles.files import RUN_COLUMNS, with_usual_names
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STATES = ("completed", "failed", "timeout")
 #: A code that has no more processors at work than this, and takes no less than this share of its
@@ -232,8 +229,6 @@ def append_execution(
 
 def frame_of(runs: Sequence[Run]) -> pd.DataFrame:
     """Runs as a table, with the columns of the file."""
-    import pandas as pd
-
     return pd.DataFrame([astuple(run) for run in runs], columns=list(COLUMNS))
 
 

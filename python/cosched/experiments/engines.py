@@ -21,7 +21,7 @@ from queue import Empty, SimpleQueue
 
 from cosched.errors import StudyError
 from cosched.experiments.study import Task
-from cosched.experiments.worker import Context, Outcome, error_outcome, execute
+from cosched.experiments.worker import Context, Outcome, error_outcome, execute, prepare
 
 Numbered = tuple[int, Task]
 Batches = Generator[list[Outcome], None, None]
@@ -119,7 +119,7 @@ class Crew:
                 self._all.add(process)
                 if self._closed:
                     raise StudyError("the worker processes have been ended")
-                started = process.pool.submit(os.getpid)
+                started = process.pool.submit(_ready, self._context)
             try:
                 process.group = started.result()
                 return process
@@ -153,6 +153,12 @@ def _begin() -> None:
     """The life of a worker process begins: the group that ends with it, or with its parent."""
     os.setsid()
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _ready(context: Context) -> int:
+    """The process, once it has imported what its tasks need: that is in no task's time."""
+    prepare(context)
+    return os.getpid()
 
 
 def _end_with_parent() -> None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.errors import StudyError, optional
 from cosched.experiments.ledger import NotKept
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 FOLDER = Path(__file__).parent / "kept"
 _FACTS = b"cosched.kept"

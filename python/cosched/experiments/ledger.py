@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched.experiments import tolerances as t
 from cosched.experiments.tolerances import Curve, Seen, Tolerance
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Key of a paper -> how it is cited.
 PAPERS = {
@@ -232,8 +230,6 @@ def _row(claim: Claim, value: Any, kind: str, interval: tuple[float, float], rea
 
 def with_order(rows: list[Row]) -> list[Row]:
     """Rows with Spearman's rank correlation over their sets of cells, and how many there are."""
-    import pandas as pd
-
     sets: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         if row.cells and not math.isnan(row.paper_number) and row.value is not None:
@@ -305,7 +301,6 @@ def findings(claims: Iterable[Claim], study: str, frame: pd.DataFrame) -> pd.Dat
 
     Cells of tables and curves are left to the ledger.
     """
-    import pandas as pd
 
     def frames(name: str) -> pd.DataFrame:
         if name != study:

@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 from cosched.experiments.tolerances import Curve
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T", covariant=True)

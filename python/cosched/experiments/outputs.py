@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import io, plot
 from cosched.experiments.ledger import Claim, findings
 from cosched.experiments.study import Design, Study
+from cosched.lazy import pd, plt
 from cosched.version import installed_version
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RESULTS = ("results.parquet", "timings.parquet")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -58,8 +56,6 @@ class StudyResult:
 
 def read_frame(folder: Path) -> pd.DataFrame:
     """``results.parquet`` and ``timings.parquet`` as one frame."""
-    import pandas as pd
-
     results, timings = (pd.read_parquet(folder / name) for name in RESULTS)
     return results.merge(timings, on="task", validate="one_to_one")
 
@@ -109,8 +105,6 @@ def _write_tables(tables: dict[str, pd.DataFrame], folder: Path) -> None:
 
 def _write_figures(figures: dict[str, Any], folder: Path) -> dict[str, Path]:
     """Write and close the figures; gives the SVG files."""
-    import matplotlib.pyplot as plt
-
     folder.mkdir(exist_ok=True)
     for name, figure in figures.items():
         for suffix in (".svg", ".png"):

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched.experiments import kept
 from cosched.experiments import tolerances as t
@@ -14,9 +14,7 @@ from cosched.experiments.catalogue import claims, find
 from cosched.experiments.ledger import PAPERS, Frames, NotKept, Row, evaluate
 from cosched.experiments.study import Study, Task, missing_line
 from cosched.experiments.tolerances import VERDICTS
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: This package's own algorithms, which take most of the time and of which no paper claims a thing.
 _OWN = frozenset({"local-search", "hlp-best", "demt-best", "ttb-exact", "ttb-best"})
@@ -37,8 +35,6 @@ def reduced() -> Frames:
 
     @cache
     def frame(name: str) -> pd.DataFrame:
-        import pandas as pd
-
         study = find(name)
         missing = study.missing(quick=True)
         if missing:
@@ -57,8 +53,6 @@ def _row(study: Study, task: Task) -> dict[str, Any]:
 
 def as_frame(rows: list[Row]) -> pd.DataFrame:
     """Rows as a table."""
-    import pandas as pd
-
     return pd.DataFrame([row.plain() for row in rows])
 
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cosched import io
 from cosched.errors import StudyError, shorten
+from cosched.lazy import pd
 from cosched.registry import family
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: One task: plain data (what JSON can hold) that says all that ``Study.run`` needs.

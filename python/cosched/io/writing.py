@@ -14,14 +14,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched.errors import InvalidInstance, printable
 from cosched.io.limit import require_length
 from cosched.io.numbers import is_number
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 _LONG_SUFFIX = 20
 #: Names of temporary files, for :meth:`pathlib.Path.glob`: what a kill leaves.

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched.core import Bound, Result
 from cosched.core.result import relative_gap
 from cosched.errors import CoschedError, InvalidBound, InvalidSchedule
+from cosched.lazy import pd
 from cosched.library.certificates import proven
 from cosched.library.entries import entries, family_of, load
 from cosched.library.records import Record, record_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: How far a value that is computed again may lie from what the record says, relative.
 _SAME = 1e-9
@@ -37,8 +35,6 @@ def list() -> pd.DataFrame:
     >>> table.family.unique().tolist()
     ['packs', 'dags', 'cluster', 'moldable', 'bags']
     """
-    import pandas as pd
-
     return pd.DataFrame([_row(record_of(name)) for name in entries()])
 
 
@@ -114,8 +110,6 @@ def verify(name: str | None = None, *, thorough: bool = False) -> pd.DataFrame:
     >>> cs.library.verify("moldable/cirne-6-m4-s1").status.tolist()
     ['ok']
     """
-    import pandas as pd
-
     names = builtins.list(entries()) if name is None else [name]
     deep = thorough or name is not None
     return pd.DataFrame([_verified(record_of(each), deep) for each in names])

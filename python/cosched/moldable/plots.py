@@ -11,10 +11,10 @@ import numpy as np
 from cosched.core.drawing import MARKERS, axes_or_new, literal
 from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance
+from cosched.lazy import pd, plt
 from cosched.moldable.result import Result
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 
@@ -112,7 +112,6 @@ def moldable_quality(ratios: pd.DataFrame, kind: str, axes: np.ndarray | None = 
     ['minsum / lower bound', 'makespan / lower bound']
     """
     require_columns(ratios, ("kind",), "ratios")
-    import matplotlib.pyplot as plt
 
     if axes is None:
         _, axes = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")

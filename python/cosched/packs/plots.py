@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from cosched.core.drawing import MARKERS, literal
 from cosched.core.frames import require_columns
+from cosched.lazy import pd, plt
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: The paper's three measures and what an axis calls them.
@@ -40,7 +40,6 @@ def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
     >>> plt.close(figure)
     """
     require_columns(frame, ("algorithm", "max_tasks", *MEASURES), "frame")
-    import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(14, 3.8), layout="constrained")
     means = frame.groupby(["algorithm", "max_tasks"], sort=False)[list(MEASURES)].mean()

@@ -12,6 +12,7 @@ from cosched.core import Bound, Schedule
 from cosched.core.overview import IN_A_CELL, Overview
 from cosched.core.resampling import value_range
 from cosched.core.text import listed
+from cosched.lazy import pd
 from cosched.packs.bounds import bound_beside, simple_bound
 from cosched.packs.instance import Instance
 
@@ -69,8 +70,6 @@ class Result(core.Result):
         return bound_beside(instance)
 
     def _overview(self, most: int) -> Overview:
-        import pandas as pd
-
         start, end = np.zeros(self.pack_of.max() + 1), np.zeros(self.pack_of.max() + 1)
         pack = self.pack_of[self.schedule.task]
         start[pack] = self.schedule.start

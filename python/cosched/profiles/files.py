@@ -16,6 +16,7 @@ from cosched.core.arrays import INT_MAX, integer, real_array
 from cosched.core.precedence import cycle_of, waits_for_itself
 from cosched.core.text import labels, not_read
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 from cosched.profiles.completion import (
     MOST_PROCESSORS,
     Profiles,
@@ -453,7 +454,6 @@ def write(
         io.write_json({**table, **(shared or {})}, path)
         return
     require_plain(path, shared)
-    import pandas as pd
 
     frame = pd.DataFrame(
         np.where(np.isinf(times), np.nan, times),

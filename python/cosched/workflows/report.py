@@ -7,15 +7,12 @@ from html import escape
 from io import StringIO
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cosched import io, plot
 from cosched.execution import Execution, TaskRun
+from cosched.lazy import pd
 from cosched.version import installed_version
 from cosched.workflows.course import Course
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _STYLE = "\n" + io.read_text(Path(__file__).with_suffix(".css"))
 

@@ -17,6 +17,7 @@ from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
 from cosched.core.arrays import positive
 from cosched.errors import SolverError
+from cosched.lazy import pd
 
 #: Events of one instant are handled one after the other, and a policy does not know the next.
 _AT_ONCE = "; paused at this instant by the event before, which counts and costs the penalty"
@@ -98,8 +99,6 @@ def _own_bound(instance: Instance, threshold: float) -> Bound | None:
 
 
 def _log_frame(instance: Instance, decisions: tuple, at_limit: np.ndarray | None) -> Any:
-    import pandas as pd
-
     time, job, action, reason = decisions
     columns = {"time": time, "job": job, "id": instance.ids[job], "action": action}
     log = pd.DataFrame({**columns, "reason": reason})

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cosched.core.arrays import fraction, integer, positive
 from cosched.core.frames import require_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 WEEK = 604800.0
 _NEEDED = (
@@ -163,7 +159,6 @@ def week_of(jobs: pd.DataFrame, week: int) -> pd.DataFrame:
 
 def _jobs(table: pd.DataFrame, tasks, cpu, memory) -> pd.DataFrame:
     requested = table["requested_time"].to_numpy(dtype=float)
-    import pandas as pd
 
     return pd.DataFrame(
         {

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.errors import InvalidInstance, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 _BLOCKS = "dependency, begin time, hold, array limit"
 

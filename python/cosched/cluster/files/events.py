@@ -17,10 +17,9 @@ from cosched.cluster.files.sacct.jobs import of_machine
 from cosched.cluster.files.sbatch import BESIDE, Asked, array_tasks, options_of
 from cosched.cluster.files.window import part_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cosched.cluster.machine import Machine
 
 _EVENT = re.compile(r"\s*-dt\s+(\S+)\s+-e\s+([a-z_]+)\s*(?:\|(.*))?")
@@ -42,8 +41,6 @@ def read_events(
     A line is ``-dt SECONDS -e submit_batch_job | [-jid N] -sim-walltime SECONDS`` and options of
     sbatch; a run time of -1 is the time limit. Jobs without a number are numbered from 1 on.
     """
-    import pandas as pd
-
     asked, others = Asked(), Counter[str]()
     rows: list[dict[str, Any]] = []
     number = 0

@@ -9,10 +9,9 @@ import numpy as np
 
 from cosched.cluster.machine.site import site_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cosched.cluster.machine import Machine
 
 #: What a job used: GB at its peak, in equal parts on its nodes; processor seconds; the parts of the
@@ -153,8 +152,6 @@ def drop_names(drop: str | Iterable[str] | None) -> list[str]:
 
 def described(jobs: pd.DataFrame) -> str:
     """How many jobs lack what, and how they ended: one line."""
-    import pandas as pd
-
     parts = [
         f"{int(_estimates(jobs).isna().sum()):,} without estimate (their run time is taken)",
         f"{int((jobs['runtime'] <= 0).sum()):,} of run time 0",
@@ -168,8 +165,6 @@ def described(jobs: pd.DataFrame) -> str:
 
 
 def _column(jobs: pd.DataFrame, name: str, missing: Any) -> pd.Series:
-    import pandas as pd
-
     return jobs[name] if name in jobs else pd.Series(missing, index=jobs.index)
 
 

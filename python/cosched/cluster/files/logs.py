@@ -15,11 +15,10 @@ from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.swf import read_swf
 from cosched.cluster.files.window import part_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-    import pandas as pd
 
     from cosched.cluster.machine import Machine
 

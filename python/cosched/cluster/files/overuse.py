@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosched.core.levels import MOST, OFTEN, levels, share_above
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 def overuse(jobs: pd.DataFrame, nodes: int, cause: Callable[[], str]) -> list[str]:

@@ -12,16 +12,13 @@ import re
 from dataclasses import dataclass, field
 from io import BytesIO
 from os import PathLike
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosched import io
 from cosched.core.arrays import INT_MAX
 from cosched.errors import InvalidInstance
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: The 18 fields of a line, in their order.
 FIELDS = (
@@ -164,7 +161,6 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
     order = np.argsort(values[:, FIELDS.index("submit")], kind="stable")
     values = values[order]
     values[values == -1] = np.nan
-    import pandas as pd
 
     table = pd.DataFrame(values, columns=list(FIELDS))
     table["processors"] = processors[order].astype(np.int64)
@@ -287,8 +283,6 @@ def _parse_plain(lines: _Lines, plain: np.ndarray) -> np.ndarray | None:
 
 
 def _bulk_read(text: bytes, **options) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.read_csv(
         BytesIO(text),
         sep=r"\s+",

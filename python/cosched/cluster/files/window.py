@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.cluster.files.conventions import WEEK, week_of
 from cosched.core.arrays import integer, nonnegative
 from cosched.errors import InvalidInstance
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 def part_of(

@@ -13,6 +13,7 @@ from cosched.cluster.files import COLUMNS, FACTS, MEASURES, whole
 from cosched.cluster.machine import Machine
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 
 _MEASURED = "assumed: measured are"
 
@@ -59,7 +60,6 @@ def parts_of(
     tiers = {part.name: part.priority for part in machine.partitions}
     if partition is None:
         return sizes, np.full(len(ids), everywhere, np.uint64), np.zeros(len(ids))
-    import pandas as pd
 
     codes, names = pd.factorize(np.asarray(partition, dtype=object), use_na_sentinel=False)
     allowed, priority = [], []

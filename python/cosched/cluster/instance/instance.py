@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from itertools import chain
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.machine.site import counted, resources_of, site_of
 from cosched.core.arrays import any_array, integer, integer_array, nonnegative
 from cosched.errors import InvalidInstance, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 class Instance(core.Instance):
@@ -152,8 +150,6 @@ class Instance(core.Instance):
         with ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler
         answers.
         """
-        import pandas as pd
-
         columns = {"id": self.ids, **self._columns, **self._facts}
         if "eligible" in columns:
             columns["wait_blocked"] = columns["eligible"] - columns["submit"]

@@ -15,6 +15,7 @@ from cosched.cluster.machine.host_lists import first_host
 from cosched.cluster.machine.node_types import NodeType, Partition
 from cosched.cluster.machine.toml import read_toml
 from cosched.errors import InvalidInstance
+from cosched.lazy import pd
 
 #: As many parts as the core can tell apart.
 _MOST_CELLS = 64
@@ -241,8 +242,6 @@ class Machine:
         value : callable
             Of a list of names.
         """
-        import pandas as pd
-
         codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
         return np.array([value(str(text).split(",")) for text in texts], dtype=float)[codes]
 
@@ -332,8 +331,6 @@ class Machine:
         -------
         numpy.ndarray of uint64
         """
-        import pandas as pd
-
         numbers, masks = self.cells_of_nodes()
         every = (1 << (int(numbers.max()) + 1)) - 1
         if self.slurm is not None and len(masks) == 1:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.errors import InvalidInstance
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
     from cosched.cluster.machine.machine import Machine
@@ -163,8 +164,6 @@ def _needs(
 def _types(asked: np.ndarray, bits: Mapping[str, int]) -> np.ndarray:
     """Types of nodes that have the GPUs that each job asks for, as bits; all for a job that asks
     for none, or for one that no node is said to have."""
-    import pandas as pd
-
     every = (1 << len(bits)) - 1
     codes, names = pd.factorize(asked.astype(object), use_na_sentinel=False)
     found = []

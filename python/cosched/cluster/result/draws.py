@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 _QUANTILES = {"p05": 5.0, "median": 50.0, "p95": 95.0}
 
@@ -54,8 +52,6 @@ class Draws:
     @property
     def jobs(self) -> pd.DataFrame:
         """A row a job in input order: ``id, start_p05, start_median, start_p95, wait_median``."""
-        import pandas as pd
-
         spread = {
             f"start_{name}": np.percentile(self.starts, share, axis=0)
             for name, share in _QUANTILES.items()
@@ -66,8 +62,6 @@ class Draws:
     @property
     def measures(self) -> pd.DataFrame:
         """A row a draw: ``controller_start, epoch, value, mean_wait, median_wait, p95_wait``."""
-        import pandas as pd
-
         waits = (self.starts - self.submit)[:, self.measured]
         return pd.DataFrame(
             {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance.usage import logged_starts
 from cosched.cluster.result.waited import by_resource
 from cosched.errors import InvalidInstance, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 GROUPS = ("user", "group", "partition", "status", "size", "gpu", "resource", "efficiency")
 #: Below these a job used so much of its processors.
@@ -29,8 +27,6 @@ def slowdowns_of(result: Any) -> np.ndarray:
 
 def by(result: Any, what: str) -> pd.DataFrame:
     """See :meth:`cosched.cluster.Result.by`."""
-    import pandas as pd
-
     instance = result.instance
     if what not in GROUPS:
         raise InvalidInstance(f"by {shorten(what)}: expected {', '.join(GROUPS)}")
@@ -77,8 +73,6 @@ def keys_of(instance: Any, what: str) -> np.ndarray | None:
 
 def _whole(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:
     """Components of a heterogeneous job (``45+0, 45+1``) as one, which waits for the last."""
-    import pandas as pd
-
     if ids.dtype.kind not in "UO":
         return frame
     names = pd.Series(ids, index=frame.index).astype(str)
@@ -101,8 +95,6 @@ def range_of(power: int) -> str:
 
 def calibration(result: Any) -> dict[str, float]:
     """See :meth:`cosched.cluster.Result.calibration`."""
-    import pandas as pd
-
     instance = result.instance
     logged = logged_starts(instance)
     known = instance.measured & ~np.isnan(logged)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.cluster.instance.usage import logged_starts
 from cosched.cluster.result.result import Result
 from cosched.errors import InvalidInstance
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Below this share of starts within five minutes, a what-if says so first.
 LEAST_FIT = 0.5
@@ -47,8 +45,6 @@ def fit(result: Result) -> pd.DataFrame:
     >>> fit(result).within_300.round(2).tolist()
     [0.67]
     """
-    import pandas as pd
-
     if not isinstance(result, Result):
         raise InvalidInstance(f"expected a Result of cluster, got {type(result).__name__}")
     instance = result.instance
@@ -84,8 +80,6 @@ def unfit(table: pd.DataFrame) -> str:
 
 def _row(rows: pd.DataFrame, starts: np.ndarray) -> dict[str, Any]:
     """Of some jobs, in one run or in the mean of many."""
-    import pandas as pd
-
     recorded = rows.recorded.to_numpy()
     own = starts[:, rows.row.to_numpy()]
     apart = np.abs(own - recorded)

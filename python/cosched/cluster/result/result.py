@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from cosched.cluster.result.groups import by, calibration, slowdowns_of
 from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
 from cosched.core.overview import Overview
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: What single algorithms measure.
 _OWN = ("overcommitted_hours", "most_nodes_in_use", "unknown_waits", "killed", "backfilled")
@@ -82,7 +80,6 @@ class Result(core.Result):
 
     def _overview(self, most: int) -> Overview:
         # Of jobs, not of placements: those of a long log come from a second run.
-        import pandas as pd
 
         chosen = np.lexsort((np.arange(len(self.stretches)), self.outcome["start"]))[:most]
         columns = {
@@ -97,8 +94,6 @@ class Result(core.Result):
     @property
     def jobs(self) -> pd.DataFrame:
         """A row a job in input order: ``id, start, end, stretch, preemptions, migrations``."""
-        import pandas as pd
-
         return pd.DataFrame(
             {
                 "id": self.instance.ids,

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
 from cosched.core.levels import levels
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 def by_resource(instance: Instance, start: np.ndarray, end: np.ndarray) -> pd.DataFrame:
     """A row a resource: its capacity, how much of it jobs hold over time, who waited for it."""
-    import pandas as pd
-
     span = float(end.max() - instance.column("eligible").min())
     rows = []
     waited = waited_for(instance, start, end)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,7 @@ from cosched.cluster.instance.usage import recorded_starts
 from cosched.cluster.machine import Machine
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidSchedule
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 CAUSES = ("start", "resume", "move", "go on")
 

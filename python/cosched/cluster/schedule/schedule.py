@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +26,7 @@ from cosched.cluster.schedule.rows import (
 from cosched.core.arrays import flag, integer_array, real, real_array
 from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance, InvalidSchedule
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: What is known of each job without the rows.
 TOTALS = ("start", "end", "preemptions", "migrations")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.sizing.advisor import Advisor
 from cosched.cluster.sizing.use import Use
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 _MONTH = 30 * 86400.0
 _MOST = 24  # of the months: the last ones
@@ -56,8 +54,6 @@ def rolling(
 def became(instance: Instance, advisor: Advisor) -> pd.DataFrame:
     """A row a job of each month after the first: the month's name, the row of the job, and what
     became of it."""
-    import pandas as pd
-
     names, begins = months(instance)
     parts = [
         pd.DataFrame({"month": names[month], "row": rows, **_became(advisor, rows, limit, memory)})
@@ -71,8 +67,6 @@ def backtest(whole: pd.DataFrame, use: Use, by: str) -> pd.DataFrame:
     """See :meth:`RightSize.backtest`."""
     keys: list[Any] = [whole["month"]]
     if by == "group":
-        import pandas as pd
-
         own = zip(use.names, use.keys, strict=True)
         keys = [pd.Series(key[whole["row"]], whole.index, name=name) for name, key in own]
     groups = whole.groupby(keys, sort=False)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.errors import InvalidInstance, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 FORMS = ("snakemake", "nextflow", "sbatch")
 #: What workflow systems put around the names of their steps.

@@ -11,11 +11,10 @@ from cosched.cluster.page.summary import used_in_words
 from cosched.cluster.page.text import STYLE, number, paragraph, period, share, span, table
 from cosched.cluster.sizing.exports import options_of
 from cosched.core.text import percent
+from cosched.lazy import pd
 from cosched.version import installed_version
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     #: Its class is a floor above, and writes pages.
     RightSize = Any
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Killed jobs come again when they are killed, which the schedule before says: so often it is made
 #: anew.
@@ -51,8 +49,6 @@ def replay(
     time_limit: float | None,
 ) -> pd.DataFrame:
     """See :meth:`RightSize.replay`; `who`: which jobs follow, `mine`: those of the one user."""
-    import pandas as pd
-
     machine, tasks = instance.machine, instance.column("tasks")
     twin = machine is not None and machine.slurm is not None
     rows = []

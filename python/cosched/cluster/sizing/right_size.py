@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,9 +21,7 @@ from cosched.cluster.sizing.use import Use, use_of
 from cosched.core.arrays import fraction
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Of a log the latest jobs are replayed, and the users who leave most unused follow.
 _MOST, _TOP = 20_000, 10
@@ -302,7 +299,6 @@ class RightSize:
             if user is not None:
                 raise InvalidInstance("user: jobs are not told apart by user (by), or by the log")
             return []
-        import pandas as pd
 
         users = pd.Series(self.instance.column("user").astype(str))
         if user is not None and not (users == user).any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +10,7 @@ from cosched.cluster.sizing.advisor import LIMIT, MEMORY, Advisor, typed
 from cosched.cluster.sizing.sizes import Advised
 from cosched.cluster.sizing.use import Use
 from cosched.core.tails import first_allocations
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 _MEASURES = {
     "limit": ("asked_limit", "used_limit"),
@@ -22,8 +20,6 @@ _MEASURES = {
 
 def advice_table(advisor: Advisor, found: tuple[Advised, Advised]) -> pd.DataFrame:
     """See :attr:`RightSize.advice`; a group asks for the median of its jobs."""
-    import pandas as pd
-
     use, own = advisor.use, advisor.use.own
     first = np.unique(own, return_index=True)[1]
     table = pd.DataFrame({name: key[first] for name, key in zip(use.names, use.keys, strict=True)})
@@ -56,8 +52,6 @@ def advice_table(advisor: Advisor, found: tuple[Advised, Advised]) -> pd.DataFra
 
 
 def _medians(own: np.ndarray, values: np.ndarray) -> np.ndarray:
-    import pandas as pd
-
     return pd.Series(values).groupby(own).median().to_numpy()
 
 

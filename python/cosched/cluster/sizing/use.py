@@ -11,6 +11,7 @@ from cosched.cluster.files.sacct.texts import each as of_texts
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 
 #: What makes jobs alike, the last the least: larger groups are without the last ones.
 BY = ("user", "name", "account", "partition", "cores")
@@ -101,7 +102,6 @@ def columns_of(instance: Instance, by: Sequence[str] | None) -> tuple[str, ...]:
 def _key(instance: Instance, name: str) -> np.ndarray:
     if name not in _COLUMNS.values() and name != "name":
         return instance.column(_COLUMNS.get(name, name))
-    import pandas as pd
 
     texts = pd.Series(instance.column("job_name"), dtype=object).astype(str)
     return of_texts(texts, lambda t: t.str.replace(_SAMPLE, r"\1", regex=True).str.replace(
@@ -113,8 +113,6 @@ def _levels(
 ) -> tuple[tuple[str, np.ndarray], ...]:
     """By which columns jobs are alike, and the number of each one's group: by all columns, by all
     but the last, ..., by none; where a column divides nothing it is one level."""
-    import pandas as pd
-
     group = np.zeros(rows, dtype=np.int64)
     levels = [("", group)]
     counts = [1]

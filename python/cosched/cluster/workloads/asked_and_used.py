@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cosched.core.arrays import integer, nonnegative, positive, seed_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 _MONTH = 30 * 86400.0
 #: Hours and GB (of a node) that people ask for.
@@ -64,8 +60,6 @@ def requests(
     >>> bool((jobs.runtime <= jobs.estimate).all()), sorted(jobs.status.unique())
     (True, ['cancelled', 'completed', 'failed', 'out_of_memory', 'timeout'])
     """
-    import pandas as pd
-
     count, width = integer(n, "n", 1, 10_000_000), integer(nodes, "nodes", 1, 1_000_000)
     each, room = integer(cores, "cores", 1, 10_000), positive(memory_gb, "memory_gb")
     busy, moves = positive(load, "load"), nonnegative(drift, "drift")
@@ -95,8 +89,6 @@ def _codes(
     random: np.random.Generator, count: int, nodes: int, cores: int, room: float
 ) -> pd.DataFrame:
     """A row a code: whose, how large, how long, how much of what it asks for."""
-    import pandas as pd
-
     rank = random.permutation(count) + 1.0
     owner = random.integers(0, max(2, count // 2), count)
     tasks = 2 ** random.integers(0, max(int(np.log2(nodes * cores)) - 1, 1), count)

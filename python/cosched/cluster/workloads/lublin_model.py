@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import log2
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.core.arrays import fraction, integer, positive, real, seed_of, share
 from cosched.core.rejection import sampled_inside
 from cosched.errors import InvalidInstance, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 BUCKETS = 48
 BUCKET_SECONDS = 1800.0
@@ -212,7 +210,6 @@ def lublin(
         mine = np.flatnonzero(kind == index)
         tasks[mine] = sizes(random, len(mine), machine, table[name])
         runtime[mine] = runtimes(random, tasks[mine], table[name])
-    import pandas as pd
 
     jobs = pd.DataFrame({"job": np.arange(1, count + 1), "submit": submit, "tasks": tasks})
     if convention == "rigid":

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cosched.core.arrays import integer, positive, real
 from cosched.errors import InvalidInstance
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from cosched.lazy import pd
 
 _LONGEST = 1e200  # s: what is multiplied stays finite
 
@@ -93,8 +88,6 @@ def equal_shares_worst(
 
 
 def _table(submit: np.ndarray, length: np.ndarray, unit: float) -> pd.DataFrame:
-    import pandas as pd
-
     if unit > _LONGEST:
         raise InvalidInstance(f"unit = {unit:g}: expected at most {_LONGEST:g} s")
     return pd.DataFrame(

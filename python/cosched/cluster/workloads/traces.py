@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +10,7 @@ from cosched.cluster.files import WEEK, dfrs_jobs, read_swf, week_of
 from cosched.core.arrays import integer, positive, real_array
 from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 def hpc2n_weeks(path: str | PathLike[str], memory_kb: float = 2097152) -> list[pd.DataFrame]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cosched.core.arrays import integer, positive
 from cosched.core.text import percent
@@ -22,9 +21,7 @@ from cosched.execution.batches.problem import (
 )
 from cosched.execution.batches.search import cost_of, pack
 from cosched.execution.batches.task_list import BatchTask, TaskList, require_fits
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 @dataclass(frozen=True)
@@ -101,8 +98,6 @@ all plans'
 
     def to_frame(self) -> pd.DataFrame:
         """A row a task: ``allocation, name, start, end, node, cores``."""
-        import pandas as pd
-
         rows = [
             (k, self.tasks[one.task].name, one.start, one.end, one.node, self.cores_of(one))
             for k, allocation in enumerate(self.allocations)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cosched.experiments.bags.tables import GRID, TABLE_1, wide_rates
 from cosched.experiments.ledger import Reading
 from cosched.experiments.measures import Table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 TABLE, FIGURE = "bags-table1", "bags-fig3"
 #: The lines of the paper's Table 1 that have a profit.

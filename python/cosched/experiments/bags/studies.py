@@ -22,9 +22,9 @@ from cosched.experiments.bags.tables import (
     wide_rates,
 )
 from cosched.experiments.study import Functions, Task, data_path, read_studies, with_registered
+from cosched.lazy import pd, plt
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: The paper's two, and ours.
@@ -65,8 +65,6 @@ def gamma_sweep(
         A row a (gamma, algorithm): ``value`` (profit rate), ``bound``, ``gap``, ``makespan``,
         ``energy`` and the other columns of ``compare``.
     """
-    import pandas as pd
-
     rows = [
         {"gamma": gamma, **row}
         for gamma in gammas
@@ -139,8 +137,6 @@ def _tables_1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _figures_1(frame: pd.DataFrame) -> dict[str, Figure]:
-    import matplotlib.pyplot as plt
-
     even = frame[(frame.data == "programs") & (frame.draw == 0)]
     tarplee = frame[frame.data == "tarplee"]
     figures = {}
@@ -180,8 +176,6 @@ def _run_3(task: Task) -> dict[str, Any]:
 
 
 def _figures_3(frame: pd.DataFrame) -> dict[str, Figure]:
-    import matplotlib.pyplot as plt
-
     figure, axes = plt.subplots(1, 2, figsize=(13, 4.5), layout="constrained")
     plot.profit_rates(wide_rates(frame, ["q", "draw"]).groupby("q").mean(), axes[0])
     plot.advantage(advantage(frame), axes[1])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: TTB on the grid of the paper's section III alone: what the paper compares with TMS.
 GRID = "ttb (grid)"
@@ -47,8 +44,6 @@ def table_1(programs: pd.DataFrame) -> pd.DataFrame:
 
 def advantage_1(programs: pd.DataFrame) -> pd.DataFrame:
     """Percent above TMS where there is a profit: the paper's, the even split, all splits."""
-    import pandas as pd
-
     wide = wide_rates(programs[programs.gamma > 1], ["draw", "gamma"])
     of_paper = [100 * (ttb / tms - 1) for tms, ttb in list(TABLE_1.values())[1:]]
     paper = [*of_paper, sum(of_paper) / len(of_paper)]

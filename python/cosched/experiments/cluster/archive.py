@@ -10,9 +10,9 @@ from cosched import cluster
 from cosched.cluster import Instance
 from cosched.errors import InvalidInstance
 from cosched.experiments.study import Task, data_path
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: Log -> file below COSCHED_DATA.

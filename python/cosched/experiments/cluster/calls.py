@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from cosched import cluster
 from cosched.cluster import Instance
 from cosched.experiments.cluster import traces
 from cosched.experiments.study import Task
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 POLICY = "MCB8 */opt=min"
 #: Jobs up to which the paper calls an allocation small.
@@ -63,8 +61,6 @@ def _ask(instance: Instance, there: Any) -> float:
 
 def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What Section 6.2 reports."""
-    import pandas as pd
-
     calls, small = int(frame.calls.sum()), int(frame.small.sum())
     rows = [
         ("observations", 197_808, calls),

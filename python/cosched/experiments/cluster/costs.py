@@ -8,9 +8,9 @@ import numpy as np
 
 from cosched.experiments.cluster import table_cells, traces
 from cosched.experiments.study import Task, with_registered
+from cosched.lazy import pd, plt
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 BEST = "GreedyPM */per/opt=min/minvt=600"
@@ -78,8 +78,6 @@ def plan_periods(quick: bool) -> list[Task]:
 
 def tables3(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Mean (and maximum) of each measure a policy, the paper's beside it."""
-    import pandas as pd
-
     theirs = table_cells.paper_table(3)
     rows = []
     for name, some in frame.groupby("algorithm", sort=False):
@@ -100,8 +98,6 @@ def _with_maximum(mean: float, most: float) -> str:
 
 def tables4(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Mean normalised underutilisation a policy and set of traces, the paper's beside it."""
-    import pandas as pd
-
     places = {"weeks": 0, "generated": 0, "unscaled": 1, "scaled": 2}
     theirs = table_cells.paper_table(4)
     rows = []
@@ -147,8 +143,6 @@ def _by_period(frame: pd.DataFrame) -> pd.DataFrame:
 
 def figures3(frame: pd.DataFrame) -> dict[str, Figure]:
     """Preemptions and migrations an hour: ours and the paper's."""
-    import matplotlib.pyplot as plt
-
     names = list(dict.fromkeys(frame.algorithm))
     theirs = table_cells.paper_table(3)
     figure, axes = plt.subplots(1, 2, figsize=(12, 5.5), sharey=True, layout="constrained")
@@ -171,8 +165,6 @@ def figures3(frame: pd.DataFrame) -> dict[str, Figure]:
 
 def figures4(frame: pd.DataFrame) -> dict[str, Figure]:
     """Underutilisation of each trace, and the means."""
-    import matplotlib.pyplot as plt
-
     sets = list(dict.fromkeys(frame.traces))
     names = list(dict.fromkeys(frame.algorithm))
     figure, axes = plt.subplots(
@@ -197,8 +189,6 @@ def figures4(frame: pd.DataFrame) -> dict[str, Figure]:
 
 def figures_periods(frame: pd.DataFrame) -> dict[str, Figure]:
     """Figure 3, a panel a set of traces, and Figure 4."""
-    import matplotlib.pyplot as plt
-
     means = _by_period(frame)
     sets = list(dict.fromkeys(means.traces))
     third, axes = plt.subplots(

@@ -10,9 +10,9 @@ from cosched.cluster import TABLE_2, paper_policies
 from cosched.experiments.cluster import traces
 from cosched.experiments.cluster.table_cells import paper_table
 from cosched.experiments.study import Task, with_registered
+from cosched.lazy import pd, plt
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: Policies of Table 2 that Figure 1 leaves out: the GreedyP versions.
@@ -60,8 +60,6 @@ def degradation(rows: pd.DataFrame, number: int) -> pd.DataFrame:
 
     ``factor`` is our average over the paper's.
     """
-    import pandas as pd
-
     first = _COLUMN[rows.traces.iloc[0]]
     theirs = {name: cells[first : first + 3] for name, cells in paper_table(number).items()}
     names = list(dict.fromkeys(rows.algorithm))
@@ -102,8 +100,6 @@ def tables_figure1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def plot_degradation(frame: pd.DataFrame, number: int) -> Figure:
     """A panel a set of traces, a line a policy: our traces, our mean, the paper's mean."""
-    import matplotlib.pyplot as plt
-
     sets = list(dict.fromkeys(frame.traces))
     names = list(dict.fromkeys(frame.algorithm))
     figure, axes = plt.subplots(
@@ -141,8 +137,6 @@ def figures(number: int, frame: pd.DataFrame) -> dict[str, Figure]:
 
 
 def figures1(frame: pd.DataFrame) -> dict[str, Figure]:
-    import matplotlib.pyplot as plt
-
     figure, ax = plt.subplots(figsize=(10, 5), layout="constrained")
     plot.degradation_against_load(frame[~frame.algorithm.isin(NOT_DRAWN)], ax)
     return {"fig1": figure, "table2-scaled": plot_degradation(frame, 2)}

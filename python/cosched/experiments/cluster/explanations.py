@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from cosched.experiments.cluster import measures, readings, table_cells
 from cosched.experiments.cluster.table_cells import Cells, Sets, printed
 from cosched.experiments.ledger import Reading
 from cosched.experiments.measures import Table
 from cosched.experiments.tolerances import Seen
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 READINGS = "cluster-readings"
 TABLE_3, TABLE_4 = "cluster-table3", "cluster-table4"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import inf
-from typing import TYPE_CHECKING
 
 from cosched.cluster import TABLE_2
 from cosched.experiments import measures as f
@@ -13,9 +12,7 @@ from cosched.experiments.cluster.degradation import NOT_DRAWN
 from cosched.experiments.cluster.table_cells import COSTS, WORDS, Cells, Sets, in_set, printed
 from cosched.experiments.measures import Table, measure, of
 from cosched.experiments.tolerances import Curve, Seen
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: The longest period of Figures 3 and 4; the appendix tries longer ones.
 LONGEST = 12_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import heapq
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,7 @@ from cosched.cluster import files as cluster_files
 from cosched.cluster.bounds import THRESHOLD
 from cosched.experiments.cluster import counting, table_cells, traces
 from cosched.experiments.study import Task, data_path
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: EASY that backfills less, the textbook's, and FCFS, by an event loop of their own.
 LESS, EASY = "jobs just submitted", ("FCFS", "textbook", "jobs just submitted")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cosched.experiments.cluster import archive, slurm
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 _LOGGED = "as-logged"
 

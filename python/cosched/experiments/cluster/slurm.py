@@ -13,9 +13,9 @@ from cosched import cluster
 from cosched.cluster import Instance
 from cosched.errors import InvalidInstance
 from cosched.experiments.study import Task, data_path
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: Log -> file below COSCHED_DATA.
@@ -93,8 +93,6 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _table(rows: pd.DataFrame) -> pd.DataFrame:
-    import pandas as pd
-
     reference = None
     found = []
     for row in rows.to_dict("records"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from cosched import io
 from cosched.experiments.cluster.counting import COSTS
 from cosched.experiments.measures import Measure, measure
 from cosched.experiments.tolerances import Seen
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Set of traces -> what it is called, in the order of the columns of Tables 2 and 4.
 SETS = {

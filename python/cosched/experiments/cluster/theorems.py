@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched import cluster, workloads
 from cosched.cluster import Instance, Result
 from cosched.experiments.study import Task
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Family -> numbers of jobs.
 SIZES = {

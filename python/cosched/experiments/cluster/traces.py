@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import cluster, workloads
 from cosched.cluster import Instance
 from cosched.experiments.study import Task, data_path, has_data
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: HPC2N, version 2.1 "cleaned", below ``COSCHED_DATA``.
 LOG = "pwa/HPC2N-2002-2.1-cln.swf.gz"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from cosched import dags, io, plot
 from cosched.dags import Instance
 from cosched.experiments.study import Task, with_registered
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: Algorithms of the paper for two types, and those that its Section 5 takes to three.

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, inf, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched.experiments import measures as f
 from cosched.experiments.ledger import Reading
 from cosched.experiments.measures import Measure, Table, among, measure, of
 from cosched.experiments.tolerances import Curve
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 TWO, THREE, ONLINE = "dags-fig3-4", "dags-fig5", "dags-fig6-7"
 THEOREMS, READINGS = "dags-theorems", "dags-readings"
@@ -81,8 +79,6 @@ def theorems(frame: pd.DataFrame) -> Table:
 
 def by_root(frame: pd.DataFrame) -> Table:
     """Mean makespan / LP* by sqrt(m/k): (application, rule); ``guarantee`` is 4 sqrt(m/k)."""
-    import pandas as pd
-
     w = wide(frame)
     curves = {
         (a, name): [w.curve(name, "LP*", a, root).mean() for root in ROOTS]

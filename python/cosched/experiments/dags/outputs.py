@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cosched.dags import plots
+from cosched.lazy import pd, plt
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: Stands for an algorithm in the task that computes LP*.
@@ -72,8 +72,6 @@ def _ratio_table(wide: pd.DataFrame) -> pd.DataFrame:
 
 def _pair_table(wide: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
     """Mean, least and greatest of each pairwise ratio, by application and over all."""
-    import pandas as pd
-
     parts = []
     for label, (above, below) in pairs.items():
         ratio = wide[above] / wide[below]
@@ -111,8 +109,6 @@ def _competitive_table(wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def _picture(wide: pd.DataFrame, pairs: Pairs | Sequence[str], title: str) -> Figure:
-    import matplotlib.pyplot as plt
-
     figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
     plots.ratios(wide, pairs, ax=ax)
     ax.set_title(title, fontsize=10)
@@ -140,8 +136,6 @@ def three_type_figures(frame: pd.DataFrame) -> dict[str, Figure]:
 
 def online_figures(frame: pd.DataFrame) -> dict[str, Figure]:
     """Figures 6 and 7."""
-    import matplotlib.pyplot as plt
-
     wide = _wide(frame)
     shown = [name for name in ("potri", "fork-join") if (wide.application == name).any()]
     figure, axes = plt.subplots(1, len(shown), figsize=(10, 4), layout="constrained", squeeze=False)

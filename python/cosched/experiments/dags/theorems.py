@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from cosched import dags, workloads
 from cosched.dags import Instance
 from cosched.dags.workloads.theorems import theorem5_shares
 from cosched.experiments.study import Task
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Theorem -> (m, k, Q) of its families; for list scheduling how many times the CPU is slower.
 SIZES = {

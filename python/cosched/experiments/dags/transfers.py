@@ -10,9 +10,9 @@ import numpy as np
 from cosched import dags, workloads
 from cosched.dags import Instance
 from cosched.experiments.study import Task, data_path, has_data, with_registered
+from cosched.lazy import pd, plt
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 UNITS = (8, 2)
@@ -152,8 +152,6 @@ def run(task: Task) -> dict[str, Any]:
 
 def wide_table(frame: pd.DataFrame) -> pd.DataFrame:
     """A row an instance, a column an algorithm or bound."""
-    import pandas as pd
-
     keys = ["source", "graph", "memories", "ccr"]
     texts = frame.ccr.astype(str)
     order = sorted(
@@ -166,8 +164,6 @@ def wide_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _ratios_to(wide: pd.DataFrame, names: list[str], below: str) -> pd.DataFrame:
     """Mean ratios by source, memories and ccr; one row over all graphs for each ccr."""
-    import pandas as pd
-
     ratio = wide[names].div(wide[below], axis=0)
     by = [wide.source, wide.memories, wide.ccr]
     means = ratio.groupby(by, observed=True).mean().reset_index()
@@ -189,8 +185,6 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def figures(frame: pd.DataFrame) -> dict[str, Figure]:
     """Mean makespan / bound against the ratio of communication to computation, by source."""
-    import matplotlib.pyplot as plt
-
     wide = wide_table(frame)
     wide = wide[wide.ccr != MACHINE]
     names = [name for name in frame.algorithm.unique() if name not in BOUNDS]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched.experiments import measures as f
 from cosched.experiments.ledger import Reading
 from cosched.experiments.measures import Measure, Table
 from cosched.experiments.moldable import studies
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 STUDY = "moldable-fig3-6"
 ALGORITHMS = ("demt", "gang", "sequential", "list-shelf", "list-lptf", "list-saf")

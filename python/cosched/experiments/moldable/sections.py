@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched import moldable, workloads
 from cosched.experiments.study import Task
+from cosched.lazy import pd
 from cosched.moldable import Instance
 from cosched.moldable.workloads import KINDS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _JOBS, _MACHINES = 100, 200
 _OTHERS = ("demt", "sequential", "list-shelf", "list-lptf", "list-saf", "local-search")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from cosched import moldable, plot, workloads
 from cosched.experiments.moldable import sections
 from cosched.experiments.study import Functions, Task, read_studies, with_registered
+from cosched.lazy import pd, plt
 from cosched.moldable import Instance, Result
 from cosched.moldable.workloads import KINDS
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: The paper's six, and ours.
@@ -108,8 +108,6 @@ def ratios(frame: pd.DataFrame) -> pd.DataFrame:
         A row a (kind, criterion, jobs, algorithm): ``least, mean, greatest``; criterion is
         ``"makespan"``, ``"minsum"`` or ``"minsum, fine bound"``.
     """
-    import pandas as pd
-
     rows = with_bounds(frame)
     keys = ["kind", "jobs", "algorithm"]
     parts = []
@@ -152,8 +150,6 @@ def beside_demt(frame: pd.DataFrame) -> pd.DataFrame:
         to the bounds, minsum to the fine one) and ``no_worse`` (share of the runs where
         neither criterion is worse), ``dominates`` (the mean ratios are both below DEMT's).
     """
-    import pandas as pd
-
     rows = with_bounds(frame)
     wide = rows.pivot(index=_ON, columns="algorithm", values=["makespan", "minsum"])
     bounds = rows.drop_duplicates(_ON).set_index(_ON)[["makespan_bound", "minsum_bound_fine"]]
@@ -212,8 +208,6 @@ def _remarks(frame: pd.DataFrame) -> list[str]:
 
 
 def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
-    import matplotlib.pyplot as plt
-
     table = ratios(frame)
     figures = {}
     for kind, number in FIGURES.items():
@@ -248,8 +242,6 @@ def _tables_7(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _figures_7(frame: pd.DataFrame) -> dict[str, Figure]:
-    import matplotlib.pyplot as plt
-
     figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
     plot.moldable_run_time(frame, ax)
     return {"fig7": figure}

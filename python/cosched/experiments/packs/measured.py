@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from cosched import packs
 from cosched.experiments.study import Task, data_path, with_registered
+from cosched.lazy import pd
 from cosched.packs import Instance, Result
 from cosched.packs.plots import MEASURES, pack_quality
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: Runs of scientific codes, among them VASP as in the paper, below ``COSCHED_DATA``.

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cosched.experiments.measures import Table, measure
 from cosched.experiments.packs import measured, studies, variants
+from cosched.lazy import pd
 from cosched.packs.plots import MEASURES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SEVEN, OPTIMAL = studies.HEURISTICS[:-1], measured.OPTIMAL
 

@@ -11,11 +11,11 @@ from cosched.core.result import Bound, relative_gap
 from cosched.experiments.packs import measured, theorems, variants
 from cosched.experiments.packs.draws import Sizes, instance_of, plan_of
 from cosched.experiments.study import Functions, Task, read_studies, with_registered
+from cosched.lazy import pd
 from cosched.packs import FAMILY, Instance, Result
 from cosched.packs.plots import MEASURES, pack_quality
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 #: The paper's seven heuristics, and ours.
@@ -65,8 +65,6 @@ def quality(
         A row a (draw, max_tasks, algorithm): ``relative_cost, packing_ratio,
         relative_response_time, gap, seconds`` and the other columns of ``compare``.
     """
-    import pandas as pd
-
     rows = [
         {"draw": draw, "max_tasks": k, **row}
         for draw, instance in enumerate(instances)

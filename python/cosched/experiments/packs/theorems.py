@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched import packs, workloads
 from cosched.experiments.study import Task
+from cosched.lazy import pd
 from cosched.packs import Instance
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _PROCS, _DRAWS = 8, 20
 #: Theorem -> (tasks, greatest pack) of its instances; for Theorem 2 triples and their target.

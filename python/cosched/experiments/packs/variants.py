@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from cosched import packs
 from cosched.experiments.packs.draws import Sizes, instance_of, plan_of
 from cosched.experiments.study import Task
+from cosched.lazy import pd, plt
 from cosched.packs import Instance, Result
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.figure import Figure
 
 MANY = 99
@@ -60,8 +60,6 @@ def run(task: Task) -> dict[str, Any]:
 
 def beside(frame: pd.DataFrame) -> pd.DataFrame:
     """Each variant beside the paper's heuristic."""
-    import pandas as pd
-
     cost = frame.pivot(index=_ON, columns="algorithm", values="value")
     seconds = frame.groupby(["workload", "algorithm"], sort=False).seconds.sum()
     rows = []
@@ -91,8 +89,6 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def figures(frame: pd.DataFrame) -> dict[str, Figure]:
     """Gain against time, a point a variant and workload."""
-    import matplotlib.pyplot as plt
-
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     table = beside(frame)
     for label, rows in table.groupby(table.variant + ", " + table.workload, sort=False):

@@ -12,6 +12,7 @@ from cosched import io, profiles
 from cosched.core.arrays import integer, real
 from cosched.core.text import first_repeated, not_read
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 from cosched.moldable.files.wfformat import is_wfformat, read_wfformat
 
 
@@ -233,8 +234,6 @@ def write_csv(
     after: Sequence[str],
 ) -> None:
     """``task,weight[,release][,after],1,2,...``, a row a job."""
-    import pandas as pd
-
     frame = pd.DataFrame(
         np.where(np.isinf(times), np.nan, times),
         columns=[str(q) for q in range(1, times.shape[1] + 1)],

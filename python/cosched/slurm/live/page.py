@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import io
 from cosched.cluster.page.text import STYLE, paragraph, span
+from cosched.lazy import pd
 from cosched.version import installed_version
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Ticks of the axis that all bars share (s), which is logarithmic: the near is looked at closely.
 _TICKS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +12,12 @@ from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance
+from cosched.lazy import pd
 from cosched.slurm.live.history import history_of
 from cosched.slurm.live.model import Ended, Job
 from cosched.slurm.live.records import spread
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.starts import when
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The twin knows a cluster where so many of its starts are within so many seconds.
 KNOWS, NEAR = 0.5, 300.0
@@ -94,8 +92,6 @@ def backtest(
     >>> found.attrs["knows"], found.attrs["moments"]
     (True, 6)
     """
-    import pandas as pd
-
     known = machine if isinstance(machine, Machine) else Machine.read(machine, accounts=accounts)
     known = known.approximated() if approximate else known
     jobs = history_of(io.read_text(history))

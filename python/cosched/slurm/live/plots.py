@@ -9,9 +9,9 @@ import numpy as np
 from cosched.core.arrays import real_array
 from cosched.core.drawing import axes_or_new
 from cosched.core.frames import require_columns
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 _HOUR = 3600.0

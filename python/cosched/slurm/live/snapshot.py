@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 from cosched.slurm.live import accounts, clocks, outputs
 from cosched.slurm.live.anonymous import anonymised
 from cosched.slurm.live.history import history_of
@@ -23,9 +24,6 @@ from cosched.slurm.live.nodes import hidden_jobs, shown_machine
 from cosched.slurm.live.records import jobs_of_json, jobs_of_text
 from cosched.slurm.live.zone import offset_of
 from cosched.slurm.machines import machine_shown
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FORM = 1
 _UNLIMITED = 365 * 86400.0
@@ -265,8 +263,6 @@ class Snapshot:
         )  # fmt: skip
 
     def _running_frame(self) -> pd.DataFrame:
-        import pandas as pd
-
         numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
         rows = [
             {"job": str(job.id), "start": (job.start or self.taken) - self.taken,

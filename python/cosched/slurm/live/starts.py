@@ -5,21 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 from cosched.slurm.live.futures import Futures
 from cosched.slurm.live.model import Ended, Job, all_made
 from cosched.slurm.live.new_jobs import given_run_times, requested
 from cosched.slurm.live.reasons import reason_of
 from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEVELS = (5, 25, 50, 75, 95)
 COLUMNS = ("job", *(f"p{level:02d}" for level in LEVELS), "limits_only", "slurm", "reason",
@@ -166,8 +164,6 @@ def _frame(
     notes: list[str],
     coverage: float | None,
 ) -> pd.DataFrame:
-    import pandas as pd
-
     frame = pd.DataFrame(rows, columns=[*COLUMNS, *(_OF_REQUESTS if asked else ())])
     frame.attrs = {
         "taken": known.taken, "not_modelled": list(dict.fromkeys(notes)), "coverage": coverage,

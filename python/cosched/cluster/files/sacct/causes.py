@@ -9,10 +9,9 @@ import numpy as np
 from cosched.cluster.files.sacct import holds
 from cosched.cluster.machine.host_lists import hosts
 from cosched.errors import InvalidInstance
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from cosched.cluster.machine import Machine
 
 _LISTS = 10_000  # node lists that are looked at

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.cluster.files.facts import MEASURES
 from cosched.cluster.files.sacct.texts import each
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: GB (2^30 bytes) of Slurm's units; without one: megabytes.
 _GB = {"K": 2**-20, "M": 2**-10, "": 2**-10, "G": 1.0, "T": 2.0**10, "P": 2.0**20, "E": 2.0**30}
@@ -96,8 +94,6 @@ def _first_known(rows: pd.DataFrame, names: tuple[str, ...], of_tres: str) -> np
 
 
 def _number(of_tres: str, texts: pd.Series) -> Any:
-    import pandas as pd
-
     counts = _tres(texts, of_tres) if of_tres else texts
     return pd.to_numeric(counts.where(counts.str.fullmatch(COUNT)), errors="coerce")
 
@@ -115,16 +111,12 @@ def too_large(texts: pd.Series) -> pd.Series:
 
 
 def _size(parts: Any) -> Any:
-    import pandas as pd
-
     found = (pd.to_numeric(parts[0], errors="coerce") * parts[1].map(_GB)).astype(float)
     return found.where(found <= _MOST_GB)
 
 
 def _gpu_count(texts: pd.Series) -> Any:
     """``gres/gpu`` counts all, where it is there; else the sum over the types."""
-    import pandas as pd
-
     every = pd.to_numeric(_tres(texts, "gres/gpu"), errors="coerce")
     typed = texts.str.extractall(r"(?:^|,)gres/gpu:[^=,]+=([0-9]{1,9})(?=,|$)")
     summed = pd.to_numeric(typed[0]).groupby(level=0).sum().reindex(texts.index)

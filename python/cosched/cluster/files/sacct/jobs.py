@@ -24,11 +24,10 @@ from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.files.window import part_of
 from cosched.cluster.machine.site import counted
 from cosched.errors import InvalidInstance
+from cosched.lazy import pd
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-    import pandas as pd
 
     from cosched.cluster.machine import Machine
 
@@ -156,8 +155,6 @@ def _usable(
 def _jobs(
     path: Any, rows: pd.DataFrame, steps: pd.DataFrame, machine: Machine, timezone: str | None
 ) -> pd.DataFrame:
-    import pandas as pd
-
     jobs = pd.DataFrame({"id": rows["JobID"], "line": rows["line"], "running": rows["running"]})
     names = tuple(name for name in ("Submit", "Eligible", "Start") if name in rows)
     times, jobs["twice"] = times_of(path, rows, names, timezone)
@@ -207,8 +204,6 @@ def _to_the_end(jobs: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFr
 
 def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
     """Limits in seconds; nan where there is none. ``Partition_Limit`` is the partition's."""
-    import pandas as pd
-
     if "Timelimit" in rows:
         texts = rows["Timelimit"]
         found = durations(texts)
@@ -301,8 +296,6 @@ def _finished(
 def _eligible(jobs: pd.DataFrame) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """When each run of a job could start, and which were repaired: a later run of a requeued job
     not before the end of the one before, no job after it started."""
-    import pandas as pd
-
     submit, start = jobs["submit"].to_numpy(), jobs["start"].to_numpy()
     eligible = np.fmax(jobs["eligible"].to_numpy(), submit)  # unknown: its submission
     repaired = {}

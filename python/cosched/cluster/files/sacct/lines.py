@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosched.cluster.files.sbatch import BESIDE, Asked, options_of
 from cosched.errors import InvalidInstance
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Columns that it brings, empty where it says nothing.
 ASKED = ("constraint", "memory_per", *BESIDE, "name")
@@ -20,8 +17,6 @@ _SAYS = r"\s(?:--(?:constraint|mem|exclusive|licenses|dependency|nodelist|exclud
 
 def of_lines(rows: pd.DataFrame) -> tuple[dict[str, np.ndarray], list[str]]:
     """Texts by the names of :data:`ASKED`, where a line has any; notes of what is not followed."""
-    import pandas as pd
-
     if "SubmitLine" not in rows:
         return {}, []
     found = {name: np.full(len(rows), "", dtype=object) for name in ASKED}

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from io import BytesIO
 from os import PathLike
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 _NEEDED = ("JobID", "State", "Submit", "Start")
 _CPUS = ("NCPUS", "AllocCPUS", "ReqCPUS", "AllocTRES")
@@ -43,8 +40,6 @@ def read_rows(path: str | PathLike[str], delimiter: str) -> tuple[pd.DataFrame, 
     """The columns that are looked at, as texts, with ``line``; and the lines that have other
     fields than the first. Where a text holds the delimiter, the fields are counted from both
     ends of the line."""
-    import pandas as pd
-
     text = io.read_bytes(path, renamed=True)
     if text.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InvalidInstance(f"{path}: not UTF-8 text")

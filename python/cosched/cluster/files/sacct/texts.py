@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 
 def each(texts: pd.Series, reads: Callable[[pd.Series], Any]) -> np.ndarray:
     """`reads` of the distinct texts, by row: a log repeats few."""
-    import pandas as pd
-
     if isinstance(texts.dtype, pd.CategoricalDtype):
         codes, distinct = texts.cat.codes.to_numpy(), texts.cat.categories
     else:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.cluster.files.sacct.texts import each
 from cosched.errors import InvalidInstance, shorten
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: Of times: what Slurm's clock can say, and nanoseconds since 1970 can hold.
 _YEARS = (1970, 2261)
@@ -24,8 +22,6 @@ def times_of(
 ) -> tuple[list[pd.Series], pd.Series]:
     """Seconds since the epoch of each column, nan where it is no time; and whether one of them is
     in the hour that comes twice: the first is taken, but none before that of the column before."""
-    import pandas as pd
-
     found: list[pd.Series] = []
     twice = pd.Series(data=False, index=rows.index)
     for name in names:
@@ -44,8 +40,6 @@ def times_of(
 def _plain(texts: pd.Series) -> tuple[pd.Series, pd.Series]:
     """Seconds of texts that say their zone (epochs, %z); local times of the others, cell by cell:
     a bad one costs its row only."""
-    import pandas as pd
-
     length = texts.str.len()
     seconds = pd.Series(np.nan, index=texts.index)
     local = pd.to_datetime(texts.where(length == 19), format="%Y-%m-%dT%H:%M:%S", errors="coerce")
@@ -63,8 +57,6 @@ def _plain(texts: pd.Series) -> tuple[pd.Series, pd.Series]:
 
 
 def _utc(path: Any, local: pd.Series, timezone: str, first: bool) -> pd.Series:
-    import pandas as pd
-
     try:
         ambiguous = np.full(len(local), first)
         utc = local.dt.tz_localize(
@@ -79,14 +71,10 @@ def _utc(path: Any, local: pd.Series, timezone: str, first: bool) -> pd.Series:
 
 def durations(texts: pd.Series) -> pd.Series:
     """Seconds of ``[days-]hours:minutes:seconds`` or ``minutes:seconds``; nan of others."""
-    import pandas as pd
-
     return pd.Series(each(texts, _durations), index=texts.index)
 
 
 def _durations(texts: pd.Series) -> pd.Series:
-    import pandas as pd
-
     parts = texts.str.extract(f"^{DURATION}$")
     days, hours, minutes, rest = (pd.to_numeric(parts[k].fillna("0")) for k in range(4))
     seconds = days * 86400 + hours * 3600 + minutes * 60 + rest

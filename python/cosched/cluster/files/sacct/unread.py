@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cosched.cluster.files.sacct.holds import COUNT, SIZE, too_large
 from cosched.cluster.files.sacct.texts import each
 from cosched.cluster.files.sacct.times import DURATION
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 _NO_LIMIT = "(?i:unlimited|partition_limit)"
 _SOUND = {

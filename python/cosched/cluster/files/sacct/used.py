@@ -6,16 +6,14 @@ import base64
 import gzip
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.cluster.files.sacct.holds import SIZE
 from cosched.cluster.files.sacct.texts import each
 from cosched.cluster.files.sacct.times import durations, times_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from cosched.lazy import pd
 
 #: GB (2^30 bytes) of the units of what was used; without one: bytes.
 _GB = {unit: 2.0 ** (10 * power - 30) for power, unit in enumerate(["", *"KMGTPE"])}
@@ -52,8 +50,6 @@ def _known(values: np.ndarray) -> np.ndarray:
 
 def _job_of(rows: pd.DataFrame, steps: pd.DataFrame) -> np.ndarray:
     """The row of each step's job, else -1: of the runs of a requeued job that above the step."""
-    import pandas as pd
-
     if not (len(rows) and len(steps)):
         return np.full(len(steps), -1)
     names, ids = steps["JobID"].str.partition(".")[0].to_numpy(), rows["JobID"].to_numpy()
@@ -118,8 +114,6 @@ def _size(begin: str, texts: pd.Series) -> np.ndarray:
 
 
 def _number(texts: pd.Series) -> np.ndarray:
-    import pandas as pd
-
     return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
 
 
