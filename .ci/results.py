@@ -18,8 +18,7 @@ import ledger_page
 import matplotlib.pyplot as plt
 
 from cosched import plot
-from cosched.experiments import kept, ledger, tolerances
-from cosched.experiments import papers as text
+from cosched.experiments import kept, ledger, papers as text, tolerances
 from cosched.experiments.catalogue import STUDIES, claims
 from cosched.experiments.outputs import read_frame
 from cosched.version import installed_version

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from inspect import CO_VARARGS, CO_VARKEYWORDS, cleandoc, unwrap
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 Meanings = Mapping[str, tuple[str, str]]
@@ -63,18 +63,21 @@ _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
 _ENTRY = re.compile(r"^(?=\S)", re.M)
 
 
-def described(exported: Mapping[str, Any], own: Meanings | None = None) -> None:
+def described(exported: dict[str, Any], own: Meanings | None = None) -> None:
     """Fill in what the docstrings of a package's functions and methods leave to this module.
 
     Parameters
     ----------
-    exported : mapping
-        The module's ``globals()``: what ``__all__`` names, or all, and the tables of algorithms
-        and bounds.
+    exported : dict
+        The module's ``globals()``: what ``__all__`` names, and the tables of algorithms and bounds.
+        A package without ``__all__`` gets one, of all that it has made or imported ``as`` itself.
     own : mapping, optional
         Parameters that mean the same in all of this package, as :data:`COMMON`.
     """
     meanings = {**COMMON, **(own or {})}
+    if "__path__" in exported:
+        names = (name for name in exported if _is_public(name, exported[name]))
+        exported.setdefault("__all__", sorted(names))
     for function in _functions(exported):
         if function.__doc__ and not hasattr(function, "__described__"):
             function.__doc__ = complete(function, meanings)
@@ -101,6 +104,10 @@ def complete(function: FunctionType, meanings: Meanings) -> str:
         sections = {"Parameters": parameters} | sections
     told = [f"{name}\n{'-' * len(name)}\n{text.strip()}\n" for name, text in sections.items()]
     return "\n".join([head.strip() + "\n", *told])
+
+
+def _is_public(name: str, member: Any) -> bool:
+    return name[0] != "_" and member is not described and not isinstance(member, ModuleType)
 
 
 def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:

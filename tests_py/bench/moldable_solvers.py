@@ -112,8 +112,7 @@ def by_cp_sat(inst, objective, seconds, workers=8):
 
 def by_pyjobshop(inst, objective, seconds, workers=8):
     """As `by_cp_sat`, with the model that PyJobShop makes of it."""
-    from pyjobshop import Model as JobShop
-    from pyjobshop import ScheduledTask, Solution
+    from pyjobshop import Model as JobShop, ScheduledTask, Solution
 
     data, model = Model(inst, objective), JobShop()
     machine = model.add_renewable(inst.machines)

@@ -4,8 +4,7 @@ import contextlib
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 import cosched as cs
 from cosched.dags.files import FORMATS, read_graph

@@ -1,8 +1,7 @@
 """What must hold for every instance of moldable jobs."""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import cosched as cs
 from support import moldable_optima, tables

@@ -1,7 +1,6 @@
 """Any small graph with any data: a proof for a network is one for every slower network."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from test_transfers_properties import changed, moving
 
 import cosched as cs

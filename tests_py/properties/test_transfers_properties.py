@@ -1,8 +1,7 @@
 """Any small graph with any data: every schedule is valid; what moves for free changes nothing."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from test_dags_properties import TWO_TYPES, instances
 
 import cosched as cs

@@ -23,60 +23,38 @@ computing systems*, CCGrid 2014.
 """
 
 from cosched.bags.algorithms import (
-    DEFAULT_EPS,
-    local_assignment,
-    min_energy,
-    min_makespan,
-    spread,
-    tms,
-    ttb,
-    ttb_best,
-    ttb_exact,
+    DEFAULT_EPS as DEFAULT_EPS,
+    local_assignment as local_assignment,
+    min_energy as min_energy,
+    min_makespan as min_makespan,
+    spread as spread,
+    tms as tms,
+    ttb as ttb,
+    ttb_best as ttb_best,
+    ttb_exact as ttb_exact,
 )
 from cosched.bags.bounds import (
-    Front,
-    Relaxation,
-    front,
-    least_makespan,
-    relaxation,
-    round_relaxation,
+    Front as Front,
+    Relaxation as Relaxation,
+    front as front,
+    least_makespan as least_makespan,
+    relaxation as relaxation,
+    round_relaxation as round_relaxation,
 )
-from cosched.bags.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
-from cosched.bags.instance import Instance
-from cosched.bags.result import Result
-from cosched.bags.schedule import Schedule
+from cosched.bags.family import (
+    ALGORITHMS as ALGORITHMS,
+    BOUNDS as BOUNDS,
+    DEFAULT_COMPARE as DEFAULT_COMPARE,
+    FAMILY as FAMILY,
+)
+from cosched.bags.instance import Instance as Instance
+from cosched.bags.result import Result as Result
+from cosched.bags.schedule import Schedule as Schedule
 from cosched.described import described
 
 solve = FAMILY.solve
 bound = FAMILY.bound
 compare = FAMILY.compare
 
-__all__ = [
-    "ALGORITHMS",
-    "BOUNDS",
-    "DEFAULT_COMPARE",
-    "DEFAULT_EPS",
-    "FAMILY",
-    "Front",
-    "Instance",
-    "Relaxation",
-    "Result",
-    "Schedule",
-    "bound",
-    "compare",
-    "front",
-    "least_makespan",
-    "local_assignment",
-    "min_energy",
-    "min_makespan",
-    "relaxation",
-    "round_relaxation",
-    "solve",
-    "spread",
-    "tms",
-    "ttb",
-    "ttb_best",
-    "ttb_exact",
-]
 
 described(globals())

@@ -18,101 +18,67 @@ batch scheduling*, 2011. Section numbers in the docstrings are that paper's.
 """
 
 from cosched.cluster.algorithms import (
-    TABLE_2,
-    Event,
-    Job,
-    State,
-    as_logged,
-    conservative,
-    dfrs,
-    easy,
-    equipartition,
-    fcfs,
-    mcb8,
-    mcb8_search,
-    paper_policies,
-    python_policy,
-    yields,
+    TABLE_2 as TABLE_2,
+    Event as Event,
+    Job as Job,
+    State as State,
+    as_logged as as_logged,
+    conservative as conservative,
+    dfrs as dfrs,
+    easy as easy,
+    equipartition as equipartition,
+    fcfs as fcfs,
+    mcb8 as mcb8,
+    mcb8_search as mcb8_search,
+    paper_policies as paper_policies,
+    python_policy as python_policy,
+    yields as yields,
 )
-from cosched.cluster.bounds import max_stretch_bound
+from cosched.cluster.bounds import max_stretch_bound as max_stretch_bound
 from cosched.cluster.family import (
-    ALGORITHMS,
-    BOUNDS,
-    DEFAULT_COMPARE,
-    FAMILY,
-    register_policy,
+    ALGORITHMS as ALGORITHMS,
+    BOUNDS as BOUNDS,
+    DEFAULT_COMPARE as DEFAULT_COMPARE,
+    FAMILY as FAMILY,
+    register_policy as register_policy,
 )
-from cosched.cluster.instance import Instance
-from cosched.cluster.logs import from_sacct, from_swf
-from cosched.cluster.machine import Machine
-from cosched.cluster.machine.node_types import NodeType, Partition
+from cosched.cluster.instance import Instance as Instance
+from cosched.cluster.logs import (
+    from_sacct as from_sacct,
+    from_swf as from_swf,
+)
+from cosched.cluster.machine import Machine as Machine
+from cosched.cluster.machine.node_types import (
+    NodeType as NodeType,
+    Partition as Partition,
+)
 from cosched.cluster.outputs import (
-    jobs_table,
-    write_jobs_csv,
-    write_log_csv,
+    jobs_table as jobs_table,
+    write_jobs_csv as write_jobs_csv,
+    write_log_csv as write_log_csv,
 )
-from cosched.cluster.page import audit
-from cosched.cluster.result import Result
-from cosched.cluster.result.draws import Draws
-from cosched.cluster.result.log_fit import fit
-from cosched.cluster.schedule import Schedule
-from cosched.cluster.sizing import RightSize, rightsize
+from cosched.cluster.page import audit as audit
+from cosched.cluster.result import Result as Result
+from cosched.cluster.result.draws import Draws as Draws
+from cosched.cluster.result.log_fit import fit as fit
+from cosched.cluster.schedule import Schedule as Schedule
+from cosched.cluster.sizing import (
+    RightSize as RightSize,
+    rightsize as rightsize,
+)
 from cosched.described import described
-from cosched.slurm.conf.settings import SlurmSettings
-from cosched.slurm.live import Snapshot, backtest, when
-from cosched.slurm.twin.backfill import slurm_backfill
+from cosched.slurm.conf.settings import SlurmSettings as SlurmSettings
+from cosched.slurm.live import (
+    Snapshot as Snapshot,
+    backtest as backtest,
+    when as when,
+)
+from cosched.slurm.twin.backfill import slurm_backfill as slurm_backfill
 
 solve = FAMILY.solve
 bound = FAMILY.bound
 compare = FAMILY.compare
 
-__all__ = [
-    "ALGORITHMS",
-    "BOUNDS",
-    "DEFAULT_COMPARE",
-    "FAMILY",
-    "TABLE_2",
-    "Draws",
-    "Event",
-    "Instance",
-    "Job",
-    "Machine",
-    "NodeType",
-    "Partition",
-    "Result",
-    "RightSize",
-    "Schedule",
-    "SlurmSettings",
-    "Snapshot",
-    "State",
-    "as_logged",
-    "audit",
-    "backtest",
-    "bound",
-    "compare",
-    "conservative",
-    "dfrs",
-    "easy",
-    "equipartition",
-    "fcfs",
-    "fit",
-    "from_sacct",
-    "from_swf",
-    "jobs_table",
-    "max_stretch_bound",
-    "mcb8",
-    "mcb8_search",
-    "paper_policies",
-    "python_policy",
-    "register_policy",
-    "rightsize",
-    "slurm_backfill",
-    "solve",
-    "when",
-    "write_jobs_csv",
-    "write_log_csv",
-    "yields",
-]
 
 described(
     globals(),

@@ -23,24 +23,58 @@ from cosched.described import described
 
 if TYPE_CHECKING:
     from cosched.execution.adaptive import (
-        Guarantee,
-        bounds_of_times,
-        guarantee,
-        measure_adaptively,
+        Guarantee as Guarantee,
+        bounds_of_times as bounds_of_times,
+        guarantee as guarantee,
+        measure_adaptively as measure_adaptively,
     )
-    from cosched.execution.advice import Advice
-    from cosched.execution.batch_script import Job, script
-    from cosched.execution.batches import Batches, BatchTask, TaskList, batch
-    from cosched.execution.code import Code
-    from cosched.execution.codes import Codes
-    from cosched.execution.interference import together
-    from cosched.execution.launchers import Local, Slurm
-    from cosched.execution.measure import Adaptive, profile
-    from cosched.execution.planned import Plan, Step
-    from cosched.execution.planning import plan
-    from cosched.execution.record import Execution
-    from cosched.execution.running import commands, run
-    from cosched.execution.task_run import TaskRun
+    from cosched.execution.advice import (
+        Advice as Advice,
+    )
+    from cosched.execution.batch_script import (
+        Job as Job,
+        script as script,
+    )
+    from cosched.execution.batches import (
+        Batches as Batches,
+        BatchTask as BatchTask,
+        TaskList as TaskList,
+        batch as batch,
+    )
+    from cosched.execution.code import (
+        Code as Code,
+    )
+    from cosched.execution.codes import (
+        Codes as Codes,
+    )
+    from cosched.execution.interference import (
+        together as together,
+    )
+    from cosched.execution.launchers import (
+        Local as Local,
+        Slurm as Slurm,
+    )
+    from cosched.execution.measure import (
+        Adaptive as Adaptive,
+        profile as profile,
+    )
+    from cosched.execution.planned import (
+        Plan as Plan,
+        Step as Step,
+    )
+    from cosched.execution.planning import (
+        plan as plan,
+    )
+    from cosched.execution.record import (
+        Execution as Execution,
+    )
+    from cosched.execution.running import (
+        commands as commands,
+        run as run,
+    )
+    from cosched.execution.task_run import (
+        TaskRun as TaskRun,
+    )
 
 # Loaded on first use: a run needs no planner, and a plan no processes.
 _MODULES = {
@@ -61,33 +95,7 @@ _MODULES = {
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = [
-    "Adaptive",
-    "Advice",
-    "BatchTask",
-    "Batches",
-    "Code",
-    "Codes",
-    "Execution",
-    "Guarantee",
-    "Job",
-    "Local",
-    "Plan",
-    "Slurm",
-    "Step",
-    "TaskList",
-    "TaskRun",
-    "batch",
-    "bounds_of_times",
-    "commands",
-    "guarantee",
-    "measure_adaptively",
-    "plan",
-    "profile",
-    "run",
-    "script",
-    "together",
-]
+__all__ = sorted(_PLACES)
 
 
 def __getattr__(name: str):

@@ -17,10 +17,13 @@ from cosched.core.text import unknown_name
 from cosched.errors import shorten
 from cosched.experiments import bags, cluster, dags, ledger, measures, moldable, packs, tolerances
 from cosched.experiments.bags import measures as bags_measures
-from cosched.experiments.cluster import explanations, table_cells, traces
-from cosched.experiments.cluster import measures as cluster_measures
-from cosched.experiments.dags import measures as dags_measures
-from cosched.experiments.dags import theorems as dags_theorems
+from cosched.experiments.cluster import (
+    explanations,
+    measures as cluster_measures,
+    table_cells,
+    traces,
+)
+from cosched.experiments.dags import measures as dags_measures, theorems as dags_theorems
 from cosched.experiments.ledger import Claim
 from cosched.experiments.moldable import measures as moldable_measures
 from cosched.experiments.packs import measures as packs_measures

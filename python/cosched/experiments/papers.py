@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from cosched.experiments import kept
-from cosched.experiments import tolerances as t
+from cosched.experiments import kept, tolerances as t
 from cosched.experiments.catalogue import claims, find
 from cosched.experiments.ledger import PAPERS, Frames, NotKept, Row, evaluate
 from cosched.experiments.study import Study, Task, missing_line

@@ -27,72 +27,44 @@ jobs on cluster platforms*, SPAA 2004. Section numbers in the docstrings are tha
 
 from cosched.described import described
 from cosched.moldable.algorithms import (
-    BEST_WORK,
-    SEARCH_WORK,
-    Step,
-    demt,
-    demt_best,
-    dual_approximation,
-    gang,
-    list_local,
-    list_lp,
-    list_lptf,
-    list_saf,
-    list_shelf,
-    local_search,
-    optimal,
-    replay,
-    sequential,
-    step,
+    BEST_WORK as BEST_WORK,
+    SEARCH_WORK as SEARCH_WORK,
+    Step as Step,
+    demt as demt,
+    demt_best as demt_best,
+    dual_approximation as dual_approximation,
+    gang as gang,
+    list_local as list_local,
+    list_lp as list_lp,
+    list_lptf as list_lptf,
+    list_saf as list_saf,
+    list_shelf as list_shelf,
+    local_search as local_search,
+    optimal as optimal,
+    replay as replay,
+    sequential as sequential,
+    step as step,
 )
 from cosched.moldable.bounds import (
-    WorkPath,
-    default_grid,
-    minsum_bound,
-    time_indexed_bound,
-    work_and_path,
+    WorkPath as WorkPath,
+    default_grid as default_grid,
+    minsum_bound as minsum_bound,
+    time_indexed_bound as time_indexed_bound,
+    work_and_path as work_and_path,
 )
-from cosched.moldable.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY, online
-from cosched.moldable.instance import Instance
-from cosched.moldable.result import Result
+from cosched.moldable.family import (
+    ALGORITHMS as ALGORITHMS,
+    BOUNDS as BOUNDS,
+    DEFAULT_COMPARE as DEFAULT_COMPARE,
+    FAMILY as FAMILY,
+    online as online,
+)
+from cosched.moldable.instance import Instance as Instance
+from cosched.moldable.result import Result as Result
 
 solve = FAMILY.solve
 bound = FAMILY.bound
 compare = FAMILY.compare
 
-__all__ = [
-    "ALGORITHMS",
-    "BEST_WORK",
-    "BOUNDS",
-    "DEFAULT_COMPARE",
-    "FAMILY",
-    "Instance",
-    "Result",
-    "SEARCH_WORK",
-    "Step",
-    "WorkPath",
-    "bound",
-    "compare",
-    "default_grid",
-    "demt",
-    "demt_best",
-    "dual_approximation",
-    "gang",
-    "list_local",
-    "list_lp",
-    "list_lptf",
-    "list_saf",
-    "list_shelf",
-    "local_search",
-    "minsum_bound",
-    "online",
-    "optimal",
-    "replay",
-    "sequential",
-    "solve",
-    "step",
-    "time_indexed_bound",
-    "work_and_path",
-]
 
 described(globals())

@@ -18,59 +18,36 @@ the docstrings are that paper's.
 
 from cosched.described import described
 from cosched.packs.algorithms import (
-    LOCAL_SEARCH_WORK,
-    co_schedule,
-    ends,
-    ilp,
-    local_search,
-    make_pack,
-    one_pack,
-    one_pack_dynamic_programme,
-    optimal,
-    pack_approx,
-    pack_by_pack,
-    pairs,
-    random_pack,
-    random_proc,
-    sequential,
-    slowdown,
+    LOCAL_SEARCH_WORK as LOCAL_SEARCH_WORK,
+    co_schedule as co_schedule,
+    ends as ends,
+    ilp as ilp,
+    local_search as local_search,
+    make_pack as make_pack,
+    one_pack as one_pack,
+    one_pack_dynamic_programme as one_pack_dynamic_programme,
+    optimal as optimal,
+    pack_approx as pack_approx,
+    pack_by_pack as pack_by_pack,
+    pairs as pairs,
+    random_pack as random_pack,
+    random_proc as random_proc,
+    sequential as sequential,
+    slowdown as slowdown,
 )
-from cosched.packs.family import ALGORITHMS, BOUNDS, DEFAULT_COMPARE, FAMILY
-from cosched.packs.instance import Instance
-from cosched.packs.result import Result
-from cosched.profiles import monotone
+from cosched.packs.family import (
+    ALGORITHMS as ALGORITHMS,
+    BOUNDS as BOUNDS,
+    DEFAULT_COMPARE as DEFAULT_COMPARE,
+    FAMILY as FAMILY,
+)
+from cosched.packs.instance import Instance as Instance
+from cosched.packs.result import Result as Result
+from cosched.profiles import monotone as monotone
 
 solve = FAMILY.solve
 bound = FAMILY.bound
 compare = FAMILY.compare
 
-__all__ = [
-    "ALGORITHMS",
-    "BOUNDS",
-    "DEFAULT_COMPARE",
-    "FAMILY",
-    "Instance",
-    "LOCAL_SEARCH_WORK",
-    "Result",
-    "bound",
-    "co_schedule",
-    "compare",
-    "ends",
-    "ilp",
-    "local_search",
-    "make_pack",
-    "monotone",
-    "one_pack",
-    "one_pack_dynamic_programme",
-    "optimal",
-    "pack_approx",
-    "pack_by_pack",
-    "pairs",
-    "random_pack",
-    "random_proc",
-    "sequential",
-    "slowdown",
-    "solve",
-]
 
 described(globals())

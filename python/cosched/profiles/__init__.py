@@ -16,64 +16,45 @@ nothing is assumed unless ``extrapolate=True``; then the model (for ``"interpola
 fit, scaled to meet the nearest measurement) goes on.
 """
 
-from __future__ import annotations
-
-from cosched.core.options import argument
+from cosched.core.options import argument as _argument
 from cosched.described import described
 from cosched.profiles.completion import (
-    COUNTS,
-    EXTRAPOLATED,
-    INTERPOLATED,
-    MEASURED,
-    MOST_PROCESSORS,
-    Profiles,
-    check_options,
-    complete,
+    COUNTS as COUNTS,
+    EXTRAPOLATED as EXTRAPOLATED,
+    INTERPOLATED as INTERPOLATED,
+    MEASURED as MEASURED,
+    MOST_PROCESSORS as MOST_PROCESSORS,
+    Profiles as Profiles,
+    check_options as check_options,
+    complete as complete,
 )
-from cosched.profiles.files import from_csv, read, require_plain, times_of_json, write
-from cosched.profiles.monotony import monotone
-from cosched.profiles.properties import facts, property_notes, spread_of
+from cosched.profiles.files import (
+    from_csv as from_csv,
+    read as read,
+    require_plain as require_plain,
+    times_of_json as times_of_json,
+    write as write,
+)
+from cosched.profiles.monotony import monotone as monotone
+from cosched.profiles.properties import (
+    facts as facts,
+    property_notes as property_notes,
+    spread_of as spread_of,
+)
 from cosched.profiles.sharing import (
-    SHARED_FIELDS,
-    Bandwidth,
-    HasSharing,
-    Sharing,
-    Slowdowns,
-    sharing_of_json,
+    SHARED_FIELDS as SHARED_FIELDS,
+    Bandwidth as Bandwidth,
+    HasSharing as HasSharing,
+    Sharing as Sharing,
+    Slowdowns as Slowdowns,
+    sharing_of_json as sharing_of_json,
 )
-
-__all__ = [
-    "ARGUMENTS",
-    "Bandwidth",
-    "COUNTS",
-    "EXTRAPOLATED",
-    "HasSharing",
-    "INTERPOLATED",
-    "MEASURED",
-    "MOST_PROCESSORS",
-    "Profiles",
-    "SHARED_FIELDS",
-    "Sharing",
-    "Slowdowns",
-    "check_options",
-    "complete",
-    "facts",
-    "from_csv",
-    "monotone",
-    "property_notes",
-    "read",
-    "require_plain",
-    "sharing_of_json",
-    "spread_of",
-    "times_of_json",
-    "write",
-]
 
 #: What the command line takes for families that read such files.
 ARGUMENTS = (
-    argument("fit", "Between measured counts: interpolation, amdahl or power-law.", str),
-    argument("extrapolate", "Use the fitted model outside measured counts.", bool),
-    argument("counts", "all, or measured: give tasks only counts that were measured.", str),
+    _argument("fit", "Between measured counts: interpolation, amdahl or power-law.", str),
+    _argument("extrapolate", "Use the fitted model outside measured counts.", bool),
+    _argument("counts", "all, or measured: give tasks only counts that were measured.", str),
 )
 
 described(

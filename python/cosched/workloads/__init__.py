@@ -6,50 +6,49 @@ Readers of real logs are beside them: ``read_swf``, ``hpc2n_weeks``, ``fetch``.
 that return an instance or a table.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
-from cosched.bags.workloads import bags_random
+from cosched.bags.workloads import bags_random as bags_random
 from cosched.cluster.files import (
-    LOGS,
-    WEEK,
-    SwfReport,
-    dfrs_jobs,
-    fetch,
-    read_swf,
-    rigid_jobs,
-    week_of,
+    LOGS as LOGS,
+    WEEK as WEEK,
+    SwfReport as SwfReport,
+    dfrs_jobs as dfrs_jobs,
+    fetch as fetch,
+    read_swf as read_swf,
+    rigid_jobs as rigid_jobs,
+    week_of as week_of,
 )
 from cosched.cluster.workloads import (
-    LUBLIN,
-    LublinConstants,
-    equal_shares_worst,
-    hpc2n_weeks,
-    lublin,
-    requests,
-    rescale_load,
-    unknown_times_worst,
+    LUBLIN as LUBLIN,
+    LublinConstants as LublinConstants,
+    equal_shares_worst as equal_shares_worst,
+    hpc2n_weeks as hpc2n_weeks,
+    lublin as lublin,
+    requests as requests,
+    rescale_load as rescale_load,
+    unknown_times_worst as unknown_times_worst,
 )
-from cosched.dags.adversary import worst_case
+from cosched.dags.adversary import worst_case as worst_case
 from cosched.dags.workloads import (
-    cholesky,
-    fork_join,
-    layered,
-    lu,
-    qr,
-    saga,
-    theorem1,
-    theorem2,
-    theorem4,
-    theorem5,
+    cholesky as cholesky,
+    fork_join as fork_join,
+    layered as layered,
+    lu as lu,
+    qr as qr,
+    saga as saga,
+    theorem1 as theorem1,
+    theorem2 as theorem2,
+    theorem4 as theorem4,
+    theorem5 as theorem5,
 )
 from cosched.described import described
-from cosched.moldable.workloads import moldable
-from cosched.packs.workloads import packs_ii, packs_iii, three_partition
+from cosched.moldable.workloads import moldable as moldable
+from cosched.packs.workloads import (
+    packs_ii as packs_ii,
+    packs_iii as packs_iii,
+    three_partition as three_partition,
+)
 
-WORKLOADS: dict[str, Callable[..., Any]] = {
+WORKLOADS = {
     "lublin": lublin,
     "requests": requests,
     "packs_ii": packs_ii,
@@ -72,21 +71,5 @@ WORKLOADS: dict[str, Callable[..., Any]] = {
     "bags_random": bags_random,
 }
 
-__all__ = [
-    "LOGS",
-    "LUBLIN",
-    "LublinConstants",
-    "SwfReport",
-    "WEEK",
-    "WORKLOADS",
-    "dfrs_jobs",
-    "fetch",
-    "hpc2n_weeks",
-    "read_swf",
-    "rescale_load",
-    "rigid_jobs",
-    "week_of",
-    *WORKLOADS,
-]
 
 described(globals())

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from support import data
-from support import small_bag as small
+from support import data, small_bag as small
 
 bags = cs.bags
 

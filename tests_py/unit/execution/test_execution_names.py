@@ -6,8 +6,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import cosched as cs
 from cosched.cli import main

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from cosched import cluster
-from cosched.cluster import Instance
-from cosched.cluster import files as cluster_files
+from cosched.cluster import Instance, files as cluster_files
 from cosched.cluster.bounds import THRESHOLD
 from cosched.experiments.cluster import counting, table_cells, traces
 from cosched.experiments.study import Task, data_path
