@@ -57,7 +57,7 @@ RETURNED = {
     "Schedule": "What runs where and when, not yet checked: see ``validate()``.",
     "Instance": "Checked, and never changed.",
     "pd.DataFrame": "",
-    "Axes": "Where it was drawn.",
+    "plt.Axes": "Where it was drawn.",
 }
 _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
 _ENTRY = re.compile(r"^(?=\S)", re.M)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import cycle
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,15 +13,12 @@ from cosched.bags.result import Result
 from cosched.core.drawing import MARKERS, axes_or_new, literal
 from cosched.core.frames import require_columns
 from cosched.errors import InvalidInstance
-from cosched.lazy import pd
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from cosched.lazy import pd, plt
 
 
 def energy_front(
-    instance: Instance, results: Iterable[Result] = (), ax: Axes | None = None
-) -> Axes:
+    instance: Instance, results: Iterable[Result] = (), ax: plt.Axes | None = None
+) -> plt.Axes:
     """Least energy against the makespan: the relaxation's front, and plans as points above it.
 
     The shaded side cannot be reached. The dashed line joins the plans of equal profit rate, the
@@ -67,7 +63,7 @@ def energy_front(
     return axes
 
 
-def profit_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
+def profit_against_gamma(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     """Profit rate of each algorithm against gamma, and the bound (what ``gamma_sweep`` returns).
 
     Parameters
@@ -89,7 +85,7 @@ def profit_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return profit_rates(wide.assign(bound=frame.groupby("gamma")["bound"].first()), ax)
 
 
-def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
+def gap_against_gamma(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     """How far below the bound each algorithm stays, against gamma, on a logarithmic scale.
 
     Profit rates of good algorithms lie too close together to tell apart; their distances
@@ -121,7 +117,7 @@ def gap_against_gamma(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
+def profit_rates(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     """A line an algorithm: profit rate against the index.
 
     Parameters
@@ -156,7 +152,7 @@ def profit_rates(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
+def advantage(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     """Ratios of profit rates against q: the mean as a line, the least and greatest as bars.
 
     Parameters
@@ -199,7 +195,7 @@ def advantage(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def _equal_profit(ax: Axes, instance: Instance, rate: float, makespan: np.ndarray) -> None:
+def _equal_profit(ax: plt.Axes, instance: Instance, rate: float, makespan: np.ndarray) -> None:
     """Where (p - c E) / makespan = rate."""
     if instance.energy_cost > 0 and rate > 0:
         energy = (instance.price - rate * makespan) / instance.energy_cost

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cosched.errors import InvalidInstance, printable
 from cosched.lazy import plt
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: Markers of lines, in the order in which they are taken; longer tables begin again.
 MARKERS = "os^vD*PX<>"
 
 
-def axes_or_new(ax: Axes | None, size: tuple[float, float] = (7, 4.5)) -> Axes:
+def axes_or_new(ax: plt.Axes | None, size: tuple[float, float] = (7, 4.5)) -> plt.Axes:
     """`ax`, or the axes of a new figure of `size` inches."""
-    from matplotlib.axes import Axes
-
-    if ax is not None and not isinstance(ax, Axes):
+    if ax is not None and not isinstance(ax, plt.Axes):
         raise InvalidInstance(f"ax: expected axes of matplotlib, got {type(ax).__name__}")
     return ax if ax is not None else plt.subplots(figsize=size, layout="constrained")[1]
 

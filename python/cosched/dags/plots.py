@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +10,7 @@ from cosched.core.drawing import axes_or_new, literal
 from cosched.core.frames import require_columns
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance
-from cosched.lazy import pd
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from cosched.lazy import pd, plt
 
 
 def ratios(
@@ -23,8 +19,8 @@ def ratios(
     *,
     group: str = "application",
     reference: str = "lp",
-    ax: Axes | None = None,
-) -> Axes:
+    ax: plt.Axes | None = None,
+) -> plt.Axes:
     """A dot an instance, grouped by application, with the mean of each group: Figures 3 to 7.
 
     Parameters
@@ -95,8 +91,8 @@ def competitive(
     cpus: str = "cpus",
     gpus: str = "gpus",
     reference: str = "lp",
-    ax: Axes | None = None,
-) -> Axes:
+    ax: plt.Axes | None = None,
+) -> plt.Axes:
     """Mean ratio to LP* with its standard error against sqrt(m / k): Figure 6, right.
 
     Parameters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import cycle
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +13,10 @@ from cosched.errors import InvalidInstance
 from cosched.lazy import pd, plt
 from cosched.moldable.result import Result
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 def pareto(
-    result: Result, ax: Axes | None = None, *, others: Mapping[str, Result] | None = None
-) -> Axes:
+    result: Result, ax: plt.Axes | None = None, *, others: Mapping[str, Result] | None = None
+) -> plt.Axes:
     """The front of makespan and minsum that ``demt-best`` saw, its choice, and the bounds.
 
     Parameters
@@ -148,8 +144,8 @@ def moldable_quality(ratios: pd.DataFrame, kind: str, axes: np.ndarray | None = 
 
 
 def moldable_run_time(
-    frame: pd.DataFrame, ax: Axes | None = None, *, algorithm: str = "demt"
-) -> Axes:
+    frame: pd.DataFrame, ax: plt.Axes | None = None, *, algorithm: str = "demt"
+) -> plt.Axes:
     """Figure 7: seconds of an algorithm against the number of jobs, a line a workload.
 
     Parameters

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from itertools import cycle
-from typing import TYPE_CHECKING
 
 from cosched.core.drawing import MARKERS, literal
 from cosched.core.frames import require_columns
 from cosched.lazy import pd, plt
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: The paper's three measures and what an axis calls them.
 MEASURES = {
@@ -20,7 +16,7 @@ MEASURES = {
 }
 
 
-def pack_quality(frame: pd.DataFrame, title: str = "") -> Figure:
+def pack_quality(frame: pd.DataFrame, title: str = "") -> plt.Figure:
     """Figures 2 (or 5a), 3 and 4: a panel a measure, a line a heuristic, the mean over draws.
 
     Parameters

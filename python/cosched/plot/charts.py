@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,7 @@ from cosched.core.drawing import axes_or_new, literal
 from cosched.core.result import Result
 from cosched.core.schedule import Schedule
 from cosched.errors import InvalidInstance, printable, shorten
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from cosched.lazy import plt
 
 #: Above this number of placements, bars carry no outline and no text.
 _MOST_LABELLED = 120
@@ -27,11 +24,11 @@ _MOST_ARCS = 400
 
 def gantt(
     schedule: Schedule | Result,
-    ax: Axes | None = None,
+    ax: plt.Axes | None = None,
     *,
     labels: Sequence[str] | None = None,
     color_by: Sequence[str] | None = None,
-) -> Axes:
+) -> plt.Axes:
     """Gantt chart: time across, a lane for each unit of each resource type.
 
     Parameters
@@ -110,7 +107,7 @@ def _step(count: int) -> int:
     )  # fmt: skip
 
 
-def save(ax_or_figure: Axes | Figure, path: str | PathLike[str]) -> None:
+def save(ax_or_figure: plt.Axes | plt.Figure, path: str | PathLike[str]) -> None:
     """Write a figure by the suffix of `path`, as a whole or not at all.
 
     The same figure gives the same bytes: no dates, no random identifiers.
@@ -152,7 +149,7 @@ def _lanes(schedule: Schedule) -> tuple[dict[int, int], list[tuple[int, str, int
     return lanes, ticks
 
 
-def _draw_transfers(ax: Axes, schedule: Schedule, lanes: dict[int, int]) -> None:
+def _draw_transfers(ax: plt.Axes, schedule: Schedule, lanes: dict[int, int]) -> None:
     graph: Any = schedule.instance
     seconds_of = getattr(graph, "transfer_times", None)
     if seconds_of is None or graph.data is None or len(schedule) != graph.tasks:
@@ -212,7 +209,7 @@ def _per_task(
     return found
 
 
-def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: Axes) -> list:
+def _colors(schedule: Schedule, color_by: Sequence[str] | None, ax: plt.Axes) -> list:
     from matplotlib import colormaps
     from matplotlib.patches import Patch
 
@@ -241,7 +238,9 @@ def _estimated(schedule: Schedule) -> np.ndarray:
     return origin[schedule.task, np.diff(schedule.unit_begin) - 1] != 0
 
 
-def draw_rectangles(ax: Axes, rectangles: list, colors: list, hatched: list, many: bool) -> None:
+def draw_rectangles(
+    ax: plt.Axes, rectangles: list, colors: list, hatched: list, many: bool
+) -> None:
     from matplotlib.collections import PolyCollection
 
     for with_hatch in (False, True):
@@ -264,7 +263,7 @@ def draw_rectangles(ax: Axes, rectangles: list, colors: list, hatched: list, man
         )
 
 
-def label_rectangles(ax: Axes, rectangles: list, texts: Sequence[str]) -> None:
+def label_rectangles(ax: plt.Axes, rectangles: list, texts: Sequence[str]) -> None:
     """A text in each box that has room for it, cut to fit its width."""
     figure = ax.get_figure(root=True)
     if figure is None:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.core.arrays import ranges
 from cosched.core.drawing import axes_or_new
 from cosched.errors import InvalidInstance
+from cosched.lazy import plt
 from cosched.plot.charts import draw_rectangles, label_rectangles
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Rectangle = tuple[float, float, float, float]
 
 
-def execution(execution: Any, ax: Axes | None = None) -> Axes:
+def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
     """Gantt chart of two rows on one axis of time: planned above, real below.
 
     Parameters

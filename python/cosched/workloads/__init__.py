@@ -6,6 +6,9 @@ Readers of real logs are beside them: ``read_swf``, ``hpc2n_weeks``, ``fetch``.
 that return an instance or a table.
 """
 
+from collections.abc import Callable as _Callable
+from typing import Any as _Any
+
 from cosched.bags.workloads import bags_random as bags_random
 from cosched.cluster.files import (
     LOGS as LOGS,
@@ -48,7 +51,7 @@ from cosched.packs.workloads import (
     three_partition as three_partition,
 )
 
-WORKLOADS = {
+WORKLOADS: dict[str, _Callable[..., _Any]] = {
     "lublin": lublin,
     "requests": requests,
     "packs_ii": packs_ii,

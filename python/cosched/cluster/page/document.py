@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from cosched import io
@@ -23,10 +22,8 @@ from cosched.cluster.page.waits import LONGEST, longest
 from cosched.cluster.page.what_if import what_if as changed_by
 from cosched.core.arrays import integer, time_limit_of
 from cosched.core.text import texts
+from cosched.lazy import plt
 from cosched.version import installed_version
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def audit(
@@ -38,7 +35,7 @@ def audit(
     rightsize: str | PathLike[str] | None = None,
     draws: int | None = None,
     json: str | PathLike[str] | None = None,
-) -> Figure | None:
+) -> plt.Figure | None:
     """Write one self-contained page about a log, for the one who decides.
 
     It begins with a sentence: from when to when, how many jobs, how long they waited, what EASY
@@ -124,7 +121,7 @@ def _used(instance: Instance, link: str) -> str:
     return f"<p class=small>Jobs used {escape(used)}. {link}</p>\n" if used else ""
 
 
-def _page(runs: Runs, figure: Figure | None, link: str) -> str:
+def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
     instance = runs.instance
     title = f"{instance.source or 'jobs'}: audit"
     under = "" if runs.logged else f" under {runs.counts}"

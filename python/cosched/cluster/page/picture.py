@@ -12,10 +12,9 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.page.differences import Spread, mean_waits
 from cosched.cluster.page.runs import PLAIN, TWIN, Runs
 from cosched.core.levels import levels
+from cosched.lazy import plt
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from cosched.cluster.result import Result
 
 #: Stands for the colour of text, which light and dark pages choose.
@@ -29,7 +28,7 @@ _ABOUT = "load, queue and waits by day"
 _LONGEST_LABEL = 40
 
 
-def picture(figure: Figure | None, about: str = _ABOUT) -> str:
+def picture(figure: plt.Figure | None, about: str = _ABOUT) -> str:
     """What :func:`draw` gave, as a part of a page, in its colours."""
     if figure is None:
         return "<p>Neither the log nor EASY has a result.</p>"
@@ -45,7 +44,7 @@ def picture(figure: Figure | None, about: str = _ABOUT) -> str:
     return f'<figure role="img" aria-label="{about}">{svg}</figure>'
 
 
-def draw(runs: Runs) -> Figure | None:
+def draw(runs: Runs) -> plt.Figure | None:
     """Three panels over time; None where neither the log nor EASY has a result."""
     import matplotlib
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from cosched.experiments.bags.tables import (
 )
 from cosched.experiments.study import Functions, Task, data_path, read_studies, with_registered
 from cosched.lazy import pd, plt
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: The paper's two, and ours.
 ALGORITHMS = ("tms", GRID, "ttb", "ttb-exact", "ttb-best")
@@ -136,7 +133,7 @@ def _tables_1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def _figures_1(frame: pd.DataFrame) -> dict[str, Figure]:
+def _figures_1(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     even = frame[(frame.data == "programs") & (frame.draw == 0)]
     tarplee = frame[frame.data == "tarplee"]
     figures = {}
@@ -175,7 +172,7 @@ def _run_3(task: Task) -> dict[str, Any]:
     return _row(_random_bag(task["q"], task["draw"]), task["algorithm"])
 
 
-def _figures_3(frame: pd.DataFrame) -> dict[str, Figure]:
+def _figures_3(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     figure, axes = plt.subplots(1, 2, figsize=(13, 4.5), layout="constrained")
     plot.profit_rates(wide_rates(frame, ["q", "draw"]).groupby("q").mean(), axes[0])
     plot.advantage(advantage(frame), axes[1])

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import cluster
 from cosched.cluster import Instance
 from cosched.errors import InvalidInstance
 from cosched.experiments.study import Task, data_path
-from cosched.lazy import pd
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cosched.lazy import pd, plt
 
 #: Log -> file below COSCHED_DATA.
 LOGS = {
@@ -105,7 +102,7 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return found
 
 
-def figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Mean waits by policy and log."""
     from matplotlib.figure import Figure as New
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cosched.experiments.cluster import table_cells, traces
 from cosched.experiments.study import Task, with_registered
 from cosched.lazy import pd, plt
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 BEST = "GreedyPM */per/opt=min/minvt=600"
 #: Figures 3 and 4: from 2 to 40 times the rescheduling penalty of 300 s; above 12,000 s is its
@@ -141,7 +136,7 @@ def _by_period(frame: pd.DataFrame) -> pd.DataFrame:
 # --- pictures -----------------------------------------------------------------------------
 
 
-def figures3(frame: pd.DataFrame) -> dict[str, Figure]:
+def figures3(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Preemptions and migrations an hour: ours and the paper's."""
     names = list(dict.fromkeys(frame.algorithm))
     theirs = table_cells.paper_table(3)
@@ -163,7 +158,7 @@ def figures3(frame: pd.DataFrame) -> dict[str, Figure]:
     return {"table3": figure}
 
 
-def figures4(frame: pd.DataFrame) -> dict[str, Figure]:
+def figures4(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Underutilisation of each trace, and the means."""
     sets = list(dict.fromkeys(frame.traces))
     names = list(dict.fromkeys(frame.algorithm))
@@ -187,7 +182,7 @@ def figures4(frame: pd.DataFrame) -> dict[str, Figure]:
     return {"table4": figure}
 
 
-def figures_periods(frame: pd.DataFrame) -> dict[str, Figure]:
+def figures_periods(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Figure 3, a panel a set of traces, and Figure 4."""
     means = _by_period(frame)
     sets = list(dict.fromkeys(means.traces))

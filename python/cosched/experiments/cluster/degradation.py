@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from cosched import plot
 from cosched.cluster import TABLE_2, paper_policies
@@ -11,9 +10,6 @@ from cosched.experiments.cluster import traces
 from cosched.experiments.cluster.table_cells import paper_table
 from cosched.experiments.study import Task, with_registered
 from cosched.lazy import pd, plt
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Policies of Table 2 that Figure 1 leaves out: the GreedyP versions.
 NOT_DRAWN = tuple(name for name in TABLE_2 if name.startswith("GreedyP") and "PM" not in name)
@@ -98,7 +94,7 @@ def tables_figure1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 # --- pictures -----------------------------------------------------------------------------
 
 
-def plot_degradation(frame: pd.DataFrame, number: int) -> Figure:
+def plot_degradation(frame: pd.DataFrame, number: int) -> plt.Figure:
     """A panel a set of traces, a line a policy: our traces, our mean, the paper's mean."""
     sets = list(dict.fromkeys(frame.traces))
     names = list(dict.fromkeys(frame.algorithm))
@@ -131,12 +127,12 @@ def plot_degradation(frame: pd.DataFrame, number: int) -> Figure:
     return figure
 
 
-def figures(number: int, frame: pd.DataFrame) -> dict[str, Figure]:
+def figures(number: int, frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """The same as a picture."""
     return {f"table{number}": plot_degradation(frame, number)}
 
 
-def figures1(frame: pd.DataFrame) -> dict[str, Figure]:
+def figures1(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     figure, ax = plt.subplots(figsize=(10, 5), layout="constrained")
     plot.degradation_against_load(frame[~frame.algorithm.isin(NOT_DRAWN)], ax)
     return {"fig1": figure, "table2-scaled": plot_degradation(frame, 2)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from cosched import cluster
 from cosched.cluster import Instance
 from cosched.errors import InvalidInstance
 from cosched.experiments.study import Task, data_path
-from cosched.lazy import pd
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cosched.lazy import pd, plt
 
 #: Log -> file below COSCHED_DATA.
 LOGS = {
@@ -134,7 +131,7 @@ def _spread(row: dict[Any, Any], name: str) -> str:
     return f"{median:.5g} ({row[f'{name}_p05']:.5g} to {row[f'{name}_p95']:.5g})"
 
 
-def figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Mean waits of each choice of parameters with their spread, a panel a log."""
     from matplotlib.figure import Figure as New
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import dags, io, plot
 from cosched.dags import Instance
 from cosched.experiments.study import Task, with_registered
-from cosched.lazy import pd
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from cosched.lazy import pd, plt
 
 #: Algorithms of the paper for two types, and those that its Section 5 takes to three.
 TWO = ("hlp-est", "hlp-ols", "heft", "er-ls", "eft", "greedy", "random", "r1-ls", "r2-ls", "r3-ls")
@@ -95,7 +92,7 @@ def _said(ratio: float) -> str:
     return _NO_THEOREM if math.isnan(ratio) else f"{ratio:.4g}"
 
 
-def figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """For each algorithm its schedule of the worst instance, and the best one beside it."""
     return {
         f"{row.algorithm}-{row.units}".replace(" ", "-").replace(",", "-"): _picture(row)
@@ -103,7 +100,7 @@ def figures(frame: pd.DataFrame) -> dict[str, Figure]:
     }
 
 
-def _picture(row: Any) -> Figure:
+def _picture(row: Any) -> plt.Figure:
     from matplotlib.figure import Figure
 
     data = json.loads(row.instance)

@@ -6,13 +6,9 @@ Every function takes the frame of a study: a row an (application, graph, units, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from cosched.dags import plots
 from cosched.lazy import pd, plt
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Stands for an algorithm in the task that computes LP*.
 BOUND = "LP*"
@@ -108,14 +104,14 @@ def _competitive_table(wide: pd.DataFrame) -> pd.DataFrame:
 # --- figures ------------------------------------------------------------------------------
 
 
-def _picture(wide: pd.DataFrame, pairs: Pairs | Sequence[str], title: str) -> Figure:
+def _picture(wide: pd.DataFrame, pairs: Pairs | Sequence[str], title: str) -> plt.Figure:
     figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
     plots.ratios(wide, pairs, ax=ax)
     ax.set_title(title, fontsize=10)
     return figure
 
 
-def offline_figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def offline_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Figures 3 and 4."""
     wide = _wide(frame)
     return {
@@ -124,7 +120,7 @@ def offline_figures(frame: pd.DataFrame) -> dict[str, Figure]:
     }
 
 
-def three_type_figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def three_type_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Figure 5."""
     wide = _wide(frame)
     pairs = {"QHEFT / QHLP-OLS": _THREE_TYPE_PAIRS["QHEFT / QHLP-OLS"]}
@@ -134,7 +130,7 @@ def three_type_figures(frame: pd.DataFrame) -> dict[str, Figure]:
     }
 
 
-def online_figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def online_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Figures 6 and 7."""
     wide = _wide(frame)
     shown = [name for name in ("potri", "fork-join") if (wide.application == name).any()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from cosched import dags, workloads
 from cosched.dags import Instance
 from cosched.experiments.study import Task, data_path, has_data, with_registered
 from cosched.lazy import pd, plt
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 UNITS = (8, 2)
 #: Mean transfer over mean time of a task.
@@ -183,7 +180,7 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Mean makespan / bound against the ratio of communication to computation, by source."""
     wide = wide_table(frame)
     wide = wide[wide.ccr != MACHINE]

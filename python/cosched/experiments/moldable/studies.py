@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import moldable, plot, workloads
 from cosched.experiments.moldable import sections
@@ -12,9 +12,6 @@ from cosched.experiments.study import Functions, Task, read_studies, with_regist
 from cosched.lazy import pd, plt
 from cosched.moldable import Instance, Result
 from cosched.moldable.workloads import KINDS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: The paper's six, and ours.
 ALGORITHMS = (
@@ -207,7 +204,7 @@ def _remarks(frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def _figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     table = ratios(frame)
     figures = {}
     for kind, number in FIGURES.items():
@@ -241,7 +238,7 @@ def _tables_7(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {"seconds": table.assign(paper=paper).reset_index()}
 
 
-def _figures_7(frame: pd.DataFrame) -> dict[str, Figure]:
+def _figures_7(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
     plot.moldable_run_time(frame, ax)
     return {"fig7": figure}

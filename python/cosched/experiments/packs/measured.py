@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import packs
 from cosched.experiments.study import Task, data_path, with_registered
-from cosched.lazy import pd
+from cosched.lazy import pd, plt
 from cosched.packs import Instance, Result
 from cosched.packs.plots import MEASURES, pack_quality
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Runs of scientific codes, among them VASP as in the paper, below ``COSCHED_DATA``.
 RUNS = "speedup/archer_benchmarks_runs.csv"
@@ -67,6 +64,6 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """The three measures against the pack size, the optimum among the lines."""
     return {"fig2a-4a": pack_quality(frame, "measured codes, 16 nodes")}

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import packs
 from cosched.core.result import Bound, relative_gap
 from cosched.experiments.packs import measured, theorems, variants
 from cosched.experiments.packs.draws import Sizes, instance_of, plan_of
 from cosched.experiments.study import Functions, Task, read_studies, with_registered
-from cosched.lazy import pd
+from cosched.lazy import pd, plt
 from cosched.packs import FAMILY, Instance, Result
 from cosched.packs.plots import MEASURES, pack_quality
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: The paper's seven heuristics, and ours.
 HEURISTICS = (
@@ -132,7 +129,7 @@ def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {"means": means(rows).round(4)}
 
 
-def _figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def _figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     rows = with_gap(frame)
     figures = {}
     for name, workload in (("fig2-4", "packs_ii"), ("fig5", "packs_iii")):

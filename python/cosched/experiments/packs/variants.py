@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cosched import packs
 from cosched.experiments.packs.draws import Sizes, instance_of, plan_of
 from cosched.experiments.study import Task
 from cosched.lazy import pd, plt
 from cosched.packs import Instance, Result
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MANY = 99
 #: 0.1, ..., 0.9 among them.
@@ -87,7 +84,7 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {"variants": beside(frame).round(4)}
 
 
-def figures(frame: pd.DataFrame) -> dict[str, Figure]:
+def figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Gain against time, a point a variant and workload."""
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
     table = beside(frame)

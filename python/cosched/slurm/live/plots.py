@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from cosched.core.arrays import real_array
 from cosched.core.drawing import axes_or_new
 from cosched.core.frames import require_columns
-from cosched.lazy import pd
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from cosched.lazy import pd, plt
 
 _HOUR = 3600.0
 _DRAWN = ("p05", "p25", "p50", "p75", "p95", "slurm")
 
 
-def starts(frame: pd.DataFrame, ax: Axes | None = None) -> Axes:
+def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     """A fan a job: when it starts in 50% and in 90% of the futures, and Slurm's own estimate.
 
     Parameters
