@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence, Sized
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -284,7 +285,7 @@ class Instance(core.Instance):
         }
 
     def __reduce__(self) -> tuple:
-        return _rebuild, (self.times, self.edges, self.units, self._rest())
+        return partial(Instance, **self._rest()), (self.times, self.edges, self.units)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -339,7 +340,7 @@ class Instance(core.Instance):
         if memories is not None:
             rest["memories"] = memories
         rest["executed"] = arguments.fitting(self.executed, units)
-        return _rebuild(self.times, self.edges, units, rest)
+        return Instance(self.times, self.edges, units, **rest)
 
     @classmethod
     def read(
@@ -440,10 +441,6 @@ def without_limits(instance: Any, name: str) -> None:
         raise InvalidInstance(
             f"{name} does not count memory_capacity: expected memheft or hlp-best, or no limit"
         )
-
-
-def _rebuild(times: Any, edges: Any, units: Any, rest: dict[str, Any]) -> Instance:
-    return Instance(times, edges, units, **rest)
 
 
 def _kernels(names: tuple[str, ...]) -> tuple[str, ...] | None:

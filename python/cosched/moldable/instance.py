@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -384,20 +385,23 @@ class Instance(profiles.HasSharing, core.Instance):
             return self
         said = set(self.sharing.notes(self.names))
         kept = [line for line in self.notes if line not in said]
-        _, arguments = self._rebuilt(kept, self.sharing.without_slowdowns())
-        return _rebuild(*arguments)
+        return self._again(kept, self.sharing.without_slowdowns())()
 
-    def _rebuilt(self, notes: Iterable[str], sharing: profiles.Sharing) -> tuple:
-        given = (self.weights, self.release, self.machines, self.names)
-        shared = {**sharing.arguments(), "edges": self.edges}
-        more = (self._origin, self._spread, notes, shared)
-        return _rebuild, (self.times, *given, *more)
+    def _again(self, notes: Iterable[str], sharing: profiles.Sharing) -> partial[Instance]:
+        """Makes it of its times or, of formulas, of what they are made of."""
+        given: dict[str, Any] = {
+            "machines": self.machines,
+            "release": self.release,
+            "names": self.names,
+        }
+        if self.downey is not None:
+            return partial(Instance.from_downey, *self.downey, self.weights, **given)
+        given |= {"edges": self.edges, "origin": self._origin, "spread": self._spread}
+        given |= {"weights": self.weights, "notes": notes, **sharing.arguments()}
+        return partial(Instance, self.times, **given)
 
     def __reduce__(self) -> tuple:
-        given = (self.weights, self.release, self.machines, self.names)
-        if self.downey is not None:
-            return _rebuild_downey, (*self.downey, *given)
-        return self._rebuilt(self.notes, self.sharing)
+        return self._again(self.notes, self.sharing), ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Instance) or (self.downey is None) != (other.downey is None):
@@ -508,24 +512,6 @@ class Instance(profiles.HasSharing, core.Instance):
         else:
             for row in self.times:
                 yield {"processingTimes": row.tolist()}
-
-
-def _rebuild(times, weights, release, machines, names, origin, spread, notes, shared) -> Instance:
-    return Instance(
-        times,
-        weights,
-        release,
-        machines=machines,
-        names=names,
-        origin=origin,
-        spread=spread,
-        notes=notes,
-        **shared,
-    )
-
-
-def _rebuild_downey(t1, A, sigma, weights, release, machines, names) -> Instance:
-    return Instance.from_downey(t1, A, sigma, weights, machines, release=release, names=names)
 
 
 def _per_job(values: Any, name: str) -> np.ndarray:

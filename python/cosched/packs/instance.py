@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -156,15 +157,7 @@ class Instance(profiles.HasSharing, core.Instance):
         return np.array(self.times, dtype=dtype)
 
     def __reduce__(self) -> tuple:
-        return _rebuild, (
-            self.times,
-            self.max_tasks,
-            self.names,
-            self.origin,
-            self._spread,
-            self.notes,
-            self.sharing.arguments(),
-        )
+        return self._again(self.notes, self.sharing), (self.times, self.max_tasks)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -193,7 +186,7 @@ class Instance(profiles.HasSharing, core.Instance):
         >>> Instance([[4.0, 2.5], [3.0, 1.5]], max_tasks=1).with_max_tasks(2)
         <packs.Instance: 2 tasks, p = 2, k = 2>
         """
-        return self._same(self.notes, max_tasks, self.sharing)
+        return self._again(self.notes, self.sharing)(self.times, max_tasks)
 
     def without_slowdowns(self) -> Instance:
         """The same tasks with their resources, as if none slowed another: for comparison.
@@ -206,20 +199,14 @@ class Instance(profiles.HasSharing, core.Instance):
         """
         said = set(self.sharing.notes(self.names))
         kept = [line for line in self.notes if line not in said]
-        return self._same(kept, self.max_tasks, self.sharing.without_slowdowns())
+        again = self._again(kept, self.sharing.without_slowdowns())
+        return again(self.times, self.max_tasks)
 
-    def _same(
-        self, notes: Iterable[str], max_tasks: int | None, sharing: profiles.Sharing
-    ) -> Instance:
-        return _rebuild(
-            self.times,
-            max_tasks,
-            self.names,
-            self.origin,
-            self._spread,
-            notes,
-            sharing.arguments(),
-        )
+    def _again(self, notes: Iterable[str], sharing: profiles.Sharing) -> partial[Instance]:
+        """Makes it of times and a pack size."""
+        given: dict[str, Any] = {"names": self.names, "origin": self.origin}
+        given |= {"spread": self._spread, "notes": notes, **sharing.arguments()}
+        return partial(Instance, **given)
 
     @classmethod
     def read(
@@ -288,9 +275,3 @@ class Instance(profiles.HasSharing, core.Instance):
         io.check_suffix(path, (".csv", ".json"))
         require_names_of_file(self.names, path)
         files.write(path, self.times, self.names, self.max_tasks, shared)
-
-
-def _rebuild(times, max_tasks, names, origin, spread, notes, shared) -> Instance:
-    return Instance(
-        times, max_tasks, names=names, origin=origin, spread=spread, notes=notes, **shared
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from os import PathLike
 from typing import Any
@@ -328,11 +329,9 @@ class Instance(core.Instance):
         return len(self._columns["submit"])
 
     def __reduce__(self) -> tuple:
-        columns = self.given
-        kept = (
-            self.nodes, self.notes, self.source, self.min_runtime, self.machine, self.begins
-        )  # fmt: skip
-        return _rebuild, (columns, *kept)
+        kept = ("notes", "source", "min_runtime", "machine", "begins")
+        again = partial(Instance, **{name: getattr(self, name) for name in kept})
+        return again, (self.given, self.nodes)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -480,23 +479,3 @@ def _rows(rows: Any, jobs: int) -> np.ndarray:
             )
         return np.flatnonzero(mask)
     return integer_array(rows, "rows", 1, -jobs, jobs - 1)
-
-
-def _rebuild(
-    columns: dict[str, np.ndarray],
-    nodes: int,
-    notes: Any,
-    source: str,
-    min_runtime: float,
-    machine: Machine | None,
-    begins: datetime | None,
-) -> Instance:
-    return Instance(
-        columns,
-        nodes,
-        notes=notes,
-        source=source,
-        min_runtime=min_runtime,
-        machine=machine,
-        begins=begins,
-    )
