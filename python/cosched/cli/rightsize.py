@@ -59,7 +59,7 @@ def rightsize(
     instance = read(of, file, given)
     with report.working(f"right sizes of {file.name}"):
         found = cluster.rightsize(instance, chance, by)
-        advice = found.advice
+        advice = found.advice_for(user)
         held = found.backtest()
     if as_json is not None:
         tables = {"advice": advice, "backtest": held}

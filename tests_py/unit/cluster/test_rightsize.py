@@ -11,6 +11,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.cluster.page.summary import used_in_words
 from cosched.cluster.sizing.backtest import months, rolling
+from cosched.cluster.sizing.exports import export, options_of
 from cosched.core.tails import first_allocations, in_order, tail, tails
 
 
@@ -392,3 +393,101 @@ def test_command_line_for_a_user(csv, tmp_path, capsys):
     assert capsys.readouterr().out.startswith("Hello user1: ")
     assert main([*command, "-o", str(tmp_path / "all.txt")]) == 2
     assert "all.txt" in capsys.readouterr().err
+
+
+def test_a_log_that_knows_of_no_timeout_calls_completed_what_its_limits_ended():
+    run = np.where(np.arange(200) % 20 == 0, 3605.0, 600.0)
+    inst = log(submit=20000.0 * np.arange(200), runtime=run, estimate=[3600.0] * 200)
+    found = cs.cluster.rightsize(inst, 0.05)
+    assert np.isnan(found.advice["limit"][0])  # 5% wanted more than an hour, who knows how much
+    assert cs.cluster.rightsize(inst, 0.2).advice["limit"][0] == 900
+    known = log(runtime=run, estimate=[3600.0] * 200, status=["completed"] * 199 + ["timeout"])
+    assert cs.cluster.rightsize(known, 0.05).advice["limit"][0] == 4500
+
+
+def test_a_system_that_lets_jobs_overrun_does_not_kill_them_under_advice_to_ask_for_more():
+    asked = np.full(200, 60.0)
+    run, ended = 60.0 + 600 * (np.arange(200) % 3), ["completed"] * 199 + ["timeout"]
+    inst = log(submit=20000.0 * np.arange(200), estimate=asked, used_memory_gb=[1.0] * 200,
+               runtime=run, status=ended)  # fmt: skip
+    found = cs.cluster.rightsize(inst, 0.05)
+    assert found.advice["limit"][0] == 1800
+    assert found.backtest()["killed_time"].max() == 0
+
+
+def test_the_advice_of_a_group_is_enough_for_each_of_its_jobs():
+    """What half of them use goes with what they ask for: a script has one line for all."""
+    asked = np.where(np.arange(200) % 2, 10.0, 40.0)
+    inst = log(memory_gb=asked, used_memory_gb=asked * 0.3)
+    found = cs.cluster.rightsize(inst, 0.05)
+    assert found.advice["memory_gb"].tolist() == [12.0]
+    few = [f"{'abcdefghij'[k % 10]}" for k in range(200)]
+    inst = log(job_name=few, memory_gb=np.r_[asked[:100], asked[100:] * 2],
+               used_memory_gb=asked * 0.3)  # fmt: skip
+    found = cs.cluster.rightsize(inst, 0.05)
+    each = found.amounts(inst)[1]
+    own = found.advice.set_index("name")["memory_gb"]
+    for name in set(few):
+        mine = np.array([one == name for one in few])
+        assert own[name] == each[mine].max()
+
+
+def test_what_is_below_a_unit_is_not_rounded_beyond_what_was_asked_for():
+    inst = log(memory_gb=[0.5] * 200, used_memory_gb=[0.4] * 200, estimate=[14400.0] * 200,
+               runtime=[14000.0] * 200)  # fmt: skip
+    row = cs.cluster.rightsize(inst, 0.05).advice.iloc[0]
+    assert (row["memory_gb"], row["limit"]) == (0.5, 14400)
+
+
+def test_months_far_apart_cost_no_more():
+    inst = log(submit=1e13 * np.arange(200))
+    assert len(cs.cluster.rightsize(inst, 0.05).backtest()) == 24
+    jobs = log(submit=1e8 * np.arange(200)).jobs
+    names, begins = months(cs.cluster.Instance(jobs, 8, begins=datetime(2026, 1, 20)))
+    assert (names[0], len(names)) == ("2580-08", 25)  # of job 175, after 1.75e10 s
+    assert begins[0] <= 1.75e10 < begins[0] + 31 * 86400
+
+
+@pytest.mark.parametrize(("form", "lines"), [
+    ("snakemake", ['  "größe a"', "    mem_mb: 15360", "    runtime: 2", "set-resources:"]),
+    ("nextflow", ["  withName: 'größe a'", "    memory = '15360 MB'", "    time = '2 min'"]),
+    ("sbatch", ["#SBATCH --time=0:01:30", "#SBATCH --mem=15G", "# größe a:#: user ada"]),
+])  # fmt: skip
+def test_exports_are_of_a_node_and_never_below_the_advice(form, lines):
+    inst = log(nodes=[2] * 200, tasks=[2] * 200, memory_gb=[30.0] * 200, estimate=[90.0] * 200,
+               used_memory_gb=[29.9] * 200, runtime=[80.0] * 200,
+               job_name=["größe\na:1"] * 200)  # fmt: skip
+    text = export(cs.cluster.rightsize(inst, 0.05).advice, form, 0.05)
+    assert not [line for line in lines if line not in text], text
+    few = cs.cluster.rightsize(inst.take(np.arange(9)), 0.05).advice
+    assert "no named step has past enough" in export(few, form, 0.05)
+    if form == "snakemake":
+        import yaml
+
+        assert yaml.safe_load(export(few, form, 0.05)) == {"set-resources": {}}
+
+
+def test_memory_of_the_largest_node_is_what_it_has():
+    row = {"limit": np.nan, "memory_gb": 16000 / 1024, "nodes": 1}
+    assert list(options_of(row)) == ["--mem=16000M"]
+
+
+def test_other_jobs_need_the_columns_of_the_groups():
+    with pytest.raises(cs.InvalidInstance, match="by = 'user': the log has cores"):
+        cs.cluster.rightsize(log()).apply(cs.cluster.Instance(cs.workloads.lublin(9, 8, seed=1), 8))
+    for by, said in ((5, "by = 5"), (["runtime"], "by = 'runtime'"), ("", "by = ''")):
+        with pytest.raises(cs.InvalidInstance, match=said):
+            cs.cluster.rightsize(log(), by=by)
+    assert cs.cluster.rightsize(log(), by="user, name").use.names == ("user", "name")
+
+
+def test_users_of_a_log_that_numbers_them(tmp_path, capsys):
+    path = tmp_path / "log.csv"
+    log(400, user=np.arange(400) % 2).jobs.to_csv(path, index=False)
+    command = ["rightsize", str(path), "--nodes", "8", "--risk", "0.05", "--user", "1"]
+    assert main(command) == 0
+    assert "Hello 1: of your jobs, 200 are in this log." in capsys.readouterr().out
+    assert main([*command, "--export", "sbatch"]) == 0
+    assert capsys.readouterr().out.count("SBATCH --time") == 1
+    assert main([*command[:-1], "7", "--export", "sbatch"]) == 2
+    assert "the log has no job of this user" in capsys.readouterr().err

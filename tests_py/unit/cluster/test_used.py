@@ -59,6 +59,8 @@ def test_steps_that_run_at_one_time_count_together(read):
     after = row("1.1", rss="2G", start="10:20:00", elapsed="00:20:00")
     assert read(row(1), first, beside).column("used_memory_gb").tolist() == [5]
     assert read(row(1), first, after).column("used_memory_gb").tolist() == [3]
+    short = row("1.1", rss="9G", start="10:10:00", elapsed="00:00:00")
+    assert read(row(1), first, short).column("used_memory_gb").tolist() == [12]
     unknown = row("1.1", rss="2G", start="Unknown")
     assert read(row(1), first, unknown).column("used_memory_gb").tolist() == [5]
 
@@ -85,6 +87,18 @@ def test_cells_that_cannot_be_read_are_counted(read):
     assert "used_memory_gb" not in inst.known
     assert "  1: MaxRSS not understood, taken as empty (line 3)" in inst.notes
     assert inst.column("cpu_seconds").tolist() == [3600]
+
+
+def test_a_file_without_jobs_says_so(read):
+    with pytest.raises(cs.InvalidInstance, match="no usable job: the file has none"):
+        read()
+    with pytest.raises(cs.InvalidInstance, match="no usable job"):
+        read(row("1.batch", "01:00:00", "1G"))
+
+
+def test_numbers_without_end_are_none(read):
+    inst = read(row(1), row("1.batch", rss="9" * 400 + "K"), row(2), row("2.batch", rss="1G"))
+    np.testing.assert_equal(inst.column("used_memory_gb"), [np.nan, 1])
 
 
 def test_summaries_of_jobstats(read):

@@ -41,11 +41,23 @@ class Advisor:
         return limit, gigabytes
 
 
+def too_little(advised: np.ndarray, used: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """Which jobs the advice would have ended: those that used more. A job that used more than it
+    had asked for, and was let, is not ended by advice that is no less than that."""
+    return (used > advised) & ~(advised >= asked)
+
+
 def typed(
     advised: Advised, own: np.ndarray, asked: np.ndarray, unit: np.ndarray | float, most: np.ndarray
 ) -> np.ndarray:
-    """Rounded up to a unit, and no more than there is room for; a part of what was asked for is no
-    more than that."""
+    """Rounded up to a unit, and no more than there is room for; where what was asked for is enough,
+    or it is a part of that, no more than that."""
     amount, part = advised.amount[own], advised.of_asked[own]
-    whole = np.ceil(np.where(part, amount * asked, amount) / unit - 1e-9) * unit
-    return np.minimum(np.where(part, np.minimum(whole, asked), whole), most)
+    exact = np.where(part, amount * asked, amount)
+    whole = rounded(exact, unit)
+    return np.minimum(np.where(part | (exact <= asked), np.minimum(whole, asked), whole), most)
+
+
+def rounded(amount: np.ndarray, unit: np.ndarray | float) -> np.ndarray:
+    """Up to a multiple of a unit."""
+    return np.ceil(amount / unit - 1e-9) * unit

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.sizing.advisor import Advisor
+from cosched.cluster.sizing.advisor import Advisor, too_little
 from cosched.cluster.sizing.use import Use
 from cosched.lazy import pd
 
@@ -21,20 +20,14 @@ _NOTHING = {name: np.zeros(0, int) for name in ("month", "row", *_SHARES, *_SUMS
 
 
 def months(instance: Instance) -> tuple[list[str], np.ndarray]:
-    """Names of the months of a log, and when each begins (s)."""
-    last = float(instance.column("submit").max())
+    """Names of the last months in which jobs came, and when each begins (s)."""
+    submit = instance.column("submit")
     if instance.begins is None:
-        begins = np.arange(0.0, last + 1.0, _MONTH)
-        return [f"day {int(begin // 86400)} on" for begin in begins], begins
-    first = instance.begins
-    found = [first.replace(day=1, hour=0, minute=0, second=0, microsecond=0)]
-    while (after := _next(found[-1])) <= first + timedelta(seconds=last):
-        found.append(after)
-    return [f"{one:%Y-%m}" for one in found], np.array([(d - first).total_seconds() for d in found])
-
-
-def _next(month: datetime) -> datetime:
-    return (month + timedelta(days=32)).replace(day=1)
+        begins = np.unique(submit // _MONTH)[-1 - _MOST :] * _MONTH
+        return [f"day {begin // 86400:.0f} on" for begin in begins], begins
+    first = np.datetime64(instance.begins.replace(tzinfo=None), "s")
+    found = np.unique((first + submit.astype("m8[s]")).astype("M8[M]"))[-1 - _MOST :]
+    return [str(month) for month in found], (found - first) / np.timedelta64(1, "s")
 
 
 def rolling(
@@ -44,7 +37,7 @@ def rolling(
     from what had ended when it began."""
     use = advisor.use
     month = np.searchsorted(begins, use.submit, side="right") - 1
-    for number in range(max(1, len(begins) - _MOST), len(begins)):
+    for number in range(1, len(begins)):
         rows = np.flatnonzero(month == number)
         known = use.end < begins[number]
         if len(rows) and known.any():
@@ -81,8 +74,8 @@ def _became(
     """Of each job: what was promised, what ended it, what was saved and lost."""
     use = advisor.use
     time, had = use.time.used[rows], use.memory.used[rows]
-    full = had > memory
-    late = ~full & (time > limit)
+    full = too_little(memory, had, use.memory.asked[rows])
+    late = ~full & too_little(limit, time, use.time.asked[rows])
     cut = ~use.time.ended[rows] & (
         ((time >= use.time.asked[rows]) & (limit > 0))
         | ((had >= use.memory.asked[rows]) & (memory > 0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +14,8 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
 FORMS = ("snakemake", "nextflow", "sbatch")
+_NONE = "no named step has past enough for advice that holds: a larger --risk needs less"
+_WORDS_OF_YAML = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
 #: What workflow systems put around the names of their steps.
 _AROUND = re.compile(r"^(?:snakejob\.|nf-|smk-)|\.sh$|[^A-Za-z0-9]*#.*$")
 
@@ -22,7 +26,17 @@ def limit_as_typed(seconds: float) -> str:
     >>> limit_as_typed(4500.0)
     '1:15:00'
     """
-    return f"{int(seconds // 3600)}:{int(seconds // 60 % 60):02}:{int(seconds % 60):02}"
+    minutes, rest = divmod(math.ceil(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+def megabytes(gigabytes: float) -> int:
+    """Of a node, as Slurm counts them; of a partition's largest node not one more than it has.
+
+    >>> megabytes(1.5)
+    1536
+    """
+    return math.ceil(round(gigabytes * 1024, 6))
 
 
 def export(advice: pd.DataFrame, form: str, risk: float) -> str:
@@ -42,15 +56,11 @@ def export(advice: pd.DataFrame, form: str, risk: float) -> str:
     if "name" not in advice:
         raise InvalidInstance(f"export {form}: the log does not say how jobs are called: JobName")
     said = advice[(advice["limit"] > 0) | (advice["memory_gb"] > 0)]
+    said = said.assign(mb=[megabytes(x) if x > 0 else 0 for x in said["memory_gb"] / said["nodes"]],
+                       minutes=np.ceil(said["limit"] / 60))  # fmt: skip
     about = f"killed at most {100 * risk:g}% of the jobs"
-    if form == "sbatch":
-        return "".join(f"{line}\n" for _, row in said.iterrows() for line in _sbatch(row, about))
-    steps = said.assign(name=[_AROUND.sub("", _AROUND.sub("", n)) for n in said["name"]])
-    largest = steps[steps["name"] != ""].groupby("name")[["limit", "memory_gb", "jobs"]].agg(
-        {"limit": "max", "memory_gb": "max", "jobs": "sum"})  # fmt: skip
-    lines = _snakemake(largest) if form == "snakemake" else _nextflow(largest)
-    mark = "#" if form == "snakemake" else "//"
-    return "\n".join([f"{mark} {about}", *lines]) + "\n"
+    lines = {"snakemake": _snakemake, "nextflow": _nextflow, "sbatch": _sbatch}[form](said, about)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def options_of(row: Any) -> Iterator[str]:
@@ -58,32 +68,53 @@ def options_of(row: Any) -> Iterator[str]:
     if row["limit"] > 0:
         yield f"--time={limit_as_typed(row['limit'])}"
     if row["memory_gb"] > 0:
-        yield f"--mem={np.ceil(row['memory_gb'] / row['nodes']):.0f}G"
+        whole, rest = divmod(megabytes(row["memory_gb"] / row["nodes"]), 1024)
+        yield f"--mem={1024 * whole + rest}M" if rest else f"--mem={whole}G"
 
 
-def _sbatch(row: Any, about: str) -> Iterator[str]:
-    who = ", ".join(f"{key} {row[key]}" for key in ("user", "partition", "cores") if key in row)
-    yield f"# {row['name']}: {who}; {row['jobs']} jobs, {about}"
-    yield from (f"#SBATCH {option}" for option in options_of(row))
+def _sbatch(advice: pd.DataFrame, about: str) -> Iterator[str]:
+    yield f"# {about}" if len(advice) else f"# {_NONE}"
+    for _, row in advice.iterrows():
+        who = ", ".join(f"{key} {row[key]}" for key in ("user", "partition", "cores") if key in row)
+        yield f"# {_on_a_line(row['name'])}: {_on_a_line(who)}; {row['jobs']} jobs"
+        yield from (f"#SBATCH {option}" for option in options_of(row))
 
 
-def _snakemake(steps: pd.DataFrame) -> Iterator[str]:
-    yield "set-resources:"
-    for name, row in steps.iterrows():
-        yield f"  {name}:  # {row['jobs']:.0f} jobs"
-        if row["memory_gb"] > 0:
-            yield f"    mem_mb: {1024 * row['memory_gb']:.0f}"
-        if row["limit"] > 0:
-            yield f"    runtime: {row['limit'] / 60:.0f}"
+def _steps(advice: pd.DataFrame) -> Iterator[tuple[str, Any]]:
+    """What is enough for all jobs of a step of a workflow."""
+    steps = advice.assign(name=[_AROUND.sub("", _AROUND.sub("", n)) for n in advice["name"]])
+    each = {"minutes": "max", "mb": "max", "jobs": "sum"}
+    for name, row in steps[steps["name"] != ""].groupby("name")[[*each]].agg(each).iterrows():
+        yield str(name), row
 
 
-def _nextflow(steps: pd.DataFrame) -> Iterator[str]:
+def _snakemake(advice: pd.DataFrame, about: str) -> Iterator[str]:
+    steps = list(_steps(advice))
+    yield from [f"# {about}", "set-resources:"] if steps else [f"# {_NONE}", "set-resources: {}"]
+    for name, row in steps:
+        plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in _WORDS_OF_YAML
+        key = name if plain else json.dumps(_on_a_line(name), ensure_ascii=False)
+        yield f"  {key}:  # {row['jobs']:.0f} jobs"
+        if row["mb"] > 0:
+            yield f"    mem_mb: {row['mb']:.0f}"
+        if row["minutes"] > 0:
+            yield f"    runtime: {row['minutes']:.0f}"
+
+
+def _nextflow(advice: pd.DataFrame, about: str) -> Iterator[str]:
+    steps = list(_steps(advice))
+    yield f"// {about if steps else _NONE}"
     yield "process {"
-    for name, row in steps.iterrows():
-        yield f"  withName: '{name}' {{  // {row['jobs']:.0f} jobs"
-        if row["memory_gb"] > 0:
-            yield f"    memory = '{row['memory_gb']:.0f} GB'"
-        if row["limit"] > 0:
-            yield f"    time = '{row['limit'] / 60:.0f} min'"
+    for name, row in steps:
+        quoted = _on_a_line(name.replace("\\", "\\\\").replace("'", "\\'"))
+        yield f"  withName: '{quoted}' {{  // {row['jobs']:.0f} jobs"
+        if row["mb"] > 0:
+            yield f"    memory = '{row['mb']:.0f} MB'"
+        if row["minutes"] > 0:
+            yield f"    time = '{row['minutes']:.0f} min'"
         yield "  }"
     yield "}"
+
+
+def _on_a_line(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -37,7 +37,7 @@ _ABOUT_REPLAY = (
 def page(found: RightSize, replayed: pd.DataFrame, user: str | None) -> str:
     """Of all jobs, or with the advice for those of one user."""
     title = f"{found.instance.source or 'jobs'}: right sizes" + (f" for {user}" if user else "")
-    advice = found.advice if user is None else found.advice[found.advice["user"] == user]
+    advice = found.advice_for(user)
     sections = [("What it gives", _gains(replayed)), ("Advice", _advice(found, advice)),
                 ("Would it have held?", _held(found))]  # fmt: skip
     if user is not None:
@@ -76,7 +76,7 @@ def lead_of(found: RightSize, replayed: pd.DataFrame) -> str:
 
 def for_user(found: RightSize, replayed: pd.DataFrame, user: str, most: int) -> list[str]:
     """Sentences for a mail; `most` groups have a line each."""
-    mine = found.advice[found.advice["user"] == user]
+    mine = found.advice_for(user)
     said = [f"Hello {user}: of your jobs, {mine['jobs'].sum():,} are in this log."]
     told = mine[(mine["limit"] > 0) | (mine["memory_gb"] > 0)]
     if not len(told):

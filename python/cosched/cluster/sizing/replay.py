@@ -10,6 +10,7 @@ import numpy as np
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
+from cosched.cluster.sizing.advisor import too_little
 from cosched.lazy import pd
 
 #: Killed jobs come again when they are killed, which the schedule before says: so often it is made
@@ -35,9 +36,10 @@ def asked_by(
     that would have used more when its peak comes: at its end."""
     limit, memory = (np.where(follows, one, np.nan) for one in (limit, memory))
     runtime = instance.column("runtime")
-    known = "used_memory_gb" in instance.known
-    used = instance.column("used_memory_gb") if known else np.full(len(runtime), np.nan)
-    late, full = runtime > limit, used > memory
+    nothing = np.full(len(runtime), np.nan)
+    used, asked = (instance.given.get(name, nothing) for name in ("used_memory_gb", "memory_gb"))
+    late = too_little(limit, runtime, _limits(instance))
+    full = too_little(memory, used, asked)
     return Asked(limit, memory, np.where(late & ~full, limit, runtime), late | full)
 
 

@@ -121,13 +121,27 @@ class RightSize:
 
         The group's columns, ``jobs``, ``nodes``, ``asked_limit, used_limit_p50, used_limit_p95,
         limit`` (s), ``asked_memory_gb, used_memory_p50, used_memory_p95, memory_gb,
-        first_memory_gb`` (GB of the job; nodes and asked: the median), ``risk`` (promised),
+        first_memory_gb`` (GB of the job; nodes and asked: the median; advised: enough for each of
+        the group's jobs, where :meth:`amounts` goes by what each asks for), ``risk`` (promised),
         ``enough`` (there is advice for all that the log says), ``past`` (jobs that it rests on),
         ``like`` (by what these are alike; empty: all), ``unused_core_hours, unused_memory_hours``
         (of what was asked for; GB hours). nan: no advice. ``first_memory_gb`` wastes least where
         killed jobs run again with ``memory_gb``.
         """
         return advice_table(self.advisor, self._found)
+
+    def advice_for(self, user: str | None) -> pd.DataFrame:
+        """The rows of :attr:`advice` of one user; None: all.
+
+        Raises
+        ------
+        InvalidInstance
+            A user of no job, or jobs that are not told apart by user.
+        """
+        if user is None:
+            return self.advice
+        self._users(user)
+        return self.advice[self.advice["user"].astype(str) == user]
 
     def apply(self, inst: Instance, users: Iterable[str] | None = None) -> Instance:
         """Jobs with the advised ``estimate`` and ``memory_gb``; those without advice as they are.

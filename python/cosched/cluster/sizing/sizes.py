@@ -21,6 +21,7 @@ class Advised(NamedTuple):
     of_asked: np.ndarray  # whether it is a part
     level: np.ndarray  # which of the groups says it, 0 its own; -1: none
     past: np.ndarray  # jobs that it rests on
+    own: np.ndarray  # the amount by what the group itself used; nan: it does not say
 
 
 class Sizes:
@@ -90,7 +91,7 @@ class Sizes:
         latest = known & (self._place >= (count - np.ceil(_LATEST / self.risk))[self.own])
         amount, of_asked = np.full(len(count), np.nan), np.zeros(len(count), dtype=bool)
         level, past = np.full((2, len(count)), -1)
-        asks = self._varies_less_by_part(latest)
+        asks, of_own = self._varies_less_by_part(latest), amount
         for (depth, group, by_part), (rows, *columns) in zip(
             self._steps, self._tables, strict=True
         ):
@@ -102,6 +103,8 @@ class Sizes:
             new = (level < 0) & ~np.isnan(found[parent])
             if depth == 0 and by_part:
                 new &= asks
+            elif depth == 0:
+                of_own = found
             amount[new], of_asked[new], level[new] = found[parent[new]], by_part, depth
             past[new] = np.bincount(of_row, minlength=size)[parent[new]]
-        return Advised(amount, of_asked, level, past)
+        return Advised(amount, of_asked, level, past, of_own)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cosched.cluster.sizing.advisor import LIMIT, MEMORY, Advisor, typed
+from cosched.cluster.sizing.advisor import LIMIT, MEMORY, Advisor, rounded
 from cosched.cluster.sizing.sizes import Advised
 from cosched.cluster.sizing.use import Use
 from cosched.core.tails import first_allocations
@@ -19,7 +19,7 @@ _MEASURES = {
 
 
 def advice_table(advisor: Advisor, found: tuple[Advised, Advised]) -> pd.DataFrame:
-    """See :attr:`RightSize.advice`; a group asks for the median of its jobs."""
+    """See :attr:`RightSize.advice`; a group's amounts are enough for each of its jobs."""
     use, own = advisor.use, advisor.use.own
     first = np.unique(own, return_index=True)[1]
     table = pd.DataFrame({name: key[first] for name, key in zip(use.names, use.keys, strict=True)})
@@ -28,13 +28,15 @@ def advice_table(advisor: Advisor, found: tuple[Advised, Advised]) -> pd.DataFra
     units: dict[str, Any] = {"limit": LIMIT, "memory_gb": MEMORY * nodes}
     rooms = {"limit": use.longest[first], "memory_gb": use.largest[first]}
     measures = {"limit": use.time, "memory_gb": use.memory}
-    groups = np.arange(len(first))
-    for (name, measure), advised in zip(measures.items(), found, strict=True):
+    each = advisor.amounts(*found, np.arange(len(own)))
+    for (name, measure), advised, amounts in zip(measures.items(), found, each, strict=True):
         asked, used = _MEASURES[name]
         table[asked] = _medians(own, measure.asked)
         known = pd.Series(measure.used).groupby(own)
         table[f"{used}_p50"], table[f"{used}_p95"] = known.quantile(0.5), known.quantile(0.95)
-        table[name] = typed(advised, groups, table[asked].to_numpy(), units[name], rooms[name])
+        of_own = np.minimum(rounded(advised.own, units[name]), rooms[name])
+        by_own = advised.of_asked & ~np.isnan(of_own)
+        table[name] = np.where(by_own, of_own, pd.Series(amounts).groupby(own).max())
     table["first_memory_gb"] = _first(use, own, table["memory_gb"].to_numpy())
     counts = table[["limit", "memory_gb"]].notna().sum(axis=1)
     table["risk"] = np.where(counts > 0, advisor.risk * counts, np.nan)
@@ -58,7 +60,7 @@ def _medians(own: np.ndarray, values: np.ndarray) -> np.ndarray:
 def _first(use: Use, own: np.ndarray, most: np.ndarray) -> np.ndarray:
     """What to ask for first; as people type it."""
     unit = MEMORY * use.nodes
-    whole = np.ceil(use.memory.used / unit - 1e-9) * unit
+    whole = rounded(use.memory.used, unit)
     rows = ~np.isnan(whole) & ~np.isnan(most[own])
     return first_allocations(
         own[rows], whole[rows], use.memory.ended[rows], use.time.used[rows], most

@@ -10,6 +10,7 @@ import numpy as np
 from cosched.cluster.files.sacct.texts import each as of_texts
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts
+from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
@@ -62,8 +63,9 @@ class Use(NamedTuple):
     @property
     def unused(self) -> tuple[np.ndarray, np.ndarray]:
         """GB hours and core hours that each job asked for and did not use; 0: not known."""
-        memory = (self.memory.asked - self.memory.used) * self.time.used
-        time = (self.time.asked - self.time.used) * self.tasks
+        with np.errstate(over="ignore"):  # the largest numbers that a log may have
+            memory = (self.memory.asked - self.memory.used) * self.time.used
+            time = (self.time.asked - self.time.used) * self.tasks
         return np.nan_to_num(memory) / 3600, np.nan_to_num(time) / 3600
 
 
@@ -73,7 +75,7 @@ def _says(measure: Measure) -> bool:
 
 def use_of(instances: Sequence[Instance], by: Sequence[str] | None) -> Use:
     """Of the jobs of all instances, one after another."""
-    names = columns_of(instances[0], by)
+    names, *_ = [columns_of(one, by) for one in instances]
     parts = [_measures(one) for one in instances]
     joined: dict[str, Any] = {name: _joined([part[name] for part in parts]) for name in parts[0]}
     keys = tuple(np.concatenate([_key(one, name) for one in instances]) for name in names)
@@ -91,11 +93,12 @@ def columns_of(instance: Instance, by: Sequence[str] | None) -> tuple[str, ...]:
     """Those that make jobs alike: by default what the log has of them; checked."""
     if by is None:
         return tuple(name for name in BY if _COLUMNS.get(name, name) in instance.known)
-    names = tuple(by.split(",") if isinstance(by, str) else by)
+    names = [name.strip() for name in texts(by.split(",") if isinstance(by, str) else by, "by")]
+    has = [one for one in (*BY, "group", "qos") if _COLUMNS.get(one, one) in instance.known]
     for name in names:
-        if not isinstance(name, str) or _COLUMNS.get(name, name) not in instance.known:
-            has = [one for one in (*BY, "group", "qos") if _COLUMNS.get(one, one) in instance.known]
-            raise InvalidInstance(f"by = {shorten(name)}: the log has {', '.join(has)}")
+        if name not in has:
+            said = ", ".join(has) or f"none of {', '.join(BY)}"
+            raise InvalidInstance(f"by = {shorten(name)}: the log has {said}")
     return tuple(dict.fromkeys(names))
 
 
@@ -103,8 +106,8 @@ def _key(instance: Instance, name: str) -> np.ndarray:
     if name not in _COLUMNS.values() and name != "name":
         return instance.column(_COLUMNS.get(name, name))
 
-    texts = pd.Series(instance.column("job_name"), dtype=object).astype(str)
-    return of_texts(texts, lambda t: t.str.replace(_SAMPLE, r"\1", regex=True).str.replace(
+    called = pd.Series(instance.column("job_name"), dtype=object).astype(str)
+    return of_texts(called, lambda t: t.str.replace(_SAMPLE, r"\1", regex=True).str.replace(
         _NUMBERS, "#", regex=True))  # fmt: skip
 
 
@@ -132,11 +135,14 @@ def _measures(instance: Instance) -> dict[str, Any]:
     runtime = instance.column("runtime")
     limit = instance.given.get("estimate", np.full(len(instance), np.nan))
     status = instance.column("status").astype(str) if "status" in instance.known else None
-    said = bool((limit != runtime).any())  # else no job has one: its run time stands for it
+    late = (status == "timeout").any() if status is not None else False
+    said = bool((limit != runtime).any() or late)  # else none has one: its run time stands for it
     ended = ~((runtime >= limit) & said)
     if status is not None:
         silent = np.isin(status, ("unknown", ""))
-        ended = np.where(silent, ended, status == "completed")
+        # A log that knows of no timeout calls so what its limits ended, too.
+        sure = late | ended
+        ended = np.where(silent, ended, (status == "completed") & sure)
         # Without a limit the run time stands for it.
         limit = np.where((limit == runtime) & (status != "timeout"), np.nan, limit)
     begin = instance.column("eligible")
@@ -146,7 +152,7 @@ def _measures(instance: Instance) -> dict[str, Any]:
     nodes = np.ones(len(instance))
     if "nodes" in instance.known:
         nodes = np.fmax(instance.column("nodes").astype(float), 1.0)
-    asked = limit if said else np.full(len(limit), np.nan)
+    asked = np.where((limit > 0) & said, limit, np.nan)
     return {
         "time": Measure(np.maximum(runtime, 1.0), ended, asked),
         "memory": _memory(instance, ended, status),

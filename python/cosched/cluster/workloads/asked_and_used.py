@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cosched.core.arrays import integer, nonnegative, positive, seed_of
+from cosched.errors import InvalidInstance
 from cosched.lazy import pd
 
 _MONTH = 30 * 86400.0
@@ -63,6 +64,8 @@ def requests(
     count, width = integer(n, "n", 1, 10_000_000), integer(nodes, "nodes", 1, 1_000_000)
     each, room = integer(cores, "cores", 1, 10_000), positive(memory_gb, "memory_gb")
     busy, moves = positive(load, "load"), nonnegative(drift, "drift")
+    if moves > 10:
+        raise InvalidInstance(f"drift = {moves:g}: expected at most 10")
     random = np.random.default_rng(seed_of(seed))
     codes = _codes(random, max(3, count // 400), width, each, room)
     code = np.searchsorted(np.cumsum(codes["share"]), random.random(count), side="right")

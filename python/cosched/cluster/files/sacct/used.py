@@ -28,6 +28,8 @@ def used(
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """``used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency`` of each job, where a column
     says it; nan where its cell does not. A zero says that nobody looked."""
+    if not len(rows):
+        return {}
     job = _job_of(rows, steps)
     steps, job = steps[job >= 0], job[job >= 0]
     found = {}
@@ -50,7 +52,7 @@ def _known(values: np.ndarray) -> np.ndarray:
 
 def _job_of(rows: pd.DataFrame, steps: pd.DataFrame) -> np.ndarray:
     """The row of each step's job, else -1: of the runs of a requeued job that above the step."""
-    if not (len(rows) and len(steps)):
+    if not len(steps):
         return np.full(len(steps), -1)
     names, ids = steps["JobID"].str.partition(".")[0].to_numpy(), rows["JobID"].to_numpy()
     above = np.maximum(np.searchsorted(rows["line"], steps["line"]) - 1, 0)
@@ -82,7 +84,8 @@ def _memory(
         length = durations(some["Elapsed"])
         known = (start.notna() & length.notna()).to_numpy()
         begin[several] = np.where(known, start, -np.inf)
-        end[several] = np.where(known, start + length, np.inf)
+        # Of a step that was over within its second the peak counts, too.
+        end[several] = np.where(known, start + np.fmax(length, 0.5), np.inf)
     return _known(_at_once(job, begin, end, peak, len(nodes)))
 
 
@@ -114,7 +117,8 @@ def _size(begin: str, texts: pd.Series) -> np.ndarray:
 
 
 def _number(texts: pd.Series) -> np.ndarray:
-    return pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
+    found = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)
+    return np.where(found < np.inf, found, np.nan)
 
 
 def _of_summary(text: str) -> float:
