@@ -15,7 +15,7 @@ from cosched.cli.arguments import Arguments
 from cosched.cli.commands import in_groups
 from cosched.cli.user_code import look_here_first
 from cosched.errors import StudyError
-from cosched.experiments import StudyResult, outputs, papers
+from cosched.experiments import StudyResult, papers
 from cosched.experiments.study import missing_line
 
 EXAMPLES = {
@@ -79,15 +79,12 @@ def show_ledger(
         list[str] | None, typer.Argument(metavar="[STUDY]...", help="Default: all.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list of rows.")] = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Run the studies at reduced size; what they answer.")
-    ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write it: .md, .json or .csv.")
     ] = None,
 ) -> None:
     suffix = None if output is None else io.check_suffix(output, (".md", ".json", ".csv"))
-    rows = papers.ledger_rows(tuple(studies or ()), quick=quick)
+    rows = papers.ledger_rows(tuple(studies or ()))
     plain = [row.plain() for row in rows]
     if output is not None:
         if suffix == ".json":
@@ -111,7 +108,6 @@ def _run_one(name: str, out: Path | None, given: dict) -> bool:
 def _run_all(out: Path, given: dict) -> bool:
     """Every study; one whose data is missing does not keep the others from running."""
     left_out = []
-    done = []
     good = True
     for name, study in experiments.STUDIES.items():
         missing = study.missing(given["quick"])
@@ -120,9 +116,7 @@ def _run_all(out: Path, given: dict) -> bool:
             continue
         result = experiments.run(name, out=out / name, **given)
         _say(result)
-        done.append((study, result))
         good = good and not len(result.errors)
-    report.say(f"all: {outputs.write_index(done, out)}")
     if left_out:
         raise StudyError("; ".join(left_out))
     return good

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -83,19 +82,6 @@ def write_outputs(
     return StudyResult(study.name, folder, frame, tables)
 
 
-def write_index(results: Sequence[tuple[Study, StudyResult]], folder: Path) -> Path:
-    """``index.html``: a link to each report of a folder."""
-    rows = []
-    for study, result in results:
-        address = Path(os.path.relpath(result.out / "report.html", folder)).as_posix()
-        errors = f", {len(result.errors)} errors" if len(result.errors) else ""
-        rows.append((address, study.name, study.title, f"{len(result.frame):,} rows{errors}"))
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "index.html"
-    io.write_text(index(rows), path)
-    return path
-
-
 def _write_tables(tables: dict[str, pd.DataFrame], folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for name, table in tables.items():
@@ -151,16 +137,6 @@ def page(
     else:
         body.append(f"<p>{len(frame)} rows: see <code>results.parquet</code>.</p>")
     return _filled(study.name, body)
-
-
-def index(rows: list[tuple[str, str, str, str]]) -> str:
-    """A page of links to reports: (address, name, title, what is said of it) each."""
-    lines = [
-        f'<tr><td><a href="{escape(address)}">{escape(name)}</a></td><td>{escape(title)}</td>'
-        f"<td>{escape(said)}</td></tr>"
-        for address, name, title, said in rows
-    ]
-    return _filled("Studies", ["<h1>Studies</h1>\n<table>", *lines, "</table>"])
 
 
 def _filled(title: str, body: list[str]) -> str:

@@ -1,53 +1,22 @@
-"""The ledger of the five papers: claims of the families, on kept results or reduced runs."""
+"""The ledger of the five papers: claims of the families, on kept results."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
-from typing import Any
 
 from cosched.experiments import kept, tolerances as t
 from cosched.experiments.catalogue import claims, find
-from cosched.experiments.ledger import PAPERS, Frames, NotKept, Row, evaluate
-from cosched.experiments.study import Study, Task, missing_line
+from cosched.experiments.ledger import PAPERS, Row, evaluate
 from cosched.experiments.tolerances import VERDICTS
 from cosched.lazy import pd
 
-#: This package's own algorithms, which take most of the time and of which no paper claims a thing.
-_OWN = frozenset({"local-search", "hlp-best", "demt-best", "ttb-exact", "ttb-best"})
 
-
-def ledger_rows(studies: tuple[str, ...] = (), *, quick: bool = False) -> list[Row]:
-    """The verdict of every claim that these studies answer."""
+def ledger_rows(studies: tuple[str, ...] = ()) -> list[Row]:
+    """The verdict of every claim that these studies answer, of their kept runs at full size."""
     for name in studies:
         find(name)
-    chosen = [claim for claim in claims() if not studies or claim.study in studies]
-    if not quick:
-        return evaluate(chosen, kept.read)
-    return evaluate(chosen, reduced(), partial=True)
-
-
-def reduced() -> Frames:
-    """Results of studies at reduced size, each run once, in this process."""
-
-    @cache
-    def frame(name: str) -> pd.DataFrame:
-        study = find(name)
-        missing = study.missing(quick=True)
-        if missing:
-            raise NotKept(missing_line(name, missing))
-        tasks = [task for task in study.plan(True) if task.get("algorithm") not in _OWN]
-        return pd.DataFrame([_row(study, task) for task in tasks])
-
-    return frame
-
-
-def _row(study: Study, task: Task) -> dict[str, Any]:
-    begin = time.perf_counter()
-    row = study.run(dict(task))
-    return {**task, "status": "ok", "seconds": time.perf_counter() - begin, **row}
+    return evaluate((c for c in claims() if not studies or c.study in studies), kept.read)
 
 
 def as_frame(rows: list[Row]) -> pd.DataFrame:

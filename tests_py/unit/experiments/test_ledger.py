@@ -16,7 +16,6 @@ from cosched.errors import StudyError
 from cosched.experiments import kept, ledger, measures, papers, tolerances
 from cosched.experiments.catalogue import STUDIES, claims, read_claims
 from cosched.experiments.ledger import Claim, NotKept, Reading
-from cosched.experiments.study import has_data
 from cosched.experiments.tolerances import (
     AGREES,
     DIFFERS,
@@ -350,25 +349,6 @@ def test_the_command(capsys, tmp_path):
     shown = capsys.readouterr().out
     assert (tmp_path / "ledger.md").read_text() == shown.removesuffix("\n")
     assert "| amaris2017 |" in shown
-
-
-def test_reduced_runs_answer_claims(capsys):
-    names = ["dags-theorems", "moldable-sections"]
-    assert main(["study", "ledger", *names, "--quick", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert {row["study"] for row in found} == set(names)
-    assert not [row for row in found if row["verdict"] == NOT and "at full size" in row["reason"]]
-
-
-@pytest.mark.thorough
-def test_reduced_runs_answer_claims_of_every_paper(capsys):
-    """All studies at reduced size in this process: half of the claims."""
-    assert main(["study", "ledger", "--quick", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    real = {"li2016"} if not has_data("etc_apc") else set()
-    assert {row["paper"] for row in found} >= set(ledger.PAPERS) - real
-    assert len(found) > len(claims()) / 2
-    assert not [row for row in found if row["verdict"] == NOT and "at full size" in row["reason"]]
 
 
 @pytest.mark.parametrize(
