@@ -35,9 +35,9 @@ from cosched.profiles.files import (
     times_of_json as times_of_json,
     write as write,
 )
-from cosched.profiles.monotony import monotone as monotone
 from cosched.profiles.properties import (
     facts as facts,
+    monotone as monotone,
     property_notes as property_notes,
     spread_of as spread_of,
 )

@@ -7,6 +7,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -15,7 +17,6 @@ from cosched.errors import SolverError
 from cosched.slurm_lab import conf, slurmdbd
 from cosched.slurm_lab.daemons import RealSlurm
 from cosched.slurm_lab.log import RunLog
-from cosched.slurm_lab.samples import COLUMNS, Sample, sample
 from cosched.slurm_lab.trace import options_of
 
 #: A run that is not over after so many times what its jobs need is given up.
@@ -254,3 +255,57 @@ def _require_work(runs: Sequence[Any], jobs: Sequence[Mapping[str, Any]]) -> Non
             took = (one.get("end") or 0) - (one.get("start") or 0)
             if one.get("state") == "FAILED" and took < job["runtime"]:
                 raise SolverError(f"job {number} failed after {took} s: {one['reason']}")
+
+
+#: What a recording says of the columns.
+COLUMNS = {
+    "squeue_columns": "job|state|priority|reason|start (estimate or true)",
+    "sprio_columns": "job|priority|age|fairshare|jobsize|partition|qos|nice|site|tres",
+    "sshare_columns": "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|"
+    "FairShare|LevelFS|GrpTRESMins|TRESRunMins",
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows as printed, with Slurm's own numbers of jobs."""
+
+    time: float  # Unix, of the Slurm's clock
+    squeue: list[list[str]]
+    sprio: list[list[str]]
+    sshare: list[list[str]]
+
+    def since(self, epoch: int, places: Mapping[int, int]) -> dict[str, Any]:
+        """As a recording has it: s from its second 0, jobs by their place."""
+        return {
+            "t": round(self.time - epoch, 1),
+            "squeue": [
+                [places[int(job)], state, int(priority), reason, _second(start, epoch)]
+                for job, state, priority, reason, start in self.squeue if int(job) in places
+            ],
+            "sprio": [
+                [places[int(job)], *map(int, numbers), tres]
+                for job, *numbers, tres in self.sprio if int(job) in places
+            ],
+            "sshare": self.sshare,
+        }  # fmt: skip
+
+
+def sample(slurm: RealSlurm) -> Sample:
+    """One after another, so that they are some moments apart."""
+    now = slurm.now()
+    queue = slurm.run("squeue", "-h", "-t", "PD,R", "-o", "%F|%t|%Q|%r|%S", check=False)
+    priorities = slurm.run("sprio", "-h", "-o", "%i|%Y|%A|%F|%J|%P|%Q|%N|%S|%T", check=False)
+    shares = slurm.run("sshare", "-a", "-l", "-P", "-n", check=False)
+    rows = [[cell.strip() for cell in line.split("|")] for line in shares.splitlines()]
+    return Sample(now, _cells(queue), _cells(priorities), rows)
+
+
+def _cells(text: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split("|")] for line in text.splitlines()]
+
+
+def _second(stamp: str, epoch: int) -> int | None:
+    if not stamp[:1].isdigit():
+        return None
+    return int(datetime.fromisoformat(stamp).replace(tzinfo=timezone.utc).timestamp()) - epoch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -15,7 +16,7 @@ from cosched.lazy import pd
 from cosched.slurm.live.futures import Futures
 from cosched.slurm.live.model import Ended, Job, all_made
 from cosched.slurm.live.new_jobs import given_run_times, requested
-from cosched.slurm.live.reasons import reason_of
+from cosched.slurm.live.requests import HELD
 from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import Snapshot
 
@@ -252,3 +253,39 @@ def _ends(request: Job, starts: np.ndarray, seed: int) -> dict[str, float]:
 def finite(value: float) -> float | None:
     """None where it is none, as JSON has it."""
     return float(value) if math.isfinite(value) else None
+
+
+def reason_of(simulation: Simulation, row: int) -> str:
+    """Of a pending job."""
+    job = simulation.jobs[row]
+    if job.reason in HELD:
+        return HELD[job.reason]
+    begin = job.eligible
+    if begin and begin > simulation.snapshot.taken:
+        return f"its begin time is in {begin - simulation.snapshot.taken:.0f} s"
+    waits = simulation.core_jobs[row].get("after")
+    if waits:
+        others = [str(simulation.jobs[k].id) for _, rows in waits for k in rows]
+        return f"waits for job{'s' * (len(others) > 1)} {', '.join(others)} (dependency)"
+    return _over_limit(simulation, row) or _resources(simulation, job)
+
+
+def _over_limit(simulation: Simulation, row: int) -> str:
+    """The first limit that it would break now, and whose jobs must end."""
+    if row not in simulation.held_up:
+        return ""
+    name, limit, used, rows = simulation.held_up[row]
+    ids = ", ".join(str(simulation.jobs[k].id) for k in rows[:5])
+    many = "job" if len(rows) == 1 else "one of the jobs"
+    must = f": {many} {ids} must end" if rows and used > 0 else ""
+    return f"limit {name} ({used:g} of {limit:g} used){must}"
+
+
+def _resources(simulation: Simulation, job: Job) -> str:
+    idle, ranked = simulation.now_free
+    ahead = len(ranked) - bisect_right(ranked, job.priority or 0.0)
+    wants = int(job.nodes or 1)
+    need = f"{wants} node{'s' * (wants > 1)}"
+    if job.gres or job.gpus:
+        need += f" with {job['gres'] or job['gpus']}"
+    return f"waits for {need} ({idle} idle), {ahead} job{'s' * (ahead != 1)} before it"

@@ -14,8 +14,7 @@ from cosched.cluster.files.facts import USED, described, drop_names, dropped
 from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.sacct import holds
 from cosched.cluster.files.sacct.causes import cause_of
-from cosched.cluster.files.sacct.lines import ASKED, of_lines
-from cosched.cluster.files.sacct.rows import read_rows
+from cosched.cluster.files.sacct.rows import ASKED, of_lines, read_rows
 from cosched.cluster.files.sacct.texts import each
 from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
 from cosched.cluster.files.sacct.unread import not_understood
