@@ -1,18 +1,22 @@
 """Right sizes on generated logs whose truth is known: kill rates beside the promise, and time.
 
 ``python tests_py/bench/bench_rightsize.py [LOGS] [JOBS]``: by default 100 logs of 20,000 jobs; then
-a log of a million. Advice of each month from what had ended before it.
+a log of a million. Advice of each month from what had ended before it. Beside them, where
+COSCHED_DATA has it, an archive log that has fields 7 and 10: how alike they are, and its backtest.
 """
 
 import sys
 import time
 
 import numpy as np
+import pandas as pd
+from archives import DATA
 
 import cosched as cs
 from cosched.cluster.sizing.backtest import months, rolling
 
 RISK = 0.01
+ARCHIVE = DATA / "pwa" / "HPC2N-2002-2.1-cln.swf.gz"
 
 
 def kill_rate(seed, jobs, nodes=10):
@@ -25,6 +29,27 @@ def kill_rate(seed, jobs, nodes=10):
         killed += ((need[rows] > limit) | (peak[rows] > memory)).sum()
         told += ((limit > 0) | (memory > 0)).sum()
     return killed / told, told / jobs
+
+
+def beside(name, inst):
+    """How much of what they ask for jobs use, how alike those of a group are, its backtest."""
+    parts = []
+    found = cs.cluster.rightsize(inst, RISK)
+    for measure, what in ((found.use.time, "time"), (found.use.memory, "memory")):
+        rows = measure.known & (measure.asked > 0)
+        part = (measure.used / measure.asked)[rows]
+        logs = pd.Series(np.log(measure.used[rows])).groupby(found.use.own[rows])
+        spread = np.average(logs.std().fillna(0), weights=logs.size())
+        quartiles = ", ".join(f"{100 * q:.0f}%" for q in np.quantile(part, [0.25, 0.5, 0.75]))
+        cut = 1 - measure.ended[rows].mean()
+        parts.append(f"{what}: uses {quartiles} (quartiles), sd of logarithms in a group "
+                     f"{spread:.2f}, cut {cut:.1%}")  # fmt: skip
+    print(f"{name}: {len(inst):,} jobs, {len(found.advice):,} groups; {'; '.join(parts)}")
+    for risk in (RISK, 0.05):
+        held = cs.cluster.rightsize(inst, risk).backtest()
+        shares = {key: np.average(held[key], weights=held["jobs"]) for key in held.columns[2:6]}
+        print(f"  of {risk:.0%}: " + ", ".join(f"{k} {v:.2%}" for k, v in shares.items())
+              + f"; advice for {held['jobs'].sum():,} jobs of {len(held)} months")  # fmt: skip
 
 
 def main(logs=100, jobs=20_000):
@@ -41,6 +66,11 @@ def main(logs=100, jobs=20_000):
     print(f"{len(table):,} jobs: {groups:,} groups and a backtest of {held} months in "
           f"{time.perf_counter() - begin:.1f} s ({time.process_time() - worked:.1f} s of a "
           "processor)")  # fmt: skip
+    beside("generated", cs.cluster.Instance(cs.workloads.requests(200_000, 50, seed=1), 800))
+    if ARCHIVE.exists():
+        beside(ARCHIVE.name, cs.cluster.from_swf(ARCHIVE, convention="rigid"))
+    else:
+        print(f"skipped: COSCHED_DATA lacks {ARCHIVE.name}")
 
 
 if __name__ == "__main__":

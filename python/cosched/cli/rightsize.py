@@ -16,6 +16,7 @@ from cosched.cluster.sizing.exports import FORMS, export, limit_as_typed
 from cosched.cluster.sizing.page import above_the_promise
 from cosched.core import Presentation
 from cosched.errors import InvalidInstance, shorten
+from cosched.execution.needs import toml_of
 from cosched.lazy import pd
 from cosched.registry import presentation
 
@@ -34,7 +35,8 @@ def rightsize(
         typer.Option(help="What makes jobs alike: user,name,account,partition,cores,group,qos."),
     ] = None,
     form: Annotated[
-        str | None, typer.Option("--export", help=f"The advice for {', '.join(FORMS)}.")
+        str | None,
+        typer.Option("--export", help=f"The advice for {', '.join(FORMS)}; codes, of runs.csv."),
     ] = None,
     as_json: Annotated[
         Path | None, typer.Option("--json", help="Advice and backtest as data: .json.")
@@ -53,9 +55,12 @@ def rightsize(
     pages = (".html", *([".txt"] if user is not None else []))
     check_files((as_json, (".json",)), (output if form is None else None, pages))
     limit = time_limit_of_text(time_limit)
-    if form is not None and form not in FORMS:
-        raise InvalidInstance(f"--export {shorten(form)}: expected {', '.join(FORMS)}")
+    if form is not None and form not in (*FORMS, "codes"):
+        raise InvalidInstance(f"--export {shorten(form)}: expected {', '.join(FORMS)}, codes")
     chance = io.parse_number(risk, "--risk")
+    if form == "codes":
+        _hand_out(toml_of(file, chance), output)
+        return
     instance = read(of, file, given)
     with report.working(f"right sizes of {file.name}"):
         found = cluster.rightsize(instance, chance, by)
@@ -66,11 +71,7 @@ def rightsize(
         rows = {name: io.plain(table.to_dict("records")) for name, table in tables.items()}
         io.write_json({"risk": found.risk, "by": list(found.use.names), **rows}, as_json)
     if form is not None:
-        text = export(advice, form, found.risk)
-        if output is None:
-            typer.echo(text, nl=False)
-        else:
-            io.write_text(text, output)
+        _hand_out(export(advice, form, found.risk), output)
         return
     if user is not None and output is None:
         with report.working("schedules"):
@@ -84,6 +85,13 @@ def rightsize(
         with report.working("schedules"):
             found.write(output, user, limit)
         report.say(f"wrote {output}")
+
+
+def _hand_out(text: str, output: Path | None) -> None:
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        io.write_text(text, output)
 
 
 def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame) -> None:

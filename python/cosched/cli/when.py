@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from cosched import cluster, io, plot
 from cosched.cli import report
 from cosched.cli.on_demand import adds
 from cosched.cli.values import check_files
-from cosched.core.tails import tail
+from cosched.core.tails import enough, least_past
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
+from cosched.execution.needs import MARGIN
 from cosched.execution.outdated import current
 from cosched.lazy import pd, plt
 from cosched.slurm.conf.lines import seconds_of_limit
@@ -28,7 +28,6 @@ from cosched.slurm.live.past import by
 from cosched.slurm.live.starts import finite
 
 _RISK = 0.05  # that a run of such a code is longer than its limit
-_SAFE = 1.1  # of the longest usual run: a limit where runs are too few to say that
 _PAST = "14days"  # that the Slurm here is asked for
 
 
@@ -247,14 +246,12 @@ def _requests(
 
 def _auto(runs: list[float]) -> float:
     """What the next such run exceeds with a chance of 5% at most, in whole minutes; of too few runs
-    as long as 95% of them, and a tenth more."""
-    sure = tail(np.array(runs), _RISK)
-    if not math.isnan(sure):
-        return math.ceil(sure / 60) * 60.0
-    report.complain(f"--time auto: {len(runs)} runs are too few to promise that 95% end in time")
-    ranked = sorted(runs)
-    long = ranked[min(len(ranked) - 1, math.ceil(0.95 * len(ranked)) - 1)]
-    return math.ceil(_SAFE * long / 60) * 60.0
+    as long as the longest, and a tenth more."""
+    if len(runs) < least_past(_RISK):
+        report.complain(
+            f"--time auto: {len(runs)} runs are too few to promise that 95% end in time"
+        )
+    return math.ceil(enough(runs, _RISK, MARGIN) / 60) * 60.0
 
 
 def _measured(runs: Path | None, task: str | None) -> dict[int, list[float]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 #: What sums of logarithms may lose to rounding.
@@ -60,6 +63,25 @@ def tail(values: np.ndarray, risk: float) -> float:
     values = np.sort(np.asarray(values, dtype=float))
     alike = np.zeros(len(values), dtype=np.int64)
     return float(tails(alike, values, alike == 0, 1, risk)[0])
+
+
+def least_past(risk: float) -> int:
+    """So many values :func:`tail` needs.
+
+    >>> least_past(0.05), least_past(0.01)
+    (19, 99)
+    """
+    return math.ceil(1.0 / risk - 1e-9) - 1
+
+
+def enough(values: Sequence[float], risk: float, margin: float) -> float:
+    """:func:`tail`; of too few values the largest, times `margin`.
+
+    >>> enough([60.0, 50.0], 0.05, 1.1), enough([60.0] * 19, 0.05, 1.1)
+    (66.0, 60.0)
+    """
+    sure = tail(np.asarray(values), risk)
+    return margin * max(values) if math.isnan(sure) else sure
 
 
 def first_allocations(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -12,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from cosched import profiles
-from cosched.core.tails import tail
 from cosched.core.text import listed, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code, memory_at
 from cosched.execution.codes import Codes
+from cosched.execution.needs import peaks_of
 from cosched.execution.output_names import output_names
 from cosched.execution.runs import Run, seconds_of
 
@@ -160,15 +159,7 @@ def shared_of(
     """Arguments of instances: what tasks need of what the machine has."""
     if codes is None:
         return {}, ()
-    peaks: dict[str, dict[int, float]] = {}
-    measured: dict[tuple[str, int], list[float]] = {}
-    for run in every:
-        if not math.isnan(run.memory):
-            measured.setdefault((run.task, run.processors), []).append(run.memory)
-    for (task, count), values in measured.items():
-        sure = tail(np.array(values), _RISK)  # nan: too few to promise anything
-        most = margin * max(values) if math.isnan(sure) else sure
-        peaks.setdefault(task, {})[count] = most
+    peaks = peaks_of(every, _RISK, margin)
     counts = range(1, tables.times.shape[1] + 1)
     needs: dict[str, np.ndarray] = {}
     unknown = []

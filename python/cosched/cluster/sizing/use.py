@@ -17,7 +17,8 @@ from cosched.lazy import pd
 #: What makes jobs alike, the last the least: larger groups are without the last ones.
 BY = ("user", "name", "account", "partition", "cores")
 _COLUMNS = {"name": "job_name", "cores": "tasks"}
-_NUMBERS = r"[0-9]+"
+#: A name that is a number, as SWF has them, is that.
+_NUMBERS = r"(?<!^)[0-9]+|^[0-9]+(?=[^0-9])"
 #: Of a name that Nextflow makes, what tells its tasks apart: ``nf-ALIGN_(sample7)``.
 _SAMPLE = r"^(nf-.*?)_?\(.*\)$"
 
