@@ -315,3 +315,9 @@ def test_the_archive_log_that_has_fields_7_and_10():
     killed = np.average(table["killed_time"] + table["killed_memory"], weights=table["jobs"])
     assert 0.05 / 3 <= killed <= np.average(table["promised"], weights=table["jobs"])
     assert np.average(table["unknown"], weights=table["jobs"]) < 0.06
+
+
+def test_a_program_that_is_a_number_keeps_it():
+    names = ["12", "7", "7", "a12", "a7", "nf-ALIGN_(s7)", "nf-ALIGN_(s8)", "12b"]
+    found = cs.cluster.rightsize(log(8, job_name=names), 0.3, by="name").advice
+    assert sorted(found["name"]) == ["#b", "12", "7", "a#", "nf-ALIGN"]

@@ -53,7 +53,7 @@ def typed(
     """Rounded up to a unit, and no more than there is room for; where what was asked for is enough,
     or it is a part of that, no more than that."""
     amount, part = advised.amount[own], advised.of_asked[own]
-    exact = np.where(part, amount * asked, amount)
+    exact = amount * np.where(part, asked, 1.0)
     whole = rounded(exact, unit)
     return np.minimum(np.where(part | (exact <= asked), np.minimum(whole, asked), whole), most)
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     RightSize = Any
 
 _MOST_ROWS = 20
+#: Heads of columns -> those of the advice.
+_TIMES = {"time asked": "asked_limit", "95% ran at most": "used_limit_p95", "limit": "limit"}
+_MEMORY = {"memory asked": "asked_memory_gb", "95% used at most": "used_memory_p95",
+           "memory": "memory_gb", "first": "first_memory_gb"}  # fmt: skip
 _PROMISE = (
     "Promised: a job like those of the past is killed with at most this chance, for its time or "
     "its memory, whatever their distribution is. Jobs that were ended before their time wanted "
@@ -99,8 +103,8 @@ def _line(row: Any) -> str:
     asked = [span(row["asked_limit"])] if row["asked_limit"] > 0 else []
     used = [span(row["used_limit_p95"])]
     if row["memory_gb"] > 0:
-        asked.append(f"{row['asked_memory_gb']:.0f} GB")
-        used.append(f"{row['used_memory_p95']:.1f} GB")
+        asked.append(_gb(row["asked_memory_gb"]))
+        used.append(_gb(row["used_memory_p95"]))
     return (
         f"  {name} ({row['jobs']:,} jobs): they asked for {' and '.join(asked)}; 95% of them "
         f"needed {' and '.join(used)} at most. sbatch {' '.join(options_of(row))} ends at most "
@@ -128,21 +132,18 @@ def _gains(replayed: pd.DataFrame) -> str:
 
 def _advice(found: RightSize, advice: pd.DataFrame) -> str:
     names = [name for name in found.use.names if name in advice]
-    heads = [*names, "jobs", "time asked", "95% ran at most", "limit", "memory asked",
-             "95% used at most", "memory", "first", "jobs of the past", "like"]  # fmt: skip
-    own = found.use.levels[0][0]
-    shown = advice.head(_MOST_ROWS)
-    rows = [
-        [*(row[name] for name in names), f"{row['jobs']:,}",
-         *(span(row[name]) for name in ("asked_limit", "used_limit_p95", "limit")),
-         *(_gb(row[name]) for name in ("asked_memory_gb", "used_memory_p95", "memory_gb",
-                                       "first_memory_gb")),
-         f"{row['past']:,}", _like(row, own)]
-        for _, row in shown.iterrows()
-    ]  # fmt: skip
+    own, shown = found.use.levels[0][0], advice.head(_MOST_ROWS)
+    columns: dict[str, list[Any]] = {name: list(shown[name]) for name in names}
+    columns["jobs"] = [f"{count:,}" for count in shown["jobs"]]
+    columns |= {head: [span(one) for one in shown[name]] for head, name in _TIMES.items()}
+    columns |= {head: [_gb(one) for one in shown[name]] for head, name in _MEMORY.items()}
+    columns["jobs of the past"] = [f"{count:,}" for count in shown["past"]]
+    columns["like"] = [_like(row, own) for _, row in shown.iterrows()]
+    columns = {head: cells for head, cells in columns.items() if set(cells) != {"-"}}
     more = len(advice) - len(shown)
     said = f"Those first that leave most unused; {more:,} more groups. " if more else ""
-    return table(heads, rows) + paragraph(said + _PROMISE, "small")
+    rows = zip(*columns.values(), strict=True)
+    return table(list(columns), rows) + paragraph(said + _PROMISE, "small")
 
 
 def _like(row: Any, own: str) -> str:

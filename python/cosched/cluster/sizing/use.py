@@ -17,8 +17,7 @@ from cosched.lazy import pd
 #: What makes jobs alike, the last the least: larger groups are without the last ones.
 BY = ("user", "name", "account", "partition", "cores")
 _COLUMNS = {"name": "job_name", "cores": "tasks"}
-#: A name that is a number, as SWF has them, is that.
-_NUMBERS = r"(?<!^)[0-9]+|^[0-9]+(?=[^0-9])"
+_NUMBERS = r"[0-9]+"
 #: Of a name that Nextflow makes, what tells its tasks apart: ``nf-ALIGN_(sample7)``.
 _SAMPLE = r"^(nf-.*?)_?\(.*\)$"
 
@@ -108,8 +107,13 @@ def _key(instance: Instance, name: str) -> np.ndarray:
         return instance.column(_COLUMNS.get(name, name))
 
     called = pd.Series(instance.column("job_name"), dtype=object).astype(str)
-    return of_texts(called, lambda t: t.str.replace(_SAMPLE, r"\1", regex=True).str.replace(
-        _NUMBERS, "#", regex=True))  # fmt: skip
+    return of_texts(called, _kind)
+
+
+def _kind(names: pd.Series) -> pd.Series:
+    """Names without what tells their jobs apart; one that is a number, as SWF has them, is that."""
+    kind = names.str.replace(_SAMPLE, r"\1", regex=True).str.replace(_NUMBERS, "#", regex=True)
+    return kind.where(~names.str.fullmatch(_NUMBERS), names)
 
 
 def _levels(
