@@ -201,6 +201,7 @@ def test_backtest_by_month_and_by_group():
     assert 0 < share / table["jobs"].sum() <= 0.05
     assert table["saved_memory_hours"].sum() > 0
     assert table["lost_core_hours"].sum() > 0
+    assert table["saved_core_hours"].sum() > 10 * table["lost_core_hours"].sum()
     groups = found.backtest("group")
     assert groups["jobs"].sum() == table["jobs"].sum()
     assert {"user", "name", "account", "cores"} <= set(groups)

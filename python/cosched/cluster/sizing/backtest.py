@@ -15,7 +15,7 @@ from cosched.lazy import pd
 _MONTH = 30 * 86400.0
 _MOST = 24  # of the months: the last ones
 _SHARES = ("promised", "killed_time", "killed_memory", "unknown")
-_SUMS = ("saved_memory_hours", "lost_core_hours")
+_SUMS = ("saved_memory_hours", "saved_core_hours", "lost_core_hours")
 _NOTHING = {name: np.zeros(0, int) for name in ("month", "row", *_SHARES, *_SUMS)}
 
 
@@ -89,5 +89,6 @@ def _became(
         "killed_time": late.astype(float), "killed_memory": full.astype(float),
         "unknown": (cut & ~full & ~late).astype(float),
         "saved_memory_hours": np.nan_to_num(saved) / 3600,
+        "saved_core_hours": np.nan_to_num(use.time.asked[rows] - limit) * use.tasks[rows] / 3600,
         "lost_core_hours": ran * use.tasks[rows] / 3600,
     }  # fmt: skip

@@ -161,12 +161,13 @@ def _held(found: RightSize) -> str:
     if not len(held):
         return paragraph("The log is of one month: there is none whose advice could be tested.")
     heads = ["month", "jobs with advice", "promised", "killed for time", "killed for memory",
-             "not known", "GB hours saved", "core hours lost"]  # fmt: skip
+             "not known", "GB hours saved", "core hours reserved less",
+             "core hours lost"]  # fmt: skip
     rows = [
         [row["month"], f"{row['jobs']:,}",
          *(f"{100 * row[name]:.2f}%" for name in ("promised", "killed_time", "killed_memory",
                                                   "unknown")),
-         number(row["saved_memory_hours"]), number(row["lost_core_hours"])]
+         *(number(row[f"{name}_hours"]) for name in ("saved_memory", "saved_core", "lost_core"))]
         for _, row in held.iterrows()
     ]  # fmt: skip
     killed = held["killed_time"] + held["killed_memory"]

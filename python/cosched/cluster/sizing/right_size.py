@@ -217,7 +217,8 @@ class RightSize:
             ``promised`` (the mean risk), ``killed_time, killed_memory`` (shares of these jobs),
             ``unknown`` (share of those that the log's own requests ended below the advice: whether
             it would have been enough, nobody knows), ``saved_memory_hours`` (GB hours; killed jobs
-            run again as they had asked), ``lost_core_hours`` (of killed runs).
+            run again as they had asked), ``saved_core_hours`` (that limits reserve),
+            ``lost_core_hours`` (of killed runs).
 
         Raises
         ------
