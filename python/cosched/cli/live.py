@@ -77,27 +77,8 @@ def units_text(units: tuple[int, ...]) -> str:
 @contextmanager
 def measuring() -> Iterator[tuple[Callable, Callable]]:
     """What ``execution.profile`` is to call: progress with the time left, on a terminal."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    screen = Console(stderr=True)
-    progress = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=screen,
-        transient=True,
-        disable=not screen.is_terminal,
-    )
     proved: list[str] = []
-    with progress:
+    with report.progress(counted=True) as progress:
         bar = progress.add_task("measuring", total=None)
 
         def watch(done: int, total: int | None, run: Run, left: float) -> None:

@@ -31,27 +31,23 @@ Titled = tuple[str, Result]
 _NAMED = 5
 
 
-def _progress() -> Progress:
-    """Progress on the terminal only; removed when the work is done."""
+def progress(*, counted: bool = False) -> Progress:
+    """Progress on the terminal only, removed when the work is done: a bar, or a spinner."""
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
-    return Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+    console, text = Console(stderr=True), rich.TextColumn("{task.description}", markup=False)
+    bar = (text, rich.BarColumn(), rich.MofNCompleteColumn())
+    columns = bar if counted else (rich.SpinnerColumn(), text)
+    time, hidden = rich.TimeElapsedColumn(), not console.is_terminal
+    return rich.Progress(*columns, time, console=console, transient=True, disable=hidden)
 
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
     """A spinner with the elapsed time while a computation runs."""
-    with _progress() as progress:
-        progress.add_task(printable(what))
+    with progress() as shown:
+        shown.add_task(printable(what))
         yield
 
 
@@ -137,13 +133,13 @@ def compare_all(
     pick = max if of.family.maximise else min
     ended = 0
     stopped = None
-    with _progress() as progress, best_so_far() as stop:
-        task = progress.add_task("")
+    with progress() as shown, best_so_far() as stop:
+        task = shown.add_task("")
         try:
             for (varied, instance), mine in zip(instances, chosen, strict=True):
                 which = ", ".join(f"{key} = {value}" for key, value in varied.items())
                 label = f"{of.family.name} {which}".rstrip()
-                progress.update(task, description=printable(f"{label}: bound, {mine[0]}"))
+                shown.update(task, description=printable(f"{label}: bound, {mine[0]}"))
                 done.append((varied, rows := []))
                 own = {name: given[name] for name in mine}
                 found = of.family.compare_rows(instance, mine, seed, time_limit, own, noise)
@@ -154,7 +150,7 @@ def compare_all(
                         known = [best[label]] if label in best else []
                         best[label] = pick([*known, result], key=lambda result: result.value)
                     now = f"{ended} of {len(plan)} done, {(*plan, '')[ended]}"
-                    progress.update(task, description=printable(f"{label}: {now}"))
+                    shown.update(task, description=printable(f"{label}: {now}"))
         except KeyboardInterrupt as ending:
             if not ended:
                 raise

@@ -152,15 +152,8 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | N
     if quiet:
         yield None
         return
-    from rich import progress
-    from rich.console import Console
-
-    columns = (progress.TextColumn(what), progress.BarColumn(), progress.MofNCompleteColumn())
-    console = Console(stderr=True)
-    with progress.Progress(
-        *columns, progress.TimeElapsedColumn(), console=console, transient=True
-    ) as bar:
-        line = bar.add_task("")
+    with report.progress(counted=True) as bar:
+        line = bar.add_task(what)
         yield lambda done, total: bar.update(line, completed=done, total=total)
 
 

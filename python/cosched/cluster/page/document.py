@@ -17,7 +17,7 @@ from cosched.cluster.page.picture import beside, draw, picture
 from cosched.cluster.page.runs import Runs, run_all
 from cosched.cluster.page.summary import box, lead, used_in_words
 from cosched.cluster.page.tables import changes, groups, policies, rows_of_changes
-from cosched.cluster.page.text import STYLE, paragraph, shown
+from cosched.cluster.page.text import document, paragraph, shown
 from cosched.cluster.page.waits import LONGEST, longest
 from cosched.cluster.page.what_if import what_if as changed_by
 from cosched.core.arrays import integer, time_limit_of
@@ -136,15 +136,9 @@ def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
     body = "\n".join(
         f"<h2>{escape(name)}</h2>\n{text}" if name else text for name, text in sections
     )
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{paragraph(lead(runs), 'lead')}\n"
-        f"{paragraph(f'{_size(instance)}; cosched {installed_version()}', 'small')}\n"
-        f"{_used(instance, link)}"
-        f"{body}\n{box(runs)}\n</body></html>\n"
-    )
+    about = paragraph(f"{_size(instance)}; cosched {installed_version()}", "small")
+    head = f"{paragraph(lead(runs), 'lead')}\n{about}\n{_used(instance, link)}"
+    return document(title, f"{head}{body}\n{box(runs)}")
 
 
 def _size(instance: Instance) -> str:

@@ -19,6 +19,16 @@ _LONGEST_WORD = 18
 STYLE = "\n" + io.read_text(Path(__file__).with_name("page.css"))
 
 
+def document(title: str, body: str, more: str = "") -> str:
+    """A page that needs nothing but itself; `more`: of its style."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title><style>{STYLE}{more}</style></head>\n<body>\n"
+        f"<h1>{escape(title)}</h1>\n{body}\n</body></html>\n"
+    )
+
+
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, counts: int | None = None) -> str:
     """A table; row number `counts` is the one that counts, a last head in () has words."""
     classes = [' class="words"' if head.startswith("(") else "" for head in heads]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.page.summary import used_in_words
-from cosched.cluster.page.text import STYLE, number, paragraph, period, share, span, table
+from cosched.cluster.page.text import document, number, paragraph, period, share, span, table
 from cosched.cluster.sizing.exports import options_of
 from cosched.core.text import percent
 from cosched.lazy import pd
@@ -52,13 +52,8 @@ def page(found: RightSize, replayed: pd.DataFrame, user: str | None) -> str:
     body = "\n".join(f"<h2>{escape(name)}</h2>\n{text}" for name, text in sections)
     notes = "".join(f"<li>{escape(note.strip())}</li>" for note in found.instance.notes)
     notes = f"<aside><h2>Of the log</h2><ul>{notes}</ul></aside>" if notes else ""
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{paragraph(lead, 'lead')}\n"
-        f"{paragraph(f'cosched {installed_version()}', 'small')}\n{body}\n{notes}\n</body></html>\n"
-    )
+    head = f"{paragraph(lead, 'lead')}\n{paragraph(f'cosched {installed_version()}', 'small')}"
+    return document(title, f"{head}\n{body}\n{notes}")
 
 
 def lead_of(found: RightSize, replayed: pd.DataFrame) -> str:

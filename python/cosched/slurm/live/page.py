@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cosched import io
-from cosched.cluster.page.text import STYLE, paragraph, span
+from cosched.cluster.page.text import document, paragraph, span
 from cosched.lazy import pd
 from cosched.version import installed_version
 
@@ -43,14 +43,13 @@ def page(frame: pd.DataFrame) -> str:
         "<tr><th>job</th><th>half of the futures: by</th>"
         f'<th><div class="scale">{axis.ticks()}</div></th><th>waits for</th></tr>'
     )
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>When jobs start</title><style>{STYLE}{_STYLE}</style></head>\n<body>\n"
-        f"<h1>When jobs start</h1>\n{paragraph(_lead(rows), 'lead')}\n{_taken(frame)}\n"
+    return document(
+        "When jobs start",
+        f"{paragraph(_lead(rows), 'lead')}\n{_taken(frame)}\n"
         '<p><label>Job: <input type="search" aria-label="Job"></label> <output></output></p>\n'
         f'<div class="scroll"><table class="bars"><thead>{head}</thead><tbody>{body}</tbody>'
-        f"</table></div>\n{_notes(frame)}\n<script>{_SCRIPT}</script>\n</body></html>\n"
+        f"</table></div>\n{_notes(frame)}\n<script>{_SCRIPT}</script>",
+        _STYLE,
     )
 
 
