@@ -52,26 +52,22 @@ from cosched.packs.workloads import (
 )
 
 WORKLOADS: dict[str, _Callable[..., _Any]] = {
-    "lublin": lublin,
-    "requests": requests,
-    "packs_ii": packs_ii,
-    "packs_iii": packs_iii,
-    "moldable": moldable,
-    "three_partition": three_partition,
-    "fork_join": fork_join,
-    "cholesky": cholesky,
-    "lu": lu,
-    "qr": qr,
-    "layered": layered,
-    "saga": saga,
-    "theorem1": theorem1,
-    "theorem2": theorem2,
-    "theorem4": theorem4,
-    "theorem5": theorem5,
-    "worst_case": worst_case,
-    "unknown_times_worst": unknown_times_worst,
-    "equal_shares_worst": equal_shares_worst,
-    "bags_random": bags_random,
+    make.__name__: make
+    for make in (
+        *(
+            lublin,
+            requests,
+            packs_ii,
+            packs_iii,
+            moldable,
+            three_partition,
+            fork_join,
+            cholesky,
+            lu,
+        ),
+        *(qr, layered, saga, theorem1, theorem2, theorem4, theorem5, worst_case),
+        *(unknown_times_worst, equal_shares_worst, bags_random),
+    )
 }
 
 
