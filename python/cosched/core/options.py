@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from cosched.errors import InvalidInstance, shorten
 
 
 @dataclass(frozen=True)
@@ -94,3 +96,16 @@ def accepted_options(function: Callable[..., Any]) -> set[str] | None:
     return set(keywords if isinstance(keywords, frozenset) else ()) | {
         p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)
     }
+
+
+def named(value: Any, name: str, values: Any) -> Any:
+    """The entry of the core's list `values` that is called `value`."""
+    known = values.__members__
+    return known[one_of(value, name, known)]
+
+
+def one_of(value: Any, name: str, known: Iterable[str]) -> str:
+    """`value`, which is one of these words."""
+    if not isinstance(value, str) or value not in known:
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected one of {', '.join(known)}")
+    return value

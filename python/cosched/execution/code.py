@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -282,3 +284,26 @@ def require_known(text: str, known: Sequence[str]) -> None:
 
 def _with(values: Mapping[str, str], text: str) -> str:
     return _PLACE.sub(lambda found: values.get(found[1], found[0]), text)
+
+
+def fingerprint(code: Code) -> str:
+    """A hash of what starts a code, with its places unfilled: a sweep has one.
+
+    Examples
+    --------
+    >>> fingerprint(Code(name="a", command="./a")) == fingerprint(Code(name="b", command="./a"))
+    True
+    """
+    said = [code.command, code.launch, sorted(code.environment.items())]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+
+
+def values_of_sweep(code: Code) -> str:
+    """What a code's sweep has chosen for it, as a file of runs keeps it.
+
+    Examples
+    --------
+    >>> values_of_sweep(Code(name="a", command="./a {case}", parameters={"case": "x"}))
+    '{"case": "x"}'
+    """
+    return json.dumps(dict(code.parameters)) if code.parameters else ""

@@ -19,9 +19,8 @@ from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import process_tree
 from cosched.execution.adaptive import Guarantee, measure_adaptively
-from cosched.execution.code import Code
+from cosched.execution.code import Code, fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
-from cosched.execution.fingerprints import fingerprint, values_of_sweep
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.outdated import current
 from cosched.execution.output_names import output_names

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cosched.core.text import listed
+from cosched.execution.code import fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
-from cosched.execution.fingerprints import fingerprint, values_of_sweep
 from cosched.execution.runs import Run
 
 

@@ -17,8 +17,8 @@ from cosched.core.arrays import real
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedTable
+from cosched.execution.code import fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
-from cosched.execution.fingerprints import fingerprint, values_of_sweep
 from cosched.execution.overlaps import neighbours
 from cosched.execution.record import Execution
 from cosched.execution.task_run import TaskRun

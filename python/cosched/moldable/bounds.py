@@ -10,8 +10,8 @@ import numpy as np
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import flag, integer, real, real_array, time_limit_of
-from cosched.core.choices import named
 from cosched.core.limits import budget
+from cosched.core.options import named
 from cosched.errors import InvalidInstance, SolverError, TimeLimit, shorten
 from cosched.moldable.instance import Instance
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import integer
-from cosched.core.choices import one_of
+from cosched.core.options import one_of
 from cosched.errors import InvalidInstance, shorten
 
 MEASURED, INTERPOLATED, EXTRAPOLATED = 0, 1, 2

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.core.arrays import any_array, real, real_array
-from cosched.core.choices import one_of
+from cosched.core.options import one_of
 from cosched.errors import InvalidInstance, shorten
 
 RULES = ("sum", "product", "max")

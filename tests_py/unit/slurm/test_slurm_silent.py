@@ -9,8 +9,8 @@ import pytest
 import cosched as cs
 from cosched.cluster import Machine
 from cosched.slurm.accounts.shown import read_accounts
-from cosched.slurm.conf.keys import SILENT_PARAMETERS
 from cosched.slurm.conf.lines import words
+from cosched.slurm.conf.settings import SILENT_PARAMETERS
 from cosched.slurm.requests.associations import Accounts
 
 #: Lines of a file, each with a value that is not Slurm's default: those of 22.05 and of 24.11 that

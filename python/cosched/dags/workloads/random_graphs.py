@@ -14,8 +14,7 @@ import numpy as np
 from cosched.core.arrays import any_array, integer, nonnegative, positive, real, seed_of, share
 from cosched.core.rejection import sampled_inside
 from cosched.dags.instance import Instance
-from cosched.dags.workloads.communication import data_of_tasks
-from cosched.dags.workloads.machine import Units, on_machine
+from cosched.dags.workloads.machine import Units, data_of_tasks, on_machine
 from cosched.errors import InvalidInstance, shorten
 
 Range = tuple[float, float]

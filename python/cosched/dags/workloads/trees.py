@@ -6,7 +6,7 @@ import numpy as np
 
 from cosched.core.arrays import integer, seed_of
 from cosched.dags.instance import Instance
-from cosched.dags.workloads.communication import scaled
+from cosched.dags.workloads.machine import scaled
 from cosched.errors import InvalidInstance, shorten
 
 KINDS = ("in-tree", "out-tree", "chains")

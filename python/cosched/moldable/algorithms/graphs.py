@@ -6,7 +6,7 @@ import math
 
 from cosched import _core
 from cosched.core.arrays import real
-from cosched.core.choices import one_of
+from cosched.core.options import one_of
 from cosched.errors import InvalidInstance
 from cosched.moldable.instance import Instance
 from cosched.moldable.result import Result, make_result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer, real, seed_of
-from cosched.core.choices import named
+from cosched.core.options import named
 from cosched.moldable.algorithms.batches import on_line_by_batches
 from cosched.moldable.instance import KNOWING, Instance
 from cosched.moldable.result import Result, make_result

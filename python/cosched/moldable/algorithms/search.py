@@ -7,8 +7,8 @@ from typing import Any
 from cosched import _core, core
 from cosched.core import Bound, Schedule
 from cosched.core.arrays import seed_of
-from cosched.core.choices import named
 from cosched.core.limits import budget, ended_by
+from cosched.core.options import named
 from cosched.errors import InvalidInstance
 from cosched.moldable.algorithms.batches import on_line_by_batches
 from cosched.moldable.bounds import OPTIMAL_WORK

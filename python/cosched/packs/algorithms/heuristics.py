@@ -7,8 +7,8 @@ from itertools import islice
 
 from cosched import _core
 from cosched.core.arrays import integer, real_array, seed_of
-from cosched.core.choices import named
 from cosched.core.limits import budget, ended_by
+from cosched.core.options import named
 from cosched.errors import InvalidInstance, shorten
 from cosched.packs.instance import KNOWING, Instance
 from cosched.packs.result import Result, result_of_packs

@@ -13,11 +13,10 @@ import numpy as np
 from cosched.cluster.machine.host_lists import MOST_HOSTS, Spans, hosts, natural, spans_of
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.conf.keys import NODE_KEYS, NOTED, PARTITION_KEYS, noted
 from cosched.slurm.conf.lines import Line, seconds_of_limit
 from cosched.slurm.conf.parameters import default_memory, number, preempt_mode
 from cosched.slurm.conf.reader import Reader
-from cosched.slurm.conf.settings import SlurmSettings
+from cosched.slurm.conf.settings import NODE_KEYS, NOTED, PARTITION_KEYS, SlurmSettings, noted
 
 #: Of what a node has (its memory in MB): more is no number of a node.
 _MOST = 2**40

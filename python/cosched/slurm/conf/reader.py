@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cosched.cluster.machine.host_lists import Spans
-from cosched.slurm.conf.keys import NOTED, POWER, SILENT, SILENT_PARAMETERS, noted
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.parameters import (
     CONS_TRES_SINCE,
@@ -21,6 +20,7 @@ from cosched.slurm.conf.parameters import (
     preempt_mode,
     value_of_line,
 )
+from cosched.slurm.conf.settings import NOTED, POWER, SILENT, SILENT_PARAMETERS, noted
 from cosched.slurm.conf.suspension import SUSPEND, obstacle, suspends
 
 #: Those that matter with licences, and with limits of accounts.

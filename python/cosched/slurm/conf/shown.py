@@ -8,9 +8,9 @@ from pathlib import Path
 
 from cosched import io
 from cosched.errors import InvalidInstance
-from cosched.slurm.conf.keys import HEARD
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.machine import NODE_KEYS, PARTITION_KEYS
+from cosched.slurm.conf.settings import HEARD
 
 _FILES = ("scontrol_config.txt", "scontrol_node.txt", "scontrol_partition.txt")
 #: What scontrol calls otherwise than slurm.conf.

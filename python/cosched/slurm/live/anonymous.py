@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
+from cosched import io
 from cosched.cluster.machine.host_lists import hosts, natural
 from cosched.errors import CoschedError
-from cosched.slurm.conf.keys import HEARD, SILENT_PARAMETERS
 from cosched.slurm.conf.lines import words
 from cosched.slurm.conf.parameters import PARAMETERS
+from cosched.slurm.conf.settings import HEARD, SILENT_PARAMETERS
 from cosched.slurm.live.model import Allocated, Ended, Job, Share
 from cosched.slurm.live.outputs import COMMANDS, records
 
@@ -19,34 +21,8 @@ from cosched.slurm.live.outputs import COMMANDS, records
 Snapshot = TypeVar("Snapshot", bound=Any)
 
 #: Values that say nothing of a site: words of Slurm. Everything else is a number or has one.
-_WORDS = words(
-    """
-    select/linear select/cons_res select/cons_tres priority/basic priority/multifactor
-    sched/backfill sched/builtin preempt/none preempt/partition_prio preempt/qos topology/none
-    topology/default topology/flat topology/tree topology/block topology/3d_torus
-    accounting_storage/none accounting_storage/slurmdbd cr_core cr_cpu cr_socket cr_board
-    cr_memory cr_core_memory cr_cpu_memory cr_socket_memory cr_one_task_per_core
-    cr_core_default_dist_block cr_lln cr_pack_nodes off cancel requeue suspend gang within yes no
-    true false up down drain drained draining inactive idle mixed mix allocated alloc completing
-    comp planned reserved resv maint fail failing future unknown not_responding power_down
-    powered_down powering_down power_up powering_up reboot_requested reboot_issued cloud dynamic
-    none unlimited infinite all exclusive force qos limits safe associations nojobs nosteps
-    small_relative_to_time max_tres accrue_always calculate_running fair_tree depth_oblivious
-    no_fair_tree ticket_based daily weekly monthly quarterly yearly now sec min
-    reclaim_licenses reorder_count send_user_signal strict_order youngest_first parent
-    suspend_grace_time min_exempt_priority spec_nodes all_nodes ignore_jobs any_nodes static
-    magnetic flex overlap weekday weekend hourly part_nodes no_hold_jobs_after purge_comp
-    time_float replace replace_down denyonlimit enforceusagethreshold nodecay noreserve
-    partitionmaxnodes partitionminnodes partitionqos partitiontimelimit overpartqos
-    usagefactorsafe relative cluster administrator pending running completed failed cancelled
-    timeout node_fail out_of_memory preempted boot_fail deadline revoked resizing cpu mem node
-    energy billing vmem pages fs disk bb gres gpu k m g t cores per node:
-    jobhelduser jobheldadmin badconstraints dependencyneversatisfied resources priority
-    dependency begintime
-    bf_licenses assoc_limit_stop defer bf_one_resv_per_job preempt_youngest_first
-    preempt_strict_order
-    """
-) | SILENT_PARAMETERS | {name.lower() for name in PARAMETERS}  # fmt: skip
+_WORDS = words(io.read_text(Path(__file__).with_name("plain_words.txt"))) | SILENT_PARAMETERS
+_WORDS |= {name.lower() for name in PARAMETERS}
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.:T-]*[KMGT]?", re.I)
 #: Settings that are read, with such values alone.
 _CONFIG = HEARD | {"slurm_version", "boot_time"}

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cosched.slurm.live.arrivals import Arrivals
 from cosched.slurm.live.model import Ended, Job
-from cosched.slurm.live.new_jobs import arriving, like_one
+from cosched.slurm.live.new_jobs import Arrivals, arriving, like_one
 from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
 

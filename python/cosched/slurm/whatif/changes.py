@@ -17,10 +17,10 @@ from cosched.cluster.page.what_if import Changes, on_machine
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown, spelled
-from cosched.slurm.conf.keys import HEARD, NOTED, POWER, SILENT, SILENT_PARAMETERS
 from cosched.slurm.conf.lines import Line, seconds_of_limit
 from cosched.slurm.conf.machine import PARTITION_KEYS
 from cosched.slurm.conf.parameters import LINES, PARAMETERS, given_as
+from cosched.slurm.conf.settings import HEARD, NOTED, POWER, SILENT, SILENT_PARAMETERS
 from cosched.slurm.machines import read_machine, with_lines
 
 _PLACE = "what-if"
