@@ -19,7 +19,7 @@ import numpy as np
 from bench_twin import apart
 
 from cosched.slurm.recordings.agreement import Recording, Run, _twin_of, read_recording
-from cosched.slurm.recordings.draws import DRAWS, NEAR, lengths_of, typical
+from cosched.slurm.recordings.host import DRAWS, NEAR, lengths_of, typical
 
 
 def good(recording: Recording, run: Run, outcome: dict, twin: object) -> int:

@@ -22,7 +22,7 @@ from cosched.slurm.recordings.agreement import (
     read_recording,
     samples_off,
 )
-from cosched.slurm.recordings.draws import DRAWS
+from cosched.slurm.recordings.host import DRAWS
 from cosched.slurm.recordings.log_state import read_state
 
 

@@ -5,8 +5,7 @@ import pytest
 
 from cosched.cluster import Machine, NodeType
 from cosched.cluster.instance import Instance
-from cosched.slurm.recordings.draws import NEAR, lengths_of, typical
-from cosched.slurm.recordings.host import host_of
+from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical
 from cosched.slurm.recordings.runs import Recording, Run
 from cosched.slurm.twin.host import HOST, host_at
 from cosched.slurm.twin.twin import Twin

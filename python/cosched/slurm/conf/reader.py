@@ -20,8 +20,16 @@ from cosched.slurm.conf.parameters import (
     preempt_mode,
     value_of_line,
 )
-from cosched.slurm.conf.settings import NOTED, POWER, SILENT, SILENT_PARAMETERS, noted
-from cosched.slurm.conf.suspension import SUSPEND, obstacle, suspends
+from cosched.slurm.conf.settings import (
+    NOTED,
+    POWER,
+    SILENT,
+    SILENT_PARAMETERS,
+    SUSPEND,
+    noted,
+    obstacle,
+    suspends,
+)
 
 #: Those that matter with licences, and with limits of accounts.
 _LATE = frozenset({"bf_licenses", "assoc_limit_stop"})

@@ -22,7 +22,7 @@ from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.parameters import PARAMETERS
 from cosched.slurm.twin.host import host_clocks, varied
 from cosched.slurm.twin.twin import Twin
-from cosched.slurm.twin.words import log_of
+from cosched.slurm.twin.units import log_of
 
 #: A controller that started between so many seconds before the first job: then the clocks whose
 #: period starts with it are in any phase.

@@ -16,8 +16,7 @@ from cosched.cluster.machine import Machine
 from cosched.core.arrays import real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.parameters import PARAMETERS, VERSIONS, in_seconds, rules_of
-from cosched.slurm.conf.settings import SlurmSettings
-from cosched.slurm.conf.suspension import SUSPEND
+from cosched.slurm.conf.settings import SUSPEND, SlurmSettings
 from cosched.slurm.requests.associations import priority_weights, unweighed
 from cosched.slurm.requests.columns import columns_of, ran_before, require_times_of_life
 from cosched.slurm.requests.core_form import Requests

@@ -1,4 +1,6 @@
-"""Nodes, cores and units: the core's simulator numbers nodes, a schedule has units."""
+"""Nodes, cores and units: the core's simulator numbers nodes, a schedule has units; decisions in
+Slurm's words.
+"""
 
 from __future__ import annotations
 
@@ -148,3 +150,32 @@ def parts_of(machine: Machine | None, nodes: int) -> dict[str, tuple[tuple[int, 
     if machine is None or not machine.partitions:
         return {"": ((0, nodes),)}
     return {part.name: part.nodes for part in machine.partitions}
+
+
+ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait", "preempt",
+           "preempt", "start")  # fmt: skip
+_REASONS = (
+    "started by the main scheduler",
+    "started by the backfill scheduler",
+    "Resources: the first of its partition, too few idle nodes",
+    "Priority: a job before it in its partition waits for nodes",
+    "planned start {start} s by the backfill scheduler",
+    "COMPLETED",
+    "TIMEOUT: past its limit at the controller's check",
+    "Licenses: too few are free",
+    "a limit of its QOS or association",
+    "PREEMPTED: its nodes are for a job that comes before it",
+    "SUSPENDED: a job of a higher tier has its cores",
+    "RUNNING again",
+)
+
+
+def log_of(outcome: Mapping[str, Any]) -> tuple:
+    """(time, job, action, reason) of each decision, in Slurm's words."""
+    time, job, action, reason = [], [], [], []
+    for when, who, what, start, *_, limit in outcome["notes"]:
+        time.append(when)
+        job.append(who)
+        action.append(ACTIONS[what])
+        reason.append(limit or _REASONS[what].format(start=start))
+    return np.array(time), np.array(job, dtype=np.int64), action, reason
