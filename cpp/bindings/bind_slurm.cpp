@@ -50,8 +50,9 @@ slurm::Clocks to_clocks(const py::dict& given) {
     for (const auto& cycle : given["slices"]) {
       clocks.slices.emplace_back();
       for (const auto& slice : cycle) {
-        const auto [over, looked, resumes] = slice.cast<std::tuple<double, int, double>>();
-        clocks.slices.back().push_back({over, looked, resumes});
+        const auto [over, looked, resumes, amid] =
+            slice.cast<std::tuple<double, int, double, bool>>();
+        clocks.slices.back().push_back({over, looked, resumes, amid});
       }
     }
   if (given.contains("watched")) clocks.watched = given["watched"].cast<std::vector<int>>();

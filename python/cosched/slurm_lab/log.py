@@ -162,7 +162,8 @@ class RunLog:
                 [self.since(stamp), int(tested)] for stamp, tested in _TESTED.findall(self._log)
             ],
             "bf_yields": [
-                [self.since(stamp), int(jobs) - bool(amid), None if over else self.since(again)]
+                [self.since(stamp), int(jobs) - bool(amid), None if over else self.since(again),
+                 bool(amid)]
                 for stamp, jobs, amid, again, over in _YIELD.findall(self._log)
             ],
             "ends": self._ends(rows),

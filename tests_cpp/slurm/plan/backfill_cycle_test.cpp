@@ -189,6 +189,23 @@ TEST(SlurmBackfillCycle, BehindARestJobsHaveThePriorityOfItsBegin) {
   EXPECT_EQ(jobs_of(cycles.tables.queue), (Nodes{1, 2}));
 }
 
+// As above, but it rested between two tries of job 2, which overlaps with job 1 where it would begin first.
+TEST(SlurmBackfillCycle, AJobInWhoseMiddleItRestsKeepsItsNewPriority) {
+  Machine machine = plain_machine(4);
+  machine.cpus = 16;
+  Cycles cycles(machine, {plain_job(0, 4, 300), plain_job(0, 3, 100), plain_job(0, 3, 100)},
+                {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"cons_tres", 1}});
+  cycles.clocks.slices = {{}, {{42, 1, 44, true}, {45, 2, std::nan("")}}};
+  cycles.run(10);
+  cycles.run(40);
+  cycles.tables.queue.recalculate();
+  cycles.tables.end(0, 43, false);
+  cycles.tables.epilog(0, 43);
+  EXPECT_EQ(cycles.cycle.resume(), Nodes{});  // it goes on behind its first try, though it fits
+  EXPECT_EQ(cycles.tables.queue.priority(2), 1600 * 0.75);
+  EXPECT_EQ(cycles.plan(2).begin, 360);
+}
+
 TEST(SlurmBackfillCycle, AYoungJobIsNotPlanned) {
   const std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 4, 100), plain_job(0, 1, 900)};
   Cycles cycles(plain_machine(4), jobs, {{"bf_min_age_reserve", 30}});
@@ -293,6 +310,29 @@ TEST(SlurmBackfillCycle, ASecondBehindAReservationThereIsMoreToHave) {
                 {{-10, 90, 290, nodes_from(1, 4, 4)}});
   EXPECT_EQ(cycles.run(10), Nodes{});
   EXPECT_EQ(cycles.plan(1).begin, 301);  // its end is rounded up
+}
+
+Job task_of(int array, int limit) {
+  Job task = plain_job(0, 1, 60);
+  task.conditions.array = array;
+  task.conditions.array_limit = limit;
+  return task;
+}
+
+TEST(SlurmBackfillCycle, AFullArrayIsLookedAtWhereItHasFilledInTheCycle) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 1, 300), task_of(0, 1), task_of(0, 1),
+                                   plain_job(0, 1, 60), plain_job(0, 1, 60)});
+  cycles.clocks.slices = {{{12, 3, kInfinity}}, {{42, 1, kInfinity}}};
+  EXPECT_EQ(cycles.run(10), (Nodes{1, 3}));
+  EXPECT_EQ(cycles.run(40), Nodes{4});
+}
+
+TEST(SlurmBackfillCycle, TheFirstTaskThatWaitsStartsThoughItHasAPlan) {
+  Cycles cycles(plain_machine(3),
+                {plain_job(0, 1, 300), task_of(0, 0), task_of(0, 0), task_of(0, 0)});
+  cycles.tables.end(0, 5, false);  // its node is completing, and the first that is chosen
+  EXPECT_EQ(cycles.run(10), (Nodes{1, 2}));
+  EXPECT_EQ(cycles.plan(1).begin, 11);
 }
 
 // An array of tasks of four nodes behind job 0.

@@ -23,22 +23,41 @@ def test_a_thousand_jobs_wait(name):
     assert equal >= 0.95 * planned > 0
 
 
+def test_arrays_where_cycles_end_by_bf_max_time():
+    recording = read_recording(DEEP / "deep_arrays.json.gz")
+    for run in recording.runs:
+        found = agreement(recording, run, replay=True)
+        assert found.good >= 0.9 * len(run.start)
+        planned, equal = found.planned
+        assert equal >= 0.95 * planned > 0
+
+
 def test_what_cycles_did_between_two_rests():
     run = read_recording(DEEP / "deep_stop.json.gz").runs[0]
-    slices = run.slices(30.0)
+    slices = run.slices(30.0, {})
     assert len(slices) == len(run.cycles)
-    gave_up = [own for own in slices if any(math.isinf(again) for *_, again in own)]
+    gave_up = [own for own in slices if any(math.isinf(again) for *_, again, _ in own)]
     assert 0 < len(gave_up) < len(slices)
-    done = [looked for own in slices for _, looked, _ in own[:-1]]
+    done = [looked for own in slices for _, looked, *_ in own[:-1]]
     assert len(done) == len(run.rests)
-    assert all(np.diff([looked for _, looked, _ in own]).min(initial=0) >= 0 for own in slices)
+    assert all(np.diff([looked for _, looked, *_ in own]).min(initial=0) >= 0 for own in slices)
 
 
 def test_a_cycle_of_bf_max_time_goes_no_further_than_it_did():
     run = read_recording(DEEP / "deep_arrays.json.gz").runs[0]
-    ended = [own[-1] for own in run.slices(3.0) if own]
-    assert any(math.isinf(again) for *_, again in ended)
-    assert any(math.isnan(again) for *_, again in ended)
+    ended = [own[-1] for own in run.slices(3.0, {}) if own]
+    assert any(math.isinf(again) for *_, again, _ in ended)
+    assert any(math.isnan(again) for *_, again, _ in ended)
+
+
+def test_a_job_is_not_done_where_the_time_of_the_cycle_is_over():
+    """Unless it started then, and no task waits behind it, or all that were looked at started."""
+    run = read_recording(DEEP / "deep_arrays.json.gz").runs[1]
+    arrays = dict.fromkeys(run.begins, 64)  # as if all were tasks
+    looked = [own[-1][1] for own in run.slices(3.0, {}) if own and math.isinf(own[-1][2])]
+    of_tasks = [own[-1][1] for own in run.slices(3.0, arrays) if own and math.isinf(own[-1][2])]
+    late = [jobs for over, jobs in run.ends if jobs in looked or jobs - 1 in looked]
+    assert sum(of_tasks) < sum(looked) < sum(late)
 
 
 def test_who_starts_was_submitted_before():

@@ -253,7 +253,7 @@ def test_what_the_logs_tell():
     assert phases["bf_cycles"] == [10.0, 40.0]
     assert phases["bf_ends"] == [[10.5, 60], [41.0, 50]]
     # In the middle of the 50th job, behind which it gave up.
-    assert phases["bf_yields"] == [[40.2, 20, 40.7], [40.8, 49, None]]
+    assert phases["bf_yields"] == [[40.2, 20, 40.7, False], [40.8, 49, None, True]]
     assert phases["ends"] == [[40.3, 40.35, [2, 1]]]
     assert phases["main_passes"] == [[3.021, "default"], [63.021, "full"]]
     assert phases["kills"] == [50.0]

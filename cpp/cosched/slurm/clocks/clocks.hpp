@@ -19,6 +19,7 @@ struct Slice {
   int looked;   // jobs that the cycle had looked at by then
   double
       resumes;  // when it went on; infinite: it gave up there, not a number: nothing cut it short
+  bool amid = false;  // between two tries of the next job, where that has any
 };
 
 /// The two hidden numbers, and what the host adds.

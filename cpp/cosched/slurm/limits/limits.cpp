@@ -17,15 +17,20 @@ void TestCounts::reset() {
     std::fill(counts->begin(), counts->end(), 0);
 }
 
-bool TestCounts::admit(const Job& job, int part) {
+bool TestCounts::admits(const Job& job, int part) const {
   const auto partition = static_cast<std::size_t>(part);
   const auto user = static_cast<std::size_t>(job.user);
-  int& both = by_both_[user * by_part_.size() + partition];
+  const int both = by_both_[user * by_part_.size() + partition];
   const auto reached = [](int count, int limit) { return limit != 0 && count >= limit; };
-  if (reached(both, limits_.user_and_partition) ||
-      reached(by_part_[partition], limits_.partition) || reached(by_user_[user], limits_.user))
-    return false;
-  ++both, ++by_part_[partition], ++by_user_[user];
+  return !reached(both, limits_.user_and_partition) &&
+         !reached(by_part_[partition], limits_.partition) && !reached(by_user_[user], limits_.user);
+}
+
+bool TestCounts::admit(const Job& job, int part) {
+  if (!admits(job, part)) return false;
+  const auto partition = static_cast<std::size_t>(part);
+  const auto user = static_cast<std::size_t>(job.user);
+  ++by_both_[user * by_part_.size() + partition], ++by_part_[partition], ++by_user_[user];
   return true;
 }
 

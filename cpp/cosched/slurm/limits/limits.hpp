@@ -16,6 +16,8 @@ class TestCounts {
   void reset();
   /// Whether the job is looked at in that partition; counts it if so.
   bool admit(const Job& job, int part);
+  /// Whether it would be.
+  bool admits(const Job& job, int part) const;
 
  private:
   Settings::TestLimits limits_;

@@ -21,6 +21,7 @@ std::vector<int> BackfillCycle::run(double time) {
   begun_ = time_ = time;
   begin_ = whole(time);
   looked_ = 0;
+  tries_on_ = 0;
   piece_ = 0;
   late_.clear();
   ++cycle_;
@@ -51,7 +52,8 @@ std::vector<int> BackfillCycle::run(double time) {
            false, 0};
   queue_.clear();
   for (const Entry entry : tables_.queue.entries())
-    queue_.emplace_back(entry, tables_.queue.priority(entry.job));
+    if (!tables_.readiness.array_full(entry.job))
+      queue_.emplace_back(entry, tables_.queue.priority(entry.job));
   at_ = 0;
   return plan_queue();
 }
@@ -83,7 +85,21 @@ void BackfillCycle::cleaned(const NodeBits& nodes) {
 bool BackfillCycle::cut_short() {
   if (!slice_ || std::isnan(slice_->resumes) || looked_ < slice_->looked) return false;
   resumes_ = slice_->resumes;
+  tries_on_ = slice_->amid ? next_try() : 0;
   return true;
+}
+
+// When the next job is tried again, where one try is not enough for it.
+Second BackfillCycle::next_try() {
+  const Second now = whole(slice_->over);
+  for (std::size_t k = at_; k < queue_.size(); ++k) {
+    const Entry entry = queue_[k].first;
+    if (passed_over(entry) || rejected(entry)) continue;
+    if (tables_.readiness.array_full(entry.job) || !tables_.licences.enough(entry.job)) break;
+    const Tested tried = test(entry, now, 0, true);
+    return tried.then == Then::stop ? tried.until : 0;
+  }
+  return 0;
 }
 
 // When the next job is looked at.
@@ -95,34 +111,33 @@ double BackfillCycle::moment() const {
 }
 
 std::vector<int> BackfillCycle::plan_queue() {
-  std::vector<int> started;
+  started_.clear();
   Second now = begin_;
   for (; at_ < queue_.size() && !cut_short(); ++at_) {
-    const auto& [entry, priority] = queue_[at_];
+    const Entry entry = queue_[at_].first;
     if (kept_.tests >= settings_.max_job_test) break;
     now = whole(moment());
     if (!slice_ && now - begin_ >= settings_.max_time) break;
-    tables_.queue.restore(entry.job, priority);  // a pass since then is undone
-    if (skipped(entry)) continue;
-    ++looked_;
-    const Tested tested = test(entry, now);
+    const int before = looked_;
+    const bool skips = skipped(entry);
+    const Second from = looked_ > before ? std::exchange(tries_on_, 0) : 0;
+    if (from == 0) restore();
+    if (skips) continue;
+    const Tested tested = test(entry, now, from);
     kept_.until = std::min(kept_.until, tested.until);
-    if (tested.started) {
-      started.push_back(entry.job);
-      ++starts_;
-    }
+    starts_ += tested.started;
     if (tested.then == Then::stop) break;
     if (tested.started && settings_.max_job_start &&
-        static_cast<int>(started.size()) >= settings_.max_job_start)
+        static_cast<int>(started_.size()) >= settings_.max_job_start)
       break;
   }
-  if (!started.empty())
+  if (!started_.empty())
     tables_.queue.drop([&](int job) { return tables_.allocations.started(job); });
   tables_.queue.settle();
-  if (rests()) return started;
+  if (rests()) return started_;
   keep_planned(now);
   if (slice_ || now > begin_ || tables_.reservations.any(time_)) kept_.until = begin_;
-  return started;
+  return started_;
 }
 
 // --- the last plan ---
@@ -167,18 +182,48 @@ void BackfillCycle::keep_planned(Second now) {
 
 // --- one job ---
 
-// Started in another partition, out of licences, over a limit, or behind a task of its array that has no plan.
-bool BackfillCycle::skipped(Entry entry) {
-  if (tables_.allocations.started(entry.job) || tables_.preemption.in_progress(entry.job) ||
-      !tables_.licences.enough(entry.job) || tables_.policy.before_nodes(entry))
-    return true;
+int BackfillCycle::array_at(std::size_t at) const {
+  return at < queue_.size() ? tables_.scenario.job(queue_[at].first.job).conditions.array : -1;
+}
+
+// What starts: of an array the first task that waits, though it may have a plan already.
+int BackfillCycle::first_task() const {
+  const int array = array_at(at_);
+  std::size_t first = at_;
+  for (std::size_t k = at_; array >= 0 && k-- > 0 && array_at(k) == array;)
+    if (!tables_.allocations.started(queue_[k].first.job)) first = k;
+  return queue_[first].first.job;
+}
+
+// A pass since the cycle's begin is undone, of an array, which is one record of Slurm's queue, for all tasks at once.
+void BackfillCycle::restore() {
+  const int array = array_at(at_);
+  if (array >= 0 && at_ > 0 && array_at(at_ - 1) == array) return;
+  for (std::size_t k = at_; k == at_ || (array >= 0 && array_at(k) == array); ++k)
+    tables_.queue.restore(queue_[k].first.job, queue_[k].second);
+}
+
+// Started in another partition, or over a limit.
+bool BackfillCycle::passed_over(Entry entry) {
+  return tables_.allocations.started(entry.job) || tables_.preemption.in_progress(entry.job) ||
+         tables_.policy.before_nodes(entry);
+}
+
+// Behind a task of its array that has no plan.
+bool BackfillCycle::rejected(Entry entry) const {
   const int array = tables_.scenario.job(entry.job).conditions.array;
-  if (array < 0) return false;
-  if (rejected_array_ == array && rejected_part_ == entry.part) return true;
-  if (tables_.readiness.array_full(entry.job)) return true;
-  rejected_array_ = array;  // until it starts or has a plan
-  rejected_part_ = entry.part;
-  return false;
+  return array >= 0 && rejected_array_ == array && rejected_part_ == entry.part;
+}
+
+// Not looked at; or looked at, and out of licences, or one task more than run at once.
+bool BackfillCycle::skipped(Entry entry) {
+  if (passed_over(entry) || rejected(entry)) return true;
+  if (const int array = tables_.scenario.job(entry.job).conditions.array; array >= 0) {
+    rejected_array_ = array;  // until it starts or has a plan
+    rejected_part_ = entry.part;
+  }
+  ++looked_;
+  return tables_.readiness.array_full(entry.job) || !tables_.licences.enough(entry.job);
 }
 
 // Where plans end: 22.05 rounds down, 24.11 up.
@@ -188,7 +233,8 @@ Second BackfillCycle::end_of(Second begin, Second limit) const {
   return clocks_.rounded(begin + limit + up, grid);
 }
 
-BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
+// `probe`: nothing happens; stop: it would be tried again, from `until` on.
+BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later, bool probe) {
   const Scenario& scenario = tables_.scenario;
   const Job& job = scenario.job(entry);
   const bool since_24 = scenario.settings().since_24;
@@ -204,11 +250,13 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
   const bool reserved = job.conditions.reservation >= 0 || tables_.reservations.any(time_);
   // Where age matters, every second does.
   Second until = scenario.settings().reserve.min_age > 0 ? now : kNever;
-  if (!counts_.admit(job, entry.part)) return {Then::next, false, until};
+  if (probe ? !counts_.admits(job, entry.part) : !counts_.admit(job, entry.part))
+    return {Then::next, false, until};
   bool counted = false;
   PlanMap::Window window{nullptr, kNever, 0, kNever};
   const NodeBits* allowed = &scenario.part(entry).nodes;
-  for (Second from = now;;) {
+  for (Second from = std::max(now, later);;) {
+    if (probe && from > now) return {Then::stop, false, from};
     Second reserved_end = 0;
     if (reserved) {
       left_ = scenario.part(entry).nodes;
@@ -238,9 +286,9 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
     }
     Select::Slot slot{kNever, nullptr};
     if (avail->at_least(job.nodes)) {
-      if (!std::exchange(counted, true)) ++kept_.tests;
+      if (!std::exchange(counted, true) && !probe) ++kept_.tests;
       const auto found = will_run(entry, *avail, {now, at_once, from, window.later});
-      if (found) tables_.queue.tested(entry.job);
+      if (found && !probe) tables_.queue.tested(entry.job);
       slot = found.value_or(slot);
     }
     if (from > slot.begin) {
@@ -248,6 +296,7 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
       tables_.updates.jobs = now;
       kept_.moved = true;
     }
+    if (probe && slot.begin <= std::min(now, window.later)) return {Then::next, false, until};
     if (slot.begin <= now + 1) until = std::min(until, now);
     const bool overlap_first = since_24 && slot.begin > now && slot.begin < kNever;
     if (overlap_first && !map_.free(*slot.nodes, clocks_.rounded(slot.begin, settings_.resolution),
@@ -276,7 +325,7 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now) {
       from = slot.begin;
       continue;
     }
-    if (no_reserve || tables_.policy.with_nodes(entry, slot.nodes->count()))
+    if (probe || no_reserve || tables_.policy.with_nodes(entry, slot.nodes->count()))
       return {Then::next, false, until};
     return reserve(entry, slot, first, last, until);
   }
@@ -290,7 +339,9 @@ BackfillCycle::Tried BackfillCycle::start(Entry entry, const NodeBits& avail) {
     preempt(entry, avail);
     return Tried::no_nodes;
   }
+  entry.job = first_task();
   tables_.start(entry, *choice, time_, Scheduler::backfill);
+  started_.push_back(entry.job);
   rejected_array_ = -1;
   const Scenario& scenario = tables_.scenario;
   const bool whole_nodes = scenario.own_cores() ? scenario.job(entry.job).ask.exclusive

@@ -68,8 +68,14 @@ class BackfillCycle {
   bool cut_short();
   std::vector<int> plan_queue();
 
+  Second next_try();
+  int first_task() const;
+  int array_at(std::size_t at) const;
+  void restore();
+  bool passed_over(Entry entry);
+  bool rejected(Entry entry) const;
   bool skipped(Entry entry);
-  Tested test(Entry entry, Second now);
+  Tested test(Entry entry, Second now, Second later, bool probe = false);
   Tried start(Entry entry, const NodeBits& avail);
   std::optional<Select::Slot> will_run(Entry entry, const NodeBits& avail,
                                        const Select::Time& time);
@@ -95,9 +101,11 @@ class BackfillCycle {
   double begun_ = 0, time_ = 0, resumes_ = kInfinity;
   std::size_t cycle_ = 0, piece_ = 0, at_ = 0;   // cycles so far; its next slice; its next job
   std::vector<std::pair<Entry, double>> queue_;  // with priorities
+  std::vector<int> started_;                     // since it began or went on
   NodeBits late_;                                // nodes that jobs left since it began
   const Slice* slice_ = nullptr;
   int looked_ = 0, looked_before_ = 0;
+  Second tries_on_ = 0;  // it rested in the middle of a job: from when that is tried next
   int starts_ = 0;
   Second begin_ = 0, map_end_ = 0, next_slot_ = 0;
 };

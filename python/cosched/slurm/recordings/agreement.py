@@ -154,7 +154,8 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     Given are the controller's start and the epoch, and where exact starts are recorded how long
     each job ran; the host's share is measured from the recording. `replay`: passes, backfill
     cycles and limit checks at the recorded times, too. Of what is left open within a second, the
-    run that agrees with most others (`draws.typical`).
+    run that agrees with most others (`draws.typical`). Where a recording does not tell whether
+    cycles rested in the middle of a job, all did or none: what agrees better.
     """
     instance = recording.instance(run)
     twin, clocks = _twin_of(recording, run, instance)
@@ -164,14 +165,26 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     alike = np.nan
     if replay:
         lengths = recording.lengths(run)
-        given |= {"cycles": run.cycles, "checks": run.checks} | _exact(run, twin)
+        given |= {"cycles": run.cycles, "checks": run.checks, **_exact(run)}
         if run.passes:
             given |= {"passes": run.passes, "lengths": lengths.tolist()}
         else:
             given, alike = typical(twin, lengths=(lengths, lengths), **given)
     elif run.begins:
         given, alike = typical(twin, clocks, lengths_of(recording, run))
-    outcome = twin.run(**given, plans=bool(run.plans))
+    if not (replay and run.over):
+        return _beside(recording, run, twin, twin.run(**given, plans=bool(run.plans)), alike)
+    untold = any(amid is None for *_, amid in run.rests)
+    tried = [
+        _beside(recording, run, twin, twin.run(**given, slices=slices, plans=bool(run.plans)))
+        for slices in (_slices(recording, run, twin, amid) for amid in (False, True)[: 1 + untold])
+    ]
+    return max(tried, key=lambda one: one.good + one.planned[1])
+
+
+def _beside(
+    recording: Recording, run: Run, twin: Twin, outcome: dict[str, Any], alike: float = np.nan
+) -> Agreement:
     names = twin.settings.names or tuple(f"n{k + 1}" for k in range(len(twin.node_cores)))
     nodes = tuple(tuple(names[k] for k in own) for own in twin.nodes_of(outcome))
     start = np.asarray(outcome["start"])
@@ -182,18 +195,25 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     return Agreement(start, nodes, apart, same, plans, alike)
 
 
-def _exact(run: Run, twin: Twin) -> dict[str, Any]:
-    """How long passes and cycles had taken until they started jobs, how long nodes were not free
-    after them, and what cycles did between two rests, where exact ends were recorded."""
+def _exact(run: Run) -> dict[str, Any]:
+    """How long passes and cycles had taken until they started jobs, and how long nodes were not
+    free after them, where exact ends were recorded."""
     if not run.over:
         return {}
     epilogs, delays = np.full((2, len(run.start)), np.nan)
     for row, (over, clean) in run.over.items():
         epilogs[row] = clean - over
         delays[row] = run.begins[row] - run.decided(run.begins[row])
+    return {"delays": delays.tolist(), "epilogs": epilogs.tolist()}
+
+
+def _slices(
+    recording: Recording, run: Run, twin: Twin, amid: bool
+) -> list[list[tuple[float, int, float, bool]]]:
     given = twin.settings.parameters
     longest = given.get("bf_max_time", given.get("bf_interval", PARAMETERS["bf_interval"]))
-    return {"delays": delays.tolist(), "epilogs": epilogs.tolist(), "slices": run.slices(longest)}
+    arrays = {row: one.array[0] for row, one in recording.requests.items() if one.array}
+    return run.slices(longest, arrays, amid)
 
 
 _PLANNED = 4  # action of a note

@@ -76,8 +76,8 @@ def run_of(
         checks=tuple(map(float, phase.get("kills", ()))),
         ends=tuple((float(time), int(jobs)) for time, jobs in phase.get("bf_ends", ())),
         rests=tuple(
-            (float(when), int(jobs), np.inf if again is None else float(again))
-            for when, jobs, again in phase.get("bf_yields", ())
+            (float(when), int(jobs), np.inf if again is None else float(again), (*amid, None)[0])
+            for when, jobs, again, *amid in phase.get("bf_yields", ())
         ),
         over={
             _row(job, rows, arrays): (float(over), float(clean))

@@ -60,9 +60,9 @@ class Run:
         When backfill cycles began, and limit checks that ended a job; empty: not recorded.
     ends : tuple of (float, int)
         When cycles ended, and how many jobs they looked at; empty: not recorded.
-    rests : tuple of (float, int, float)
-        When cycles rested, how many jobs they had looked at by then, and when they went on;
-        infinite: they gave up.
+    rests : tuple of (float, int, float, bool or None)
+        When cycles rested, how many jobs they had done by then, and when they went on; infinite:
+        they gave up. Whether that was in the middle of the next job; None: not recorded.
     over : mapping of int to (float, float)
         Exact ends by row, and when the nodes were free, where they were recorded.
     passes : tuple of (float, bool)
@@ -96,7 +96,7 @@ class Run:
     cycles: tuple[float, ...] = ()
     checks: tuple[float, ...] = ()
     ends: tuple[tuple[float, int], ...] = ()
-    rests: tuple[tuple[float, int, float], ...] = ()
+    rests: tuple[tuple[float, int, float, bool | None], ...] = ()
     over: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     passes: tuple[tuple[float, bool], ...] = ()
     begins: Mapping[int, float] = field(default_factory=dict)
@@ -133,18 +133,38 @@ class Run:
     def decisions(self) -> list[float]:
         """When passes and cycles began, or went on."""
         passes = (time for time, _ in self.passes)
-        return sorted([*self.cycles, *passes, *(again for *_, again in self.rests)])
+        return sorted([*self.cycles, *passes, *(again for *_, again, _ in self.rests)])
 
-    def slices(self, longest: float) -> list[list[tuple[float, int, float]]]:
-        """What each cycle did between two rests, as the core has it; `longest`: bf_max_time (s)."""
-        found: list[list[tuple[float, int, float]]] = [[] for _ in self.cycles]
-        for rest in self.rests:
-            found[bisect(self.cycles, rest[0]) - 1].append(rest)
+    def slices(
+        self, longest: float, arrays: Mapping[int, int], amid: bool = False
+    ) -> list[list[tuple[float, int, float, bool]]]:
+        """What each cycle did between two rests, as the core has it; `longest`: bf_max_time (s);
+        `arrays`: those of rows; `amid`: assumed of rests that do not tell."""
+        found: list[list[tuple[float, int, float, bool]]] = [[] for _ in self.cycles]
+        for when, jobs, again, told in self.rests:
+            own = found[bisect(self.cycles, when) - 1]
+            own.append((when, jobs, again, amid if told is None else told))
         for over, jobs in self.ends:
             own = found[cycle := bisect(self.cycles, over) - 1]
-            late = math.floor(over) - math.floor(self.cycles[cycle]) >= longest
-            own.append((over, jobs, math.inf if late else math.nan))
+            since, looked = (own[-1][2], own[-1][1]) if own else (self.cycles[cycle], 0)
+            last = math.floor(self.cycles[cycle]) + longest
+            late = math.floor(over) >= last
+            done = self._done(since, over, last, jobs - looked, arrays)
+            own.append((over, jobs - (late and not done), math.inf if late else math.nan, False))
         return found
+
+    def _done(
+        self, since: float, over: float, last: float, jobs: int, arrays: Mapping[int, int]
+    ) -> bool:
+        """Whether a cycle whose time was over had done the last of the jobs that it looked at: all
+        have started, or one did so late, and no task is behind it. Else it gave up in its middle,
+        most likely."""
+        rows = [row for row, begin in self.begins.items() if since <= begin <= over]
+        if not rows or len(rows) >= jobs:
+            return bool(rows)
+        row = max(rows, key=lambda row: self.begins[row])
+        behind = row in arrays and arrays.get(row + 1) == arrays[row]
+        return self.begins[row] >= last and not behind
 
     def decided(self, begin: float) -> float:
         """When the pass or cycle began that started a job then."""

@@ -226,7 +226,7 @@ class Twin:
         lengths: Sequence[float] = (),
         delays: Sequence[float] = (),
         epilogs: Sequence[float] = (),
-        slices: Sequence[Sequence[tuple[float, int, float]]] = (),
+        slices: Sequence[Sequence[tuple[float, int, float, bool]]] = (),
         watched: Sequence[int] = (),
         log: bool = False,
         plans: bool = False,
