@@ -1,5 +1,5 @@
-#include "cosched/cluster/batch/batch_trace.hpp"
 #include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/batch/layout.hpp"
 #include "cosched/cluster/bound/stretch_bound.hpp"
 #include "cosched/cluster/check/validate_trace.hpp"
 #include "cosched/cluster/dfrs/average_yields.hpp"

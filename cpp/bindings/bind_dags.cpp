@@ -1,16 +1,13 @@
 #include <string>
 #include <variant>
 
-#include "cosched/dags/check/memory.hpp"
 #include "cosched/dags/check/requirements.hpp"
-#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/dmda.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/heteroprio.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/memory.hpp"
 #include "cosched/dags/list/online.hpp"
-#include "cosched/dags/list/peft.hpp"
 #include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/search/hlp_best.hpp"

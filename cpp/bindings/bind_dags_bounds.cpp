@@ -1,6 +1,4 @@
-#include "cosched/dags/check/relaxation.hpp"
-#include "cosched/dags/check/transfers.hpp"
-#include "cosched/dags/check/windows.hpp"
+#include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/hlp/model.hpp"

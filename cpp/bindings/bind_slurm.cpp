@@ -4,7 +4,7 @@
 #include "cosched/slurm/simulate/futures.hpp"
 #include "cosched/slurm/simulate/retrace.hpp"
 #include "cosched/slurm/simulate/simulator.hpp"
-#include "cosched/slurm/state/held_up.hpp"
+#include "cosched/slurm/state/tables.hpp"
 #include "slurm_scenario.hpp"
 
 namespace cosched::cluster::bindings {

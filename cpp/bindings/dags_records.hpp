@@ -3,10 +3,10 @@
 
 #include <array>
 
-#include "cosched/dags/hlp/solution.hpp"
+#include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/proof/bisection.hpp"
 #include "cosched/dags/proof/certificate.hpp"
-#include "cosched/dags/proof/transfers_relaxation.hpp"
+#include "cosched/dags/proof/transfers_bound.hpp"
 #include "cosched/lp/model.hpp"
 #include "records.hpp"
 

@@ -7,10 +7,8 @@
 #include <ctime>
 
 #include "cosched/bags/energy/front.hpp"
-#include "cosched/bags/energy/programmes.hpp"
 #include "cosched/bags/energy/walk.hpp"
-#include "cosched/bags/rounding/baselines.hpp"
-#include "cosched/bags/rounding/local_assign.hpp"
+#include "cosched/bags/rounding/make_plan.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/ttb_best.hpp"

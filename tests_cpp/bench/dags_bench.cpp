@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "cosched/dags/check/relaxation.hpp"
+#include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/hlp/model.hpp"
 #include "cosched/dags/hlp/rounding.hpp"

@@ -11,9 +11,8 @@
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/moldable/minsum/model.hpp"
-#include "cosched/moldable/minsum/simplex.hpp"
 #include "cosched/moldable/search/best.hpp"
-#include "cosched/opt/core_knapsack.hpp"
+#include "cosched/opt/knapsack.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable {

@@ -10,7 +10,7 @@
 #include "cosched/packs/exact/optimal.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
-#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
 #include "cosched/packs/search/subset_programme.hpp"
 #include "support/packs_instances.hpp"

@@ -12,7 +12,7 @@
 #include "cosched/moldable/minsum/basis.hpp"
 #include "cosched/moldable/minsum/model.hpp"
 #include "cosched/opt/matrix_game.hpp"
-#include "cosched/packs/columns/dominance.hpp"
+#include "cosched/packs/columns/fractional.hpp"
 #include "cosched/packs/columns/pricing.hpp"
 #include "cosched/packs/columns/relaxation.hpp"
 #include "support/lp_trace.hpp"

@@ -9,7 +9,6 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/dags/check/requirements.hpp"
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags {
 

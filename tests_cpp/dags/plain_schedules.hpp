@@ -13,7 +13,6 @@
 #include "cosched/dags/check/requirements.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::plain {
 

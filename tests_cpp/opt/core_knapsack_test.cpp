@@ -1,11 +1,10 @@
-#include "cosched/opt/core_knapsack.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/opt/knapsack.hpp"
 
 namespace cosched::opt {
 namespace {

@@ -1,10 +1,9 @@
-#include "cosched/opt/matching.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/opt/lemon.hpp"
 
 namespace cosched::opt {
 namespace {

@@ -1,9 +1,8 @@
-#include "cosched/opt/min_cost_flow.hpp"
-
 #include <gtest/gtest.h>
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
+#include "cosched/opt/lemon.hpp"
 
 namespace cosched::opt {
 namespace {

@@ -1,5 +1,3 @@
-#include "cosched/opt/tree_potentials.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "cosched/core/rng.hpp"
+#include "cosched/opt/spanning_tree.hpp"
 
 namespace cosched::opt {
 namespace {

@@ -134,21 +134,9 @@ std::vector<double> Sharing::factors(const std::vector<Run>& set) const {
   for (const Run& run : set) load_of_all += load(run.task, run.procs);
   for (const Run& run : set) {
     double pairs = 1;
-    for (const Run& other : set) {
-      if (other.task == run.task) continue;
-      const double e = excess(run.task, other.task);
-      switch (rule()) {
-        case SlowdownRule::sum:
-          pairs += e;
-          break;
-        case SlowdownRule::product:
-          pairs *= 1 + e;
-          break;
-        case SlowdownRule::max:
-          pairs = std::max(pairs, 1 + e);
-          break;
-      }
-    }
+    for (const Run& other : set)
+      if (other.task != run.task)
+        pairs = with_companion(rule(), pairs, excess(run.task, other.task));
     const double waiting =
         set.size() > 1 ? 1 + stall(run.task) * std::max(0.0, load_of_all - 1) : 1;
     result.push_back(std::max(pairs, waiting));
@@ -165,6 +153,11 @@ std::vector<double> Sharing::ends(const std::vector<Run>& pack) const {
       for (std::size_t k = 0; k < pack.size(); ++k)
         if (pack[k].task == ended.task) end_of[k] = ended.end;
   return end_of;
+}
+
+std::shared_ptr<const Sharing> Sharing::without_slowdowns() const {
+  if (resources_.empty()) return nullptr;
+  return std::make_shared<const Sharing>(tasks_, resources_, std::nullopt, std::nullopt);
 }
 
 Sharing Sharing::select(const std::vector<int>& chosen) const {

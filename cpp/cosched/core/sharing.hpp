@@ -14,7 +14,9 @@
 // They need not grow with q_j under a bandwidth, and without a common start nothing of this is monotone.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +29,18 @@ namespace cosched {
 
 /// How the excess of several companions adds up.
 enum class SlowdownRule { sum, product, max };
+
+/// The factor of pairs with one companion more, whose excess is e.
+inline double with_companion(SlowdownRule rule, double factor, double e) {
+  switch (rule) {
+    case SlowdownRule::sum:
+      return factor + e;
+    case SlowdownRule::product:
+      return factor * (1 + e);
+    default:
+      return std::max(factor, 1 + e);
+  }
+}
 
 struct Resource {
   std::string name;
@@ -95,6 +109,9 @@ class Sharing {
 
   /// When each ends where all start at 0.  Unslowed tasks end at their t_i exactly.  O(k^3).
   std::vector<double> ends(const std::vector<Run>& pack) const;
+
+  /// Resources alone: null where there are none.
+  std::shared_ptr<const Sharing> without_slowdowns() const;
 
   /// The given tasks, in that order.
   Sharing select(const std::vector<int>& chosen) const;

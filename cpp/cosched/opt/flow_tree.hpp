@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cosched/opt/spanning_tree.hpp"
-#include "cosched/opt/tree_potentials.hpp"
 
 namespace cosched::opt {
 

@@ -2,14 +2,60 @@
 // from one set of capacities to the next.
 #pragma once
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
-#include "cosched/opt/dual_pivots.hpp"
 #include "cosched/opt/flow_tree.hpp"
-#include "cosched/opt/primal_pivots.hpp"
 
 namespace cosched::opt {
+
+// The primal pivots of a network simplex.
+
+/// Keeps where its search goes on between calls.
+class PrimalPivots {
+ public:
+  /// Takes over a feasible flow.  Arcs beside the tree that it leaves between their bounds are
+  /// moved to one of them by the next run.
+  void adopt(FlowTree& net, const std::vector<double>& start);
+
+  /// Until no arc beside the tree makes the flow longer.  Throws SolverError where the pivots do
+  /// not end.
+  void run(FlowTree& net);
+
+ private:
+  int choose_entering(const FlowTree& net);
+
+  int next_entering_ = 0;
+  std::vector<int> between_;
+};
+
+// The dual pivots of a network simplex, with long steps.
+
+/// Keeps its memory, and where its search goes on, between calls.
+class DualPivots {
+ public:
+  /// Until no tree arc is outside its bounds by more than the tolerance.  Requires a tree that is
+  /// optimal but for these.  Throws SolverError where the pivots do not end.
+  void run(FlowTree& net);
+
+ private:
+  struct Crossing {  // an arc that may enter, and how far the cut's potentials move to it
+    double ratio;
+    int arc;
+    bool operator<(const Crossing& other) const {
+      return ratio != other.ratio ? ratio > other.ratio : arc > other.arc;
+    }
+  };
+
+  int choose_violated(FlowTree& net);
+  void pivot(FlowTree& net, int leaving);
+  void find_crossings(const FlowTree& net, const std::vector<int>& side, bool exporting,
+                      double amount);
+
+  std::size_t next_violated_ = 0;
+  std::vector<Crossing> crossings_;
+};
 
 /// maximise sum length(a) f(a) over flows of amount `demand` from node 0 to the last node
 /// with 0 <= f(a) <= capacity(a).

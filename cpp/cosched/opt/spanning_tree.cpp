@@ -1,5 +1,7 @@
 #include "cosched/opt/spanning_tree.hpp"
 
+#include <cmath>
+
 namespace cosched::opt {
 
 SpanningTree::SpanningTree(int nodes) : up_(nodes), down_(nodes), stamp_(nodes, 0) {}
@@ -73,6 +75,126 @@ void SpanningTree::rehang(int top, int inside, int outside, int arc, int join) {
   }
   attach(inside, outside, arc);
   for (int node = outside; node != join; node = up_[node].parent) up_[node].size += subtree_size;
+}
+
+TreePotentials::TreePotentials(int nodes)
+    : cells_(nodes, {0, 0}), exits_(nodes, {-1, -1}), offset_(1, 0), first_exit_(1, -1) {}
+
+void TreePotentials::assign(SpanningTree& tree, const std::vector<double>& value) {
+  for (std::size_t node = 0; node < cells_.size(); ++node) cells_[node].local = value[node];
+  divide(tree);
+}
+
+// From the leaves up: a subtree of sqrt(n) nodes that no region has yet becomes one.
+void TreePotentials::divide(SpanningTree& tree) {
+  const std::vector<int>& order = tree.breadth_first();
+  const int enough = static_cast<int>(std::sqrt(static_cast<double>(order.size())));
+  rest_.assign(order.size(), 1);
+  for (std::size_t k = order.size(); --k > 0;)
+    if (rest_[order[k]] < enough) rest_[tree.parent(order[k])] += rest_[order[k]];
+  offset_.assign(1, 0);
+  first_exit_.assign(1, -1);
+  cells_[0].region = 0;
+  for (std::size_t k = 1; k < order.size(); ++k) {
+    const int node = order[k], above = cells_[tree.parent(node)].region;
+    if (rest_[node] < enough) {
+      cells_[node].region = above;
+      continue;
+    }
+    cells_[node].region = static_cast<int>(offset_.size());
+    offset_.push_back(0);
+    first_exit_.push_back(-1);
+    link_exit(above, node);
+  }
+  most_regions_ = 3 * offset_.size() + 64;
+}
+
+void TreePotentials::link_exit(int region, int node) {
+  const int after = first_exit_[region];
+  exits_[node] = {after, -1};
+  if (after >= 0) exits_[after].previous = node;
+  first_exit_[region] = node;
+}
+
+void TreePotentials::unlink_exit(int region, int node) {
+  const auto [next, previous] = exits_[node];
+  if (next >= 0) exits_[next].previous = previous;
+  (previous >= 0 ? exits_[previous].next : first_exit_[region]) = next;
+}
+
+// Fills piece_ with the nodes below `top` in its region; whether that is the whole subtree.
+bool TreePotentials::collect_region_below(const SpanningTree& tree, int top) {
+  const int region = cells_[top].region;
+  piece_.assign(1, top);
+  for (std::size_t k = 0; k < piece_.size(); ++k)
+    for (int child = tree.first_child(piece_[k]); child >= 0; child = tree.next_sibling(child))
+      if (cells_[child].region == region) piece_.push_back(child);
+  return static_cast<int>(piece_.size()) == tree.size(top);
+}
+
+void TreePotentials::join_region(int region, double shift) {
+  shift += offset_[cells_[piece_[0]].region] - offset_[region];
+  for (const int node : piece_) {
+    cells_[node].local += shift;
+    cells_[node].region = region;
+  }
+}
+
+// piece_ becomes a region of its own.
+void TreePotentials::found_region(const SpanningTree& tree) {
+  const int old = cells_[piece_[0]].region, region = static_cast<int>(offset_.size());
+  offset_.push_back(offset_[old]);
+  first_exit_.push_back(-1);
+  for (const int node : piece_) cells_[node].region = region;
+  for (const int node : piece_)
+    for (int child = tree.first_child(node); child >= 0; child = tree.next_sibling(child))
+      if (cells_[child].region != region) {
+        unlink_exit(old, child);
+        link_exit(region, child);
+      }
+}
+
+void TreePotentials::shift_regions(int first, double shift) {
+  stack_.assign(1, first);
+  while (!stack_.empty()) {
+    const int region = stack_.back();
+    stack_.pop_back();
+    offset_[region] += shift;
+    for (int node = first_exit_[region]; node >= 0; node = exits_[node].next)
+      stack_.push_back(cells_[node].region);
+  }
+}
+
+// On the path from `inside` up to `top` parents and children change places.
+void TreePotentials::turn_exits(const SpanningTree& tree, int top, int inside) {
+  const auto crossings = [&](const auto& visit) {
+    for (int node = inside; node != top; node = tree.parent(node)) {
+      const int parent = tree.parent(node);
+      if (cells_[node].region != cells_[parent].region) visit(node, parent);
+    }
+  };
+  crossings([&](int node, int parent) { unlink_exit(cells_[parent].region, node); });
+  crossings([&](int node, int parent) { link_exit(cells_[node].region, parent); });
+}
+
+void TreePotentials::rehang(SpanningTree& tree, int top, int inside, int outside, double shift) {
+  if (offset_.size() > most_regions_) {  // each move may have left smaller ones behind
+    for (Cell& cell : cells_) cell.local += offset_[cell.region];
+    divide(tree);
+  }
+  const int above = cells_[tree.parent(top)].region;
+  if (cells_[top].region == above) {
+    if (collect_region_below(tree, top)) {
+      join_region(cells_[outside].region, shift);
+      return;
+    }
+    found_region(tree);
+  } else {
+    unlink_exit(above, top);
+  }
+  shift_regions(cells_[top].region, shift);
+  turn_exits(tree, top, inside);
+  link_exit(cells_[outside].region, inside);
 }
 
 }  // namespace cosched::opt

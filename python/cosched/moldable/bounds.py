@@ -134,7 +134,7 @@ def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound
 
     Notes
     -----
-    The model, and why it is a relaxation, stand in ``cpp/cosched/moldable/slots/slot_pricing.hpp``.
+    The model, and why it is a relaxation, stand in ``cpp/cosched/moldable/slots/slots_bound.hpp``.
 
     Examples
     --------

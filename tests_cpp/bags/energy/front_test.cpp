@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cosched/bags/energy/programmes.hpp"
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/core/errors.hpp"
 #include "support/bags_instances.hpp"

@@ -1,9 +1,8 @@
-#include "cosched/bags/rounding/local_assign.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "cosched/bags/rounding/make_plan.hpp"
 #include "cosched/core/rng.hpp"
 
 namespace cosched::bags {

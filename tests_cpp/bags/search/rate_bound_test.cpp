@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "cosched/bags/energy/walk.hpp"
+#include "cosched/bags/search/annealing.hpp"
 #include "cosched/bags/search/dive.hpp"
-#include "cosched/bags/search/exchange.hpp"
 #include "cosched/bags/search/patterns.hpp"
 #include "cosched/bags/search/probe.hpp"
 #include "cosched/bags/search/ttb_best.hpp"

@@ -4,10 +4,8 @@
 
 #include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/energy/walk.hpp"
-#include "cosched/bags/rounding/baselines.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/annealing.hpp"
-#include "cosched/bags/search/exchange.hpp"
 #include "cosched/bags/search/patterns.hpp"
 #include "support/bags_instances.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cosched/cluster/batch/batch_trace.hpp"
 #include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/batch/layout.hpp"
 #include "cosched/cluster/batch/profile.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "cosched/cluster/batch/batch_trace.hpp"
+#include "cosched/cluster/batch/layout.hpp"
 #include "cosched/cluster/check/validate_trace.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"

@@ -7,7 +7,6 @@
 
 #include "cosched/cluster/batch/conservative.hpp"
 #include "cosched/cluster/batch/fcfs_easy.hpp"
-#include "cosched/cluster/batch/node_book.hpp"
 #include "cosched/cluster/batch/node_plan.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"

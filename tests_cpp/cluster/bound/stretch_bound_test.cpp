@@ -6,7 +6,6 @@
 #include <set>
 
 #include "cosched/cluster/batch/fcfs_easy.hpp"
-#include "cosched/cluster/bound/cut_deficit.hpp"
 #include "cosched/cluster/bound/stretch_kernel.hpp"
 #include "cosched/cluster/dfrs/dfrs.hpp"
 #include "cosched/core/numeric.hpp"

@@ -1,6 +1,6 @@
-#include "cosched/cluster/dfrs/idle_block.hpp"
-
 #include <gtest/gtest.h>
+
+#include "cosched/cluster/dfrs/idle_queue.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {

@@ -1,9 +1,8 @@
 // Damaged proofs of LP* are refused.
-#include "cosched/dags/check/relaxation.hpp"
-
 #include <gtest/gtest.h>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "dags/graphs.hpp"
 

@@ -1,6 +1,4 @@
 // The loads alone.
-#include "cosched/dags/hlp/area.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
+#include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "dags/graphs.hpp"
 

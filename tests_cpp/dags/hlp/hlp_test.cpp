@@ -9,7 +9,7 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/dags/check/relaxation.hpp"
+#include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/structured.hpp"
 #include "dags/graphs.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cosched/dags/hlp/area.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
 #include "dags/graphs.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cosched/core/errors.hpp"
-#include "cosched/dags/check/memory.hpp"
+#include "cosched/dags/check/requirements.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "dags/plain_schedules.hpp"

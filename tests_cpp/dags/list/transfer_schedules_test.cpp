@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <tuple>
 
-#include "cosched/dags/list/arrival.hpp"
-#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/online.hpp"
-#include "cosched/dags/list/peft.hpp"
 #include "cosched/dags/list/ready_rules.hpp"
 #include "dags/graphs.hpp"
 #include "dags/plain_schedules.hpp"

@@ -45,11 +45,8 @@ TEST(Transfers, CostsAsDefined) {
   EXPECT_EQ(host.cost(1, {1, 0}, {1, 1}), 3 + 8 / 8.0);
   EXPECT_EQ(host.cost(1, {1, 1}, {1, 1}), 0);
   EXPECT_EQ(host.cost(2, {0, 0}, {1, 1}), 0);  // no data, no latency
-  EXPECT_FALSE(host.alone(0));
-  EXPECT_TRUE(host.alone(1));
   const Transfers unit = with({Memories::Kind::unit, {}});
   EXPECT_EQ(unit.cost(0, {0, 0}, {0, 1}), 0.5 + 16);
-  EXPECT_TRUE(unit.alone(0));
   const Transfers given = with({Memories::Kind::given, {7, 3, 3, 4}});
   EXPECT_EQ(given.cost(0, {0, 1}, {1, 0}), 0);
   EXPECT_EQ(given.cost(0, {0, 0}, {1, 0}), 9);

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cosched/dags/proof/transfer_clusters.hpp"
 #include "cosched/dags/proof/transfer_guesses.hpp"
 #include "cosched/dags/proof/transfer_lp.hpp"
 #include "dags/transfer_graphs.hpp"

@@ -7,9 +7,8 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/dags/check/transfers.hpp"
+#include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
-#include "cosched/dags/proof/transfers_relaxation.hpp"
 #include "cosched/dags/proof/windows.hpp"
 #include "dags/transfer_graphs.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/dags/check/windows.hpp"
+#include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "dags/brute_force.hpp"

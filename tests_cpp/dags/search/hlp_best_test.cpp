@@ -7,9 +7,8 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/dags/check/relaxation.hpp"
+#include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/check/requirements.hpp"
-#include "cosched/dags/check/windows.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/hlp/rounding.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"

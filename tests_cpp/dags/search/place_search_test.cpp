@@ -5,11 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/check/requirements.hpp"
-#include "cosched/dags/check/transfers.hpp"
-#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
-#include "cosched/dags/list/peft.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "dags/brute_force.hpp"
 #include "dags/graphs.hpp"

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "cosched/dags/hlp/hlp.hpp"
-#include "cosched/dags/list/cpop.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/ready_rules.hpp"

@@ -1,6 +1,4 @@
 // Rounds of growing length: better with more of them, and reproducible.
-#include "cosched/dags/search/rounds.hpp"
-
 #include <gtest/gtest.h>
 
 #include "cosched/dags/check/requirements.hpp"

@@ -8,11 +8,8 @@
 #include "cosched/moldable/batches/online.hpp"
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/dual/list_graham.hpp"
-#include "cosched/moldable/list/baselines.hpp"
-#include "cosched/moldable/list/marginal_cost.hpp"
+#include "cosched/moldable/list/list_schedule.hpp"
 #include "cosched/moldable/search/best.hpp"
-#include "cosched/moldable/search/pareto.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable {

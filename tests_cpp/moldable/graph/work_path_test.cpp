@@ -1,10 +1,8 @@
-#include "cosched/moldable/graph/work_path.hpp"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "cosched/moldable/check/work_path.hpp"
+#include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/graph/bound.hpp"
 
 namespace cosched::moldable::graph {

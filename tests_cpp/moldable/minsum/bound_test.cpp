@@ -4,7 +4,6 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/moldable/minsum/model.hpp"
-#include "cosched/moldable/minsum/simplex.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable {

@@ -1,3 +1,5 @@
+#include "cosched/moldable/search/halves.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,8 +8,7 @@
 #include <vector>
 
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/search/count_search.hpp"
-#include "cosched/moldable/search/optimal.hpp"
+#include "cosched/moldable/search/proof.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable::search {
@@ -33,10 +34,10 @@ double decoded(const Instance& instance, const std::vector<Placed>& order) {
 }
 
 // Whether a search for something shorter than the deadline finds it: what it found, or infinity.
-double shorter_than(const Instance& instance, double deadline, bool priced, std::size_t room) {
+double shorter_than(const Instance& instance, double deadline, bool priced) {
   std::optional<ProcessorPatterns> patterns;
   if (priced) patterns.emplace(choices_of(instance), instance.machines(), deadline / 2, deadline);
-  CountSearch halves(choices_of(instance), instance.machines(), unlimited, room);
+  Halves halves(choices_of(instance), instance.machines(), unlimited);
   double best = deadline;
   const auto outcome = halves.search(0, deadline, best, priced ? &*patterns : nullptr,
                                      [&](const std::vector<Placed>& order) {
@@ -53,17 +54,15 @@ double shorter_than(const Instance& instance, double deadline, bool priced, std:
 
 // From any deadline above it down to the optimum, and not below.
 void expect_exact(const Instance& instance, double optimum, std::uint64_t seed,
-                  const std::vector<double>& parts = {1.000001, 1.1, 1.4, 2.0},
-                  std::size_t room = kHalvesRoom) {
+                  const std::vector<double>& parts = {1.000001, 1.1, 1.4, 2.0}) {
   const bool priced = seed % 4 == 3;
   for (const double part : parts) {
     double best = part * optimum;
-    for (double next; (next = shorter_than(instance, best, priced, room)) < best;) best = next;
+    for (double next; (next = shorter_than(instance, best, priced)) < best;) best = next;
     EXPECT_NEAR(best, optimum, kRounding * optimum) << seed << " " << part;
   }
   for (const double part : {0.6, 0.99, 1.0})
-    EXPECT_GE(shorter_than(instance, part * optimum, priced, room), optimum * (1 - kRounding))
-        << seed;
+    EXPECT_GE(shorter_than(instance, part * optimum, priced), optimum * (1 - kRounding)) << seed;
 }
 
 TEST(MoldableHalves, EqualExhaustiveSearch) {
@@ -106,20 +105,12 @@ TEST(MoldableHalves, EqualLabelsOfMoreJobs) {
     }
 }
 
-TEST(MoldableHalves, SplitCountsWhereThereIsNoRoomForAll) {
-  int full = 0;
-  for (int kind = 0; kind < kProfileKinds; ++kind)
-    for (std::uint64_t seed = 0; seed < 4; ++seed) {
-      const Instance instance = small_instance(kind, 7, 5, seed, false);
-      constexpr std::size_t kRoom = 1600;
-      const double optimum = makespan(optimal(instance).placement);
-      expect_exact(instance, optimum, seed, {1.1}, kRoom);
-      full += Halves(choices_of(instance), 5, unlimited, kRoom)
-                  .search(0, 1.1 * optimum, kInfinity, nullptr, [](const std::vector<Placed>&) {
-                    return kInfinity;
-                  }) == Halves::Outcome::full;
-    }
-  EXPECT_GT(full, 5);
+TEST(MoldableHalves, SayWhereThereIsNoRoomForAllLabels) {
+  const Instance instance = small_instance(0, 7, 5, 1, false);
+  Halves halves(choices_of(instance), 5, unlimited, 100);
+  const auto outcome = halves.search(0, 20 * instance.least_time(0), kInfinity, nullptr,
+                                     [](const std::vector<Placed>&) { return kInfinity; });
+  EXPECT_EQ(outcome, Halves::Outcome::full);
 }
 
 TEST(MoldableHalves, StopWhenTheWorkIsOver) {

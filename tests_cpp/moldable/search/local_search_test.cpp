@@ -5,7 +5,6 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/search/annealing.hpp"
-#include "cosched/moldable/search/free_profile.hpp"
 #include "cosched/moldable/search/search_state.hpp"
 #include "cosched/moldable/search/starts.hpp"
 #include "support/moldable_instances.hpp"

@@ -1,10 +1,9 @@
-#include "cosched/moldable/search/optimal.hpp"
-
 #include <gtest/gtest.h>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
+#include "cosched/moldable/search/proof.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable::search {

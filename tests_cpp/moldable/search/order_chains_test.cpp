@@ -1,12 +1,11 @@
-#include "cosched/moldable/search/order_chains.hpp"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/list/baselines.hpp"
+#include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/search/chains.hpp"
 
 namespace cosched::moldable::search {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/search/optimal.hpp"
+#include "cosched/moldable/search/proof.hpp"
 #include "support/moldable_exhaustive_minsum.hpp"
 #include "support/moldable_instances.hpp"
 

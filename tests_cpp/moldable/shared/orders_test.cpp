@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cosched/moldable/check/validate.hpp"
-#include "cosched/moldable/list/baselines.hpp"
+#include "cosched/moldable/list/list_schedule.hpp"
 
 namespace cosched::moldable::shared {
 namespace {

@@ -8,7 +8,6 @@
 #include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/moldable/minsum/model.hpp"
 #include "cosched/moldable/search/local_search.hpp"
-#include "cosched/moldable/slots/slot_pricing.hpp"
 #include "cosched/moldable/slots/slots_bound.hpp"
 #include "support/moldable_instances.hpp"
 

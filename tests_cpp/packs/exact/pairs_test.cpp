@@ -1,5 +1,3 @@
-#include "cosched/packs/exact/pairs.hpp"
-
 #include <gtest/gtest.h>
 
 #include "cosched/core/errors.hpp"

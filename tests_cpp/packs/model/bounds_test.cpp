@@ -1,13 +1,11 @@
-#include "cosched/packs/model/bounds.hpp"
-
 #include <gtest/gtest.h>
 
 #include "cosched/lp/glpk.hpp"
 #include "cosched/packs/columns/column_bound.hpp"
-#include "cosched/packs/columns/dominance.hpp"
-#include "cosched/packs/columns/groups.hpp"
+#include "cosched/packs/columns/fractional.hpp"
 #include "cosched/packs/columns/pricing.hpp"
 #include "cosched/packs/columns/relaxation.hpp"
+#include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
 #include "cosched/packs/search/subset_programme.hpp"
 #include "support/packs_instances.hpp"

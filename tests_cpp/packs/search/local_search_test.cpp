@@ -6,9 +6,8 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
-#include "cosched/packs/heuristic/longest_first.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
-#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/model/instance.hpp"
 #include "support/packs_instances.hpp"
 
 namespace cosched::packs {

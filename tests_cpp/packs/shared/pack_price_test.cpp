@@ -6,7 +6,6 @@
 #include <initializer_list>
 
 #include "cosched/core/rng.hpp"
-#include "cosched/packs/shared/exact_cover.hpp"
 #include "cosched/packs/shared/heuristics.hpp"
 #include "cosched/packs/shared/optimal.hpp"
 #include "cosched/packs/shared/subsets.hpp"

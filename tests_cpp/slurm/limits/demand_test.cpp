@@ -1,7 +1,6 @@
-#include "cosched/slurm/limits/demand.hpp"
-
 #include <gtest/gtest.h>
 
+#include "cosched/slurm/limits/limit_rules.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {

@@ -4,7 +4,7 @@
 
 #include "cosched/slurm/plan/backfill_cycle.hpp"
 #include "cosched/slurm/simulate/main_pass.hpp"
-#include "cosched/slurm/state/held_up.hpp"
+#include "cosched/slurm/state/tables.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {

@@ -1,9 +1,8 @@
-#include "cosched/slurm/queue/usage.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "cosched/slurm/queue/priority.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {

@@ -1,10 +1,9 @@
-#include "cosched/slurm/select/best_fit.hpp"
-
 #include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>
 
+#include "cosched/slurm/select/choose.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {

@@ -1,7 +1,6 @@
-#include "cosched/slurm/select/fit.hpp"
-
 #include <gtest/gtest.h>
 
+#include "cosched/slurm/select/resources.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {

@@ -55,4 +55,20 @@ struct BestRate {
 /// programme of Tarplee et al. 2014 in z = x/MS, r = 1/MS.  Cut::long_tasks is never above it.
 BestRate best_rate(const Instance& instance, Cut cut);
 
+// The two linear programmes as the papers have them, each solved anew by GLPK: the reference that
+// the parametric walk (walk.hpp) is checked and measured against.
+
+/// The relaxation (6) for this makespan; as relaxation(), by the dual simplex without presolve.
+Relaxation relaxation_lp(const Instance& instance, double makespan);
+
+struct ProfitLp {
+  double rate = 0;              // of the relaxation, less c I
+  double makespan = kInfinity;  // 1/r; infinity where r = 0 is optimal (p <= c E_min)
+  Table x;                      // z/r; empty where r = 0
+};
+
+/// Tarplee et al. 2014: max p r - c sum joules z  s.t.  sum_j z_ij = T_i r,
+/// sum_i z_ij ETC_ij <= M_j, sum joules z <= P - I;  z = x/MS, r = 1/MS.
+ProfitLp profit_lp(const Instance& instance);
+
 }  // namespace cosched::bags::energy

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cosched/core/errors.hpp"
-#include "cosched/opt/min_cost_flow.hpp"
+#include "cosched/opt/lemon.hpp"
 
 namespace cosched::bags::rounding {
 namespace {

@@ -6,8 +6,6 @@
 
 #include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/energy/walk.hpp"
-#include "cosched/bags/rounding/baselines.hpp"
-#include "cosched/bags/rounding/local_assign.hpp"
 #include "cosched/bags/rounding/make_plan.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/core/errors.hpp"
@@ -15,6 +13,34 @@
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::bags::rounding {
+
+Plan tms(const Instance& instance) {
+  const energy::BestRate top = energy::best_rate(instance, energy::Cut::none);
+  if (top.makespan == kInfinity) return min_energy(instance);
+  Counts counts;
+  energy::visit_pieces(instance, energy::Cut::none, [&](const energy::Walk& walk, double low) {
+    if (low == top.makespan) counts = round_by_largest_part(instance, walk.solution(low));
+    return low > top.makespan;
+  });
+  return make_plan(instance, counts);
+}
+
+Plan min_energy(const Instance& instance) {
+  Counts counts(instance.types(), instance.machine_types());
+  for (int i = 0; i < instance.types(); ++i) counts(i, instance.thriftiest(i)) = instance.count(i);
+  return make_plan(instance, counts);
+}
+
+Plan min_makespan(const Instance& instance) {
+  Table x;
+  energy::visit_pieces(instance, energy::Cut::long_tasks,
+                       [&](const energy::Walk& walk, double low) {
+                         x = walk.solution(low);
+                         return true;
+                       });
+  return make_plan(instance, round_by_matching(instance, x));
+}
+
 namespace {
 
 constexpr double kMostCells = 5e6;  // T M x changes of Algorithm A's result, in ttb_exact

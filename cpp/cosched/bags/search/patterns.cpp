@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "cosched/bags/rounding/local_assign.hpp"
+#include "cosched/bags/rounding/make_plan.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/lp/glpk.hpp"

@@ -7,11 +7,9 @@
 #include <utility>
 
 #include "cosched/bags/energy/front.hpp"
-#include "cosched/bags/rounding/baselines.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/annealing.hpp"
 #include "cosched/bags/search/dive.hpp"
-#include "cosched/bags/search/exchange.hpp"
 #include "cosched/bags/search/patterns.hpp"
 #include "cosched/bags/search/probe.hpp"
 #include "cosched/bags/search/rate_bound.hpp"

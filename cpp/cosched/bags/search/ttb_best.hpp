@@ -25,7 +25,7 @@ inline constexpr std::int64_t kBestWork = 360'000;
 ///
 /// 1. patterns of one machine within L by column generation (patterns.hpp), rounded down; the rest
 ///    by Algorithms A and B;
-/// 2. moves and swaps between machines of one or two types (exchange.hpp) until every load is
+/// 2. moves and swaps between machines of one or two types (annealing.hpp) until every load is
 ///    within L, at the least cost in energy and machine time.
 ///
 /// The makespans are spread over where a better plan can be, then closer around the best.  At last,

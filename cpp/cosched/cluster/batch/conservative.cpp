@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "cosched/cluster/batch/events.hpp"
-#include "cosched/cluster/batch/node_book.hpp"
+#include "cosched/cluster/batch/node_plan.hpp"
 #include "cosched/cluster/batch/profile.hpp"
 
 namespace cosched::cluster::batch {

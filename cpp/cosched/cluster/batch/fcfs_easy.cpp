@@ -7,7 +7,6 @@
 #include "cosched/cluster/batch/cells.hpp"
 #include "cosched/cluster/batch/conservative.hpp"
 #include "cosched/cluster/batch/events.hpp"
-#include "cosched/cluster/batch/node_cells.hpp"
 
 namespace cosched::cluster::batch {
 namespace {

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "cosched/cluster/batch/options.hpp"
 #include "cosched/cluster/model/instance.hpp"
+#include "cosched/cluster/model/outcome.hpp"
 
 namespace cosched::cluster::batch {
 
@@ -35,5 +37,17 @@ void require_held(const std::vector<std::vector<int>>& held, const Instance& ins
 /// Throws InvalidInstance where the cells do not sum to the machine's nodes or a job's row is
 /// missing, InfeasibleError that names the first job with more tasks than nodes it may use.
 void require_layout_fits(const Instance& instance, const Layout& layout);
+
+// Node numbers for the outcome of a batch policy, which only counts nodes.
+
+/// A row a job, on the lowest-numbered nodes that are free at its start.
+/// O(n log n + total tasks x log P).
+Trace batch_trace(const Instance& instance, const Outcome& outcome);
+
+/// The same, on nodes of the cells of its share.
+Trace placed_trace(const Instance& instance, const Layout& layout, const PlacedOutcome& placed);
+
+/// The same, on the cores of the nodes that each job has.
+Trace site_trace(const Instance& instance, const Site& site, const SiteOutcome& placed);
 
 }  // namespace cosched::cluster::batch

@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "cosched/cluster/bound/cut_deficit.hpp"
-#include "cosched/cluster/bound/interval_fill.hpp"
 #include "cosched/cluster/bound/interval_flow.hpp"
 #include "cosched/cluster/bound/stretch_kernel.hpp"
 #include "cosched/core/errors.hpp"

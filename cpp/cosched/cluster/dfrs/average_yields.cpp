@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "cosched/cluster/dfrs/full_nodes.hpp"
+#include "cosched/cluster/dfrs/yields.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/lp/glpk.hpp"
 

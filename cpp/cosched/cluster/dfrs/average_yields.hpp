@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cosched/cluster/dfrs/mapping.hpp"
+#include "cosched/cluster/dfrs/node_list.hpp"
 
 namespace cosched::cluster::dfrs {
 

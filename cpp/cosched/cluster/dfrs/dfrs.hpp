@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "cosched/cluster/dfrs/policy.hpp"
+#include "cosched/cluster/dfrs/machine.hpp"
 #include "cosched/cluster/dfrs/policy_name.hpp"
 #include "cosched/cluster/dfrs/simulator.hpp"
 

@@ -6,7 +6,6 @@
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::dfrs {
-
 namespace {
 
 std::vector<IdleQueue::Shape> shapes_of(const Instance& instance) {

@@ -2,6 +2,7 @@
 // gets a Machine; the simulator drives it as a SimulatedMachine.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cosched/cluster/dfrs/idle_queue.hpp"
@@ -126,6 +127,39 @@ class SimulatedMachine : public Machine {
   using Machine::hold_up;
   using Machine::submit;
   using Machine::take_changes;
+};
+
+// What a scheduling policy implements, and how the simulator calls it.
+
+enum class EventKind : char { completion, submission, period };
+
+struct Event {
+  EventKind kind;
+  double time;
+  std::vector<int> jobs;  // ranks: those that completed, or the one submitted; else empty
+};
+
+/// The simulator tells a policy of each event, in the order completions (all of one
+/// instant together), submissions (one at a time, by rank), period.  After on_event(),
+/// allocate() sets the yields, then the changes take effect: what is undone within one
+/// event never happened, but a job paused at a submission and resumed by the period event
+/// of the same instant was paused.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  /// Starts, pauses and moves jobs.  Returns whether the policy acts on this kind of
+  /// event at all: if not, allocate() is not called and yields stay as they are.
+  virtual bool on_event(const Event& event, Machine& machine) = 0;
+
+  /// Sets the yield of every running job, given the mapping.
+  virtual void allocate(Machine& machine) = 0;
+
+  /// Whether period events are wanted.
+  virtual bool periodic() const = 0;
+
+  /// Policies from outside are checked after every event: memory, CPU, task counts.
+  virtual bool trusted() const { return false; }
 };
 
 }  // namespace cosched::cluster::dfrs

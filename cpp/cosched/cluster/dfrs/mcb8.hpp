@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "cosched/cluster/dfrs/by_decreasing.hpp"
-#include "cosched/cluster/dfrs/first_fit_list.hpp"
 #include "cosched/cluster/dfrs/node_list.hpp"
 
 namespace cosched::cluster::dfrs {

@@ -35,7 +35,7 @@ double memory_of(const IdleQueue& idle, const Prioritised& job) {
   return shape.memory * shape.tasks;
 }
 
-constexpr std::ptrdiff_t kFew = 12;  // jobs that are sorted
+constexpr std::ptrdiff_t kFewJobs = 12;  // jobs that are sorted
 
 double middle_of(double a, double b, double c) {
   return std::max(std::min(a, b), std::min(std::max(a, b), c));
@@ -46,7 +46,7 @@ double middle_of(double a, double b, double c) {
 std::vector<Prioritised>::iterator select_fitting(std::vector<Prioritised>& jobs,
                                                   const IdleQueue& idle, double room) {
   auto first = jobs.begin(), last = jobs.end();  // of those not yet known to be in or out
-  while (last - first > kFew) {
+  while (last - first > kFewJobs) {
     const double pivot =
         middle_of(first->priority, first[(last - first) / 2].priority, last[-1].priority);
     auto middle = first;

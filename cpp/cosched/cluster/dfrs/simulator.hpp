@@ -18,13 +18,19 @@
 // simultaneous with the event: a job whose work is done up to rounding is not rescheduled.
 #pragma once
 
-#include "cosched/cluster/dfrs/policy.hpp"
+#include "cosched/cluster/dfrs/machine.hpp"
 #include "cosched/cluster/model/decision_log.hpp"
 #include "cosched/cluster/model/instance.hpp"
 #include "cosched/cluster/model/outcome.hpp"
-#include "cosched/cluster/model/trace.hpp"
 
 namespace cosched::cluster::dfrs {
+
+// Refuses what a policy from outside must not do.
+
+/// Every running job: as many nodes as tasks, yield in [0, 1]; every node: memory at most
+/// 1 and CPU shares at most 1, with a tolerance of 1e-9.  Throws InvalidSchedule that
+/// names job or node and value.  O(nodes + tasks).
+void check_machine(const Machine& machine, const Instance& instance);
 
 inline constexpr double kSameInstant = 1e-9;           // seconds
 inline constexpr double kSameInstantRelative = 1e-12;  // of the clock

@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include "cosched/cluster/check/schedule_checker.hpp"
+#include "cosched/cluster/check/validate_trace.hpp"
 #include "cosched/cluster/dfrs/machine.hpp"
 #include "cosched/cluster/model/instance.hpp"
+#include "cosched/cluster/model/outcome.hpp"
 #include "cosched/cluster/model/prefetch.hpp"
-#include "cosched/cluster/model/trace.hpp"
 
 namespace cosched::cluster::dfrs {
 

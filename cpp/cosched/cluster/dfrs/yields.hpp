@@ -3,9 +3,31 @@
 
 #include <vector>
 
-#include "cosched/cluster/dfrs/mapping.hpp"
+#include "cosched/cluster/dfrs/node_list.hpp"
 
 namespace cosched::cluster::dfrs {
+
+// The nodes that constrain CPU shares: those whose load exceeds 1.
+
+struct CpuShare {
+  int job;
+  double amount;  // CPU that the job takes of the node per unit of yield
+};
+
+/// Row r: shares[begin[r] .. begin[r+1]), by increasing job; one row a node of load > 1.
+struct FullNodes {
+  std::vector<int> node;
+  std::vector<int> begin{0};
+  std::vector<CpuShare> shares;
+
+  int rows() const { return static_cast<int>(node.size()); }
+};
+
+/// A load above 1 by less than this is rounding.
+inline constexpr double kLoadTolerance = 1e-12;
+
+/// O(tasks).
+FullNodes full_nodes(const Mapping& mapping);
 
 /// CPU load of each node = sum of the needs of its tasks.
 std::vector<double> node_loads(const Mapping& mapping);

@@ -1,7 +1,7 @@
 // HLP / QHLP as a plain linear model, row by row as Amaris et al. 2017 have it, for any LP solver.
 #pragma once
 
-#include "cosched/dags/hlp/solution.hpp"
+#include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/lp/model.hpp"
 

@@ -8,10 +8,10 @@
 //    of the measures.  Column generation: the master is a matrix game with Q + 1 rows over
 //    the x's found so far, the inner problem is trade_off.hpp's flow, queried at weights
 //    between the best so far and the master's (hlp_outer.hpp); of a large graph first where a
-//    slice of it says (slice_model.hpp).
+//    slice of it says (trade_off.hpp).
 #pragma once
 
-#include "cosched/dags/hlp/solution.hpp"
+#include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::hlp {

@@ -14,7 +14,7 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/times.hpp"
-#include "cosched/dags/list/arrival.hpp"
+#include "cosched/dags/list/insertion.hpp"
 
 namespace cosched::dags::list {
 namespace {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::list {
 

@@ -11,7 +11,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/dags/list/arrival.hpp"
+#include "cosched/dags/list/insertion.hpp"
 
 namespace cosched::dags::list {
 namespace {

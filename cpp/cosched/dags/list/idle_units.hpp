@@ -1,6 +1,7 @@
 // Units as schedulers without insertion see them: each is idle from some time on.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <queue>
 #include <tuple>
@@ -8,9 +9,8 @@
 #include <vector>
 
 #include "cosched/core/numeric.hpp"
-#include "cosched/dags/list/arrival.hpp"
+#include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::list {
 
@@ -44,6 +44,40 @@ class IdleUnits {
   // (idle from, unit) of each type; an entry whose unit has been taken since may lie below the top.
   using Idle = std::pair<double, int>;
   std::vector<std::priority_queue<Idle, std::vector<Idle>, std::greater<>>> queue_;
+};
+
+// The identical units of one resource type, as list schedulers see them.
+
+/// Units 0..m-1; each is free from some time on, at first from 0.  More units than
+/// tasks are never needed, so callers pass min(m_q, n).
+class UnitPool {
+ public:
+  explicit UnitPool(int units) {
+    for (int unit = 0; unit < units; ++unit) idle_.push(unit);
+  }
+
+  /// Time from which at least one unit is free.
+  double earliest() const { return idle_.empty() ? busy_.top().first : now_; }
+
+  /// Takes the lowest-numbered unit that is free at `start` >= earliest(); it is busy
+  /// until `end`.  Calls come with non-decreasing starts.
+  int take(double start, double end) {
+    now_ = start;
+    while (!busy_.empty() && busy_.top().first <= start) {
+      idle_.push(busy_.top().second);
+      busy_.pop();
+    }
+    const int unit = idle_.top();
+    idle_.pop();
+    busy_.emplace(end, unit);
+    return unit;
+  }
+
+ private:
+  using Release = std::pair<double, int>;  // (end, unit)
+  std::priority_queue<int, std::vector<int>, std::greater<>> idle_;
+  std::priority_queue<Release, std::vector<Release>, std::greater<>> busy_;
+  double now_ = 0;
 };
 
 }  // namespace cosched::dags::list

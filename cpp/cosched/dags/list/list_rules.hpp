@@ -2,10 +2,19 @@
 // 2017, Sections 3 and 4.1).
 #pragma once
 
+#include <vector>
+
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::list {
+
+// Graham's list scheduling where data costs time.
+
+/// list_schedule() (list_rules.hpp) with transfers: no unit idles while the data of a task of its
+/// type is there; among such tasks that of highest `priority` (equal: the lowest number) starts, on
+/// the lowest unit that can take it.  O((n + e) log n + n U).
+Plan list_with_transfers(const Instance& instance, const Allocation& allocation,
+                         const std::vector<double>& priority);
 
 /// Earliest Starting Time: repeatedly the ready task with the earliest possible start
 /// under its allocation, data counted; equal starts: the lowest task number.  After the rounding of

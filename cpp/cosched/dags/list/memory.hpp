@@ -14,7 +14,6 @@
 
 #include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::list {
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::list {
 

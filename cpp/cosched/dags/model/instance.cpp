@@ -105,4 +105,41 @@ std::vector<double> earliest_ends(const TaskGraph& graph, const std::vector<doub
   return end;
 }
 
+double time_grain(const Instance& instance) {
+  constexpr double kMost = 1e9;  // multiples: finer than the tolerance of bounds it is of no use
+  double grain = 0, sum = 0;
+  for (int task = 0; task < instance.tasks(); ++task)
+    for (int type = 0; type < instance.types(); ++type) {
+      double time = instance.time(task, type);
+      if (time == kInfinity) continue;
+      sum += time;
+      while (time > 0) {  // Euclid; std::fmod is exact
+        const double rest = grain > 0 ? std::fmod(grain, time) : 0;
+        grain = time;
+        time = rest;
+      }
+      if (sum > kMost * grain) return 0;
+    }
+  return grain;
+}
+
+double least_above(double refuted, double grain) {
+  if (grain <= 0) return refuted;
+  double count = std::floor(refuted / grain);
+  while (std::fma(count, grain, -refuted) > 0) --count;  // the sign is exact
+  while (std::fma(count, grain, -refuted) <= 0) ++count;
+  return count * grain;
+}
+
+double Plan::makespan() const {
+  return end.empty() ? 0 : *std::max_element(end.begin(), end.end());
+}
+
+Schedule Plan::schedule() const {
+  Schedule schedule;
+  for (int task = 0; task < tasks(); ++task)
+    schedule.place(task, kind[task], {unit[task]}, start[task], end[task]);
+  return schedule;
+}
+
 }  // namespace cosched::dags

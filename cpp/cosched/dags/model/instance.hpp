@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "cosched/core/schedule.hpp"
 #include "cosched/core/task_graph.hpp"
 #include "cosched/core/times.hpp"
 #include "cosched/dags/model/transfers.hpp"
@@ -55,5 +56,37 @@ std::vector<double> ranks(const TaskGraph& graph, const std::vector<double>& dur
 
 /// Earliest end of each task on unlimited units.  O(n + e).
 std::vector<double> earliest_ends(const TaskGraph& graph, const std::vector<double>& duration);
+
+// Times that are whole multiples of one: then so is the optimum.
+
+/// The greatest number that all finite times are whole multiples of, and so is the optimum; 0 where
+/// there is none of a useful size.
+double time_grain(const Instance& instance);
+
+/// The least multiple of `grain` above a makespan that is refuted; the makespan itself for grain 0.
+double least_above(double refuted, double grain);
+
+// A schedule of the dags family: one unit a task.
+
+/// Task j runs on unit[j] (numbered from 0 within its type) of type kind[j], from
+/// start[j] to end[j].
+struct Plan {
+  std::vector<int> kind, unit;
+  std::vector<double> start, end;
+
+  explicit Plan(int tasks = 0) : kind(tasks, -1), unit(tasks, -1), start(tasks, 0), end(tasks, 0) {}
+
+  int tasks() const { return static_cast<int>(kind.size()); }
+
+  void set(int task, int type, int unit_of_type, double from, double to) {
+    kind[task] = type;
+    unit[task] = unit_of_type;
+    start[task] = from;
+    end[task] = to;
+  }
+
+  double makespan() const;
+  Schedule schedule() const;  // one row a task, in task order
+};
 
 }  // namespace cosched::dags

@@ -100,8 +100,6 @@ class Transfers {
   double mean_cost(int edge) const {
     return data_[edge] > 0 ? mean_latency_ + data_[edge] * mean_inverse_bandwidth_ : 0;
   }
-  /// Whether each unit of the type is alone in its memory.
-  bool alone(int type) const { return alone_[type]; }
   /// Whether all units of the type are in this memory.
   bool holds_all(std::int64_t memory, int type) const { return only_memory_[type] == memory; }
   /// visit(unit) for each unit of the type in this memory, increasing.
@@ -122,9 +120,9 @@ class Transfers {
   Links links_;
   std::vector<double> data_;
   std::vector<int> out_begin_, in_begin_, in_edges_;
-  std::vector<std::int64_t> first_unit_;  // of each type, over all units
-  std::vector<char> shares_;              // (Q, Q): some unit of each share a memory
-  std::vector<char> alone_;
+  std::vector<std::int64_t> first_unit_;   // of each type, over all units
+  std::vector<char> shares_;               // (Q, Q): some unit of each share a memory
+  std::vector<char> alone_;                // of each type: each of its units in its memory
   std::vector<std::int64_t> only_memory_;  // of each type: that of all its units, or none
   std::map<std::pair<int, std::int64_t>, std::vector<int>> given_units_;  // by type and memory
   double mean_latency_ = 0, mean_inverse_bandwidth_ = 0;

@@ -34,7 +34,6 @@ TypeCosts::TypeCosts(const Instance& instance, bool paths)
   const Transfers& transfers = instance.transfers();
   least_.assign(static_cast<std::size_t>(edges()) * types_ * types_, 0.0);
   apart_ = least_;
-  free_.assign(edges(), 1);
   if (!transfers.given()) return;
   for (int edge = 0; edge < edges(); ++edge)
     for (int q = 0; q < types_; ++q)
@@ -43,7 +42,6 @@ TypeCosts::TypeCosts(const Instance& instance, bool paths)
         const bool never = q == r && one_memory_[q];
         least_[at] = transfers.type_cost(edge, q, r);
         apart_[at] = never ? kInfinity : transfers.remote(edge, q, r);
-        if (least_[at] > 0) free_[edge] = 0;
         any_ = any_ || (!never && apart_[at] > 0);
       }
 }

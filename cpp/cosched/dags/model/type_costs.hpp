@@ -39,8 +39,6 @@ class TypeCosts {
   double apart(int edge, int q, int r) const { return apart_[index(edge, q, r)]; }
   /// Whether some transfer may cost something.
   bool any() const { return any_; }
-  /// Whether least() is 0 for all types.
-  bool free(int edge) const { return free_[edge]; }
 
   /// Most units of the type in one memory, where no unit of another type shares a memory with it;
   /// otherwise 0.
@@ -85,7 +83,7 @@ class TypeCosts {
   int types_;
   std::vector<int> from_, to_, in_begin_, in_, out_begin_, out_;
   std::vector<double> least_, apart_;
-  std::vector<char> free_, reach_;
+  std::vector<char> reach_;
   bool any_ = false;
   std::vector<int> together_;
   std::vector<char> one_memory_;  // all units of the type share one

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cosched/dags/model/grain.hpp"
+#include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::proof {
 namespace {

@@ -70,7 +70,7 @@ struct Attempt {
 };
 
 /// Halves the interval between what is refuted and what is not, after leaps of three times the last
-/// one up to a T that is not.  Where all times are multiples of a `grain` (grain.hpp; otherwise 0) only
+/// one up to a T that is not.  Where all times are multiples of a `grain` (instance.hpp; otherwise 0) only
 /// those are asked about.
 class HalvingSteps {
  public:

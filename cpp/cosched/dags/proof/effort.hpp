@@ -32,4 +32,12 @@ struct TransferEffort : Effort {
 Effort effort_for(const Instance& instance);
 TransferEffort transfer_effort_for(const Instance& instance);
 
+// What a step of a refutation comes to.
+
+enum class Outcome {
+  refuted,  // nothing is left: no schedule is as short as T
+  closed,   // something that was open is not any more: prune again
+  nothing,
+};
+
 }  // namespace cosched::dags::proof

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/proof/load_heads.hpp"
 #include "cosched/dags/proof/open_types.hpp"
 
 namespace cosched::dags::proof {
@@ -36,7 +35,7 @@ class TimeWindows : public OpenTypes {
   void close(int task, int type);
 
   /// Raises the heads of all tasks with more than one predecessor to their load heads
-  /// (load_heads.hpp), in topological order.  With `backward` the tails, by the descendants.  True:
+  /// (open_types.hpp), in topological order.  With `backward` the tails, by the descendants.  True:
   /// one was raised by more than a relative 1e-9 of T.  O(n (n + e)) at worst.
   bool raise(const std::vector<double>& weights, bool backward);
 

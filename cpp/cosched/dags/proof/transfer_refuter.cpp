@@ -4,8 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "cosched/dags/proof/load_heads.hpp"
-#include "cosched/dags/proof/transfer_clusters.hpp"
+#include "cosched/dags/proof/open_types.hpp"
 #include "cosched/dags/proof/transfer_combination.hpp"
 #include "cosched/dags/proof/transfer_guesses.hpp"
 #include "cosched/dags/proof/transfer_lp.hpp"

@@ -3,8 +3,8 @@
 //
 // What was closed at a longer T that was not refuted is closed from the beginning, and its stages are
 // the first of the proof.  A bare question ends after 1.  In this order, each with pruning after whatever it closes, and from 2 again where 5 or 6 has closed something:
-//   1. prune: heads and tails by type, joins (transfer_windows.hpp), clusters (transfer_clusters.hpp);
-//   2. load heads (load_heads.hpp);
+//   1. prune: heads and tails by type, joins (transfer_windows.hpp), clusters (transfer_guesses.hpp);
+//   2. load heads (open_types.hpp);
 //   3. an interval in which tasks without a choice need too much (energetic.hpp) refutes T;
 //   4. guesses: types and ways with which 1 leaves nothing (transfer_guesses.hpp), then 3 again;
 //   5. the combined rows of linear programmes at other T, with intervals that follow T;
@@ -21,7 +21,6 @@
 #include "cosched/dags/proof/certificate.hpp"
 #include "cosched/dags/proof/effort.hpp"
 #include "cosched/dags/proof/energetic.hpp"
-#include "cosched/dags/proof/outcome.hpp"
 #include "cosched/dags/proof/transfer_windows.hpp"
 
 namespace cosched::dags::proof {

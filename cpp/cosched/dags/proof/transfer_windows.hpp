@@ -28,7 +28,6 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/dags/model/type_costs.hpp"
-#include "cosched/dags/proof/load_heads.hpp"
 #include "cosched/dags/proof/open_types.hpp"
 
 namespace cosched::dags::proof {

@@ -4,8 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "cosched/core/rng.hpp"
+#include "cosched/core/task_graph.hpp"
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::search {
 
@@ -49,5 +50,12 @@ class Decoder {
 /// predecessor or another task of its type.
 std::vector<int> deciding_chain(const Instance& instance, const Allocation& allocation,
                                 const std::vector<double>& start, const std::vector<double>& end);
+
+// Moves of searches over orders.
+
+/// A task goes to another place between its last predecessor and its first successor: one of the
+/// `chain` mostly forward, any other anywhere.  `position` is room for n numbers.  O(n).
+void move_in_order(const TaskGraph& graph, const std::vector<int>& chain, std::vector<int>& order,
+                   std::vector<int>& position, Rng& rng);
 
 }  // namespace cosched::dags::search

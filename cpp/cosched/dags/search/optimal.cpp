@@ -10,8 +10,8 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/dags/list/arrival.hpp"
-#include "cosched/dags/model/grain.hpp"
+#include "cosched/dags/list/insertion.hpp"
+#include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 
 namespace cosched::dags::search {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::search {
 

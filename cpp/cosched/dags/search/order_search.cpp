@@ -6,7 +6,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/dags/search/order_moves.hpp"
+#include "cosched/dags/search/decoder.hpp"
 
 namespace cosched::dags::search {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 #include "cosched/dags/search/decoder.hpp"
 
 namespace cosched::dags::search {

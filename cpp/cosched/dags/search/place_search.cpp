@@ -6,10 +6,9 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/dags/list/arrival.hpp"
 #include "cosched/dags/list/heft.hpp"
-#include "cosched/dags/list/peft.hpp"
-#include "cosched/dags/search/order_moves.hpp"
+#include "cosched/dags/list/insertion.hpp"
+#include "cosched/dags/search/decoder.hpp"
 
 namespace cosched::dags::search {
 namespace {

@@ -8,7 +8,6 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/core/times.hpp"
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 #include "cosched/dags/search/place_decoder.hpp"
 
 namespace cosched::dags::search {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/dags/list/arrival.hpp"
+#include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/proof/transfers_bound.hpp"
 #include "cosched/dags/proof/windows.hpp"

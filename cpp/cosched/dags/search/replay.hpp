@@ -6,7 +6,6 @@
 #include "cosched/core/times.hpp"
 #include "cosched/dags/hlp/certificate.hpp"
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/model/plan.hpp"
 
 namespace cosched::dags::search {
 

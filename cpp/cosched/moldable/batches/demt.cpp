@@ -8,10 +8,11 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/order.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/opt/core_knapsack.hpp"
+#include "cosched/opt/knapsack.hpp"
 
 namespace cosched::moldable::batches {
 namespace {
@@ -20,11 +21,8 @@ namespace {
 
 // Greatest first; ties to the lowest job.
 std::vector<int> by_decreasing_weight(const Instance& instance) {
-  std::vector<int> order(instance.jobs());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return instance.weight(a) > instance.weight(b); });
-  return order;
+  return sorted_numbers(instance.jobs(),
+                        [&](int a, int b) { return instance.weight(a) > instance.weight(b); });
 }
 
 // The candidates of a batch: jobs and stacks, none longer than `length`.

@@ -1,12 +1,12 @@
 #include "cosched/moldable/batches/online.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/order.hpp"
 
 namespace cosched::moldable::batches {
 namespace {
@@ -29,10 +29,8 @@ void require_fitting(const Placement& batch, const std::vector<int>& jobs, int m
 
 Placement by_batches(const Instance& instance, const OffLine& solve) {
   const int n = instance.jobs();
-  std::vector<int> order(n);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return instance.release(a) < instance.release(b); });
+  std::vector<int> order =
+      sorted_numbers(n, [&](int a, int b) { return instance.release(a) < instance.release(b); });
   Placement all = unplaced(n);
   double now = 0;
   for (int next = 0; next < n;) {

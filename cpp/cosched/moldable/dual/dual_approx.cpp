@@ -9,10 +9,10 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/moldable/bounds/makespan.hpp"
+#include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
 
 namespace cosched::moldable::dual {
-
 namespace {
 
 ShelfSchedule list_cheapest(const Instance& instance, double d) {
@@ -82,6 +82,20 @@ double dual_approximation_bound(const Instance& instance, double tolerance) {
 
 double default_horizon(const Instance& instance) {
   return makespan(dual_approximation(instance).schedule.placement);
+}
+
+Placement list_graham(const Instance& instance, ListOrder order, double tolerance) {
+  return list_graham(instance, order, dual_approximation(instance, tolerance).schedule);
+}
+
+Placement list_graham(const Instance& instance, ListOrder order, const ShelfSchedule& shelves) {
+  const Allotment procs = list::fitting(instance, shelves.placement.procs);
+  if (order == ListOrder::shelf) return list::list_schedule(instance, procs, shelves.order);
+  return list::list_schedule(instance, procs, list::jobs_by(instance.jobs(), [&](int i) {
+                               const double time = instance.given(i, procs[i]);
+                               return order == ListOrder::saf ? procs[i] * time
+                                                              : -instance.weight(i) / time;
+                             }));
 }
 
 }  // namespace cosched::moldable::dual

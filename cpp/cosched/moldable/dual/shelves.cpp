@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <queue>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/opt/core_knapsack.hpp"
+#include "cosched/core/order.hpp"
+#include "cosched/opt/knapsack.hpp"
 
 namespace cosched::moldable::dual {
 namespace {
@@ -80,9 +80,7 @@ class Shelves {
 
 // Shelf 2 in decreasing order of gamma(3d/2): T3 takes from the end.
 void Shelves::sort_shelf2() {
-  std::vector<int> order(shelf2_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+  std::vector<int> order = sorted_numbers(shelf2_.size(), [&](int a, int b) {
     if (relaxed_[a].procs != relaxed_[b].procs) return relaxed_[a].procs > relaxed_[b].procs;
     return relaxed_[a].job > relaxed_[b].job;
   });

@@ -2,11 +2,229 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
+#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/graph/choices.hpp"
+#include "cosched/opt/outer_problem.hpp"
+#include "cosched/opt/time_cost.hpp"
 
 namespace cosched::moldable::graph {
+namespace {
+
+constexpr double kGap = 0.1 * kExactTolerance;
+
+// A count, or a group of them: seconds, and the part of the machine's second that each measure takes.
+struct Option {
+  double time = kInfinity;
+  std::vector<double> amount;  // work / m, area_r / A_r
+};
+
+Option option_of(const Instance& instance, int i, int q) {
+  const double time = instance.given(i, q);
+  Option made{time, {time * q / instance.machines()}};
+  const Sharing* sharing = instance.sharing();
+  for (int r = 0; sharing && r < sharing->resources(); ++r) {
+    const double need = sharing->need(r, i, q);
+    made.amount.push_back(need > 0 ? time * need / sharing->capacity(r) : 0);
+  }
+  return made;
+}
+
+void take_least(Option& group, const Option& more) {
+  group.time = std::min(group.time, more.time);
+  for (std::size_t r = 0; r < more.amount.size(); ++r)
+    group.amount[r] = std::min(group.amount[r], more.amount[r]);
+}
+
+bool no_worse(const Option& a, const Option& b) {
+  if (a.time > b.time) return false;
+  for (std::size_t r = 0; r < a.amount.size(); ++r)
+    if (a.amount[r] > b.amount[r]) return false;
+  return true;
+}
+
+// Of two measures (time, work) only the lower hull; in any case none that another makes useless.
+std::vector<Option> thinned(std::vector<Option> options) {
+  std::stable_sort(options.begin(), options.end(), [](const Option& a, const Option& b) {
+    return a.time < b.time || (a.time == b.time && a.amount < b.amount);
+  });
+  std::vector<Option> kept;
+  for (Option& option : options) {
+    if (std::any_of(kept.begin(), kept.end(),
+                    [&](const Option& other) { return no_worse(other, option); }))
+      continue;
+    if (option.amount.size() == 1)
+      while (kept.size() >= 2) {
+        const Option &a = kept[kept.size() - 2], &b = kept.back();
+        const double above = (b.amount[0] - a.amount[0]) * (option.time - a.time);
+        const double chord = (option.amount[0] - a.amount[0]) * (b.time - a.time);
+        if (above < chord) break;
+        kept.pop_back();
+      }
+    kept.push_back(std::move(option));
+  }
+  return kept;
+}
+
+std::vector<Option> options_of(const Instance& instance, int i) {
+  const int counts = instance.useful_machines();
+  std::vector<Option> options;
+  double edge = 0;
+  for (int q = 1; q <= counts; ++q) {
+    if (!(instance.given(i, q) < kInfinity)) continue;
+    if (instance.sharing() && !instance.sharing()->fits_alone(i, q)) continue;
+    Option made = option_of(instance, i, q);
+    if (counts > kMostCounts && q > kMostCounts / 4 && q <= edge && !options.empty()) {
+      take_least(options.back(), made);
+      continue;
+    }
+    edge = 1.1 * q;
+    options.push_back(std::move(made));
+  }
+  return thinned(std::move(options));
+}
+
+// The jobs, and one more before each that is released late: it takes until then, and nothing else.
+class Programme final : public opt::Relaxation {
+ public:
+  explicit Programme(const Instance& instance)
+      : jobs_(instance.jobs()), graph_(with_releases(instance)), flow_(make_flow(instance)) {}
+
+  int measures() const { return measures_ + 1; }
+  const opt::TimeCost& flow() const { return flow_; }
+  int jobs() const { return jobs_; }
+  int waits_before(int node) const { return waiting_[node - jobs_]; }
+  const std::vector<std::vector<double>>& asked() const { return asked_; }
+
+  std::vector<double> durations(const Table& x) const {
+    std::vector<double> duration(x.rows(), 0.0);
+    for (int i = 0; i < static_cast<int>(x.rows()); ++i)
+      for (int k = 0; k < static_cast<int>(x.cols()); ++k)
+        if (x(i, k) > 0) duration[i] += x(i, k) * times_(i, k);
+    return duration;
+  }
+
+  Optimum minimise(const std::vector<double>& weights) override {
+    for (int i = 0; i < static_cast<int>(cost_.rows()); ++i)
+      for (int k = 0; k < static_cast<int>(cost_.cols()); ++k)
+        if (times_(i, k) < kInfinity) {
+          cost_(i, k) = 0;
+          for (int r = 0; r < measures_; ++r) cost_(i, k) += weights[r] * amount_[r](i, k);
+        }
+    opt::TimeCost::Optimum found = flow_.minimise(cost_, weights.back());
+    std::vector<double> measures(measures_, 0.0);
+    for (int i = 0; i < static_cast<int>(cost_.rows()); ++i)
+      for (int k = 0; k < static_cast<int>(cost_.cols()); ++k)
+        if (found.x(i, k) > 0)
+          for (int r = 0; r < measures_; ++r) measures[r] += found.x(i, k) * amount_[r](i, k);
+    std::vector<double> duration = durations(found.x);
+    measures.push_back(flow_.path(duration));
+    duration.resize(jobs_);
+    asked_.push_back(std::move(duration));
+    return {found.bound, {std::move(found.x), std::move(measures)}};
+  }
+  std::vector<double> task_flow() const override { return flow_.task_flow(); }
+  std::vector<double> link_flow() const override { return flow_.link_flow(); }
+
+ private:
+  TaskGraph with_releases(const Instance& instance) {
+    const Precedence graph(instance);
+    std::vector<Edge> edges;
+    for (int i = 0; i < jobs_; ++i)
+      for (const int k : graph->successors(i)) edges.emplace_back(i, k);
+    for (int i = 0; i < jobs_; ++i)
+      if (instance.release(i) > 0) {
+        edges.emplace_back(jobs_ + static_cast<int>(waiting_.size()), i);
+        waiting_.push_back(i);
+      }
+    return TaskGraph(jobs_ + static_cast<int>(waiting_.size()), edges);
+  }
+
+  opt::TimeCost make_flow(const Instance& instance) {
+    std::vector<std::vector<Option>> options;
+    std::size_t most = 1;
+    for (int i = 0; i < jobs_; ++i) {
+      options.push_back(options_of(instance, i));
+      most = std::max(most, options.back().size());
+    }
+    measures_ = static_cast<int>(options[0][0].amount.size());
+    const int nodes = graph_.tasks(), columns = static_cast<int>(most);
+    times_ = Table(nodes, columns, kInfinity);
+    cost_ = Table(nodes, columns);
+    amount_.assign(measures_, Table(nodes, columns));
+    for (int i = 0; i < jobs_; ++i)
+      for (std::size_t k = 0; k < options[i].size(); ++k) {
+        const int column = static_cast<int>(k);
+        times_(i, column) = options[i][k].time;
+        for (int r = 0; r < measures_; ++r) amount_[r](i, column) = options[i][k].amount[r];
+      }
+    for (int node = jobs_; node < nodes; ++node)
+      times_(node, 0) = instance.release(waiting_[node - jobs_]);
+    return opt::TimeCost(graph_, times_);
+  }
+
+  int jobs_, measures_ = 1;
+  std::vector<int> waiting_;
+  TaskGraph graph_;
+  Table times_, cost_;
+  std::vector<Table> amount_;
+  std::vector<std::vector<double>> asked_;
+  opt::TimeCost flow_;
+};
+
+Certificate certificate_of(const Programme& programme, const opt::Proof& proof) {
+  Certificate made;
+  made.weights = proof.weights;
+  made.task_flow = proof.task_flow;
+  made.task_flow.resize(programme.jobs(), 0.0);
+  if (!proof.in_network) return made;
+  for (const EdgeFlow& edge :
+       opt::expand_flow(programme.flow().network(), proof.task_flow, proof.link_flow))
+    if (edge.from < programme.jobs()) made.edge_flow.push_back(edge);
+  return made;
+}
+
+void run(Programme& programme, opt::OuterProblem& outer) {
+  const int loads = programme.measures() - 1;
+  for (int r = 0; r <= loads; ++r) {  // each measure on its own: the path last
+    std::vector<double> weights(loads + 1, 0.0);
+    weights[r] = 1;
+    outer.ask(weights);
+  }
+  const std::vector<double> equal(loads, 1.0 / loads);
+  outer.weigh_path(equal);
+  outer.run(kGap);
+}
+
+}  // namespace
+
+WorkPath work_and_path(const Instance& instance) {
+  Programme programme(instance);
+  opt::OuterProblem outer(programme, programme.measures());
+  WorkPath found;
+  {
+    const ScopedGrace grace(0.1);
+    found.complete = finishes_within(std::nullopt, [&] {
+      try {
+        run(programme, outer);
+      } catch (const SolverError& error) {
+        found.failure = error.what();
+      }
+    });
+  }
+  found.complete = found.complete && found.failure.empty();
+  if (!outer.has_proof()) return found;
+  found.value = outer.proof().bound;
+  found.certificate = certificate_of(programme, outer.proof());
+  found.duration = programme.durations(outer.combination());
+  found.duration.resize(instance.jobs());
+  found.trade_offs = programme.asked();
+  return found;
+}
+
 namespace {
 
 constexpr int kPairs = 64;

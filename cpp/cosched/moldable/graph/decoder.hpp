@@ -4,9 +4,34 @@
 #include <cstdint>
 #include <vector>
 
-#include "cosched/moldable/graph/timeline.hpp"
+#include "cosched/moldable/graph/choices.hpp"
 
 namespace cosched::moldable::graph {
+
+// What is free of the processors and of each resource over time.
+
+/// Steps between breakpoints; everything is free at first.  Shares of the machine, as Choice has them.
+class Timeline {
+ public:
+  Timeline(int machines, int measures) : machines_(machines), measures_(measures) { clear(); }
+
+  void clear();
+  /// The earliest start >= from of a choice.  O(breakpoints x measures).
+  double earliest(const Choice& choice, double from) const;
+  /// Takes it from `start` on.  O(breakpoints x measures).
+  void take(const Choice& choice, double start);
+  /// Breakpoints looked at so far: a measure of work.
+  std::int64_t operations() const { return operations_; }
+
+ private:
+  std::size_t cut(double at);
+  bool fits(std::size_t step, const Choice& choice) const;
+
+  int machines_, measures_;
+  std::vector<double> time_;  // free_ holds [time_[k], time_[k + 1])
+  std::vector<double> free_;  // measures_ a step: processors, then the free part of each resource
+  mutable std::int64_t operations_ = 0;
+};
 
 /// Order in which jobs are put, predecessors first; starts and the makespan that follow.
 struct Decoded {
@@ -42,7 +67,6 @@ class Decoder {
   const Choices& choices_;
   const Precedence graph_;
   Timeline timeline_;
-  std::vector<int> place_;  // in the topological order
   std::int64_t operations_ = 0;
 };
 

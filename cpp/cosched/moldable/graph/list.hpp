@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "cosched/moldable/graph/bound.hpp"
 #include "cosched/moldable/graph/choices.hpp"
-#include "cosched/moldable/graph/work_path.hpp"
 
 namespace cosched::moldable::graph {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cosched/core/order.hpp"
 #include "cosched/opt/inverse.hpp"
 
 namespace cosched::moldable::minsum {
@@ -35,10 +36,8 @@ void Basis::assign_keys() {
     const double least = model_.area(i)[rows_ - 1];
     density[i] = least < kInfinity ? model_.cost(i)[rows_] / least : 0;
   }
-  std::vector<int> order(jobs_);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return density[a] > density[b]; });
+  std::vector<int> order =
+      sorted_numbers(jobs_, [&](int a, int b) { return density[a] > density[b]; });
   // room[j] = what is left of capacity_0 + ... + capacity_j; an interval has the least from it on.
   Vector room(rows_);
   std::partial_sum(capacity_.begin(), capacity_.end(), room.begin());

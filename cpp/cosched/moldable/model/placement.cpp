@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <string>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/order.hpp"
 
 namespace cosched::moldable {
 
@@ -14,11 +14,8 @@ Placement unplaced(int jobs) {
 }
 
 std::vector<int> by_start(const Placement& placement) {
-  std::vector<int> order(placement.jobs());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return placement.start[a] < placement.start[b]; });
-  return order;
+  return sorted_numbers(placement.jobs(),
+                        [&](int a, int b) { return placement.start[a] < placement.start[b]; });
 }
 
 double makespan(const Placement& placement) {

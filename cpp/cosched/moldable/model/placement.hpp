@@ -1,6 +1,7 @@
 // What a moldable scheduler decides: how many processors each job gets, and when it starts.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "cosched/core/schedule.hpp"
@@ -28,6 +29,15 @@ inline void place(const Instance& instance, Placement& into, int i, int q, doubl
   into.procs[i] = instance.used(i, q);
   into.start[i] = from;
   into.end[i] = from + instance.time(i, q);
+}
+
+/// Moves what stands at place `from` of an order to place `to`; what is between makes room.
+inline void move_within(std::vector<int>& order, int from, int to) {
+  const auto at = order.begin();
+  if (to < from)
+    std::rotate(at + to, at + from, at + from + 1);
+  else
+    std::rotate(at + from, at + from + 1, at + to + 1);
 }
 
 /// The jobs by their starts; ties to the lowest.

@@ -153,11 +153,7 @@ class Annealing {
     const int to = rng_.below(2) == 0
                        ? any_job()
                        : std::clamp(from + static_cast<int>(rng_.between(-5, 5)), 0, n_ - 1);
-    const auto at = order.begin();
-    if (to < from)
-      std::rotate(at + to, at + from, at + from + 1);
-    else
-      std::rotate(at + from, at + from + 1, at + to + 1);
+    move_within(order, from, to);
     Allotment procs = state_.placement().procs;
     if (rng_.below(2) == 0) procs[order[to]] = near_count(order[to], procs[order[to]]);
     state_.decode(order, procs);

@@ -10,17 +10,67 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/batches/demt.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/dual/list_graham.hpp"
 #include "cosched/moldable/dual/shelves.hpp"
-#include "cosched/moldable/list/baselines.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/moldable/list/marginal_cost.hpp"
 #include "cosched/moldable/search/annealing.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/search_state.hpp"
 #include "cosched/moldable/search/starts.hpp"
 
 namespace cosched::moldable::search {
+
+std::vector<ParetoPoint>::const_iterator ParetoFront::first_longer(double makespan) const {
+  return std::upper_bound(
+      points_.begin(), points_.end(), makespan,
+      [](double length, const ParetoPoint& point) { return length < point.value.makespan; });
+}
+
+bool ParetoFront::accepts(const Criteria& value) const {
+  // Of the points that are not longer, the last has the least minsum.
+  const auto after = first_longer(value.makespan);
+  return after == points_.begin() || std::prev(after)->value.minsum > value.minsum;
+}
+
+void ParetoFront::offer(const Criteria& value, Placement placement) {
+  if (!accepts(value)) return;
+  // Dominated points: not shorter, not less minsum; they are neighbours.
+  const auto first = std::lower_bound(
+      points_.begin(), points_.end(), value.makespan,
+      [](const ParetoPoint& point, double length) { return point.value.makespan < length; });
+  const auto last = std::find_if(first, points_.end(), [&](const ParetoPoint& point) {
+    return point.value.minsum < value.minsum;
+  });
+  const auto place = points_.erase(first, last);
+  points_.insert(place, {value, std::move(placement)});
+}
+
+void ParetoFront::offer(const Instance& instance, Placement placement) {
+  const Criteria value = criteria(instance, placement);
+  offer(value, std::move(placement));
+}
+
+double scalar(const Criteria& value, double theta) {
+  const double minsum = value.minsum > 0 ? std::log(value.minsum) : 0;
+  return minsum + theta * std::log(value.makespan);
+}
+
+int choose(const ParetoFront& front, double theta, const Criteria& reference) {
+  const auto& points = front.points();
+  int best = -1;
+  bool best_allowed = false;
+  for (int k = 0; k < static_cast<int>(points.size()); ++k) {
+    const Criteria& value = points[k].value;
+    const bool allowed = value.makespan <= reference.makespan && value.minsum <= reference.minsum;
+    if (best >= 0 && allowed < best_allowed) continue;
+    if (best >= 0 && allowed == best_allowed &&
+        scalar(value, theta) >= scalar(points[best].value, theta))
+      continue;
+    best = k;
+    best_allowed = allowed;
+  }
+  return best;
+}
+
 namespace {
 
 constexpr double kEndShare = 0.35;           // of the time left, for each end of the front
@@ -191,11 +241,7 @@ class LocalSearch {
           rng_.below(2) == 0
               ? static_cast<int>(rng_.below(n))
               : std::clamp(position + static_cast<int>(rng_.between(-10, 10)), 0, n - 1);
-      const auto at = next.order.begin();
-      if (target < position)
-        std::rotate(at + target, at + position, at + position + 1);
-      else
-        std::rotate(at + position, at + position + 1, at + target + 1);
+      move_within(next.order, position, target);
     }
     return next;
   }

@@ -75,12 +75,7 @@ class Moves {
     int low = 0, high = graph_.tasks() - 1;
     for (const int before : graph_.predecessors(job)) low = std::max(low, at_[before] + 1);
     for (const int after : graph_.successors(job)) high = std::min(high, at_[after] - 1);
-    const int from = at_[job], to = static_cast<int>(rng_.between(low, high));
-    const auto order = next.order.begin();
-    if (to < from)
-      std::rotate(order + to, order + from, order + from + 1);
-    else
-      std::rotate(order + from, order + from + 1, order + to + 1);
+    move_within(next.order, at_[job], static_cast<int>(rng_.between(low, high)));
   }
 
   const TaskGraph& graph_;

@@ -63,14 +63,13 @@ void Halves::measure() {
   for (int job = 0; job < jobs_; ++job) {
     double least = kInfinity, in_half = kInfinity;
     for (const Choice& choice : choices_[job]) {
-      const double work = choice.procs * choice.seconds;
-      if (choice.seconds <= deadline_) least = std::min(least, work);
-      if (choice.seconds < half_) in_half = std::min(in_half, work);
+      const double work = choice.procs * choice.time;
+      if (choice.time <= deadline_) least = std::min(least, work);
+      if (choice.time < half_) in_half = std::min(in_half, work);
     }
     for (const Choice& choice : choices_[job])
-      if (choice.seconds <= deadline_)
-        by_procs_[choice.procs].push_back(
-            {choice.procs * choice.seconds - least, choice.seconds, job});
+      if (choice.time <= deadline_)
+        by_procs_[choice.procs].push_back({choice.procs * choice.time - least, choice.time, job});
     const std::size_t bit = std::size_t{1} << job;
     for (std::size_t k = 0; k < bit; ++k) {
       least_[bit | k] = least_[k] + least;
@@ -116,11 +115,11 @@ void Halves::stack_on(JobSet fewer, int job) {
   for (std::uint32_t at = begin_[fewer]; at < begin_[fewer + 1]; ++at) {
     const Label& label = labels_[at];
     for (const Choice& choice : choices_[job]) {
-      if (label.area + choice.procs * choice.seconds + rest > room_) continue;
+      if (label.area + choice.procs * choice.time + rest > room_) continue;
       int free = 0;
       for (int level = 0; level < label.steps; ++level) {
         const Step& step = pool_[label.first + static_cast<std::uint32_t>(level)];
-        if (step.time + choice.seconds >= half_) break;
+        if (step.time + choice.time >= half_) break;
         free += step.count;
         if (free < choice.procs || (job < label.job && step.time < label.end)) continue;
         put(label, at, job, choice, level, free - choice.procs);
@@ -142,7 +141,7 @@ void Halves::put(const Label& label, std::uint32_t at, int job, const Choice& ch
   const Step* step = &pool_[label.first];
   const Step* const last = step + label.steps;
   const Step* const from = step + level;
-  const double end = from->time + choice.seconds;
+  const double end = from->time + choice.time;
   Label made{0,
              0,
              end,
@@ -252,7 +251,7 @@ bool Halves::cross(JobSet rest, int taken, double slack) {
     for (const Candidate& one : by_procs_[q]) {
       const double kept = slack - lost - one.loss;
       if (kept < waste_) break;
-      const double end = start + one.seconds;
+      const double end = start + one.time;
       if (!in(rest, one.job) || end > deadline_ || end < half_ / kSlip) continue;
       // Jobs of one start in one order.
       if (!crossing_.empty() && crossing_.back().placed.start == start &&
@@ -345,7 +344,7 @@ void Halves::unstack(std::uint32_t label, double end, std::vector<Placed>& into)
     double start = start_of(one);
     if (end > 0) {
       for (const Choice& choice : choices_[one.job])
-        if (choice.procs == one.procs) start = end - start - choice.seconds;
+        if (choice.procs == one.procs) start = end - start - choice.time;
     }
     into.push_back({one.job, one.procs, start});
   }

@@ -73,7 +73,7 @@ class Halves {
   };
   // A job on some number of processors, and what it loses against its least work.
   struct Candidate {
-    double loss, seconds;
+    double loss, time;
     int job;
   };
 

@@ -33,10 +33,9 @@ LabelBounds::LabelBounds(const Instance& instance, const std::vector<std::vector
   order_by_density();
   order_by_release();
   for (const auto& own : choices_)
-    dearer_when_faster_.push_back(
-        std::is_sorted(own.begin(), own.end(), [](const Choice& a, const Choice& b) {
-          return a.procs * a.seconds < b.procs * b.seconds;
-        }));
+    dearer_when_faster_.push_back(std::is_sorted(
+        own.begin(), own.end(),
+        [](const Choice& a, const Choice& b) { return a.procs * a.time < b.procs * b.time; }));
 }
 
 void LabelBounds::order_by_density() {
@@ -105,11 +104,11 @@ LabelBounds::Prospect LabelBounds::prospect(const Beginning& label, int job) con
     if (start > windows_.last[job]) break;
     while (fits < end && fits->procs <= free) ++fits;
     if (fits == own.data()) continue;
-    found.end = std::min(found.end, start + fits[-1].seconds);
+    found.end = std::min(found.end, start + fits[-1].time);
     if (makespan_ && !(found.work < kInfinity && dearer_when_faster_[job])) {
-      while (in_time < fits && start + in_time->seconds >= best_.value()) ++in_time;
+      while (in_time < fits && start + in_time->time >= best_.value()) ++in_time;
       for (const Choice* choice = in_time; choice < fits; ++choice) {
-        found.work = std::min(found.work, choice->procs * choice->seconds);
+        found.work = std::min(found.work, choice->procs * choice->time);
         found.procs = std::min(found.procs, choice->procs);
         if (dearer_when_faster_[job]) break;
       }

@@ -21,7 +21,7 @@ bool alike(const Instance& instance, const std::vector<std::vector<Choice>>& cho
          windows.last[a] == windows.last[b] &&
          std::equal(choices[a].begin(), choices[a].end(), choices[b].begin(), choices[b].end(),
                     [](const Choice& x, const Choice& y) {
-                      return x.procs == y.procs && x.seconds == y.seconds;
+                      return x.procs == y.procs && x.time == y.time;
                     });
 }
 
@@ -81,7 +81,7 @@ double Labels::earliest_end(const Label& label) const {
   for (int j = 0; j < it_.jobs(); ++j)
     if (!in(label.jobs, j))
       for (const Choice& choice : choices_[j])
-        earliest = std::min(earliest, start_of(label, j, choice) + choice.seconds);
+        earliest = std::min(earliest, start_of(label, j, choice) + choice.time);
   return earliest;
 }
 
@@ -102,7 +102,7 @@ void Labels::expand(const Label& label) {
 void Labels::add(const Label& label, int job, const Choice& choice, double start) {
   Label made{label.jobs | JobSet{1} << job,           0, 0, next_steps_.size(), 0, -1,
              {label.number, job, choice.procs, start}};
-  made.cost = label.cost + it_.weight(job) * (start + choice.seconds);
+  made.cost = label.cost + it_.weight(job) * (start + choice.time);
   put(label, made, choice, start);
   made.least = std::max(
       label.least,
@@ -119,7 +119,7 @@ void Labels::add(const Label& label, int job, const Choice& choice, double start
 
 // The steps that are left when `choice` starts.
 void Labels::put(const Label& label, Label& made, const Choice& choice, double start) {
-  const double end = start + choice.seconds;
+  const double end = start + choice.time;
   int free = -choice.procs;
   std::size_t k = label.first;
   const std::size_t last = label.first + label.steps;

@@ -23,30 +23,6 @@ namespace {
 constexpr int kChains =
     8;  // of a round: several differ more than one gains by taking as long as all
 
-// The best schedule so far for one criterion; ties: the other one.
-class BestSoFar {
- public:
-  BestSoFar(const Instance& instance, Objective objective) : it_(instance), objective_(objective) {}
-
-  void offer(Placement made) {
-    const Criteria value = criteria(it_, made);
-    const std::pair<double, double> key = objective_ == Objective::makespan
-                                              ? std::pair(value.makespan, value.minsum)
-                                              : std::pair(value.minsum, value.makespan);
-    if (placement_.jobs() > 0 && !(key < key_)) return;
-    key_ = key;
-    placement_ = std::move(made);
-  }
-  const Placement& placement() const { return placement_; }
-  double value() const { return key_.first; }
-
- private:
-  const Instance& it_;
-  Objective objective_;
-  std::pair<double, double> key_;
-  Placement placement_;
-};
-
 double simple_bound(const Instance& instance) {
   double sum = 0;
   for (int i = 0; i < instance.jobs(); ++i)

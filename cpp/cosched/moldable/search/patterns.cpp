@@ -36,7 +36,7 @@ ProcessorPatterns::ProcessorPatterns(std::vector<std::vector<Choice>> choices, i
       cells_(static_cast<int>(longest / cell_) + 2) {
   for (const auto& own : choices_) {
     double least = kInfinity;
-    for (const Choice& choice : own) least = std::min(least, choice.procs * choice.seconds);
+    for (const Choice& choice : own) least = std::min(least, choice.procs * choice.time);
     price_.push_back(least);
   }
   weigh();
@@ -50,8 +50,8 @@ int ProcessorPatterns::cell(double seconds) const {
 ProcessorPatterns::Table ProcessorPatterns::with(const Table& table, int job) {
   Table made = table;
   for (const Choice& choice : choices_[job]) {
-    if (choice.seconds >= cells_ * cell_) continue;
-    const int length = static_cast<int>(choice.seconds / cell_ * (1 - kSums));
+    if (choice.time >= cells_ * cell_) continue;
+    const int length = static_cast<int>(choice.time / cell_ * (1 - kSums));
     const double gain = price_[job] / choice.procs;
     for (int k = length; k < cells_; ++k) made[k] = std::max(made[k], table[k - length] + gain);
     work_ += (cells_ - length) / 8 + 1;
@@ -83,8 +83,8 @@ void ProcessorPatterns::weigh() {
       double share = 0;
       if (tables[j + 1][at] > tables[j][at])
         for (const Choice& choice : choices_[j]) {
-          const int length = static_cast<int>(choice.seconds / cell_ * (1 - kSums));
-          if (choice.seconds >= cells_ * cell_ || length > at ||
+          const int length = static_cast<int>(choice.time / cell_ * (1 - kSums));
+          if (choice.time >= cells_ * cell_ || length > at ||
               tables[j][at - length] + price_[j] / choice.procs < tables[j + 1][at])
             continue;
           share = 1.0 / choice.procs;

@@ -23,13 +23,7 @@ struct Step {
   int count;
 };
 
-/// A count of a job whose time is shorter than those of all smaller counts.
-struct Choice {
-  int procs;
-  double seconds;
-};
-
-/// Of each job, by increasing count.
+/// Of each job its counts whose time is shorter than those of all smaller counts, by increasing count.
 std::vector<std::vector<Choice>> choices_of(const Instance& instance);
 
 /// Give each job a price l_j, and each of its processors the part l_j / q when it runs on q.  In a

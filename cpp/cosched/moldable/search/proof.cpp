@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,8 +10,12 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/search/annealing.hpp"
-#include "cosched/moldable/search/count_search.hpp"
+#include "cosched/moldable/search/graph_proof.hpp"
+#include "cosched/moldable/search/halves.hpp"
+#include "cosched/moldable/search/label_bounds.hpp"
+#include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/window_search.hpp"
 
 namespace cosched::moldable::search {
@@ -114,7 +119,7 @@ class Prover {
   // nearer it is, and what is met for one is often a good schedule for the next.  False: the work
   // is over, or the room for one count of each job.
   bool meet_halves() {
-    CountSearch halves(choices_, it_.machines(), [&](std::int64_t steps) {
+    Halves halves(choices_, it_.machines(), [&](std::int64_t steps) {
       effort_.count(steps);
       return !effort_.over();
     });
@@ -198,6 +203,46 @@ Proof prove(const Instance& instance, const Placement& start, const ProofOptions
   result.proved = result.proved || prover.is_best(result.bound);
   result.left = prover.left();
   return result;
+}
+
+namespace {
+
+constexpr double kStartShare = 0.1;
+
+Placement first_schedule(const Instance& instance, const ProofOptions& options) {
+  SearchOptions search;
+  search.objective = options.objective;
+  search.proof = false;
+  search.work = std::min(kSearchWork, options.work / (std::int64_t{100} * instance.jobs()));
+  if (seconds_left() < kInfinity) search.time_limit = std::max(0.0, kStartShare * seconds_left());
+  return local_search(instance, search).placement;
+}
+
+// Where there was no room for a proof: a better schedule, with what is left of work and time.
+void go_on(const Instance& instance, const ProofOptions& options, Proof& proof) {
+  SearchOptions search;
+  search.objective = options.objective;
+  search.seed = 1;
+  search.proof = false;
+  search.work = proof.left / instance.jobs();
+  search.starts = {proof.placement};
+  const SearchResult found = local_search(instance, search);
+  Incumbent best(instance, options.objective, std::move(proof.placement));
+  best.take(found.placement);
+  proof.placement = best.placement();
+  proof.in_time = found.complete;
+  proof.proved = best.hopeless(proof.bound);
+}
+
+}  // namespace
+
+Proof optimal(const Instance& instance, const ProofOptions& options) {
+  const ScopedTimeLimit limit(options.time_limit);
+  if (!instance.is_alone()) return graph_proof(instance, options);
+  require_provable(instance, options);
+  Proof proof = prove(instance, first_schedule(instance, options), options);
+  if (!proof.proved && proof.in_time && proof.left > 0) go_on(instance, options, proof);
+  return proof;
 }
 
 }  // namespace cosched::moldable::search

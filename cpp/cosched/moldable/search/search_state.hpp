@@ -2,14 +2,72 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/model/placement.hpp"
-#include "cosched/moldable/search/free_profile.hpp"
 
 namespace cosched::moldable::search {
 
+// Processors that are free over time, as a sorted list of breakpoints.
+
+/// All from time 0 to infinity at first.  Moments are compared exactly: an item that was put from
+/// `start` to `end` is taken out with the same two numbers.
+class FreeProfile {
+ public:
+  explicit FreeProfile(int machines) : machines_(machines) { clear(); }
+
+  void clear();
+
+  /// The earliest start >= from of an item of `procs` <= machines processors.  O(breakpoints).
+  double earliest(int procs, double length, double from) const;
+
+  /// Takes, or gives back, processors in [start, end).  O(breakpoints).
+  void take(double start, double end, int procs) { change(start, end, -procs); }
+  void give(double start, double end, int procs) { change(start, end, procs); }
+
+  /// Breakpoints looked at so far: a measure of work.
+  std::int64_t operations() const { return operations_; }
+
+ private:
+  std::size_t cut(double at);
+  void change(double start, double end, int procs);
+
+  int machines_;
+  std::vector<double> time_;  // free_[k] processors in [time_[k], time_[k + 1])
+  std::vector<int> free_;
+  mutable std::int64_t operations_ = 0;
+};
+
 enum class Objective { makespan, minsum };
+
+/// The best schedule so far for one criterion; ties: the other one.
+class BestSoFar {
+ public:
+  /// `instance` must outlive it.
+  BestSoFar(const Instance& instance, Objective objective)
+      : instance_(instance), objective_(objective) {}
+
+  template <class Made>
+  void offer(Made&& made) {
+    const Criteria value = moldable::criteria(instance_, made);
+    const std::pair<double, double> key = objective_ == Objective::makespan
+                                              ? std::pair(value.makespan, value.minsum)
+                                              : std::pair(value.minsum, value.makespan);
+    if (placement_.jobs() > 0 && !(key < key_)) return;
+    key_ = key;
+    placement_ = std::forward<Made>(made);
+  }
+  const Placement& placement() const { return placement_; }
+  double value() const { return key_.first; }
+
+ private:
+  const Instance& instance_;
+  Objective objective_;
+  std::pair<double, double> key_;
+  Placement placement_;
+};
 
 /// Counts worth trying: those with a shorter time than all smaller ones; beyond 16 processors some
 /// ten percent apart where there are more than 64.

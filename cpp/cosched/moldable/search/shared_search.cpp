@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/bounds/makespan.hpp"
-#include "cosched/moldable/dual/list_graham.hpp"
-#include "cosched/moldable/list/baselines.hpp"
+#include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/list/decoder.hpp"
-#include "cosched/moldable/search/order_chains.hpp"
+#include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/search/chains.hpp"
 #include "cosched/moldable/shared/beam.hpp"
 #include "cosched/moldable/shared/configurations.hpp"
 
@@ -42,20 +41,13 @@ class ListSearch {
       : instance_(instance),
         objective_(options.objective),
         decoder_(instance),
-        rng_(options.seed) {}
+        rng_(options.seed),
+        best_(instance, options.objective) {}
 
   list::Decoder& decoder() { return decoder_; }
 
   /// A schedule that is feasible as it stands.
-  void offer(const Placement& placement) {
-    const Criteria found = criteria(instance_, placement);
-    const std::pair<double, double> key = objective_ == Objective::makespan
-                                              ? std::pair(found.makespan, found.minsum)
-                                              : std::pair(found.minsum, found.makespan);
-    if (best_.jobs() > 0 && !(key < best_key_)) return;
-    best_key_ = key;
-    best_ = placement;
-  }
+  void offer(const Placement& placement) { best_.offer(placement); }
 
   /// Under every threshold, and at the prices.
   void offer(list::List list) {
@@ -94,11 +86,11 @@ class ListSearch {
     if (!prices_.empty())
       beams(static_cast<std::int64_t>(kBeams * static_cast<double>(work) / kStepsABeamOperation));
     const double steps = instance_.sharing()->slows() ? kStepsAnOrderOperation : kStepsAPlainOne;
-    offer(anneal_orders(instance_, decoder_, best_, static_cast<double>(work) / steps, rng_));
+    offer(anneal_orders(instance_, decoder_, best(), static_cast<double>(work) / steps, rng_));
     check_interrupt();
   }
 
-  const Placement& best() const { return best_; }
+  const Placement& best() const { return best_.placement(); }
 
  private:
   bool by_orders() const { return objective_ == Objective::makespan && !instance_.has_releases(); }
@@ -204,22 +196,12 @@ class ListSearch {
   Objective objective_;
   list::Decoder decoder_;
   Rng rng_;
-  Placement best_;
-  std::pair<double, double> best_key_;
+  BestSoFar best_;
   list::List start_;  // the best list
   std::vector<double> prices_;
   double start_value_ = kInfinity;
   int drawn_ = 0;  // beams
 };
-
-Instance unslowed(const Instance& instance) {
-  const Sharing& sharing = *instance.sharing();
-  if (sharing.resources() == 0) return instance.alone();
-  std::vector<Resource> resources;
-  for (int r = 0; r < sharing.resources(); ++r) resources.push_back(sharing.resource(r));
-  return instance.with(std::make_shared<const Sharing>(sharing.tasks(), std::move(resources),
-                                                       std::nullopt, std::nullopt));
-}
 
 // What the same search finds for jobs that slow nobody, with the same work: knowing them is never worse.
 Placement plain_search(const Instance& instance, SearchOptions options) {
@@ -227,7 +209,8 @@ Placement plain_search(const Instance& instance, SearchOptions options) {
   options.proof = false;
   options.time_limit.reset();
   if (seconds_left() < kInfinity) options.time_limit = std::max(0.0, seconds_left() / 4);
-  const Instance plain = instance.sharing()->slows() ? unslowed(instance) : instance.alone();
+  const Sharing& sharing = *instance.sharing();
+  const Instance plain = instance.with(sharing.slows() ? sharing.without_slowdowns() : nullptr);
   return local_search(plain, options).placement;
 }
 

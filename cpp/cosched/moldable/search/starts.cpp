@@ -9,11 +9,7 @@
 #include "cosched/moldable/batches/demt.hpp"
 #include "cosched/moldable/batches/online.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/dual/list_graham.hpp"
-#include "cosched/moldable/list/baselines.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/moldable/list/marginal_cost.hpp"
-#include "cosched/moldable/list/order.hpp"
 #include "cosched/moldable/search/search_state.hpp"
 
 namespace cosched::moldable::search {

@@ -92,7 +92,7 @@ void TimePrices::tabulate() {
     double* own = table.data();
     for (const Choice& choice : choices_[job]) {
       const double within = bend(choice, 0);
-      own[cells_] = last < horizon_ ? kInfinity : weight * (horizon_ + choice.seconds);
+      own[cells_] = last < horizon_ ? kInfinity : weight * (horizon_ + choice.time);
       for (int k = cells_ - 1; k >= 0; --k) {
         own[k] = own[k + 1];
         for (const double start : {k * cell_, k * cell_ + within, last})
@@ -129,7 +129,7 @@ double TimePrices::least(JobSet rest, const Step* steps, int count, double enoug
         above = std::min(above, found[1]);
       } else {
         const Choice& fastest = choices_[job][some - 1];
-        const double late = it_.weight(job) * (start + fastest.seconds);
+        const double late = it_.weight(job) * (start + fastest.time);
         below = std::min(below, late);
         above = std::min(above, late);
       }
@@ -206,7 +206,7 @@ double TimePrices::relaxed(std::vector<double>& use) {
     sum += best.cost;
     sums_[job].starts += best.start;
     sums_[job].squares += best.start * best.start;
-    const double end = best.start + best.choice->seconds;
+    const double end = best.start + best.choice->time;
     for (int k = static_cast<int>(std::min<double>(best.start / cell_, cells_));
          k < cells_ && k * cell_ < end; ++k)
       use[k] +=

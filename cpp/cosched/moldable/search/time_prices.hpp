@@ -6,10 +6,21 @@
 #include <memory>
 #include <vector>
 
+#include "cosched/core/numeric.hpp"
+#include "cosched/moldable/model/instance.hpp"
 #include "cosched/moldable/search/patterns.hpp"
-#include "cosched/moldable/search/start_windows.hpp"
 
 namespace cosched::moldable::search {
+
+// When each job may start: its release, and what a search says beyond it.
+
+/// Of each job: it starts within [first, last].  first >= its release; last may be infinite.
+struct StartWindows {
+  std::vector<double> first, last;
+
+  explicit StartWindows(const Instance& instance)
+      : first(instance.releases()), last(instance.jobs(), kInfinity) {}
+};
 
 /// More processors have too many counts.
 inline constexpr int kMostPricedMachines = 1 << 16;
@@ -66,12 +77,12 @@ class TimePrices {
     return from_[k] - price_[k] * (time - k * cell_);
   }
   double cost(double weight, const Choice& choice, double start) const {
-    const double end = start + choice.seconds;
+    const double end = start + choice.time;
     return weight * end + choice.procs * (price_from(start) - price_from(end));
   }
   // Where a job that starts in the cell of `start` bends what it costs: its end enters another cell.
   double bend(const Choice& choice, double start) const {
-    return (std::floor((start + choice.seconds) / cell_) + 1) * cell_ - choice.seconds;
+    return (std::floor((start + choice.time) / cell_) + 1) * cell_ - choice.time;
   }
   double exactly(int job, const Step* step);
   std::int64_t round() const;

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "cosched/moldable/search/incumbent.hpp"
+#include "cosched/moldable/search/label_bounds.hpp"
 #include "cosched/moldable/search/labels.hpp"
 
 namespace cosched::moldable::search {

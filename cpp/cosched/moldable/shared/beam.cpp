@@ -99,14 +99,7 @@ class BeamSearch {
   }
 
   double combined(double factor, double excess) const {
-    switch (sharing_.rule()) {
-      case SlowdownRule::sum:
-        return factor + excess;
-      case SlowdownRule::product:
-        return factor * (1 + excess);
-      default:
-        return std::max(factor, 1 + excess);
-    }
+    return with_companion(sharing_.rule(), factor, excess);
   }
 
   double factor(int job, double pairs, double load) const {

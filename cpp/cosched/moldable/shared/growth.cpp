@@ -138,20 +138,8 @@ void Growth::look_beside(const std::vector<Pick>& set, const std::vector<double>
 
 double Growth::factor_beside(const std::vector<Pick>& set, int i) const {
   double f = 1;
-  for (const Pick& pick : set) {
-    const double e = sharing_.excess(i, order_[pick.place]);
-    switch (sharing_.rule()) {
-      case SlowdownRule::sum:
-        f += e;
-        break;
-      case SlowdownRule::product:
-        f *= 1 + e;
-        break;
-      case SlowdownRule::max:
-        f = std::max(f, 1 + e);
-        break;
-    }
-  }
+  for (const Pick& pick : set)
+    f = with_companion(sharing_.rule(), f, sharing_.excess(i, order_[pick.place]));
   return f;
 }
 

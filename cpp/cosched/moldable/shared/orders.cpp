@@ -239,11 +239,7 @@ void OrderSearch::keep(int low, int high) {
 
 void OrderSearch::move(int from, int to) {
   keep(std::min(from, to), std::max(from, to));
-  const auto at = order_.begin();
-  if (from < to)
-    std::rotate(at + from, at + from + 1, at + to + 1);
-  else
-    std::rotate(at + to, at + from, at + from + 1);
+  move_within(order_, from, to);
 }
 
 void OrderSearch::take_back() {

@@ -55,17 +55,6 @@ bool SideBySide::fits(const State& state, int job) const {
   return true;
 }
 
-double SideBySide::paired(double factor, double excess) const {
-  switch (rule_) {
-    case SlowdownRule::sum:
-      return factor + excess;
-    case SlowdownRule::product:
-      return factor * (1 + excess);
-    default:
-      return std::max(factor, 1 + excess);
-  }
-}
-
 void SideBySide::start(State& state, int job) const {
   const Count& count = taken_[job];
   double pairs = 1;

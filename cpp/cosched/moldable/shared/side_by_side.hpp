@@ -52,7 +52,9 @@ class SideBySide {
   static bool same(const State& one, const State& other);
 
  private:
-  double paired(double factor, double excess) const;
+  double paired(double factor, double excess) const {
+    return with_companion(rule_, factor, excess);
+  }
   double factor(const Member& member, double over) const {
     return stalls_ ? std::max(member.pairs, 1 + stall_[member.job] * over) : member.pairs;
   }

@@ -8,7 +8,7 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/search_state.hpp"
-#include "cosched/moldable/slots/slot_pricing.hpp"
+#include "cosched/moldable/slots/slots_bound.hpp"
 
 namespace cosched::moldable::slots {
 namespace {

@@ -1,4 +1,4 @@
-// Lower bound on the minsum: the best prices of a machine's slots (slot_pricing.hpp), by a
+// Lower bound on the minsum: the best prices of a machine's slots (slots_bound.hpp), by a
 // subgradient method; its end is the limit's or the work's to choose.
 #pragma once
 

@@ -11,7 +11,7 @@
 //     prices have u_j <= u_i: with u_j > u_i, both set to their mean stay feasible, because in a
 //     pack with i and without j, j may replace i.  Columns of cost 0 that exchange i for j put
 //     this into the master.
-//   - Groups (groups.hpp), for many tasks: the master has two rows a group of alike tasks, between
+//   - Groups (column_bound.hpp), for many tasks: the master has two rows a group of alike tasks, between
 //     whose prices theirs are interpolated.
 //   - Smoothing: prices are taken between the master's and the best so far (factor 0.8).
 //
@@ -24,9 +24,8 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/opt/cover_lp.hpp"
-#include "cosched/packs/columns/dominance.hpp"
+#include "cosched/packs/columns/column_bound.hpp"
 #include "cosched/packs/columns/fractional.hpp"
-#include "cosched/packs/columns/groups.hpp"
 #include "cosched/packs/columns/pricing.hpp"
 
 namespace cosched::packs::columns {

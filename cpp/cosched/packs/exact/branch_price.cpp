@@ -9,14 +9,12 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/packs/columns/dominance.hpp"
 #include "cosched/packs/columns/fractional.hpp"
 #include "cosched/packs/columns/pricing.hpp"
 #include "cosched/packs/columns/relaxation.hpp"
-#include "cosched/packs/exact/fill_packs.hpp"
 #include "cosched/packs/exact/questions.hpp"
-#include "cosched/packs/heuristic/optimal_procs.hpp"
-#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/heuristic/one_pack.hpp"
+#include "cosched/packs/model/instance.hpp"
 
 namespace cosched::packs::exact {
 namespace {

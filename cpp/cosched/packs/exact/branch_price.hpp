@@ -15,7 +15,7 @@ namespace cosched::packs::exact {
 /// A node is a relaxation (relaxation.hpp) with restrictions that its pricing keeps for free
 /// (questions.hpp): the number of packs of length >= D is at most m, or at least m + 1; the pack
 /// of task i has a length >= D, or < D.  Where no such question is open, every task has one length
-/// and every length a whole number of packs: a search fills them (fill_packs.hpp), or a task is
+/// and every length a whole number of packs: a search fills them (questions.hpp), or a task is
 /// pinned to its length.  The node of the least bound comes first.
 ///
 /// Requires a feasible `start`.

@@ -10,7 +10,7 @@
 #include "cosched/lp/glpk.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
-#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/model/instance.hpp"
 
 namespace cosched::packs::exact {
 namespace {

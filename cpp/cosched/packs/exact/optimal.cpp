@@ -3,19 +3,79 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/opt/lemon.hpp"
 #include "cosched/packs/columns/column_bound.hpp"
 #include "cosched/packs/exact/branch_price.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
-#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
 #include "cosched/packs/search/subset_programme.hpp"
 
 namespace cosched::packs::exact {
+namespace {
+
+struct Split {
+  double cost;
+  int procs;  // of the first task; the second has the others
+};
+
+// Least cost of tasks i and j together; infinite where they do not fit.
+Split best_split(const Times& times, int i, int j) {
+  const int p = times.procs();
+  Split split{kInfinity, 0};
+  for (int q = 1; q < p; ++q) {
+    const double longest = std::max(times(i, q), times(j, p - q));
+    if (longest < split.cost) split = {longest, q};
+  }
+  return split;
+}
+
+std::vector<opt::WeightedEdge> savings(const Times& times) {
+  const int n = times.tasks();
+  std::vector<opt::WeightedEdge> edges;
+  for (int i = 0; i < n; ++i) {
+    for (int j = i + 1; j < n; ++j) {
+      const double saved = times.least(i) + times.least(j) - best_split(times, i, j).cost;
+      if (saved > 0) edges.push_back({i, j, saved});
+    }
+    check_interrupt();
+  }
+  return edges;
+}
+
+}  // namespace
+
+Coschedule pairs(const Instance& instance) {
+  if (instance.max_tasks() > 2)
+    throw InvalidInstance("max_tasks = " + std::to_string(instance.max_tasks()) +
+                          ": expected 1 or 2 for pairs (optimal takes any)");
+  const Times& times = instance.times();
+  const int n = instance.tasks(), p = instance.procs();
+  std::vector<int> partner(n, -1);
+  if (instance.max_tasks() == 2) partner = opt::maximum_weight_matching(n, savings(times));
+  Packs packs;
+  std::vector<int> procs(n);
+  for (int i = 0; i < n; ++i) {
+    const int j = partner[i];
+    if (j == -1) {
+      packs.push_back({i});
+      procs[i] = times.used(i, p);
+    } else if (i < j) {
+      packs.push_back({i, j});
+      const int q = best_split(times, i, j).procs;
+      procs[i] = times.used(i, q);
+      procs[j] = times.used(j, p - q);
+    }
+  }
+  return with_procs(instance, packs, procs);
+}
+
 namespace {
 
 constexpr int kSubsetsFirst = 16;       // up to here the subset programme takes milliseconds

@@ -10,7 +10,7 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
-#include "cosched/packs/heuristic/optimal_procs.hpp"
+#include "cosched/packs/heuristic/one_pack.hpp"
 
 namespace cosched::packs::heuristic {
 namespace {

@@ -1,12 +1,14 @@
 #include "cosched/packs/heuristic/make_pack.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
+#include <vector>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/packs/heuristic/optimal_procs.hpp"
+#include "cosched/core/order.hpp"
+#include "cosched/packs/heuristic/one_pack.hpp"
 
 namespace cosched::packs::heuristic {
 namespace {
@@ -37,10 +39,7 @@ Coschedule make_pack(const Instance& instance, const std::vector<int>& procs, bo
 }
 
 std::vector<int> by_decreasing(const std::vector<double>& time) {
-  std::vector<int> order(time.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return time[i] > time[j]; });
-  return order;
+  return sorted_numbers(time.size(), [&](int i, int j) { return time[i] > time[j]; });
 }
 
 std::vector<int> fewest_procs(const Times& times) {
@@ -90,6 +89,56 @@ void FirstFit::set_free(int pack, int free) {
   free_[node] = free;
   for (node /= 2; node >= 1; node /= 2)
     free_[node] = std::max(free_[2 * node], free_[2 * node + 1]);
+}
+
+namespace {
+
+// Moves the first task of `order`, whose time fell to t_i(sigma_i), back to its place.
+void sink_first(const Times& times, const std::vector<int>& sigma, std::vector<int>& order) {
+  const int task = order.front();
+  const double time = times(task, sigma[task]);
+  std::size_t place = 0;
+  for (; place + 1 < order.size(); ++place) {
+    const int next = order[place + 1];
+    const double other = times(next, sigma[next]);
+    if (other < time || (other == time && next > task)) break;
+    order[place] = next;
+  }
+  order[place] = task;
+}
+
+}  // namespace
+
+Coschedule pack_approx(const Instance& instance, bool reoptimise) {
+  const Times& times = instance.times();
+  const int p = instance.procs();
+  std::vector<int> sigma = fewest_procs(times);
+  std::vector<int> order = by_decreasing_time(times, sigma);
+  double work = 0;
+  for (int i = 0; i < instance.tasks(); ++i) work += times.work(i, sigma[i]);
+  FirstFit first_fit(instance.tasks(), p, instance.max_tasks());
+  CandidateCosts costs(times);
+  Packs best_packs;
+  std::vector<int> best_sigma;
+  double best = kInfinity;
+  for (;;) {
+    const Packs& packs = first_fit.pack(order, sigma);
+    const double candidate = reoptimise ? costs.optimal(packs) : costs.at_most(packs, sigma);
+    if (candidate < best) {
+      best = candidate;
+      best_packs = packs;
+      best_sigma = sigma;
+    }
+    const int longest = order.front();
+    if (work / p > times(longest, sigma[longest]) || sigma[longest] == p) break;
+    work += times.work(longest, sigma[longest] + 1) - times.work(longest, sigma[longest]);
+    ++sigma[longest];
+    sink_first(times, sigma, order);
+    check_interrupt();
+  }
+  if (reoptimise) return with_optimal_procs(times, best_packs);
+  for (int i = 0; i < instance.tasks(); ++i) best_sigma[i] = times.used(i, best_sigma[i]);
+  return with_procs(instance, best_packs, best_sigma);
 }
 
 }  // namespace cosched::packs::heuristic

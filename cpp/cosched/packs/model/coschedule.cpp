@@ -6,6 +6,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/order.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -14,10 +15,7 @@ using std::to_string;
 
 // Packs in the order in which they run: increasing cost, ties by number.
 std::vector<int> running_order(const std::vector<double>& costs) {
-  std::vector<int> order(costs.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return costs[a] < costs[b]; });
-  return order;
+  return sorted_numbers(costs.size(), [&](int a, int b) { return costs[a] < costs[b]; });
 }
 
 // Start of each pack when packs run in running_order.

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
@@ -56,6 +59,34 @@ double least_work(const Times& times, int task) {
   double least = times.work(task, 1);
   for (int q = 2; q <= times.procs(); ++q) least = std::min(least, times.work(task, q));
   return least;
+}
+
+namespace {
+
+// A sum of n positive terms, each with a few roundings, is off by at most (n + 4) rounding units:
+// twice that is taken off.
+double rounded_down(double sum, int terms) {
+  return sum * (1 - 2 * (terms + 4.0) * std::numeric_limits<double>::epsilon());
+}
+
+}  // namespace
+
+double area_bound(const Instance& instance) {
+  const Times& times = instance.times();
+  double sum = 0;
+  for (int i = 0; i < instance.tasks(); ++i) {
+    sum += least_work(times, i) / instance.procs();
+  }
+  return rounded_down(sum, instance.tasks());
+}
+
+double longest_bound(const Instance& instance) {
+  std::vector<double> least(instance.tasks());
+  for (int i = 0; i < instance.tasks(); ++i) least[i] = instance.times().least(i);
+  std::sort(least.begin(), least.end(), std::greater<>());
+  double sum = 0;
+  for (int i = 0; i < instance.tasks(); i += instance.max_tasks()) sum += least[i];
+  return rounded_down(sum, instance.tasks());
 }
 
 }  // namespace cosched::packs

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,11 +11,11 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/order.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/packs/heuristic/longest_first.hpp"
-#include "cosched/packs/heuristic/optimal_procs.hpp"
+#include "cosched/packs/heuristic/one_pack.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
-#include "cosched/packs/model/bounds.hpp"
+#include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/partition.hpp"
 #include "cosched/packs/search/subset_programme.hpp"
 
@@ -110,10 +109,7 @@ class Annealing {
   void order_by_time() {
     const Times& times = instance_.times();
     const int few = (instance_.procs() + kComparedPart - 1) / kComparedPart;
-    by_time_.resize(n_);
-    std::iota(by_time_.begin(), by_time_.end(), 0);
-    std::stable_sort(by_time_.begin(), by_time_.end(),
-                     [&](int i, int j) { return times(i, few) > times(j, few); });
+    by_time_ = sorted_numbers(n_, [&](int i, int j) { return times(i, few) > times(j, few); });
     rank_.resize(n_);
     for (int r = 0; r < n_; ++r) rank_[by_time_[r]] = r;
   }

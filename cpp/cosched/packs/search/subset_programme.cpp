@@ -5,7 +5,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/packs/heuristic/optimal_procs.hpp"
+#include "cosched/packs/heuristic/one_pack.hpp"
 
 namespace cosched::packs::search {
 namespace {

@@ -200,21 +200,12 @@ class Annealing {
   double sum_ = 0, best_cost_ = 0, scale_ = 0, temperature_ = 0;
 };
 
-Instance unslowed(const Instance& instance) {
-  const Sharing& sharing = *instance.sharing();
-  if (sharing.resources() == 0) return instance.alone();
-  std::vector<Resource> resources;
-  for (int r = 0; r < sharing.resources(); ++r) resources.push_back(sharing.resource(r));
-  return Instance(instance.times(), instance.max_tasks(),
-                  std::make_shared<const Sharing>(sharing.tasks(), std::move(resources),
-                                                  std::nullopt, std::nullopt));
-}
-
 // The same search for tasks that slow nobody.
 SearchResult plain_search(const Instance& instance, std::uint64_t seed, std::int64_t work) {
   std::optional<double> share;
   if (seconds_left() < kInfinity) share = std::max(0.0, seconds_left() / 4);
-  const Instance plain = unslowed(instance);
+  const Instance plain(instance.times(), instance.max_tasks(),
+                       instance.sharing()->without_slowdowns());
   return plain.sharing() != nullptr ? local_search(plain, seed, work, share)
                                     : search::local_search(plain, seed, work, share);
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/order.hpp"
 
 namespace cosched::packs::shared {
 namespace {
@@ -356,9 +357,7 @@ Price PackPricer::exact(const std::vector<int>& tasks, double cutoff, std::int64
   load(tasks);
   const int k = static_cast<int>(tasks.size());
   best_cost_ = std::min(cutoff, price.cost);
-  order_.resize(k);
-  std::iota(order_.begin(), order_.end(), 0);
-  std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
+  order_ = sorted_numbers(k, [&](int a, int b) {
     return of(a)[0].time > of(b)[0].time;  // what decides the end most
   });
   at_.assign(k, 0);

@@ -1,7 +1,6 @@
 #include "cosched/packs/solve/solve.hpp"
 
 #include "cosched/packs/exact/optimal.hpp"
-#include "cosched/packs/exact/pairs.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
 #include "cosched/packs/shared/heuristics.hpp"

@@ -25,7 +25,7 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed,
                           std::int64_t work = search::kLocalSearchWork,
                           std::optional<double> time_limit = std::nullopt);
 
-/// Exact: exact/pairs.hpp, exact/optimal.hpp, shared/optimal.hpp.
+/// Exact: exact/optimal.hpp, shared/optimal.hpp.
 Coschedule pairs(const Instance& instance);
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit = std::nullopt);
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "cosched/slurm/accounts/decay.hpp"
-#include "cosched/slurm/limits/demand.hpp"
 #include "cosched/slurm/limits/limit_rules.hpp"
 
 namespace cosched::slurm {

@@ -18,4 +18,13 @@ inline Second length_of(double seconds) {
   return seconds < static_cast<double>(kNever) ? whole(seconds) : kNever;
 }
 
+// When slurmctld's tables last changed: what tells a backfill cycle of "more work" (RULES.md 3.2).
+
+struct Updates {
+  Second jobs, nodes;  // last_job_update, last_node_update
+
+  void both(Second now) { jobs = nodes = now; }
+  bool since(Second moment) const { return jobs >= moment || nodes >= moment; }
+};
+
 }  // namespace cosched::slurm

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cosched/slurm/queue/priority.hpp"
-#include "cosched/slurm/queue/usage.hpp"
 
 namespace cosched::slurm {
 

@@ -7,6 +7,42 @@
 
 namespace cosched::slurm {
 
+// Which cores jobs have, where one may be suspended on cores that another runs on (RULES.md 16.3).
+
+/// Nodes for a job; where jobs share nodes, what it has of each; where they are suspended, which cores.
+struct Choice {
+  explicit Choice(int count) : nodes(count) {}
+  NodeBits nodes;
+  Shares shares;
+  int part = 0;
+  NodeBits cores = NodeBits();
+};
+
+/// The cores of all nodes, numbered one node after another, and who of which partition has them.  Empty where nobody is
+/// suspended.
+class CoreMap {
+ public:
+  CoreMap() = default;
+  explicit CoreMap(const Scenario& scenario);
+
+  int first(int node) const { return first_[static_cast<std::size_t>(node)]; }
+  int last(int node) const { return first_[static_cast<std::size_t>(node) + 1]; }
+
+  void take(int part, const NodeBits& cores) { of_[index(part)] |= cores; }
+  void give(int part, const NodeBits& cores) { of_[index(part)] -= cores; }
+  const NodeBits& of(int part) const { return of_[index(part)]; }
+  /// Of any partition.
+  NodeBits taken() const;
+  /// The lowest cores of these nodes that are not taken, as many as the job has of each, or as there are.
+  NodeBits lowest(const std::vector<Share>& nodes, const NodeBits& taken) const;
+
+ private:
+  static std::size_t index(int number) { return static_cast<std::size_t>(number); }
+
+  std::vector<int> first_;  // core of each node, and the end
+  std::vector<NodeBits> of_;
+};
+
 class Gang {
  public:
   /// Requires that the scenario outlives it.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cosched/slurm/select/choose.hpp"
-#include "cosched/slurm/select/core_map.hpp"
+#include "cosched/slurm/select/gang.hpp"
 
 namespace cosched::slurm {
 

@@ -1,5 +1,7 @@
 #include "cosched/slurm/select/resources.hpp"
 
+#include <algorithm>
+
 namespace cosched::slurm {
 
 Free::Free(const Machine& machine)
@@ -35,6 +37,55 @@ void Free::change(const Shares& shares, int sign) {
   for (const GpuShare& share : shares.gpus)
     gpus[static_cast<std::size_t>(share.type)][static_cast<std::size_t>(share.node)] -=
         sign * share.count;
+}
+
+namespace {
+
+// Cores that the node's free memory is enough for.
+int cores_with_memory(const Machine& machine, const Ask& ask, int node, int cores,
+                      const Free& free) {
+  if (machine.node_memory.empty()) return cores;
+  const auto n = static_cast<std::size_t>(node);
+  const std::int64_t room = free.memory[n];
+  if (ask.memory_all) return room == machine.node_memory[n] ? cores : 0;
+  if (!ask.memory_by_core) return ask.memory > room ? 0 : cores;
+  if (ask.exclusive) return ask.memory * cores > room ? 0 : cores;
+  return ask.memory > 0 ? static_cast<int>(std::min<std::int64_t>(cores, room / ask.memory))
+                        : cores;
+}
+
+// Jobs with GPUs have no more cores than the tasks need that it may hold.
+int cores_of_tasks(const Job& job) {
+  const Ask& ask = job.ask;
+  if (ask.max_nodes == 1) return std::max(ask.tasks, 1) * ask.task_cores;
+  const bool one = ask.tasks == 1 || (ask.tasks == job.nodes && ask.tasks == ask.max_nodes);
+  return one ? ask.task_cores : kAnyNodes;
+}
+
+}  // namespace
+
+Fit fit(const Machine& machine, const Job& job, int node, const Free& free) {
+  const Ask& ask = job.ask;
+  const auto n = static_cast<std::size_t>(node);
+  int cores = free.cores[n];
+  if (ask.exclusive && free.jobs[n] > 0) return {0, 0};
+  const int least = (ask.max_nodes == 1 ? std::max(ask.tasks, 1) : 1) * ask.task_cores;
+  if (cores < least) return {0, 0};
+  int gpus = 0;
+  if (ask.gpus > 0) {
+    gpus = free.gpus_of(node, ask.gpu_type);
+    if (gpus < (ask.gpus_by_node ? ask.gpus : 1)) return {0, 0};
+    if (!ask.exclusive) cores = std::min(cores, cores_of_tasks(job));
+  }
+  cores = cores_with_memory(machine, ask, node, cores, free);
+  if (cores < least) return {0, 0};
+  return {cores - cores % ask.task_cores, gpus};
+}
+
+std::int64_t memory_of(const Machine& machine, const Ask& ask, int node, int cores) {
+  if (machine.node_memory.empty()) return 0;
+  if (ask.memory_all) return machine.node_memory[static_cast<std::size_t>(node)];
+  return ask.memory_by_core ? ask.memory * cores : ask.memory;
 }
 
 }  // namespace cosched::slurm

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cosched/slurm/select/best_fit.hpp"
+#include "cosched/slurm/select/choose.hpp"
 
 namespace cosched::slurm {
 

@@ -8,7 +8,6 @@
 #include "cosched/slurm/select/allocations.hpp"
 #include "cosched/slurm/select/answers.hpp"
 #include "cosched/slurm/select/choose.hpp"
-#include "cosched/slurm/select/end_order.hpp"
 #include "cosched/slurm/select/overlap.hpp"
 
 namespace cosched::slurm {

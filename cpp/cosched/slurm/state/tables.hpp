@@ -3,11 +3,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "cosched/slurm/limits/licences.hpp"
+#include "cosched/slurm/limits/limits.hpp"
 #include "cosched/slurm/limits/policy.hpp"
-#include "cosched/slurm/model/updates.hpp"
+#include "cosched/slurm/model/scenario.hpp"
+#include "cosched/slurm/model/seconds.hpp"
 #include "cosched/slurm/queue/queue.hpp"
 #include "cosched/slurm/queue/readiness.hpp"
 #include "cosched/slurm/select/allocations.hpp"
@@ -79,5 +82,16 @@ struct Tables {
   void requeue(int job, double time, Second begin);
   void turn(const std::vector<Gang::Turn>& turns, double time);
 };
+
+// Which limit keeps a waiting job when a simulation begins, and whose jobs must end (RULES.md 14).
+
+struct HeldUp {
+  std::string reason;  // as squeue writes it
+  double limit, used;
+  std::vector<int> jobs;  // that run and count in it
+};
+
+/// By job; none: no limit is in the way, or the job runs.
+std::vector<std::optional<HeldUp>> held_up(const Scenario& scenario);
 
 }  // namespace cosched::slurm
