@@ -14,13 +14,14 @@ from cosched.cli import report, tables
 from cosched.cli.arguments import Arguments
 from cosched.cli.commands import in_groups
 from cosched.cli.user_code import look_here_first
-from cosched.errors import StudyError
+from cosched.errors import StudyError, printable
 from cosched.experiments import StudyResult, papers
 from cosched.experiments.study import missing_line
 
 EXAMPLES = {
     "list": "cosched study list",
     "run": "cosched study run packs-fig2-5 --quick --out packs --workers 2",
+    "verify": "cosched study verify packs",
     "ledger": "cosched study ledger cluster-table2 --json -o ledger.json",
 }
 #: Longer tables are left to the report.
@@ -67,6 +68,28 @@ app.command(
     help="Run a study: results.parquet, tables, figures and report.html.\n\n"
     f"Example: {EXAMPLES['run']}",
 )(in_groups(run_study))
+
+
+@app.command(
+    "verify",
+    help="Compare a study's files with the digests that were kept of them. Exit code 0: all are "
+    f"whole; 1: some are damaged.\n\nExample: {EXAMPLES['verify']}",
+)
+def verify_study(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The --out of a study.")],
+) -> None:
+    found = experiments.verify(folder)
+    for name, damage in found.items():
+        report.say(f"{folder / name}: {f'DAMAGED: {damage}' if damage else 'whole'}")
+    damaged = sum(map(bool, found.values()))
+    if damaged:
+        print(
+            f"{printable(folder)}: {damaged} of {len(found)} files are damaged: `cosched study "
+            "run` with --resume runs again what is lost",
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
+    report.say(f"{folder}: all {len(found)} files are whole")
 
 
 @app.command(

@@ -15,6 +15,7 @@ from cosched.errors import require
 from cosched.experiments.catalogue import STUDIES, find
 from cosched.experiments.outputs import StudyResult
 from cosched.experiments.runner import run
+from cosched.experiments.state import verify
 from cosched.experiments.study import Study, data_path, with_registered
 
 require("cloudpickle", "pyarrow", extra="studies")
@@ -26,6 +27,7 @@ __all__ = [
     "data_path",
     "find",
     "run",
+    "verify",
     "with_registered",
 ]
 

@@ -82,6 +82,12 @@ def write_outputs(
     return StudyResult(study.name, folder, frame, tables)
 
 
+def written(folder: Path) -> list[str]:
+    """The finished files of a study, relative to its folder."""
+    made = [path for part in ("tables", "figures") for path in sorted((folder / part).glob("*.*"))]
+    return [*RESULTS, "report.html", *(path.relative_to(folder).as_posix() for path in made)]
+
+
 def _write_tables(tables: dict[str, pd.DataFrame], folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for name, table in tables.items():

@@ -20,7 +20,7 @@ from cosched.errors import StudyError, optional
 from cosched.experiments import dask_engine, engines
 from cosched.experiments.catalogue import claims_of, find
 from cosched.experiments.engines import Engine
-from cosched.experiments.outputs import RESULTS, StudyResult, write_outputs
+from cosched.experiments.outputs import RESULTS, StudyResult, write_outputs, written
 from cosched.experiments.state import State
 from cosched.experiments.study import Design, is_timing, make_design, missing_line
 from cosched.experiments.worker import Context
@@ -59,7 +59,8 @@ def run(
     dask : str, optional
         Address of a Dask scheduler (or its scheduler file, .json) whose workers run the tasks.
     resume : bool
-        Go on with the state in `out`, if there is one; tasks that ended in an error run again.
+        Go on with the state in `out`, if there is one; tasks that ended in an error run again,
+        and so do those whose rows are found damaged.
     task_timeout : float, optional
         Seconds that a task may take. One that takes longer has an error row, its process is
         killed, and the others go on. None: no limit.
@@ -104,7 +105,9 @@ def run(
         run_campaign(design, state, engine, context)
         write_results(design, state)
         _write_errors(state.outcomes, folder / "errors.txt")
-        return write_outputs(study, design, folder, claims_of(study.name))
+        result = write_outputs(study, design, folder, claims_of(study.name))
+        state.record(written(folder))
+        return result
 
 
 @contextmanager
@@ -180,6 +183,7 @@ def run_campaign(design: Design, state: State, engine: Engine, context: Context)
 
 def write_results(design: Design, state: State) -> None:
     """``results.parquet`` (the same bytes for the same rows) and ``timings.parquet``."""
+    state.record(())  # a run that ends in the middle leaves no digest of a file that is gone
     results, timings = [], []
     for number, task in enumerate(design.tasks):
         outcome = state.outcomes[number]

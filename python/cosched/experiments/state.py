@@ -1,16 +1,20 @@
 """The state of a campaign at work: what is done, in an SQLite database that survives a kill.
 
-A row is kept as JSON: numbers keep their last bit.
+A row is kept as JSON: numbers keep their last bit. SQLite sees damage to the structure of its
+pages, not to a number in a row: each row, and each finished file, has a digest beside it.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import sqlite3
+import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +27,10 @@ ROWS = "state/rows.sqlite"
 #: What earlier versions of cosched kept their rows in.
 _OLD = ("rows.jsonl", "study.json")
 _TABLES = """CREATE TABLE IF NOT EXISTS owner (said TEXT);
-CREATE TABLE IF NOT EXISTS rows (number INTEGER PRIMARY KEY, status, row, seconds, detail);"""
+CREATE TABLE IF NOT EXISTS files (name TEXT PRIMARY KEY, digest);
+CREATE TABLE IF NOT EXISTS rows (
+    number INTEGER PRIMARY KEY, status, row, seconds, detail, digest
+);"""
 #: Where a run that was killed while it wrote leaves what it had begun.
 _FOLDERS = (".", "tables", "figures")
 
@@ -52,7 +59,7 @@ class State:
             "version": version,
         }
         with _explained(folder):
-            database = sqlite3.connect(folder / ROWS, timeout=0, isolation_level=None)
+            database = _connected(folder)
         try:
             state = cls(folder, design, database)
             with _explained(folder):
@@ -99,18 +106,27 @@ class State:
             with _explained(self.folder):
                 self._database.execute("BEGIN")
                 self._database.executemany(
-                    "REPLACE INTO rows VALUES (?, ?, ?, ?, ?)", self._unwritten.values()
+                    "REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)",
+                    [(*row, _digest(row)) for row in self._unwritten.values()],
                 )
                 self._database.execute("COMMIT")
             self._unwritten.clear()
             self.kept = len(self.outcomes)
 
+    def record(self, names: Iterable[str]) -> None:
+        """Keep the digests of finished files (relative to the folder) in place of those before."""
+        files = [(name, _digest_of_file(self.folder / name)) for name in names]
+        with _explained(self.folder):
+            self._database.execute("BEGIN")
+            self._database.execute("DELETE FROM files")
+            self._database.executemany("INSERT INTO files VALUES (?, ?)", files)
+            self._database.execute("COMMIT")
+
     def _take_up(self, owner: dict[str, Any], resume: bool) -> None:
         """Begin with what is there; refuse what is not of this plan and this version."""
         rows = self._database.execute("SELECT * FROM rows").fetchall()
         if rows:
-            ((said,),) = self._database.execute("SELECT said FROM owner")
-            _check(json.loads(said), owner, self.folder)
+            _check(_owner(self._database), owner, self.folder)
             if not resume:
                 raise StudyError(
                     f"{self.folder}: {len(rows)} of {len(self.design.tasks)} rows of "
@@ -124,11 +140,92 @@ class State:
             )
         self._database.execute("DELETE FROM owner")
         self._database.execute("INSERT INTO owner VALUES (?)", [json.dumps(owner)])
-        self.outcomes = {row[0]: Outcome(*row) for row in rows}
-        self.kept = len(rows)
+        self.outcomes = {row[0]: Outcome(*row[:-1]) for row in rows if _is_whole(row)}
+        self.kept = len(self.outcomes)
+        if len(rows) > self.kept:
+            print(
+                f"{self.folder / ROWS}: {len(rows) - self.kept} of {len(rows)} rows are damaged: "
+                "their tasks run again",
+                file=sys.stderr,
+            )
         for name in _FOLDERS:
             for unfinished in (self.folder / name).glob(UNFINISHED):
                 unfinished.unlink()
+
+
+def verify(folder: str | PathLike[str]) -> dict[str, str]:
+    """Compare a study's files with the digests that were kept of them.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        The `out` of a study.
+
+    Returns
+    -------
+    dict of str to str
+        By file, relative to `folder`: what is wrong with it, or nothing.
+
+    Raises
+    ------
+    StudyError
+        It is no folder of a study, its state is no database, or a run is at work there.
+
+    Examples
+    --------
+    >>> from cosched import experiments
+    >>> experiments.verify("packs")  # doctest: +SKIP
+    {'state/rows.sqlite': '', 'results.parquet': '', 'timings.parquet': 'is another'}
+    """
+    folder = Path(folder)
+    if not (folder / ROWS).is_file():
+        raise StudyError(f"{folder}: no study: it has no {ROWS}")
+    with _explained(folder), closing(_connected(folder)) as database:
+        rows = database.execute("SELECT * FROM rows").fetchall()
+        files = database.execute("SELECT * FROM files").fetchall()
+        ((pages,),) = database.execute("PRAGMA integrity_check(1)").fetchall()
+        tasks = _owner(database)["tasks"]
+    broken = sum(not _is_whole(row) for row in rows)
+    if pages == "ok" and len(rows) < tasks and files:
+        pages = f"{len(rows)} rows of {tasks} tasks"
+    found = {ROWS: f"{broken} of {len(rows)} rows" if broken else "" if pages == "ok" else pages}
+    for name, digest in files:
+        path = folder / str(name)
+        if not path.is_file():
+            found[str(name)] = "is missing"
+        else:
+            found[str(name)] = "" if _digest_of_file(path) == digest else "is another"
+    return found
+
+
+def _connected(folder: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(folder / ROWS, timeout=0, isolation_level=None)
+    # Text that is none is damage, which the digest of its row tells.
+    database.text_factory = lambda text: text.decode(errors="replace")
+    return database
+
+
+def _digest(row: Iterable[Any]) -> str:
+    return hashlib.sha256(repr(tuple(row)).encode()).hexdigest()
+
+
+def _digest_of_file(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _is_whole(row: tuple[Any, ...]) -> bool:
+    return _digest(row[:-1]) == row[-1]
+
+
+def _owner(database: sqlite3.Connection) -> dict[str, Any]:
+    """Whose the rows are."""
+    try:
+        ((said,),) = database.execute("SELECT said FROM owner")
+        return {
+            key: json.loads(said)[key] for key in ("study", "quick", "tasks", "plan", "version")
+        }
+    except (ValueError, TypeError, KeyError):
+        raise sqlite3.DatabaseError("whose the rows are is damaged") from None
 
 
 @contextmanager
@@ -136,7 +233,7 @@ def _explained(folder: Path) -> Iterator[None]:
     """SQLite's errors in words; a transaction that failed has changed nothing."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # also of names of columns
         if "locked" in str(error):
             raise StudyError(
                 f"{folder}: another run is at work there: wait for it, or choose another --out"

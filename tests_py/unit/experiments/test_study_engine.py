@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import resource
 import signal
@@ -16,6 +17,7 @@ import pytest
 import cosched as cs
 import toy_studies
 from cosched import experiments
+from cosched.cli import main
 from cosched.errors import StudyError
 from cosched.experiments import engines
 from cosched.experiments.runner import run_campaign, write_results
@@ -239,6 +241,50 @@ def test_a_disk_without_room(tmp_path, reference):
     assert "free some space and run the same command again with --resume; " in errors
     experiments.run("toy_studies:TOY", out=out, workers=0, resume=True)
     assert same_results(out, reference("TOY"))
+
+
+def test_damaged_bytes_are_noticed(tmp_path, reference, capsys):
+    """A byte changed anywhere in the state: refused in a line, or the tasks run again."""
+    out = tmp_path / "out"
+    whole_plan = make_design(experiments.find("toy_studies:TOY"), "toy_studies:TOY", False)
+    experiments.run("toy_studies:TOY", out=out, workers=0)
+    assert not any(experiments.verify(out).values())
+    state = out / "state" / "rows.sqlite"
+    whole = state.read_bytes()
+    (version,) = re.findall(rb'"version": "([^"]*)"', whole)
+    taken_up = opened(out, whole_plan, version.decode(), resume=True)
+    taken_up.close()
+    draw = random.Random(5)
+    refused = lost = 0
+    for _ in range(300):
+        at = draw.randrange(len(whole))
+        state.write_bytes(
+            whole[:at] + bytes([whole[at] ^ draw.randrange(1, 256)]) + whole[at + 1 :]
+        )
+        try:
+            experiments.verify(out)
+            damaged = opened(out, whole_plan, version.decode(), resume=True)
+        except StudyError:
+            refused += 1
+            continue
+        damaged.close()
+        assert damaged.outcomes.items() <= taken_up.outcomes.items(), at
+        lost += len(damaged.outcomes) < TASKS
+    assert refused
+    assert lost
+    assert "are damaged: their tasks run again" in capsys.readouterr().err
+    experiments.run("toy_studies:TOY", out=out, workers=0, resume=True)
+    assert same_results(out, reference("TOY"))
+    (out / "report.html").write_text("no report")
+    (out / "timings.parquet").unlink()
+    found = experiments.verify(out)
+    assert {name: what for name, what in found.items() if what} == {
+        "report.html": "is another",
+        "timings.parquet": "is missing",
+    }
+    assert main(["study", "verify", str(out)]) == 1
+    with pytest.raises(StudyError, match=r"no study: it has no state/rows.sqlite"):
+        experiments.verify(tmp_path)
 
 
 # --- results --------------------------------------------------------------------------------
