@@ -73,6 +73,10 @@ from cosched.slurm.live import (
     backtest as backtest,
     when as when,
 )
+from cosched.slurm.tune import (
+    Tuned as Tuned,
+    tune as tune,
+)
 from cosched.slurm.twin.backfill import slurm_backfill as slurm_backfill
 
 solve = FAMILY.solve

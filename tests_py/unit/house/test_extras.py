@@ -21,7 +21,7 @@ PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
 PACKAGE = Path(cosched.__file__).parent
 
 #: Modules that come with a package of another name.
-ALSO = {"dask": {"dask", "distributed"}}
+ALSO = {"dask": {"dask", "distributed"}, "dask-jobqueue": {"dask_jobqueue"}}
 
 
 def modules(requirements: list[str]) -> set[str]:
@@ -170,6 +170,20 @@ def test_highs(tmp_path):
     line = "bound dags graph.json --units 4,2 --bound hlp --option method=highs"
     refused(command(line, tmp_path, EXTRAS["highs"]), "highs")
     assert command(line, tmp_path, HIDDEN - EXTRAS["highs"]).returncode == 0
+
+
+def test_tune(tmp_path):
+    (tmp_path / "slurm.conf").write_text(
+        "NodeName=n[1-4] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n"
+    )
+    rows = "".join(f"{k} {k * 90000} 5 600 4 -1 -1 4 900 -1 1 1 1 1 1 1 -1 -1\n"
+                   f"{k} {k * 90000} 5 600 4 -1 -1 4 900 -1 1 1 1 1 1 1 -1 -1\n"
+                   for k in range(1, 9))  # fmt: skip
+    (tmp_path / "log.swf").write_text("; MaxProcs: 4\n" + rows)
+    line = "tune log.swf --convention rigid --machine slurm.conf -o t.html --budget 2"
+    refused(command(f"{line} --vary bf_interval=30..90", tmp_path, EXTRAS["tune"]), "tune")
+    few = command(f"{line} --vary bf_interval=30,60", tmp_path, EXTRAS["tune"])
+    assert few.returncode == 0, few.stderr  # all are tried
 
 
 def test_fetch(tmp_path):

@@ -86,17 +86,26 @@ def _paired(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 def changed_groups(base: Result, other: Result) -> list[GroupChange]:
     """The groups whose jobs gain or lose most, the largest difference first."""
+    return groups_between(*((one.instance, waits(one)) for one in (base, other)))
+
+
+def groups_between(
+    base: tuple[Instance, np.ndarray], other: tuple[Instance, np.ndarray]
+) -> list[GroupChange]:
+    """The same of jobs, and how long those that are measured wait (a row a draw, s)."""
     every = (change for what in _GROUPS for change in _of(what, base, other))
     found = [one for one in every if one.difference != Spread(0.0, 0.0, 0.0)]
     found.sort(key=lambda change: (-abs(change.difference.mean), change.what, change.name))
     return found[:MOST]
 
 
-def _of(what: str, base: Result, other: Result) -> Iterator[GroupChange]:
-    before, after = _keys(base.instance, what), _keys(other.instance, what)
+def _of(
+    what: str, base: tuple[Instance, np.ndarray], other: tuple[Instance, np.ndarray]
+) -> Iterator[GroupChange]:
+    (was, old), (is_, new) = base, other
+    before, after = _keys(was, what), _keys(is_, what)
     if before is None or after is None or len(set(before.tolist())) < 2:
         return
-    old, new = waits(base), waits(other)
     for key in dict.fromkeys(after.tolist()):
         ours, theirs = after == key, before == key
         if ours.sum() >= _FEWEST and theirs.any():

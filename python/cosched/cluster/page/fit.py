@@ -76,8 +76,8 @@ def _within(apart: np.ndarray) -> tuple[float, float]:
     return float((apart <= _MINUTE).mean()), float((apart <= _FIVE).mean())
 
 
-def about_fit(fit: Fit | None, counts: str) -> str:
-    """The first thing that is said where the machine is a Slurm's."""
+def about_fit(fit: Fit | None, counts: str = "") -> str:
+    """The first thing that is said where the machine is a Slurm's; `counts`: the row that does."""
     if fit is None:
         said = "The log has no waits, so nothing says how near the twin of this Slurm is to it."
         return paragraph(said)
@@ -87,11 +87,12 @@ def about_fit(fit: Fit | None, counts: str) -> str:
         f"{fit.rank_correlation:.2f}). "
     )
     if fit.enough:
-        said += f"{counts} is the row that counts."
+        said += f"{counts} is the row that counts." if counts else ""
     else:
+        instead = f", and {counts} counts instead" if counts else ""
         said += (
-            "That is less than half: what-ifs of the twin would be about another cluster, and "
-            f"{counts} counts instead. Most often accounts, reservations or nodes that were down "
+            "That is less than half: what-ifs of the twin would be about another cluster"
+            f"{instead}. Most often accounts, reservations or nodes that were down "
             "are missing (--accounts)."
         )
     heads = ("partition", "jobs", "within a minute", "within five")

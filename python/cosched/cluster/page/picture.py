@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from cosched.cluster.result import Result
 
 #: Stands for the colour of text, which light and dark pages choose.
-_INK = "#010203"
-_STYLE: Any = {"font.size": 11, "text.color": _INK, "axes.edgecolor": _INK, "axes.labelcolor": _INK,
-               "xtick.color": _INK, "ytick.color": _INK, "font.family": "sans-serif"}  # fmt: skip
-_COLOURS = {"log": "#d95f02", PLAIN: "#4477cc", TWIN: "#4477cc"}
+INK = "#010203"
+STYLE: Any = {"font.size": 11, "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK,
+               "xtick.color": INK, "ytick.color": INK, "font.family": "sans-serif"}  # fmt: skip
+COLOURS = {"log": "#d95f02", PLAIN: "#4477cc", TWIN: "#4477cc"}
 _MOST_SLICES = 400
 _CENTURY = 100 * 365.25 * 86400
 _ABOUT = "load, queue and waits by day"
@@ -40,7 +40,7 @@ def picture(figure: plt.Figure | None, about: str = _ABOUT) -> str:
             drawing, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
         )
     svg = drawing.getvalue()
-    svg = svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
     return f'<figure role="img" aria-label="{about}">{svg}</figure>'
 
 
@@ -58,12 +58,12 @@ def draw(runs: Runs) -> plt.Figure | None:
     edges = _edges(instance, max(result.outcome["end"].max() for result in drawn.values()))
     begins = instance.begins if edges[-1] < _CENTURY else None  # no axis has such dates
     dates = _dates(begins, edges)
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(7.5, 5.2), layout="constrained")
         axes = figure.subplots(3, 1, sharex=True)
         for name, result in drawn.items():
             for ax, level in zip(axes, _panels(result, edges), strict=True):
-                ax.stairs(level, dates, label=name, color=_COLOURS[name], linewidth=1.3)
+                ax.stairs(level, dates, label=name, color=COLOURS[name], linewidth=1.3)
         for ax, text in zip(axes, ("in use, %", "jobs in queue", "mean wait, h"), strict=True):
             ax.set_ylabel(text)
             ax.spines[["top", "right"]].set_visible(False)
@@ -85,14 +85,14 @@ def beside(runs: Runs) -> str:
 
     named = [("as it is", runs.attainable), *((run.name, run.result) for run in runs.changes)]
     known = [(name, Spread.of(mean_waits(one) / 3600)) for name, one in named if one is not None]
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(7.5, 0.9 + 0.35 * len(known)), layout="constrained")
         ax = figure.subplots()
         for row, (_, wait) in enumerate(known):
-            ax.plot([wait.low, wait.high], [row, row], color=_COLOURS[runs.counts], linewidth=4)
-            ax.plot([wait.mean], [row], "o", color=_COLOURS["log"] if row else _INK)
+            ax.plot([wait.low, wait.high], [row, row], color=COLOURS[runs.counts], linewidth=4)
+            ax.plot([wait.mean], [row], "o", color=COLOURS["log"] if row else INK)
         if known:
-            ax.axvline(known[0][1].mean, color=_INK, linewidth=0.8, linestyle=":")
+            ax.axvline(known[0][1].mean, color=INK, linewidth=0.8, linestyle=":")
         ax.set_yticks(range(len(known)), [name[:_LONGEST_LABEL] for name, _ in known])
         ax.invert_yaxis()
         ax.set_xlim(left=0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched.cluster.family import remark
 from cosched.cluster.machine.site import counted
-from cosched.cluster.page.differences import MOST, Spread, changed_groups, row_of
+from cosched.cluster.page.differences import MOST, GroupChange, Spread, changed_groups, row_of
 from cosched.cluster.page.runs import Run, Runs
 from cosched.cluster.page.summary import about_bound
 from cosched.cluster.page.text import number, paragraph, share, shown, span, table
@@ -211,15 +211,15 @@ def _gains(base: Any, run: Run) -> str:
     """Who waits longer, and who less long."""
     if base is None or run.result is None:
         return ""
-    rows = [
-        [f"{one.what} {one.name}", f"{one.jobs:,}", _spread(one.difference)]
-        for one in changed_groups(base, run.result)
-    ]
-    if not rows:
-        return ""
-    heads = ["group", "jobs", "mean wait differs by"]
+    found = gains_of(changed_groups(base, run.result))
     title = f"<h2>{escape(run.name)}: the {MOST} groups that change most</h2>"
-    return f"<div>{title}{table(heads, rows)}</div>"
+    return f"<div>{title}{found}</div>" if found else ""
+
+
+def gains_of(groups: Sequence[GroupChange]) -> str:
+    """A row a group that gains or loses; empty without any."""
+    rows = [[f"{one.what} {one.name}", f"{one.jobs:,}", _spread(one.difference)] for one in groups]
+    return table(["group", "jobs", "mean wait differs by"], rows) if rows else ""
 
 
 def rows_of_changes(runs: Runs) -> list[dict[str, Any]]:

@@ -150,14 +150,7 @@ def slurm_backfill(
         approximate=flag(approximate, "approximate"), priorities=priorities,
     )  # fmt: skip
     count = integer(draws, "draws", 1, 1_000_000)
-    rng = np.random.default_rng(seed_of(seed))
-    host = host_clocks(launch, epilog)
-    own = {"launch": launch, "epilog": epilog}
-    told = {name: host[name] for name, value in own.items() if value is not None}
-    clocks = [
-        {**(host if count == 1 else {**varied(host, rng), **told}), **drawn}
-        for drawn in _clocks(instance, controller_start, epoch, count, rng)
-    ]
+    clocks = clocks_of(instance, count, seed, controller_start, epoch, launch, epilog)
     explained = flag(log, "log")
     while True:
         twin = make(instance)
@@ -178,7 +171,7 @@ def slurm_backfill(
     if runs is None:
         return result
     begun, killed, paused = runs
-    begun, ended, _ = _times(instance, begun, killed, paused)
+    begun, ended, _ = times_of(instance, begun, killed, paused)
     return replace(result, draws=_draws(instance, clocks, begun, ended, paused, threshold))
 
 
@@ -216,14 +209,33 @@ def _said(left_out: Mapping[int, tuple[Any, str]]) -> list[str]:
 slurm_backfill.keywords = frozenset(PARAMETERS)  # type: ignore[attr-defined]
 
 
-def _clocks(
+def clocks_of(
+    instance: Instance,
+    draws: int,
+    seed: int | None,
+    start: float | None = None,
+    epoch: int | None = None,
+    launch: float | None = None,
+    epilog: float | None = None,
+) -> list[dict[str, float]]:
+    """What no user sees of each draw: the two hidden numbers, and a host that varies a little."""
+    rng = np.random.default_rng(seed_of(seed))
+    host = host_clocks(launch, epilog)
+    own = {"launch": launch, "epilog": epilog}
+    told = {name: host[name] for name, value in own.items() if value is not None}
+    return [
+        {**(host if draws == 1 else {**varied(host, rng), **told}), **hidden}
+        for hidden in _hidden(instance, start, epoch, draws, rng)
+    ]
+
+
+def _hidden(
     instance: Instance,
     start: float | None,
     epoch: int | None,
     draws: int,
     rng: np.random.Generator,
 ) -> list[dict[str, float]]:
-    """The two hidden numbers of each draw."""
     first = math.floor(float(instance.column("eligible").min()))
     starts = first - rng.uniform(_LATEST, _EARLIEST, draws)
     epochs = rng.integers(0, _YEAR, draws)
@@ -242,7 +254,7 @@ def _clocks(
     ]
 
 
-def _times(
+def times_of(
     instance: Instance, start: np.ndarray, killed: np.ndarray, paused: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Starts and ends of the work, and which jobs were ended at their limit, of one run or of
@@ -264,7 +276,7 @@ def _result(
     whole = not len(row) and all(np.array_equal(column, np.floor(column)) for column in columns)
     suffix = "" if whole else "_exact"  # seconds of the controller, or the instants
     at_limit = np.where(outcome["killed"], outcome["end" + suffix], np.nan)
-    start, end, killed = _times(instance, outcome["start" + suffix], at_limit, paused)
+    start, end, killed = times_of(instance, outcome["start" + suffix], at_limit, paused)
     decisions = log_of(outcome) if log else None
     given, ran = instance, end - start - paused
     if killed.any():

@@ -1,0 +1,218 @@
+"""Runs of the twin under settings: on common clocks, kept in a journal, wherever they run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import sched_getaffinity
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.page.what_if import what_if
+from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
+from cosched.slurm.tune.measures import Measure
+from cosched.slurm.tune.space import TODAY, Setting, change_of
+from cosched.slurm.tune.weeks import Block
+from cosched.slurm.twin.backfill import clocks_of, times_of
+from cosched.slurm.twin.twin import Twin
+from cosched.version import installed_version
+
+#: Plain data: ``setting``, number of a ``block``, and which draws of its clocks: ``first, last``.
+Task = Mapping[str, Any]
+#: Plain data: ``values``, a list of draws for each measure, or ``why`` there are none.
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The jobs of a block under a setting, and when those that count start and end.
+
+    `start`, `end` have a row a draw (s); `jobs` are those that count; `notes` say what the twin
+    leaves out, `said` what the change does to jobs.
+    """
+
+    jobs: Instance
+    start: np.ndarray
+    end: np.ndarray
+    notes: tuple[str, ...]
+    said: str
+
+    @property
+    def waits(self) -> np.ndarray:
+        """Seconds, a row a draw."""
+        return self.start - self.jobs.column("eligible")
+
+
+@dataclass(frozen=True)
+class World:
+    """All that a run needs; it is pickled for workers that are other processes."""
+
+    keys: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    measures: tuple[Measure, ...]
+    draws: int
+    seed: int
+
+    def simulated(self, setting: Setting, number: int, first: int, last: int) -> Simulated:
+        """A block under a setting, with draws [first, last) of the clocks of all settings.
+
+        Raises
+        ------
+        CoschedError
+            The setting contradicts itself, or lets a job never start.
+        """
+        block = self.blocks[number]
+        changed, said = block.instance, ""
+        if setting:
+            changed, said = what_if(block.instance, change_of(self.keys, setting))
+        twin = Twin(changed, changed.machine, {}, approximate=True)
+        clocks = clocks_of(block.instance, self.draws, self.seed + number)[first:last]
+        begun, killed, paused = twin.futures(clocks)
+        if never := int(np.isnan(begun).any(axis=0).sum()):
+            raise InfeasibleError(f"{never:,} jobs would never start")
+        start, end, _ = times_of(changed, begun, killed, paused)
+        rows = block.counted(changed)
+        jobs = changed.take(rows)._without_bound()
+        return Simulated(jobs, start[:, rows], end[:, rows], tuple(twin.notes), said)
+
+    def run(self, task: Task) -> Row:
+        """The measures of a task."""
+        setting = tuple(task["setting"])
+        try:
+            found = self.simulated(setting, task["block"], task["first"], task["last"])
+        except CoschedError as error:
+            if setting == TODAY:
+                raise
+            return {"values": [], "why": str(error)}
+        values = [measure.of(found.jobs, found.start, found.end) for measure in self.measures]
+        return {"values": [of_each.tolist() for of_each in values], "why": ""}
+
+    def digest(self) -> str:
+        """Of all that decides what a run gives."""
+        found = hashlib.sha256()
+        for block in self.blocks:
+            machine: Any = block.instance.machine
+            whole = (block.spans, machine.nodes, machine.partitions, machine.slurm)
+            found.update(repr(whole).encode())
+            for name, column in sorted(block.instance.given.items()):
+                found.update(f"{name}{column.tolist()}".encode())
+        said = (self.keys, [str(one) for one in self.measures], self.draws, self.seed)
+        return hashlib.sha256(f"{found.hexdigest()}{said}".encode()).hexdigest()
+
+
+#: Where tasks run: it gives (place in the list, row) as they come.
+Engine = Callable[[World, Sequence[Task]], Iterable[tuple[int, Row]]]
+
+
+def threads(world: World, tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
+    """On all processors that this process may use."""
+    pool = ThreadPoolExecutor(len(sched_getaffinity(0)))
+    try:
+        yield from enumerate(pool.map(world.run, tasks))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def startable(block: Block, draws: int, seed: int) -> Block:
+    """Without jobs that never start as it is: Slurm refuses them, or lets them wait for ever."""
+    twin = Twin(block.instance, block.instance.machine, {}, approximate=True)
+    begun, *_ = twin.futures(clocks_of(block.instance, draws, seed))
+    never = np.isnan(begun).any(axis=0)
+    if not never.any():
+        return block
+    if never.all():
+        raise InfeasibleError("no job of the log can start on this machine as it is")
+    kept = block.instance.take(~never)._without_bound()
+    return startable(Block(block.numbers, block.spans, kept), draws, seed)
+
+
+class Runs:
+    """What is known of each setting; a journal, where there is one, keeps every run at once."""
+
+    def __init__(
+        self, world: World, engine: Engine, path: Path | None, resume: bool, head: Any
+    ) -> None:
+        self.world, self._engine, self._path = world, engine, path
+        self._rows: dict[str, Row] = {}
+        self._ranges: dict[tuple[Setting, int], list[tuple[int, int]]] = {}
+        self.count = 0
+        search = [] if path is None else [world.digest(), head]
+        self._owner = json.dumps({"cosched": installed_version(), "search": search})
+        if path is not None and path.exists():
+            self._take_up(path, resume)
+
+    def _take_up(self, path: Path, resume: bool) -> None:
+        if not resume:
+            raise InvalidInstance(
+                f"{path}: runs of a search that did not end: --resume goes on with it, or remove it"
+            )
+        first, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
+        if first != self._owner:
+            raise InvalidInstance(f"{path}: runs of another search (log, machine or options)")
+        whole = [self._owner]
+        for line in lines:
+            try:
+                key, row = json.loads(line)
+            except ValueError:  # its process was killed while it wrote
+                continue
+            self._rows[json.dumps(key)] = row
+            whole.append(line)
+        path.write_text("\n".join(whole) + "\n", encoding="utf-8")
+
+    def close(self) -> None:
+        """The search has ended: nothing is left to go on with."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+    def of(self, settings: Sequence[Setting], counts: Sequence[int]) -> list[np.ndarray | str]:
+        """The measures of settings on the first so many draws of each block.
+
+        Returns
+        -------
+        list of (numpy.ndarray, shape (sum(counts), measures)) or str
+            By block, then by draw; or why a setting has none.
+        """
+        tasks = []
+        for setting in dict.fromkeys(settings):
+            for block, last in enumerate(counts):
+                ranges = self._ranges.setdefault((setting, block), [])
+                first = ranges[-1][1] if ranges else 0
+                if first < last:
+                    ranges.append((first, last))
+                    task = {"setting": setting, "block": block, "first": first, "last": last}
+                    tasks.append(task)
+                    self.count += last - first
+        self._run([task for task in tasks if _key(task) not in self._rows])
+        return [self._gathered(setting, counts) for setting in settings]
+
+    def _run(self, tasks: Sequence[Task]) -> None:
+        for place, row in self._engine(self.world, tasks) if tasks else ():
+            key = _key(tasks[place])
+            if self._path is not None and key not in self._rows:
+                with self._path.open("a", encoding="utf-8") as file:
+                    head = "" if file.tell() else f"{self._owner}\n"
+                    file.write(f"{head}[{key}, {json.dumps(row)}]\n")
+            self._rows[key] = row
+
+    def _gathered(self, setting: Setting, counts: Sequence[int]) -> np.ndarray | str:
+        found = []
+        for block, count in enumerate(counts):
+            parts = []
+            for first, last in self._ranges.get((setting, block), []):
+                row = self._rows[json.dumps([list(setting), block, first, last])]
+                if row["why"]:
+                    return printable(row["why"])
+                parts.append(np.array(row["values"]))
+            if parts:
+                found.append(np.concatenate(parts, axis=1)[:, :count])
+        return np.concatenate(found, axis=1).T
+
+
+def _key(task: Task) -> str:
+    return json.dumps([list(task["setting"]), task["block"], task["first"], task["last"]])

@@ -1,0 +1,343 @@
+"""A search over lines of a slurm.conf: what was hidden is found, nothing where there is nothing."""
+
+import json
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cli import main
+from cosched.cluster.page.what_if import what_if
+from cosched.errors import InvalidInstance
+from cosched.slurm.machines import slurm_machine
+from cosched.slurm.tune import judged, trials
+from cosched.slurm.tune.measures import Measure, Subject
+from cosched.slurm.tune.space import TODAY
+from cosched.slurm.tune.weeks import weeks_of
+
+DAY = 86400.0
+CONF = """ClusterName=c
+SlurmctldHost=h
+AccountingStorageType=accounting_storage/slurmdbd
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PriorityType=priority/multifactor
+PriorityWeightAge=1000
+PriorityMaxAge=7-0
+PriorityWeightPartition=0
+SchedulerParameters=bf_interval=30,bf_window=2880
+NodeName=n[1-8] CPUs=4
+PartitionName=long Nodes=ALL Default=YES MaxTime=2-0
+PartitionName=short Nodes=ALL MaxTime=4:00:00 PriorityJobFactor=10
+"""
+ACCOUNTS = """Account|User|ParentName|Share
+root|||
+phys||root|10
+phys|ada||1
+Name|Priority
+normal|0
+"""
+OBJECTIVE = "mean_bounded_slowdown"
+
+
+def jobs(count=600, days=16, seed=2):
+    random = np.random.default_rng(seed)
+    short = random.random(count) < 0.8
+    runtime = np.where(short, random.lognormal(7, 0.8, count), random.lognormal(10, 0.5, count))
+    runtime = np.minimum(runtime, np.where(short, 14_000, 90_000)).round()
+    return {
+        "submit": np.sort(random.uniform(0, days * DAY, count)).round(),
+        "tasks": np.where(short, random.integers(1, 5, count), random.choice([8, 16], count)),
+        "cpu": np.ones(count), "memory": np.ones(count), "runtime": runtime,
+        "estimate": (runtime * random.uniform(1, 3, count)).round() + 60,
+        "partition": np.where(short, "short", "long"),
+        "user": random.choice(["ada", "bob"], count),
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def inst():
+    return cs.cluster.Instance(jobs(), 32, machine=slurm_machine(CONF, "slurm.conf", "22.05"))
+
+
+def search(inst, vary=None, **more):
+    given = {"objective": OBJECTIVE, "draws": 2, "budget": 6} | more
+    return cs.cluster.tune(inst, vary=vary or {"PriorityWeightPartition": [500, 1000]}, **given)
+
+
+@pytest.fixture(scope="module")
+def found(inst):
+    vary = {"PriorityWeightPartition": "0..2000", "bf_interval": "30,60"}
+    return search(inst, vary, subject="by(size).wide.mean_wait<=3")
+
+
+@pytest.fixture(scope="module")
+def usual(inst):
+    """A grid of two settings, as most tests here have it."""
+    return search(inst)
+
+
+def test_a_weight_that_was_set_wrongly_is_found(found):
+    assert found.better
+    assert found.gain_p05 > 0
+    assert int(found.best["PriorityWeightPartition"]) > 0
+    assert f"PriorityWeightPartition={found.best['PriorityWeightPartition']}" in found.lines()
+    assert found.gain == pytest.approx(1 - found.verdicts[0].then / found.verdicts[0].today)
+    # What changes nothing is not in the lines, though every setting of the search had one of it.
+    assert "bf_interval" not in found.best
+    assert set(found.trials["bf_interval"]) == {"30", "60", ""}
+
+
+def test_half_of_a_race_is_given_up(found):
+    table = found.trials
+    proposed = table.iloc[:6]
+    assert not proposed["whole"].all()
+    assert (table["runs"][table["whole"]] == 3 * 2).all()
+    best = table[table["whole"]][OBJECTIVE].min()
+    assert best < 1
+
+
+def test_lines_keep_what_stands_beside_them(found):
+    assert found._lines(("800", "60")) == [
+        "PriorityWeightPartition=800",
+        "SchedulerParameters=bf_window=2880,bf_interval=60",
+    ]
+
+
+def test_runs_are_those_of_the_twin_on_the_same_clocks(inst):
+    block = weeks_of(inst, "train=1,test=2-4", None).test
+    world = trials.World(("PriorityWeightPartition",), (block,), (), 3, 7)
+    ours = world.simulated(("500",), 0, 1, 3)
+    changed, _ = what_if(block.instance, "PriorityWeightPartition=500")
+    theirs = cs.cluster.solve(changed, "slurm-backfill", seed=7, draws=3)
+    rows = block.counted(changed)
+    np.testing.assert_array_equal(ours.start, theirs.draws.starts[1:, rows])
+    assert (ours.jobs.column("submit") >= block.spans[0][0]).all()
+    assert len(rows) < len(block.instance)
+
+
+def test_measures_are_those_of_results(inst):
+    result = cs.cluster.solve(inst, "slurm-backfill", seed=1)
+    start, end = (np.asarray(result.outcome[name])[None] for name in ("start", "end"))
+    for name in ("mean_wait", "p95_wait", OBJECTIVE):
+        assert Measure.of_text(name).of(result.instance, start, end)[0] == pytest.approx(
+            result.metrics()[name]
+        )
+    by = result.by("partition").set_index("partition")
+    own = Measure.of_text("by(partition).short.mean_wait").of(result.instance, start, end)
+    assert own[0] == pytest.approx(by["mean_wait"]["short"])
+    wide = Measure.of_text("by(size).wide.max_wait").of(result.instance, start, end)[0]
+    assert wide == result.waits[inst.column("tasks") == 16].max()
+
+
+def test_of_two_equal_settings_none_wins(inst):
+    found = search(inst, {"bf_interval": [30, 31]})
+    assert not found.better
+    assert found.lines() == []
+    assert "nothing" in repr(found)
+
+
+def test_a_subject_that_does_not_hold_leaves_nothing(inst):
+    found = search(inst, subject=f"{OBJECTIVE}>=1")
+    assert found.best == {}
+    assert not found.better
+    assert (found.trials[OBJECTIVE] < 1).all()
+
+
+def test_jobs_that_would_never_start_are_no_gain(inst):
+    found = search(inst, {"partition.long.MaxNodes": [1]})
+    assert found.best == {}
+    assert "never start" in found.trials["why"][0]
+
+
+def test_two_objectives_have_a_front(inst):
+    both = ("mean_wait", "by(partition).long.mean_wait")
+    found = search(inst, {"PriorityWeightPartition": [0, 100, 300, 1000]}, objective=both)
+    ratios = sorted(one.ratios for one in found.front)
+    assert ratios
+    assert ratios == sorted(ratios, key=lambda pair: -pair[1])
+
+
+def test_killed_and_resumed_it_is_the_same(inst, tmp_path):
+    vary = {"PriorityWeightPartition": [200, 400, 800]}
+    whole = search(inst, vary)
+    journal = tmp_path / "runs.jsonl"
+
+    def dies(world, tasks):
+        for number, row in trials.threads(world, tasks):
+            yield number, row
+            if journal.read_text().count("\n") > 5:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        search(inst, vary, journal=journal, engine=dies)
+    with journal.open("a") as file:
+        file.write('[["1"], ')  # killed while it wrote
+    with pytest.raises(InvalidInstance, match="did not end: --resume"):
+        search(inst, vary, journal=journal)
+    with pytest.raises(InvalidInstance, match="another search"):
+        search(inst, vary, journal=journal, resume=True, seed=2)
+    ran = []
+
+    def counts(world, tasks):
+        ran.extend(tasks)
+        return trials.threads(world, tasks)
+
+    again = search(inst, vary, journal=journal, resume=True, engine=counts)
+    assert json.dumps(again.plain()) == json.dumps(whole.plain())
+    assert not journal.exists()
+    everything = []
+    search(inst, vary, engine=lambda w, t: (everything.extend(t), trials.threads(w, t))[1])
+    assert len(ran) == len(everything) - 5
+
+
+def test_workers_of_studies_give_the_same(inst, usual, tmp_path, monkeypatch):
+    from cosched.experiments import dask_engine, engines, tuning
+
+    told = []
+
+    def in_process(context, tasks, address):
+        told.append(address)
+        return engines.in_process(context, tasks)
+
+    monkeypatch.setattr(dask_engine, "dask", in_process)
+    with tuning.engine(tmp_path / "world.pickle", "host:1", 1) as engine:
+        there = search(inst, engine=engine)
+    assert json.dumps(there.plain()) == json.dumps(usual.plain())
+    assert set(told) == {"host:1"}
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_time_limit_ends_the_search_and_not_the_judgement(inst):
+    found = search(inst, {"PriorityWeightPartition": "0..2000"}, budget=100, time_limit=1e-9)
+    assert found.stopped == "after 8 of 100 settings, at the time limit"
+    assert found.best
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"vary": {"PriorityWeightAg": [1]}}, "near: PriorityWeightAge"),
+        ({"vary": {"bf_interval": ["x"]}}, "bf_interval"),
+        ({"vary": {"partition.shor.MaxTime": [1]}}, "near: short"),
+        ({"vary": {"bf_interval": "9..3"}}, "LOW < HIGH"),
+        ({"vary": {"bf_interval": [30, 30]}}, "different values"),
+        ({"vary": {}}, "expected KEY: values"),
+        ({"objective": "mean_wai"}, "near: mean_wait"),
+        ({"objective": "by(siz).wide.mean_wait"}, "near: size"),
+        ({"objective": "by(partition).shrt.mean_wait"}, "near: short"),
+        ({"objective": "by(qos).high.mean_wait"}, "does not say the qos"),
+        ({"objective": ["mean_wait"] * 2}, "given twice"),
+        ({"subject": "mean_wait<1"}, "<= or >="),
+        ({"subject": "__import__('os').mean_wait<=1"}, "expected mean_wait"),
+        ({"weeks": "train=1-3"}, "expected train=1-3,test=4"),
+        ({"weeks": "train=1-3,test=3"}, "week 3 is in both"),
+        ({"weeks": "train=1-3,test=9"}, "weeks 1 to 4"),
+        ({"weeks": "train=1;test=2"}, "expected train=1-3,test=4"),
+        ({"days": 30}, "two weeks"),
+        ({"budget": 0}, "budget"),
+    ],
+)
+def test_refusals(inst, given, says):
+    with pytest.raises(InvalidInstance, match="(?s)" + says.replace("(", r"\(")):
+        cs.cluster.tune(inst, **{"vary": {"bf_interval": [60]}} | given)
+
+
+def test_a_machine_has_to_be_a_slurm():
+    with pytest.raises(InvalidInstance, match="expected a machine that is a slurm"):
+        cs.cluster.tune(cs.cluster.Instance(jobs(), 32), vary={"bf_interval": [60]})
+
+
+def test_weeks(inst):
+    weeks = weeks_of(inst, None, None)
+    assert [one.numbers for one in weeks.train] == [(1,), (2,), (3,)]
+    assert weeks.test.numbers == (4,)
+    seen = [set(one.instance.ids[one.counted(one.instance)].tolist()) for one in weeks.train]
+    judged_by = set(weeks.test.instance.ids[weeks.test.counted(weeks.test.instance)].tolist())
+    assert not any(one & judged_by for one in seen)
+    assert len(set().union(judged_by, *seen)) == len(inst)
+    chosen = weeks_of(inst, "test=1-2,5,train=3", 1)
+    assert (chosen.test.numbers, chosen.count) == ((1, 2, 5), 16)
+
+
+def test_subjects():
+    assert Subject.of_text("mean_wait <= 1.1").broken(1.2) == pytest.approx(0.1)
+    assert Subject.of_text("mean_wait<=1.1").broken(1.1) == 0
+    assert Subject.of_text("p95_wait>=2").broken(1.5) == 0.5
+
+
+def test_the_interval_holds_as_often_as_it_says():
+    """On series whose truth is known: independent parts, and parts that are like their neighbours.
+
+    The gain is a mean, of which the jackknife's pseudo-values are the parts.
+    """
+    random = np.random.default_rng(3)
+    for like, share in ((0.0, 0.92), (0.3, 0.84)):
+        holds = 0
+        for _ in range(300):
+            series = random.normal(size=8)
+            for k in range(1, 8):
+                series[k] = like * series[k - 1] + np.sqrt(1 - like**2) * series[k]
+            left_out = (series.sum() - series) / 7
+            low, high = judged._interval(series.mean(), left_out)
+            holds += low <= 0 <= high
+        assert holds >= share * 300, like
+
+
+@pytest.fixture
+def site(inst, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "accounts.txt").write_text(ACCOUNTS)
+    cs.cluster.Instance(jobs(), 32).write("log.json")
+    return "tune log.json --machine slurm.conf --draws 2 -o tune.html "
+
+
+def test_the_command(site, tmp_path, capsys):
+    line = f"{site} --vary PriorityWeightPartition=400,800 --objective {OBJECTIVE} --json t.json"
+    assert main(line.split()) == 0
+    out = capsys.readouterr().out
+    assert "which the search did not see" in out
+    assert "\nPriorityWeightPartition=" in out
+    page = (tmp_path / "tune.html").read_text()
+    for said in ("What to write", "Whom it costs", "partition short", OBJECTIVE, "<svg"):
+        assert said in page
+    assert "<script" not in page
+    assert "<link" not in page
+    data = json.loads((tmp_path / "t.json").read_text())
+    assert data["better"]
+    assert data["gain_p05"] < data["gain"] < data["gain_p95"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "accounts.txt", "log.json", "slurm.conf", "t.json", "tune.html",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("--vary bf_intervall=60", "near: bf_interval"),
+        ("--vary bf_interval", "expected KEY=A,B,C or KEY=LOW..HIGH"),
+        ("--vary bf_interval=60 --vary bf_interval=30", "given twice"),
+        ("--vary bf_interval=60 --engine dusk", "near: dask"),
+        ("--vary bf_interval=60 --engine dask", "expected --dask with --engine dask"),
+        ("--vary bf_interval=60 --budget x", "--budget"),
+    ],
+)
+def test_the_command_refuses(site, tmp_path, capsys, more, says):
+    before = sorted(tmp_path.iterdir())
+    assert main((site + more).split()) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert says in line
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_settings_of_accounts_are_told_to_sacctmgr(site):
+    machine = cs.cluster.Machine.read("slurm.conf", accounts="accounts.txt")
+    inst = cs.cluster.Instance(jobs(), 32, machine=machine)
+    vary = {"qos.normal.MaxTRESPU": ["cpu=24"], "users.ada": ["-50%"]}
+    found = search(inst, vary, objective="mean_wait")
+    assert found._lines(("cpu=24", "-50%")) == [
+        "sacctmgr -i modify qos normal set MaxTRESPU=cpu=24",
+        "# users.ada=-50%",
+    ]
+    assert found._lines(TODAY) == []
