@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -63,12 +64,18 @@ def data(*parts: str) -> Path:
 
 def unpacked(archive: Path, folder: Path) -> None:
     """All files of a tar archive, below a folder."""
-    from cosched import io
-
-    for name, text in io.read_members(archive):
+    for name, text in members(archive):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+
+
+def members(archive: Path) -> Iterator[tuple[str, str]]:
+    """Name and text of every file of a tar archive."""
+    with tarfile.open(archive) as opened:
+        for member in opened:
+            if member.isfile():
+                yield member.name, opened.extractfile(member).read().decode()
 
 
 def random_times(random: np.random.Generator, n: int, p: int) -> np.ndarray:

@@ -25,7 +25,7 @@ from cosched.slurm.live.starts import when
 from cosched.slurm.recordings.agreement import agreement
 from cosched.slurm.recordings.files import read_recording
 from cosched.slurm.requests.associations import Accounts
-from support import FIXTURES, RECORDINGS, REPO
+from support import FIXTURES, RECORDINGS, REPO, members
 
 #: Moments of recorded Slurms of several versions: archive, and what its files begin with.
 MOMENTS = {"live_fs": "t00900/", "live_qos": "t00900/", "live_burst": "t00700/",
@@ -55,7 +55,7 @@ def moments() -> list[dict[str, str]]:
         path = FIXTURES / "slurm" / "snapshots" / f"{archive}.tar.xz"
         texts = {
             name.rpartition("/")[2].removeprefix(prefix): text
-            for name, text in io.read_members(path)
+            for name, text in members(path)
             if f"/{prefix}" in name and "show_" not in name
         }
         found.append({name: fewer(name, text) for name, text in texts.items()})

@@ -27,7 +27,6 @@ from cosched.io.unpack import (
     naming as naming,
     open_text as open_text,
     read_bytes as read_bytes,
-    read_members as read_members,
     read_text as read_text,
 )
 from cosched.io.writing import (

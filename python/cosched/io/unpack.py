@@ -205,36 +205,6 @@ def archive_members(path: str | PathLike[str]) -> list[str]:
         return [member.name for member in archive if member.isfile()]
 
 
-def read_members(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
-    """Every file of a tar archive in one pass, unlike a :func:`read_text` a member.
-
-    Yields
-    ------
-    (str, str)
-        Name and text of a member.
-
-    Raises
-    ------
-    InvalidInstance
-        Not a tar archive, a damaged one, or a member that is not UTF-8.
-
-    Examples
-    --------
-    >>> import pathlib, tarfile, tempfile
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "a.txt").write_text("one")
-    >>> with tarfile.open(folder / "graphs.tar.gz", "w:gz") as archive:
-    ...     archive.add(folder / "a.txt", arcname="graphs/a.txt")
-    >>> list(read_members(folder / "graphs.tar.gz"))
-    [('graphs/a.txt', 'one')]
-    """
-    with _archive(path) as archive:
-        for member in archive:
-            if member.isfile():
-                where = f"{path}:{member.name}"
-                yield member.name, _decoded(_content(archive, member, where), where)
-
-
 @contextmanager
 def _archive(path: str | PathLike[str]) -> Iterator[tarfile.TarFile]:
     require_length(path)

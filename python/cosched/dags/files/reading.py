@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -111,20 +110,6 @@ def read_graph(
         format, acceleration, times, types_in_file, likely_types, dummies, edge_data, perfmodels
     )
     return _graph(io.read_text(path), str(path), options)
-
-
-def read_graphs(
-    path: str | PathLike[str], *, dummies: bool = False, **options: Any
-) -> Iterator[tuple[str, Graph]]:
-    """(member, graph) of every file of an archive, in one pass over it.
-
-    Options are those of :func:`read_graph`.
-    """
-    if not options.keys() <= {"format", "acceleration", "times", "types_in_file", "edge_data"}:
-        raise TypeError(f"unknown option in {sorted(options)}")
-    asked = _Options(dummies=dummies, **options)
-    for member, text in io.read_members(path):
-        yield member, _graph(text, f"{path}:{member}", asked)
 
 
 def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
