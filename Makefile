@@ -122,7 +122,8 @@ study-quick: build .venv/studies.stamp ## every study of the papers at reduced s
 # --- tests --------------------------------------------------------------------------------
 # The tests, and the examples of the installed package's docstrings; a file stays with one worker, and the longest
 # are first (tests_py/conftest.py).
-PYTEST = $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --no-loadscope-reorder --doctest-modules tests_py \
+# A worker more than processors: what talks to a Slurm, a Dask or a Snakemake mostly waits.
+PYTEST = $(BIN)/python -m pytest -q -n $$(($(JOBS) + 1)) --dist loadfile --no-loadscope-reorder --doctest-modules tests_py \
   $$($(BIN)/python -c "import cosched, os; print(os.path.dirname(cosched.__file__))")
 
 test: test-cpp test-py ## C++ tests (ctest), Python tests, doctests and notebooks (pytest)

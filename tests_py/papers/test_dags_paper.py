@@ -95,6 +95,7 @@ def test_three_types(tmp_path):
     assert (frame.gap < 1).all()  # "the approximation ratios do not exceed 2"
 
 
+@pytest.mark.thorough
 def test_forty_thousand_tasks_go_through_every_algorithm():
     inst = cs.workloads.fork_join(phases=8, width=5000, units=(256, 32), seed=1)
     assert inst.tasks == 8 * 5001 + 1

@@ -117,7 +117,7 @@ def test_an_imported_algorithm_reaches_the_workers_of_a_study(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     done = subprocess.run(
         [*COSCHED, "--import", str(tmp_path / "mine.py"), "study", "run"]
-        + ["toy_studies:PACKS", "--quick", "--workers", "2", "--out", str(tmp_path / "out")],
+        + ["toy_studies:PACKS", "--quick", "--workers", "1", "--out", str(tmp_path / "out")],
         cwd="/", env=with_toy_studies(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

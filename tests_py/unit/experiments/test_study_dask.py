@@ -120,6 +120,7 @@ def test_a_task_that_raises_is_a_row(cluster, tmp_path):
     assert same_results(tmp_path / "dask", (tmp_path / "here" / "results.parquet").read_bytes())
 
 
+@pytest.mark.thorough
 def test_workers_killed_in_the_middle(cluster, tmp_path, reference):
     """A Dask worker by SIGKILL from outside, a process of the other by its task."""
     driver = cluster.driver("toy_studies:DIES_ONCE", tmp_path)
@@ -135,6 +136,7 @@ def test_workers_killed_in_the_middle(cluster, tmp_path, reference):
     assert rows_kept(tmp_path) == TASKS
 
 
+@pytest.mark.thorough
 def test_a_task_that_kills_its_workers_is_a_row(cluster, tmp_path):
     result = experiments.run("toy_studies:DIES", dask=cluster.file, out=tmp_path)
     assert result.errors[["draw", "algorithm"]].values.tolist() == [[2, "b"]]

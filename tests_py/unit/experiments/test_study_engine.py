@@ -449,7 +449,9 @@ def slow_driver(tmp_path):
         driver.communicate()
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "end", [pytest.param(signal.SIGINT, marks=pytest.mark.thorough), signal.SIGTERM]
+)
 def test_ctrl_c_leaves_a_state_that_resume_takes_up(end, slow_driver, reference):
     driver, out, _ = slow_driver
     if end == signal.SIGINT:

@@ -110,6 +110,7 @@ def pids(cluster):
 pytest_dask = pytest.mark.filterwarnings("default::DeprecationWarning", "default::ResourceWarning")
 
 
+@pytest.mark.thorough
 @pytest_dask
 def test_dask_workers_outlive_their_tasks(cluster, tmp_path, monkeypatch):
     """The Dask workers are those from before: nothing that a task does reaches them."""
@@ -123,6 +124,7 @@ def test_dask_workers_outlive_their_tasks(cluster, tmp_path, monkeypatch):
     assert pids(cluster) == before
 
 
+@pytest.mark.thorough
 @pytest_dask
 def test_a_task_that_ends_dask_workers(cluster, tmp_path, monkeypatch):
     """As if the node went down, again and again: bounded, and only that task has no row."""

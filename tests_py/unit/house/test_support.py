@@ -23,7 +23,7 @@ def test_what_is_missing_is_skipped_here_and_fails_on_ci(ask, monkeypatch):
         ask()
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [pytest.param((), marks=pytest.mark.thorough), ("-n", "2")])
 def test_archives_that_are_not_here_are_one_line_at_the_end(workers):
     here = {name: value for name, value in os.environ.items() if name != "COSCHED_DATA"}
     files = [f"tests_py/unit/cluster/test_{name}.py" for name in ("lublin", "swf")]
