@@ -14,7 +14,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.slurm.live import clocks
+from cosched.slurm.live import clocks, simulation
 from cosched.slurm.live.history import history_of
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.past import conformal, inside
@@ -297,6 +297,24 @@ def test_same_seed_same_answer(tmp_path):
     assert a.p95.tolist() != c.p95.tolist()
     assert (a.p05 <= a.p25).all()
     assert (a.p75 <= a.p95).all()
+
+
+def test_coarser_steps_tell_their_measured_error(tmp_path, monkeypatch):
+    """None where they are those of the configuration."""
+    folder = folder_of(tmp_path / "a")
+    monkeypatch.setattr(simulation, "_LONG", 1)
+    errors = []
+    for tests, seldom in ((30.0, 1800.0), (500.0, 30.0)):
+        monkeypatch.setattr(simulation, "_TESTS", tests)
+        monkeypatch.setattr(simulation, "_SELDOM", seldom)
+        notes = cs.cluster.when(folder, draws=5, run_times={1: 1900, 2: 1000}).attrs
+        told = re.search(
+            r"half of the 2 jobs .* within (\S+) minutes .* 95% within (\S+)", str(notes)
+        )
+        assert told
+        errors.append((float(told[1]), float(told[2].strip("'],"))))
+    assert 0 < errors[0][0] <= errors[0][1] <= 30
+    assert errors[1] == (0, 0)
 
 
 def test_held_dependent_and_limited_jobs(tmp_path):
