@@ -99,8 +99,8 @@ def equal(seed):
 def interval(seed, weeks=40, budget=16, jobs=125):
     """The interval of the gain, and the gain on further weeks."""
     found = tune(
-        instance(seed, 8, jobs), vary={"PriorityWeightPartition": "0..1000"}, objective=OBJECTIVE,
-        weeks="train=1-4,test=5-8", budget=budget, draws=2, seed=seed,
+        instance(seed, 16, jobs), vary={"PriorityWeightPartition": "0..1000"}, objective=OBJECTIVE,
+        weeks="train=1-4,test=5-16", budget=budget, draws=2, seed=seed,
     )  # fmt: skip
     then, now = values(seed, weeks, jobs, found.best, {})
     return found.gain_p05, found.gain_p95, 1 - then / now

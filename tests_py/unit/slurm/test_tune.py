@@ -40,7 +40,7 @@ normal|0
 OBJECTIVE = "mean_bounded_slowdown"
 
 
-def jobs(count=600, days=16, seed=2):
+def jobs(count=600, days=16, seed=6):
     random = np.random.default_rng(seed)
     short = random.random(count) < 0.8
     runtime = np.where(short, random.lognormal(7, 0.8, count), random.lognormal(10, 0.5, count))
@@ -267,20 +267,21 @@ def test_subjects():
 
 
 def test_the_interval_holds_as_often_as_it_says():
-    """On series whose truth is known: independent parts, and parts that are like their neighbours.
+    """Of the mean of as many parts to come: independent ones, and some like their neighbours.
 
     The gain is a mean, of which the jackknife's pseudo-values are the parts.
     """
     random = np.random.default_rng(3)
-    for like, share in ((0.0, 0.92), (0.3, 0.84)):
+    for like, share in ((0.0, 0.9), (0.3, 0.84)):
         holds = 0
         for _ in range(300):
-            series = random.normal(size=8)
-            for k in range(1, 8):
+            series = random.normal(size=16)
+            for k in range(1, 16):
                 series[k] = like * series[k - 1] + np.sqrt(1 - like**2) * series[k]
-            left_out = (series.sum() - series) / 7
-            low, high = judged._interval(series.mean(), left_out)
-            holds += low <= 0 <= high
+            known, coming = series[:8], series[8:]
+            left_out = (known.sum() - known) / 7
+            low, high = judged._interval(known.mean(), left_out)
+            holds += low <= coming.mean() <= high
         assert holds >= share * 300, like
 
 

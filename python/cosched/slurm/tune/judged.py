@@ -23,7 +23,7 @@ _SHARE = 0.9
 class Judged:
     """A measure today and under another setting (s, or times), and the share that is gained.
 
-    `low`, `high`: what the gain lies between with 90% confidence.
+    `low`, `high`: what the gain lies between, with 90% confidence, in as many weeks to come.
     """
 
     measure: Measure
@@ -38,7 +38,8 @@ def judged(measure: Measure, block: Block, today: Simulated, then: Simulated) ->
     """Paired over parts of the weeks: a jackknife that leaves out a part after the other.
 
     Queues last: parts that are neighbours are alike. The interval, with Student's quantile, is the
-    wider of the one over parts and the one over pairs of neighbours.
+    wider of the one over parts and the one over pairs of neighbours. It is one of prediction: weeks
+    to come have luck of their own, as much as those that judge.
 
     References
     ----------
@@ -66,6 +67,7 @@ def _interval(gain: float, left_out: np.ndarray) -> tuple[float, float]:
     if count >= 4:
         pairs = np.array([pair.mean() for pair in np.array_split(pseudo, count // 2)])
         half = max(half, _half_width(pairs))
+    half *= np.sqrt(2)
     return gain - half, gain + half
 
 

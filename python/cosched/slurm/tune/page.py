@@ -25,8 +25,8 @@ _MOST_ROWS = 10
 _HOW = (
     "All settings have the same jobs and the same draws of the clocks that nobody sees. "
     "Losers were given up early; the winner alone was measured on the other weeks, once, so "
-    "that luck in the search is not in its numbers. The intervals are of 90%, over parts of those "
-    "weeks. Users would change what they send and ask for: take it as a direction, not a forecast."
+    "that luck in the search is not in its numbers. The intervals are of 90%, for as many weeks to "
+    "come. Users would change what they send and ask for: take it as a direction, not a forecast."
 )
 
 

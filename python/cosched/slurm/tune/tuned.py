@@ -99,12 +99,12 @@ class Tuned:
 
     @property
     def gain_p05(self) -> float:
-        """Lower end of its 90% interval."""
+        """Lower end of its interval: 90% confidence, for as many weeks to come."""
         return self.verdicts[0].low
 
     @property
     def gain_p95(self) -> float:
-        """Upper end of its 90% interval."""
+        """Upper end of its interval."""
         return self.verdicts[0].high
 
     @property
