@@ -1,7 +1,6 @@
-#include "cosched/slurm/select/overlap.hpp"
-
 #include <gtest/gtest.h>
 
+#include "cosched/slurm/select/gang.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {

@@ -9,9 +9,8 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/dags/check/parts.hpp"
-#include "cosched/dags/check/transfer_clusters.hpp"
 #include "cosched/dags/check/transfer_open.hpp"
-#include "cosched/dags/check/transfer_rows.hpp"
+#include "cosched/dags/check/transfer_steps.hpp"
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::check {

@@ -8,7 +8,7 @@
 #include "cosched/slurm/select/allocations.hpp"
 #include "cosched/slurm/select/answers.hpp"
 #include "cosched/slurm/select/choose.hpp"
-#include "cosched/slurm/select/overlap.hpp"
+#include "cosched/slurm/select/gang.hpp"
 
 namespace cosched::slurm {
 

@@ -1,4 +1,4 @@
-// The combined row of a stage, as the check of a TransfersCertificate sees it.
+// What the check of a TransfersCertificate makes of a stage: the combined row, and who must share a memory.
 #pragma once
 
 #include <vector>
@@ -35,6 +35,27 @@ class TransferRow {
   std::vector<std::vector<double>> needs_;  // of each task on each type
   std::vector<double> least_;               // of each task
   double left_ = 0, allowed_ = 0;
+};
+
+// Tasks that must share a memory, as the check of a TransfersCertificate sees them.
+
+class TransferClusters {
+ public:
+  explicit TransferClusters(const TransferOpen& open);
+
+  /// What clusters close, and the heads and tails they raise.  True: they did so.
+  bool bind(TransferOpen& open) const;
+
+ private:
+  using Cluster = std::vector<int>;
+  struct Fit {
+    bool fits, changed;
+  };
+  bool bind(TransferOpen& open, const Cluster& cluster, int type) const;
+  Fit pairs_fit(TransferOpen& open, const Cluster& cluster, int type) const;
+  bool ordered(TransferOpen& open, const Cluster& cluster, int task, int type, bool backward) const;
+
+  std::vector<std::vector<char>> reach_;  // [i][j]: a path leads from i to j
 };
 
 }  // namespace cosched::dags::check
