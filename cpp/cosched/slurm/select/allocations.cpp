@@ -149,14 +149,14 @@ bool Allocations::completing_since(Second since) const {
 void Allocations::count_cores(const Held& held) {
   const NodeBits taken = cores_.taken();
   for (const Share& share : held.shares.nodes)
-    free_.cores[static_cast<std::size_t>(share.node)] =
-        cores_.last(share.node) - cores_.first(share.node) -
-        taken.count_range(cores_.first(share.node), cores_.last(share.node));
+    free_.set_cores(share.node,
+                    cores_.last(share.node) - cores_.first(share.node) -
+                        taken.count_range(cores_.first(share.node), cores_.last(share.node)));
 }
 
 void Allocations::mark_busy(const Held& held) {
   for (const Share& share : held.shares.nodes)
-    if (free_.cores[static_cast<std::size_t>(share.node)] > 0)
+    if (free_.some.has(share.node))
       busy_.remove(share.node);
     else
       busy_.add(share.node);

@@ -169,7 +169,10 @@ std::vector<Candidate>& candidates_of(const Machine& machine, const Job& job, co
   all.clear();
   const bool plain = cores_alone(machine, job.ask);
   std::int64_t cores = 0, gpus = 0;
-  nodes.runs([&](int first, int length) {
+  thread_local NodeBits open;
+  open = nodes;
+  open &= free.some;
+  open.runs([&](int first, int length) {
     for (int node = first; node < first + length; ++node) {
       const auto n = static_cast<std::size_t>(node);
       const Fit has = plain ? Fit{free.cores[n], 0} : fit(machine, job, node, free);

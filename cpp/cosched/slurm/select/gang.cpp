@@ -106,8 +106,8 @@ bool Overlap::without(Entry entry, const NodeBits& candidates, const CoreMap& ma
                       const NodeBits& taken, Weights& weights, Choice& chosen) {
   candidates.runs([&](int first, int length) {
     for (int node = first; node < first + length; ++node)
-      free_.cores[static_cast<std::size_t>(node)] =
-          map.last(node) - map.first(node) - taken.count_range(map.first(node), map.last(node));
+      free_.set_cores(node, map.last(node) - map.first(node) -
+                                taken.count_range(map.first(node), map.last(node)));
   });
   if (!slurm::choose(scenario_.machine(), scenario_.job(entry), candidates, free_, weights,
                      chosen.shares))

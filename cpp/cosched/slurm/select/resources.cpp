@@ -8,7 +8,19 @@ Free::Free(const Machine& machine)
     : cores(machine.node_cores),
       memory(machine.node_memory),
       gpus(machine.node_gpus),
-      jobs(machine.node_cores.size()) {}
+      jobs(machine.node_cores.size()) {
+  some = NodeBits(static_cast<int>(cores.size()));
+  for (int node = 0; node < static_cast<int>(cores.size()); ++node)
+    set_cores(node, cores[static_cast<std::size_t>(node)]);
+}
+
+void Free::set_cores(int node, int count) {
+  cores[static_cast<std::size_t>(node)] = count;
+  if (count > 0)
+    some.add(node);
+  else
+    some.remove(node);
+}
 
 int Free::gpus_of(int node, int type) const {
   const auto n = static_cast<std::size_t>(node);
@@ -30,7 +42,7 @@ void Free::change_rest(const Shares& shares, int sign) {
 void Free::change(const Shares& shares, int sign) {
   for (const Share& share : shares.nodes) {
     const auto node = static_cast<std::size_t>(share.node);
-    cores[node] -= sign * share.cores;
+    set_cores(share.node, cores[node] - sign * share.cores);
     jobs[node] += sign;
     if (!memory.empty()) memory[node] -= sign * share.memory;
   }

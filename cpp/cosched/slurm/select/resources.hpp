@@ -11,6 +11,7 @@ namespace cosched::slurm {
 /// What is free on each node.
 struct Free {
   std::vector<int> cores;
+  NodeBits some;                       // nodes with a core
   std::vector<std::int64_t> memory;    // where memory is handed out
   std::vector<std::vector<int>> gpus;  // by type
   std::vector<int> jobs;               // that run on it
@@ -24,6 +25,8 @@ struct Free {
   /// Of a job that is suspended: all but its cores.
   void keep(const Shares& shares) { change_rest(shares, 1); }
   void let_go(const Shares& shares) { change_rest(shares, -1); }
+  /// The one way to change them: `some` follows.
+  void set_cores(int node, int count);
   /// Of that type; of all where it is -1.
   int gpus_of(int node, int type) const;
 
