@@ -21,7 +21,8 @@ from cosched.lazy import pd
 from cosched.registry import presentation
 
 _ROWS = 12
-_HIDDEN = ("risk", "enough", "nodes", "unused_core_hours", "used_limit_p50", "used_memory_p50")
+_HIDDEN = ("risk", "enough", "nodes", "node_memory_gb", "unused_core_hours", "used_limit_p50",
+           "used_memory_p50")  # fmt: skip
 
 
 def rightsize(

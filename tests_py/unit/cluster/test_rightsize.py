@@ -322,3 +322,18 @@ def test_a_program_that_is_a_number_keeps_it():
     names = ["12", "7", "7", "a12", "a7", "nf-ALIGN_(s7)", "nf-ALIGN_(s8)", "12b"]
     found = cs.cluster.rightsize(log(8, job_name=names), 0.3, by="name").advice
     assert sorted(found["name"]) == ["#b", "12", "7", "a#", "nf-ALIGN"]
+
+
+def test_a_group_of_two_partitions_has_the_longer_limit(tmp_path):
+    """Half of the group asks for twice as much, and uses twice as much: by parts."""
+    (tmp_path / "m.toml").write_text(
+        "[[nodes]]\ncount = 4\ncores = 2\n"
+        '[[partitions]]\nname = "short"\nmax_time = "1:00:00"\n[[partitions]]\nname = "long"\n'
+    )
+    machine = cs.cluster.Machine.read(tmp_path / "m.toml")
+    long = np.arange(200) % 2 == 1
+    jobs = {name: log().column(name) for name in ("submit", "tasks", "cpu", "memory")}
+    jobs |= {"partition": np.where(long, "long", "short"), "runtime": np.where(long, 7000, 3000.0),
+             "estimate": np.where(long, 14000, 6000.0)}  # fmt: skip
+    found = cs.cluster.rightsize(cs.cluster.Instance(jobs, 8, machine=machine), 0.05, by="cores")
+    assert found.advice["limit"].tolist() == [7200]

@@ -199,8 +199,38 @@ def test_exports_are_of_a_node_and_never_below_the_advice(form, lines):
         assert yaml.safe_load(export(few, form, 0.05)) == {"set-resources": {}}
 
 
+@pytest.fixture(scope="module")
+def on_1_and_4_nodes():
+    nodes = np.where(np.arange(400) % 5 < 3, 4, 1)
+    return log(400, nodes=nodes, tasks=[16] * 400, used_memory_gb=[7.5] * 400)
+
+
+@pytest.mark.parametrize(("form", "line"), [
+    ("snakemake", "mem_mb: 8192"), ("nextflow", "memory = '8192 MB'"), ("sbatch", "--mem=8G"),
+])  # fmt: skip
+def test_a_line_is_enough_for_jobs_on_few_nodes(on_1_and_4_nodes, form, line):
+    found = cs.cluster.rightsize(on_1_and_4_nodes, 0.05)
+    assert found.advice["nodes"].tolist() == [4]
+    assert line in export(found.advice, form, 0.05)
+
+
+def test_a_mail_is_enough_for_jobs_on_few_nodes(on_1_and_4_nodes):
+    assert "--mem=8G" in cs.cluster.rightsize(on_1_and_4_nodes, 0.05).mail("ada", 5)
+
+
+def test_a_step_with_a_group_that_has_no_advice_has_none():
+    inst = log(tasks=np.where(np.arange(200) < 5, 2, 1), used_memory_gb=[5.5] * 200)
+    for form in ("snakemake", "nextflow"):
+        text = export(cs.cluster.rightsize(inst, 0.05).advice, form, 0.05)
+        assert "--by name" in text
+        assert "mem" not in text
+        whole = export(cs.cluster.rightsize(inst, 0.05, by="name").advice, form, 0.05)
+        assert "6144" in whole
+    assert "--mem=6G" in export(cs.cluster.rightsize(inst, 0.05).advice, "sbatch", 0.05)
+
+
 def test_memory_of_the_largest_node_is_what_it_has():
-    row = {"limit": np.nan, "memory_gb": 16000 / 1024, "nodes": 1}
+    row = {"limit": np.nan, "memory_gb": 16000 / 1024, "node_memory_gb": 16000 / 1024}
     assert list(options_of(row)) == ["--mem=16000M"]
 
 

@@ -14,7 +14,10 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
 FORMS = ("snakemake", "nextflow", "sbatch")
-_NONE = "no named step has past enough for advice that holds: a larger --risk needs less"
+_NONE = (
+    "no named step has past enough for advice that holds: a larger --risk needs less, and --by "
+    "name takes all jobs of a name together"
+)
 _WORDS_OF_YAML = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
 #: What workflow systems put around the names of their steps.
 _AROUND = re.compile(r"^(?:snakejob\.|nf-|smk-)|\.sh$|[^A-Za-z0-9]*#.*$")
@@ -55,11 +58,8 @@ def export(advice: pd.DataFrame, form: str, risk: float) -> str:
         raise InvalidInstance(f"export {shorten(form)}: expected {', '.join(FORMS)}")
     if "name" not in advice:
         raise InvalidInstance(f"export {form}: the log does not say how jobs are called: JobName")
-    said = advice[(advice["limit"] > 0) | (advice["memory_gb"] > 0)]
-    said = said.assign(mb=[megabytes(x) if x > 0 else 0 for x in said["memory_gb"] / said["nodes"]],
-                       minutes=np.ceil(said["limit"] / 60))  # fmt: skip
     about = f"killed at most {100 * risk:g}% of the jobs"
-    lines = {"snakemake": _snakemake, "nextflow": _nextflow, "sbatch": _sbatch}[form](said, about)
+    lines = {"snakemake": _snakemake, "nextflow": _nextflow, "sbatch": _sbatch}[form](advice, about)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -68,23 +68,28 @@ def options_of(row: Any) -> Iterator[str]:
     if row["limit"] > 0:
         yield f"--time={limit_as_typed(row['limit'])}"
     if row["memory_gb"] > 0:
-        whole, rest = divmod(megabytes(row["memory_gb"] / row["nodes"]), 1024)
+        whole, rest = divmod(megabytes(row["node_memory_gb"]), 1024)
         yield f"--mem={1024 * whole + rest}M" if rest else f"--mem={whole}G"
 
 
 def _sbatch(advice: pd.DataFrame, about: str) -> Iterator[str]:
-    yield f"# {about}" if len(advice) else f"# {_NONE}"
-    for _, row in advice.iterrows():
+    said = advice[(advice["limit"] > 0) | (advice["memory_gb"] > 0)]
+    yield f"# {about}" if len(said) else f"# {_NONE}"
+    for _, row in said.iterrows():
         who = ", ".join(f"{key} {row[key]}" for key in ("user", "partition", "cores") if key in row)
         yield f"# {_on_a_line(row['name'])}: {_on_a_line(who)}; {row['jobs']} jobs"
         yield from (f"#SBATCH {option}" for option in options_of(row))
 
 
 def _steps(advice: pd.DataFrame) -> Iterator[tuple[str, Any]]:
-    """What is enough for all jobs of a step of a workflow."""
-    steps = advice.assign(name=[_AROUND.sub("", _AROUND.sub("", n)) for n in advice["name"]])
+    """What is enough for all jobs of a step of a workflow: nothing of what one of its groups has
+    no advice for, 0."""
+    steps = advice.assign(name=[_AROUND.sub("", _AROUND.sub("", n)) for n in advice["name"]],
+                          mb=[megabytes(x) if x > 0 else np.inf for x in advice["node_memory_gb"]],
+                          minutes=np.ceil(advice["limit"] / 60).fillna(np.inf))  # fmt: skip
     each = {"minutes": "max", "mb": "max", "jobs": "sum"}
-    for name, row in steps[steps["name"] != ""].groupby("name")[[*each]].agg(each).iterrows():
+    steps = steps[steps["name"] != ""].groupby("name")[[*each]].agg(each).replace(np.inf, 0)
+    for name, row in steps[(steps["mb"] > 0) | (steps["minutes"] > 0)].iterrows():
         yield str(name), row
 
 

@@ -122,7 +122,8 @@ class RightSize:
         The group's columns, ``jobs``, ``nodes``, ``asked_limit, used_limit_p50, used_limit_p95,
         limit`` (s), ``asked_memory_gb, used_memory_p50, used_memory_p95, memory_gb,
         first_memory_gb`` (GB of the job; nodes and asked: the median; advised: enough for each of
-        the group's jobs, where :meth:`amounts` goes by what each asks for), ``risk`` (promised),
+        the group's jobs, where :meth:`amounts` goes by what each asks for), ``node_memory_gb``
+        (enough on each node of each of them, on however few nodes it runs), ``risk`` (promised),
         ``enough`` (there is advice for all that the log says), ``past`` (jobs that it rests on),
         ``like`` (by what these are alike; empty: all), ``unused_core_hours, unused_memory_hours``
         (of what was asked for; GB hours). nan: no advice. ``first_memory_gb`` wastes least where

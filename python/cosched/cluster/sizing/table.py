@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from cosched.cluster.sizing.advisor import LIMIT, MEMORY, Advisor, rounded
+from cosched.cluster.sizing.advisor import MEMORY, Advisor, rounded
 from cosched.cluster.sizing.sizes import Advised
 from cosched.cluster.sizing.use import Use
 from cosched.core.tails import first_allocations
@@ -23,20 +21,18 @@ def advice_table(advisor: Advisor, found: tuple[Advised, Advised]) -> pd.DataFra
     use, own = advisor.use, advisor.use.own
     first = np.unique(own, return_index=True)[1]
     table = pd.DataFrame({name: key[first] for name, key in zip(use.names, use.keys, strict=True)})
-    nodes = _medians(own, use.nodes)
-    table["jobs"], table["nodes"] = np.bincount(own), nodes.astype(int)
-    units: dict[str, Any] = {"limit": LIMIT, "memory_gb": MEMORY * nodes}
-    rooms = {"limit": use.longest[first], "memory_gb": use.largest[first]}
+    table["jobs"], table["nodes"] = np.bincount(own), _medians(own, use.nodes).astype(int)
     measures = {"limit": use.time, "memory_gb": use.memory}
-    each = advisor.amounts(*found, np.arange(len(own)))
-    for (name, measure), advised, amounts in zip(measures.items(), found, each, strict=True):
+    time, memory = (_of_group(one) for one in found)
+    each = advisor.amounts(time, memory, np.arange(len(own)))
+    for (name, measure), amounts in zip(measures.items(), each, strict=True):
         asked, used = _MEASURES[name]
         table[asked] = _medians(own, measure.asked)
         known = pd.Series(measure.used).groupby(own)
         table[f"{used}_p50"], table[f"{used}_p95"] = known.quantile(0.5), known.quantile(0.95)
-        of_own = np.minimum(rounded(advised.own, units[name]), rooms[name])
-        by_own = advised.of_asked & ~np.isnan(of_own)
-        table[name] = np.where(by_own, of_own, pd.Series(amounts).groupby(own).max())
+        table[name] = pd.Series(amounts).groupby(own).max()
+    # A script's line is one for jobs on few nodes and on many.
+    table["node_memory_gb"] = pd.Series(each[1] / use.nodes).groupby(own).max()
     table["first_memory_gb"] = _first(use, own, table["memory_gb"].to_numpy())
     counts = table[["limit", "memory_gb"]].notna().sum(axis=1)
     table["risk"] = np.where(counts > 0, advisor.risk * counts, np.nan)
@@ -51,6 +47,13 @@ def advice_table(advisor: Advisor, found: tuple[Advised, Advised]) -> pd.DataFra
     for name, unused in zip(order, use.unused, strict=True):
         table[name] = np.bincount(own, unused)
     return table.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+
+
+def _of_group(advised: Advised) -> Advised:
+    """An amount instead of a part, where a group's own past says one."""
+    by_own = advised.of_asked & ~np.isnan(advised.own)
+    amount = np.where(by_own, advised.own, advised.amount)
+    return advised._replace(amount=amount, of_asked=advised.of_asked & ~by_own)
 
 
 def _medians(own: np.ndarray, values: np.ndarray) -> np.ndarray:
