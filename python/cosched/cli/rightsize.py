@@ -60,6 +60,9 @@ def rightsize(
         raise InvalidInstance(f"--export {shorten(form)}: expected {', '.join(FORMS)}, codes")
     chance = io.parse_number(risk, "--risk")
     if form == "codes":
+        for option, value in (("--user", user), ("--json", as_json), ("--by", by)):
+            if value is not None:
+                raise InvalidInstance(f"{option} does not apply to --export codes")
         _hand_out(toml_of(file, chance), output)
         return
     instance = read(of, file, given)

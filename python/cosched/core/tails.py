@@ -7,8 +7,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cosched.core.arrays import fraction
+from cosched.errors import InvalidInstance
+
 #: What sums of logarithms may lose to rounding.
 _SLACK = 1e-9
+#: No log has so many jobs as a smaller risk needs.
+_LEAST = 1e-9
+
+
+def risk_of(value: float) -> float:
+    """A risk that a past can promise, checked.
+
+    Raises
+    ------
+    InvalidInstance
+        Below 1e-9, 1 or more, or no number.
+    """
+    risk = fraction(value, "risk")
+    if not _LEAST <= risk < 1:
+        raise InvalidInstance(f"risk = {risk:g}: expected a number from {_LEAST:g} to below 1")
+    return risk
 
 
 def tails(

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from os import PathLike
 
-from cosched.core.arrays import fraction
-from cosched.core.tails import enough, least_past
+from cosched.core.tails import enough, least_past, risk_of
 from cosched.errors import InvalidInstance
 from cosched.execution.outdated import current
 from cosched.execution.runs import Run, completed, read_runs
@@ -57,9 +56,7 @@ def toml_of(path: str | PathLike[str], risk: float) -> str:
     times = {task: of for task, of in completed(every).items() if any(of.values())}
     if not times:
         raise InvalidInstance(f"{path}: no run completed: expected what `cosched profile` wrote")
-    chance = fraction(risk, "risk")
-    if chance == 1:
-        raise InvalidInstance("risk = 1: expected a number below 1")
+    chance = risk_of(risk)
     judged = 2 if any(not math.isnan(run.memory) for run in every) else 1
     peaks = peaks_of(every, chance / judged, MARGIN)
     lines = [

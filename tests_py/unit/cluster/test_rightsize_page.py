@@ -28,7 +28,12 @@ def test_command_line(csv, tmp_path, capsys):
     data = json.loads((tmp_path / "a.json").read_text())
     assert data["by"] == ["user", "name", "account", "cores"]
     assert data["advice"][0]["asked_limit"] > 0
-    for wrong, said in (("0", "risk = 0"), ("1", "risk = 1"), ("x", "--risk: x")):
+    for wrong, said in (
+        ("0", "risk = 0"),
+        ("1", "risk = 1"),
+        ("5e-324", "risk = 4"),
+        ("x", "--risk: x"),
+    ):
         assert main([*command[:-1], wrong]) == 2
         assert said in capsys.readouterr().err.replace("'", "")
 
@@ -244,3 +249,20 @@ def test_users_of_a_log_that_numbers_them(tmp_path, capsys):
     assert capsys.readouterr().out.count("SBATCH --time") == 1
     assert main([*command[:-1], "7", "--export", "sbatch"]) == 2
     assert "the log has no job of this user" in capsys.readouterr().err
+
+
+def test_names_are_no_patterns_of_nextflow():
+    text = export(
+        cs.cluster.rightsize(log(job_name=["a+b|c"] * 200), 0.05).advice, "nextflow", 0.05
+    )
+    assert r"withName: 'a\\+b\\|c'" in text
+
+
+def test_options_that_do_not_apply_to_codes_are_refused(tmp_path, capsys):
+    runs = tmp_path / "runs.csv"
+    runs.write_text("task,processors,seconds\ncfd,1,820\n")
+    for option, value in (("--user", "x"), ("--json", str(tmp_path / "a.json")), ("--by", "user")):
+        assert main(["rightsize", str(runs), "--export", "codes", option, value]) == 2
+        assert f"{option} does not apply" in capsys.readouterr().err
+    assert main(["rightsize", str(runs), "--export", "codes", "--risk", "5e-324"]) == 2
+    assert "risk = " in capsys.readouterr().err

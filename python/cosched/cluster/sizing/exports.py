@@ -19,6 +19,8 @@ _NONE = (
     "name takes all jobs of a name together"
 )
 _WORDS_OF_YAML = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+#: What means something else in a withName of Nextflow, which takes a regular expression.
+_PATTERN = re.compile(r"[\\^$.|?*+()\[\]{}!]")
 #: What workflow systems put around the names of their steps.
 _AROUND = re.compile(r"^(?:snakejob\.|nf-|smk-)|\.sh$|[^A-Za-z0-9]*#.*$")
 
@@ -111,7 +113,9 @@ def _nextflow(advice: pd.DataFrame, about: str) -> Iterator[str]:
     yield f"// {about if steps else _NONE}"
     yield "process {"
     for name, row in steps:
-        quoted = _on_a_line(name.replace("\\", "\\\\").replace("'", "\\'"))
+        quoted = (
+            _PATTERN.sub(r"\\\g<0>", _on_a_line(name)).replace("\\", "\\\\").replace("'", "\\'")
+        )
         yield f"  withName: '{quoted}' {{  // {row['jobs']:.0f} jobs"
         if row["mb"] > 0:
             yield f"    memory = '{row['mb']:.0f} MB'"

@@ -18,7 +18,7 @@ from cosched.cluster.sizing.replay import replay
 from cosched.cluster.sizing.sizes import Advised
 from cosched.cluster.sizing.table import advice_table
 from cosched.cluster.sizing.use import Use, use_of
-from cosched.core.arrays import fraction
+from cosched.core.tails import risk_of
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -34,7 +34,10 @@ def rightsize(
     """What jobs should ask for, by group of like jobs, with a promise.
 
     A job that asks for the advised limit and memory is killed for one of them with a chance of
-    `risk` at most, as long as it is like those of its group's past: no distribution is assumed. The
+    `risk` at most, as long as it is like those of its group's past: no distribution is assumed.
+    Where a group's jobs ask for different amounts, its past also chooses between an amount and a
+    part of them, and gives advice only where few enough were cut off: with little more past than
+    the risk needs the chance may be a tenth above the risk then (a half, with many cut off). The
     risk is divided equally between time and memory where the log says both. Where the past is too
     short, or too many of its jobs were ended before their time, a larger group (the columns without
     the last, and so on) says how much of what its jobs ask for they use; where none can, there is
@@ -45,7 +48,7 @@ def rightsize(
     instance : Instance
         A log with limits, or with ``memory_gb`` and ``used_memory_gb``.
     risk : float
-        Below 1: 0.01 needs 99 like jobs where one thing is judged, 199 where both are.
+        From 1e-9 to below 1: 0.01 needs 99 like jobs where one thing is judged, 199 where both are.
     by : sequence of str or str, optional
         What makes jobs alike, the most important first: ``user, name`` (its numbers do not count),
         ``account, partition, cores, group, qos``. Default: the first five, as far as the log has
@@ -78,9 +81,7 @@ def rightsize(
     [['ada', 99, 86400.0, 6300.0]]
     """
     Instance.require(instance)
-    chance = fraction(risk, "risk")
-    if chance == 1:
-        raise InvalidInstance("risk = 1: expected a number below 1")
+    chance = risk_of(risk)
     use = use_of([instance], by)
     if not use.judged:
         raise InvalidInstance(
