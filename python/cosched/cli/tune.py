@@ -83,7 +83,9 @@ def tune(
         "objective": objective or ["mean_wait"],
         "subject": subject or (),
         "weeks": weeks,
-        "days": None if days is None else io.parse_positive(days, "--days", "days"),
+        "days": None
+        if days is None
+        else io.parse_positive(days, "--days", "a positive number of days"),
         "budget": io.parse_integer(budget, "--budget", 1, 10**6),
         "draws": io.parse_integer(draws, "--draws", 1, 10**4),
         "seed": seed_of_text(seed),

@@ -10,7 +10,7 @@ from cosched.cli import main
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import InvalidInstance
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.tune import judged, trials
+from cosched.slurm.tune import judged, page as tune_page, trials
 from cosched.slurm.tune.measures import Measure, Subject
 from cosched.slurm.tune.space import TODAY
 from cosched.slurm.tune.weeks import weeks_of
@@ -145,9 +145,52 @@ def test_a_subject_that_does_not_hold_leaves_nothing(inst):
 
 
 def test_jobs_that_would_never_start_are_no_gain(inst):
-    found = search(inst, {"partition.long.MaxNodes": [1]})
+    found = search(inst, {"partition.long.MaxNodes": [1, 8]})
     assert found.best == {}
     assert "never start" in found.trials["why"][0]
+
+
+def test_work_that_a_new_limit_ends_is_no_gain(inst, tmp_path):
+    vary = {"partition.long.MaxTime": ["1:00:00", "2-1"]}
+    found = search(inst, vary, objective="mean_wait")
+    assert not found.better
+    runtime, before = found.instance.column("runtime"), weeks_of(inst, None, None).train[0]
+    cut = before.instance.column("runtime") > 3600
+    cut &= before.instance.column("partition") == "long"
+    lost = ((before.instance.column("runtime") - 3600) * before.instance.column("tasks"))[cut]
+    why = f"{cut.sum():,} jobs would end at the new limit, {lost.sum() / 3600:,.0f} core-hours"
+    assert why in found.plain()["trials"][0]["why"]
+    found.write(tmp_path / "page.html")
+    assert why in (tmp_path / "page.html").read_text()
+    assert why in tune_page.said(found)
+    assert runtime.max() > 3600
+
+
+def test_where_no_setting_can_be_had_it_is_an_error(inst, tmp_path):
+    vary = {"partition.long.MaxNodes": [1], "bf_interval": [30, 60]}
+    with pytest.raises(InvalidInstance, match=r"of 2 settings none can be had, .* never start"):
+        search(inst, vary, journal=tmp_path / "runs.jsonl")
+    assert not list(tmp_path.iterdir())
+
+
+def test_nobody_waits_for_less_than_nothing(inst):
+    start = np.floor(inst.column("submit") - 0.5)[None]
+    assert Measure.of_text("mean_wait").of(inst, start, start + 1)[0] == 0
+    assert not trials.Simulated(inst, start, start + 1, (), "").waits.any()
+
+
+def test_of_a_group_in_one_part_of_the_weeks_nothing_is_sure(inst):
+    block = weeks_of(inst, None, None).test
+    rows = block.counted(block.instance)
+    low, high = judged.parts(block)[2]
+    submit = block.instance.column("submit")
+    some = (submit >= low) & (submit < high)
+    jobs = block.instance.replace(partition=np.where(some, "short", "long")).take(rows)
+    start = jobs.column("submit")[None] + 100
+    today, then = (trials.Simulated(jobs, start + more, start, (), "") for more in (100, 0))
+    measure = Measure.of_text("by(partition).short.mean_wait")
+    found = judged.judged(measure, block, today, then)
+    assert (found.gain, found.low, found.high) == (0.5, -np.inf, np.inf)
 
 
 def test_two_objectives_have_a_front(inst):
@@ -212,6 +255,16 @@ def test_a_time_limit_ends_the_search_and_not_the_judgement(inst):
     found = search(inst, {"PriorityWeightPartition": "0..2000"}, budget=100, time_limit=1e-9)
     assert found.stopped == "after 8 of 100 settings, at the time limit"
     assert found.best
+    several = search(inst, {"bf_interval": range(30, 40)}, budget=100, time_limit=1e-9, draws=1)
+    assert several.stopped == "after 8 of 10 settings, at the time limit"
+
+
+def test_a_grid_that_was_tried_was_not_stopped(inst):
+    vary = {"PriorityWeightPartition": [500, 1000], "bf_interval": [30, 60]}
+    found = search(inst, vary, budget=100, time_limit=1e-9)
+    assert found.stopped == ""
+    assert len(found.trials) == 5  # one with what was made simpler
+    assert found.tried == 4
 
 
 @pytest.mark.parametrize(
@@ -236,11 +289,29 @@ def test_a_time_limit_ends_the_search_and_not_the_judgement(inst):
         ({"weeks": "train=1;test=2"}, "expected train=1-3,test=4"),
         ({"days": 30}, "two weeks"),
         ({"budget": 0}, "budget"),
+        ({"vary": {"bf_interval": [60], "BF_Interval": [30]}}, "'bf_interval': given twice"),
+        ({"vary": {"bf_interval": "30,bf_window=90"}}, "bf_window=90': a key of its own"),
+        ({"vary": {"bf_interval": ["30,bf_window=90"]}}, "bf_window=90': a key of its own"),
+        ({"vary": {"bf_interval": "30,030"}}, "different values"),
+        ({"vary": {"bf_interval": "3-0..9"}}, "bf_interval"),
+        ({"vary": {"bf_interval": f"1..{'9' * 400}"}}, "expected ends up to"),
+        ({"subject": ["mean_wait<=1"] * 2}, "given twice"),
+        ({"weeks": "train=1,train=2,test=4"}, "expected train=1-3,test=4"),
+        ({"days": 1e-318}, "at most 10,000"),
+        ({"days": 1e-9}, "at most 10,000"),
+        ({"days": 0}, "a positive number of days"),
+        ({"days": np.nan}, "a positive number of days"),
     ],
 )
 def test_refusals(inst, given, says):
     with pytest.raises(InvalidInstance, match="(?s)" + says.replace("(", r"\(")):
         cs.cluster.tune(inst, **{"vary": {"bf_interval": [60]}} | given)
+
+
+def test_a_log_of_one_moment_is_refused(inst):
+    for days in (None, 1):
+        with pytest.raises(InvalidInstance, match="came at once"):
+            weeks_of(inst.take(np.array([0])), None, days)
 
 
 def test_a_machine_has_to_be_a_slurm():
@@ -319,6 +390,7 @@ def test_the_command(site, tmp_path, capsys):
         ("--vary bf_intervall=60", "near: bf_interval"),
         ("--vary bf_interval", "expected KEY=A,B,C or KEY=LOW..HIGH"),
         ("--vary bf_interval=60 --vary bf_interval=30", "given twice"),
+        ("--vary bf_interval=60 --days 0", "a positive number of days"),
         ("--vary bf_interval=60 --engine dusk", "near: dask"),
         ("--vary bf_interval=60 --engine dask", "expected --dask with --engine dask"),
         ("--vary bf_interval=60 --budget x", "--budget"),

@@ -73,7 +73,7 @@ def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
         raise InvalidInstance(f"what-if {shorten(change)}: expected a text such as {_FORMS}")
     found, said = instance, list[str]()
     try:
-        for one in sorted(_parts(change), key=lambda part: not _added(instance, part)):
+        for one in sorted(parts_of(change), key=lambda part: not _added(instance, part)):
             key, equals, value = one.partition("=")
             more = _added(instance, one)
             if more is None:
@@ -88,7 +88,7 @@ def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
     return found, "; ".join(filter(None, said))
 
 
-def _parts(change: str) -> list[str]:
+def parts_of(change: str) -> list[str]:
     """Single changes of one row."""
     begins = "|".join(more.begins for more in _MORE)
     further = re.compile(rf",(?=\s*(?:{begins})=)") if begins else _AND

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from cosched.cluster.page.differences import GroupChange, groups_between
+from cosched.errors import InvalidInstance
 from cosched.slurm.tune.measures import Measure
 from cosched.slurm.tune.trials import Simulated
 from cosched.slurm.tune.weeks import Block
@@ -52,10 +53,14 @@ def judged(measure: Measure, block: Block, today: Simulated, then: Simulated) ->
     for low, high in parts(block):
         kept = [_outside(one, low, high) for one in (today, then)]
         if all(rows.any() and not rows.all() for rows in kept):
-            values = [_value(measure, one, r) for one, r in zip((today, then), kept, strict=True)]
+            try:
+                values = [_value(measure, *one) for one in zip((today, then), kept, strict=True)]
+            except InvalidInstance:  # all jobs of the group are in this part: one piece of luck
+                return Judged(measure, before, after, gain, -np.inf, np.inf)
             left_out.append(_gain(*values))
     low, high = _interval(gain, np.array(left_out))
-    return Judged(measure, before, after, gain, low, high)
+    # None can save more than all there is.
+    return Judged(measure, before, after, gain, low, min(high, 1.0) if np.isfinite(high) else high)
 
 
 def _interval(gain: float, left_out: np.ndarray) -> tuple[float, float]:

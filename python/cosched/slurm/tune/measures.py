@@ -62,7 +62,7 @@ class Measure:
             ran = np.minimum(end[:, rows] - start[:, rows], jobs.column("runtime")[rows])
             whole = np.maximum(end[:, rows] - come, THRESHOLD)
             return np.maximum(whole / np.maximum(ran, THRESHOLD), 1.0).mean(axis=1)
-        return np.asarray(STATISTICS[self.statistic](start[:, rows] - come))
+        return np.asarray(STATISTICS[self.statistic](np.maximum(start[:, rows] - come, 0)))
 
     def _rows(self, jobs: Instance) -> np.ndarray:
         if not self.by:

@@ -60,17 +60,22 @@ def said(found: Tuned) -> str:
     """The answer in a sentence."""
     weeks = _numbers(found.weeks.test.numbers)
     name = str(found.objectives[0])
-    gain = f"{found.gain:.1%} ({found.gain_p05:.1%} to {found.gain_p95:.1%})"
+    gain = f"{found.gain:.1%} ({_between(found.gain_p05, found.gain_p95)})"
     if found.better:
         what = change_of(found.keys, found.setting)
         return f"{what}: {name} falls by {gain} in weeks {weeks}, which the search did not see."
-    tried = f"Nothing here is better than what you have: of {len(found.found)} settings"
+    tried = f"Nothing here is better than what you have: of {found.tried} settings"
     if found.why:
         return f"{tried} the best cannot be had: {found.why}."
     if not found.setting:
-        return f"{tried} none was better beyond chance in the weeks of the search."
+        none = f"{tried} none was better beyond chance in the weeks of the search"
+        return f"{none}. {_failed(found)}".strip()
     what = change_of(found.keys, found.setting)
     return f"{tried} the best of the search, {what}, changes {name} by {gain} in weeks {weeks}."
+
+
+def _between(low: float, high: float) -> str:
+    return f"{low:.1%} to {high:.1%}" if np.isfinite([low, high]).all() else "unknown"
 
 
 def _numbers(numbers: tuple[int, ...]) -> str:
@@ -107,7 +112,7 @@ def _verdicts(found: Tuned) -> str:
         ratio = one.then / one.today if one.today > 0 else np.nan
         rows.append(
             [str(one.measure), shown(one.today), shown(one.then), f"{one.gain:.1%}",
-             f"{one.low:.1%} to {one.high:.1%}", number(ratio), limit]
+             _between(one.low, one.high), number(ratio), limit]
         )  # fmt: skip
     heads = ["measure", "today", "then", "less by", "(90% interval)", "times today's", "has to be"]
     return table(heads, rows) + paragraph(_HOW, "small")
@@ -137,10 +142,15 @@ def _trials(found: Tuned) -> str:
     about = "The best of the search, in the weeks of the search."
     if front:
         about = f"The first {len(front)} are the Pareto front, in the weeks of the search."
+    return table(heads, rows) + paragraph(f"{about} {_failed(found)}".strip(), "small")
+
+
+def _failed(found: Tuned) -> str:
     failed = [one for one in found.found if one.why]
-    if failed:
-        about += f" {len(failed)} settings have no numbers, the first: {failed[0].why}."
-    return table(heads, rows) + paragraph(about, "small")
+    if not failed:
+        return ""
+    first = change_of(found.keys, failed[0].setting)
+    return f"{len(failed)} settings are no candidates, the first, {first}: {failed[0].why}."
 
 
 def _able(found: Tuned) -> list[Any]:

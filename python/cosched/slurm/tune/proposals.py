@@ -24,7 +24,8 @@ def batches(
     """Settings that race with each other, and a function that is told of their trials."""
     every = grid(dimensions, budget)
     if every is not None:
-        yield every, lambda trials: None
+        for done in range(0, len(every), _TOGETHER):
+            yield every[done : done + _TOGETHER], lambda trials: None
         return
     optuna = optional("optuna", extra="tune")
     optuna.logging.set_verbosity(optuna.logging.WARNING)

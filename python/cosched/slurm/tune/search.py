@@ -20,7 +20,7 @@ from cosched.slurm.tune.judged import judged
 from cosched.slurm.tune.measures import Measure, Subject
 from cosched.slurm.tune.proposals import batches
 from cosched.slurm.tune.race import Trial, order, race, simplest
-from cosched.slurm.tune.space import TODAY, Setting, dimensions_of
+from cosched.slurm.tune.space import TODAY, Setting, change_of, dimensions_of, grid
 from cosched.slurm.tune.trials import Engine, Runs, World, startable, threads
 from cosched.slurm.tune.tuned import Tuned
 from cosched.slurm.tune.weeks import Block, weeks_of
@@ -126,8 +126,9 @@ def tune(
         raise InvalidInstance(f"objective {shorten(objective)}: expected one or two")
     subjects = [Subject.of_text(one) for one in texts(subject, "subject")]
     measures = (*objectives, *(one.measure for one in subjects))
-    if (twice := first_repeated(map(str, objectives))) is not None:
-        raise InvalidInstance(f"objective {twice}: given twice")
+    for name, given in (("objective", objectives), ("subject", subjects)):
+        if (twice := first_repeated(map(str, given))) is not None:
+            raise InvalidInstance(f"{name} {twice}: given twice")
     dimensions = dimensions_of(based, vary)
     tries = integer(budget, "budget", 1, 1_000_000)
     count = integer(draws, "draws", 1, 10_000)
@@ -146,6 +147,13 @@ def tune(
     trials, stopped = _searched(
         runs, dimensions, tries, objectives, subjects, limit, progress or (lambda *_: None)
     )
+    tried = len(trials)
+    if all(one.why for one in trials):
+        runs.close()
+        raise InvalidInstance(
+            f"of {tried} settings none can be had, the first, "
+            f"{change_of(keys, trials[0].setting)}: {trials[0].why}"
+        )
     best = _best(trials)
     if best is not None:
         own_trials = simplest(runs, best, len(parts.train), len(objectives), subjects)
@@ -156,12 +164,13 @@ def tune(
     winner, why = best.setting if best is not None else TODAY, ""
     try:
         then = world.simulated(winner, last, 0, count)
+        verdicts = tuple(judged(one, blocks[last], today, then) for one in measures)
     except CoschedError as error:  # jobs that the weeks of the search did not have
         winner, then, why = TODAY, today, str(error)
-    verdicts = tuple(judged(one, blocks[last], today, then) for one in measures)
+        verdicts = tuple(judged(one, blocks[last], today, today) for one in measures)
     runs.close()
     return Tuned(
-        based, dimensions, tuple(objectives), tuple(subjects), parts, tuple(trials), winner,
+        based, dimensions, tuple(objectives), tuple(subjects), parts, tuple(trials), tried, winner,
         verdicts, today, then, runs.count, count, own, _fit(blocks[last], own + last), stopped, why,
         left_out,
     )  # fmt: skip
@@ -206,7 +215,9 @@ def _searched(
     begin = time.monotonic()
     found: dict[Setting, Trial] = {}
     blocks = len(runs.world.blocks) - 1
-    progress(0, budget, "")
+    every = grid(dimensions, budget)
+    total = budget if every is None else len(every)
+    progress(0, total, "")
     asked = 0
     for settings, tell in batches(dimensions, budget, runs.world.seed, len(objectives)):
         trials = race(runs, settings, blocks, len(objectives), subjects)
@@ -215,9 +226,9 @@ def _searched(
         asked += len(settings)
         leader = order([one for one in found.values() if one.whole] or trials)[0]
         said = f"best {leader.ratios[0]:.3f} of today's" if leader.runs else ""
-        progress(asked, budget, said)
-        if limit is not None and time.monotonic() - begin > limit and asked < budget:
-            return [*found.values()], f"after {asked} of {budget} settings, at the time limit"
+        progress(asked, total, said)
+        if limit is not None and time.monotonic() - begin > limit and asked < total:
+            return [*found.values()], f"after {asked} of {total} settings, at the time limit"
     return [*found.values()], ""
 
 

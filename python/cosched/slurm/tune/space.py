@@ -9,14 +9,16 @@ from itertools import product
 from typing import Any
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.page.what_if import what_if
+from cosched.cluster.page.what_if import parts_of, what_if
 from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, shorten
 
 #: A value a dimension, as texts; an empty one, or none at all: as it is today.
 Setting = tuple[str, ...]
 TODAY: Setting = ()
-_RANGE = re.compile(r"(.*?)(-?[0-9]+(?:\.[0-9]+)?)\.\.(-?[0-9]+(?:\.[0-9]+)?)")
+_RANGE = re.compile(r"((?:[^,]*=)?\+?)(-?[0-9]+(?:\.[0-9]+)?)\.\.(-?[0-9]+(?:\.[0-9]+)?)")
+#: Whole numbers up to it are exact as floats.
+_MOST = 2**53
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,15 @@ class Dimension:
                 low, high = float(found[2]), float(found[3])
                 if not low < high:
                     raise InvalidInstance(f"{where}: expected LOW..HIGH with LOW < HIGH")
+                if max(-low, high) > _MOST:
+                    raise InvalidInstance(f"{where}: expected ends up to {_MOST}")
                 return cls(key, (), low, high, found[1])
             given = given.split(",")
         if not isinstance(given, Sequence) or isinstance(given, bytes):
             raise InvalidInstance(f"{where}: expected A,B,C or LOW..HIGH")
         values = tuple(str(value).strip() for value in given)
-        if not all(values) or first_repeated(values) is not None:
+        same = [re.sub(r"^0+(?=[0-9])", "", value) for value in values]
+        if not all(values) or first_repeated(same) is not None:
             raise InvalidInstance(f"{where}: expected different values, as 30,60,120 or 0..1000")
         return cls(key, values)
 
@@ -68,10 +73,21 @@ def dimensions_of(instance: Instance, vary: Any) -> tuple[Dimension, ...]:
     if not isinstance(vary, Mapping) or not vary:
         raise InvalidInstance(f"vary {shorten(vary)}: expected KEY: values, as bf_interval: 30,60")
     found = tuple(Dimension.of(str(key), given) for key, given in vary.items())
+    if (twice := first_repeated(_folded(one.key) for one in found)) is not None:
+        raise InvalidInstance(f"vary {shorten(twice)}: given twice")
     for dimension in found:
+        several = parts_of(f"{dimension.key}={','.join(dimension.values)}")
+        if len(several) > 1:
+            raise InvalidInstance(f"vary {shorten(several[1])}: a key of its own (a --vary each)")
         for value in dimension.ends:
             what_if(instance, f"{dimension.key}={value}")
     return found
+
+
+def _folded(key: str) -> str:
+    """Keys of a slurm.conf are the same in any case; types of nodes and users are not."""
+    of, dot, name = key.rpartition(".")
+    return key if of.lower() in ("nodes", "users") else of + dot + name.lower()
 
 
 def vary_of_texts(texts: Sequence[str]) -> dict[str, str]:

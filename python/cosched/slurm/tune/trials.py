@@ -46,7 +46,8 @@ class Simulated:
     @property
     def waits(self) -> np.ndarray:
         """Seconds, a row a draw."""
-        return self.start - self.jobs.column("eligible")
+        # The controller starts jobs in whole seconds, which users do not wait for.
+        return np.maximum(self.start - self.jobs.column("eligible"), 0)
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,14 @@ class World:
         Raises
         ------
         CoschedError
-            The setting contradicts itself, or lets a job never start.
+            The setting contradicts itself, lets a job never start, or ends one before it is done
+            today.
         """
         block = self.blocks[number]
         changed, said = block.instance, ""
         if setting:
             changed, said = what_if(block.instance, change_of(self.keys, setting))
+            _require_work(block.instance, changed)
         twin = Twin(changed, changed.machine, {}, approximate=True)
         clocks = clocks_of(block.instance, self.draws, self.seed + number)[first:last]
         begun, killed, paused = twin.futures(clocks)
@@ -104,6 +107,19 @@ class World:
                 found.update(f"{name}{column.tolist()}".encode())
         said = (self.keys, [str(one) for one in self.measures], self.draws, self.seed)
         return hashlib.sha256(f"{found.hexdigest()}{said}".encode()).hexdigest()
+
+
+def _require_work(today: Instance, then: Instance) -> None:
+    """A new limit ends no job that runs longer: a machine is no better where less is done."""
+    ran = dict(zip(today.ids.tolist(), today.column("runtime").tolist(), strict=True))
+    runtime = then.column("runtime")
+    pairs = zip(then.ids.tolist(), runtime.tolist(), strict=True)
+    lost = np.array([ran.get(job, now) - now for job, now in pairs])
+    if (cut := lost > 0).any():
+        hours = float((then.column("tasks") * lost)[cut].sum()) / 3600
+        raise InfeasibleError(
+            f"{cut.sum():,} jobs would end at the new limit, {hours:,.0f} core-hours of work lost"
+        )
 
 
 #: Where tasks run: it gives (place in the list, row) as they come.
@@ -154,7 +170,9 @@ class Runs:
             )
         first, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
         if first != self._owner:
-            raise InvalidInstance(f"{path}: runs of another search (log, machine or options)")
+            raise InvalidInstance(
+                f"{path}: runs of another search (log, machine or options): remove it, if done"
+            )
         whole = [self._owner]
         for line in lines:
             try:

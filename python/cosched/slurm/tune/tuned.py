@@ -38,6 +38,8 @@ class Tuned:
     weeks : Weeks
     found : tuple of Trial
         In the order in which they were tried.
+    tried : int
+        How many these are without those by which the winner was made simpler.
     setting : tuple of str
         The winner; empty: as it is today.
     verdicts : tuple of Judged
@@ -70,6 +72,7 @@ class Tuned:
     subjects: tuple[Subject, ...]
     weeks: Weeks
     found: tuple[Trial, ...]
+    tried: int
     setting: Setting
     verdicts: tuple[Judged, ...]
     today: Simulated
@@ -188,6 +191,7 @@ class Tuned:
             "groups": groups,
             "fit": None if self.fit is None else self.fit.plain(),
             "front": [changed(self.keys, one.setting) for one in self.front],
+            "tried": self.tried,
             "runs": self.runs,
             "stopped": self.stopped,
             "trials": self.trials.to_dict("records"),
@@ -209,7 +213,7 @@ class Tuned:
     def __repr__(self) -> str:
         said = ", ".join(f"{key}={value}" for key, value in self.best.items())
         if not self.better:
-            return f"<Tuned: nothing of {len(self.found)} settings is better than today>"
+            return f"<Tuned: nothing of {self.tried} settings is better than today>"
         return f"<Tuned: {said}: {self.gain:.1%} less ({self.gain_p05:.1%} to {self.gain_p95:.1%})>"
 
 

@@ -18,6 +18,8 @@ _DAY = 86400.0
 _BEFORE = 0.25
 #: So many there are at least, where nobody says how long one is.
 _FEWEST = 4
+#: So many there are at most.
+_MOST = 10_000
 _FORM = "expected train=1-3,test=4"
 
 
@@ -55,10 +57,16 @@ def weeks_of(instance: Instance, chosen: str | None, days: float | None) -> Week
     """
     submit = instance.column("submit")
     first, last = float(submit.min()), float(np.nextafter(submit.max(), np.inf))
+    if submit.max() == submit.min():
+        raise InvalidInstance("all jobs of the log came at once: expected two weeks of jobs")
     if days is not None:
         width = positive(days, "days", "a positive number of days") * _DAY
     else:
         width = min(WEEK, (last - first) / _FEWEST)
+    if not last - first <= _MOST * width:
+        raise InvalidInstance(
+            f"weeks of {width / _DAY:.3g} days: expected at most {_MOST:,} in the log (--days)"
+        )
     count = max(round((last - first) / width), 1)
     if count < 2:
         raise InvalidInstance(
@@ -76,10 +84,11 @@ def _chosen(text: str | None, count: int) -> tuple[list[int], list[int]]:
         held = max(count // 4, 1)
         return [*range(1, count - held + 1)], [*range(count - held + 1, count + 1)]
     parts = dict[str, list[int]]()
-    for name, numbers in re.findall(r"(\w+)=([0-9,-]+?)(?=,\w+=|$)", str(text)):
+    found = re.findall(r"(\w+)=([0-9,-]+?)(?=,\w+=|$)", str(text))
+    for name, numbers in found:
         parts[name] = _numbers(numbers, text, count)
-    written = ",".join(re.findall(r"\w+=[0-9,-]+?(?=,\w+=|$)", str(text)))
-    if parts.keys() != {"train", "test"} or written != text:
+    written = ",".join(f"{name}={numbers}" for name, numbers in found)
+    if len(found) != 2 or parts.keys() != {"train", "test"} or written != text:
         raise InvalidInstance(f"weeks {shorten(text)}: {_FORM}")
     if both := sorted({*parts["train"]} & {*parts["test"]}):
         raise InvalidInstance(f"weeks {text}: week {both[0]} is in both: the search would see it")
