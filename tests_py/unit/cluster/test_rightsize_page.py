@@ -266,3 +266,9 @@ def test_options_that_do_not_apply_to_codes_are_refused(tmp_path, capsys):
         assert f"{option} does not apply" in capsys.readouterr().err
     assert main(["rightsize", str(runs), "--export", "codes", "--risk", "5e-324"]) == 2
     assert "risk = " in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_largest_numbers_warn_of_nothing():
+    mail = cs.cluster.rightsize(log(3, estimate=[1e308] * 3), 0.3).mail("ada", 5)
+    assert mail.startswith("Hello ada")

@@ -59,13 +59,15 @@ def replay(
             asked = asked_by(instance, *advised, follows)
             late, message = _late(instance, asked, policy, time_limit)
             limit = np.where(np.isnan(asked.limit), _limits(instance), asked.limit)
+            with np.errstate(over="ignore"):  # the largest numbers that a log may have
+                reserved = (limit * tasks).sum() / 3600
             rows.append({
                 "policy": policy, "who": name, "mean_wait": late.mean(),
                 "p95_wait": np.quantile(late, 0.95),
                 "user_wait": late[mine].mean() if mine.any() else np.nan,
                 "killed": int(asked.killed.sum()),
                 "lost_core_hours": (asked.runtime * tasks)[asked.killed].sum() / 3600,
-                "reserved_core_hours": (limit * tasks).sum() / 3600, "message": message,
+                "reserved_core_hours": reserved, "message": message,
             })  # fmt: skip
     return pd.DataFrame(rows)
 
