@@ -414,3 +414,10 @@ def test_settings_of_accounts_are_told_to_sacctmgr(site):
         "# users.ada=-50%",
     ]
     assert found._lines(TODAY) == []
+
+
+def test_work_is_lost_where_the_log_does_not_say_partitions(inst):
+    given = {name: column for name, column in jobs(200).items() if name != "partition"}
+    bare = cs.cluster.Instance(given, 32, machine=inst.machine)
+    with pytest.raises(InvalidInstance, match="would end at the new limit"):
+        search(bare, {"partition.long.MaxTime": ["1:00:00"]}, objective="mean_wait", draws=1)

@@ -79,7 +79,15 @@ class World:
         begun, killed, paused = twin.futures(clocks)
         if never := int(np.isnan(begun).any(axis=0).sum()):
             raise InfeasibleError(f"{never:,} jobs would never start")
-        start, end, _ = times_of(changed, begun, killed, paused)
+        start, end, early = times_of(changed, begun, killed, paused)
+        ended = early.all(axis=0)
+        if setting and ended.any():  # the log may not say partitions: then the twin knows limits
+            as_it_is = Twin(block.instance, block.instance.machine, {}, approximate=True)
+            before = ~np.isnan(as_it_is.futures(clocks)[1]).all(axis=0)
+            cut = ended & ~np.isin(changed.ids, block.instance.ids[before])
+            ran = changed.column("runtime").copy()
+            ran[cut] = (end - start)[:, cut].mean(axis=0)
+            _require_work(block.instance, changed.replace(runtime=ran))
         rows = block.counted(changed)
         jobs = changed.take(rows)._without_bound()
         return Simulated(jobs, start[:, rows], end[:, rows], tuple(twin.notes), said)
