@@ -90,8 +90,7 @@ ScopedGrace::~ScopedGrace() {
 double seconds_left() {
   if (must_stop(Clock::now())) return 0;
   if (!thread_limit) return kInfinity;
-  // The clock goes on behind the look at it, and a grace lasts longer than the limit.
-  return std::max(0.0, std::chrono::duration<double>(*thread_limit - Clock::now()).count());
+  return std::chrono::duration<double>(*thread_limit - Clock::now()).count();
 }
 
 }  // namespace cosched

@@ -86,7 +86,7 @@ auto unhurried(Work&& work) {
   return std::forward<Work>(work)();
 }
 
-/// Seconds until the earliest time limit of this thread: infinity without one, 0 after it.
+/// Seconds until the earliest time limit of this thread: infinity without one, negative after it.
 double seconds_left();
 
 /// Work that only a time limit ends.

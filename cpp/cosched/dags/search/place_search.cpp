@@ -45,20 +45,23 @@ double PlaceSearch::decode(const Candidate& candidate) {
 
 void PlaceSearch::run(std::int64_t evaluations, const std::function<bool(const Plan&)>& better) {
   const std::int64_t patience = 50 + 5LL * std::min(instance_.tasks(), 300);
-  if (std::exchange(anew_, false)) begin_anew();
+  std::int64_t idle = 0;
+  double heat = kHeat, lowest = current_makespan_;
   while (built_ < evaluations) {
     check_interrupt();
-    if (idle_ > patience) {
+    if (idle > patience) {
       restart();
-      begin_anew();
+      idle = 0;
+      heat = kHeat;
+      lowest = current_makespan_;
     } else {
       Candidate next = current_;
       change(next);
       const double makespan = decode(next);
-      idle_ = makespan < lowest_ ? 0 : idle_ + 1;
-      lowest_ = std::min(lowest_, makespan);
-      heat_ *= kCooling;
-      if (makespan > current_makespan_ * (1 + heat_ * rng_.uniform())) continue;
+      idle = makespan < lowest ? 0 : idle + 1;
+      lowest = std::min(lowest, makespan);
+      heat *= kCooling;
+      if (makespan > current_makespan_ * (1 + heat * rng_.uniform())) continue;
       take_over(next, makespan);
     }
     if (current_makespan_ >= best_makespan_) continue;
@@ -68,15 +71,8 @@ void PlaceSearch::run(std::int64_t evaluations, const std::function<bool(const P
   }
 }
 
-void PlaceSearch::begin_anew() {
-  idle_ = 0;
-  heat_ = kHeat;
-  lowest_ = current_makespan_;
-}
-
 void PlaceSearch::cool(std::int64_t evaluations, double heat,
                        const std::function<bool(const Plan&)>& better) {
-  anew_ = true;
   take_over(best_, decode(best_));
   const std::int64_t begin = built_;
   while (built_ < begin + evaluations) {

@@ -66,7 +66,7 @@ class Annealing {
   }
 
   /// May be left by an exception of check_interrupt().
-  void run(std::int64_t work, std::int64_t most, double enough) {
+  void run(std::int64_t work, double enough) {
     const int rounds = few_ ? kRounds : 1;
     const double whole = seconds_left();
     for (int round = 0; round < rounds && best_.value() > enough; ++round) {
@@ -82,7 +82,6 @@ class Annealing {
         done = static_cast<double>(state_.operations()) /
                static_cast<double>(std::max<std::int64_t>(work, 1));
         if (whole < kInfinity) done = std::max(done, 1 - seconds_left() / whole);
-        if (state_.operations() >= most) return;
       }
       if (!few_) close_gaps();
     }
@@ -274,7 +273,7 @@ void anneal(const Instance& instance, Placement start, const AnnealOptions& opti
             const Offer& offer) {
   Annealing(instance, options.objective, options.seed, options.enough,
             Best(instance, options.objective, std::move(start), offer))
-      .run(options.work, options.most, options.enough);
+      .run(options.work, options.enough);
 }
 
 }  // namespace cosched::moldable::search

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 
-#include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/search/search_state.hpp"
 
 namespace cosched::moldable::search {
@@ -15,9 +14,8 @@ using Offer = std::function<void(Placement)>;
 struct AnnealOptions {
   Objective objective = Objective::makespan;
   std::uint64_t seed = 0;
-  std::int64_t work = 0;               // operations: breakpoints looked at, a few nanoseconds each
-  double enough = 0;                   // a value at which it ends
-  std::int64_t most = kUnlimitedWork;  // it does of its work: the beginning of a longer search
+  std::int64_t work = 0;  // operations: breakpoints looked at, a few nanoseconds each
+  double enough = 0;      // a value at which it ends
 };
 
 /// From `start`; offers each better schedule.  May be left by an exception of check_interrupt().

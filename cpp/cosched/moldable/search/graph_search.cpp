@@ -138,9 +138,8 @@ class GraphSearch {
     decoder_.justify(best_);
   }
 
-  // Work is counted from now on.  `most` of it is done: what is found is what a longer search has
-  // found by then.
-  void anneal(std::int64_t work, std::int64_t most, std::uint64_t seed, double enough) {
+  // Work is counted from now on.
+  void anneal(std::int64_t work, std::uint64_t seed, double enough) {
     Rng rng(seed);
     Moves moves(decoder_.graph(), choices_, rng);
     const std::int64_t begun = decoder_.operations();
@@ -152,7 +151,7 @@ class GraphSearch {
           static_cast<double>(decoder_.operations() - begun) / static_cast<double>(work);
       const double by_time = seconds < kInfinity ? 1 - seconds_left() / seconds : 0;
       const double part = std::max(by_work, by_time);
-      if (part >= 1 || decoder_.operations() - begun >= most || best_.makespan <= enough) break;
+      if (part >= 1 || best_.makespan <= enough) break;
       const double heat = now.makespan * kHot * std::pow(kCold / kHot, part);
       graph::Decoded next = moves.neighbour(now);
       decoder_.decode(next);
@@ -226,13 +225,13 @@ SearchResult graph_search(const Instance& instance, const SearchOptions& options
     found.bound = std::max(found.bound, graph::heads_and_tails(instance, found.bound));
     search.offer_family(programme);
     const double enough = found.bound * (1 + kExactTolerance);
-    std::int64_t left = operations;
-    if (left > 0)
+    if (operations >= kUnlimitedWork / 2)
       in_rounds(kFirstRound, [&](std::int64_t part, int number) {
-        search.anneal(part, left, options.seed + number, enough);
-        left -= part;
-        return left > 0 && search.value() > enough;
+        search.anneal(part, options.seed + number, enough);
+        return search.value() > enough;
       });
+    else if (operations > 0)
+      search.anneal(operations, options.seed, enough);
   });
   found.placement = search.placement();
   found.proved = search.value() <= found.bound * (1 + kExactTolerance);

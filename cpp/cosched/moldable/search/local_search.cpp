@@ -63,16 +63,14 @@ SearchResult search_alone(const Instance& instance, const SearchOptions& options
   const double enough = (shortest ? bound : simple_bound(instance)) * (1 + kExactTolerance);
   const bool budget = options.work > kSearchWork;  // more than the default was asked for
   const bool provable = options.proof && instance.jobs() <= (budget ? kMostProvedJobs : kExactJobs);
-  const auto annealing = [&](const Placement& from, std::int64_t operations, std::int64_t most,
-                             std::uint64_t seed, const Offer& own) {
-    anneal(instance, from,
-           {options.objective, seed, total_work(instance, operations), enough,
-            total_work(instance, most)},
+  const auto annealing = [&](const Placement& from, std::int64_t operations, std::uint64_t seed,
+                             const Offer& own) {
+    anneal(instance, from, {options.objective, seed, total_work(instance, operations), enough},
            own);
   };
-  // Beyond the default longer and longer rounds from the best so far; the last is cut short.
+  // Beyond the default longer and longer rounds from the best so far.
   const auto all_of = [&](std::int64_t operations, std::uint64_t seed) {
-    annealing(best.placement(), std::min(operations, kSearchWork), operations, seed, offer);
+    annealing(best.placement(), std::min(operations, kSearchWork), seed, offer);
     std::int64_t left = operations - kSearchWork;
     if (left <= 0 || best.value() <= enough) return;
     in_rounds(2 * kSearchWork, [&](std::int64_t part, int) {
@@ -80,7 +78,7 @@ SearchResult search_alone(const Instance& instance, const SearchOptions& options
       in_chains(
           kChains,
           [&](int k, const Offer& own) {
-            annealing(from, part / kChains, left / kChains, seed + 1 + k, own);
+            annealing(from, std::min(part, left) / kChains, seed + 1 + k, own);
           },
           offer);
       seed += kChains;

@@ -79,7 +79,7 @@ class Annealing {
   }
 
   // May be left by an exception of check_interrupt().
-  void run(std::int64_t work, std::int64_t most, double heat, double enough) {
+  void run(std::int64_t work, double heat, double enough) {
     const double total = seconds_left();
     const double first = kFirstTemperature * heat;
     for (double done = 0; done < 1 && best_cost_ > enough;) {
@@ -90,7 +90,6 @@ class Annealing {
         if (partition_.operations() - checked_ > kCheckInterval) check();
       }
       check();
-      if (moves_ * kMoveWork + partition_.operations() >= most) return;
       done = static_cast<double>(moves_ * kMoveWork + partition_.operations()) /
              static_cast<double>(work);
     }
@@ -230,39 +229,6 @@ double heat_of(const Instance& instance, std::int64_t work) {
   return std::clamp(share * share, kLeastHeat, 1.0);
 }
 
-// Operations a task that a search is made for, and after which it ends; how hot it begins.
-struct Effort {
-  std::int64_t work, most;
-  double heat;
-};
-
-std::int64_t of_all(const Instance& instance, std::int64_t work) {
-  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  return work > most / instance.tasks() ? most : work * instance.tasks();
-}
-
-SearchResult search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
-                         const Effort& effort) {
-  require_work(effort.work);
-  SearchResult result;
-  result.coschedule =
-      unhurried([&] { return heuristic::with_optimal_procs(instance.times(), start); });
-  result.proved = instance.max_tasks() == 1 || result.coschedule.cost <= enough(instance);
-  if (result.proved || effort.work == 0) return result;
-  std::optional<Annealing> annealing;
-  result.complete = finishes_within(std::nullopt, [&] {
-    annealing.emplace(instance, start, seed);
-    annealing->run(of_all(instance, effort.work), of_all(instance, effort.most), effort.heat,
-                   enough(instance));
-  });
-  if (!annealing) return result;
-  Coschedule found =
-      unhurried([&] { return heuristic::with_optimal_procs(instance.times(), annealing->best()); });
-  if (found.cost < result.coschedule.cost) result.coschedule = std::move(found);
-  result.proved = result.coschedule.cost <= enough(instance);
-  return result;
-}
-
 }  // namespace
 
 SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
@@ -274,26 +240,44 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int
   if (!start.complete) return start;
   if (instance.tasks() <= kFewTasks) return best_of_few(instance, std::move(start));
   SearchResult best = std::move(start);
-  // Rounds, each twice as long as the one before, the last cut short: more work is never worse
-  // than less.
-  std::int64_t left = work;
   const auto search = [&](std::int64_t part, int number) {
-    SearchResult found = search_from(instance, members(best.coschedule.pack_of), seed + number,
-                                     {part, left, heat_of(instance, part)});
-    left -= part;
+    SearchResult found =
+        local_search_from(instance, members(best.coschedule.pack_of), seed + number, part,
+                          heat_of(instance, part), std::nullopt);
     if (found.coschedule.cost < best.coschedule.cost) best.coschedule = std::move(found.coschedule);
     best.complete = found.complete;
     best.proved = best.coschedule.cost <= enough(instance);
-    return best.complete && !best.proved && left > 0;
+    return best.complete && !best.proved;
   };
-  in_rounds(std::min(work, kLocalSearchWork), search);
+  if (work < kUnlimitedWork / 2)
+    search(work, 0);
+  else
+    in_rounds(kLocalSearchWork, search);
   return best;
 }
 
 SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
                                std::int64_t work, double heat, std::optional<double> time_limit) {
-  const ScopedTimeLimit limit(time_limit);
-  return search_from(instance, start, seed, {work, work, heat});
+  require_work(work);
+  SearchResult result;
+  result.coschedule =
+      unhurried([&] { return heuristic::with_optimal_procs(instance.times(), start); });
+  result.proved = instance.max_tasks() == 1 || result.coschedule.cost <= enough(instance);
+  if (result.proved || work == 0) return result;
+  const std::int64_t total = work > std::numeric_limits<std::int64_t>::max() / instance.tasks()
+                                 ? std::numeric_limits<std::int64_t>::max()
+                                 : work * instance.tasks();
+  std::optional<Annealing> annealing;
+  result.complete = finishes_within(time_limit, [&] {
+    annealing.emplace(instance, start, seed);
+    annealing->run(total, heat, enough(instance));
+  });
+  if (!annealing) return result;
+  Coschedule found =
+      unhurried([&] { return heuristic::with_optimal_procs(instance.times(), annealing->best()); });
+  if (found.cost < result.coschedule.cost) result.coschedule = std::move(found);
+  result.proved = result.coschedule.cost <= enough(instance);
+  return result;
 }
 
 }  // namespace cosched::packs::search
