@@ -214,8 +214,12 @@ def test_killed_and_resumed_it_is_the_same(inst, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         search(inst, vary, journal=journal, engine=dies)
-    with journal.open("a") as file:
-        file.write('[["1"], ')  # killed while it wrote
+    with journal.open("ab") as file:
+        file.write(b'5\nnull\n\xff\xfe\n[[["30"],0,0,2],{"values":[],"why":""}]\n')
+        file.write(
+            b'[[["30"],0,0,1],{"values":[["x"]],"why":""}]\n[[5,0,0,1],{"values":[],"why":"x"}]\n'
+        )
+        file.write(b'[["1"], ')  # killed while it wrote
     with pytest.raises(InvalidInstance, match="did not end: --resume"):
         search(inst, vary, journal=journal)
     with pytest.raises(InvalidInstance, match="another search"):

@@ -47,7 +47,9 @@ def judged(measure: Measure, block: Block, today: Simulated, then: Simulated) ->
     Miller 1974, *The jackknife*; Law and Kelton, *Simulation modeling and analysis*, on batch
     means.
     """
-    before, after = (_value(measure, one, slice(None)) for one in (today, then))
+    before, after = (
+        float(measure.of(one.jobs, one.start, one.end).mean()) for one in (today, then)
+    )
     gain = _gain(before, after)
     left_out = []
     for low, high in parts(block):
@@ -95,10 +97,8 @@ def _outside(one: Simulated, low: float, high: float) -> np.ndarray:
     return (submit < low) | (submit >= high)
 
 
-def _value(measure: Measure, one: Simulated, rows: np.ndarray | slice) -> float:
-    """The mean over the draws; of jobs that are in no group: none."""
-    if isinstance(rows, slice):
-        return float(measure.of(one.jobs, one.start, one.end).mean())
+def _value(measure: Measure, one: Simulated, rows: np.ndarray) -> float:
+    """The mean over the draws, of some jobs."""
     jobs = one.jobs.take(rows)
     return float(measure.of(jobs, one.start[:, rows], one.end[:, rows]).mean())
 

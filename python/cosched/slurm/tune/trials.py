@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import sched_getaffinity
 from pathlib import Path
 from typing import Any
@@ -80,11 +80,9 @@ class World:
         if never := int(np.isnan(begun).any(axis=0).sum()):
             raise InfeasibleError(f"{never:,} jobs would never start")
         start, end, early = times_of(changed, begun, killed, paused)
-        ended = early.all(axis=0)
-        if setting and ended.any():  # the log may not say partitions: then the twin knows limits
-            as_it_is = Twin(block.instance, block.instance.machine, {}, approximate=True)
-            before = ~np.isnan(as_it_is.futures(clocks)[1]).all(axis=0)
-            cut = ended & ~np.isin(changed.ids, block.instance.ids[before])
+        # The log may not say partitions: then it is the twin that knows limits.
+        cut = early.all(axis=0) & ~np.isin(changed.ids, block.ended)
+        if setting and cut.any():
             ran = changed.column("runtime").copy()
             ran[cut] = (end - start)[:, cut].mean(axis=0)
             _require_work(block.instance, changed.replace(runtime=ran))
@@ -146,14 +144,15 @@ def threads(world: World, tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
 def startable(block: Block, draws: int, seed: int) -> Block:
     """Without jobs that never start as it is: Slurm refuses them, or lets them wait for ever."""
     twin = Twin(block.instance, block.instance.machine, {}, approximate=True)
-    begun, *_ = twin.futures(clocks_of(block.instance, draws, seed))
+    begun, killed, _ = twin.futures(clocks_of(block.instance, draws, seed))
     never = np.isnan(begun).any(axis=0)
     if not never.any():
-        return block
+        ended = block.instance.ids[~np.isnan(killed).all(axis=0)]
+        return replace(block, ended=tuple(ended.tolist()))
     if never.all():
         raise InfeasibleError("no job of the log can start on this machine as it is")
     kept = block.instance.take(~never)._without_bound()
-    return startable(Block(block.numbers, block.spans, kept), draws, seed)
+    return startable(replace(block, instance=kept), draws, seed)
 
 
 class Runs:
@@ -176,20 +175,22 @@ class Runs:
             raise InvalidInstance(
                 f"{path}: runs of a search that did not end: --resume goes on with it, or remove it"
             )
-        first, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
-        if first != self._owner:
+        first, *lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        if lines and first != self._owner:
             raise InvalidInstance(
                 f"{path}: runs of another search (log, machine or options): remove it, if done"
             )
-        whole = [self._owner]
         for line in lines:
             try:
-                key, row = json.loads(line)
-            except ValueError:  # its process was killed while it wrote
-                continue
-            self._rows[json.dumps(key)] = row
-            whole.append(line)
-        path.write_text("\n".join(whole) + "\n", encoding="utf-8")
+                (setting, block, begin, end), row = json.loads(line)
+                key, why = _key(setting, block, begin, end), str(row["why"])
+                shape = np.array(row["values"], dtype=float).shape
+                if why or shape == (len(self.world.measures), end - begin):
+                    self._rows[key] = {"values": row["values"], "why": why}
+            except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+                continue  # its process was killed while it wrote, or the file is damaged
+        kept = [self._owner, *(f"[{key}, {json.dumps(row)}]" for key, row in self._rows.items())]
+        path.write_text("\n".join(kept) + "\n", encoding="utf-8")
 
     def close(self) -> None:
         """The search has ended: nothing is left to go on with."""
@@ -204,7 +205,7 @@ class Runs:
         list of (numpy.ndarray, shape (sum(counts), measures)) or str
             By block, then by draw; or why a setting has none.
         """
-        tasks = []
+        tasks: list[Task] = []
         for setting in dict.fromkeys(settings):
             for block, last in enumerate(counts):
                 ranges = self._ranges.setdefault((setting, block), [])
@@ -214,12 +215,12 @@ class Runs:
                     task = {"setting": setting, "block": block, "first": first, "last": last}
                     tasks.append(task)
                     self.count += last - first
-        self._run([task for task in tasks if _key(task) not in self._rows])
+        self._run([task for task in tasks if _key(**task) not in self._rows])
         return [self._gathered(setting, counts) for setting in settings]
 
     def _run(self, tasks: Sequence[Task]) -> None:
         for place, row in self._engine(self.world, tasks) if tasks else ():
-            key = _key(tasks[place])
+            key = _key(**tasks[place])
             if self._path is not None and key not in self._rows:
                 with self._path.open("a", encoding="utf-8") as file:
                     head = "" if file.tell() else f"{self._owner}\n"
@@ -231,7 +232,7 @@ class Runs:
         for block, count in enumerate(counts):
             parts = []
             for first, last in self._ranges.get((setting, block), []):
-                row = self._rows[json.dumps([list(setting), block, first, last])]
+                row = self._rows[_key(setting, block, first, last)]
                 if row["why"]:
                     return printable(row["why"])
                 parts.append(np.array(row["values"]))
@@ -240,5 +241,5 @@ class Runs:
         return np.concatenate(found, axis=1).T
 
 
-def _key(task: Task) -> str:
-    return json.dumps([list(task["setting"]), task["block"], task["first"], task["last"]])
+def _key(setting: Sequence[str], block: int, first: int, last: int) -> str:
+    return json.dumps([list(setting), block, first, last])

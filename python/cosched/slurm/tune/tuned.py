@@ -163,7 +163,7 @@ class Tuned:
             name, _, of = rest.rpartition(".")
             if kind in ("qos", "account") and name:
                 texts.append(f"sacctmgr -i modify {kind} {name} set {of}={value}")
-            elif key.split(".")[0] in _OTHER or key in _OTHER:
+            elif kind in _OTHER or key in _OTHER:
                 texts.append(f"# {key}={value}")
         return texts
 

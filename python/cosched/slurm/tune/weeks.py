@@ -25,11 +25,15 @@ _FORM = "expected train=1-3,test=4"
 
 @dataclass(frozen=True)
 class Block:
-    """Jobs of weeks, with those that come shortly before: what counts was submitted in `spans`."""
+    """Jobs of weeks, with those that come shortly before: what counts was submitted in `spans`.
+
+    `ended`: identifiers of jobs that a limit ends before they are done, as the machine is today.
+    """
 
     numbers: tuple[int, ...]
     spans: tuple[tuple[float, float], ...]
     instance: Instance
+    ended: tuple[int, ...] = ()
 
     def counted(self, instance: Instance) -> np.ndarray:
         """Rows of an instance, of these jobs or some of them, that count."""
