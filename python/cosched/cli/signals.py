@@ -1,19 +1,14 @@
-"""How a command ends: with 130 or 143 on Ctrl-C and SIGTERM; standard output or error that is
-closed, or that nobody reads any more, ends what is said and not the work.
-"""
+"""Ctrl-C and SIGTERM: the command ends with 130 or 143."""
 
 from __future__ import annotations
 
-import codecs
-import io
-import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType
-from typing import Any, TextIO
+from typing import Any
 
 from cosched.errors import Terminated, printable
 
@@ -49,51 +44,3 @@ def handled(handlers: dict[int, Any]) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-class _Pipe(io.FileIO):
-    """Drops what it cannot pass on, after one error; a reader that left is none."""
-
-    lost = False
-
-    def write(self, data) -> int:
-        if not self.lost:
-            try:
-                return super().write(data)
-            except OSError as error:
-                self.lost = True
-                if not isinstance(error, BrokenPipeError):
-                    raise
-        return memoryview(data).nbytes
-
-
-@contextmanager
-def patient() -> Iterator[None]:
-    """In this block everything may be printed, whoever listens."""
-    before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = map(_patient, before)
-    try:
-        yield
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError):
-                stream.flush()
-        sys.stdout, sys.stderr = before
-
-
-def _patient(stream: TextIO | None) -> TextIO:
-    if stream is None:  # closed by who started this
-        return open(os.devnull, "w", encoding="utf-8")
-    own = stream in (sys.__stdout__, sys.__stderr__)
-    if not own or not isinstance(stream, io.TextIOWrapper):  # of a test, a notebook
-        return stream
-    # Names that the terminal's character set lacks are shown as Python writes them.
-    foreign = codecs.lookup(stream.encoding).name != "utf-8"
-    stream.flush()
-    return io.TextIOWrapper(
-        io.BufferedWriter(_Pipe(stream.fileno(), "w", closefd=False)),
-        encoding=stream.encoding,
-        errors="backslashreplace" if foreign else stream.errors,
-        line_buffering=stream.line_buffering,
-        write_through=stream.write_through,
-    )

@@ -6,7 +6,7 @@ better schedule. On the command line: ``cosched library``.
 """
 
 from cosched.described import described
-from cosched.library.records import load
+from cosched.library.entries import load
 from cosched.library.submissions import submit
 from cosched.library.table import best, list, verify
 

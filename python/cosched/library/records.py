@@ -1,22 +1,15 @@
-"""What the library holds: names of instances, and the generator call that makes each; and a record,
-the best schedule and the best bound of an instance, who found them, and when.
-"""
+"""A record: the best schedule and the best bound of an instance, who found them, and when."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from cosched import io
-from cosched.core import Instance
-from cosched.core.text import unknown_name
 from cosched.errors import InvalidSchedule
-from cosched.registry import FAMILIES, family
-from cosched.workloads import WORKLOADS, rescale_load
+from cosched.library.entries import entry_of
 
 FORMAT, VERSION = "cosched-library", 1
 #: Where records are kept: beside this file, one a name.
@@ -103,58 +96,3 @@ def record_of(name: str, folder: Path = FOLDER) -> Record:
         return Record(**data, best=best, bound=bound, history=history)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidSchedule(f"{path.name}: not a record of the library: {error}") from None
-
-
-@cache
-def entries() -> dict[str, dict[str, Any]]:
-    """Name -> its entry of ``instances/FAMILY.toml``, in the order of the files."""
-    return {
-        f"{of}/{short}": entry
-        for of in FAMILIES
-        for short, entry in io.parse_toml(_text(of), f"{of}.toml").items()
-    }
-
-
-def _text(of: str) -> str:
-    return files("cosched.library").joinpath("instances", f"{of}.toml").read_text("utf-8")
-
-
-def entry_of(name: str) -> dict[str, Any]:
-    """The entry of a name; refused with near ones where there is none."""
-    known = entries()
-    if not isinstance(name, str) or name not in known:
-        raise ValueError(unknown_name("instance of the library", name, known))
-    return known[name]
-
-
-def family_of(name: str) -> Any:
-    """The Family of an instance's name."""
-    entry_of(name)
-    return family(name.partition("/")[0])
-
-
-def load(name: str) -> Instance:
-    """Make an instance of the library.
-
-    Parameters
-    ----------
-    name : str
-        ``"dags/cholesky-12-ccr1"``: see the column ``name`` of :func:`cosched.library.list`.
-
-    Raises
-    ------
-    ValueError
-        No such name; the message has near ones.
-
-    Examples
-    --------
-    >>> cs.library.load("dags/cholesky-12-ccr1")
-    <dags.Instance: 364 tasks, 858 edges with 9e+08 bytes, 16 + 4 units>
-    """
-    given = dict(entry_of(name))
-    generator, load_of = given.pop("generator"), given.pop("load", None)
-    made = WORKLOADS[generator](**given)
-    if load_of is not None:  # a log: its jobs, on the machine that they were drawn for
-        jobs = rescale_load(made, given["nodes"], load_of)
-        made = family_of(name).instance_type(jobs, nodes=given["nodes"])
-    return made

@@ -11,7 +11,8 @@ from typing import Any
 from cosched import io
 from cosched.core import Result, Schedule
 from cosched.errors import InvalidSchedule, shorten
-from cosched.library.records import FOLDER, Finding, family_of, load, record_of
+from cosched.library.entries import family_of, load
+from cosched.library.records import FOLDER, Finding, record_of
 
 #: By how much a value has to be better, relative: less is rounding.
 _BETTER = 1e-9

@@ -7,12 +7,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 from cosched.cluster.files.conventions import dfrs_jobs, rigid_jobs
+from cosched.cluster.files.dates import begin_of_part, date_of_header
 from cosched.cluster.files.eligible import after_preceding
 from cosched.cluster.files.facts import described, dropped, swf_facts
 from cosched.cluster.files.machines import rigid_machine, shared_machine
 from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.swf import read_swf
-from cosched.cluster.files.window import begin_of_part, date_of_header, part_of
+from cosched.cluster.files.window import part_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 

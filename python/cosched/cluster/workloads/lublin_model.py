@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import fraction, integer, positive, real, seed_of, share
-from cosched.core.resampling import sampled_inside
+from cosched.core.rejection import sampled_inside
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import any_array, integer, nonnegative, positive, real, seed_of, share
-from cosched.core.resampling import sampled_inside
+from cosched.core.rejection import sampled_inside
 from cosched.dags.instance import Instance
 from cosched.dags.workloads.machine import Units, data_of_tasks, on_machine
 from cosched.errors import InvalidInstance, shorten

@@ -18,11 +18,11 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.slurm.live import accounts, clocks, outputs
 from cosched.slurm.live.anonymous import anonymised
-from cosched.slurm.live.clocks import offset_of
 from cosched.slurm.live.history import history_of
 from cosched.slurm.live.model import Ended, Job, Share, all_made, each_once, numbers, texts_of
 from cosched.slurm.live.nodes import hidden_jobs, shown_machine
 from cosched.slurm.live.records import jobs_of_json, jobs_of_text
+from cosched.slurm.live.zone import offset_of
 from cosched.slurm.machines import machine_shown
 
 _FORM = 1

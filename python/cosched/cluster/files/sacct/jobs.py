@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosched.cluster.files.dates import begin_of_part, date_of, zone_of
 from cosched.cluster.files.facts import USED, described, drop_names, dropped
 from cosched.cluster.files.overuse import overuse
 from cosched.cluster.files.sacct import holds
@@ -19,7 +20,7 @@ from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
 from cosched.cluster.files.sacct.unread import not_understood
 from cosched.cluster.files.sacct.used import used
 from cosched.cluster.files.sbatch import BESIDE
-from cosched.cluster.files.window import begin_of_part, date_of, part_of, zone_of
+from cosched.cluster.files.window import part_of
 from cosched.cluster.machine.site import counted
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
