@@ -337,3 +337,24 @@ def test_a_group_of_two_partitions_has_the_longer_limit(tmp_path):
              "estimate": np.where(long, 14000, 6000.0)}  # fmt: skip
     found = cs.cluster.rightsize(cs.cluster.Instance(jobs, 8, machine=machine), 0.05, by="cores")
     assert found.advice["limit"].tolist() == [7200]
+
+
+@pytest.mark.parametrize("n", [14, 19, 29])
+def test_what_the_past_chooses_it_does_not_promise(n):
+    """Asks that say nothing of use: amounts and parts vary alike, and the past has to choose."""
+    random, users, risk = np.random.default_rng(n), 4000, 0.1
+    user = np.char.add("u", np.arange(users).astype(str))
+
+    def jobs(each, first):
+        size = users * each
+        return cs.cluster.Instance(
+            {"submit": first + 1e7 * np.repeat(np.arange(each), users), "tasks": np.ones(size, int),
+             "cpu": np.ones(size), "memory": np.ones(size), "user": np.tile(user, each),
+             "runtime": random.lognormal(8, 0.8, size),
+             "estimate": random.choice([1e6, 1.5e6], size)}, nodes=8)  # fmt: skip
+
+    past, coming = jobs(n, 0), jobs(1, 1e7 * n)
+    limit, _ = cs.cluster.rightsize(past, risk, by="user").amounts(coming)
+    killed = coming.column("runtime") > limit
+    assert not np.isnan(limit).any()
+    assert killed.mean() < risk + 3 * np.sqrt(risk * (1 - risk) / users)

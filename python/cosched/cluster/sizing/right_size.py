@@ -35,9 +35,9 @@ def rightsize(
 
     A job that asks for the advised limit and memory is killed for one of them with a chance of
     `risk` at most, as long as it is like those of its group's past: no distribution is assumed.
-    Where a group's jobs ask for different amounts, its past also chooses between an amount and a
-    part of them, and gives advice only where few enough were cut off: with little more past than
-    the risk needs the chance may be a tenth above the risk then (a half, with many cut off). The
+    Where a group's jobs ask for different amounts, the older third of its past chooses between an
+    amount and a part of them, and the rest promises. A group gets advice only where few enough jobs
+    were cut off: where many are, those that get it have a chance that may be a quarter above. The
     risk is divided equally between time and memory where the log says both. Where the past is too
     short, or too many of its jobs were ended before their time, a larger group (the columns without
     the last, and so on) says how much of what its jobs ask for they use; where none can, there is
