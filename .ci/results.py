@@ -156,8 +156,6 @@ def _page(name: str, frame, rows: list[ledger.Row], folder: Path) -> str:
             f"`cosched study ledger {name}` prints it. Numbers in brackets: explanations below.",
             text.rows_table(rows),
         ]
-    if study.remarks is not None:
-        parts += ["## What it says", *(f"* {line}" for line in study.remarks(frame))]
     parts.append("## Tables")
     for title, table in study.tables(frame).items():
         if len(table) <= _MOST_ROWS:

@@ -85,18 +85,6 @@ def test_logs_as_they_were_and_under_other_policies(archives):
     assert set(study.figures(frame)) == {"waits"}
 
 
-def test_a_log_under_slurm_s_parameters(archives):
-    study, frame = rows_of(
-        "cluster-slurm",
-        lambda task: task["log"].startswith("CTC") and task.get("bf_interval") in (None, 30),
-    )
-    (table,) = study.tables(frame).values()
-    assert len(table) == len(frame) == 3 + 3
-    drawn = frame[frame.policy == "slurm-backfill"]
-    assert drawn.waits.map(len).tolist() == [4] * 3
-    assert (frame.says == "").all()
-
-
 def test_weeks_of_a_log(archives):
     _, frame = rows_of(
         "cluster-table4",

@@ -58,9 +58,6 @@ class Study:
         Paths below ``COSCHED_DATA`` without which the study (at reduced size) cannot start.
     keep : tuple of str
         Columns of a run at full size that tables and claims need; they are kept in the package.
-    remarks : callable, optional
-        ``remarks(frame) -> list of Markdown paragraphs`` for the page of a kept run: what its
-        rows say, every number in it computed from them.
 
     Raises
     ------
@@ -92,7 +89,6 @@ class Study:
     needs: tuple[str, ...] = ()
     quick_needs: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
-    remarks: Callable[[pd.DataFrame], list[str]] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name == "all":
@@ -122,7 +118,6 @@ class Functions(NamedTuple):
     run: Callable[[Task], dict[str, Any]]
     tables: Callable[[pd.DataFrame], dict[str, pd.DataFrame]]
     figures: Callable[[pd.DataFrame], dict[str, plt.Figure]] = no_figures
-    remarks: Callable[[pd.DataFrame], list[str]] | None = None
 
 
 def read_studies(

@@ -190,16 +190,6 @@ def test_what_is_kept_has_nine_digits_and_times_have_three(tmp_path):
     assert kept.read("toy", tmp_path).gamma.tolist() == keys.gamma.tolist()
 
 
-def test_remarks_tell_numbers_of_the_kept_rows():
-    for study in STUDIES.values():
-        if study.remarks and study.name in kept.names():
-            lines = study.remarks(kept.read(study.name))
-            assert not [line for line in lines if "nan" in line.split()], study.name
-    rows = kept.read("bags-fig3").pivot(index=["q", "draw"], columns="algorithm", values="value")
-    worst = 100 * (rows["ttb (grid)"] / rows["tms"] - 1).min()
-    assert f"{worst:+.2f}% at worst" in STUDIES["bags-fig3"].remarks(kept.read("bags-fig3"))[0]
-
-
 def test_claims_are_whole():
     assert len({(c.paper, c.place, c.text, c.study) for c in claims()}) == len(claims())
     for claim in claims():

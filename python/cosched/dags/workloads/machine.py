@@ -47,12 +47,7 @@ def data_of_tasks(
     """
     if ccr is None:
         return None
-    made = random.uniform(*DAGGEN, len(times))
-    return scaled(made[edges[:, 0]], times, ccr, bandwidth)
-
-
-def scaled(weights: np.ndarray, times: np.ndarray, ccr: float, bandwidth: float) -> np.ndarray:
-    """Weights of edges as bytes of the given ratio of communication to computation."""
+    weights = random.uniform(*DAGGEN, len(times))[edges[:, 0]]
     ratio, rate = nonnegative(ccr, "ccr"), positive(bandwidth, "bandwidth")
     if not len(weights):
         return weights

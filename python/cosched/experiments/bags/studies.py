@@ -10,7 +10,6 @@ import numpy as np
 
 from cosched import bags, plot, workloads
 from cosched.bags import FAMILY, Instance, Result
-from cosched.experiments.bags import tables
 from cosched.experiments.bags.tables import (
     GRID,
     advantage,
@@ -182,8 +181,8 @@ def _figures_3(frame: pd.DataFrame) -> dict[str, plt.Figure]:
 STUDIES = read_studies(
     "bags",
     {
-        "bags-table1": Functions(_plan_1, _run_1, _tables_1, _figures_1, tables.of_prices),
-        "bags-fig3": Functions(_plan_3, _run_3, tables_3, _figures_3, tables.of_random_bags),
+        "bags-table1": Functions(_plan_1, _run_1, _tables_1, _figures_1),
+        "bags-fig3": Functions(_plan_3, _run_3, tables_3, _figures_3),
     },
     globals(),
 )

@@ -10,8 +10,6 @@ from cosched.experiments.cluster import (
     costs,
     degradation,
     readings,
-    remarks,
-    slurm,
     theorems,
     traces,
 )
@@ -43,12 +41,7 @@ STUDIES = read_studies(
         "cluster-theorems": Functions(theorems.plan, theorems.run, theorems.tables),
         "cluster-mcb8": Functions(calls.plan, calls.run, calls.tables),
         "cluster-readings": Functions(readings.plan, readings.run, readings.tables),
-        "cluster-archive": Functions(
-            archive.plan, archive.run, archive.tables, archive.figures, remarks.of_archive
-        ),
-        "cluster-slurm": Functions(
-            slurm.plan, slurm.run, slurm.tables, slurm.figures, remarks.of_slurm
-        ),
+        "cluster-archive": Functions(archive.plan, archive.run, archive.tables, archive.figures),
     },
     globals(),
 )

@@ -12,7 +12,7 @@ import numpy as np
 from cosched import dags
 from cosched.dags import Instance
 from cosched.dags.workloads import fork_join, tiled
-from cosched.experiments.dags import adversary, outputs, theorems, transfers
+from cosched.experiments.dags import outputs, theorems, transfers
 from cosched.experiments.dags.outputs import BOUND, OFFLINE, ONLINE
 from cosched.experiments.study import (
     Functions,
@@ -206,14 +206,7 @@ STUDIES = read_studies(
         ),
         "dags-readings": Functions(_plan_readings, _run_reading, outputs.readings_tables),
         "dags-transfers": Functions(
-            transfers.plan,
-            transfers.run,
-            transfers.tables,
-            transfers.figures,
-            transfers.of_transfers,
-        ),
-        "dags-worst-case": Functions(
-            adversary.plan, adversary.run, adversary.tables, adversary.figures, adversary.remarks
+            transfers.plan, transfers.run, transfers.tables, transfers.figures
         ),
     },
     globals(),

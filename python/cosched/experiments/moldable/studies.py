@@ -187,23 +187,6 @@ def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return found
 
 
-def _remarks(frame: pd.DataFrame) -> list[str]:
-    """What demt-best gains over DEMT, where it was run."""
-    if not _own(frame):
-        return []
-    table = beside_demt(frame)
-    gain = {
-        name: (table[f"{name}_best"] / table[f"{name}_demt"] - 1).mean()
-        for name in ("makespan", "minsum")
-    }
-    return [
-        f"`demt-best` beside DEMT: neither criterion is worse in {table.no_worse.mean():.1%} of "
-        f"the runs; both mean ratios are below DEMT's at {(table.dominates == 'yes').sum()} of "
-        f"{len(table)} sizes; on average the makespan changes by {gain['makespan']:+.1%}, the "
-        f"weighted completion by {gain['minsum']:+.1%}."
-    ]
-
-
 def _figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     table = ratios(frame)
     figures = {}
@@ -247,7 +230,7 @@ def _figures_7(frame: pd.DataFrame) -> dict[str, plt.Figure]:
 STUDIES = read_studies(
     "moldable",
     {
-        "moldable-fig3-6": Functions(_plan, _run, _tables, _figures, _remarks),
+        "moldable-fig3-6": Functions(_plan, _run, _tables, _figures),
         "moldable-fig7": Functions(_plan_7, _run_7, _tables_7, _figures_7),
         "moldable-sections": Functions(sections.plan, sections.run, sections.tables),
     },
