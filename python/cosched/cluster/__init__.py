@@ -67,7 +67,6 @@ from cosched.cluster.sizing import (
     rightsize as rightsize,
 )
 from cosched.described import described
-from cosched.slurm.conf.settings import SlurmSettings as SlurmSettings
 from cosched.slurm.live import (
     Snapshot as Snapshot,
     backtest as backtest,

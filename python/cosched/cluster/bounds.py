@@ -51,7 +51,7 @@ def max_stretch_bound(instance: Instance, *, threshold: float = THRESHOLD) -> Bo
     Instance.require(instance)
     limit = real(threshold, "threshold")
     mine = instance.measured
-    resources = [(held[mine], most) for held, most in instance.resources()]
+    resources = [(held[mine], most) for held, most in instance.resources]
     value, _, exact = _core.cluster.max_stretch_bound(_measured(instance)._core, limit, resources)
     return Bound(value, "max-stretch") if exact else Bound(value, SO_FAR, "time_limit")
 

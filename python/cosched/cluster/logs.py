@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cosched.cluster import files
 from cosched.cluster.instance import Instance
-from cosched.cluster.machine import Machine
+from cosched.cluster.machine import Machine, machine_of
 
 
 def from_swf(
@@ -167,11 +167,7 @@ def from_sacct(
     >>> inst.jobs[["id", "submit", "tasks", "runtime", "wait"]].to_numpy().tolist()
     [['7', 0.0, 4, 60.0, 5.0], ['8_1', 9.0, 2, 121.0, 56.0]]
     """
-    known = (
-        machine
-        if isinstance(machine, Machine)
-        else Machine.read(machine, slurm_version=slurm_version, accounts=accounts)
-    )
+    known = machine_of(machine, slurm_version=slurm_version, accounts=accounts)
     jobs, notes, begins = files.read_sacct(
         path, known, timezone=timezone, drop=drop, week=week, begin=begin, until=until,
         include_running=include_running, delimiter=delimiter,

@@ -7,6 +7,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.cluster.machine.parts import cells
 
 TOML = """
 [[nodes]]
@@ -47,7 +48,7 @@ def test_read(machine):
     assert (machine.cores, machine.node_count) == (16, 6)
     assert [part.nodes for part in machine.partitions] == [((0, 6),), ((0, 4),), ((4, 6),)]
     assert [part.max_time for part in machine.partitions] == [np.inf, 120, np.inf]
-    sizes, masks = machine.cells()
+    sizes, masks = cells(machine)
     assert sizes.tolist() == [8, 8]
     assert masks == {"main": 3, "short": 1, "gpu": 2}
 

@@ -236,12 +236,12 @@ def _rows(
     log: bool,
 ) -> tuple:
     core = instance._core
-    cells, allowed, _ = instance.layout()
+    cells, allowed, _ = instance.layout
     known = _core.cluster.Rule[rule]
-    if (site := instance.site()) is not None:
+    if (site := instance.site) is not None:
         return _core.cluster.backfill_on(core, site, known, requested, wfp3, key, trace, log)
     if len(key) or len(cells) or wfp3 or rule == "conservative":
-        held = instance.held()
+        held = instance.held
         return _core.cluster.backfill(
             core, known, requested, wfp3, key, cells, allowed, held, trace, log
         )
@@ -276,12 +276,12 @@ def _keys(instance: Instance, requested: bool, priority: Priority) -> np.ndarray
 def _with_tiers(key: np.ndarray, instance: Instance, wfp3: bool) -> np.ndarray:
     """Keys that put jobs first that run at the begin, then those of a partition with a greater
     priority."""
-    tier = instance.layout()[2]
-    if "running" in instance.known and (len(key) or len(tier) or wfp3 or instance.held()):
+    tier = instance.layout[2]
+    if "running" in instance.known and (len(key) or len(tier) or wfp3 or instance.held):
         # Whoever runs at the begin of a part of a log has its nodes, whatever the order is.
         known = tier if len(tier) else np.zeros(len(instance))
         tier = np.where(instance.column("running"), known.max() + 1, known)
-        has_nodes = [bool(units) for units in instance.held()]
+        has_nodes = [bool(units) for units in instance.held]
         if any(has_nodes):
             tier = np.where(has_nodes, tier.max() + 1, tier)
     if not len(tier) or np.ptp(tier) == 0:

@@ -81,7 +81,7 @@ def dfrs(
     if not isinstance(name, str) or len(name) > 100:  # none is as long, and no error repeats it
         raise InvalidInstance(f"name = {shorten(name)}: expected the name of a policy")
     refuse_running(instance.known, name)
-    if len(instance.layout()[0]):
+    if len(instance.layout[0]):
         raise InvalidInstance(f"{name}: DFRS policies know no partitions: expected no machine")
     period, penalty = real(period, "period"), real(penalty, "penalty")
     outcome, _, decisions = _core.cluster.dfrs(

@@ -16,6 +16,7 @@ from cosched.cluster.files.sacct.holds import cores_of
 from cosched.cluster.files.sacct.jobs import of_machine
 from cosched.cluster.files.sbatch import BESIDE, Asked, array_tasks, options_of
 from cosched.cluster.files.window import part_of
+from cosched.cluster.machine.parts import cpus_per_core, limits, of_nodes
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
@@ -111,7 +112,7 @@ def _limit(machine: Machine, partition: str, asks: float) -> float:
     name = partition.split(",")[0] or (slurm.default_partition if slurm is not None else "")
     if np.isnan(asks):
         asks = slurm.default_times.get(name, np.inf) if slurm is not None else np.inf
-    least = asks if np.isfinite(asks) else float(machine.limits([name])[0])
+    least = asks if np.isfinite(asks) else float(limits(machine, [name])[0])
     return least if np.isfinite(least) else np.nan
 
 
@@ -136,13 +137,12 @@ def _columns(rows: pd.DataFrame, machine: Machine) -> pd.DataFrame:
     if not rows["submit"].is_monotonic_increasing:
         rows = rows.sort_values("submit", kind="stable").reset_index(drop=True)
     partitions = rows["partition"].fillna("") if "partition" in rows else None
-    per_core = machine.cpus_per_core(partitions, None, len(rows))
+    per_core = cpus_per_core(machine, partitions, None, len(rows))
     cpus = rows["cpus"].to_numpy(dtype=float)
     nodes = rows["nodes"].to_numpy(dtype=float) if "nodes" in rows else np.full(len(rows), np.nan)
     tasks = cores_of(cpus, nodes, 1.0 if machine.one_task_per_core else per_core)
     if "memory_per" in rows:  # where nobody says on how many: on as few as have so many cores
-        cores = max(kind.cores for kind in machine.nodes)
-        few = np.maximum(np.ceil(tasks / cores), 1.0)
+        few = np.maximum(np.ceil(tasks / of_nodes(machine, "cores").max()), 1.0)
         unsaid = np.isnan(nodes) & (rows["memory_per"] == "node").to_numpy()
         nodes = np.where(unsaid, few, nodes)
         rows["memory_gb"] *= np.where(unsaid, few, 1.0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosched.cluster.machine.parts import lacks, room
 from cosched.cluster.machine.site import site_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -102,7 +103,7 @@ DROPS: dict[str, Callable[[pd.DataFrame, int, Machine | None], Any]] = {
     "unknown-partition": lambda jobs, _, machine: (
         np.zeros(len(jobs), dtype=bool)
         if machine is None or "partition" not in jobs
-        else machine.lacks(jobs["partition"])
+        else lacks(machine, jobs["partition"])
     ),
     "run-0": lambda jobs, *_: jobs["runtime"] <= 0,
     "no-estimate": lambda jobs, *_: _estimates(jobs).isna(),
@@ -132,8 +133,8 @@ def _too_wide(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.nda
     if machine is None:
         return jobs["tasks"].to_numpy() > nodes
     queued = machine.partitions and "partition" in jobs
-    room = machine.room(jobs["partition"]) if queued else np.full(len(jobs), nodes)
-    wide = jobs["tasks"].to_numpy() > room
+    most = room(machine, jobs["partition"]) if queued else np.full(len(jobs), nodes)
+    wide = jobs["tasks"].to_numpy() > most
     site = site_of(jobs, machine, [])
     if site is not None:
         wide[site.unfit] = True

@@ -11,6 +11,7 @@ import numpy as np
 
 from cosched.cluster.files import COLUMNS, FACTS, MEASURES, whole
 from cosched.cluster.machine import Machine
+from cosched.cluster.machine.parts import cells, limits
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -41,10 +42,10 @@ def columns_of(
             raise InvalidInstance(f"jobs: estimate has {len(estimate)} rows, submit has {rows}")
         estimate = np.where(np.isnan(estimate), columns["runtime"], estimate)
         if machine is not None and "partition" in jobs and len(estimate):
-            limits = machine.limits(jobs["partition"])
-            if (estimate > limits).any():
+            most = limits(machine, jobs["partition"])
+            if (estimate > most).any():
                 uncut["estimate"] = estimate
-                estimate = np.minimum(estimate, limits)
+                estimate = np.minimum(estimate, most)
         if len(estimate):
             columns["estimate"] = estimate
     facts = {name: _fact(jobs, name, rows) for name in ("id", *FACTS) if name in jobs}
@@ -55,7 +56,7 @@ def parts_of(
     machine: Machine, partition: np.ndarray | None, ids: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Nodes of each part of the machine; by job the parts as bits, and its partition's priority."""
-    sizes, masks = machine.cells()
+    sizes, masks = cells(machine)
     everywhere = (1 << len(sizes)) - 1
     tiers = {part.name: part.priority for part in machine.partitions}
     if partition is None:

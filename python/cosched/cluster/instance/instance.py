@@ -15,7 +15,7 @@ from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.instance.arguments import columns_of, notes_of, parts_of
 from cosched.cluster.instance.running import check_room, held_units, unit_counts, with_running
-from cosched.cluster.machine import Machine
+from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.machine.site import counted, resources_of, site_of
 from cosched.core.arrays import any_array, integer, integer_array, nonnegative
 from cosched.errors import InvalidInstance, shorten
@@ -151,7 +151,7 @@ class Instance(core.Instance):
         with ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler
         answers.
         """
-        columns = {"id": self.ids, **self._columns, **self._facts}
+        columns = {"id": self.ids, **self._known}
         if "eligible" in columns:
             columns["wait_blocked"] = columns["eligible"] - columns["submit"]
         return pd.DataFrame({name: column.copy() for name, column in columns.items()})
@@ -159,7 +159,7 @@ class Instance(core.Instance):
     @property
     def given(self) -> dict[str, np.ndarray]:
         """The columns, estimates as users gave them: no limit of the machine has cut them."""
-        return {**self._columns, **self._facts, **self._uncut}
+        return {**self._known, **self._uncut}
 
     @property
     def ids(self) -> np.ndarray:
@@ -182,12 +182,7 @@ class Instance(core.Instance):
         **columns : array_like, shape (n,)
             By name.
         """
-        jobs = self.given | columns
-        found = Instance(
-            jobs, self.nodes, notes=self.notes, source=self.source,
-            min_runtime=self.min_runtime, machine=self.machine, begins=self.begins,
-        )  # fmt: skip
-        return found._without_bound() if self.cached("no bound") else found
+        return self._like(self.given | columns)
 
     def take(self, rows: np.ndarray) -> Instance:
         """Some of the jobs, called what they are called here.
@@ -204,10 +199,8 @@ class Instance(core.Instance):
         chosen = _rows(rows, len(self))
         jobs = {"id": self.ids, **self.given}
         return Instance(
-            {name: column[chosen] for name, column in jobs.items()}, self.nodes, notes=self.notes,
-            source=self.source, min_runtime=self.min_runtime, machine=self.machine,
-            begins=self.begins,
-        )  # fmt: skip
+            {name: column[chosen] for name, column in jobs.items()}, self.nodes, **self._said
+        )
 
     def with_notes(self, notes: Iterable[str]) -> Instance:
         """The same jobs with more notes.
@@ -217,10 +210,16 @@ class Instance(core.Instance):
         notes : iterable of str
             After those that are there.
         """
-        found = Instance(
-            self.given, self.nodes, notes=chain(self.notes, notes), source=self.source,
-            min_runtime=self.min_runtime, machine=self.machine, begins=self.begins,
-        )  # fmt: skip
+        return self._like(self.given, notes=chain(self.notes, notes))
+
+    @property
+    def _said(self) -> dict[str, Any]:
+        """What was said of the jobs beside columns and nodes."""
+        names = ("notes", "source", "min_runtime", "machine", "begins")
+        return {name: getattr(self, name) for name in names}
+
+    def _like(self, jobs: Any, **other: Any) -> Instance:
+        found = Instance(jobs, self.nodes, **(self._said | other))
         return found._without_bound() if self.cached("no bound") else found
 
     def _without_bound(self) -> Instance:
@@ -228,20 +227,11 @@ class Instance(core.Instance):
         self.once("bound", lambda: None)
         return self
 
+    @property
     def layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Parts of the machine by partitions.
-
-        Returns
-        -------
-        tuple of numpy.ndarray
-            Nodes of each part (none: there are no partitions), for each job the parts that it may
-            use as bits, and the priority of its partition.
-
-        Raises
-        ------
-        InvalidInstance
-            A job of a partition that the machine does not have, or more than 64 parts.
-        """
+        """Nodes of each part of the machine by partitions (none: there are no partitions), for each
+        job the parts that it may use as bits, and the priority of its partition. InvalidInstance: a
+        job of a partition that the machine does not have, or more than 64 parts."""
         return self.once("layout", self._layout)
 
     def _layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -250,43 +240,31 @@ class Instance(core.Instance):
         partition = self.column("partition") if "partition" in self.known else None
         return parts_of(self.machine, partition, self.ids)
 
+    @property
     def site(self) -> Any:
-        """The machine's nodes with memory and GPUs, and the needs of the jobs, for the core.
-
-        Returns
-        -------
-        Site or None
-            None: policies hand out cores alone.
-        """
+        """The machine's nodes with memory and GPUs, and the needs of the jobs, for the core; None:
+        policies hand out cores alone."""
         return self.once("site", self._site)
 
     def _site(self) -> Any:
-        known = {**self._columns, **self._facts}
-        check_room(known, counted(known, self.machine), self.machine)
-        return site_of(known, self.machine, self.held())
+        check_room(self._known, counted(self._known, self.machine), self.machine)
+        return site_of(self._known, self.machine, self.held)
 
+    @property
     def held(self) -> list[list[int]]:
-        """What jobs that run at the begin hold.
+        """Numbers of nodes or cores that jobs hold which run at the begin, empty for one that takes
+        what is free; without a table ``running``: no lists."""
+        return self.once("held", lambda: held_units(self._known, self.nodes, self.machine))
 
-        Returns
-        -------
-        list of list of int
-            Numbers of nodes or cores by job, empty for one that takes what is free; without a table
-            ``running``: no lists.
-        """
-        known = {**self._columns, **self._facts}
-        return self.once("held", lambda: held_units(known, self.nodes, self.machine))
-
+    @property
     def resources(self) -> list[tuple[np.ndarray, float]]:
-        """What counts beside cores: how much each job holds of it, and how much the machine has.
+        """What counts beside cores (KB of memory, GPUs, and GPUs of each type that jobs ask for):
+        how much each job holds of it, and how much the machine has."""
+        return self.once("resources", lambda: resources_of(self._known, self.machine))
 
-        Returns
-        -------
-        list of (numpy.ndarray, float)
-            KB of memory, GPUs, and GPUs of each type that jobs ask for.
-        """
-        columns = {**self._columns, **self._facts}
-        return self.once("resources", lambda: resources_of(columns, self.machine))
+    @property
+    def _known(self) -> dict[str, np.ndarray]:
+        return {**self._columns, **self._facts}
 
     @property
     def known(self) -> frozenset[str]:
@@ -329,9 +307,7 @@ class Instance(core.Instance):
         return len(self._columns["submit"])
 
     def __reduce__(self) -> tuple:
-        kept = ("notes", "source", "min_runtime", "machine", "begins")
-        again = partial(Instance, **{name: getattr(self, name) for name in kept})
-        return again, (self.given, self.nodes)
+        return partial(Instance, **self._said), (self.given, self.nodes)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -424,11 +400,8 @@ class Instance(core.Instance):
             "cores_per_node": cores_per_node, "memory_per_node": memory_per_node, "week": week,
             "begin": begin, "until": until,
         }  # fmt: skip
-        known = (
-            machine
-            if machine is None or isinstance(machine, Machine)
-            else Machine.read(machine, slurm_version=slurm_version, accounts=accounts)
-        )
+        of_slurm = {"slurm_version": slurm_version, "accounts": accounts}
+        known = None if machine is None else machine_of(machine, **of_slurm)
         if approximate and known is not None:
             known = known.approximated()
         of_sacct = {
@@ -437,11 +410,7 @@ class Instance(core.Instance):
         given = files.read_jobs(path, nodes, convention, of_logs, drop, known, of_sacct)
         jobs, counted = files.counted_from(given.jobs, wait_from, of_log=bool(given.source))
         given = given._replace(jobs=jobs, notes=(*given.notes, *counted))
-        kept: dict[str, Any] = {
-            "min_runtime": min_runtime,
-            "machine": known,
-            "begins": given.begins,
-        }
+        kept = dict[str, Any](min_runtime=min_runtime, machine=known, begins=given.begins)
         try:
             found = cls(given.jobs, given.nodes, notes=given.notes, source=given.source, **kept)
         except InvalidInstance as error:
@@ -465,7 +434,7 @@ class Instance(core.Instance):
             Ends in .json or .csv. Replaced as a whole or not at all.
         """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
-            io.write_json({"nodes": self.nodes, "jobs": {**self._columns, **self._facts}}, path)
+            io.write_json({"nodes": self.nodes, "jobs": self._known}, path)
         else:
             io.write_frame(self.jobs, path, exact=True)
 

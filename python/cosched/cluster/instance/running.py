@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
 from cosched.core.arrays import INT_MAX, integer, nonnegative, real, real_array
 from cosched.errors import InvalidInstance, shorten
 
@@ -147,7 +148,7 @@ def held_units(known: Mapping[str, Any], units: int, machine: Machine | None) ->
     if "held" not in known:
         return []
     cores = unit_counts(units, machine)
-    number = np.zeros(len(cores)) if machine is None else machine.cells_of_nodes()[0]
+    number = np.zeros(len(cores)) if machine is None else cells_of_nodes(machine)[0]
     order = np.argsort(number, kind="stable")  # units are numbered on from part to part
     first = np.empty_like(cores)
     first[order] = np.cumsum(cores[order]) - cores[order]
@@ -180,11 +181,10 @@ def check_room(known: Mapping[str, Any], names: Iterable[str], machine: Machine 
     equal parts on each of its nodes; `names`: what of ``memory_gb`` and ``gpus`` counts."""
     if "held" not in known or machine is None:
         return
-    kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
     for name, unit in (("memory_gb", "GB of memory"), ("gpus", "GPUs")):
         if name not in names:
             continue
-        left = np.array([float(getattr(kind, name)) for kind in kinds])
+        left = of_nodes(machine, name).astype(float)
         if name == "memory_gb":
             left[left == 0] = np.inf  # nobody said
         most = left.copy()
@@ -217,4 +217,4 @@ def unit_counts(units: int, machine: Machine | None) -> np.ndarray:
     """Units of each node: cores, or the node itself."""
     if machine is None or units == machine.node_count:
         return np.ones(units, dtype=np.int64)
-    return np.repeat([kind.cores for kind in machine.nodes], [k.count for k in machine.nodes])
+    return of_nodes(machine, "cores")

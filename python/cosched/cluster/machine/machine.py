@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import or_
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
-from cosched.cluster.machine.host_lists import first_host
 from cosched.cluster.machine.node_types import NodeType, Partition
 from cosched.cluster.machine.toml import read_toml
 from cosched.errors import InvalidInstance
-from cosched.lazy import pd
-
-#: As many parts as the core can tell apart.
-_MOST_CELLS = 64
 
 
 @dataclass(frozen=True)
@@ -177,168 +168,10 @@ class Machine:
                 raise InvalidInstance(f"{path}: {what} is for a slurm.conf: no {path} knows it")
         return cls(*read_toml(path))
 
-    def limits(self, partitions: Iterable[Any]) -> np.ndarray:
-        """Time limits by the name of a partition.
 
-        Parameters
-        ----------
-        partitions : iterable
-            Names, or lists as ``"gpu,main"``, of which the greatest counts; others than the
-            machine's have no limit.
-
-        Returns
-        -------
-        numpy.ndarray
-            Seconds, or infinity.
-        """
-        known = {part.name: part.max_time for part in self.partitions}
-        return self.by_name(partitions, lambda own: max(known.get(one, np.inf) for one in own))
-
-    def room(self, partitions: Iterable[Any]) -> np.ndarray:
-        """Cores of partitions by name: as many as a job there can have.
-
-        Parameters
-        ----------
-        partitions : iterable
-            Names, or lists as ``"gpu,main"``; others than the machine's have all cores.
-
-        Raises
-        ------
-        InvalidInstance
-            More than 64 parts.
-        """
-        sizes, _ = self.cells()
-        masks, place = np.unique(self.allowed(partitions), return_inverse=True)
-        cores = [sum(int(n) for bit, n in enumerate(sizes) if int(m) >> bit & 1) for m in masks]
-        return np.array(cores, dtype=np.int64)[place.reshape(-1)]
-
-    def lacks(self, partitions: Iterable[Any]) -> np.ndarray:
-        """Whether the machine has no such partition.
-
-        Parameters
-        ----------
-        partitions : iterable
-            Names, or lists as ``"gpu,main"``.
-
-        Returns
-        -------
-        numpy.ndarray of bool
-        """
-        known = {part.name for part in self.partitions}
-        if not known or (self.slurm is not None and len(known) == 1):
-            known = set()  # all jobs are in one queue
-        return self.by_name(
-            partitions, lambda own: bool(known) and own != [""] and not set(own) <= known
-        ).astype(bool)
-
-    @staticmethod
-    def by_name(partitions: Iterable[Any], value: Callable[[list[str]], float]) -> np.ndarray:
-        """A value of each text's list of partitions; a log repeats few.
-
-        Parameters
-        ----------
-        partitions : iterable
-            Names, or lists as ``"gpu,main"``.
-        value : callable
-            Of a list of names.
-        """
-        codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
-        return np.array([value(str(text).split(",")) for text in texts], dtype=float)[codes]
-
-    def cpus_per_core(self, partitions: Any, node_lists: Any, rows: int) -> np.ndarray | float:
-        """CPUs that the batch system counts for a core of each job's nodes.
-
-        Parameters
-        ----------
-        partitions, node_lists : sequence of str or None
-            By job, as sacct prints them; None: not known. Where nodes differ, the first node of a
-            job says it, else the most common nodes of its partition.
-        rows : int
-            Jobs.
-        """
-        ratios = {kind.cpus_per_core for kind in self.nodes}
-        if len(ratios) == 1:
-            return ratios.pop()
-        each = np.repeat([k.cpus_per_core for k in self.nodes], [k.count for k in self.nodes])
-        by_part = {p.name: _most(np.concatenate([each[a:b] for a, b in p.nodes])) for p in
-                   self.partitions if p.nodes}  # fmt: skip
-        found = np.full(rows, _most(each))
-        if partitions is not None:
-            usual = float(found[0]) if rows else 1.0
-            found = self.by_name(partitions, lambda own: by_part.get(own[0], usual))
-        if node_lists is not None and self.slurm is not None:
-            of_node = dict(zip(self.slurm.names, each.tolist(), strict=True))
-            own = self.by_name(node_lists, lambda own: of_node.get(first_host(own[0]), np.nan))
-            found = np.where(np.isnan(own), found, own)
-        return found
-
-    def cells(self) -> tuple[np.ndarray, dict[str, int]]:
-        """Parts of the machine that every partition has either all or none of.
-
-        Returns
-        -------
-        (numpy.ndarray, dict of str to int)
-            Cores of each part, and for each partition the set of its parts as bits.
-
-        Raises
-        ------
-        InvalidInstance
-            More than 64 parts.
-        """
-        number, masks = self.cells_of_nodes()
-        cores = np.repeat([k.cores for k in self.nodes], [k.count for k in self.nodes])
-        return np.bincount(number, weights=cores).astype(np.int64), masks
-
-    def cells_of_nodes(self) -> tuple[np.ndarray, dict[str, int]]:
-        """The part of each node, numbered from 0, and each partition's parts as bits.
-
-        Returns
-        -------
-        (numpy.ndarray, dict of str to int)
-
-        Raises
-        ------
-        InvalidInstance
-            More than 64 parts.
-        """
-        member = np.zeros((self.node_count, len(self.partitions)), dtype=bool)
-        for column, part in enumerate(self.partitions):
-            for first, last in part.nodes:
-                member[first:last, column] = True
-        kinds, first_of, place = np.unique(member, axis=0, return_index=True, return_inverse=True)
-        order = np.argsort(first_of)  # parts in the order of the nodes
-        number = np.empty(len(order), dtype=int)
-        number[order] = np.arange(len(order))
-        if len(kinds) > _MOST_CELLS:
-            raise InvalidInstance(
-                f"partitions divide the nodes into {len(kinds)} parts: expected at most 64"
-            )
-        masks = {
-            part.name: sum(1 << int(number[k]) for k in range(len(kinds)) if kinds[k, column])
-            for column, part in enumerate(self.partitions)
-        }
-        return number[place.reshape(-1)], masks
-
-    def allowed(self, partitions: Iterable[Any]) -> np.ndarray:
-        """Parts of the machine that jobs of these partitions may use, as bits.
-
-        Parameters
-        ----------
-        partitions : iterable
-            Names, or lists as ``"gpu,main"``; others than the machine's have all parts.
-
-        Returns
-        -------
-        numpy.ndarray of uint64
-        """
-        numbers, masks = self.cells_of_nodes()
-        every = (1 << (int(numbers.max()) + 1)) - 1
-        if self.slurm is not None and len(masks) == 1:
-            (every,), masks = masks.values(), {}  # it has the jobs of all queues
-        codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
-        own = [[masks.get(one, every) for one in str(text).split(",")] for text in texts]
-        bits = [reduce(or_, given) for given in own]
-        return np.array(bits, dtype=np.uint64)[codes]
+def machine_of(given: Machine | str | PathLike[str], **how: Any) -> Machine:
+    """A machine, or that of a path; `how`: see :meth:`Machine.read`."""
+    return given if isinstance(given, Machine) else Machine.read(given, **how)
 
 
 #: ``reader(path, slurm_version, accounts)``: the machine, or None where the file is no such one.
@@ -355,8 +188,3 @@ def _heard(setting: str) -> bool:
     """Whether it says that memory is handed out, which all other policies see to."""
     name, _, value = setting.lower().partition("=")
     return name == "selecttypeparameters" and value.endswith("_memory")
-
-
-def _most(ratios: np.ndarray) -> float:
-    values, counts = np.unique(ratios, return_counts=True)
-    return float(values[np.argmax(counts)])

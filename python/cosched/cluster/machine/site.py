@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import _core
+from cosched.cluster.machine.parts import MOST_CELLS, allowed, cells_of_nodes, of_nodes
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 _KB = 2.0**20
 #: Of a node whose memory nobody said: more than any job asks for.
 _UNSAID = 2.0**38
-#: As many parts as the core can tell apart.
-_MOST_CELLS = 64
 
 
 def counted(jobs: Any, machine: Machine | None) -> tuple[str, ...]:
@@ -39,32 +38,26 @@ def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) 
     features = [] if machine is None else _features(jobs, machine)
     if machine is None or not (names or features):
         return None
-    kinds, times = machine.nodes, [kind.count for kind in machine.nodes]
-
-    def of_nodes(values: list[Any]) -> np.ndarray:
-        return np.repeat(np.array(values), times)
-
-    types = [kind.gpu_type for kind in kinds]
-    bits = {name: k for k, name in enumerate(dict.fromkeys(types))}
-    cores, cell = of_nodes([kind.cores for kind in kinds]), machine.cells_of_nodes()[0]
+    bits = {name: k for k, name in enumerate(dict.fromkeys(one.gpu_type for one in machine.nodes))}
+    cores, cell = of_nodes(machine, "cores"), cells_of_nodes(machine)[0]
     by_cell = np.argsort(cell, kind="stable")  # cores are numbered on from part to part
     first_core = np.empty_like(cores)
     first_core[by_cell] = np.cumsum(cores[by_cell]) - cores[by_cell]
-    memory = np.array([np.floor(kind.memory_gb * _KB) or _UNSAID for kind in kinds])
+    memory = np.floor(of_nodes(machine, "memory_gb") * _KB)
+    memory = np.where(memory > 0, memory, _UNSAID)
     needs = _needs(jobs, machine, names, bits)
     if features:
         cell, needs["cells"] = _divided(jobs, cell, needs["cells"], features)
     nodes = {
         "cores": cores,
-        "memory": np.repeat(memory if "memory_gb" in names else np.zeros(len(kinds)), times),
-        "gpus": of_nodes([kind.gpus for kind in kinds]),
+        "memory": memory if "memory_gb" in names else np.zeros(len(cores)),
+        "gpus": of_nodes(machine, "gpus"),
         "cell": cell,
-        "gpu_type": of_nodes([bits[name] for name in types]),
+        "gpu_type": np.array([bits[name] for name in of_nodes(machine, "gpu_type").tolist()]),
         "first_core": first_core,
     }
     # Filled as operators have it: what has less to offer first, and Slurm's weights before all.
-    weight = of_nodes([kind.weight for kind in kinds])
-    order = np.lexsort((nodes["memory"], nodes["gpus"], weight))
+    order = np.lexsort((nodes["memory"], nodes["gpus"], of_nodes(machine, "weight")))
     return _core.cluster.Site(
         **{name: column[order] for name, column in nodes.items()},
         **needs,
@@ -93,23 +86,23 @@ def _features(jobs: Any, machine: Machine) -> list[tuple[str, np.ndarray]]:
 
 
 def _divided(
-    jobs: Any, cell: np.ndarray, allowed: np.ndarray, features: list[tuple[str, np.ndarray]]
+    jobs: Any, cell: np.ndarray, may: np.ndarray, features: list[tuple[str, np.ndarray]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Parts of the machine of which every constraint has all or none, by node; and by job those
     that it may use, as bits."""
     having = np.array([inside for _, inside in features]).T
     parts, place = np.unique(np.column_stack([cell, having]), axis=0, return_inverse=True)
-    if len(parts) > _MOST_CELLS:
+    if len(parts) > MOST_CELLS:
         raise InvalidInstance(
             f"partitions and features divide the nodes into {len(parts)} parts: expected at most "
-            f"{_MOST_CELLS}"
+            f"{MOST_CELLS}"
         )
     texts = np.asarray(jobs["constraint"]).astype(str)
     known = {text: k for k, (text, _) in enumerate(features, 1)}
     codes = np.array([known.get(text, 0) for text in texts.tolist()])
     found = np.zeros(len(texts), dtype=np.uint64)
     for k, part in enumerate(parts):
-        mine = (allowed >> np.uint64(part[0]) & np.uint64(1)) == 1
+        mine = (may >> np.uint64(part[0]) & np.uint64(1)) == 1
         mine &= np.concatenate([[True], part[1:] == 1])[codes]
         found[mine] |= np.uint64(1 << k)
     return place.reshape(-1), found
@@ -148,7 +141,7 @@ def _needs(
         known = there and name in jobs
         return np.nan_to_num(np.asarray(jobs[name], dtype=float)) if known else np.zeros(len(tasks))
 
-    every = np.uint64((1 << (int(machine.cells_of_nodes()[0].max()) + 1)) - 1)
+    every = np.uint64((1 << (int(cells_of_nodes(machine)[0].max()) + 1)) - 1)
     queued = machine.partitions and "partition" in jobs
     types = np.asarray(jobs["gpu_type"]) if "gpu_type" in jobs else np.zeros(len(tasks), dtype=str)
     return {
@@ -156,7 +149,7 @@ def _needs(
         "parts": column("nodes", True).astype(np.int64),
         "job_memory": np.floor(column("memory_gb", "memory_gb" in names) * _KB),
         "job_gpus": column("gpus", "gpus" in names).astype(np.int64),
-        "cells": machine.allowed(jobs["partition"]) if queued else np.full(len(tasks), every),
+        "cells": allowed(machine, jobs["partition"]) if queued else np.full(len(tasks), every),
         "gpu_types": _types(types, bits),
     }
 

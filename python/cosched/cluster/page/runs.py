@@ -89,7 +89,7 @@ def knows_limits(instance: Instance) -> bool:
 
 def why_no_dfrs(instance: Instance) -> str:
     """Why DFRS policies have no meaning here, or an empty text."""
-    if len(instance.layout()[0]):
+    if len(instance.layout[0]):
         return "they know no partitions"
     return "" if (instance.column("memory") < 1).any() else "every task has a whole node"
 

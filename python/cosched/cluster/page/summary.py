@@ -114,7 +114,7 @@ def box(runs: Runs) -> str:
     """What was ignored, then what was assumed."""
     instance = runs.instance
     lines = [*runs.not_followed, *(line.strip() for line in instance.notes)]
-    if len(instance.layout()[0]):
+    if len(instance.layout[0]):
         lines.append("assumed: the bound ignores partitions: it is valid, and can be weak")
     if why := why_no_dfrs(instance):
         lines.append(f"assumed: DFRS policies are left out: {why}")

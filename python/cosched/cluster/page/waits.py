@@ -67,7 +67,7 @@ def why(result: Result, job: int) -> str:
     """Who was ahead of a job, how much was free, who overtook it."""
     instance, starts = result.instance, np.asarray(result.outcome["start"])
     came, row = instance.column("eligible"), np.arange(len(instance))
-    cells, allowed, tier = instance.layout()
+    cells, allowed, tier = instance.layout
     rank = -tier if len(tier) else np.zeros(len(instance))
     now, start = came[job], starts[job]
     earlier = (came < now) | ((came == now) & (row < job))

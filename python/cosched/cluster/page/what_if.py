@@ -14,6 +14,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.host_lists import hosts
 from cosched.cluster.machine.node_types import Partition, seconds
+from cosched.cluster.machine.parts import limits
 from cosched.cluster.machine.toml import node_ranges
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
@@ -124,10 +125,8 @@ def on_machine(instance: Instance, machine: Machine) -> tuple[Instance, str]:
 
 
 def _on(instance: Instance, machine: Machine | None, nodes: int) -> Instance:
-    return Instance(
-        instance.given, nodes, source=instance.source, min_runtime=instance.min_runtime,
-        machine=machine, begins=instance.begins,
-    )  # fmt: skip
+    own = instance._said | {"machine": machine, "notes": ()}
+    return Instance(instance.given, nodes, **own)
 
 
 def _cut(instance: Instance, before: Instance) -> tuple[Instance, str]:
@@ -135,20 +134,20 @@ def _cut(instance: Instance, before: Instance) -> tuple[Instance, str]:
     if "partition" not in instance.known or not (before.machine and instance.machine):
         return instance, ""
     names, runtime = instance.column("partition"), instance.column("runtime")
-    limits, old = instance.machine.limits(names), before.machine.limits(names)
-    if (limits > old).any():
-        return instance, _raised(instance, old, limits)
-    late = (limits < old) & (runtime > limits)
+    new, old = limits(instance.machine, names), limits(before.machine, names)
+    if (new > old).any():
+        return instance, _raised(instance, old, new)
+    late = (new < old) & (runtime > new)
     if not late.any():
         return instance, ""
-    cut = instance.replace(runtime=np.where(late, limits, runtime))
+    cut = instance.replace(runtime=np.where(late, new, runtime))
     return cut, f"jobs that ran longer and end at the new limit: {int(late.sum()):,}"
 
 
-def _raised(instance: Instance, old: np.ndarray, limits: np.ndarray) -> str:
+def _raised(instance: Instance, old: np.ndarray, new: np.ndarray) -> str:
     asked = instance.given.get("estimate", np.zeros(len(instance)))
-    more = int(((asked > old) & (limits > old)).sum())
-    ended = (limits > old) & (instance.column("runtime") >= old)
+    more = int(((asked > old) & (new > old)).sum())
+    ended = (new > old) & (instance.column("runtime") >= old)
     said = f"jobs that had asked for more than the old limit: {more:,}"
     if ended.any():
         said += f"; that the old limit ended, and would run on for a time unknown: {ended.sum():,}"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
+from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
 from cosched.core.levels import levels
 from cosched.lazy import pd
 
@@ -44,7 +43,7 @@ def waited_for(instance: Instance, start: np.ndarray, end: np.ndarray) -> dict[s
     what these nodes have, less what those jobs hold that may use no others. All jobs that wait in
     the queue wait for it then; of several that lack, for each an equal part of the time.
     """
-    cells, allowed, _ = instance.layout()
+    cells, allowed, _ = instance.layout
     masks = allowed if len(cells) else np.ones(len(instance), dtype=np.uint64)
     handed_out = ("nodes", "cores", *(instance.machine.counts if instance.machine else ()))
     known = [
@@ -112,24 +111,15 @@ class Capacity:
     """What the parts of the machine have of each resource."""
 
     def __init__(self, instance: Instance) -> None:
-        machine, parts = instance.machine, len(instance.layout()[0])
+        machine, parts = instance.machine, len(instance.layout[0])
         self._by_part = {"nodes": np.array([float(instance.nodes)])}
         if machine is None:
             return
-        number = machine.cells_of_nodes()[0] if parts else np.zeros(machine.node_count, dtype=int)
-        times = [kind.count for kind in machine.nodes]
-
-        def of(values: Sequence[float]) -> np.ndarray:
-            return np.bincount(number, np.repeat(np.array(values, dtype=float), times))
-
-        self._by_part = {
-            "cores": of([kind.cores for kind in machine.nodes]),
-            "memory_gb": of([kind.memory_gb for kind in machine.nodes]),
-            "gpus": of([kind.gpus for kind in machine.nodes]),
-        }
-        for name in {kind.gpu_type for kind in machine.nodes}:
-            mine = [kind.gpus * (kind.gpu_type == name) for kind in machine.nodes]
-            self._by_part[f"gpus:{name}"] = of(mine)
+        number = cells_of_nodes(machine)[0] if parts else np.zeros(machine.node_count, dtype=int)
+        each = {name: of_nodes(machine, name) for name in ("cores", "memory_gb", "gpus")}
+        types = of_nodes(machine, "gpu_type")
+        each |= {f"gpus:{name}": each["gpus"] * (types == name) for name in set(types.tolist())}
+        self._by_part = {name: np.bincount(number, amount) for name, amount in each.items()}
 
     def of(self, name: str, mask: int) -> float:
         """Of one resource, in the parts with these bits; 0: not said."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
 from cosched.cluster.schedule.places import (
     check_alone,
     check_counts,
@@ -219,19 +220,18 @@ class _Nodes:
     """Nodes as the units of a schedule number them: part by part, or as the machine does."""
 
     def __init__(self, machine: Machine, by_parts: bool = True) -> None:
-        cell = machine.cells_of_nodes()[0] if by_parts else np.zeros(machine.node_count, dtype=int)
+        cell = cells_of_nodes(machine)[0] if by_parts else np.zeros(machine.node_count, dtype=int)
         self.order = np.argsort(cell, kind="stable")
-        kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
-        kinds = [kinds[k] for k in self.order]
-        self.count, self.cell = len(kinds), cell[self.order]
-        self.of_core = np.repeat(np.arange(self.count), [kind.cores for kind in kinds])
-        self.cores = np.array([kind.cores for kind in kinds])
-        self.types = [kind.gpu_type for kind in kinds]
-        self.features = [frozenset(kind.features) for kind in kinds]
-        memory = np.array([kind.memory_gb for kind in kinds])
+        self.count, self.cell = len(cell), cell[self.order]
+        names = ("cores", "gpu_type", "memory_gb", "gpus")
+        self.cores, types, memory, gpus = (of_nodes(machine, name)[self.order] for name in names)
+        self.of_core = np.repeat(np.arange(self.count), self.cores)
+        self.types = types.tolist()
+        features = [frozenset(kind.features) for kind in machine.nodes for _ in range(kind.count)]
+        self.features = [features[k] for k in self.order]
         self.capacity = {
             "memory_gb": np.where(memory > 0, np.floor(memory * 2**20), np.inf),
-            "gpus": np.array([float(kind.gpus) for kind in kinds]),
+            "gpus": gpus.astype(float),
         }
 
     def inside(self, mask: int) -> np.ndarray:
@@ -361,7 +361,7 @@ def _rooms(
 
 def _masks_and_types(instance: Instance, name: str) -> tuple[np.ndarray, np.ndarray]:
     """By job: parts of the machine that it may use, as bits, and the type of GPUs."""
-    cells, n = instance.layout()[1], len(instance)  # none: all nodes are one part
+    cells, n = instance.layout[1], len(instance)  # none: all nodes are one part
     typed = name == "gpus" and "gpu_type" in instance.known
     kind = instance.column("gpu_type").astype(str) if typed else np.full(n, "")
     return cells if len(cells) else np.ones(n, dtype=np.uint64), kind

@@ -11,6 +11,7 @@ from cosched import core
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import recorded_starts
 from cosched.cluster.machine import Machine
+from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidSchedule
 from cosched.lazy import pd
@@ -39,7 +40,7 @@ class Rows(core.Schedule):
 
 def check_partitions(instance: Instance, rows: Rows) -> None:
     """Each job on nodes of its partition: numbered on from part to part of the machine."""
-    sizes, allowed, _ = instance.layout()
+    sizes, allowed, _ = instance.layout
     if not len(sizes):
         return
     part = np.repeat(np.arange(len(sizes)), sizes)
@@ -103,14 +104,13 @@ def hosts_of(
     machine = instance.machine if machine is None else machine
     if machine is None or machine.slurm is None:
         return None
-    names, cores = np.array(machine.slurm.names), [kind.cores for kind in machine.nodes]
-    each = np.repeat(cores, [kind.count for kind in machine.nodes])
+    names, each = np.array(machine.slurm.names), of_nodes(machine, "cores")
     each = np.ones_like(each) if instance.nodes == len(each) else each
     if len(names) != len(each) or instance.nodes != each.sum():
         return None
     order = np.arange(len(each))
     if instance.machine is not None:  # which numbers its units part by part
-        order = np.argsort(machine.cells_of_nodes()[0], kind="stable")
+        order = np.argsort(cells_of_nodes(machine)[0], kind="stable")
     of_unit = np.repeat(order, each[order])
     # A schedule may hold any number: whether it is right is validate()'s question.
     known = (rows.unit >= 0) & (rows.unit < len(of_unit))

@@ -10,6 +10,7 @@ import numpy as np
 from cosched.cluster.files.sacct.texts import each as of_texts
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts
+from cosched.cluster.machine.parts import by_name, limits, of_nodes
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -186,7 +187,7 @@ def _longest(instance: Instance) -> np.ndarray:
     """Limits of partitions (s)."""
     if instance.machine is None or "partition" not in instance.known:
         return np.full(len(instance), np.inf)
-    return instance.machine.limits(instance.column("partition"))
+    return limits(instance.machine, instance.column("partition"))
 
 
 def _largest(instance: Instance) -> np.ndarray:
@@ -194,11 +195,11 @@ def _largest(instance: Instance) -> np.ndarray:
     machine = instance.machine
     if machine is None or not machine.memory_gb:
         return np.full(len(instance), np.inf)
-    each = np.repeat([kind.memory_gb or np.inf for kind in machine.nodes],
-                     [kind.count for kind in machine.nodes])  # fmt: skip
+    each = of_nodes(machine, "memory_gb")
+    each = np.where(each > 0, each, np.inf)
     if not machine.partitions or "partition" not in instance.known:
         return np.full(len(instance), each.max())
     of = {part.name: max(each[a:b].max() for a, b in part.nodes) for part in machine.partitions}
-    return machine.by_name(
+    return by_name(
         instance.column("partition"), lambda own: max(of.get(one, each.max()) for one in own)
     )

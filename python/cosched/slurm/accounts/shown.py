@@ -55,17 +55,11 @@ def spelled(key: str) -> str | None:
 
 @dataclass(frozen=True)
 class Shown:
-    """What the commands said.
+    """What the commands said."""
 
-    Attributes
-    ----------
-    associations : tuple of mapping
-        By the names of ``sacctmgr show assoc``; accounts come before what belongs to them.
-    qos : tuple of mapping
-        By the names of ``sacctmgr show qos``. ``GrpTRESMins used``, ``GrpWall used`` are minutes.
-    """
-
+    #: By the names of ``sacctmgr show assoc``; accounts come before what belongs to them.
     associations: tuple[Mapping[str, Any], ...] = ()
+    #: By the names of ``sacctmgr show qos``. ``GrpTRESMins used``, ``GrpWall used`` are minutes.
     qos: tuple[Mapping[str, Any], ...] = ()
 
 

@@ -18,94 +18,51 @@ from cosched.slurm.conf.parameters import LINES
 class SlurmSettings:
     """What a slurm.conf adds to nodes and partitions.
 
-    Attributes
-    ----------
-    parameters : mapping of str to float
-        The scheduling parameters that differ from Slurm's defaults, in seconds and counts.
-    lines : tuple of tuple of (int, int)
-        NodeName lines as ranges of node numbers, by increasing weight.
-    names : tuple of str
-        Of the nodes, in the order of their numbers.
-    factors : mapping of str to float
-        PriorityJobFactor by partition.
-    default_times : mapping of str to float
-        DefaultTime (s) by partition, where it is given.
-    default_partition : str
-        Of jobs that name none.
-    whole : bool
-        A node runs one job at a time.
-    exclusive : frozenset of str
-        Partitions whose nodes run one job at a time (OverSubscribe=EXCLUSIVE).
-    one_task_per_core, memory_counts : bool
-        A CPU asked for becomes a core; memory is handed out too.
-    default_memories : mapping of str to (int, bool)
-        DefMemPerCPU (True) and DefMemPerNode by partition, in MB; the empty name is for all.
-    licences : mapping of str to int
-    preempt_modes : mapping of str to (int, float)
-        PreemptMode (-1: the cluster's) and GraceTime (s) by partition, where they are given.
-    bounds : mapping of str to (int, int)
-        MinNodes and MaxNodes by partition, where they are given; MaxNodes is 0 where its State
-        lets no job start.
-    down : tuple of (int, int)
-        Nodes that take no jobs (State=DOWN, DRAIN), as ranges of their numbers.
-    accounts : Shown, optional
-        Associations and QOS of its slurmdbd.
-    limits_count : bool
-        AccountingStorageEnforce has limits.
-    partition_qos, billing : mapping of str to str
-        QOS and TRESBillingWeights by partition.
-    priority_tres : str
-        PriorityWeightTRES.
-    allowed : mapping
-        Names by partition and by AllowAccounts, DenyAccounts, AllowQos, DenyQos.
-    version : str
-        Of the Slurm that it is of, where that is known.
-    approximate : bool
-        What is refused is left out instead.
-    refused : tuple of str
-        What is set and not covered by ``slurm-backfill``, which then refuses the machine.
-    of_accounts : tuple of str
-        The same unless the accounts are known.
-    notes : tuple of str
-        What was not understood, once each.
-    source : Source, optional
-        The lines that say all this.
-    reserved : tuple of (int, int, str)
-        Maintenance that was not in the file: begin, end (s on the jobs' time base), nodes.
-
     Examples
     --------
     >>> SlurmSettings({"bf_resolution": 300.0}, (((0, 4),),)).whole
     True
     """
 
+    #: The scheduling parameters that differ from Slurm's defaults, in seconds and counts.
     parameters: Mapping[str, float] = field(default_factory=dict)
+    #: NodeName lines as ranges of node numbers, by increasing weight.
     lines: tuple[tuple[tuple[int, int], ...], ...] = ()
-    names: tuple[str, ...] = ()
-    factors: Mapping[str, float] = field(default_factory=dict)
+    names: tuple[str, ...] = ()  # of the nodes, in the order of their numbers
+    factors: Mapping[str, float] = field(default_factory=dict)  # PriorityJobFactor by partition
+    #: DefaultTime (s) by partition, where it is given.
     default_times: Mapping[str, float] = field(default_factory=dict)
-    default_partition: str = ""
-    whole: bool = True
+    default_partition: str = ""  # of jobs that name none
+    whole: bool = True  # a node runs one job at a time
+    #: Partitions whose nodes run one job at a time (OverSubscribe=EXCLUSIVE).
     exclusive: frozenset[str] = frozenset()
-    one_task_per_core: bool = False
-    memory_counts: bool = False
+    one_task_per_core: bool = False  # a CPU asked for becomes a core
+    memory_counts: bool = False  # memory is handed out too
+    #: DefMemPerCPU (True) and DefMemPerNode by partition, in MB; the empty name is for all.
     default_memories: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
     licences: Mapping[str, int] = field(default_factory=dict)
+    #: PreemptMode (-1: the cluster's) and GraceTime (s) by partition, where they are given.
     preempt_modes: Mapping[str, tuple[int, float]] = field(default_factory=dict)
+    #: MinNodes and MaxNodes by partition, where they are given; MaxNodes is 0 where its State lets
+    #: no job start.
     bounds: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    #: Nodes that take no jobs (State=DOWN, DRAIN), as ranges of their numbers.
     down: Spans = ()
-    accounts: Shown | None = None
-    limits_count: bool = False
-    partition_qos: Mapping[str, str] = field(default_factory=dict)
-    billing: Mapping[str, str] = field(default_factory=dict)
-    priority_tres: str = ""
+    accounts: Shown | None = None  # associations and QOS of its slurmdbd
+    limits_count: bool = False  # AccountingStorageEnforce has limits
+    partition_qos: Mapping[str, str] = field(default_factory=dict)  # QOS by partition
+    billing: Mapping[str, str] = field(default_factory=dict)  # TRESBillingWeights by partition
+    priority_tres: str = ""  # PriorityWeightTRES
+    #: Names by partition and by AllowAccounts, DenyAccounts, AllowQos, DenyQos.
     allowed: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
-    version: str = ""
-    approximate: bool = False
-    refused: tuple[str, ...] = ()
-    of_accounts: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    version: str = ""  # of the Slurm that it is of, where that is known
+    approximate: bool = False  # what is refused is left out instead
+    refused: tuple[str, ...] = ()  # set, not covered by slurm-backfill, which refuses the machine
+    of_accounts: tuple[str, ...] = ()  # the same unless the accounts are known
+    notes: tuple[str, ...] = ()  # what was not understood, once each
+    #: The lines that say all this.
     source: Source | None = field(default=None, repr=False, compare=False)
+    #: Maintenance that was not in the file: begin, end (s on the jobs' time base), nodes.
     reserved: tuple[tuple[int, int, str], ...] = ()
 
     @property
@@ -119,15 +76,9 @@ class SlurmSettings:
         return self.refused + (() if self.accounts is not None else self.of_accounts)
 
     def default_memory(self, partition: str) -> tuple[int, bool]:
-        """MB of a job that asks for none; one without a partition is in the default one.
+        """MB of a job that asks for none (0: all of its nodes), and whether it is of a CPU; one
+        without a partition is in the default one.
 
-        Returns
-        -------
-        (int, bool)
-            The amount (0: all of its nodes), and whether it is of a CPU.
-
-        Examples
-        --------
         >>> SlurmSettings(default_memories={"": (500, True)}).default_memory("main")
         (500, True)
         >>> own = {"": (500, True), "main": (800, True)}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.cluster.machine import Machine
+from cosched.cluster.machine import Machine, machine_of
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
@@ -92,7 +92,7 @@ def backtest(
     >>> found.attrs["knows"], found.attrs["moments"]
     (True, 6)
     """
-    known = machine if isinstance(machine, Machine) else Machine.read(machine, accounts=accounts)
+    known = machine_of(machine, accounts=accounts)
     known = known.approximated() if approximate else known
     jobs = history_of(io.read_text(history))
     if len(jobs) < 2:

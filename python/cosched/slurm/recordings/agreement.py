@@ -35,21 +35,7 @@ _SHORTEST = 0.001
 
 @dataclass(frozen=True)
 class Agreement:
-    """The twin's run beside a recorded one.
-
-    Attributes
-    ----------
-    start : numpy.ndarray, shape (n,)
-        The twin's (s), on the recording's time base.
-    nodes : tuple of tuple of str
-        The twin's.
-    apart : numpy.ndarray, shape (n,)
-        Its start minus the recorded one (s).
-    same_nodes : numpy.ndarray of bool, shape (n,)
-    plans : tuple of (float, int, int)
-        Recorded cycles with plans: time, planned reservations, those that are equal.
-    alike : float
-        Where this is one run of many: the share of jobs in which two of them agree; else nan.
+    """The twin's run beside a recorded one; times are on the recording's time base (s).
 
     Examples
     --------
@@ -58,11 +44,13 @@ class Agreement:
     (1, 0)
     """
 
-    start: np.ndarray
-    nodes: tuple[tuple[str, ...], ...]
-    apart: np.ndarray
-    same_nodes: np.ndarray
+    start: np.ndarray  # the twin's
+    nodes: tuple[tuple[str, ...], ...]  # the twin's
+    apart: np.ndarray  # its starts minus the recorded ones
+    same_nodes: np.ndarray  # of bool
+    #: Recorded cycles with plans: time, planned reservations, those that are equal.
     plans: tuple[tuple[float, int, int], ...]
+    #: Where this is one run of many: the share of jobs in which two of them agree; else nan.
     alike: float = np.nan
 
     @property

@@ -86,26 +86,14 @@ def _within(end: _End, k: int, times: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Placed:
-    """A job of a recorded run: its exact start, the second of its end, and what it had.
-
-    Attributes
-    ----------
-    begin, end : float
-    guess : float
-        When it ended, as far as its run time tells.
-    nodes : frozenset of str
-    filled : bool
-        It left nothing of them to others.
-    after : tuple of int
-        Rows that have to be over before it starts.
-    """
+    """A job of a recorded run: its exact start, the second of its end, and what it had."""
 
     begin: float
     end: float
-    guess: float
+    guess: float  # when it ended, as far as its run time tells
     nodes: frozenset[str]
-    filled: bool = False
-    after: tuple[int, ...] = ()
+    filled: bool = False  # it left nothing of them to others
+    after: tuple[int, ...] = ()  # rows that have to be over before it starts
 
 
 def latest_by_starts(

@@ -14,6 +14,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InvalidInstance
 from cosched.slurm.twin.host import HOST
 
@@ -29,22 +30,13 @@ _TELLING = 20
 
 @dataclass(frozen=True)
 class LogState:
-    """A log as the twin takes it.
+    """A log as the twin takes it."""
 
-    Attributes
-    ----------
-    instance : Instance
-        From the first end that the log has, where it begins in the middle of things: jobs that run
-        then are on their nodes.
-    epilog : float, optional
-        Seconds from a job's end until its nodes are free; None: it does not tell.
-    notes : tuple of str
-        What was taken from the log, and what it does not tell.
-    """
-
+    #: From the first end that the log has, where it begins in the middle of things: jobs that run
+    #: then are on their nodes.
     instance: Instance
-    epilog: float | None
-    notes: tuple[str, ...]
+    epilog: float | None  # s from a job's end until its nodes are free; None: it does not tell
+    notes: tuple[str, ...]  # what was taken from the log, and what it does not tell
 
 
 def read_state(
@@ -110,7 +102,7 @@ def _held(instance: Instance, nodes: dict[int, list[int]]) -> list[str]:
     """Cores by node of jobs that run at the begin, in equal parts as far as there is room."""
     machine = instance.machine
     assert machine is not None
-    free = np.repeat([kind.cores for kind in machine.nodes], [kind.count for kind in machine.nodes])
+    free = of_nodes(machine, "cores")
     held = [""] * len(instance)
     tasks, lines = instance.column("tasks").tolist(), instance.column("line").tolist()
     for row in np.flatnonzero(instance.column("running")).tolist():

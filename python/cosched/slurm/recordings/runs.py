@@ -12,6 +12,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.cluster.machine.parts import of_nodes
 from cosched.slurm.recordings.ends import Placed, ends_in_windows, latest_by_starts
 from cosched.slurm.recordings.shares import Shares
 from cosched.slurm.requests.associations import Accounts
@@ -25,88 +26,49 @@ _HALF = 0.5
 
 @dataclass(frozen=True)
 class Sample:
-    """What sshare and sprio showed of a recorded run.
+    """What sshare and sprio showed of a recorded run."""
 
-    Attributes
-    ----------
-    time : float
-        When they were asked (s).
-    factors : mapping of int to float
-        Fair-share factors by association.
-    priorities : mapping of int to float
-        Priorities by job that waits.
-    """
-
-    time: float
-    factors: Mapping[int, float]
-    priorities: Mapping[int, float]
+    time: float  # when they were asked (s)
+    factors: Mapping[int, float]  # fair-share factors by association
+    priorities: Mapping[int, float]  # by job that waits
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a recording, on the recording's own time base (s).
+    """One run of a recording, on the recording's own time base (s)."""
 
-    Attributes
-    ----------
-    submit, start, end : numpy.ndarray, shape (n,)
-        Submissions as exactly as they are known; starts and ends in whole seconds.
-    nodes : tuple of tuple of str
-        Names of each job's nodes.
-    controller_start : float
-        When slurmctld started.
-    epoch : int
-        Unix time of the base's second 0.
-    cycles, checks : tuple of float
-        When backfill cycles began, and limit checks that ended a job; empty: not recorded.
-    ends : tuple of (float, int)
-        When cycles ended, and how many jobs they looked at; empty: not recorded.
-    rests : tuple of (float, int, float, bool or None)
-        When cycles rested, how many jobs they had done by then, and when they went on; infinite:
-        they gave up. Whether that was in the middle of the next job; None: not recorded.
-    over : mapping of int to (float, float)
-        Exact ends by row, and when the nodes were free, where they were recorded.
-    passes : tuple of (float, bool)
-        When the main scheduler passed, and whether over the whole queue.
-    begins : mapping of int to float
-        Exact starts by row, where they were recorded.
-    ticks : bool
-        No pass follows the end of a job at once.
-    decay_start : float, optional
-        When the thread that accounts usage began.
-    plans : tuple of (float, int, float, float, tuple of str, str)
-        Planned reservations where they were recorded: time, first row of the job, start, end,
-        nodes, partition (empty: not recorded).
-    reservations : mapping of str to tuple
-        Advance reservations by name, as :class:`Requests` has them.
-    outside : tuple
-        What an administrator did, as :class:`Requests` has it.
-    samples : tuple of Sample
-    pauses : tuple of (int, float, float)
-        Jobs that were suspended: row, from when, until when.
-    shares : tuple of dict
-        What each job had of its nodes, as ``shares_of`` has it; empty: not recorded.
-    """
-
-    submit: np.ndarray
-    start: np.ndarray
+    submit: np.ndarray  # as exactly as they are known
+    start: np.ndarray  # in whole seconds, as ends are
     end: np.ndarray
-    nodes: tuple[tuple[str, ...], ...]
-    controller_start: float
-    epoch: int
+    nodes: tuple[tuple[str, ...], ...]  # names of each job's nodes
+    controller_start: float  # when slurmctld started
+    epoch: int  # Unix time of the base's second 0
+    #: When backfill cycles began, and limit checks that ended a job; empty: not recorded.
     cycles: tuple[float, ...] = ()
     checks: tuple[float, ...] = ()
+    #: When cycles ended, and how many jobs they looked at; empty: not recorded.
     ends: tuple[tuple[float, int], ...] = ()
+    #: When cycles rested, how many jobs they had done by then, and when they went on; infinite:
+    #: they gave up. Whether that was in the middle of the next job; None: not recorded.
     rests: tuple[tuple[float, int, float, bool | None], ...] = ()
+    #: Exact ends by row, and when the nodes were free, where they were recorded.
     over: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    #: When the main scheduler passed, and whether over the whole queue.
     passes: tuple[tuple[float, bool], ...] = ()
+    #: Exact starts by row, where they were recorded.
     begins: Mapping[int, float] = field(default_factory=dict)
-    ticks: bool = False
-    decay_start: float | None = None
+    ticks: bool = False  # no pass follows the end of a job at once
+    decay_start: float | None = None  # when the thread that accounts usage began
+    #: Planned reservations where they were recorded: time, first row of the job, start, end, nodes,
+    #: partition (empty: not recorded).
     plans: tuple[tuple[float, int, float, float, tuple[str, ...], str], ...] = ()
+    #: Advance reservations by name, and what an administrator did, as :class:`Requests` has them.
     reservations: Mapping[str, tuple] = field(default_factory=dict)
     outside: tuple[tuple, ...] = ()
     samples: tuple[Sample, ...] = ()
+    #: Jobs that were suspended: row, from when, until when.
     pauses: tuple[tuple[int, float, float], ...] = ()
+    #: What each job had of its nodes, as ``shares_of`` has it; empty: not recorded.
     shares: tuple[Shares, ...] = ()
 
     @cached_property
@@ -174,44 +136,21 @@ class Run:
 
 @dataclass(frozen=True)
 class Recording:
-    """What a real Slurm did with the same jobs, once or several times.
+    """What a real Slurm did with the same jobs, once or several times."""
 
-    Attributes
-    ----------
-    name : str
-        Of its file.
-    machine : Machine
-    jobs : mapping of str to numpy.ndarray
-        Columns of the jobs but for their submissions; a row a job, or a task of an array.
-    runs : tuple of Run
-    speed : float
-        Of the recorded clock: so many times as fast as life.
-    slurm : str
-        The version.
-    requests : mapping of int to Request
-        What jobs ask for beyond these columns, by row; they may begin so long after their
-        submission.
-    accounts : Accounts, optional
-        Of its slurmdbd.
-    rows : tuple of tuple of int
-        Of each job: one, or one a task of an array.
-    arrays : mapping of int to tuple of int
-        Indexes of the tasks of jobs that are arrays.
-    notes : tuple of str
-        What is followed otherwise than it was recorded.
-    """
-
-    name: str
+    name: str  # of its file
     machine: Machine
+    #: Columns of the jobs but for their submissions; a row a job, or a task of an array.
     jobs: Mapping[str, np.ndarray]
     runs: tuple[Run, ...]
-    speed: float
-    slurm: str
+    speed: float  # of the recorded clock: so many times as fast as life
+    slurm: str  # the version
+    #: What jobs ask for beyond these columns, by row; `begin` counts from their submission.
     requests: Mapping[int, Request] = field(default_factory=dict)
-    accounts: Accounts | None = None
-    rows: tuple[tuple[int, ...], ...] = ()
-    arrays: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    accounts: Accounts | None = None  # of its slurmdbd
+    rows: tuple[tuple[int, ...], ...] = ()  # of each job: one, or one a task of an array
+    arrays: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # indexes of tasks by job
+    notes: tuple[str, ...] = ()  # what is followed otherwise than it was recorded
 
     def label(self, row: int) -> str:
         """What a row is called: its job, and the task where that is an array."""
@@ -258,9 +197,8 @@ class Recording:
         """By when jobs were over, as starts of others tell."""
         cores = {}
         if "cores" in self.jobs and self.machine.slurm is not None:
-            kinds = [kind for kind in self.machine.nodes for _ in range(kind.count)]
-            names = self.machine.slurm.names
-            cores = {name: kind.cores for name, kind in zip(names, kinds, strict=True)}
+            each = of_nodes(self.machine, "cores").tolist()
+            cores = dict(zip(self.machine.slurm.names, each, strict=True))
         jobs: dict[int, Placed] = {}
         arrays: dict[int, tuple[int, list[int]]] = {}
         for row, begin in run.begins.items():

@@ -8,6 +8,7 @@ from typing import Any
 
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.parts import of_nodes
 from cosched.slurm.requests.core_form import gpu_types_of
 
 #: Of a job by name of a node: cores, MB, GPUs of each type.
@@ -51,10 +52,10 @@ def allocated(
         ]  # fmt: skip
         parts = [(numbers[name], cores, memory) for name, (cores, memory, _) in own.items()]
         return sorted(parts), sorted(gpus)
-    kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
+    each = of_nodes(machine, "cores").tolist()
     parts = []
     for rank, node in enumerate(sorted(numbers[name] for name in nodes), 1):
-        cores = min(max(tasks - (len(nodes) - rank), 1), kinds[node].cores)
+        cores = min(max(tasks - (len(nodes) - rank), 1), each[node])
         parts.append((node, cores, 0))
         tasks -= cores
     return parts, []

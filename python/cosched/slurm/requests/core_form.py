@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.host_lists import Spans, hosts, spans_of
+from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.requests.request import Request
@@ -18,40 +21,21 @@ _OUTSIDE = ("release", "reserve", "down", "drain", "resume")
 
 @dataclass(frozen=True)
 class Requests:
-    """Beyond the columns of an instance.
+    """Beyond the columns of an instance."""
 
-    Attributes
-    ----------
-    jobs : mapping of int to mapping
-        By row of the instance: values by the core's names.
-    sets : tuple of spans
-        Nodes with some features, to which ``set`` and ``alternatives`` refer.
-    licences : tuple of int
-        How many of each there are.
-    reservations : tuple
-        (created, begin, end, spans, maintenance, every node).
-    outside : tuple
-        (time, kind, row, spans).
-    accounts : tuple
-        Associations of a slurmdbd: (parent, shares, whether of a user, limits, and
-        optionally usage so far in CPU seconds); the root first.
-    qos : tuple of mapping
-        Limits, factors and flags of each QOS.
-    partition_qos : mapping of str to int
-        Numbers of the QOS of partitions that have one.
-    billing : mapping of str to sequence of float
-        TRESBillingWeights of partitions that have them.
-    """
-
+    #: By row of the instance: values by the core's names.
     jobs: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    #: Nodes with some features, to which ``set`` and ``alternatives`` refer.
     sets: tuple[Spans, ...] = ()
-    licences: tuple[int, ...] = ()
-    reservations: tuple[tuple, ...] = ()
-    outside: tuple[tuple, ...] = ()
+    licences: tuple[int, ...] = ()  # how many of each there are
+    reservations: tuple[tuple, ...] = ()  # (created, begin, end, spans, maintenance, every node)
+    outside: tuple[tuple, ...] = ()  # (time, kind, row, spans)
+    #: Associations of a slurmdbd: (parent, shares, whether of a user, limits, and optionally usage
+    #: so far in CPU seconds); the root first.
     accounts: tuple[tuple, ...] = ()
-    qos: tuple[Mapping[str, Any], ...] = ()
-    partition_qos: Mapping[str, int] = field(default_factory=dict)
-    billing: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    qos: tuple[Mapping[str, Any], ...] = ()  # limits, factors and flags of each
+    partition_qos: Mapping[str, int] = field(default_factory=dict)  # numbers, where there is one
+    billing: Mapping[str, Sequence[float]] = field(default_factory=dict)  # TRESBillingWeights
 
 
 class CoreForm:
@@ -72,11 +56,10 @@ class CoreForm:
         self._reservations = list(reservations)
         self._numbers = {name: k for k, name in enumerate(self.settings.names)}
         self._features: list[frozenset[str]] = []
-        self.gpu_types: list[str] = gpu_types_of(machine)
-        self._memory_of: list[int] = []
         for kind in machine.nodes:
             self._features += [frozenset(kind.features)] * kind.count
-            self._memory_of += [round(kind.memory_gb * 1024)] * kind.count
+        self.gpu_types: list[str] = gpu_types_of(machine)
+        self._memory_of = megabytes_of_nodes(machine)
         self._sets: dict[tuple[str, int], int] = {}
         self._places: dict[Spans, int] = {}
         self._sets_in_order: list[Spans] = []
@@ -256,6 +239,11 @@ class CoreForm:
 def outside(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> tuple:
     """What an administrator does, as the core takes it."""
     return (time, _OUTSIDE.index(kind), row, list(nodes))
+
+
+def megabytes_of_nodes(machine: Machine) -> list[int]:
+    """Memory as Slurm counts it."""
+    return np.rint(of_nodes(machine, "memory_gb") * 1024).astype(int).tolist()
 
 
 def gpu_types_of(machine: Machine) -> list[str]:

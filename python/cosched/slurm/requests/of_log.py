@@ -12,6 +12,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.running import held_of
 from cosched.cluster.machine import Machine
+from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.requests.beside import asked_beside
@@ -276,11 +277,8 @@ def _gpu_types(instance: Instance) -> list[str]:
 
 def gpus_of_nodes(machine: Machine) -> list[list[int]]:
     """Of each type, those of each node."""
-    kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
-    return [
-        [kind.gpus if kind.gpu_type == name else 0 for kind in kinds]
-        for name in gpu_types_of(machine)
-    ]
+    gpus, types = of_nodes(machine, "gpus"), of_nodes(machine, "gpu_type")
+    return [np.where(types == name, gpus, 0).tolist() for name in gpu_types_of(machine)]
 
 
 def with_running(
@@ -323,10 +321,10 @@ def _taken_gpus(free: list[list[int]], count: int, nodes: list[int]) -> list[tup
     for place, node in enumerate(nodes):
         left = -(-count // (len(nodes) - place))
         count -= left
-        for kind, of_nodes in enumerate(free):
-            own = min(left, of_nodes[node])
+        for kind, each in enumerate(free):
+            own = min(left, each[node])
             if own > 0:
                 found.append((node, kind, own))
-                of_nodes[node] -= own
+                each[node] -= own
                 left -= own
     return found

@@ -47,61 +47,31 @@ class Waiting(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a job asks for beyond its row of an instance; None and empty: it does not say.
+    """What a job asks for beyond its row of an instance; None and empty: it does not say."""
 
-    Attributes
-    ----------
-    cores : int, optional
-        Where jobs share nodes; else its nodes are whole ones.
-    nodes : int, optional
-        So many, and of shared ones neither fewer nor more.
-    exclusive : bool
-    memory, memory_per_core : int, optional
-        MB of each node, or of each core; 0: all of its nodes.
-    gpus : Gpus, optional
-    partition : str
-        Whose usual memory a job has that does not say it.
-    constraint, licences : str
-        In the words of sbatch: ``a&b``; ``fluent:2``.
-    nodelist, exclude : str
-        Hosts that are its nodes, all of them; hosts that are none of them.
-    owner : Owner, optional
-    after : sequence of (int, list of int)
-        Numbers of `KINDS`, and rows of the jobs that it waits for.
-    singleton, namesake : tuple of (str, str), optional
-        User and name of one that waits for all others of that name, and of one of these.
-    array : (int, int), optional
-        Number of the array that it is of, and how many of its tasks may run (0: all).
-    begin : float, optional
-        Not before (s).
-    held, fails, requeue : bool
-        Until it is released; it ends with an error; it runs again after its node is lost.
-    nice : float
-    reservation : str, optional
-    running : Running, optional
-    waiting : Waiting, optional
-    """
-
-    cores: int | None = None
-    nodes: int | None = None
+    cores: int | None = None  # where jobs share nodes; else its nodes are whole ones
+    nodes: int | None = None  # so many, and of shared ones neither fewer nor more
     exclusive: bool = False
-    memory: int | None = None
-    memory_per_core: int | None = None
+    memory: int | None = None  # MB of each node; 0: all of its nodes
+    memory_per_core: int | None = None  # MB
     gpus: Gpus | None = None
-    partition: str = ""
-    constraint: str = ""
-    licences: str = ""
-    nodelist: str = ""
-    exclude: str = ""
+    partition: str = ""  # whose usual memory a job has that does not say it
+    constraint: str = ""  # in the words of sbatch: a&b
+    licences: str = ""  # fluent:2
+    nodelist: str = ""  # hosts that are its nodes, all of them
+    exclude: str = ""  # hosts that are none of them
     owner: Owner | None = None
+    #: Numbers of `KINDS`, and rows of the jobs that it waits for.
     after: Sequence[tuple[int, list[int]]] = ()
+    #: User and name of one that waits for all others of that name, and of one of these.
     singleton: tuple[str, str] | None = None
     namesake: tuple[str, str] | None = None
+    #: Number of the array that it is of, and how many of its tasks may run (0: all).
     array: tuple[int, int] | None = None
-    begin: float | None = None
-    held: bool = False
-    fails: bool = False
-    requeue: bool = True
+    begin: float | None = None  # not before (s)
+    held: bool = False  # until it is released
+    fails: bool = False  # it ends with an error
+    requeue: bool = True  # it runs again after its node is lost
     nice: float = 0.0
     reservation: str | None = None
     running: Running | None = None

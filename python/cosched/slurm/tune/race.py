@@ -19,33 +19,17 @@ _HEATS = (4, 2, 1)
 
 @dataclass(frozen=True)
 class Trial:
-    """A setting as the search knows it.
-
-    Attributes
-    ----------
-    setting : tuple of str
-    ratios : tuple of float
-        Each objective over today's on the same clocks; below 1 is better.
-    subjects : tuple of float
-        The same of each subject.
-    broken : float
-        By how much subjects do not hold; 0: all do.
-    runs, whole : int, bool
-        How many draws of weeks, and whether these are all there are.
-    sure : bool
-        Whether a paired test says that it is better than today in the weeks of the search.
-    why : str
-        Why there are no numbers.
-    """
+    """A setting as the search knows it."""
 
     setting: Setting
-    ratios: tuple[float, ...]
-    subjects: tuple[float, ...] = ()
-    broken: float = 0.0
-    runs: int = 0
-    whole: bool = False
+    ratios: tuple[float, ...]  # each objective over today's on the same clocks; below 1 is better
+    subjects: tuple[float, ...] = ()  # the same of each subject
+    broken: float = 0.0  # by how much subjects do not hold; 0: all do
+    runs: int = 0  # how many draws of weeks
+    whole: bool = False  # whether these are all there are
+    #: Whether a paired test says that it is better than today in the weeks of the search.
     sure: bool = False
-    why: str = ""
+    why: str = ""  # why there are no numbers
 
 
 def counts_of(total: int, blocks: int) -> list[int]:

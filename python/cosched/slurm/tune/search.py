@@ -10,7 +10,7 @@ from typing import Any
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
-from cosched.cluster.machine import Machine
+from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.page.fit import Fit, fit_of
 from cosched.cluster.page.what_if import on_machine
 from cosched.core.arrays import flag, integer, seed_of, time_limit_of
@@ -178,8 +178,7 @@ def tune(
 
 def _on(instance: Instance, machine: Machine | str | PathLike[str] | None) -> Instance:
     if machine is not None:
-        read = machine if isinstance(machine, Machine) else Machine.read(machine)
-        instance, _ = on_machine(instance, read)
+        instance, _ = on_machine(instance, machine_of(machine))
     own = instance.machine
     if own is None or own.slurm is None or own.slurm.source is None:
         raise InvalidInstance("tune: expected a machine that is a slurm.conf (--machine)")

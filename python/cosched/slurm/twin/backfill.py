@@ -14,7 +14,7 @@ import numpy as np
 from cosched.cluster.algorithms.simulation import demand_area, result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
-from cosched.cluster.machine import Machine
+from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.result import Result
 from cosched.cluster.result.draws import Draws
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
@@ -142,12 +142,10 @@ def slurm_backfill(
     ((20, 3), True)
     """
     Instance.require(instance)
-    used = machine if machine is not None else instance.machine
-    if used is not None and not isinstance(used, Machine):
-        used = Machine.read(used)
     make = partial(
-        Twin, machine=used, parameters=parameters, version=version,
-        approximate=flag(approximate, "approximate"), priorities=priorities,
+        Twin, machine=instance.machine if machine is None else machine_of(machine),
+        parameters=parameters, version=version, approximate=flag(approximate, "approximate"),
+        priorities=priorities,
     )  # fmt: skip
     count = integer(draws, "draws", 1, 1_000_000)
     clocks = clocks_of(instance, count, seed, controller_start, epoch, launch, epilog)

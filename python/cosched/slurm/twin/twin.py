@@ -13,13 +13,14 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.cluster.machine.parts import of_nodes
 from cosched.core.arrays import real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.parameters import PARAMETERS, VERSIONS, in_seconds, rules_of
 from cosched.slurm.conf.settings import SUSPEND, SlurmSettings
 from cosched.slurm.requests.associations import priority_weights, unweighed
 from cosched.slurm.requests.columns import columns_of, ran_before, require_times_of_life
-from cosched.slurm.requests.core_form import Requests
+from cosched.slurm.requests.core_form import Requests, megabytes_of_nodes
 from cosched.slurm.requests.of_log import (
     Room,
     gpus_of_jobs,
@@ -202,16 +203,15 @@ class Twin:
         none = np.zeros(0, dtype=np.int64)
         if not self.shared or machine is None:
             return {"node_cores": none, "node_memory": [], "node_gpus": [], "node_weight": none}
-        kinds = [kind for kind in machine.nodes for _ in range(kind.count)]
-        counts = settings.memory_counts and all(kind.memory_gb > 0 for kind in kinds)
+        memory = megabytes_of_nodes(machine)
+        counts = settings.memory_counts and all(kind.memory_gb > 0 for kind in machine.nodes)
         if settings.memory_counts and not counts:
             self.notes.append("memory: the machine has nodes without RealMemory: not handed out")
         counts = counts and not any(note.startswith("memory: ") for note in self.notes)
-        memory = [round(kind.memory_gb * 1024) for kind in kinds] if counts else []
-        weight = np.array([kind.weight for kind in kinds], dtype=np.int64)
+        weight = of_nodes(machine, "weight")
         return {
             "node_cores": self.node_cores,
-            "node_memory": memory,
+            "node_memory": memory if counts else [],
             "node_gpus": gpus_of_nodes(machine),
             "node_weight": weight if len(set(weight.tolist())) > 1 else none,
         }

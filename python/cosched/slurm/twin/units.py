@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.running import unit_counts
 from cosched.cluster.machine import Machine
+from cosched.cluster.machine.parts import cells_of_nodes
 from cosched.errors import InvalidInstance
 
 
@@ -122,17 +124,12 @@ class Units:
 
 def node_cores_of(instance: Instance, machine: Machine | None) -> np.ndarray:
     """Units of the instance by node of the machine."""
-    if machine is None:
-        return np.ones(instance.nodes, dtype=np.int64)
-    cores = np.repeat([k.cores for k in machine.nodes], [k.count for k in machine.nodes])
-    if instance.nodes == machine.node_count:
-        return np.ones(len(cores), dtype=np.int64)
-    if instance.nodes != machine.cores:
+    if machine is not None and instance.nodes not in (machine.node_count, machine.cores):
         raise InvalidInstance(
             f"the machine has {machine.node_count} nodes of {machine.cores} cores, the instance "
             f"{instance.nodes}: expected one of the two numbers"
         )
-    return cores
+    return unit_counts(instance.nodes, machine)
 
 
 def units_of(instance: Instance, machine: Machine | None, node_cores: np.ndarray) -> np.ndarray:
@@ -141,7 +138,7 @@ def units_of(instance: Instance, machine: Machine | None, node_cores: np.ndarray
     if instance.machine is None or machine is None:
         return units
     numbers = np.empty_like(units)
-    numbers[np.argsort(np.repeat(machine.cells_of_nodes()[0], node_cores), kind="stable")] = units
+    numbers[np.argsort(np.repeat(cells_of_nodes(machine)[0], node_cores), kind="stable")] = units
     return numbers
 
 

@@ -21,6 +21,7 @@ from cosched.cluster.files.sacct.unread import not_understood
 from cosched.cluster.files.sacct.used import used
 from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.files.window import part_of
+from cosched.cluster.machine.parts import cpus_per_core, lacks, limits
 from cosched.cluster.machine.site import counted
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
@@ -162,7 +163,7 @@ def _jobs(
     raw = rows.get("ElapsedRaw")
     jobs["runtime"] = durations(rows["Elapsed"]) if raw is None else pd.to_numeric(raw, "coerce")
     cpus, nodes, only_asked = holds.cpus_and_nodes(rows)
-    per_core = machine.cpus_per_core(rows.get("Partition"), rows.get("NodeList"), len(rows))
+    per_core = cpus_per_core(machine, rows.get("Partition"), rows.get("NodeList"), len(rows))
     if machine.one_task_per_core:
         per_core = np.where(only_asked, 1.0, per_core)
     jobs["tasks"] = holds.cores_of(cpus, nodes, per_core)
@@ -216,8 +217,8 @@ def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
         return pd.Series(np.nan, index=rows.index)
     of_partition = each(texts, lambda t: t.str.lower() == "partition_limit").astype(bool)
     if of_partition.any() and "Partition" in rows:
-        limits = machine.limits(rows["Partition"])
-        found = found.mask(of_partition & np.isfinite(limits), limits)
+        most = limits(machine, rows["Partition"])
+        found = found.mask(of_partition & np.isfinite(most), most)
     return found
 
 
@@ -332,7 +333,7 @@ def of_machine(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> list[s
             "(--hint=nomultithread): they are taken to use all threads of their cores"
         )
     if "partition" in jobs:
-        lacking = jobs.loc[machine.lacks(jobs["partition"]), "partition"].value_counts()
+        lacking = jobs.loc[lacks(machine, jobs["partition"]), "partition"].value_counts()
         if len(lacking):
             shown = ", ".join(f"{name} ({n:,} jobs)" for name, n in lacking.head(10).items())
             gone = "unknown-partition" in drop_names(drop)
