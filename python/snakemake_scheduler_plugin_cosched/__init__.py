@@ -42,13 +42,6 @@ class SchedulerSettings(SchedulerSettingsBase):
             "Benchmark files are read in any case."
         },
     )
-    lookahead: float = field(
-        default=0.0,
-        metadata={
-            "help": "Seconds of search for an order that ends earlier than the longest path first, "
-            "beside the running jobs. Default: none."
-        },
-    )
 
     def __post_init__(self) -> None:
         if self.report is not None and Path(self.report).suffix not in _REPORTS:

@@ -43,7 +43,6 @@ class Run:
         self._online: OnlineList[Any] = OnlineList()
         self._course: Course | None = None
         self._plan: Plan | None = None
-        self._found: Plan | None = None  # by the look-ahead
         self._expected = False  # somebody works out what is expected
         self._began = time.monotonic() if began is None else began
         self._unstarted = 0  # of the jobs that are known
@@ -72,9 +71,6 @@ class Run:
             self._notice_ends()
             if len(remaining) != self._unstarted:
                 self._notice_new(remaining, free)
-            if self._found is not None:
-                self._plan, self._found = self._found, None
-                self._online.follow({job: start for job, (start, _) in self._plan.spans.items()})
             for job in self._course.running:
                 if job in selectable:  # it failed, and Snakemake tries it again
                     self._course.end(job, self._now, "failed")
@@ -116,7 +112,7 @@ class Run:
             threading.Thread(target=self._expect, args=given).start()
 
     def _expect(self, *given: Any) -> None:
-        """Beside the first jobs: tell what is expected, and look for better if that is wanted."""
+        """Beside the first jobs: tell what is expected."""
         try:
             self._plan = plan(*given, cores="_cores")
             sources = ", ".join(f"{name} ({count})" for name, count in self._sources.most_common())
@@ -124,10 +120,6 @@ class Run:
                 f"cosched: {len(given[0])} jobs, {self._plan.seconds:.0f} s expected; no schedule "
                 f"on these resources ends before {self._plan.bound:.0f} s. Times from: {sources}."
             )
-            if self._settings.lookahead > 0:
-                better = plan(*given, cores="_cores", time_limit=self._settings.lookahead)
-                if better.seconds < self._plan.seconds:
-                    self._found = better
         except CoschedError as error:  # what is expected is told only: the order needs no plan
             self.complain(error)
 

@@ -50,7 +50,6 @@ class OnlineList(Generic[Key]):
         self._paths = Paths([])
         self._ready = ReadyList(())
         self._stale = True
-        self._planned: dict[int, float] = {}
 
     def __contains__(self, job: Key) -> bool:
         return job in self._number
@@ -101,21 +100,6 @@ class OnlineList(Generic[Key]):
         self._times.learn(self._number[job], seconds)
         self._stale = True
 
-    def follow(self, starts: Mapping[Key, float]) -> None:
-        """From now on jobs start in the order of these planned starts; all others after them."""
-        self._planned = {self._number[job]: start for job, start in starts.items()}
-        self._stale = True
-
-    def _ranks(self) -> np.ndarray:
-        """Higher first: by planned start where there is a plan, else by longest path."""
-        paths = self._paths.longest(self._times.seconds())
-        if not self._planned:
-            return paths
-        ranks = paths - 2 * paths.max() - max(self._planned.values())
-        for number, start in self._planned.items():
-            ranks[number] = -start
-        return ranks
-
     def seconds(self, jobs: Iterable[Key]) -> np.ndarray:
         """Expected seconds of jobs."""
         return self._times.seconds()[[self._number[job] for job in jobs]]
@@ -157,7 +141,7 @@ class OnlineList(Generic[Key]):
             entries = [(job, *self._entry(job, enter(job), paths)) for job in new]
             self._ready.add(entries)
         if new or self._stale:
-            self._ready.sort(self._ranks())
+            self._ready.sort(self._paths.longest(self._times.seconds()))
             self._stale = False
         return self._ready.select(list(available.values()), allowed)  # type: ignore[return-value]
 

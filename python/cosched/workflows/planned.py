@@ -82,9 +82,8 @@ def plan(
     edges: Collection[tuple[int, int]],
     *,
     cores: str = "cores",
-    time_limit: float = 0.0,
 ) -> Plan:
-    """What is expected of jobs on what is free: a list schedule, or after a search a better one.
+    """What is expected of jobs on what is free: a list schedule.
 
     Parameters
     ----------
@@ -98,8 +97,6 @@ def plan(
         By places.
     cores : str
         The resource that is processors.
-    time_limit : float
-        Seconds of :func:`cosched.moldable.local_search`; 0: none.
 
     Raises
     ------
@@ -113,10 +110,7 @@ def plan(
     >>> made.seconds, made.bound, made.spans["b"]
     (6.0, 6.0, (3.0, 6.0))
     """
-    instance = _instance(seconds, needs, capacity, edges, cores)
-    found = moldable.list_local(instance)
-    if time_limit > 0:
-        found = moldable.local_search(instance, time_limit=time_limit, start=found)
+    found = moldable.list_local(_instance(seconds, needs, capacity, edges, cores))
     spans = zip(found.start.tolist(), found.end.tolist(), strict=True)
     bound = no_schedule_before(seconds, needs, capacity, edges)
     return Plan(found.value, min(bound, found.value), dict(zip(jobs, spans, strict=True)))

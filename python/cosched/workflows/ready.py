@@ -44,44 +44,31 @@ class ReadyList:
 
     def __init__(self, resources: Sequence[str]) -> None:
         self.resources = tuple(resources)
-        self._row: dict[Hashable, int] = {}
-        self._keys: list[Hashable] = []
-        self._job: list[int] = []
-        self._waiting = np.zeros(0, dtype=bool)
+        self._keys: dict[Hashable, None] = {}  # of the rows below, in their order
+        self._job = np.zeros(0, dtype=np.int64)
         self._needs = np.zeros((0, len(self.resources)), dtype=np.int64)
         self._first = np.zeros((0, 3))  # priority, temporary, input
         self._order = np.zeros(0, dtype=np.int64)
 
-    def __contains__(self, key: Hashable) -> bool:
-        return key in self._row
-
-    def __len__(self) -> int:
-        return len(self._row)
-
     def keys(self):
         """The jobs, as a set-like view."""
-        return self._row.keys()
+        return self._keys.keys()
 
     def add(self, entries: Sequence[tuple[Hashable, int, Ready]]) -> None:
         """Take in jobs: key, number, what starting depends on."""
-        for row, (key, job, _) in enumerate(entries, len(self._keys)):
-            self._row[key] = row
-            self._keys.append(key)
-            self._job.append(job)
         needs = [[ready.needs.get(name, 0) for name in self.resources] for _, _, ready in entries]
         first = [(ready.priority, ready.temporary, ready.input) for _, _, ready in entries]
+        self._keys.update((key, None) for key, _, _ in entries)
+        self._job = np.concatenate([self._job, [job for _, job, _ in entries]])
         self._needs = np.concatenate([self._needs, np.array(needs, dtype=np.int64)])
         self._first = np.concatenate([self._first, np.array(first, dtype=float)])
-        self._waiting = np.concatenate([self._waiting, np.ones(len(entries), dtype=bool)])
 
     def sort(self, paths: np.ndarray) -> None:
         """Order the jobs by priority, longest path, sizes, number."""
-        rows = np.flatnonzero(self._waiting)
-        job = np.array(self._job, dtype=np.int64)[rows]
-        priority, temporary, size = self._first[rows].T
-        descending = [size, temporary, paths[job], priority]
-        keys = [job] + [-key for key in descending if key.size and key.min() != key.max()]
-        self._order = rows[np.lexsort(keys)]
+        priority, temporary, size = self._first.T
+        descending = [size, temporary, paths[self._job], priority]
+        varied = [-key for key in descending if key.size and key.min() != key.max()]
+        self._order = np.lexsort([self._job, *varied])
 
     def select(self, available: Sequence[int], allowed: Container[Hashable]) -> list[Hashable]:
         """Take out, in order, each job that still fits beside those before it.
@@ -93,29 +80,20 @@ class ReadyList:
         allowed : container
             Those that may start now.
         """
-        rows = self._order
-        if len(self._row) != len(allowed):  # type: ignore[arg-type]
-            rows = rows[[self._keys[row] in allowed for row in rows]]
+        rows, keys = self._order, list(self._keys)
+        if len(keys) != len(allowed):  # type: ignore[arg-type]
+            rows = rows[[keys[row] in allowed for row in rows]]
         chosen = rows[fitting(self._needs[rows], np.array(available, dtype=np.int64))]
-        selected = [self._keys[row] for row in chosen]
-        self._waiting[chosen] = False
-        self._order = self._order[self._waiting[self._order]]
+        selected = [keys[row] for row in chosen]
         for key in selected:
-            del self._row[key]
-        if 2 * len(self._row) < len(self._keys):
-            self._compress()
+            del self._keys[key]
+        kept = np.ones(len(keys), dtype=bool)
+        kept[chosen] = False
+        self._job, self._needs, self._first = (
+            of_rows[kept] for of_rows in (self._job, self._needs, self._first)
+        )
+        self._order = (np.cumsum(kept) - 1)[self._order[kept[self._order]]]
         return selected
-
-    def _compress(self) -> None:
-        rows = np.flatnonzero(self._waiting)
-        place = np.zeros(len(self._keys), dtype=np.int64)
-        place[rows] = np.arange(len(rows))
-        self._order = place[self._order]
-        self._keys = [self._keys[row] for row in rows]
-        self._job = [self._job[row] for row in rows]
-        self._row = {key: row for row, key in enumerate(self._keys)}
-        self._needs, self._first = self._needs[rows], self._first[rows]
-        self._waiting = np.ones(len(rows), dtype=bool)
 
 
 def fitting(needs: np.ndarray, available: np.ndarray) -> np.ndarray:

@@ -75,14 +75,6 @@ def test_chain_goes_first(tmp_path):
     assert "13 jobs took" in run.stderr
 
 
-def test_looking_ahead_beside_the_jobs(tmp_path):
-    run = snakemake(tmp_path, "memory", "--resources", "mem_mb=1000",
-                    "--scheduler-cosched-lookahead", "0.2", cores=4)  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    assert record(tmp_path).good
-    assert "greedy scheduler" not in run.stderr
-
-
 def test_times_are_learned_for_the_next_run(tmp_path):
     assert snakemake(tmp_path, "chain").returncode == 0
     run = snakemake(tmp_path, "chain", "--forceall")

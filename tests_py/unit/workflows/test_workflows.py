@@ -97,13 +97,6 @@ def test_only_what_may_start_now():
     assert online.select({2, 5, 11}, {"cores": 2}, _entered({})) == [11, 5]
 
 
-def test_a_plan_is_followed():
-    online = OnlineList()
-    online.update(["a", "b", "c"], lambda job: ("r", {"a": 1, "b": 2, "c": 3}[job]), lambda job: ())
-    online.follow({"a": 0.0, "b": 1.0})
-    assert online.select({"a", "b", "c"}, {"cores": 3}, _entered({})) == ["a", "b", "c"]
-
-
 def test_a_hundred_thousand_jobs():
     online = OnlineList()
     jobs = range(100_000)
