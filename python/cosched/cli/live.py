@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from cosched.cli import report
 from cosched.cli.tables import Column, show
-from cosched.errors import InvalidSchedule, printable
+from cosched.errors import printable
 from cosched.lazy import pd
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from cosched.execution import Execution, Guarantee, TaskRun
+    from cosched.execution import Execution, TaskRun
     from cosched.execution.run_state import RunState
     from cosched.execution.runs import Run
 
@@ -75,9 +75,8 @@ def units_text(units: tuple[int, ...]) -> str:
 
 
 @contextmanager
-def measuring() -> Iterator[tuple[Callable, Callable]]:
+def measuring() -> Iterator[Callable[[int, int | None, Run, float], None]]:
     """What ``execution.profile`` is to call: progress with the time left, on a terminal."""
-    proved: list[str] = []
     with report.progress(counted=True) as progress:
         bar = progress.add_task("measuring", total=None)
 
@@ -85,16 +84,9 @@ def measuring() -> Iterator[tuple[Callable, Callable]]:
             text = f"{run.task} on {run.processors}"
             text += f": {run.status}" if math.isnan(run.seconds) else f": {run.seconds:.3g} s"
             text += "" if math.isnan(left) else f", {left:.0f} s left"
-            progress.update(
-                bar, completed=done, total=total, description=printable(text + "".join(proved))
-            )
+            progress.update(bar, completed=done, total=total, description=printable(text))
 
-        def watch_guarantee(found: Guarantee) -> None:
-            proved[:] = [f", gap {100 * found.gap:.1f}%"]
-
-        yield watch, watch_guarantee
-    if proved:
-        report.say(f"proved{proved[0].replace(',', ':')} of the guaranteed end to any schedule")
+        yield watch
 
 
 def show_runs(frame: pd.DataFrame) -> None:
@@ -142,10 +134,6 @@ def show_end(execution: Execution) -> None:
         f"planned end {execution.planned_makespan:.3f} s, real {_number(execution.makespan)} s "
         f"({_error(execution.makespan, execution.planned_makespan)})"
     )
-    try:
-        execution.validate()
-    except InvalidSchedule as error:
-        report.say(f"note: the run as it happened was more than there is: {error}")
 
 
 def _worth_a_row(tasks: Sequence[TaskRun]) -> list[TaskRun]:

@@ -27,12 +27,6 @@ def profile(
         dict[str, Any],
         Arguments(execution.profile, "adaptive", "tolerance", "repeat", "attempts"),
     ],
-    rising_time: Annotated[
-        bool, typer.Option("--rising-time", help="Adaptive: time may grow with processors.")
-    ] = False,
-    shrinking_work: Annotated[
-        bool, typer.Option("--shrinking-work", help="Adaptive: work may shrink with processors.")
-    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="runs.csv; what is there counts, and is kept."),
@@ -56,13 +50,7 @@ def profile(
         return
     output = Path("runs.csv") if output is None else output
     check_files((output, (".csv",)))
-    with measuring() as (watch, watch_guarantee):
-        if given["adaptive"]:
-            given["adaptive"] = execution.Adaptive(
-                monotone_time=not rising_time,
-                monotone_work=not shrinking_work,
-                watch=watch_guarantee,
-            )
+    with measuring() as watch:
         frame = execution.profile(
             read,
             _counts(counts),

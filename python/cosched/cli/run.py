@@ -16,7 +16,6 @@ from cosched.cli.live import show_end, watching
 from cosched.cli.on_demand import adds
 from cosched.execution.codes import Codes
 from cosched.execution.planned import Plan
-from cosched.execution.running import command_rows
 
 _ARGUMENTS = ("resume", "again", "limit_factor", "replan", "stop_on_failure", "outputs")
 
@@ -73,7 +72,7 @@ def run(
 
 
 def _show_commands(plan: Plan, codes: Codes, where: Where, journal: Path | None) -> None:
-    rows = command_rows(plan, codes, where.made(), journal=journal)
+    rows = execution.commands(plan, codes, where.made(), journal=journal)
     if left := len(plan.steps) - len(rows):
         report.say(f"{left} of {len(plan.steps)} tasks completed: {journal}")
     for row in rows:

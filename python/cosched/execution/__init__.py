@@ -55,7 +55,6 @@ if TYPE_CHECKING:
         Slurm as Slurm,
     )
     from cosched.execution.measure import (
-        Adaptive as Adaptive,
         profile as profile,
     )
     from cosched.execution.planned import (
@@ -86,7 +85,7 @@ _MODULES = {
     "codes": ("Codes",),
     "interference": ("together",),
     "launchers": ("Local", "Slurm"),
-    "measure": ("Adaptive", "profile"),
+    "measure": ("profile",),
     "planned": ("Plan", "Step"),
     "planning": ("plan",),
     "record": ("Execution",),

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cosched.core import Bound
 from cosched.core.result import relative_gap
-
-if TYPE_CHECKING:
-    from cosched.execution.adaptive import Guarantee
 
 #: Of more names only the number is shown.
 _MOST_SHOWN = 6
@@ -34,19 +31,16 @@ class Advice:
         No schedule of any kind ends earlier, if the times are right.
     unmeasured : tuple of (str, int)
         Tasks and counts of the plan whose time was not measured but filled in.
-    guarantee : Guarantee or None
-        What holds whatever the times are that were not measured; None where all were.
     spread : (float, float) or None
         5% and 95% of the end, by all that is known of how times vary.
     rests_on : tuple of str
-        What that is: repeats, starved runs, slow-downs, earlier executions.
+        What that is: repeats, starved runs, slow-downs.
     alone_in_company : float or None
         The end that the best plan would promise if nobody slowed another; None: without slow-downs.
     ignorant : float or None
         The end of that plan with the slow-downs.
-    one_line : str or None
-        The line of xargs that does the same, where the plan is no better than longest-first on
-        one processor each; empty: it is no better, and the line would be too long.
+    simple : bool
+        The plan is no better than longest-first on one processor each: ``xargs -P`` does the same.
     notes : tuple of str
         What was left out, and what is not known.
 
@@ -64,12 +58,11 @@ class Advice:
     alone: float
     bound: Bound
     unmeasured: tuple[tuple[str, int], ...] = ()
-    guarantee: Guarantee | None = None
     spread: tuple[float, float] | None = None
     rests_on: tuple[str, ...] = ()
     alone_in_company: float | None = None
     ignorant: float | None = None
-    one_line: str | None = None
+    simple: bool = False
     notes: tuple[str, ...] = ()
 
     @property
@@ -87,7 +80,11 @@ class Advice:
             *self._range(),
             *self._placements(),
             *self._doubts(),
-            *self._simpler(),
+            *(
+                ["no better than longest-first on one processor each: so do `xargs -P`, `parallel`"]
+                if self.simple
+                else []
+            ),
         ]
 
     def _headline(self) -> list[str]:
@@ -161,21 +158,7 @@ class Advice:
             more = len(self.unmeasured) - len(shown)
             text = ", ".join(shown) + (f", and {more} more" if more else "")
             lines = [f"not measured but interpolated: {text}"]
-        if self.guarantee is not None:
-            known = self.guarantee
-            lines.append(
-                "whatever the times are that were not measured (time does not grow with "
-                f"processors, work does not shrink): some plan ends by {_s(known.plan.value)}, "
-                f"no schedule before {_s(known.bound)}"
-            )
         return lines
-
-    def _simpler(self) -> list[str]:
-        """The one line that does the same, where there is one."""
-        if self.one_line is None:
-            return []
-        text = "no better than longest-first on one processor each"
-        return [f"{text}: the same without cosched: {self.one_line or '`xargs -P` or `parallel`'}"]
 
     def to_dict(self) -> dict[str, Any]:
         """What ``cosched plan -o`` writes: the schedule file, and what is proved of any other."""

@@ -8,7 +8,7 @@ import signal
 import socket
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import process_tree
-from cosched.execution.adaptive import Guarantee, measure_adaptively
+from cosched.execution.adaptive import measure_adaptively
 from cosched.execution.code import Code, fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
@@ -173,34 +173,12 @@ class Bench:
         return begin
 
 
-@dataclass(frozen=True, kw_only=True)
-class Adaptive:
-    """How :func:`profile` measures as little as a proof needs.
-
-    Attributes
-    ----------
-    monotone_time, monotone_work : bool
-        What it may assume; see :func:`bounds_of_times`.
-    watch : callable, optional
-        Told of each :class:`Guarantee` that it comes to.
-
-    Examples
-    --------
-    >>> Adaptive(monotone_work=False).monotone_time
-    True
-    """
-
-    monotone_time: bool = True
-    monotone_work: bool = True
-    watch: Callable[[Guarantee], None] | None = None
-
-
 def profile(
     codes: Codes,
     counts: Iterable[int] | None = None,
     repeat: int = 3,
     out: str | PathLike[str] = "runs.csv",
-    adaptive: bool | Adaptive = False,
+    adaptive: bool = False,
     tolerance: float = 0.05,
     *,
     attempts: int = 2,
@@ -231,7 +209,7 @@ def profile(
         Runs that complete, of each code on each count.
     out : str or path-like
         .csv; what is there is kept and counts.
-    adaptive : bool or Adaptive
+    adaptive : bool
         Measure as little as a proof needs. See :func:`measure_adaptively`.
     tolerance : float
         Of `adaptive`: gap of the guaranteed end to the bound.
@@ -283,8 +261,7 @@ def profile(
             try:
                 if adaptive:
                     todo.total = None
-                    how = adaptive if isinstance(adaptive, Adaptive) else Adaptive()
-                    _adaptively(codes, wanted, todo, bench, tolerance, how)
+                    changed += (_adaptively(codes, wanted, todo, bench, tolerance),)
                 else:
                     todo.in_rounds(bench)
             except KeyboardInterrupt as stop:
@@ -396,8 +373,8 @@ def _adaptively(
     todo: _Todo,
     bench: Bench,
     tolerance: float,
-    how: Adaptive,
-) -> None:
+) -> str:
+    """What it proved."""
     names = list(wanted)
     allowed = np.zeros((len(names), codes.procs), dtype=bool)
     for row, counts in enumerate(wanted.values()):
@@ -411,12 +388,6 @@ def _adaptively(
         return float(np.median(times)) if times else math.inf
 
     known = table_of(seconds_of(todo.file.runs), names, codes.procs)
-    measure_adaptively(
-        measure,
-        np.where(allowed, known, np.nan),
-        allowed,
-        tolerance=tolerance,
-        monotone_time=how.monotone_time,
-        monotone_work=how.monotone_work,
-        watch=how.watch,
-    )
+    table = np.where(allowed, known, np.nan)
+    gap = measure_adaptively(measure, table, allowed, tolerance=tolerance)[1].gap
+    return f"proved: gap {100 * gap:.1f}% of the guaranteed end to any schedule"

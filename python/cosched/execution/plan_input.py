@@ -154,12 +154,11 @@ def shared_of(
     tables: Tables,
     every: Sequence[Run],
     codes: Codes | None,
-    margin: float,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Arguments of instances: what tasks need of what the machine has."""
     if codes is None:
         return {}, ()
-    peaks = peaks_of(every, _RISK, margin)
+    peaks = peaks_of(every, _RISK)
     counts = range(1, tables.times.shape[1] + 1)
     needs: dict[str, np.ndarray] = {}
     unknown = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -12,20 +11,17 @@ from typing import Any
 import numpy as np
 
 from cosched import core, profiles
-from cosched.core.arrays import integer, positive
+from cosched.core.arrays import integer
 from cosched.core.limits import Patience
 from cosched.core.resampling import held_of
 from cosched.errors import InvalidInstance
-from cosched.execution.adaptive import Guarantee, guarantee
 from cosched.execution.advice import Advice
-from cosched.execution.code import Code
 from cosched.execution.codes import Codes
-from cosched.execution.executions import read_executions
-from cosched.execution.interval import Interval, errors_of, interval_of, noise_of
+from cosched.execution.interval import Interval, interval_of, noise_of
 from cosched.execution.outdated import current
-from cosched.execution.plan_input import Tables, Tasks, shared_of, tables_of, tasks_of
+from cosched.execution.plan_input import Tasks, shared_of, tables_of, tasks_of
 from cosched.execution.plan_search import Search
-from cosched.execution.runs import Run, read_runs, seconds_of, starved_note, table_of
+from cosched.execution.runs import Run, read_runs, seconds_of, starved_note
 from cosched.execution.slowdowns import Slow, as_if_alone, read_slowdowns, slow_of
 
 
@@ -36,9 +32,6 @@ def plan(
     procs: int | None = None,
     counts: str = "all",
     slowdowns: str | PathLike[str] | None = None,
-    slowdown: str = "median",
-    missing: str = "one",
-    memory_margin: float = 1.1,
     strict: bool = False,
     time_limit: float | None = Patience(2.0),
     seed: int | None = None,
@@ -50,7 +43,8 @@ def plan(
     that completed on no count are left out with those that come after them, and named; so are
     measurements of what is not among the codes, or of other commands than theirs. Where the codes
     say what the machine has of memory, GPUs and licences, a plan keeps it: a code needs what it
-    declares, else the largest memory that was measured, times a margin.
+    declares, else 1.1 times the largest memory that was measured (of many runs, what the next one
+    passes with a chance of 1% at most).
 
     Parameters
     ----------
@@ -64,13 +58,8 @@ def plan(
     counts : {"all", "measured"}
         "measured": no time is filled in between measured counts.
     slowdowns : str or path-like, optional
-        What :func:`together` (``profile --together -o``) wrote: what tasks do to each other.
-    slowdown : {"low", "median", "high"}
-        Which of its numbers is planned with; what lies inside the noise is 1, but for "high".
-    missing : {"one", "worst"}
-        What a pair that is not there counts as: 1, or the largest of its task.
-    memory_margin : float
-        What measured memory is multiplied by.
+        What :func:`together` (``profile --together -o``) wrote: what tasks do to each other. What
+        lies inside its noise, and a pair that is not there, is planned as 1.
     strict : bool
         Refuse what would be left out.
     time_limit : float or None
@@ -99,11 +88,10 @@ def plan(
     said: tuple[str, ...] = ()
     if slowdowns is not None:
         _require_no_order(edges, slowdowns)
-        slow = slow_of(read_slowdowns(slowdowns), tasks.profiles, p, slowdown, missing)
+        slow = slow_of(read_slowdowns(slowdowns), tasks.profiles, p)
         every, tasks, said = _without_company(every, tasks, slow)
     tables = tables_of(tasks, p, codes, counts, str(runs))
-    margin = positive(memory_margin, "memory_margin")
-    shared, notes = shared_of(tasks, tables, every, codes, margin)
+    shared, notes = shared_of(tasks, tables, every, codes)
     if slow is not None:
         shared["slowdowns"] = profiles.Slowdowns(slow.table)
         notes += (*slow.notes, *said)
@@ -116,18 +104,17 @@ def plan(
     if slow is not None:
         plain, ignorant = search.without_slowdowns()
         result = min(result, ignorant, key=lambda found: found.value)
-    ranged = _interval(result, runs, every, tasks, tables, slow, shared, edges, seed)
+    ranged = _interval(result, every, tasks, slow, shared, edges, seed)
     return Advice(
         result=result,
         alone=search.one_after_the_other(),
         bound=bound,
         unmeasured=_unmeasured(result, tables.origin, tasks.names),
-        guarantee=None if shared or edges else _guaranteed(tasks, tables),
         spread=None if ranged is None else (ranged.low, ranged.high),
         rests_on=() if ranged is None else ranged.rests_on,
         alone_in_company=None if plain is None else plain.value,
         ignorant=None if ignorant is None else ignorant.value,
-        one_line=None if edges else _one_line(result, tables.times, codes, shared),
+        simple=not edges and not shared and is_no_better(result.value, tables.times),
         notes=(*changed, *starved_note(every), *tasks.notes, *notes),
     )
 
@@ -164,10 +151,8 @@ def _without_company(
 
 def _interval(
     result: core.Result,
-    runs: str | PathLike[str],
     every: Sequence[Run],
     tasks: Tasks,
-    tables: Tables,
     slow: Slow | None,
     shared: Mapping[str, Any],
     edges: Sequence[tuple[int, int]],
@@ -178,7 +163,6 @@ def _interval(
         result.schedule,
         barriers=result.family == "packs",
         noise=noise_of([run for run in every if run.task in tasks.seconds], result.value),
-        errors=_errors(runs, tasks, tables),
         stretch=None if slow is None else _stretch(result, slow),
         held=held_of(result.schedule, shared),
         edges=edges,
@@ -218,84 +202,23 @@ def _stretch(result: core.Result, slow: Slow) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def _errors(runs: str | PathLike[str], tasks: Tasks, tables: Tables) -> list[float]:
-    times = {
-        (name, q + 1): float(t)
-        for name, row in dict(zip(tasks.profiles, tables.times, strict=True)).items()
-        for q, t in enumerate(row)
-        if np.isfinite(t)
-    }
-    return errors_of(read_executions(runs), times)
-
-
-def _one_line(
-    result: core.Result, times: np.ndarray, codes: Codes | None, shared: Mapping[str, Any]
-) -> str | None:
-    """What longest-first on one processor each would be typed as, where it is as good."""
-    procs = times.shape[1]
-    if shared or not is_no_better(result.value, times[:, 0], procs):
-        return None
-    if codes is None:
-        return ""
-    order = longest_first(times[:, 0], procs)[1]
-    instance: Any = result.instance
-    return one_line([codes[instance.names[task]] for task in order], procs) or ""
-
-
-def _guaranteed(tasks: Tasks, tables: Tables) -> Guarantee | None:
-    known = table_of(tasks.seconds, tasks.profiles, tables.allowed.shape[1])
-    table = np.where(tables.allowed, known, np.nan)
-    if not np.isnan(table[tables.allowed]).any() or not np.isfinite(table).any(axis=1).all():
-        return None
-    return guarantee(table, tables.allowed, names=tasks.names)
-
-
 #: A plan that ends no earlier than by this share is no better.
 _BETTER = 0.01
-#: A line of more codes is too long to be typed.
-_MOST = 20
 
 
-def longest_first(times: np.ndarray, procs: int) -> tuple[float, list[int]]:
-    """End of tasks on one processor each, the longest first; their order. O(n log n).
+def is_no_better(value: float, times: np.ndarray) -> bool:
+    """Whether tasks on one processor each, the longest first, end no more than 1% later.
 
     Parameters
     ----------
-    times : numpy.ndarray, shape (n,)
-        Seconds on one processor.
-
-    Examples
-    --------
-    >>> longest_first(np.array([1.0, 3.0, 2.0]), 2)
-    (3.0, [1, 2, 0])
+    value : float
+        End of a plan (s).
+    times : numpy.ndarray, shape (n, p)
+        Seconds.
     """
-    order = np.argsort(-times, kind="stable").tolist()
-    free = [0.0] * procs
-    for task in order:
-        heapq.heapreplace(free, free[0] + float(times[task]))
-    return max(free), order
-
-
-def is_no_better(value: float, times: np.ndarray, procs: int) -> bool:
-    """Whether a plan's end is not earlier than that by 1%."""
-    if not np.isfinite(times).all():
+    if not np.isfinite(times[:, 0]).all():
         return False
-    return value > longest_first(times, procs)[0] * (1 - _BETTER)
-
-
-def one_line(codes: Sequence[Code], procs: int) -> str | None:
-    """The line of xargs that runs codes in this order, each on one processor; None: too long.
-
-    A code is a line of a shell, with its folder and environment; nothing is pinned.
-    """
-    if len(codes) > _MOST:
-        return None
-    words = []
-    for code in codes:
-        command = code.filled(1, (0,))
-        variables = code.filled_environment(1, (0,))
-        given = [f"{key}={value}" for key, value in variables.items()]
-        given += [] if "OMP_NUM_THREADS" in variables else ["OMP_NUM_THREADS=1"]
-        folder = shlex.quote(str(code.filled_directory(1, (0,))))
-        words.append(shlex.quote(f"cd {folder} && exec {shlex.join(['env', *given, *command])}"))
-    return f"printf '%s\\0' {' '.join(words)} | xargs -0 -n 1 -P {procs} sh -c"
+    free = [0.0] * times.shape[1]
+    for seconds in sorted(times[:, 0].tolist(), reverse=True):
+        heapq.heapreplace(free, free[0] + seconds)
+    return value > max(free) * (1 - _BETTER)

@@ -11,8 +11,7 @@ from typing import Any
 from cosched import io
 from cosched.core.arrays import flag, nonnegative
 from cosched.core.text import texts
-from cosched.errors import InvalidInstance, InvalidSchedule, shorten
-from cosched.execution.overlaps import violations
+from cosched.errors import InvalidInstance, shorten
 from cosched.execution.task_run import TaskRun, amounts, task_run
 from cosched.lazy import pd
 
@@ -74,29 +73,6 @@ class Execution:
     def good(self) -> bool:
         """Whether every task completed."""
         return all(t.state == "completed" for t in self.tasks)
-
-    def validate(self) -> None:
-        """Check that the run, as it happened, kept processors and capacities.
-
-        Raises
-        ------
-        InvalidSchedule
-            Two tasks had one unit at once, or together more of something than there is.
-
-        Examples
-        --------
-        >>> one = dict(kind=0, planned_start=0.0, planned_end=2.0, start=0.0, end=2.0,
-        ...            needs={"memory": 3.0})
-        >>> tasks = (TaskRun(task=0, name="a", units=(0,), **one),
-        ...          TaskRun(task=1, name="b", units=(1,), **one))
-        >>> Execution(family="moldable", launcher="local", barrier=True, tasks=tasks,
-        ...           capacity={"memory": 5.0}).validate()
-        Traceback (most recent call last):
-            ...
-        cosched.errors.InvalidSchedule: memory: 6 GB at 0 s (a, b), capacity is 5
-        """
-        if said := violations(self.tasks, self.capacity):
-            raise InvalidSchedule("; ".join(said))
 
     def to_frame(self) -> pd.DataFrame:
         """The record as a table.

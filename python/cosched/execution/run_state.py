@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import graphlib
 import math
 import socket
 import time
@@ -248,40 +249,37 @@ class ReadySteps:
         begun: Iterable[int] = (),
     ) -> None:
         self._needs = needs
-        self._left = [len(set(of_one)) for of_one in waits]
-        self._behind: list[list[int]] = [[] for _ in waits]
-        for place, of_one in enumerate(waits):
-            for before in of_one:
-                self._behind[before].append(place)
+        self._order = graphlib.TopologicalSorter(dict(enumerate(waits)))
+        self._order.prepare()
         self._begun = set(begun)
-        self._fell: set[int] = set()
-        self._free: set[int] = set()
-        for place, left in enumerate(list(self._left)):
-            if not left and place not in self._begun:
-                self._free.add(place)
+        self._good: dict[int, bool] = {}  # of what is settled
+        self._open: set[int] = set()  # waits for nothing, and is not settled
+        self._look()
+
+    def _look(self) -> None:
+        """What waits for nothing any more; without what it works on it is settled at once."""
+        while new := self._order.get_ready():
+            for place in new:
+                fell = any(self._good.get(k) is False for k in self._needs.get(place, ()))
+                if fell and place not in self._begun:
+                    self._good[place] = False
+                if place in self._good:
+                    self._order.done(place)
+                else:
+                    self._open.add(place)
 
     def ready(self) -> list[int]:
         """Steps that may start, in order."""
-        return sorted(self._free)
+        return sorted(self._open - self._begun)
 
     def start(self, place: int) -> None:
         """A step has been started."""
         self._begun.add(place)
-        self._free.discard(place)
 
     def settle(self, place: int, good: bool) -> None:
         """A step has ended."""
-        todo = [(place, good)]
-        while todo:
-            now, well = todo.pop()
-            if not well:
-                self._fell.add(now)
-            for behind in self._behind[now]:
-                self._left[behind] -= 1
-                if self._left[behind] or behind in self._begun:
-                    continue
-                if self._fell.isdisjoint(self._needs.get(behind, ())):
-                    self._free.add(behind)
-                else:
-                    self._begun.add(behind)
-                    todo.append((behind, False))
+        self._good[place] = good
+        if place in self._open:
+            self._open.remove(place)
+            self._order.done(place)
+            self._look()

@@ -20,7 +20,6 @@ from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner
 from cosched.execution.run_state import Options, RunState, with_placements
 from cosched.execution.tokens import Tokens
-from cosched.lazy import pd
 
 
 def run(
@@ -137,6 +136,15 @@ def run(
         book.close()
 
 
+class CommandRow(NamedTuple):
+    """A row of :func:`commands`."""
+
+    name: str
+    start: float
+    cores: str
+    command: str
+
+
 def commands(
     schedule: Schedule | Result | Plan,
     codes: Codes,
@@ -144,7 +152,7 @@ def commands(
     *,
     journal: str | PathLike[str] | None = None,
     **options: Any,
-) -> pd.DataFrame:
+) -> list[CommandRow]:
     """What :func:`run` would start, in order; nothing is run.
 
     Parameters
@@ -157,9 +165,8 @@ def commands(
 
     Returns
     -------
-    pandas.DataFrame
-        A row a task: ``name, start`` (planned), ``cores`` (those it is pinned to, as text) and
-        ``command``.
+    list of (name, start, cores, command)
+        A named tuple a task: its planned start (s), and the cores that it is pinned to, as text.
 
     Raises
     ------
@@ -171,31 +178,9 @@ def commands(
     >>> from cosched.execution import Code, Codes, commands
     >>> inst = cs.packs.Instance([[1.0]], names=["fem"])
     >>> codes = Codes(procs=1, codes={"fem": Code(name="fem", command="./fem {procs}")})
-    >>> commands(cs.packs.sequential(inst), codes)["command"].tolist()
+    >>> [row.command for row in commands(cs.packs.sequential(inst), codes)]
     ["/bin/sh -c './fem 1'"]
     """
-    found = command_rows(schedule, codes, launcher, journal=journal, **options)
-    return pd.DataFrame(found, columns=list(CommandRow._fields))
-
-
-class CommandRow(NamedTuple):
-    """A row of :func:`commands`."""
-
-    name: str
-    start: float
-    cores: str
-    command: str
-
-
-def command_rows(
-    schedule: Schedule | Result | Plan,
-    codes: Codes,
-    launcher: str | Launcher = "local",
-    *,
-    journal: str | PathLike[str] | None = None,
-    **options: Any,
-) -> list[CommandRow]:
-    """The rows of :func:`commands`, for who needs no table."""
     plan = Plan.of(schedule)
     chosen = launcher_of(launcher, **options)
     plan.check(codes)

@@ -158,7 +158,7 @@ class TaskList:
         every, changed = current(read_runs(runs), codes)
         tasks = tasks_of(every, codes, runs, False)
         tables = tables_of(tasks, cores, codes, "all", str(runs))
-        shared, said = shared_of(tasks, tables, every, codes, 1.1)
+        shared, said = shared_of(tasks, tables, every, codes)
         behind: dict[int, list[str]] = {}
         for before, after in codes.edges(tasks.names):
             behind.setdefault(after, []).append(tasks.names[before])
