@@ -6,9 +6,12 @@ short command, load neither pandas nor matplotlib.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from cosched.described import described
 
 
 class Lazy(ModuleType):
@@ -22,6 +25,20 @@ class Lazy(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self.__name__), name)
+
+
+def on_first_use(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """``__getattr__`` of a package: its modules -> what they give it, in words, imported then."""
+    places = {name: module for module, of in names.items() for name in of.split()}
+
+    def __getattr__(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = getattr(import_module(f"{package}.{places[name]}"), name)
+        described({name: found})
+        return found
+
+    return __getattr__
 
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 #: So many blanks are between two cells.
 _PAD = 3
-#: No column is folded to less than this.
-_LEAST = 8
 #: Of a pipe or a file: there is no screen to fit.
 _ENDLESS = 100_000
 
@@ -76,66 +74,48 @@ def console() -> Console:
 def show(title: str, columns: Sequence[Column], *, keys: int = 1, ends: Sequence[int] = ()) -> None:
     """Print a table; where the screen is too narrow, in several parts one below the other.
 
-    The first `keys` columns stand in each part; where they leave no room for the others, the rows
-    are numbered and the numbers do (after the first column). `ends` are the last rows of groups.
+    The first `keys` columns stand in each part; texts are folded where they leave no room for one
+    of the others. `ends` are the last rows of groups.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     screen = console()
-    room = screen.width + _PAD  # the last column has no blanks after it
     screen.print(Text(printable(title), style="bold"))
-    if keys > 1 and _with_widest([c.least + _PAD for c in columns], keys) > room:
-        numbers = column("row", range(1, len(columns[0].cells) + 1))
-        columns, keys = [columns[0], numbers, *columns[1:]], 2
-    for number, part in enumerate(_parts(columns, keys, room)):
+    for number, (part, fits) in enumerate(_parts(columns, keys, screen.width + _PAD)):
         if number:
             screen.print()
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-        for of_part, width in part:
-            head = Text(of_part.title)
-            table.add_column(head, width=width, overflow="fold")
-            table.columns[-1].justify = "right" if of_part.right else "left"
+        for one, width in part:
+            table.add_column(
+                Text(one.title),
+                width=width if fits or one.right else None,
+                overflow="fold",
+                justify="right" if one.right else "left",
+            )
         for row in range(len(columns[0].cells)):
-            cells = (Text(of_part.cells[row]) for of_part, _ in part)
+            cells = (Text(one.cells[row]) for one, _ in part)
             table.add_row(*cells, end_section=row in ends)
         screen.print(table)
 
 
-def _with_widest(widths: Sequence[int], keys: int) -> int:
-    """Width of the keys and any one of the others."""
-    return sum(widths[:keys]) + max(widths[keys:], default=0)
+def _parts(
+    columns: Sequence[Column], keys: int, room: int
+) -> Iterator[tuple[list[tuple[Column, int]], bool]]:
+    """Columns with their widths, in as few parts as have room, keys in each; and if it has."""
+    widths = [c.width for c in columns]
+    if sum(widths) + _PAD * len(widths) > room:
+        widths = [c.least for c in columns]
+    sized = list(zip(columns, widths, strict=True))
 
+    def size(part: list[tuple[Column, int]]) -> int:
+        return sum(width + _PAD for _, width in part)
 
-def _parts(columns: Sequence[Column], keys: int, room: int) -> list[list[tuple[Column, int]]]:
-    """Columns with their widths, in parts that fit: as few as possible, keys in each."""
-    natural = [c.width + _PAD for c in columns]
-    if sum(natural) <= room:
-        return [[(c, width - _PAD) for c, width in zip(columns, natural, strict=True)]]
-    widths = [c.least + _PAD for c in columns]
-    if sum(widths) > room:
-        widths = _folded(columns, widths, keys, room)
-    first = sum(widths[:keys])
-    parts: list[list[int]] = [[]]
-    used = first
-    for place in range(keys, len(columns)):
-        if parts[-1] and used + widths[place] > room:
-            parts.append([])
-            used = first
-        parts[-1].append(place)
-        used += widths[place]
-    return [[(columns[c], widths[c] - _PAD) for c in (*range(keys), *part)] for part in parts]
-
-
-def _folded(columns: Sequence[Column], widths: list[int], keys: int, room: int) -> list[int]:
-    """Widths with which the keys and any one column fit: the widest texts are folded."""
-    found = list(widths)
-    while (over := _with_widest(found, keys) - room) > 0:
-        widest = max(range(keys, len(found)), key=lambda place: found[place], default=0)
-        texts = [place for place in {*range(keys), widest} if not columns[place].right]
-        place = max(texts or [widest], key=lambda place: found[place])
-        if found[place] <= _LEAST + _PAD:
-            break
-        found[place] = max(found[place] - over, _LEAST + _PAD)
-    return found
+    part = sized[:keys]
+    for one in sized[keys:]:
+        if len(part) > keys and size([*part, one]) > room:
+            yield part, size(part) <= room
+            part = sized[:keys]
+        part = [*part, one]
+    yield part, size(part) <= room

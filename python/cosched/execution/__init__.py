@@ -16,10 +16,9 @@ A plan assumes that tasks side by side do not slow each other down, unless it is
 :func:`together` measured. What codes need of memory, GPUs and licences is kept while they run.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from cosched.described import described
+from cosched.lazy import on_first_use
 
 if TYPE_CHECKING:
     from cosched.execution.adaptive import (
@@ -28,82 +27,46 @@ if TYPE_CHECKING:
         guarantee as guarantee,
         measure_adaptively as measure_adaptively,
     )
-    from cosched.execution.advice import (
-        Advice as Advice,
-    )
-    from cosched.execution.batch_script import (
-        Job as Job,
-        script as script,
-    )
+    from cosched.execution.advice import Advice as Advice
+    from cosched.execution.batch_script import Job as Job, script as script
     from cosched.execution.batches import (
         Batches as Batches,
         BatchTask as BatchTask,
         TaskList as TaskList,
         batch as batch,
     )
-    from cosched.execution.code import (
-        Code as Code,
-    )
-    from cosched.execution.codes import (
-        Codes as Codes,
-    )
-    from cosched.execution.interference import (
-        together as together,
-    )
-    from cosched.execution.launchers import (
-        Local as Local,
-        Slurm as Slurm,
-    )
-    from cosched.execution.measure import (
-        profile as profile,
-    )
-    from cosched.execution.planned import (
-        Plan as Plan,
-        Step as Step,
-    )
-    from cosched.execution.planning import (
-        plan as plan,
-    )
-    from cosched.execution.record import (
-        Execution as Execution,
-    )
-    from cosched.execution.running import (
-        commands as commands,
-        run as run,
-    )
-    from cosched.execution.task_run import (
-        TaskRun as TaskRun,
-    )
+    from cosched.execution.code import Code as Code
+    from cosched.execution.codes import Codes as Codes
+    from cosched.execution.interference import together as together
+    from cosched.execution.launchers import Local as Local, Slurm as Slurm
+    from cosched.execution.measure import profile as profile
+    from cosched.execution.planned import Plan as Plan, Step as Step
+    from cosched.execution.planning import plan as plan
+    from cosched.execution.record import Execution as Execution
+    from cosched.execution.running import commands as commands, run as run
+    from cosched.execution.task_run import TaskRun as TaskRun
 
 # Loaded on first use: a run needs no planner, and a plan no processes.
-_MODULES = {
-    "adaptive": ("Guarantee", "bounds_of_times", "guarantee", "measure_adaptively"),
-    "advice": ("Advice",),
-    "batch_script": ("Job", "script"),
-    "batches": ("BatchTask", "Batches", "TaskList", "batch"),
-    "code": ("Code",),
-    "codes": ("Codes",),
-    "interference": ("together",),
-    "launchers": ("Local", "Slurm"),
-    "measure": ("profile",),
-    "planned": ("Plan", "Step"),
-    "planning": ("plan",),
-    "record": ("Execution",),
-    "running": ("commands", "run"),
-    "task_run": ("TaskRun",),
+_NAMES = {
+    "adaptive": "Guarantee bounds_of_times guarantee measure_adaptively",
+    "advice": "Advice",
+    "batch_script": "Job script",
+    "batches": "BatchTask Batches TaskList batch",
+    "code": "Code",
+    "codes": "Codes",
+    "interference": "together",
+    "launchers": "Local Slurm",
+    "measure": "profile",
+    "planned": "Plan Step",
+    "planning": "plan",
+    "record": "Execution",
+    "running": "commands run",
+    "task_run": "TaskRun",
 }
-_PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = sorted(_PLACES)
-
-
-def __getattr__(name: str):
-    if name in _PLACES:
-        found = getattr(import_module(f"cosched.execution.{_PLACES[name]}"), name)
-        described({name: found})
-        return found
-    raise AttributeError(f"module 'cosched.execution' has no attribute {name!r}")
+__getattr__ = on_first_use(__name__, _NAMES)
+__all__ = sorted(" ".join(_NAMES.values()).split())
 
 
 def __dir__():
-    return sorted({*globals(), *_PLACES})
+    return sorted({*globals(), *__all__})

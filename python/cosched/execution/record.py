@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 from cosched import io
 from cosched.core.arrays import flag, nonnegative
@@ -16,6 +16,18 @@ from cosched.execution.task_run import TaskRun, amounts, task_run
 from cosched.lazy import pd
 
 FORMAT, VERSION = "cosched-execution", 1
+
+
+class PackRun(NamedTuple):
+    """A pack: its tasks, planned and real seconds, real / planned - 1, and the seconds from the
+    end of the pack before to its first start."""
+
+    pack: int
+    tasks: int
+    planned: float
+    real: float
+    error: float
+    overhead: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,16 +109,8 @@ class Execution:
         frame = pd.DataFrame(rows, columns=columns)
         return frame.astype({"exit_code": "Int64"})
 
-    def packs(self) -> pd.DataFrame:
-        """Planned against real for each pack.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row a pack: ``pack, tasks, planned, real`` (s), ``error`` (real / planned - 1),
-            ``overhead`` (s, from the end of the pack before to the first start). Empty where
-            the family has no packs.
-        """
+    def packs(self) -> list[PackRun]:
+        """Planned against real for each pack; empty where the family has no packs."""
         rows = []
         before = 0.0
         for pack in sorted({t.pack for t in self.tasks if t.pack is not None}):
@@ -117,10 +121,9 @@ class Execution:
             real = max(ends) - min(starts) if starts and ends else math.nan
             overhead = min(starts) - before if starts else math.nan
             error = real / planned - 1 if planned > 0 else math.nan
-            rows.append((pack, len(mine), planned, real, error, overhead))
+            rows.append(PackRun(pack, len(mine), planned, real, error, overhead))
             before = max(ends, default=before)
-        names = ["pack", "tasks", "planned", "real", "error", "overhead"]
-        return pd.DataFrame(rows, columns=names)
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """What :meth:`write` writes."""

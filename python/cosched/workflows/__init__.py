@@ -11,9 +11,8 @@
 package: it translates between Snakemake and these.
 """
 
-from importlib import import_module
-
 from cosched.described import described
+from cosched.lazy import on_first_use
 from cosched.workflows.course import Course
 from cosched.workflows.history import History
 from cosched.workflows.online import OnlineList
@@ -33,14 +32,7 @@ __all__ = [
     "write_report",
 ]
 
-#: Pictures and tables are for the end of a run: their import would delay its first jobs.
-_OF_THE_END = ("by_rule", "execution_of", "write_report")
-
-
-def __getattr__(name: str):
-    if name in _OF_THE_END:
-        return getattr(import_module("cosched.workflows.report"), name)
-    raise AttributeError(f"module 'cosched.workflows' has no attribute {name!r}")
-
+# Pictures and tables are for the end of a run: their import would delay its first jobs.
+__getattr__ = on_first_use(__name__, {"report": "by_rule execution_of write_report"})
 
 described(globals())

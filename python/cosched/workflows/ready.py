@@ -89,9 +89,8 @@ class ReadyList:
             del self._keys[key]
         kept = np.ones(len(keys), dtype=bool)
         kept[chosen] = False
-        self._job, self._needs, self._first = (
-            of_rows[kept] for of_rows in (self._job, self._needs, self._first)
-        )
+        self._job, self._needs = self._job[kept], self._needs[kept]
+        self._first = self._first[kept]
         self._order = (np.cumsum(kept) - 1)[self._order[kept[self._order]]]
         return selected
 

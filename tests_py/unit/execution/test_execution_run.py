@@ -1,6 +1,5 @@
 """Running plans on this host: order, pinning, failures, time-outs, Ctrl-C, resume."""
 
-import io
 import json
 import math
 import os
@@ -13,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import cosched as cs
-from cosched.cli.live import picture
+from cosched.cli.live import as_line
 from cosched.errors import InvalidInstance, InvalidSchedule
 from cosched.execution import Code, Codes, Execution, Plan, Step, commands, run
 from cosched.execution.journal import read_past
@@ -89,7 +87,7 @@ def test_packs_never_overlap_and_the_barrier_can_be_left_out(tmp_path, here):
     # b takes long: with the barrier c and d wait for it, without it one of them does not.
     done = run(result, codes("sleep 0.5"), **here)
     assert done.good
-    assert done.packs().tasks.tolist() == [2, 2]
+    assert [pack.tasks for pack in done.packs()] == [2, 2]
     seen = spans(tmp_path)
     assert max(seen[n][0][1] for n in first) <= min(seen[n][0][0] for n in second)
     assert not shared_cores(tmp_path)
@@ -310,17 +308,14 @@ def test_the_live_table_says_what_runs_and_when_it_ends(tmp_path, here):
     shown, expected = [], []
 
     def watch(driver):
-        screen = Console(width=100, record=True, file=io.StringIO())
-        screen.print(picture(driver))
-        shown.append(screen.export_text())
+        shown.append(as_line(driver))
         (tmp_path / "seen").touch()
         expected.append(driver.expected_end())
 
     done = run(plan, codes, watch=watch, **here)
     assert done.good
     first = shown[0]
-    assert "0,2-3" in first
-    assert "of 3 tasks ended" in first
+    assert "(0 of " in first
     assert "planned 2.5 s" in first
     assert expected[0] >= 2.5  # late takes two seconds more, as far as anybody knows
     assert expected[-1] == pytest.approx(done.makespan)
