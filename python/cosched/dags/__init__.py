@@ -70,12 +70,7 @@ from cosched.dags.family import (
     DEFAULT_COMPARE as DEFAULT_COMPARE,
     FAMILY as FAMILY,
 )
-from cosched.dags.files import (
-    Graph as Graph,
-    Run as Run,
-    read_graph as read_graph,
-    write_graph as write_graph,
-)
+from cosched.dags.files import Run as Run
 from cosched.dags.instance import Instance as Instance
 from cosched.dags.replays import replay as replay
 from cosched.dags.result import Result as Result

@@ -356,24 +356,51 @@ class Instance(core.Instance):
     ) -> Self:
         """Read a task graph from a file.
 
-        Formats (see :func:`cosched.dags.read_graph`, which takes the options): the amaris_het
-        text files, also ``archive.tar.gz:member``; WfFormat 1.5 JSON; STG; DOT and GraphML;
-        StarPU's ``tasks.rec``, which holds a run; and the JSON that :meth:`write` makes.
+        Formats: the amaris_het text files; WfFormat 1.5 JSON; STG; DOT and GraphML; StarPU's
+        ``tasks.rec``, which holds a run; CSV ``from,to[,data]``, an arc a line; and the JSON that
+        :meth:`write` makes. The suffix, else the content, tells which.
+
+        Formats with one time a task (WfFormat, STG, DOT and GraphML with ``time``) give that time
+        as the CPU's: without `acceleration` or `times` the graph has one resource type. What moves
+        along the arcs is read too: sizes of files (WfFormat), ``data`` or ``size`` (DOT, GraphML,
+        CSV), communication costs (STG).
 
         Parameters
         ----------
+        path : path
+            A file, a .gz file, or ``archive.tar.gz:member``.
         units : sequence of int
             Units of each type, as ``(16, 4)``. None: as the file says (a trace; :meth:`write`).
         bandwidth, latency, memories, memory_capacity : optional
             As of the constructor. None: what a file of :meth:`write` says, else no bandwidth:
             data in the file is not used then, and a note says so.
         **options
-            Of :func:`cosched.dags.read_graph`.
+            ``format``: one of amaris_het, wfformat, stg, dot, graphml, starpu, csv, json, where
+            neither suffix nor content tells.
+
+            ``acceleration``: CPU time / time on each further resource type; 0 = cannot run there.
+            One factor, or one a further type; or a mapping from program to such factors; or a CSV
+            file ``program,factor[,factor2,...]`` (an empty cell is 0). A task takes the entry of
+            its kernel, else the longest entry that its name begins with, else that of ``*``.
+
+            ``times``: a CSV file ``id,t0,t1,...`` (empty or ``inf``: cannot run there), or a
+            mapping, with the times of every task; those of the graph's file are not used.
+
+            ``types_in_file``: amaris_het: the number of times a line, where it cannot be told from
+            the file. ``dummies=True``: STG: keep the dummy entry and exit, as tasks of time 0.
+
+            ``edge_data``: DOT, GraphML: the attribute of arcs that says bytes; None: ``data``,
+            else ``size``.
+
+            ``perfmodels``: StarPU: what ``starpu_perfmodel_recdump tasks.rec`` wrote: times of its
+            models on each worker, and workers that ran nothing.
 
         Raises
         ------
         InvalidInstance
-            One line with file, line, value and what was expected; no `units`.
+            One line with file, line or task, value and what was expected: a cycle, an unknown
+            predecessor, a repeated id, a task that can run nowhere, a time that is none, ...; no
+            `units`.
 
         Examples
         --------

@@ -7,7 +7,7 @@ import pytest
 
 import cosched as cs
 from cosched.cluster.files import COLUMNS
-from cosched.dags import read_graph
+from cosched.dags.files import read_graph
 
 
 def test_what_a_graph_says_and_nobody_uses_is_noted(tmp_path):

@@ -79,7 +79,7 @@ def test_graphs(wrong):
     """Three numbers an edge were "cannot reshape array of size 3 into shape (2)"."""
     for argument in ("edges", "data", *(() if hasattr(wrong, "__len__") else ("names",))):
         given = {"edges": [(0, 1)], argument: wrong}
-        assert argument in said(lambda given=given: cs.dags.Graph(TIMES, **given))
+        assert argument in said(lambda given=given: cs.dags.Instance(TIMES, units=(1, 1), **given))
     assert "rule" in said(lambda: profiles.Slowdowns(TIMES, wrong))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cosched as cs
-from cosched.dags.files import Graph, read_graph, write_graph
+from cosched.dags.files import read_graph
 from cosched.io import archive_members
 from support import data, members
 
@@ -234,25 +234,21 @@ def test_graphml(tmp_path):
 
 def test_own_json(tmp_path):
     made = cs.workloads.cholesky(4, spread=0.3, seed=3)
-    graph = Graph(made.times, made.edges, made.names, made.kernels)
-    write_graph(graph, tmp_path / "g.json")
-    got = read_graph(tmp_path / "g.json")
-    assert (got.times == graph.times).all()
-    assert (got.edges == graph.edges).all()
-    assert (got.names, got.kernels) == (graph.names, graph.kernels)
+    made.write(tmp_path / "g.json")
+    assert cs.dags.Instance.read(tmp_path / "g.json") == made
     for bad, message in [
         ("{", "not JSON"),
         ("{}", "expected an object with 'times'"),
         ('{"times": [[null]]}', "can run nowhere"),
         ('{"times": [[1], [2]], "edges": [[0, 1], [1, 0]]}', "cycle"),
-        ('{"times": [[1]], "edges": [[0, 1]]}', r"edges\[0, 1\]"),
-        ('{"times": [[1], [2]], "names": ["a", "a"]}', "'a' is there twice"),
+        ('{"times": [[1]], "edges": [[0, 1]]}', r"edges\[0\] = \(0, 1\)"),
         ('{"times": [[1]], "tasks": 3}', "unknown key"),
         ('{"times": [[NaN]]}', "nan"),
         ('{"times": [["1"]]}', "number"),
     ]:
-        with pytest.raises(cs.InvalidInstance, match=message):
-            read(tmp_path, bad, "b.json")
+        (tmp_path / "b.json").write_text(bad)
+        with pytest.raises(cs.InvalidInstance, match=r"b\.json: .*" + message):
+            cs.dags.Instance.read(tmp_path / "b.json", units=[1])
 
 
 def test_not_gzip_not_text_not_there(tmp_path):
@@ -264,13 +260,6 @@ def test_not_gzip_not_text_not_there(tmp_path):
         read_graph(tmp_path / "b.txt")
     with pytest.raises(FileNotFoundError):
         read_graph(tmp_path / "c.txt")
-
-
-def test_graph_is_frozen():
-    graph = Graph(np.ones((2, 2)), np.array([[0, 1]]))
-    with pytest.raises(ValueError, match="read-only"):
-        graph.times[0, 0] = 3
-    assert graph.edges.dtype == np.int64
 
 
 TABLE_4 = {

@@ -8,7 +8,8 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.dags import Graph, Instance, read_graph, write_graph
+from cosched.dags import Instance
+from cosched.dags.files import read_graph
 from support import data, library
 
 
@@ -143,12 +144,9 @@ def test_a_list_of_arcs_takes_its_tasks_from_the_table_of_times(tmp_path):
 
 
 def test_graphs_with_data_are_written_and_checked(tmp_path):
-    graph = Graph([[1.0], [2.0]], [[0, 1]], data=[5.0])
-    write_graph(graph, tmp_path / "g.json")
-    assert read_graph(tmp_path / "g.json").data.tolist() == [5.0]
     for wrong in ([1.0, 2.0], [-1.0], [np.nan], [np.inf]):
         with pytest.raises(cs.InvalidInstance, match="data"):
-            Graph([[1.0], [2.0]], [[0, 1]], data=wrong)
+            Instance([[1.0], [2.0]], [[0, 1]], [1], data=wrong, bandwidth=1.0)
     (tmp_path / "g.json").write_text('{"times": [[1], [2]], "edges": [[0, 1]], "data": [5]}')
     inst = Instance.read(tmp_path / "g.json", units=[1])
     assert any("no bandwidth" in note for note in inst.notes)

@@ -260,7 +260,7 @@ def test_a_name_that_no_file_can_have_is_not_repeated(name):
         module.Instance.read for module in (cs.packs, cs.moldable, cs.dags, cs.bags, cs.cluster)
     ]
     bags = cs.bags.Instance([1], [1], [[1.0]], [[1.0]], price=9000)
-    calls = (inst.write, *readers, cs.dags.read_graph, cs.cluster.Machine.read, bags.write)
+    calls = (inst.write, *readers, cs.cluster.Machine.read, bags.write)
     for call in calls:
         with pytest.raises(OSError, match="File name too long") as error:
             call(name)

@@ -1,16 +1,39 @@
-"""What every format's reader makes: tasks by id, in file order, and who precedes whom."""
+"""What every format's reader makes: tasks by id, in file order, and who precedes whom; and what a
+file says as a whole."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cosched import io
 from cosched.dags.files.run import Run
 from cosched.errors import InvalidInstance, shorten
+
+
+class Graph(NamedTuple):
+    """What a file says of a task graph: arguments of ``dags.Instance``, which checks them.
+
+    ``units`` and what follows it are None where the file does not say; ``notes`` is what a reader
+    skipped, repaired or assumed.
+    """
+
+    times: np.ndarray
+    edges: Any
+    names: tuple[str, ...] | None = None
+    kernels: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+    units: Any = None
+    data: Any = None
+    bandwidth: Any = None
+    latency: Any = None
+    memories: Any = None
+    memory_capacity: Any = None
+    executed: Any = None
 
 
 @dataclass
@@ -56,7 +79,7 @@ class Parsed:
         self._data.append(data)
 
     def edges(self) -> np.ndarray:
-        """(e, 2) task numbers, sorted, each arc once; refuses an unknown task."""
+        """(e, 2) task numbers, sorted, each arc once; refuses an unknown task, and a cycle."""
         if not self.names:
             raise InvalidInstance(f"{self.path}: no tasks")
         number = {name: k for k, name in enumerate(self.names)}
@@ -74,7 +97,10 @@ class Parsed:
         codes = np.unique(array[:, 0] * n + array[:, 1])
         if len(codes) < len(array):
             self.notes.append(f"{len(array) - len(codes)} repeated arcs were kept once")
-        return np.column_stack([codes // n, codes % n])
+        edges = np.column_stack([codes // n, codes % n])
+        with io.naming(self.path):
+            _require_acyclic(edges, self.names)
+        return edges
 
     def data(self) -> np.ndarray | None:
         """(e,) bytes along each of :meth:`edges`, 0 where not said; None where said of none."""
@@ -109,6 +135,33 @@ class Parsed:
 
     def has_successor(self, name: str) -> bool:
         return any(before == name for before, _, _ in self._edges)
+
+
+def _require_acyclic(edges: np.ndarray, names: list[str]) -> None:
+    """Refuse a cycle by the names of its tasks."""
+    if (edges[:, 0] < edges[:, 1]).all():  # numbered topologically
+        return
+    loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
+    if len(loops):
+        name = shorten(names[edges[loops[0], 0]])
+        raise InvalidInstance(f"cycle: {name} precedes itself")
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(names)
+    matrix = coo_array((np.ones(len(edges), dtype=np.int8), edges.T), shape=(n, n)).tocsr()
+    count, component = connected_components(matrix, directed=True, connection="strong")
+    if count == n:
+        return
+    # Within a strong component of two tasks or more, any walk comes back.
+    inside = edges[component[edges[:, 0]] == component[edges[:, 1]]]
+    follow = dict(inside[::-1].tolist())
+    walk = [int(inside[0, 0])]
+    while walk[-1] not in walk[:-1]:
+        walk.append(follow[walk[-1]])
+    cycle = [shorten(names[task]) for task in walk[walk.index(walk[-1]) :]]
+    shown = cycle if len(cycle) <= 8 else [*cycle[:6], "...", cycle[-1]]
+    raise InvalidInstance(f"cycle of {len(cycle) - 1} tasks: {' -> '.join(shown)}")
 
 
 def bytes_of(text: str, where: str) -> float:

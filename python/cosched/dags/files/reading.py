@@ -1,4 +1,4 @@
-"""Task graphs with a time on each resource type: reading, checking, writing.
+"""Files of task graphs: which format one has, and what it says.
 
 ``read_graph`` tells these formats apart:
 
@@ -10,7 +10,7 @@ dot, graphml   node attributes; see :mod:`cosched.dags.files.networks`
 starpu         ``tasks.rec`` of StarPU: a time a type, and the run; see
                :mod:`cosched.dags.files.starpu`
 csv            ``from,to[,data]``, an arc a line; times come from a table
-json           this package's own; see :func:`write_graph`
+json           this package's own; see :meth:`cosched.dags.Instance.write`
 =============  ==============================================================================
 
 Each may be a plain file, a ``.gz`` file, or a member of an archive
@@ -19,7 +19,6 @@ Each may be a plain file, a ``.gz`` file, or a member of an archive
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from os import PathLike
@@ -28,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.core.arrays import integer
+from cosched.core.arrays import integer, real_array
 from cosched.dags.files import networks, plain, starpu, types, wfformat
-from cosched.dags.files.graph import Graph
-from cosched.dags.files.parsed import Parsed
+from cosched.dags.files.parsed import Graph, Parsed
+from cosched.dags.files.run import run_of
 from cosched.errors import InvalidInstance, shorten
 
 #: Of this package's own JSON, of a graph or an instance.
@@ -41,114 +40,27 @@ _KEYS |= {"data", "bandwidth", "latency", "memories", "memory_capacity", "execut
 FORMATS = ("amaris_het", "wfformat", "stg", "dot", "graphml", "starpu", "csv", "json")
 
 
-def read_graph(
-    path: str | PathLike[str],
-    *,
-    format: str | None = None,
-    acceleration: types.Acceleration | None = None,
-    times: types.TimesTable | None = None,
-    types_in_file: int | None = None,
-    likely_types: int | None = None,
-    dummies: bool = False,
-    edge_data: str | None = None,
-    perfmodels: str | PathLike[str] | None = None,
-) -> Graph:
-    """Read a task graph; the suffix, else the content, tells the format.
+def read_graph(path: str | PathLike[str], **options: Any) -> Graph:
+    """What a file says; the suffix, else the content, tells the format.
 
-    Formats with one time a task (WfFormat, STG, DOT and GraphML with ``time``) give that
-    time as the CPU's. Without `acceleration` or `times` the graph has one resource type. What moves
-    along the arcs is read too: sizes of files (WfFormat), ``data`` or ``size`` (DOT, GraphML, CSV),
-    communication costs (STG).
-
-    Parameters
-    ----------
-    path : path
-        A file, a .gz file, or ``archive.tar.gz:member``.
-    format : str, optional
-        One of ``FORMATS``, where neither suffix nor content tells.
-    acceleration : number, sequence, mapping or path, optional
-        CPU time / time on each further resource type; 0 = cannot run there. One factor, or
-        one a further type; or a mapping from program to such factors; or a CSV file
-        ``program,factor[,factor2,...]`` (an empty cell is 0). A task takes the entry of
-        its kernel, else the longest entry that its name begins with, else that of ``*``.
-    times : mapping or path, optional
-        A CSV file ``id,t0,t1,...`` (empty or ``inf``: cannot run there), or a mapping, with
-        the times of every task; those of the graph's file are not used.
-    types_in_file : int, optional
-        amaris_het: the number of times a line, where it cannot be told from the file.
-    likely_types : int, optional
-        The resource types of the machine at hand: tells a last column of times from one of
-        predecessors where it could be either.
-    dummies : bool
-        STG: keep the dummy entry and exit, as tasks of time 0.
-    edge_data : str, optional
-        DOT, GraphML: the attribute of arcs that says bytes; None: ``data``, else ``size``.
-    perfmodels : path, optional
-        StarPU: what ``starpu_perfmodel_recdump tasks.rec`` wrote: times of its models on each
-        worker, and workers that ran nothing.
-
-    Raises
-    ------
-    InvalidInstance
-        One line with file, and line or task: a cycle, an unknown predecessor, a repeated
-        id, a task that can run nowhere, a time that is none, a missing member, ...
-
-    Examples
-    --------
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.dot"
-    >>> _ = path.write_text("digraph { a [time=4]; b [time=3]; a -> b }")
-    >>> read_graph(path, acceleration=4).times.tolist()
-    [[4.0, 1.0], [3.0, 0.75]]
+    Options as of :meth:`cosched.dags.Instance.read`, and ``likely_types``, the resource types of
+    the machine at hand: they tell a last column of times from one of predecessors where it could be
+    either.
     """
-    if format is not None and format not in FORMATS:
-        raise InvalidInstance(f"format = {shorten(format)}: expected one of {', '.join(FORMATS)}")
-    if acceleration is not None and times is not None:
+    asked = _Options(**options)
+    if asked.format is not None and asked.format not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise InvalidInstance(f"format = {shorten(asked.format)}: expected one of {known}")
+    if asked.acceleration is not None and asked.times is not None:
         raise InvalidInstance("expected either acceleration or times, got both")
-    if types_in_file is not None:
-        types_in_file = integer(types_in_file, "types_in_file", 1)
-    options = _Options(
-        format, acceleration, times, types_in_file, likely_types, dummies, edge_data, perfmodels
-    )
-    return _graph(io.read_text(path), str(path), options)
-
-
-def write_graph(graph: Graph, path: str | PathLike[str]) -> None:
-    """Write ``{"times": [[...]], "edges": [[i, j]], "names": [...], ...}``, kernels and data too.
-
-    JSON; null is a time where the task cannot run. :func:`read_graph` reads it back exactly.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Ends in .json.
-
-    Examples
-    --------
-    >>> graph = Graph(np.array([[2.0, 1.0], [3.0, np.inf]]), np.array([[0, 1]]))
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "graph.json"
-    >>> write_graph(graph, path)
-    >>> read_graph(path).times.tolist()
-    [[2.0, 1.0], [3.0, inf]]
-    """
-    if not isinstance(graph, Graph):
-        raise InvalidInstance(f"expected a Graph, got {type(graph).__name__}")
-    io.check_suffix(path, (".json",))
-    data = {"times": graph.times, "edges": graph.edges, "names": graph.names}
-    for key in ("kernels", "data"):
-        if getattr(graph, key) is not None:
-            data[key] = getattr(graph, key)
-    parts = [
-        f'"{key}": {json.dumps(io.plain(value), allow_nan=False)}' for key, value in data.items()
-    ]
-    io.write_text("{" + ",\n ".join(parts) + "}\n", path)
-
-
-# --- reading --------------------------------------------------------------------------------
+    if asked.types_in_file is not None:
+        integer(asked.types_in_file, "types_in_file", 1)
+    return _graph(io.read_text(path), str(path), asked)
 
 
 @dataclass(frozen=True)
 class _Options:
-    """Of :func:`read_graph`."""
+    """Of :func:`read_graph`; a name that is none of these is a TypeError."""
 
     format: str | None = None
     acceleration: types.Acceleration | None = None
@@ -215,18 +127,16 @@ def _assembled(
     kernels = None
     if any(kernel is not None for kernel in parsed.kernels):
         kernels = tuple(kernel or "" for kernel in parsed.kernels)
-    with io.naming(parsed.path):
-        notes = tuple(dict.fromkeys(parsed.notes))
-        return Graph(
-            table,
-            edges,
-            tuple(parsed.names),
-            kernels,
-            notes,
-            data=data,
-            units=parsed.units,
-            executed=parsed.executed,
-        )
+    return Graph(
+        table,
+        edges,
+        tuple(parsed.names),
+        kernels,
+        notes=tuple(dict.fromkeys(parsed.notes)),
+        data=data,
+        units=parsed.units,
+        executed=parsed.executed,
+    )
 
 
 def _said(data: np.ndarray) -> str:
@@ -273,33 +183,29 @@ def _own(data: Any, name: str) -> Graph:
         raise InvalidInstance(f"{name}: expected an object with 'times' (a row a task)")
     if unknown := data.keys() - _KEYS:
         raise InvalidInstance(f"{name}: unknown key {shorten(min(unknown))}")
-    rows = _finite_or_infinite(data["times"])
-    texts: dict[str, Any] = {}
     for key in ("names", "kernels", "notes"):
         values = data.get(key)
         if values is None:
             continue
         if not isinstance(values, list) or not all(isinstance(text, str) for text in values):
             raise InvalidInstance(f"{name}: {key}: expected a list of texts")
-        texts[key] = tuple(values)
-    edges = data.get("edges", [])
-    if not isinstance(edges, list):
+    if not isinstance(data.get("edges", []), list):
         raise InvalidInstance(f"{name}: edges: expected a list of pairs [i, j]")
-    edges = list(io.polled(edges))
-    links = {key: data[key] for key in ("data", "latency", "memories", "executed") if key in data}
-    if "memory_capacity" in data:
-        (links["memory_capacity"],) = _finite_or_infinite([data["memory_capacity"]])
-    if "bandwidth" in data:
-        links["bandwidth"] = _finite_or_infinite(data["bandwidth"])
+    said = {"edges": [], **{key: value for key, value in data.items() if value is not None}}
+    for key in ("times", "bandwidth", "memory_capacity"):
+        if key in said:
+            (said[key],) = _finite_or_infinite([said[key]])
     with io.naming(name):
-        return Graph(rows, edges, **texts, units=data.get("units"), **links)  # type: ignore[arg-type]
+        said["times"] = real_array(said["times"], "times", 2)
+        if "data" in said:
+            said["data"] = real_array(said["data"], "data", 1)
+        said["executed"] = run_of(data.get("executed"), len(said["times"]))
+    return Graph(**said)
 
 
-def _finite_or_infinite(rows: Any) -> Any:
-    """A table in which null is infinity."""
-    if not isinstance(rows, list):
-        return rows
+def _finite_or_infinite(values: list[Any]) -> list[Any]:
+    """Numbers and tables of them, in which null is infinity."""
     return [
-        [math.inf if value is None else value for value in row] if isinstance(row, list) else row
-        for row in io.polled(rows)
+        math.inf if one is None else _finite_or_infinite(one) if isinstance(one, list) else one
+        for one in io.polled(values)
     ]
