@@ -37,6 +37,7 @@ from cosched.dags.workloads import (
     layered as layered,
     lu as lu,
     qr as qr,
+    saga as saga,
     theorem1 as theorem1,
     theorem2 as theorem2,
     theorem4 as theorem4,
@@ -64,7 +65,7 @@ WORKLOADS: dict[str, _Callable[..., _Any]] = {
             cholesky,
             lu,
         ),
-        *(qr, layered, theorem1, theorem2, theorem4, theorem5, worst_case),
+        *(qr, layered, saga, theorem1, theorem2, theorem4, theorem5, worst_case),
         *(unknown_times_worst, equal_shares_worst, bags_random),
     )
 }

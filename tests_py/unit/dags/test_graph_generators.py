@@ -153,3 +153,24 @@ def test_each_edge_moves_a_tile(name):
     assert np.array_equal(make_one(4).times, inst.times)
     with pytest.raises(cs.InvalidInstance, match="tile_bytes"):
         make_one(4, tile_bytes=-1)
+
+
+def test_trees_and_chains_as_saga_draws_them():
+    for kind in ("in-tree", "out-tree", "chains"):
+        for seed in range(12):
+            inst = cs.workloads.saga(kind, nodes=3, ccr=2.0, seed=seed)
+            assert inst.units == (1, 1, 1)
+            assert inst.memories == "unit"
+            assert np.array_equal(inst.bandwidth, inst.bandwidth.T)
+            assert inst.data.mean() == pytest.approx(2 * inst.times.mean())
+            into, out = (np.bincount(column, minlength=inst.tasks) for column in inst.edges.T[::-1])
+            if kind == "in-tree":
+                assert set(out) == {0, 1}
+                assert len(inst.edges) == inst.tasks - 1
+            elif kind == "out-tree":
+                assert set(into) == {0, 1}
+                assert len(inst.edges) == inst.tasks - 1
+            else:
+                assert max(into.max(), out.max()) == 1
+    with pytest.raises(cs.InvalidInstance, match="kind = 'tree'"):
+        cs.workloads.saga("tree")

@@ -47,7 +47,12 @@ def data_of_tasks(
     """
     if ccr is None:
         return None
-    weights = random.uniform(*DAGGEN, len(times))[edges[:, 0]]
+    made = random.uniform(*DAGGEN, len(times))
+    return scaled(made[edges[:, 0]], times, ccr, bandwidth)
+
+
+def scaled(weights: np.ndarray, times: np.ndarray, ccr: float, bandwidth: float) -> np.ndarray:
+    """Weights of edges as bytes of the given ratio of communication to computation."""
     ratio, rate = nonnegative(ccr, "ccr"), positive(bandwidth, "bandwidth")
     if not len(weights):
         return weights
