@@ -49,13 +49,14 @@ def test_every_algorithm_is_valid_and_above_every_bound(instance):
 
 def proven(instance, certificate):
     """The bound of a certificate, from its definition; it must be a flow within the weights."""
-    n, flow = instance.tasks, certificate.task_flow
-    weights, path = certificate.weights[:-1], certificate.weights[-1]
-    assert certificate.weights.min() >= 0
-    assert certificate.weights.sum() == pytest.approx(1, abs=1e-9)
+    fields = certificate.fields
+    n, flow = instance.tasks, fields["task_flow"]
+    weights, path = fields["weights"][:-1], fields["weights"][-1]
+    assert fields["weights"].min() >= 0
+    assert fields["weights"].sum() == pytest.approx(1, abs=1e-9)
     graph = set(map(tuple, instance.edges.tolist()))
     into, out = np.zeros(n), np.zeros(n)
-    for (i, j), amount in zip(certificate.edges.tolist(), certificate.edge_flow, strict=True):
+    for (i, j), amount in zip(fields["edges"].tolist(), fields["edge_flow"], strict=True):
         assert (i, j) in graph
         assert amount >= 0
         out[i] += amount

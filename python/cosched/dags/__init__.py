@@ -50,14 +50,8 @@ from cosched.dags.algorithms import (
 )
 from cosched.dags.bounds import (
     Certificate as Certificate,
-    RefutationStage as RefutationStage,
+    ProvenBound as ProvenBound,
     Relaxation as Relaxation,
-    Transfers as Transfers,
-    TransfersCertificate as TransfersCertificate,
-    TransfersRelaxation as TransfersRelaxation,
-    TransferStage as TransferStage,
-    Windows as Windows,
-    WindowsCertificate as WindowsCertificate,
     hlp as hlp,
     round_allocation as round_allocation,
     transfers as transfers,

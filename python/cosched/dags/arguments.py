@@ -164,15 +164,6 @@ def as_given(rows: np.ndarray, core_rows: np.ndarray | None) -> np.ndarray:
     return found
 
 
-def as_core(rows: np.ndarray, core_rows: np.ndarray | None) -> np.ndarray:
-    """The way back."""
-    if core_rows is None:
-        return rows
-    found = np.empty_like(rows)
-    found[core_rows] = rows
-    return found
-
-
 def edge_number(edge: Any, edges: np.ndarray) -> int:
     """Row of `edges`, given as such or as (i, j)."""
     if not np.iterable(edge):

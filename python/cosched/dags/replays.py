@@ -10,7 +10,7 @@ import numpy as np
 from cosched import _core
 from cosched.core import Schedule
 from cosched.core.arrays import any_array, integer, nonnegative, real, real_array, seed_of
-from cosched.dags.bounds import certificate_fields, hlp
+from cosched.dags.bounds import hlp
 from cosched.dags.instance import Instance, without_limits
 from cosched.dags.result import Result, columns_of, result_of_plan
 from cosched.errors import InvalidInstance, shorten
@@ -134,7 +134,7 @@ def _kept(columns: dict[str, Any], kept: str) -> dict[str, Any]:
 
 
 def _table(instance: Instance, plan: dict[str, Any], blocks: Iterator, bound: bool) -> pd.DataFrame:
-    certificate = certificate_fields(hlp(instance).certificate) if bound else None
+    certificate = hlp(instance).certificate.of_core() if bound else None
     found = [
         _core.dags.replay_draws(instance._core, **plan, factors=factors, certificate=certificate)
         for factors in blocks

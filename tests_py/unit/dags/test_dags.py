@@ -173,9 +173,8 @@ def test_a_certificate_of_another_instance_proves_nothing(inst):
     certificate = cs.dags.hlp(inst).certificate
     with pytest.raises(cs.SolverError, match="shape"):
         certificate.bound(Instance([[1, 2]], [], (1, 1)))
-    broken = cs.dags.Certificate(
-        certificate.weights * 2, certificate.task_flow, certificate.edges, certificate.edge_flow
-    )
+    fields = certificate.fields
+    broken = cs.dags.Certificate("hlp", {**fields, "weights": fields["weights"] * 2})
     with pytest.raises(cs.SolverError, match="sum to 2"):
         broken.bound(inst)
 
@@ -217,13 +216,14 @@ def test_stages_put_together_are_the_algorithms(inst, three):
 def test_arrays_of_a_relaxation_are_read_only_and_outlive_the_instance(inst, method):
     relaxation = cs.dags.hlp(inst.with_units(inst.units), method=method)
     proof = relaxation.certificate
+    flows = len(proof.fields["edges"])
     arrays = {
         "x": (relaxation.x, (30, 2), float),
         "C": (relaxation.C, (30,), float),
-        "weights": (proof.weights, (3,), float),
-        "task_flow": (proof.task_flow, (30,), float),
-        "edges": (proof.edges, (len(proof.edge_flow), 2), np.int64),
-        "edge_flow": (proof.edge_flow, (len(proof.edges),), float),
+        "weights": (proof.fields["weights"], (3,), float),
+        "task_flow": (proof.fields["task_flow"], (30,), float),
+        "edges": (proof.fields["edges"], (flows, 2), np.int64),
+        "edge_flow": (proof.fields["edge_flow"], (flows,), float),
     }
     for name, (array, shape, dtype) in arrays.items():
         assert array.shape == shape, name

@@ -155,7 +155,7 @@ def test_the_scale_of_times_changes_nothing(power):
 
 
 def test_a_bound_that_fails_falls_back(monkeypatch):
-    from cosched.dags.bounds import relaxation, without_transfers
+    from cosched.dags.bounds import refutations, relaxation
 
     def broken(*_):
         raise cs.SolverError("rounding")
@@ -165,7 +165,7 @@ def test_a_bound_that_fails_falls_back(monkeypatch):
     monkeypatch.setattr(core, "transfers_bound", broken)
     found = cs.dags.bound(inst)
     assert (found.method, found.note) == ("windows", "transfers failed: rounding")
-    monkeypatch.setattr(without_transfers._core.dags, "windows_bound", broken)
+    monkeypatch.setattr(refutations._core.dags, "windows_bound", broken)
     inst = inst.with_units(inst.units)
     found = cs.dags.bound(inst, "windows")
     assert (found.method, found.note) == ("hlp", "windows failed: rounding")

@@ -1,6 +1,5 @@
 """dags: the bound transfers, its relaxation, its certificate."""
 
-import dataclasses
 import pickle
 
 import numpy as np
@@ -110,8 +109,12 @@ def test_the_relaxation_sees_what_a_change_of_type_costs():
 def proved():
     inst = with_data(cs.workloads.layered(60, seed=1, units=(2, 1)), 0.3)
     found = cs.dags.transfers(inst)
-    assert any(len(stage.edge_flow) and stage.edge_flow.any() for stage in found.certificate.stages)
+    assert any(stage["edge_flow"].any() for stage in found.certificate.fields["stages"])
     return inst, found.certificate
+
+
+def changed(proof, **fields):
+    return cs.dags.Certificate("transfers", {**proof.fields, **fields})
 
 
 @pytest.mark.parametrize(
@@ -130,21 +133,19 @@ def proved():
 )
 def test_a_damaged_stage_is_refused(proved, damage):
     inst, proof = proved
-    place = next(k for k, stage in enumerate(proof.stages) if len(stage.edge_flow))
-    stages = list(proof.stages)
-    stages[place] = dataclasses.replace(
-        stages[place], **{name: np.array(value) for name, value in damage.items()}
-    )
+    stages = list(proof.fields["stages"])
+    place = next(k for k, stage in enumerate(stages) if len(stage["edge_flow"]))
+    stages[place] = {**stages[place], **damage}
     with pytest.raises((cs.SolverError, cs.InvalidInstance)):
-        dataclasses.replace(proof, stages=tuple(stages)).bound(inst)
+        changed(proof, stages=stages).bound(inst)
 
 
 def test_a_certificate_proves_no_more_than_it_says(proved):
     inst, proof = proved
     assert pickle.loads(pickle.dumps(proof)).bound(inst) == proof.bound(inst)
     with pytest.raises(cs.SolverError, match="is not refuted"):
-        dataclasses.replace(proof, makespan=proof.makespan * 1.2).bound(inst)
-    without = dataclasses.replace(proof, makespan=0.0, stages=())
+        changed(proof, makespan=proof.fields["makespan"] * 1.2).bound(inst)
+    without = changed(proof, makespan=0.0, stages=[])
     assert without.bound(inst) == cs.dags.windows(inst).value
 
 
@@ -173,7 +174,7 @@ def test_edges_in_any_order():
     found, same = cs.dags.transfers(mixed), cs.dags.transfers(by_tasks)
     assert found.value == same.value == found.certificate.bound(mixed)
     proofs = [cs.dags.transfers_relaxation(inst).certificate for inst in (mixed, by_tasks)]
-    flows = [proof.stages[0].edge_flow for proof in proofs]
+    flows = [proof.fields["stages"][0]["edge_flow"] for proof in proofs]
     assert flows[0].any()
-    np.testing.assert_array_equal(flows[0][rows], flows[1])
+    np.testing.assert_array_equal(*flows)  # in the order of the tasks
     assert proofs[0].bound(mixed) == proofs[1].bound(by_tasks) > 0

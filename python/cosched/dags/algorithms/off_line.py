@@ -12,7 +12,6 @@ from cosched.core import Bound
 from cosched.core.arrays import integer, integer_array, seed_of
 from cosched.core.limits import budget, ended_by
 from cosched.dags.bounds import (
-    certificate_fields,
     hlp,
     hlp_at_hand,
     hlp_bound,
@@ -227,7 +226,7 @@ def hlp_best(
         relaxation = hlp_at_hand(instance, method)
         known = None
         if relaxation is not None:
-            known = relaxation.x, certificate_fields(relaxation.certificate)
+            known = relaxation.x, relaxation.certificate.of_core()
         found = _core.dags.hlp_best(instance._core, known, used, count, limit)
     if relaxation is None:
         keep_hlp(instance, found["relaxation"])

@@ -1,4 +1,4 @@
-"""HLP and QHLP: the linear relaxation of the allocation, its certificate, its rounding."""
+"""HLP and QHLP: the linear relaxation of the allocation, its rounding; with transfers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from cosched import _core
 from cosched.core import Bound
-from cosched.core.arrays import any_array, integer_array, real_array, share, time_limit_of
+from cosched.core.arrays import any_array, real_array, share, time_limit_of
 from cosched.dags.bounds import highs
+from cosched.dags.bounds.certificates import Certificate
 from cosched.dags.bounds.simple import simple_bound
 from cosched.dags.instance import Instance
 from cosched.errors import SolverError, TimeLimit, shorten
@@ -19,67 +20,8 @@ METHODS = ("auto", "structured", "glpk", "highs")
 
 
 @dataclass(frozen=True)
-class Certificate:
-    """Proof of a lower bound on LP*, and so on every makespan, that needs no solver.
-
-    For weights pi >= 0 of the Q loads and of the longest path (sum 1) and a flow f of amount
-    pi_path from the begin of the project through tasks to its end, every fractional
-    allocation has lambda >= sum_q pi_q load_q + sum_j f_j d_j(x), and so
-    LP* >= sum_j min_q p_jq (pi_q / m_q + f_j).
-
-    Attributes
-    ----------
-    weights : numpy.ndarray, shape (Q + 1,)
-        pi: of the load of each type, then of the path.
-    task_flow : numpy.ndarray, shape (n,)
-        f_j: flow through each task.
-    edges : numpy.ndarray of int, shape (r, 2)
-        Edges of the graph with flow.
-    edge_flow : numpy.ndarray, shape (r,)
-        Flow on them.
-
-    Examples
-    --------
-    Weights of the loads alone, without a flow, prove the load of a mixture of the types:
-
-    >>> inst = cs.dags.Instance([[8.0, 2.0], [8.0, 4.0]], [], units=(1, 1))
-    >>> nothing = np.zeros(0)
-    >>> proof = Certificate(np.array([0.2, 0.8, 0.0]), np.zeros(2), np.zeros((0, 2)), nothing)
-    >>> round(proof.bound(inst), 6)
-    3.2
-    """
-
-    weights: np.ndarray
-    task_flow: np.ndarray
-    edges: np.ndarray
-    edge_flow: np.ndarray
-
-    def bound(self, instance: Instance) -> float:
-        """The bound it proves, checked from scratch by code that no solver shares.
-
-        Returns
-        -------
-        float
-            Seconds.
-
-        Raises
-        ------
-        SolverError
-            It proves nothing for this instance: what is wrong is named.
-
-        Examples
-        --------
-        >>> inst = cs.dags.Instance([[8.0, 2.0], [8.0, 4.0]], [], units=(1, 1))
-        >>> relaxation = cs.dags.hlp(inst)
-        >>> round(relaxation.certificate.bound(inst), 6), round(relaxation.value, 6)
-        (4.571429, 4.571429)
-        """
-        return _core.dags.certified_bound(instance._core, certificate_fields(self))
-
-
-@dataclass(frozen=True)
 class Relaxation:
-    """An optimum of the relaxation.
+    """An optimum of the relaxation, with or without transfers.
 
     Attributes
     ----------
@@ -156,9 +98,7 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
     >>> round(hlp(inst).value, 9)
     4.571428571
     """
-    Instance.require(instance)
-    if method not in METHODS:
-        raise ValueError(f"method {shorten(method)}: expected {', '.join(METHODS)}")
+    _require(instance, method)
     if method == "auto":
         try:
             return hlp(instance, method="structured")
@@ -180,9 +120,64 @@ def _without_structured(instance: Instance, reason: str) -> Relaxation:
     return replace(known, note=f"{reason}; its best so far, GLPK proves less")
 
 
+def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Relaxation:
+    """Solve the linear relaxation of the allocation problem with transfers.
+
+    That of :func:`hlp`, where the end of task i and the start of task j on an edge e = (i, j) are
+    apart by sum_qr c_e[q, r] y_e[q, r]: c_e the least that the transfer costs between units of two
+    types, y_e a transport plan from i's shares to j's. Its value is at least LP*.
+
+    Parameters
+    ----------
+    method : {"auto", "structured", "glpk", "highs"}
+        ``"structured"`` (what ``"auto"`` takes): an interior point method with sparse factors, to
+        about 1e-8. ``"glpk"`` is the reference; ``"highs"`` gives the same model to HiGHS (extra
+        ``highs``).
+
+    Raises
+    ------
+    SolverError
+        The solver failed, or ``highspy`` is not installed.
+
+    Notes
+    -----
+    Where times are related (p_jq = w_j / speed_q) all tasks can take the same shares: the plans
+    cost nothing then, and the value is LP*. :func:`cosched.dags.transfers` sees more.
+
+    Examples
+    --------
+    >>> two = [[2.0, 1.0], [1.0, 2.0]]
+    >>> inst = cs.dags.Instance(two, [(0, 1)], (1, 1), data=[9.0], bandwidth=3.0)
+    >>> round(cs.dags.hlp(inst).value, 6), round(cs.dags.transfers_relaxation(inst).value, 6)
+    (2.0, 3.0)
+    """
+    _require(instance, method)
+    chosen = "structured" if method == "auto" else method
+    return instance.once(f"transfers relaxation {chosen}", lambda: _with_plans(instance, chosen))
+
+
+def _with_plans(instance: Instance, method: str) -> Relaxation:
+    if method == "highs":
+        _, *solution = highs.solved(_core.dags.transfers_model(instance._core))
+        found = _core.dags.transfers_from_lp(instance._core, *solution)
+    else:
+        found = _core.dags.transfers_relaxation(instance._core, _core.dags.Method[method])
+    value, x, ends = (found.pop(key) for key in ("value", "x", "C"))
+    nothing = {"relaxation": hlp(instance).certificate.fields, "makespan": 0.0, "stages": []}
+    proof = Certificate("transfers", {"windows": nothing, **found})
+    return Relaxation(value, x, ends, proof, method)
+
+
+def _require(instance: Instance, method: str) -> None:
+    Instance.require(instance)
+    if method not in METHODS:
+        raise ValueError(f"method {shorten(method)}: expected {', '.join(METHODS)}")
+
+
 def _solved(instance: Instance, method: str) -> Relaxation:
     if method == "highs":
-        return _relaxation(_by_highs(instance), method)
+        solution = highs.solved(_core.dags.hlp_model(instance._core))
+        return _relaxation(_core.dags.hlp_from_lp(instance._core, *solution), method)
     chosen = _core.dags.Method[method.replace("-", "_")]
     return _relaxation(_core.dags.hlp(instance._core, chosen), method)
 
@@ -307,34 +302,5 @@ def keep_hlp(instance: Instance, solution: dict) -> Relaxation:
 
 
 def _relaxation(found: dict, method: str) -> Relaxation:
-    certificate = Certificate(**found["certificate"])
+    certificate = Certificate("hlp", found["certificate"])
     return Relaxation(found["value"], found["x"], found["C"], certificate, method, found["failure"])
-
-
-def certificate_fields(proof: Certificate) -> dict[str, np.ndarray]:
-    """What C++ takes as a Certificate."""
-    return {
-        "weights": real_array(proof.weights, "weights", 1),
-        "task_flow": real_array(proof.task_flow, "task_flow", 1),
-        **flow_fields(proof),
-    }
-
-
-def flow_fields(proof: Any) -> dict[str, np.ndarray]:
-    """`edges` and `edge_flow` of a certificate or a stage, which may be empty."""
-    return {
-        "edges": integer_array(proof.edges, "edges", 2)
-        if len(proof.edges)
-        else np.zeros((0, 2), int),
-        "edge_flow": reals(proof.edge_flow, "edge_flow"),
-    }
-
-
-def reals(values: Any, name: str) -> np.ndarray:
-    """A vector of numbers, which may be empty."""
-    return real_array(values, name, 1) if len(values) else np.zeros(0)
-
-
-def _by_highs(instance: Instance) -> dict:
-    solution = highs.solved(_core.dags.hlp_model(instance._core))
-    return _core.dags.hlp_from_lp(instance._core, *solution)
