@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cosched.cli import report
 from cosched.cli.tables import Column, column, show
+from cosched.core.overview import spans
 from cosched.core.text import listed
 from cosched.errors import printable
 from cosched.lazy import pd
@@ -51,17 +54,6 @@ def as_line(run: RunState) -> str:
     ]
     end, planned = run.expected_end(), run.original.makespan
     return printable(f"{listed(running)}; expected end {end:.1f} s, planned {planned:.1f} s")
-
-
-def units_text(units: tuple[int, ...]) -> str:
-    """``0-3,7`` for (0, 1, 2, 3, 7)."""
-    parts: list[list[int]] = []
-    for unit in sorted(units):
-        if parts and unit == parts[-1][1] + 1:
-            parts[-1][1] = unit
-        else:
-            parts.append([unit, unit])
-    return ",".join(f"{low}-{high}" if low < high else f"{low}" for low, high in parts)
 
 
 @contextmanager
@@ -144,7 +136,7 @@ def _cells(task: TaskRun) -> list[str]:
     state = task.state if task.exit_code in (0, None) else f"{task.state} ({task.exit_code})"
     return [
         printable(task.name),
-        units_text(task.units),
+        spans(np.array(task.units)),
         f"{planned:.3f}",
         _number(real),
         _error(real, planned),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cosched.core.arrays import ranges
 from cosched.core.schedule import Schedule
 from cosched.core.text import listed
 from cosched.lazy import pd
@@ -52,10 +53,7 @@ def spans(numbers: np.ndarray) -> str:
     >>> spans(np.array([4, 0, 1, 2, 7, 8]))
     '0-2, 4, 7-8'
     """
-    known = np.unique(numbers)
-    cuts = np.flatnonzero(np.diff(known) > 1)
-    firsts, lasts = known[np.r_[0, cuts + 1]], known[np.r_[cuts, len(known) - 1]]
-    parts = [f"{a}" if a == b else f"{a}-{b}" for a, b in zip(firsts, lasts, strict=True)]
+    parts = [f"{a}" if a == b else f"{a}-{b}" for a, b in ranges(np.unique(numbers))]
     return listed(parts, IN_A_CELL)
 
 

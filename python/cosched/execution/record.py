@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from cosched import io
 from cosched.core.arrays import flag, nonnegative
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.task_run import TaskRun, amounts, task_run
+from cosched.execution.task_run import TaskRun, task_run
 from cosched.lazy import pd
 
 FORMAT, VERSION = "cosched-execution", 1
@@ -48,8 +47,6 @@ class Execution:
         Where the driver ran.
     notes : tuple of str
         What has to be known beside the numbers.
-    capacity : mapping
-        What there is of what tasks need.
     bound : float or None
         No schedule ends before (s), with the times that the tasks had; None: nobody worked it out.
 
@@ -68,7 +65,6 @@ class Execution:
     tasks: tuple[TaskRun, ...]
     host: str = ""
     notes: tuple[str, ...] = ()
-    capacity: Mapping[str, float] = field(default_factory=dict)
     bound: float | None = None
 
     @property
@@ -138,7 +134,6 @@ class Execution:
             "planned_makespan": self.planned_makespan,
             "makespan": self.makespan,
             **({} if self.bound is None else {"bound": self.bound}),
-            "capacity": dict(self.capacity),
             "tasks": [asdict(task) for task in self.tasks],
         }
 
@@ -180,6 +175,5 @@ class Execution:
             host=str(data.get("host", "")),
             notes=tuple(texts(data.get("notes", ()), f"{path}: notes")),
             tasks=tuple(task_run(row, f"{path}: tasks[{k}]") for k, row in enumerate(rows)),
-            capacity=amounts(data.get("capacity", {}), f"{path}: capacity"),
             bound=None if bound is None else nonnegative(bound, f"{path}: bound"),
         )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from cosched.core.arrays import integer, nonnegative, real
+from cosched.core.arrays import integer, real
 from cosched.errors import InvalidInstance, shorten
 
 STATES = ("completed", "failed", "timeout", "cancelled", "pending")
@@ -36,8 +36,6 @@ class TaskRun:
     pack : int or None
     cpu_seconds : float or None
         Processor seconds, where they are known.
-    needs : mapping
-        What it held of what is limited: ``memory`` (GB), ``gpus``, ``licences.NAME``.
 
     Examples
     --------
@@ -58,13 +56,6 @@ class TaskRun:
     attempt: int = 0
     pack: int | None = None
     cpu_seconds: float | None = None
-    needs: Mapping[str, float] = field(default_factory=dict)
-
-
-def amounts(given: Any, where: str) -> dict[str, float]:
-    if not isinstance(given, Mapping):
-        raise InvalidInstance(f"{where} = {shorten(given)}: expected a table of numbers")
-    return {str(key): nonnegative(value, f"{where}.{key}") for key, value in given.items()}
 
 
 def task_run(row: Any, where: str) -> TaskRun:
@@ -99,5 +90,4 @@ def _checked_task(row: Mapping[str, Any], where: str) -> TaskRun:
         attempt=integer(row["attempt"], f"{where}.attempt"),
         pack=None if pack is None else integer(pack, f"{where}.pack"),
         cpu_seconds=None if math.isnan(used) else used,
-        needs=amounts(row.get("needs", {}), f"{where}.needs"),
     )

@@ -30,11 +30,6 @@ class Launcher(ABC):
         self.unit = unit
         self.grace = nonnegative(grace, "grace")
 
-    @property
-    @abstractmethod
-    def processors(self) -> int:
-        """Processors that plans may use here."""
-
     @abstractmethod
     def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
         """Notes on how the plan fits here."""

@@ -42,10 +42,6 @@ class Local(Launcher):
             raise InvalidInstance("unit = 'node' needs the launcher slurm: expected 'core'")
         self.cores = tuple(sorted(os.sched_getaffinity(0)))
 
-    @property
-    def processors(self) -> int:
-        return len(self.cores)
-
     def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
         for step in plan.steps:
             if codes[step.name].launch[:1] == ("srun",):

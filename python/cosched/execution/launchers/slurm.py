@@ -68,10 +68,6 @@ class Slurm(Launcher):
         self.node_of = [node for node, count in enumerate(each) for _ in range(count)]
         self.step_name = ""
 
-    @property
-    def processors(self) -> int:
-        return len(self.node_of)
-
     def check(self, plan: Plan, codes: Codes) -> tuple[str, ...]:
         self.step_name = f"cosched-{plan.digest}"
         if plan.units_of(0) > len(self.node_of):
