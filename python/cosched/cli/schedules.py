@@ -67,33 +67,22 @@ def _require_same_facts(instance: Any, data: dict[str, Any]) -> None:
             "made from, or the schedule itself as the instance"
         )
     for key, ours in facts.items():
-        theirs = data.get(key, ours)
-        if isinstance(ours, dict):
-            _require_same_parts(key, theirs, ours)
-        if not isinstance(ours, list) or (isinstance(theirs, list) and len(theirs) != len(ours)):
-            continue
-        if not isinstance(theirs, list):
-            raise InvalidSchedule(f"{key} = {shorten(theirs)}: expected those of the instance")
-        for number, (row, own) in enumerate(zip(theirs, ours, strict=True)):
-            same_width = isinstance(row, list) and len(row) == len(own)
-            if row != own and (same_width or not isinstance(row, list)):
-                raise InvalidSchedule(f"{key}[{number}] = {shorten(row)}: it is {shorten(own)}")
+        if isinstance(ours, (dict, list)):
+            _require_same(key, data.get(key, ours), ours)
 
 
-def _require_same_parts(key: str, theirs: Any, ours: dict[str, Any]) -> None:
-    """Each part of what tasks share is the instance's, as far as their tables have one shape."""
-
-    def same(a: Any, b: Any) -> bool:
-        if isinstance(a, list) and isinstance(b, list):
-            return len(a) != len(b) or all(map(same, a, b))
-        return bool(a == b)
-
-    given = theirs if isinstance(theirs, dict) else {}
-    for name in {**ours, **given}:
-        if name not in given or name not in ours or not same(given[name], ours[name]):
-            raise InvalidSchedule(
-                f"{key}.{name} = {shorten(given.get(name))}: it is {shorten(ours.get(name))}"
-            )
+def _require_same(what: str, theirs: Any, ours: Any) -> None:
+    """As far as tables have one shape."""
+    if isinstance(ours, dict):
+        given = theirs if isinstance(theirs, dict) else {}
+        for name in {**ours, **given}:
+            _require_same(f"{what}.{name}", given.get(name), ours.get(name))
+    elif isinstance(ours, list) and isinstance(theirs, list):
+        pairs = zip(theirs, ours, strict=True) if len(theirs) == len(ours) else ()
+        for number, (row, own) in enumerate(pairs):
+            _require_same(f"{what}[{number}]", row, own)
+    elif theirs != ours:
+        raise InvalidSchedule(f"{what} = {shorten(theirs)}: it is {shorten(ours)}")
 
 
 def _require_order(instance: Any, schedule: Any, edges: Any) -> None:

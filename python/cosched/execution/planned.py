@@ -316,28 +316,19 @@ def _made(
     names: Sequence[str] | None,
     where: str,
 ) -> Plan:
-    steps = []
-    for number, row in enumerate(rows):
-        place = f"{where}: placements[{number}]"
-        try:
-            step = _step(row, names, place)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InvalidSchedule(
-                f"{place}: expected task, kind, units, start and end ({error})"
-            ) from None
-        except InvalidInstance as error:
-            raise InvalidSchedule(str(error)) from None
-        steps.append(step)
-    if (twice := first_repeated(str(step.task) for step in steps)) is not None:
-        raise InvalidSchedule(f"{where}: task {twice} is placed twice")
-    if (twice := first_repeated(step.name for step in steps)) is not None:
-        raise InvalidSchedule(
-            f"{where}: two tasks are called {shorten(twice)}: expected one name each"
-        )
     try:
+        steps = [
+            _step(row, names, f"{where}: placements[{number}]") for number, row in enumerate(rows)
+        ]
+        for what, values in (
+            ("task {} is placed twice", (str(step.task) for step in steps)),
+            ("two tasks are called {}: expected one name each", (step.name for step in steps)),
+        ):
+            if (twice := first_repeated(values)) is not None:
+                raise InvalidInstance(f"{where}: {what.format(shorten(twice))}")
         edges, procs, times = _facts(facts, where)
         resources, capacity = _shared(facts, steps, where)
-        late = facts.get("interval", {}).get("p95") if facts.get("interval") else None
+        late = (facts.get("interval") or {}).get("p95")
         late_end = None if late is None else real(late, f"{where}: interval.p95")
     except InvalidInstance as error:
         raise InvalidSchedule(str(error)) from None
@@ -354,7 +345,6 @@ def _made(
         slowed=any(facts.get(law) is not None for law in ("slowdowns", "bandwidth")),
     )
     _require_disjoint(plan, where)
-    _require_order(plan, where)
     return plan
 
 
@@ -403,45 +393,50 @@ def _shared(
 
 
 def _step(row: Any, names: Sequence[str] | None, place: str) -> Step:
-    task = integer(row["task"], f"{place}.task")
-    if names is not None and "name" not in row and task >= len(names):
-        raise InvalidInstance(f"{place}.task = {task}: there are {len(names)} names")
-    named = f"task {task}" if names is None else names[min(task, len(names) - 1)]
-    name = str(row.get("name", named))
-    units = tuple(integer(unit, f"{place}.units") for unit in row["units"])
+    try:
+        task = integer(row["task"], f"{place}.task")
+        named = f"task {task}" if names is None else None if task >= len(names) else names[task]
+        name, kind = row.get("name", named), integer(row.get("kind", 0), f"{place}.kind")
+        units = tuple(integer(unit, f"{place}.units") for unit in row["units"])
+        start, end = (real(row[key], f"{place}.{key}") for key in ("start", "end"))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InvalidInstance(
+            f"{place}: expected task, kind, units, start and end ({error})"
+        ) from None
+    if name is None:
+        raise InvalidInstance(f"{place}.task = {task}: there are {len(names or ())} names")
     if not units or len(set(units)) < len(units):
         raise InvalidInstance(
             f"{place}.units = {list(units)}: expected different units, at least one"
         )
-    start, end = (real(row[key], f"{place}.{key}") for key in ("start", "end"))
     if not 0 <= start <= end < np.inf:
         raise InvalidInstance(f"{place}: start {start:g}, end {end:g}: expected 0 <= start <= end")
-    kind = integer(row.get("kind", 0), f"{place}.kind")
-    return Step(task=task, name=name, kind=kind, units=units, start=start, end=end)
+    return Step(task=task, name=str(name), kind=kind, units=units, start=start, end=end)
 
 
 def _order(steps: Sequence[Step], edges: Sequence[tuple[int, int]], where: str) -> dict[int, int]:
-    """A topological order of the tasks: among equal starts it decides (tasks of no length)."""
-    graph: dict[int, set[int]] = {step.task: set() for step in steps}
+    """A topological order of the tasks, which decides among equal starts (tasks of no length).
+
+    Refused are edges with a cycle, and steps that do not keep them.
+    """
+    step_of = {step.task: step for step in steps}
+    graph: dict[int, set[int]] = {task: set() for task in step_of}
     for before, after in edges:
         if before not in graph or after not in graph:
             raise InvalidSchedule(f"{where}: edge ({before}, {after}): a task that is not placed")
         graph[after].add(before)
     try:
-        return {task: k for k, task in enumerate(graphlib.TopologicalSorter(graph).static_order())}
+        order = list(graphlib.TopologicalSorter(graph).static_order())
     except graphlib.CycleError:
         raise InvalidSchedule(f"{where}: the edges have a cycle") from None
-
-
-def _require_order(plan: Plan, where: str) -> None:
-    step_of = {step.task: step for step in plan.steps}
-    for before, after in plan.edges:
+    for before, after in edges:
         first, second = step_of[before], step_of[after]
         if second.start < first.end - 1e-9 * max(1.0, first.end):
             raise InvalidSchedule(
                 f"{where}: {shorten(second.name)} starts at {second.start:g} s, before "
                 f"{shorten(first.name)} ends at {first.end:g} s: expected the order of the edges"
             )
+    return {task: k for k, task in enumerate(order)}
 
 
 def _require_disjoint(plan: Plan, where: str) -> None:

@@ -41,10 +41,10 @@ from cosched.profiles.properties import (
     property_notes as property_notes,
     spread_of as spread_of,
 )
+from cosched.profiles.shared import HasSharing as HasSharing
 from cosched.profiles.sharing import (
     SHARED_FIELDS as SHARED_FIELDS,
     Bandwidth as Bandwidth,
-    HasSharing as HasSharing,
     Sharing as Sharing,
     Slowdowns as Slowdowns,
     sharing_of_json as sharing_of_json,

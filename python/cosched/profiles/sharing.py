@@ -19,8 +19,27 @@ SHARED_FIELDS = ("resources", "capacity", "slowdowns", "bandwidth")
 _MOST_NAMED = 5
 
 
+class _ByValue:
+    """Equal where all attributes are, arrays entry by entry."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(map(_equal, vars(self).values(), vars(other).values()))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_equal(v, other[k]) for k, v in one.items())
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other, equal_nan=True)
+    return bool(one == other)
+
+
 @dataclass(frozen=True, eq=False)
-class Slowdowns:
+class Slowdowns(_ByValue):
     """Measured slow-downs of pairs, and how those of several companions add up.
 
     Attributes
@@ -46,16 +65,9 @@ class Slowdowns:
         one_of(self.rule, "rule", RULES)
         _freeze(self, "table", real_array(self.table, "slowdowns", 2))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Slowdowns):
-            return NotImplemented
-        return self.rule == other.rule and np.array_equal(self.table, other.table, equal_nan=True)
-
-    __hash__ = None  # type: ignore[assignment]
-
 
 @dataclass(frozen=True, eq=False)
-class Bandwidth:
+class Bandwidth(_ByValue):
     """Traffic between processors and memory, which saturates.
 
     Attributes
@@ -84,19 +96,8 @@ class Bandwidth:
         object.__setattr__(self, "capacity", real(self.capacity, "bandwidth.capacity"))
         _freeze(self, "stall", real_array(self.stall, "bandwidth.stall", 1))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Bandwidth):
-            return NotImplemented
-        return (
-            self.capacity == other.capacity
-            and np.array_equal(self.demand, other.demand)
-            and np.array_equal(self.stall, other.stall)
-        )
 
-    __hash__ = None  # type: ignore[assignment]
-
-
-class Sharing:
+class Sharing(_ByValue):
     """What the tasks of an instance share, checked: the four arguments as they were given.
 
     Parameters
@@ -146,19 +147,6 @@ class Sharing:
     def slows(self) -> bool:
         """Whether tasks slow each other."""
         return self.slowdowns is not None or self.bandwidth is not None
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sharing):
-            return NotImplemented
-        return (
-            self.capacity == other.capacity
-            and self.slowdowns == other.slowdowns
-            and self.bandwidth == other.bandwidth
-            and self.resources.keys() == other.resources.keys()
-            and all(np.array_equal(v, other.resources[k]) for k, v in self.resources.items())
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of an instance that has this.
@@ -418,66 +406,3 @@ def _on_counts(values: np.ndarray, counts: int) -> np.ndarray:
 
 def _rule(name: str) -> Any:
     return getattr(_core.SlowdownRule, name)
-
-
-class HasSharing:
-    """An instance whose tasks may share something: what those of packs and moldable have of it.
-
-    Examples
-    --------
-    >>> inst = cs.packs.Instance([[4.0], [3.0]], resources={"gpus": [1, 0]}, capacity={"gpus": 1})
-    >>> isinstance(inst, HasSharing), inst.resources["gpus"].tolist(), inst.capacity
-    (True, [1.0, 0.0], {'gpus': 1.0})
-    """
-
-    sharing: Sharing
-
-    @property
-    def resources(self) -> dict[str, np.ndarray]:
-        """Needs by name, read-only (n,) or (n, counts); empty where none were given."""
-        return dict(self.sharing.resources)
-
-    @property
-    def capacity(self) -> dict[str, float]:
-        """Of resources, by name."""
-        return dict(self.sharing.capacity)
-
-    @property
-    def slowdowns(self) -> Slowdowns | None:
-        """Slow-downs of pairs, as given."""
-        return self.sharing.slowdowns
-
-    @property
-    def bandwidth(self) -> Bandwidth | None:
-        """Traffic to memory."""
-        return self.sharing.bandwidth
-
-    def require_unshared(self, algorithm: str, instead: str) -> None:
-        """Refuse tasks that share something, for an algorithm that would plan as if they did not.
-
-        Parameters
-        ----------
-        algorithm : str
-            Its public name.
-        instead : str
-            Those that can.
-
-        Raises
-        ------
-        InvalidInstance
-            Tasks need resources or slow each other down.
-        """
-        if not self.sharing:
-            return
-        given = " and ".join(
-            what
-            for what, there in (
-                (f"resources ({', '.join(self.sharing.resources)})", self.sharing.resources),
-                ("slow-downs", self.sharing.slows),
-            )
-            if there
-        )
-        raise InvalidInstance(
-            f"{algorithm} does not know the {given} of this instance: expected {instead}, or an "
-            "instance without them"
-        )

@@ -1,0 +1,71 @@
+"""What instances of packs and moldable have of what their tasks share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cosched.errors import InvalidInstance
+from cosched.profiles.sharing import Bandwidth, Sharing, Slowdowns
+
+
+class HasSharing:
+    """An instance whose tasks may share something: what those of packs and moldable have of it.
+
+    Examples
+    --------
+    >>> inst = cs.packs.Instance([[4.0], [3.0]], resources={"gpus": [1, 0]}, capacity={"gpus": 1})
+    >>> isinstance(inst, HasSharing), inst.resources["gpus"].tolist(), inst.capacity
+    (True, [1.0, 0.0], {'gpus': 1.0})
+    """
+
+    sharing: Sharing
+
+    @property
+    def resources(self) -> dict[str, np.ndarray]:
+        """Needs by name, read-only (n,) or (n, counts); empty where none were given."""
+        return dict(self.sharing.resources)
+
+    @property
+    def capacity(self) -> dict[str, float]:
+        """Of resources, by name."""
+        return dict(self.sharing.capacity)
+
+    @property
+    def slowdowns(self) -> Slowdowns | None:
+        """Slow-downs of pairs, as given."""
+        return self.sharing.slowdowns
+
+    @property
+    def bandwidth(self) -> Bandwidth | None:
+        """Traffic to memory."""
+        return self.sharing.bandwidth
+
+    def require_unshared(self, algorithm: str, instead: str) -> None:
+        """Refuse tasks that share something, for an algorithm that would plan as if they did not.
+
+        Parameters
+        ----------
+        algorithm : str
+            Its public name.
+        instead : str
+            Those that can.
+
+        Raises
+        ------
+        InvalidInstance
+            Tasks need resources or slow each other down.
+        """
+        if not self.sharing:
+            return
+        given = " and ".join(
+            what
+            for what, there in (
+                (f"resources ({', '.join(self.sharing.resources)})", self.sharing.resources),
+                ("slow-downs", self.sharing.slows),
+            )
+            if there
+        )
+        raise InvalidInstance(
+            f"{algorithm} does not know the {given} of this instance: expected {instead}, or an "
+            "instance without them"
+        )
