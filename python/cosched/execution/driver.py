@@ -6,15 +6,12 @@ import math
 import signal
 import socket
 import uuid
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cosched.core.text import listed
 from cosched.execution import process_tree, watchdog
-from cosched.execution.codes import Codes
 from cosched.execution.journal import FORMAT, VERSION
 from cosched.execution.launchers import Launcher
 from cosched.execution.output_names import output_names
@@ -22,58 +19,35 @@ from cosched.execution.planned import Step
 from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
 from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner
-from cosched.execution.run_state import Options, RunState, placements_of
+from cosched.execution.run_state import RunState, placements_of
 
 #: Seconds between two looks at the run where somebody watches.
 TICK = 0.25
 #: A task is late at so many times its planned seconds, and not before so many seconds more.
 LATE, MOMENT = 5.0, 0.25
 
-#: Called while a plan runs: what is known, seconds since the beginning.
-Watch = Callable[[RunState], None]
-
-
-@dataclass(frozen=True)
-class Listeners:
-    """Who is told of a run; see :func:`cosched.execution.run`."""
-
-    watch: Watch | None = None
-    tell: Callable[[str], None] | None = None
-    done: Callable[[Execution], None] | None = None
-
-    def say(self, line: str) -> None:
-        if self.tell:
-            self.tell(line)
-
 
 class Driver:
     """Starts the steps of a run, and writes down what becomes of them."""
 
     def __init__(
-        self,
-        state: RunState,
-        codes: Codes,
-        launcher: Launcher,
-        options: Options,
-        listeners: Listeners,
-        replanner: Replanner | None,
+        self, state: RunState, launcher: Launcher, replanner: Replanner | None = None
     ) -> None:
-        self.state = state
-        self.journal = state.journal
-        self.codes = codes
-        self.launcher = launcher
-        self.options = options
-        self.listeners = listeners
-        self.replanner = replanner
+        self.state, self.launcher, self.replanner = state, launcher, replanner
+        self.journal, self.codes, self.options = state.journal, state.codes, state.options
         self.stopped = False
         self.run = uuid.uuid4().hex
         self._names = output_names(step.name for step in state.plan.steps)
         self._on: dict[Step, None] = {}  # runs now
         self._late: set[int] = set()
 
+    def _say(self, line: str) -> None:
+        if self.options.tell:
+            self.options.tell(line)
+
     def drive(self) -> Execution:
         """Run what has not completed; see :func:`run`."""
-        state, listeners = self.state, self.listeners
+        state, told = self.state, self.options
         self._begin()
         with Pool(self.run, grace=self.launcher.grace, polite=self.launcher.polite) as pool:
             while not pool.interrupts:
@@ -84,8 +58,8 @@ class Driver:
                 for ended in pool.wait(self._pause()):
                     self._end(ended)
                 self._say_who_is_late()
-                if listeners.watch:
-                    listeners.watch(state)
+                if told.watch:
+                    told.watch(state)
                 if self.replanner and not self.stopped:
                     self._replan(self.replanner)
             if pool.interrupts:
@@ -93,11 +67,11 @@ class Driver:
         if pool.interrupts:
             self.launcher.forget()
         self.journal.write("closed", time=state.now())
-        if listeners.watch:
-            listeners.watch(state)
+        if told.watch:
+            told.watch(state)
         execution = state.execution()
-        if listeners.done:
-            listeners.done(execution)
+        if told.done:
+            told.done(execution)
         if pool.interrupts:
             raise pool.interruption(
                 f"interrupted: {state.left()} of {len(state.plan.steps)} tasks are not done; "
@@ -196,7 +170,7 @@ class Driver:
         """Seconds until this has something to do though nothing ends."""
         moments = [self._late_from(step) for step in self._on if step.task not in self._late]
         next_one = max(min(moments, default=math.inf) - self.state.now(), 0.0)
-        tick = TICK if self.listeners.watch or self.replanner else math.inf
+        tick = TICK if self.options.watch or self.replanner else math.inf
         return None if next_one == tick == math.inf else min(next_one, tick)
 
     def _late_from(self, step: Step) -> float:
@@ -215,7 +189,7 @@ class Driver:
             self._late.add(step.task)
             planned, had = step.end - step.start, now - self.state.attempt(step).start
             self.journal.write("late", task=step.task, name=step.name, planned=planned, time=now)
-            self.listeners.say(
+            self._say(
                 f"{step.name} has run for {had:.3g} s, {had / planned:.3g} times its planned "
                 f"{planned:.3g} s"
             )
@@ -236,7 +210,7 @@ class Driver:
         step, factor = ended.key, self.options.limit_factor
         if state == "timeout" and factor and self._limit(step) != self.codes[step.name].timeout:
             more["why"] = f"ended at {factor:g} times its planned {step.end - step.start:.3g} s"
-            self.listeners.say(f"{step.name} was {more['why']}")
+            self._say(f"{step.name} was {more['why']}")
         self._over(step, state, ended.exit_code, ended.end + self.state.offset, **more)
 
     def _cpu_seconds(self, ended: Ended) -> float | None:
@@ -266,7 +240,7 @@ class Driver:
         )
         if behind:
             names = listed([step.name for step in behind])
-            self.listeners.say(f"{why}: cancelled, not started: {names}")
+            self._say(f"{why}: cancelled, not started: {names}")
 
     def _interrupt(self, pool: Pool) -> None:
         """Ctrl-C: forwarded; after the grace, or a second one, SIGKILL."""

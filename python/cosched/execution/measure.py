@@ -8,7 +8,7 @@ import signal
 import socket
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -42,23 +42,19 @@ def _steps(placed: Sequence[tuple[str, Sequence[int]]]) -> tuple[Step, ...]:
 Watch = Callable[[int, "int | None", Run, float], None]
 
 
+@dataclass
 class Bench:
     """Runs codes one after the other; a context."""
 
-    def __init__(
-        self,
-        codes: Codes,
-        launcher: Launcher,
-        outputs: Path,
-        file: RunsFile | None = None,
-    ) -> None:
-        self.codes = codes
-        self.launcher = launcher
-        self.outputs = outputs
-        self._names = output_names(codes.profiles())
-        self.file = file
+    codes: Codes
+    launcher: Launcher
+    outputs: Path
+    file: RunsFile | None = None
+
+    def __post_init__(self) -> None:
+        self._names = output_names(self.codes.profiles())
         self._run = uuid.uuid4().hex
-        self._pool = Pool(self._run, grace=launcher.grace, polite=launcher.polite)
+        self._pool = Pool(self._run, grace=self.launcher.grace, polite=self.launcher.polite)
 
     def __enter__(self) -> Bench:
         self.outputs.mkdir(exist_ok=True)
@@ -255,12 +251,15 @@ def profile(
     file = RunsFile(out)
     try:
         file.runs, changed = current(file.runs, codes)
-        todo = _Todo(codes, wanted, file, runs_each, most_failures, watch, random)
+        pairs = [(name, count) for name, of in wanted.items() for count in of]
+        todo = _Todo(
+            codes, pairs, file, runs_each, most_failures, watch, random,
+            total=None if adaptive else 0,
+        )  # fmt: skip
         folder = Path(out).with_suffix(".outputs")
         with Bench(codes, chosen, folder, file) as bench:
             try:
                 if adaptive:
-                    todo.total = None
                     changed += (_adaptively(codes, wanted, todo, bench, tolerance),)
                 else:
                     todo.in_rounds(bench)
@@ -276,29 +275,24 @@ def profile(
         file.close()
 
 
+@dataclass
 class _Todo:
     """What is still to be run."""
 
-    def __init__(
-        self,
-        codes: Codes,
-        wanted: dict[str, tuple[int, ...]],
-        file: RunsFile,
-        repeat: int,
-        attempts: int,
-        watch: Watch | None,
-        random: np.random.Generator,
-    ) -> None:
-        self.codes = codes
-        self.random = random
-        self.level = codes.levels()
-        self.pairs = [(name, count) for name, of in wanted.items() for count in of]
-        self.file = file
-        self.repeat = repeat
-        self.attempts = attempts
-        self.watch = watch
-        self.done = 0
-        self.total: int | None = sum(self.left(pair) for pair in self.pairs)
+    codes: Codes
+    pairs: list[tuple[str, int]]
+    file: RunsFile
+    repeat: int
+    attempts: int
+    watch: Watch | None
+    random: np.random.Generator
+    done: int = 0
+    total: int | None = 0  # None: nobody knows
+
+    def __post_init__(self) -> None:
+        self.level = self.codes.levels()
+        if self.total is not None:
+            self.total = sum(self.left(pair) for pair in self.pairs)
 
     def left(self, pair: tuple[str, int]) -> int:
         """Runs that a code on a count still needs, if they complete."""

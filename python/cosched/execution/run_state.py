@@ -7,8 +7,8 @@ import graphlib
 import math
 import socket
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,10 @@ from cosched.execution.tokens import Tokens
 _OVER = ("completed", "failed", "timeout", "cancelled")
 
 
+#: Called a few times a second while a plan runs.
+Watch = Callable[["RunState"], None]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """How a plan is run; see :func:`cosched.execution.run`."""
@@ -33,26 +37,30 @@ class Options:
     again: bool = False
     stop_on_failure: bool = False
     limit_factor: float | None = None
+    watch: Watch | None = None
+    tell: Callable[[str], None] | None = None
+    done: Callable[[Execution], None] | None = None
 
 
+@dataclass
 class RunState:
     """A run under way: what each step of its plan waits for, is, and took."""
 
-    def __init__(
-        self, plan: Plan, codes: Codes, journal: Journal, options: Options, launcher: str,
-        notes: tuple[str, ...],
-    ) -> None:  # fmt: skip
-        self.plan = self.original = plan
-        self.journal = journal
-        self.barrier = options.barrier
-        self.launcher = launcher
-        self.notes = notes
-        self.tokens = Tokens.of(plan, codes)
-        self._codes = codes
-        self.tried: set[int] = set()  # started by this driver, or over when it began
-        self.left_out: set[int] = set()  # never to be started: one before it in the graph failed
+    plan: Plan
+    codes: Codes
+    journal: Journal
+    options: Options
+    launcher: str
+    notes: tuple[str, ...] = ()
+    tried: set[int] = field(default_factory=set)  # started by this driver, or over when it began
+    #: Never to be started: one before it in the graph failed.
+    left_out: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.original = self.plan
+        self.tokens = Tokens.of(self.plan, self.codes)
         # The clock stands still while no driver runs.
-        elapsed = 0.0 if options.again else journal.past.elapsed
+        elapsed = 0.0 if self.options.again else self.journal.past.elapsed
         self.offset = elapsed - time.monotonic()
         self.begun = time.time() - elapsed
 
@@ -72,8 +80,8 @@ class RunState:
     def take(self, plan: Plan) -> None:
         """Go on with other placements, whose counts may need something else."""
         self.plan = plan
-        self.tokens.needs = Tokens.of(plan, self._codes).needs
-        self._waits, needs = plan.waits_for(self.barrier), plan.needs()
+        self.tokens.needs = Tokens.of(plan, self.codes).needs
+        self._waits, needs = plan.waits_for(self.options.barrier), plan.needs()
         self._places = {step.task: place for place, step in enumerate(plan.steps)}
         self._ready = ReadySteps(self._waits, needs, [self._places[t] for t in self.tried])
         for step in plan.steps:
@@ -168,7 +176,7 @@ class RunState:
         return Execution(
             family=self.original.family,
             launcher=self.launcher,
-            barrier=self.barrier,
+            barrier=self.options.barrier,
             host=socket.gethostname(),
             notes=(*self.notes, *self._resumed()),
             tasks=tuple(self._row(step, pack_of.get(step.task)) for step in self.original.steps),

@@ -12,13 +12,13 @@ from cosched.core import Result, Schedule
 from cosched.core.arrays import positive
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
-from cosched.execution.driver import Driver, Listeners, Watch
+from cosched.execution.driver import Driver
 from cosched.execution.journal import Journal, Past, read_past
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.planned import Plan
 from cosched.execution.record import Execution
 from cosched.execution.replanning import Replanner
-from cosched.execution.run_state import Options, RunState, with_placements
+from cosched.execution.run_state import Options, RunState, Watch, with_placements
 from cosched.execution.tokens import Tokens
 
 
@@ -124,14 +124,16 @@ def run(
         again=again,
         stop_on_failure=stop_on_failure,
         limit_factor=factor,
+        watch=watch,
+        tell=tell,
+        done=done,
     )
     tasks = [step.task for step in plan.steps] if again else None
     book = Journal.open(journal, resume, plan.digest, tasks)
     try:
         folder.mkdir(exist_ok=True)
         state = RunState(plan, codes, book, how, chosen.name, notes)
-        driver = Driver(state, codes, chosen, how, Listeners(watch, tell, done), replanner)
-        return driver.drive()
+        return Driver(state, chosen, replanner).drive()
     finally:
         book.close()
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf
 from os import PathLike
 from pathlib import Path
 from statistics import median
 
 from cosched import io
+from cosched.core.arrays import nonnegative
 from cosched.errors import InvalidInstance, shorten
 
 FORMAT, VERSION = "cosched-history", 1
@@ -88,7 +88,4 @@ def _entries(data: dict, name: str, path: object) -> list[tuple[str, object]]:
 
 
 def _positive(seconds: object, name: str, path: object) -> float:
-    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not number or not 0 <= seconds < inf:  # type: ignore[operator]
-        raise InvalidInstance(f"{path}: {shorten(name)}: {shorten(seconds)}: expected seconds")
-    return float(seconds)  # type: ignore[arg-type]
+    return nonnegative(seconds, f"{path}: {shorten(name)}", "seconds")

@@ -168,7 +168,7 @@ def test_history_keeps_times(tmp_path):
     with pytest.raises(cs.InvalidInstance, match=r"times\.json: expected times"):
         History.read(path)
     path.write_text('{"format": "cosched-history", "version": 1, "jobs": {"a": -1}, "rules": {}}')
-    with pytest.raises(cs.InvalidInstance, match=r"'a': -1: expected seconds"):
+    with pytest.raises(cs.InvalidInstance, match=r"'a' = -1: expected seconds"):
         History.read(path)
 
 
