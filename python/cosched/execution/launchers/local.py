@@ -69,7 +69,6 @@ class Local(Launcher):
         code: Code,
         plan: Plan,
         gpus: Sequence[int] | None = None,
-        around: Sequence[str] = (),
     ) -> Launch:
         cores: frozenset[int] | None = None
         cpus: tuple[int, ...] = ()
