@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
-from cosched.cluster.result.groups import keys_of, range_of
+from cosched.cluster.result.groups import keys_of, range_of, starts_of
 
 _GROUPS = ("partition", "account", "user", "size", "gpu")
 #: Groups of fewer jobs say little.
@@ -50,8 +50,8 @@ class GroupChange:
 def waits(result: Result) -> np.ndarray:
     """Seconds that each measured job waits in each draw, a row a draw; one row without draws."""
     instance = result.instance
-    starts = result.outcome["start"][None] if result.draws is None else result.draws.starts
-    return np.asarray(starts)[:, instance.measured] - instance.column("eligible")[instance.measured]
+    waited = starts_of(result) - instance.column("eligible")
+    return waited[:, instance.measured]
 
 
 def mean_waits(result: Result) -> np.ndarray:

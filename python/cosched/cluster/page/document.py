@@ -12,7 +12,7 @@ from urllib.parse import quote
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine.site import counted
-from cosched.cluster.page.fit import about_fit
+from cosched.cluster.page.fit import about_fit, plain
 from cosched.cluster.page.picture import beside, draw, picture
 from cosched.cluster.page.runs import Runs, run_all
 from cosched.cluster.page.summary import box, lead, used_in_words
@@ -102,8 +102,7 @@ def audit(
     figure = draw(runs)
     io.write_text(_page(runs, figure, _link(rightsize, path)), path)
     if json is not None:
-        fit = None if runs.fit is None else runs.fit.plain()
-        io.write_json({"fit": fit, "rows": rows_of_changes(runs)}, json)
+        io.write_json({"fit": plain(runs.fit), "rows": rows_of_changes(runs)}, json)
     return figure
 
 

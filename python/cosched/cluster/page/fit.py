@@ -2,91 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from cosched.cluster.instance.usage import has_waits, logged_starts
 from cosched.cluster.page.text import paragraph, share, table
 from cosched.cluster.result import Result
-
-#: Fewer starts than this within five minutes are another cluster's.
-ENOUGH = 0.5
-_MINUTE, _FIVE = 60.0, 300.0
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Starts of the twin beside those of the log.
-
-    Attributes
-    ----------
-    within_minute, within_five : float
-        Share of the jobs whose start is so near, 0..1.
-    rank_correlation : float
-        Spearman's, of the starts.
-    partitions : tuple of (str, int, float, float)
-        Name, jobs, and the two shares.
-    """
-
-    within_minute: float
-    within_five: float
-    rank_correlation: float
-    partitions: tuple[tuple[str, int, float, float], ...]
-
-    @property
-    def enough(self) -> bool:
-        """Whether its what-ifs are about this cluster."""
-        return self.within_five >= ENOUGH
-
-    def plain(self) -> dict[str, Any]:
-        """As JSON has it."""
-        names = ("partition", "jobs", "within_minute", "within_five")
-        rows = [dict(zip(names, row, strict=True)) for row in self.partitions]
-        return {
-            "within_minute": self.within_minute,
-            "within_five": self.within_five,
-            "rank_correlation": self.rank_correlation,
-            "partitions": rows,
-        }
+from cosched.cluster.result.log_fit import LEAST_FIT, fit
+from cosched.errors import InvalidInstance
+from cosched.lazy import pd
 
 
-def fit_of(result: Result) -> Fit | None:
-    """Of a result whose log has waits; None where it has none."""
-    instance = result.instance
-    if not has_waits(instance):
+def fit_of(result: Result) -> pd.DataFrame | None:
+    """What :func:`fit` says; None where the log tells of no start."""
+    try:
+        return fit(result)
+    except InvalidInstance:
         return None
-    logged = logged_starts(instance)
-    known = instance.measured & ~np.isnan(logged)
-    if not known.any():
+
+
+def enough(found: pd.DataFrame) -> bool:
+    """Whether what-ifs of the twin are about this cluster."""
+    return bool(found.within_300[0] >= LEAST_FIT)
+
+
+def plain(found: pd.DataFrame | None) -> dict[str, Any] | None:
+    """As JSON has it."""
+    if found is None:
         return None
-    apart = np.abs(np.asarray(result.outcome["start"]) - logged)
-    rows = []
-    if "partition" in instance.known:
-        names = instance.column("partition").astype(str)
-        for name in dict.fromkeys(names[known].tolist()):
-            own = known & (names == name)
-            rows.append((name, int(own.sum()), *_within(apart[own])))
-    rank = result.calibration()["rank_correlation"]
-    return Fit(*_within(apart[known]), rank, tuple(rows))
+    names = {"within_60": "within_minute", "within_300": "within_five"}
+    whole, *parts = found.rename(columns=names).to_dict("records")
+    keys = (*names.values(), "rank_correlation")
+    rows = [{key: row[key] for key in ("partition", "jobs", *keys[:2])} for row in parts]
+    return {key: whole[key] for key in keys} | {"partitions": rows}
 
 
-def _within(apart: np.ndarray) -> tuple[float, float]:
-    return float((apart <= _MINUTE).mean()), float((apart <= _FIVE).mean())
-
-
-def about_fit(fit: Fit | None, counts: str = "") -> str:
+def about_fit(found: pd.DataFrame | None, counts: str = "") -> str:
     """The first thing that is said where the machine is a Slurm's; `counts`: the row that does."""
-    if fit is None:
+    if found is None:
         said = "The log has no waits, so nothing says how near the twin of this Slurm is to it."
         return paragraph(said)
+    whole = found.iloc[0]
     said = (
-        f"The twin of this Slurm starts {share(fit.within_minute)} of the jobs within a minute of "
-        f"the log, {share(fit.within_five)} within five (rank correlation of the starts "
-        f"{fit.rank_correlation:.2f}). "
+        f"The twin of this Slurm starts {share(whole.within_60)} of the jobs within a minute of "
+        f"the log, {share(whole.within_300)} within five (rank correlation of the starts "
+        f"{whole.rank_correlation:.2f}). "
     )
-    if fit.enough:
+    if enough(found):
         said += f"{counts} is the row that counts." if counts else ""
     else:
         instead = f", and {counts} counts instead" if counts else ""
@@ -97,7 +57,7 @@ def about_fit(fit: Fit | None, counts: str = "") -> str:
         )
     heads = ("partition", "jobs", "within a minute", "within five")
     rows = [
-        (name, f"{jobs:,}", share(one), share(five)) for name, jobs, one, five in fit.partitions
+        (row.partition, f"{row.jobs:,}", share(row.within_60), share(row.within_300))
+        for row in found[1:].itertuples()
     ]
-    by_partition = f"<div class=fit>{table(heads, rows)}</div>" if len(rows) > 1 else ""
-    return paragraph(said) + by_partition
+    return paragraph(said) + (f"<div class=fit>{table(heads, rows)}</div>" if rows else "")

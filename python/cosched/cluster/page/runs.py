@@ -11,9 +11,10 @@ from typing import Any
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
-from cosched.cluster.page.fit import Fit, fit_of
+from cosched.cluster.page.fit import enough, fit_of
 from cosched.cluster.result import Result
 from cosched.core.comparison import settled
+from cosched.lazy import pd
 
 #: The two best of the paper's Table 2.
 DFRS = ("GreedyPM */per/opt=min/minvt=600", "MCB8 */per/opt=min/minvt=600")
@@ -45,7 +46,7 @@ class Runs:
     all: tuple[Run, ...]
     changes: tuple[Run, ...]
     time_limit: float | None
-    fit: Fit | None = None
+    fit: pd.DataFrame | None = None
 
     @property
     def twin(self) -> bool:
@@ -55,7 +56,7 @@ class Runs:
     @property
     def counts(self) -> str:
         """The policy of the row that counts, which what-ifs are about."""
-        trusted = self.fit is None or self.fit.enough
+        trusted = self.fit is None or enough(self.fit)
         return TWIN if self.twin and trusted else PLAIN
 
     @property

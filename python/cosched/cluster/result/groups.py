@@ -102,13 +102,27 @@ def calibration(result: Any) -> dict[str, float]:
         raise InvalidInstance("the log has no waits: nothing says when its jobs started")
     logged = logged[known]
     start = np.asarray(result.outcome["start"])[known]
-    apart = np.abs(start - logged)
-    ranks = [pd.Series(times).rank().to_numpy() for times in (start, logged)]
-    varied = all(np.ptp(rank) > 0 for rank in ranks)
-    alike = float(np.corrcoef(ranks[0], ranks[1])[0, 1]) if varied else float("nan")
+    apart, near = np.abs(start - logged), nearness(start[None], logged).iloc[0]
     return {
         "median": float(np.median(apart)),
         "p95": float(np.percentile(apart, 95)),
-        "within_minute": float((apart <= 60).mean()),
-        "rank_correlation": alike,
+        "within_minute": float(near.within_60),
+        "rank_correlation": float(near.rank_correlation),
     }
+
+
+def starts_of(result: Any) -> np.ndarray:
+    """Starts (s), a row a draw; one row without draws."""
+    return result.outcome["start"][None] if result.draws is None else result.draws.starts
+
+
+def nearness(starts: np.ndarray, logged: np.ndarray) -> pd.DataFrame:
+    """How near starts are to those of the log, a row a draw: ``within_60`` and ``within_300``
+    (shares of jobs), ``rank_correlation`` (Spearman's)."""
+    apart = np.abs(starts - logged)
+    shares = {f"within_{most}": (apart <= most).mean(axis=1) for most in (60, 300)}
+    ranks = pd.DataFrame(starts.T).rank(), pd.Series(logged).rank()
+    varied = np.ptp(starts, axis=1) * np.ptp(logged) > 0
+    alike = [np.corrcoef(own, ranks[1])[0, 1] if good else np.nan
+             for good, own in zip(varied, ranks[0].to_numpy().T, strict=True)]  # fmt: skip
+    return pd.DataFrame({**shares, "rank_correlation": alike})

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance.usage import logged_starts
+from cosched.cluster.result.groups import nearness, starts_of
 from cosched.cluster.result.result import Result
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
@@ -49,7 +50,7 @@ def fit(result: Result) -> pd.DataFrame:
         raise InvalidInstance(f"expected a Result of cluster, got {type(result).__name__}")
     instance = result.instance
     recorded = logged_starts(instance)
-    starts = result.outcome["start"][None] if result.draws is None else result.draws.starts
+    starts = starts_of(result)
     table = pd.DataFrame({"row": np.arange(len(recorded)), "recorded": recorded})
     table["partition"] = (
         instance.column("partition").astype(str) if "partition" in instance.known else ""
@@ -80,18 +81,13 @@ def unfit(table: pd.DataFrame) -> str:
 
 def _row(rows: pd.DataFrame, starts: np.ndarray) -> dict[str, Any]:
     """Of some jobs, in one run or in the mean of many."""
-    recorded = rows.recorded.to_numpy()
     own = starts[:, rows.row.to_numpy()]
-    apart = np.abs(own - recorded)
-    near = (apart <= 300).mean(axis=1)
-    ranks = pd.DataFrame(own.T).rank().corrwith(rows.recorded.rank().reset_index(drop=True))
-    found = {
-        "jobs": len(rows), "within_60": float((apart <= 60).mean()),
-        "within_300": float(near.mean()), "rank_correlation": float(ranks.mean()),
-    }  # fmt: skip
+    near = nearness(own, rows.recorded.to_numpy())
+    found = {"jobs": len(rows), **near.mean().to_dict()}
     if len(starts) == 1:
         return found
-    low, high = np.percentile(near, (5, 95)).tolist()
+    low, high = np.percentile(near.within_300, (5, 95)).tolist()
     found |= {"within_300_p05": low, "within_300_p95": high}
-    apart = np.concatenate([np.abs(own[k + 1 :] - one) for k, one in enumerate(own)])
-    return found | {f"twins_{most}": float((apart <= most).mean()) for most in (60, 300)}
+    pairs = [np.abs(own[k + 1 :] - one) for k, one in enumerate(own)][:-1]
+    apart = {most: np.concatenate([(p <= most).mean(axis=1) for p in pairs]) for most in (60, 300)}
+    return found | {f"twins_{most}": float(share.mean()) for most, share in apart.items()}

@@ -11,7 +11,7 @@ from typing import Any
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.machine import Machine, machine_of
-from cosched.cluster.page.fit import Fit, fit_of
+from cosched.cluster.page.fit import fit_of
 from cosched.cluster.page.what_if import on_machine
 from cosched.core.arrays import flag, integer, seed_of, time_limit_of
 from cosched.core.text import first_repeated, texts
@@ -169,9 +169,12 @@ def tune(
         winner, then, why = TODAY, today, str(error)
         verdicts = tuple(judged(one, blocks[last], today, today) for one in measures)
     runs.close()
+    near = None
+    if has_waits(blocks[last].instance):
+        near = fit_of(slurm_backfill(blocks[last].instance, seed=own + last, approximate=True))
     return Tuned(
         based, dimensions, tuple(objectives), tuple(subjects), parts, tuple(trials), tried, winner,
-        verdicts, today, then, runs.count, count, own, _fit(blocks[last], own + last), stopped, why,
+        verdicts, today, then, runs.count, count, own, near, stopped, why,
         left_out,
     )  # fmt: skip
 
@@ -235,10 +238,3 @@ def _best(trials: list[Trial]) -> Trial | None:
     """The best of those with all runs that keep what they must and are better beyond chance."""
     able = [one for one in trials if one.whole and not one.broken and one.sure]
     return order(able)[0] if able else None
-
-
-def _fit(block: Block, seed: int) -> Fit | None:
-    """How near the twin is to the log in the weeks that judge."""
-    if not has_waits(block.instance):
-        return None
-    return fit_of(slurm_backfill(block.instance, seed=seed, approximate=True))

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.instance import Instance
-from cosched.cluster.page.fit import Fit
+from cosched.cluster.page.fit import plain
 from cosched.cluster.page.what_if import what_if
 from cosched.lazy import pd
 from cosched.slurm.conf.lines import Line
@@ -49,7 +49,7 @@ class Tuned:
     runs : int
         How many draws of weeks ran in the search.
     draws, seed : int
-    fit : Fit or None
+    fit : DataFrame or None
         How near the twin is to the log; None where the log has no waits.
     stopped, why : str
         Why the search ended early; why a winner could not be judged.
@@ -80,7 +80,7 @@ class Tuned:
     runs: int
     draws: int
     seed: int
-    fit: Fit | None
+    fit: pd.DataFrame | None
     stopped: str
     why: str
     left_out: int
@@ -189,7 +189,7 @@ class Tuned:
             "lines": self.lines(),
             "measures": verdicts,
             "groups": groups,
-            "fit": None if self.fit is None else self.fit.plain(),
+            "fit": plain(self.fit),
             "front": [changed(self.keys, one.setting) for one in self.front],
             "tried": self.tried,
             "runs": self.runs,
