@@ -15,8 +15,7 @@ from cosched.slurm.accounts.shown import accounts_there, read_accounts
 from cosched.slurm.conf.lines import (
     Line,
     Source,
-    gpu_types,
-    gres_left,
+    beside,
     parse_lines,
     read_lines,
     version_of,
@@ -34,13 +33,13 @@ def read_machine(
     name = io.bare_name(path)
     if Path(path).is_dir():
         shown, known = read_shown(path)
-        beside = path if accounts is None and accounts_there(path) else accounts
-        return _with_accounts(_of_slurm(path, shown, version or known), beside)
+        own = path if accounts is None and accounts_there(path) else accounts
+        return _with_accounts(_of_slurm(path, shown, version or known), own)
     if not name.endswith(".conf"):
         return None
-    read = _of_slurm(path, read_lines(path), version or version_of(path), gpu_types(path))
-    if left := gres_left(path):
-        read = replace(read, slurm=replace(read.slurm, notes=read.slurm.notes + left))
+    types, left = beside(path)
+    read = _of_slurm(path, read_lines(path), version or version_of(path), types)
+    read = replace(read, slurm=replace(read.slurm, notes=read.slurm.notes + left))
     return _with_accounts(read, accounts)
 
 

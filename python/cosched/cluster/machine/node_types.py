@@ -99,23 +99,32 @@ def check_sums(where: object, kinds: Iterable[NodeType]) -> None:
             )
 
 
-_TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,6})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?(\.[0-9]+)?")
+_TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?(\.[0-9]+)?")
+
+
+def time_of(text: str, unit: float = 1.0) -> float | None:
+    """Seconds of ``[days-]hours:minutes:seconds`` or ``minutes:seconds`` as Slurm writes it, of a
+    bare number times `unit`; None: it is none of these."""
+    if text.upper() in ("UNLIMITED", "INFINITE"):
+        return float("inf")
+    found = _TIME.fullmatch(text.strip())
+    if not found:
+        return None
+    days, a, b, c, rest = found.groups()
+    parts = [int(part) for part in (a, b, c) if part is not None]
+    if days is None and len(parts) == 1:
+        return parts[0] * unit
+    if days is None and len(parts) == 2:
+        parts = [0, *parts]
+    hours, minutes, whole = (*parts, 0, 0)[:3]
+    return float(int(days or 0) * 86400 + hours * 3600 + minutes * 60 + whole + float(rest or 0))
 
 
 def seconds(value: object, name: str) -> float:
-    """Seconds of a number, or of ``[days-]hours:minutes:seconds`` as Slurm writes it."""
+    """Seconds of a number, or of a text as :func:`time_of` reads it."""
     if isinstance(value, str):
-        if value.upper() in ("UNLIMITED", "INFINITE"):
-            return float("inf")
-        found = _TIME.fullmatch(value.strip())
-        if not found:
+        found = time_of(value)
+        if found is None:
             raise InvalidInstance(f"{name} = {shorten(value)}: expected seconds or 2-00:00:00")
-        days, a, b, c, rest = found.groups()
-        parts = [int(part) for part in (a, b, c) if part is not None]
-        if days is None and len(parts) == 1:
-            return float(parts[0])
-        if days is None and len(parts) == 2:
-            parts = [0, *parts]  # minutes:seconds
-        hours, minutes, rest_s = (*parts, 0, 0)[:3]
-        return int(days or 0) * 86400 + hours * 3600 + minutes * 60 + rest_s + float(rest or 0)
+        return found
     return nonnegative(value, name, "seconds >= 0, or 2-00:00:00")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cosched import io
 from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.node_types import time_of
 from cosched.errors import InvalidInstance, shorten
 
 #: Lines that describe something with several keys; every other line is one key.
@@ -113,33 +114,21 @@ def _line(place: str, text: str) -> Line:
     return Line(place, keys, spelled)
 
 
-def gpu_types(path: str | PathLike[str]) -> dict[str, str]:
-    """Type of the GPUs by host, of a gres.conf beside the file; the empty name is for all hosts."""
-    beside = Path(path).with_name("gres.conf")
+def beside(path: str | PathLike[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Of a gres.conf beside the file: the type of the GPUs by host (the empty name is for all), and
+    what is said of the rest of it, beyond types and numbers of GPUs."""
+    file = Path(path).with_name("gres.conf")
     types: dict[str, str] = {}
-    if not beside.is_file():
-        return types
-    for line in read_lines(beside):
-        if line.keys.get("name", "").lower() == "gpu" and line.keys.get("type"):
-            named = line.keys.get("nodename", "")
-            own = hosts(named, line.place) if named else [""]
-            types |= dict.fromkeys(own, line.keys["type"])
-    return types
-
-
-def gres_left(path: str | PathLike[str]) -> tuple[str, ...]:
-    """What is said of a gres.conf beside the file, beyond types and numbers of GPUs."""
-    beside = Path(path).with_name("gres.conf")
-    if not beside.is_file():
-        return ()
-    found = []
-    for line in read_lines(beside):
-        name = line.keys.get("name", "gpu")
-        if name.lower() != "gpu":
-            found.append(f"Name={name} of gres.conf: not handed out")
+    said: list[str] = []
+    for line in read_lines(file) if file.is_file() else ():
+        name, named = line.keys.get("name", ""), line.keys.get("nodename", "")
+        if name.lower() == "gpu" and line.keys.get("type"):
+            types |= dict.fromkeys(hosts(named, line.place) if named else [""], line.keys["type"])
+        elif name and name.lower() != "gpu":
+            said.append(f"Name={name} of gres.conf: not handed out")
         for key in sorted(set(line.keys) & {"cores", "cpus", "links", "flags"}):
-            found.append(f"{line.spelled[key]} of gres.conf: cores and GPUs are chosen without it")
-    return tuple(dict.fromkeys(found))
+            said.append(f"{line.spelled[key]} of gres.conf: cores and GPUs are chosen without it")
+    return types, tuple(dict.fromkeys(said))
 
 
 def words(text: str) -> frozenset[str]:
@@ -149,16 +138,9 @@ def words(text: str) -> frozenset[str]:
 
 def seconds_of_limit(text: str, place: str) -> float:
     """Seconds of minutes, or of ``[days-]hours:minutes:seconds`` as Slurm reads a time limit."""
-    if text.upper() in ("UNLIMITED", "INFINITE", "NONE", "-1"):
+    if text.upper() in ("NONE", "-1"):
         return float("inf")
-    found = re.fullmatch(
-        r"(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?", text
-    )
-    if not found:
+    found = time_of(text, 60.0)
+    if found is None:
         raise InvalidInstance(f"{place}: {shorten(text)}: expected minutes, or 2-00:00:00")
-    days, *given = found.groups()
-    parts = [int(part) for part in given if part is not None]
-    if days is None and len(parts) < 3:
-        parts = [0, *parts]  # minutes, or minutes:seconds
-    hours, minutes, rest = (*parts, 0, 0)[:3]
-    return float(int(days or 0) * 86400 + hours * 3600 + minutes * 60 + rest)
+    return found

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from cosched import io
 from cosched.cluster.machine import Machine
+from cosched.cluster.machine.node_types import time_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.live.model import Job, moment_of
 from cosched.slurm.live.records import finite, moment, object_of
@@ -133,7 +134,8 @@ def clocks(
         ("max_age", "PriorityMaxAge"), ("half_life", "PriorityDecayHalfLife"),
         ("calc_period", "PriorityCalcPeriod"),
     ):  # fmt: skip
-        if (seconds := _seconds(given.get(name, ""))) is not None:
+        text = given.get(name, "")
+        if ":" in text and (seconds := time_of(text)) is not None:
             found[key] = seconds
     found["offset"] = offset
     found["enforces"] = float("limits" in given.get("AccountingStorageEnforce", "").lower())
@@ -142,14 +144,6 @@ def clocks(
     if last is not None:
         found["last_pass"] = last
     return found
-
-
-def _seconds(text: str) -> float | None:
-    found = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", text)
-    if not found:
-        return None
-    days, hours, minutes, rest = (int(part or 0) for part in found.groups())
-    return days * 86400.0 + hours * 3600 + minutes * 60 + rest
 
 
 def _last_pass(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from cosched.cluster.machine.node_types import time_of
 from cosched.slurm.live.model import Ended, made
 from cosched.slurm.live.outputs import rows
 from cosched.slurm.live.records import moment
@@ -51,11 +52,5 @@ def _limit(row: dict[str, str]) -> float | None:
     minutes = _number(row.get("TimelimitRaw", ""))
     if minutes is not None:
         return 60 * minutes
-    found = re.fullmatch(
-        r"(?:([0-9]{1,6})-)?([0-9]{1,9}):([0-9]{1,2}):([0-9]{1,2})",
-        row.get("Timelimit", "").strip(),
-    )
-    if not found:
-        return None
-    days, hours, mins, rest = (int(part or 0) for part in found.groups())
-    return days * 86400.0 + hours * 3600 + mins * 60 + rest
+    text = row.get("Timelimit", "")
+    return time_of(text) if ":" in text else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,10 @@ def run_of(
     def column(name: str) -> np.ndarray:
         return np.array([np.nan if job.get(name) is None else float(job[name]) for job in happened])
 
+    def row_of(job: Any) -> int:
+        number, task = job if isinstance(job, list) else (job, None)
+        return rows[number][0 if task is None else arrays[number].index(task)]
+
     of_row = np.repeat(np.arange(len(rows)), [len(own) for own in rows])
     exact = phase.get("submit_exact")
     given = np.array([float(job["submit"]) for job in jobs])
@@ -80,11 +84,11 @@ def run_of(
             for when, jobs, again, *amid in phase.get("bf_yields", ())
         ),
         over={
-            _row(job, rows, arrays): (float(over), float(clean))
-            for over, clean, job in phase.get("ends", ())
+            row_of(job): (float(over), float(clean)) for over, clean, job in phase.get("ends", ())
         },
         passes=tuple((float(time), kind == "full") for time, kind in phase.get("main_passes", ())),
-        begins=_begins(phase, rows, arrays) or _exact_starts(phase, happened),
+        begins={row_of(job): float(time) for time, job, *_ in phase.get("starts", ())}
+        or _exact_starts(phase, happened),
         ticks=ticks,
         decay_start=None if decay is None else float(decay),
         plans=tuple(
@@ -94,7 +98,7 @@ def run_of(
         reservations=_advance(phase, machine, events),
         outside=_outside(phase, machine, events, rows),
         samples=samples,
-        pauses=tuple(_pauses(phase, rows, arrays)),
+        pauses=tuple(_pauses(phase, row_of)),
     )
     # A busy controller tells of a submission late: whoever starts was there before.
     for row in found_run.over:
@@ -103,36 +107,17 @@ def run_of(
     return found_run
 
 
-def _begins(
-    phase: Mapping[str, Any],
-    rows: Sequence[tuple[int, ...]],
-    arrays: Sequence[Sequence[int]],
-) -> dict[int, float]:
-    """The last start of each job, by row."""
-    begins = {}
-    for time, job, *_ in phase.get("starts", ()):
-        begins[_row(job, rows, arrays)] = float(time)
-    return begins
-
-
 def _pauses(
-    phase: Mapping[str, Any],
-    rows: Sequence[tuple[int, ...]],
-    arrays: Sequence[Sequence[int]],
+    phase: Mapping[str, Any], row_of: Callable[[Any], int]
 ) -> Iterator[tuple[int, float, float]]:
     """Jobs that were suspended, by row, until they went on."""
     since: dict[int, float] = {}
     for time, job, what in phase.get("pauses", ()):
-        row = _row(job, rows, arrays)
+        row = row_of(job)
         if what == "suspend":
             since[row] = float(time)
         elif row in since:
             yield row, since.pop(row), float(time)
-
-
-def _row(job: Any, rows: Sequence[tuple[int, ...]], arrays: Sequence[Sequence[int]]) -> int:
-    number, task = job if isinstance(job, list) else (job, None)
-    return rows[number][0 if task is None else arrays[number].index(task)]
 
 
 def _exact_starts(
