@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from cosched import io
+from cosched.cli.values import seed_of_text
 
 _MOST = 10**6
 #: An entry of a docstring's section: names, type, text.
@@ -24,8 +25,9 @@ _ENTRY = re.compile(r"^(\w+(?:, \w+)*) : (.*)\n((?: {4}.*\n?)*)", re.MULTILINE)
 class Arguments:
     """Some keyword arguments of a function, or of a class, whose annotations are texts.
 
-    ``limit_factor: float | None = None`` is ``--limit-factor``, a number. A command has them as a
-    parameter ``Annotated[dict, Arguments(run, "limit_factor")]``.
+    ``limit_factor: float | None = None`` is ``--limit-factor``, a number or ``none``; of texts
+    (``Iterable[str]``) it may be there several times. A command has them as a parameter
+    ``Annotated[dict, Arguments(run, "limit_factor")]``.
     """
 
     def __init__(self, function: Callable[..., Any], *names: str) -> None:
@@ -47,7 +49,7 @@ def _explained(function: Callable[..., Any]) -> dict[str, str]:
     """Name -> the first sentence that a docstring says of it, with the values it may have."""
     found = {}
     for names, type_, text in _ENTRY.findall(inspect.getdoc(function) or ""):
-        words = re.sub(r":func:|`", "", " ".join(text.split()))
+        words = re.sub(r":\w+:`|`", "", " ".join(text.split()))
         sentence = re.split(r"(?<=\.) ", words)[0]
         choices = ", ".join(re.findall(r"\w+", type_)) if type_.startswith("{") else ""
         for name in names.split(", "):
@@ -56,8 +58,10 @@ def _explained(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def _kind(of: Parameter) -> str:
-    """One of bool, int, float, path, str."""
-    return "path" if "PathLike" in of.annotation else of.annotation.partition(" ")[0]
+    """One of bool, int, float, path, list, str."""
+    known = {"PathLike": "path", "Iterable[str]": "list"}
+    told = (kind for part, kind in known.items() if part in of.annotation)
+    return next(told, of.annotation.partition(" ")[0])
 
 
 def _flag(of: Parameter) -> str:
@@ -65,17 +69,26 @@ def _flag(of: Parameter) -> str:
 
 
 def _option(of: Parameter, text: str) -> Parameter:
-    type_: Any = {"bool": bool, "path": Path | None}.get(_kind(of), str | None)
-    written = of.default if isinstance(of.default, (bool, str, type(None))) else f"{of.default:g}"
+    types: dict[str, Any] = {"bool": bool, "path": Path | None, "list": list[str] | None}
+    type_, written = types.get(_kind(of), str | None), of.default
+    if _kind(of) == "list" or written is of.empty:
+        written = None
+    elif isinstance(written, (int, float)) and not isinstance(written, bool):
+        written = f"{written:g}"
     declared = Annotated[type_, typer.Option(_flag(of), help=text)]
     return Parameter(of.name, Parameter.KEYWORD_ONLY, default=written, annotation=declared)
 
 
 def _value(of: Parameter, typed: Any) -> Any:
-    if typed is None:
+    if _kind(of) == "list":
+        return typed or of.default
+    none = "None" in of.annotation
+    if typed is None or (none and _kind(of) == "float" and typed.lower() == "none"):
         return None
+    if of.name == "seed":
+        return seed_of_text(typed)
     if _kind(of) == "int":
         return io.parse_integer(typed, _flag(of), 1, _MOST)
     if _kind(of) == "float":
-        return io.parse_positive(typed, _flag(of), "a positive number")
+        return io.parse_positive(typed, _flag(of), "a positive number" + ", or 'none'" * none)
     return typed

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,18 +76,19 @@ def command_of(
 ) -> Callable[..., None]:
     """`run` with the family's parameters before its own."""
     keywords = [argument.keyword for argument in of.arguments] + [out.keyword for out in outputs]
-    own = inspect.signature(run, eval_str=True).parameters.values()
+    grouped = in_groups(partial(run, of))
+    own = inspect.signature(grouped).parameters.values()
     size = typer.Option("--max-bytes", help="Read files of up to this size, unpacked, such as 2GB.")
     parameters = [
         *_parameters_of(of, outputs),
-        *(p for p in own if p.kind is p.KEYWORD_ONLY),
+        *(p for p in own if p.name not in ("file", "given")),
         _parameter("max_bytes", str | None, size, default=None),
     ]
 
     def command(**given: Any) -> None:
         own_of_family = {key: given.pop(key) for key in keywords}
         with io.max_bytes(given.pop("max_bytes")):
-            run(of, given.pop("file"), own_of_family, **given)
+            grouped(given=own_of_family, **given)
 
     return _asking_for(parameters, command)
 

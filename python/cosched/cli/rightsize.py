@@ -9,9 +9,10 @@ import typer
 
 from cosched import cluster, io
 from cosched.cli import report
+from cosched.cli.arguments import Arguments
 from cosched.cli.commands import command_of
 from cosched.cli.on_demand import adds
-from cosched.cli.values import check_files, read, time_limit_of_text
+from cosched.cli.values import check_files, read
 from cosched.cluster.sizing.exports import FORMS, export, limit_as_typed
 from cosched.cluster.sizing.page import above_the_promise
 from cosched.core import Presentation
@@ -30,11 +31,8 @@ def rightsize(
     file: Path,
     given: dict[str, Any],
     *,
-    risk: Annotated[str, typer.Option(help="The largest chance that a job is killed.")] = "0.01",
-    by: Annotated[
-        str | None,
-        typer.Option(help="What makes jobs alike: user,name,account,partition,cores,group,qos."),
-    ] = None,
+    promise: Annotated[dict[str, Any], Arguments(cluster.rightsize, "risk", "by")],
+    limits: Annotated[dict[str, Any], Arguments(cluster.RightSize.replay, "time_limit")],
     form: Annotated[
         str | None,
         typer.Option("--export", help=f"The advice for {', '.join(FORMS)}; codes, of runs.csv."),
@@ -45,9 +43,6 @@ def rightsize(
     user: Annotated[
         str | None, typer.Option(help="Advice for one user: a page, or text for a mail.")
     ] = None,
-    time_limit: Annotated[
-        str, typer.Option(help="Seconds for each schedule of the page, or 'none'.")
-    ] = "60",
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="The page: .html; --user: .txt, too; or the export."),
@@ -55,19 +50,17 @@ def rightsize(
 ) -> None:
     pages = (".html", *([".txt"] if user is not None else []))
     check_files((as_json, (".json",)), (output if form is None else None, pages))
-    limit = time_limit_of_text(time_limit)
     if form is not None and form not in (*FORMS, "codes"):
         raise InvalidInstance(f"--export {shorten(form)}: expected {', '.join(FORMS)}, codes")
-    chance = io.parse_number(risk, "--risk")
     if form == "codes":
-        for option, value in (("--user", user), ("--json", as_json), ("--by", by)):
+        for option, value in (("--user", user), ("--json", as_json), ("--by", promise["by"])):
             if value is not None:
                 raise InvalidInstance(f"{option} does not apply to --export codes")
-        _hand_out(toml_of(file, chance), output)
+        _hand_out(toml_of(file, promise["risk"]), output)
         return
     instance = read(of, file, given)
     with report.working(f"right sizes of {file.name}"):
-        found = cluster.rightsize(instance, chance, by)
+        found = cluster.rightsize(instance, **promise)
         advice = found.advice_for(user)
         held = found.backtest()
     if as_json is not None:
@@ -79,7 +72,7 @@ def rightsize(
         return
     if user is not None and output is None:
         with report.working("schedules"):
-            text = found.mail(user, limit)
+            text = found.mail(user, **limits)
         typer.echo(text, nl=False)
         return
     report.show_notes(instance)
@@ -87,7 +80,7 @@ def rightsize(
         _show(found, advice, held)
     if output is not None:
         with report.working("schedules"):
-            found.write(output, user, limit)
+            found.write(output, user, **limits)
         report.say(f"wrote {output}")
 
 

@@ -10,9 +10,10 @@ import typer
 
 from cosched import cluster, io
 from cosched.cli import report
+from cosched.cli.arguments import Arguments
 from cosched.cli.commands import command_of
 from cosched.cli.on_demand import adds
-from cosched.cli.values import Seed, check_files, read, seed_of_text, time_limit_of_text
+from cosched.cli.values import check_files, read
 from cosched.core import Presentation
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, printable
@@ -25,6 +26,8 @@ from cosched.slurm.tune.trials import Engine, threads
 #: Studies need packages that a search on this machine does not.
 _tuning: Any = Lazy("cosched.experiments.tuning")
 _ENGINES = ("local", "dask", "slurm")
+_ARGUMENTS = ("objective", "subject", "weeks", "days", "budget", "draws", "seed", "time_limit",
+              "resume")  # fmt: skip
 
 
 def tune(
@@ -37,31 +40,7 @@ def tune(
         typer.Option(help="KEY=A,B,C or KEY=LOW..HIGH, keys as --what-if of audit; repeatable."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The page: .html.")],
-    objective: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What is to be small: mean_wait (default), p95_wait, max_wait, "
-            "mean_bounded_slowdown, of a group by(partition).gpu.p95_wait; twice: a Pareto front."
-        ),
-    ] = None,
-    subject: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What has to hold against today, as 'by(size).wide.mean_wait<=1.1'; repeatable."
-        ),
-    ] = None,
-    weeks: Annotated[
-        str | None, typer.Option(help="train=1-3,test=4; default: the last quarter judges.")
-    ] = None,
-    days: Annotated[
-        str | None, typer.Option(help="Of a week; default 7, less for a log of few weeks.")
-    ] = None,
-    budget: Annotated[str, typer.Option(help="Settings that are tried.")] = "200",
-    draws: Annotated[str, typer.Option(help="Of the clocks, for each week.")] = "4",
-    seed: Seed = "0",
-    time_limit: Annotated[
-        str, typer.Option(help="Seconds after which no more settings are tried, or 'none'.")
-    ] = "none",
+    options: Annotated[dict[str, Any], Arguments(cluster.tune, *_ARGUMENTS)],
     engine: Annotated[
         str, typer.Option(help="Where runs happen: local (all processors), dask or slurm.")
     ] = "local",
@@ -71,26 +50,10 @@ def tune(
     jobs: Annotated[
         str, typer.Option(help="Of --engine slurm: jobs that dask-jobqueue submits.")
     ] = "4",
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a search that did not end.")
-    ] = False,
     as_json: Annotated[Path | None, typer.Option("--json", help="All as data, too: .json.")] = None,
 ) -> None:
     check_files((output, (".html",)), (as_json, (".json",)))
     journal = output.with_suffix(".runs.jsonl")
-    options: dict[str, Any] = {
-        "vary": vary_of_texts(vary),
-        "objective": objective or ["mean_wait"],
-        "subject": subject or (),
-        "weeks": weeks,
-        "days": None
-        if days is None
-        else io.parse_positive(days, "--days", "a positive number of days"),
-        "budget": io.parse_integer(budget, "--budget", 1, 10**6),
-        "draws": io.parse_integer(draws, "--draws", 1, 10**4),
-        "seed": seed_of_text(seed),
-        "time_limit": time_limit_of_text(time_limit),
-    }
     where = _engine(engine, dask, io.parse_integer(jobs, "--jobs", 1, 10**4), journal)
     instance = read(of, file, given)
     with report.progress(counted=True) as bar, where as runs:
@@ -98,10 +61,10 @@ def tune(
         try:
             found = cluster.tune(
                 instance,
+                vary=vary_of_texts(vary),
                 **options,
                 engine=runs,
                 journal=journal,
-                resume=resume,
                 progress=lambda done, total, best: bar.update(
                     task, completed=done, total=total, description=printable(best)
                 ),

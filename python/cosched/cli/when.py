@@ -14,6 +14,8 @@ import typer
 
 from cosched import cluster, io, plot
 from cosched.cli import report
+from cosched.cli.arguments import Arguments
+from cosched.cli.commands import in_groups
 from cosched.cli.on_demand import adds
 from cosched.cli.values import check_files
 from cosched.core.tails import enough, least_past
@@ -39,6 +41,7 @@ def when(
         ),
     ] = None,
     jobs: Annotated[list[str] | None, typer.Argument(help="Pending jobs; default: all.")] = None,
+    *,
     nodes: Annotated[
         str | None, typer.Option(help="A job that is not submitted yet, on so many: 1,2,4,8.")
     ] = None,
@@ -54,27 +57,14 @@ def when(
     qos: Annotated[str | None, typer.Option(help="Its QOS.")] = None,
     runs: Annotated[Path | None, typer.Option(help="Run times, as profile wrote them.")] = None,
     task: Annotated[str | None, typer.Option(help="Of these runs, the code.")] = None,
-    draws: Annotated[int, typer.Option(help="Futures.")] = 200,
-    seed: Annotated[int, typer.Option(help="Of the futures.")] = 0,
-    run_times: Annotated[
-        Path | None, typer.Option(help="Exact run times (job,seconds): a switch for tests.")
-    ] = None,
-    arrivals: Annotated[
-        Path | None, typer.Option(help="Exact later submissions, .csv: a switch for tests.")
-    ] = None,
+    futures: Annotated[dict[str, Any], Arguments(cluster.when, "draws", "seed", "run_times")],
     backtest: Annotated[
         Path | None, typer.Option(help="Ask in the past instead: what sacct -P printed.")
     ] = None,
-    machine: Annotated[
-        Path | None, typer.Option(help="Of the past: slurm.conf, or a folder of scontrol show.")
-    ] = None,
-    accounts: Annotated[
-        Path | None, typer.Option(help="Of the past: what sacctmgr -P show assoc, qos printed.")
-    ] = None,
-    approximate: Annotated[
-        bool, typer.Option("--approximate", help="Of the past: without settings that have no rule.")
-    ] = False,
-    moments: Annotated[int, typer.Option(help="Of the past.")] = 20,
+    past: Annotated[
+        dict[str, Any],
+        Arguments(cluster.backtest, "machine", "accounts", "approximate", "moments"),
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -88,9 +78,7 @@ def when(
     picture: Annotated[
         Path | None, typer.Option("--plot", help="Draw when jobs start: .png, .pdf, .svg.")
     ] = None,
-    timezone: Annotated[
-        str | None, typer.Option(help="Of a folder's dates, as Europe/Stockholm.")
-    ] = None,
+    dates: Annotated[dict[str, Any], Arguments(cluster.Snapshot.read, "timezone")],
     metrics: Annotated[
         Path | None, typer.Option("--prometheus", help="Write quantiles for node_exporter.")
     ] = None,
@@ -104,11 +92,10 @@ def when(
     if watch is not None and not 0 < watch < math.inf:
         raise InvalidInstance(f"-w {watch:g}: expected seconds > 0")
     if backtest is not None:
-        if machine is None:
+        if past["machine"] is None:
             raise InvalidInstance("--backtest: expected --machine, a slurm.conf or a folder")
-        past = {"history": backtest, "machine": machine, "accounts": accounts,
-                "approximate": approximate, "moments": moments}  # fmt: skip
-        _backtest(past, draws, seed, output, as_json)
+        del futures["run_times"]
+        _backtest({"history": backtest, **past, **futures}, output, as_json)
         return
     jobs = list(jobs or ())
     if snapshot is not None and snapshot.name.isdigit() and not snapshot.exists():
@@ -118,13 +105,12 @@ def when(
     asked = _requests(nodes, limit, runs, task)
     common = {"cpus_per_task": cpus_per_task, "mem": _megabytes(mem), "gpus": gpus,
               "partition": partition, "account": account, "user": user, "qos": qos}  # fmt: skip
-    later = _arrivals(arrivals) if arrivals is not None else None
     while True:
-        known = _known(snapshot, timezone)
+        known = _known(snapshot, dates)
         with _progress("futures", as_json) as progress:
             frame = cluster.when(
-                known, jobs or None, [{**common, **one} for one in asked], draws, seed, run_times,
-                arrivals=later, calibration=known_errors, progress=progress,
+                known, jobs or None, [{**common, **one} for one in asked], **futures,
+                calibration=known_errors, progress=progress,
             )  # fmt: skip
         if as_json or output is None:
             _show(frame, as_json)
@@ -139,10 +125,10 @@ def when(
         clock.sleep(watch)
 
 
-def _known(snapshot: Path | None, timezone: str | None) -> cluster.Snapshot:
+def _known(snapshot: Path | None, dates: dict[str, Any]) -> cluster.Snapshot:
     """Of a file as it is by now, or of the Slurm here."""
     if snapshot is not None:
-        return cluster.Snapshot.read(snapshot, timezone=timezone)
+        return cluster.Snapshot.read(snapshot, **dates)
     with report.working("asking Slurm"):
         return cluster.Snapshot.ask(_PAST)
 
@@ -157,11 +143,9 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | N
         yield lambda done, total: bar.update(line, completed=done, total=total)
 
 
-def _backtest(
-    past: dict[str, Any], draws: int, seed: int, output: Path | None, as_json: bool
-) -> None:
+def _backtest(past: dict[str, Any], output: Path | None, as_json: bool) -> None:
     with _progress("moments", as_json) as progress:
-        frame = cluster.backtest(**past, draws=draws, seed=seed, progress=progress)
+        frame = cluster.backtest(**past, progress=progress)
     found = frame.attrs
     tables = {key: by(frame, key) for key in ("partition", "horizon")}
     rows = {key: io.plain(table.to_dict("records")) for key, table in tables.items()}
@@ -264,23 +248,6 @@ def _megabytes(text: str | None) -> int | None:
     return max(1, round(io.parse_positive(number, "--mem", "as 4G") * units[unit]))
 
 
-def _arrivals(path: Path) -> list[dict[str, Any]]:
-    table = io.read_csv(path)
-    names = [name.strip() for name in table.header]
-    lacking = {"job", "submit", "nodes", "limit", "seconds"} - set(names)
-    if lacking:
-        raise InvalidInstance(f"{path}: line 1: no column {sorted(lacking)[0]}")
-    numbers = ("job", "submit", "nodes", "cpus", "limit", "seconds")
-    found = []
-    for line, cells in table.rows:
-        row: dict[str, Any] = dict(zip(names, cells, strict=False))
-        for name in numbers:
-            if name in row:
-                row[name] = io.parse_nonnegative(row[name], f"{path}: line {line}: {name}")
-        found.append(row)
-    return found
-
-
 def _show(frame: pd.DataFrame, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(plain(frame), indent=1))
@@ -329,4 +296,4 @@ def plain(frame: pd.DataFrame) -> dict[str, Any]:
     return {"taken": frame.attrs["taken"], "jobs": rows, **{k: frame.attrs[k] for k in keys[1:]}}
 
 
-add = adds(when=when)
+add = adds(when=in_groups(when))

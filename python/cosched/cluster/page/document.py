@@ -57,7 +57,7 @@ def audit(
         ``200``; of the type with the most nodes, ``nodes.TYPE=`` of another),
         ``"partition.NAME.max_time=12:00:00"`` (longer jobs end there),
         ``"partition.NAME.priority=5"``, ``"partition.NAME.nodes=0-63"`` (also as Slurm has them);
-        several changes of one row with commas between them. Where the machine is a slurm.conf also
+        several changes of one row with commas between them; where the machine is a slurm.conf also
         ``"slurm.conf=new.conf"``, ``"PriorityWeightAge=5000"``, ``"bf_interval=60"``,
         ``"qos.high.MaxTRESPU=cpu=512"``, ``"account.physics.Fairshare=200"``,
         ``"partition.gpu.KEY=value"``, ``"reservation=2026-12-01T08:00/12h/ALL"``; and

@@ -48,7 +48,8 @@ def rightsize(
     instance : Instance
         A log with limits, or with ``memory_gb`` and ``used_memory_gb``.
     risk : float
-        From 1e-9 to below 1: 0.01 needs 99 like jobs where one thing is judged, 199 where both are.
+        The largest chance that a job is killed, from 1e-9 to below 1: 0.01 needs 99 like jobs where
+        one thing is judged, 199 where both are.
     by : sequence of str or str, optional
         What makes jobs alike, the most important first: ``user, name`` (its numbers do not count),
         ``account, partition, cores, group, qos``. Default: the first five, as far as the log has

@@ -49,14 +49,14 @@ def backtest(
     history : path-like
         What ``sacct -P`` printed, as ``cosched snapshot --history`` asks for it.
     machine : Machine or path-like
-        See :meth:`Machine.read`.
+        A slurm.conf, or a folder of ``scontrol show``: see :meth:`Machine.read`.
     moments : int
-        How often it is asked.
+        How often it is asked of the past.
     draws, seed : int
         Of each question.
-    accounts
+    accounts : path-like, optional
         For a slurm.conf: see :meth:`Machine.read`.
-    approximate
+    approximate : bool
         Leave out settings that have no rule, see :meth:`Machine.approximated`.
     progress : callable, optional
         Called with moments done and in all.

@@ -60,6 +60,8 @@ def when(
         Jobs that are not submitted yet: ``nodes, time`` (s), and optionally ``cpus_per_task, mem``
         (MB of a node), ``gpus, partition, account, user, qos, runs`` (measured run times, s). Asked
         for one at a time.
+    draws : int
+        Futures.
     run_times : mapping or path-like, optional
         Seconds from start to end by job (or a CSV ``job,seconds``), in place of drawn ones; then
         nothing is drawn but clocks, and nobody comes but `arrivals`.
