@@ -59,7 +59,7 @@ class Output:
     Attributes
     ----------
     flag, keyword : str
-        As typed (``--jobs``), and as a Python name (``jobs``).
+        As typed (``--log``), and as a Python name (``log``).
     help : str
         One line for ``--help``.
     write : callable
@@ -73,7 +73,7 @@ class Output:
     --------
     >>> from cosched.registry import presentation
     >>> [output.flag for output in presentation("cluster").outputs]
-    ['--log', '--jobs']
+    ['--log']
     """
 
     flag: str
