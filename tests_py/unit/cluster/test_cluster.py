@@ -6,7 +6,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from support import data, library
+from support import data
 
 BEST = "GreedyPM */per/opt=min/minvt=600"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +10,17 @@ from cosched.cluster.instance.instance import Instance
 from cosched.core.levels import MOST, OFTEN, levels, share_above
 from cosched.errors import InvalidInstance
 
-if TYPE_CHECKING:
-    pass
+
+def texts_of(instance: Instance, name: str) -> np.ndarray:
+    """A column as texts, empty where the log does not have it."""
+    known = name in instance.known
+    return instance.column(name).astype(str) if known else np.full(len(instance), "")
+
+
+def numbers_of(instance: Instance, name: str) -> np.ndarray:
+    """A column of numbers, 0 where the log does not say it."""
+    known = name in instance.known
+    return np.nan_to_num(instance.column(name).astype(float)) if known else np.zeros(len(instance))
 
 
 def has_waits(instance: Instance) -> bool:
@@ -64,7 +72,7 @@ def resources(instance: Instance) -> Iterator[tuple[str, float, np.ndarray]]:
     unit = "nodes" if machine is None else "cores"
     yield unit, float(instance.nodes), instance.column("tasks") * instance.column("cpu")
     if "memory_gb" in instance.known:
-        memory = np.nan_to_num(instance.column("memory_gb"))
+        memory = numbers_of(instance, "memory_gb")
         yield "memory_gb", machine.memory_gb if machine else 0.0, memory
     if "gpus" not in instance.known:
         return
@@ -72,8 +80,8 @@ def resources(instance: Instance) -> Iterator[tuple[str, float, np.ndarray]]:
     if not (every or gpus.any()):
         return
     yield "gpus", every, gpus
-    named = instance.column("gpu_type").astype(str) if "gpu_type" in instance.known else None
-    if named is None or not ((gpus > 0) & (named != "")).any():
+    named = texts_of(instance, "gpu_type")
+    if not ((gpus > 0) & (named != "")).any():
         return  # of which type the GPUs of a job are, the log does not say
     kinds = machine.nodes if machine else ()
     for name in dict.fromkeys(kind.gpu_type for kind in kinds if kind.gpu_type):

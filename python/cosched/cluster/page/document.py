@@ -15,7 +15,7 @@ from cosched.cluster.machine.site import counted
 from cosched.cluster.page.fit import about_fit, plain
 from cosched.cluster.page.picture import beside, draw, picture
 from cosched.cluster.page.runs import Runs, run_all
-from cosched.cluster.page.summary import box, lead, used_in_words
+from cosched.cluster.page.summary import ignored, lead, used_in_words
 from cosched.cluster.page.tables import changes, groups, policies, rows_of_changes
 from cosched.cluster.page.text import document, paragraph, shown
 from cosched.cluster.page.waits import LONGEST, longest
@@ -124,7 +124,7 @@ def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
     instance = runs.instance
     title = f"{instance.source or 'jobs'}: audit"
     under = "" if runs.logged else f" under {runs.counts}"
-    sections = [
+    parts = [
         *([("", about_fit(runs.fit, runs.counts))] if runs.twin else []),
         ("Load, queue and waits", picture(figure)),
         ("What happened, and what other policies would have given", policies(runs)),
@@ -132,12 +132,9 @@ def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
         ("", groups(runs)),
         (f"The {LONGEST} longest waits{under}", longest(runs)),
     ]
-    body = "\n".join(
-        f"<h2>{escape(name)}</h2>\n{text}" if name else text for name, text in sections
-    )
     about = paragraph(f"{_size(instance)}; cosched {installed_version()}", "small")
     head = f"{paragraph(lead(runs), 'lead')}\n{about}\n{_used(instance, link)}"
-    return document(title, f"{head}{body}\n{box(runs)}")
+    return document(title, head, parts, ignored(runs))
 
 
 def _size(instance: Instance) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -15,12 +17,14 @@ from cosched.core.levels import levels
 from cosched.lazy import plt
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from cosched.cluster.result import Result
 
 #: Stands for the colour of text, which light and dark pages choose.
 INK = "#010203"
-STYLE: Any = {"font.size": 11, "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK,
-               "xtick.color": INK, "ytick.color": INK, "font.family": "sans-serif"}  # fmt: skip
+_STYLE: Any = {"font.size": 11, "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK,
+                "xtick.color": INK, "ytick.color": INK, "font.family": "sans-serif"}  # fmt: skip
 COLOURS = {"log": "#d95f02", PLAIN: "#4477cc", TWIN: "#4477cc"}
 _MOST_SLICES = 400
 _CENTURY = 100 * 365.25 * 86400
@@ -44,11 +48,23 @@ def picture(figure: plt.Figure | None, about: str = _ABOUT) -> str:
     return f'<figure role="img" aria-label="{about}">{svg}</figure>'
 
 
+@contextmanager
+def drawing(height: float, panels: int = 1) -> Iterator[tuple[Figure, Any]]:
+    """A figure in the page's style, and its axes, without frames at the top and the right."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(7.5, height), layout="constrained")
+        axes = figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0]
+        for ax in axes:
+            ax.spines[["top", "right"]].set_visible(False)
+        yield figure, axes if panels > 1 else axes[0]
+
+
 def draw(runs: Runs) -> plt.Figure | None:
     """Three panels over time; None where neither the log nor EASY has a result."""
-    import matplotlib
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-    from matplotlib.figure import Figure
 
     drawn = {name: result for name, result in (("log", runs.logged), (runs.counts, runs.attainable))
              if result is not None}  # fmt: skip
@@ -58,15 +74,12 @@ def draw(runs: Runs) -> plt.Figure | None:
     edges = _edges(instance, max(result.outcome["end"].max() for result in drawn.values()))
     begins = instance.begins if edges[-1] < _CENTURY else None  # no axis has such dates
     dates = _dates(begins, edges)
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 5.2), layout="constrained")
-        axes = figure.subplots(3, 1, sharex=True)
+    with drawing(5.2, 3) as (figure, axes):
         for name, result in drawn.items():
             for ax, level in zip(axes, _panels(result, edges), strict=True):
                 ax.stairs(level, dates, label=name, color=COLOURS[name], linewidth=1.3)
         for ax, text in zip(axes, ("in use, %", "jobs in queue", "mean wait, h"), strict=True):
             ax.set_ylabel(text)
-            ax.spines[["top", "right"]].set_visible(False)
             ax.set_ylim(bottom=0)
         if begins is not None:
             place = AutoDateLocator()
@@ -80,14 +93,9 @@ def draw(runs: Runs) -> plt.Figure | None:
 
 def beside(runs: Runs) -> str:
     """Mean waits as they are and in each what-if, with what 90% of the draws lie between."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
     named = [("as it is", runs.attainable), *((run.name, run.result) for run in runs.changes)]
     known = [(name, Spread.of(mean_waits(one) / 3600)) for name, one in named if one is not None]
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 0.9 + 0.35 * len(known)), layout="constrained")
-        ax = figure.subplots()
+    with drawing(0.9 + 0.35 * len(known)) as (figure, ax):
         for row, (_, wait) in enumerate(known):
             ax.plot([wait.low, wait.high], [row, row], color=COLOURS[runs.counts], linewidth=4)
             ax.plot([wait.mean], [row], "o", color=COLOURS["log"] if row else INK)
@@ -97,7 +105,6 @@ def beside(runs: Runs) -> str:
         ax.invert_yaxis()
         ax.set_xlim(left=0)
         ax.set_xlabel("mean wait, h")
-        ax.spines[["top", "right"]].set_visible(False)
     drawn = picture(figure, "mean waits as they are and in each what-if")
     return f'<div class="beside">{drawn}</div>'
 

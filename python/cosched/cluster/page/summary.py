@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from math import floor
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, used_of
 from cosched.cluster.page.runs import PERFECT, PLAIN, TWIN, Runs, knows_limits, why_no_dfrs
-from cosched.cluster.page.text import number, period, share, span
+from cosched.cluster.page.text import box, number, period, share, span
 from cosched.core import Bound
 
 #: A bound below this says little: a stretch is 1 at least.
@@ -110,7 +109,7 @@ def about_bound(runs: Runs) -> str:
     return f"No schedule whatsoever has a largest stretch below {bound.value:.6g}{so_far}. {best}"
 
 
-def box(runs: Runs) -> str:
+def ignored(runs: Runs) -> str:
     """What was ignored, then what was assumed."""
     instance = runs.instance
     lines = [*runs.not_followed, *(line.strip() for line in instance.notes)]
@@ -122,7 +121,6 @@ def box(runs: Runs) -> str:
         lines.append("assumed: as-logged: the log has starts, and does not say on which nodes")
     lines.append("assumed: policies know no limits of users, accounts or QOS, and no reservations")
     of_machine = set() if instance.machine is None else {n.strip() for n in instance.machine.notes}
-    ignored = [line for line in lines if line.startswith(_IGNORED) or line in of_machine]
-    lines = [*ignored, *(line for line in lines if line not in ignored)]
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f"<aside><h2>What was ignored, and what was assumed</h2><ul>{items}</ul></aside>"
+    first = [line for line in lines if line.startswith(_IGNORED) or line in of_machine]
+    lines = [*first, *(line for line in lines if line not in first)]
+    return box("What was ignored, and what was assumed", lines)

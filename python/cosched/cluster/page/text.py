@@ -19,14 +19,25 @@ _LONGEST_WORD = 18
 STYLE = "\n" + io.read_text(Path(__file__).with_name("page.css"))
 
 
-def document(title: str, body: str, more: str = "") -> str:
-    """A page that needs nothing but itself; `more`: of its style."""
+def document(
+    title: str, head: str, parts: Iterable[tuple[str, str]] = (), foot: str = "", style: str = ""
+) -> str:
+    """A page that needs nothing but itself: `parts` that say something under their headings, or
+    without one; `style`: beside that of all pages."""
+    said = ((f"<h2>{escape(name)}</h2>\n" * bool(name), text) for name, text in parts if text)
+    body = "\n".join([head, *map("".join, said), foot])
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{STYLE}{more}</style></head>\n<body>\n"
+        f"<title>{escape(title)}</title><style>{STYLE}{style}</style></head>\n<body>\n"
         f"<h1>{escape(title)}</h1>\n{body}\n</body></html>\n"
     )
+
+
+def box(title: str, lines: Iterable[str]) -> str:
+    """What is to be said beside; empty without any."""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f"<aside><h2>{escape(title)}</h2><ul>{items}</ul></aside>" if items else ""
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, counts: int | None = None) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cosched.cluster.instance.usage import logged_starts
+from cosched.cluster.instance.usage import logged_starts, numbers_of, texts_of
 from cosched.cluster.result.groups import nearness, starts_of
 from cosched.cluster.result.result import Result
 from cosched.errors import InvalidInstance
@@ -52,10 +52,8 @@ def fit(result: Result) -> pd.DataFrame:
     recorded = logged_starts(instance)
     starts = starts_of(result)
     table = pd.DataFrame({"row": np.arange(len(recorded)), "recorded": recorded})
-    table["partition"] = (
-        instance.column("partition").astype(str) if "partition" in instance.known else ""
-    )
-    began = instance.column("running") if "running" in instance.known else np.zeros(1, dtype=bool)
+    table["partition"] = texts_of(instance, "partition")
+    began = numbers_of(instance, "running") > 0
     table = table[~np.isnan(recorded) & instance.measured & ~began]
     if not len(table):
         raise InvalidInstance("the log has no start of a job that it saw waiting")

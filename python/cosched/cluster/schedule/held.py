@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
 from cosched.cluster.schedule.places import (
@@ -18,7 +19,6 @@ from cosched.cluster.schedule.places import (
     check_counts,
     check_features,
     running,
-    texts_of,
     with_features,
 )
 from cosched.errors import InvalidSchedule
@@ -98,7 +98,7 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
     amount = (
         _amount(instance, "memory_gb") if machine.slurm.memory_counts else np.zeros(len(instance))
     )
-    parts = np.nan_to_num(instance.column("nodes")) if "nodes" in instance.known else 0 * amount
+    parts = numbers_of(instance, "nodes")
     least = amount / np.where(parts > 0, parts, instance.column("tasks"))
 
     def roomy(k: int) -> np.ndarray:
@@ -170,15 +170,15 @@ def _memory_by_cores(
 ) -> np.ndarray:
     """KB that jobs hold on nodes where they have so many cores."""
     amount, tasks = _amount(instance, "memory_gb"), instance.column("tasks")
-    nodes = np.nan_to_num(instance.column("nodes")) if "nodes" in instance.known else 0 * tasks
+    nodes = numbers_of(instance, "nodes")
     per = texts_of(instance, "memory_per")[job]
     by_node = (nodes[job] > 0) & (per != "core")
     held = np.where(
         by_node, amount[job] / np.maximum(nodes[job], 1), amount[job] / tasks[job] * cores
     )
-    known = instance.column("partition").astype(str) if "partition" in instance.known else None
+    queue = texts_of(instance, "partition")
     for k in np.flatnonzero(amount[job] == 0).tolist():
-        name = (known[job[k]] if known is not None else "") or slurm.default_partition
+        name = queue[job[k]] or slurm.default_partition
         if "," in name:
             continue  # where it started nobody says
         usual, by_core = slurm.default_memory(name) if per[k] != "all" else (0, False)
@@ -275,18 +275,14 @@ def _pieces(row: np.ndarray, node: np.ndarray, nodes: int) -> tuple[np.ndarray, 
 
 def _amount(instance: Instance, name: str) -> np.ndarray:
     """By job: whole KB, or GPUs."""
-    if name not in instance.known:
-        return np.zeros(len(instance))
-    amount = np.nan_to_num(instance.column(name).astype(float))
+    amount = numbers_of(instance, name)
     return np.floor(amount * 2**20) if name == "memory_gb" else amount
 
 
 def _in_parts(instance: Instance, place: _Nodes) -> np.ndarray:
     """Jobs with equal parts on as many nodes as the log says."""
     n = len(instance)
-    if "nodes" not in instance.known:
-        return np.zeros(n, dtype=bool)
-    nodes, tasks = np.nan_to_num(instance.column("nodes")).astype(int), instance.column("tasks")
+    nodes, tasks = numbers_of(instance, "nodes").astype(int), instance.column("tasks")
     counting = instance.machine.counts if instance.machine else ()
     memory, gpus = (_amount(instance, name) if name in counting else np.zeros(n) for name in _UNITS)
     equal = (nodes > 0) & (nodes <= tasks) & (gpus % np.maximum(nodes, 1) == 0)
@@ -321,7 +317,7 @@ def _check_parts(
     most, least = np.zeros(len(job)), np.full(len(job), np.inf)
     np.maximum.at(most, row, cores)
     np.minimum.at(least, row, cores)
-    nodes = np.nan_to_num(instance.column("nodes"))[job]
+    nodes = numbers_of(instance, "nodes")[job]
     wrong = equal & ((nodes != parts) | (most - least > 1))
     if wrong.any():
         k = int(np.argmax(wrong))
@@ -332,9 +328,7 @@ def _check_parts(
 
 
 def _check_types(instance: Instance, place: _Nodes, job: np.ndarray, held: _Held) -> None:
-    if "gpu_type" not in instance.known:
-        return
-    asked = instance.column("gpu_type")[job[held.row]].astype(str)
+    asked = texts_of(instance, "gpu_type")[job[held.row]]
     for name in np.unique(asked[held.each > 0]):
         wrong = (asked == name) & (held.each > 0) & ~place.has_type(name)[held.node]
         if wrong.any():
@@ -362,8 +356,7 @@ def _rooms(
 def _masks_and_types(instance: Instance, name: str) -> tuple[np.ndarray, np.ndarray]:
     """By job: parts of the machine that it may use, as bits, and the type of GPUs."""
     cells, n = instance.layout[1], len(instance)  # none: all nodes are one part
-    typed = name == "gpus" and "gpu_type" in instance.known
-    kind = instance.column("gpu_type").astype(str) if typed else np.full(n, "")
+    kind = texts_of(instance, "gpu_type") if name == "gpus" else np.full(n, "")
     return cells if len(cells) else np.ones(n, dtype=np.uint64), kind
 
 

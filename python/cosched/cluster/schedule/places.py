@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.errors import InvalidSchedule
 
 
 def check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
     """As many nodes as the log says, but for what runs from the beginning."""
-    if "nodes" not in instance.known:
-        return
-    said = np.nan_to_num(instance.column("nodes"))[job]
+    said = numbers_of(instance, "nodes")[job]
     wrong = (said > 0) & (said != parts) & ~first
     if wrong.any():
         k = int(np.argmax(wrong))
@@ -79,12 +78,4 @@ def check_alone(instance: Instance, rows: Any, row: Any, node: Any) -> None:
 
 def running(instance: Instance) -> np.ndarray:
     """Which jobs run at the begin: where they are is not the policy's choice."""
-    known = "running" in instance.known
-    return instance.column("running").astype(bool) if known else np.zeros(len(instance), dtype=bool)
-
-
-def texts_of(instance: Instance, name: str) -> np.ndarray:
-    """By job, empty where it is not said."""
-    if name not in instance.known:
-        return np.full(len(instance), "")
-    return instance.column(name).astype(str)
+    return numbers_of(instance, "running").astype(bool)

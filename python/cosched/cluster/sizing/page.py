@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched.cluster.page.summary import used_in_words
-from cosched.cluster.page.text import document, number, paragraph, period, share, span, table
+from cosched.cluster.page.text import box, document, number, paragraph, period, share, span, table
 from cosched.cluster.sizing.exports import options_of
 from cosched.core.text import percent
 from cosched.lazy import pd
@@ -42,18 +41,16 @@ def page(found: RightSize, replayed: pd.DataFrame, user: str | None) -> str:
     """Of all jobs, or with the advice for those of one user."""
     title = f"{found.instance.source or 'jobs'}: right sizes" + (f" for {user}" if user else "")
     advice = found.advice_for(user)
-    sections = [("What it gives", _gains(replayed)), ("Advice", _advice(found, advice)),
-                ("Would it have held?", _held(found))]  # fmt: skip
+    parts = [("What it gives", _gains(replayed)), ("Advice", _advice(found, advice)),
+             ("Would it have held?", _held(found))]  # fmt: skip
     if user is not None:
         lead = " ".join(for_user(found, replayed, user, 0))
-        sections = [sections[1], sections[0], sections[2]]
+        parts = [parts[1], parts[0], parts[2]]
     else:
         lead = lead_of(found, replayed)
-    body = "\n".join(f"<h2>{escape(name)}</h2>\n{text}" for name, text in sections)
-    notes = "".join(f"<li>{escape(note.strip())}</li>" for note in found.instance.notes)
-    notes = f"<aside><h2>Of the log</h2><ul>{notes}</ul></aside>" if notes else ""
+    notes = box("Of the log", (note.strip() for note in found.instance.notes))
     head = f"{paragraph(lead, 'lead')}\n{paragraph(f'cosched {installed_version()}', 'small')}"
-    return document(title, f"{head}\n{body}\n{notes}")
+    return document(title, head, parts, notes)
 
 
 def lead_of(found: RightSize, replayed: pd.DataFrame) -> str:

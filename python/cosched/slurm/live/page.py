@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cosched import io
-from cosched.cluster.page.text import document, paragraph, span
+from cosched.cluster.page.text import box, document, paragraph, span
 from cosched.lazy import pd
 from cosched.version import installed_version
 
@@ -49,7 +49,7 @@ def page(frame: pd.DataFrame) -> str:
         '<p><label>Job: <input type="search" aria-label="Job"></label> <output></output></p>\n'
         f'<div class="scroll"><table class="bars"><thead>{head}</thead><tbody>{body}</tbody>'
         f"</table></div>\n{_notes(frame)}\n<script>{_SCRIPT}</script>",
-        _STYLE,
+        style=_STYLE,
     )
 
 
@@ -126,8 +126,7 @@ def _notes(frame: pd.DataFrame) -> str:
     if not frame["calibrated"].all():
         lines.append("There is no past to draw run times and submissions from.")
     lines += [f"Not modelled: {line}" for line in frame.attrs["not_modelled"]]
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f"<aside><h2>How sure</h2><ul>{items}</ul></aside>"
+    return box("How sure", lines)
 
 
 def prometheus(frame: pd.DataFrame) -> str:

@@ -7,7 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine.host_lists import hosts
 from cosched.errors import InvalidInstance
 from cosched.slurm.requests.request import KINDS
@@ -22,6 +25,7 @@ def asked_beside(
     and dependencies; notes of what is not followed."""
     left = Counter[str]()
     given: dict[str, list] = defaultdict(lambda: [None] * len(instance))
+    nodes = np.maximum(numbers_of(instance, "nodes").astype(int), 0)
     for row, _ in _said(instance, "exclusive"):
         given["exclusive"][row] = True
     for row, text in _said(instance, "licenses"):
@@ -31,7 +35,7 @@ def asked_beside(
             left[f"licenses {text}{why}"] += 1
     for row, text in _said(instance, "nodelist"):
         count = _count(text)
-        if _nodes_of(instance, row) in (0, count):
+        if nodes[row] in (0, count):
             given["nodelist"][row], given["nodes"][row] = text, max(count, 1)
         else:
             left[f"nodelist {text}, beside which there are other nodes,"] += 1
@@ -48,9 +52,7 @@ def asked_beside(
 
 
 def _said(instance: Instance, name: str) -> list[tuple[int, str]]:
-    if name not in instance.known:
-        return []
-    texts = enumerate(map(str, instance.column(name).tolist()))
+    texts = enumerate(texts_of(instance, name).tolist())
     return [(row, text) for row, text in texts if text not in ("", "nan")]
 
 
@@ -63,13 +65,6 @@ def _lacking(text: str, there: Mapping[str, int]) -> str | None:
         if int(count or 1) > there[name]:
             return ", more than there are,"
     return None
-
-
-def _nodes_of(instance: Instance, row: int) -> int:
-    if "nodes" not in instance.known:
-        return 0
-    nodes = float(instance.column("nodes")[row])
-    return int(nodes) if nodes > 0 else 0
 
 
 def _count(text: str) -> int:

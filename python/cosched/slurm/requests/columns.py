@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.errors import InvalidInstance
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.requests.of_log import Room
@@ -29,9 +30,7 @@ def require_times_of_life(instance: Instance) -> None:
 
 def ran_before(instance: Instance) -> np.ndarray:
     """How long each job has run at second 0 (s)."""
-    if "ran" not in instance.known:
-        return np.zeros(len(instance))
-    return np.where(instance.column("running"), np.nan_to_num(instance.column("ran")), 0.0)
+    return np.where(numbers_of(instance, "running") > 0, numbers_of(instance, "ran"), 0.0)
 
 
 def columns_of(
@@ -44,9 +43,7 @@ def columns_of(
     else:
         limit = np.array([settings.default_times.get(name, np.inf) for name in room.parts])
         limit = limit[room.part]
-    users = np.zeros(len(instance), dtype=np.int64)
-    if "user" in instance.known:
-        users = np.unique(instance.column("user").astype(str), return_inverse=True)[1]
+    users = np.unique(texts_of(instance, "user"), return_inverse=True)[1]
     priority = np.full(len(instance), -1.0)  # computed
     if given:
         if "priority" not in instance.known:

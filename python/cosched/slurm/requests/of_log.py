@@ -11,6 +11,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.running import held_of
+from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
@@ -60,9 +61,7 @@ class Room:
 
     def counts(self) -> np.ndarray:
         """Nodes of each job, as the log says; 0: it does not."""
-        if "nodes" not in self.instance.known:
-            return np.zeros(len(self.instance), dtype=np.int64)
-        return np.nan_to_num(self.instance.column("nodes")).astype(np.int64)
+        return numbers_of(self.instance, "nodes").astype(np.int64)
 
     def nodes_of_jobs(self) -> np.ndarray:
         """Whole nodes that hold each job's tasks, as many at least as the log says."""
@@ -137,11 +136,11 @@ def requests_of_log(
     if owners is not None:
         given["owner"] = owners
     if "constraint" in room.instance.known:
-        given["constraint"] = room.instance.column("constraint").astype(str).tolist()
+        given["constraint"] = texts_of(room.instance, "constraint").tolist()
     beside, left = asked_beside(room.instance, settings.licences)
     tasks = room.instance.column("tasks").astype(np.int64).tolist()
     names = list(room.parts)
-    types = _gpu_types(room.instance)
+    types = texts_of(room.instance, "gpu_type").tolist()
     jobs = {}
     for row, (cores, part) in enumerate(zip(tasks, room.part.tolist(), strict=True)):
         asked = {key: column[row] for key, column in given.items()}
@@ -225,10 +224,8 @@ def _memory_asked(room: Room, settings: SlurmSettings, notes: list[str]) -> dict
         return {}
     nodes = room.counts()
     tasks = room.instance.column("tasks").astype(np.int64)
-    amounts = np.nan_to_num(room.instance.column("memory_gb")) * 1024
-    per = np.full(len(tasks), "")
-    if "memory_per" in room.instance.known:
-        per = room.instance.column("memory_per").astype(str)
+    amounts = numbers_of(room.instance, "memory_gb") * 1024
+    per = texts_of(room.instance, "memory_per")
     of_core = (nodes == 0) | (per == "core")
     parts = np.ceil(amounts / np.where(of_core, tasks, nodes)).astype(np.int64)
     found = {
@@ -249,12 +246,10 @@ def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[
         if (counts > 0).any():
             notes.append("gpus: the machine has none, so that they are not handed out")
         return {}
-    names = _gpu_types(instance)
-    of_node, nodes = np.zeros(len(counts), dtype=bool), np.ones(len(counts), dtype=np.int64)
-    if "gpus_per" in instance.known and "nodes" in instance.known:
-        known = np.nan_to_num(instance.column("nodes")).astype(np.int64)
-        of_node = (instance.column("gpus_per").astype(str) == "node") & (known > 0)
-        nodes = np.where(of_node, known, 1)
+    names = texts_of(instance, "gpu_type").tolist()
+    known = numbers_of(instance, "nodes").astype(int)
+    of_node = (texts_of(instance, "gpus_per") == "node") & (known > 0)
+    nodes = np.where(of_node, known, 1)
     return {"gpus": [
         Gpus(count // of, name if name in types else None, by_node) if count > 0 else None
         for count, name, of, by_node in zip(
@@ -265,14 +260,7 @@ def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[
 
 def gpus_of_jobs(instance: Instance) -> np.ndarray:
     """How many each job asks for."""
-    if "gpus" not in instance.known:
-        return np.zeros(len(instance), dtype=np.int64)
-    return np.nan_to_num(instance.column("gpus")).astype(np.int64)
-
-
-def _gpu_types(instance: Instance) -> list[str]:
-    known = "gpu_type" in instance.known
-    return instance.column("gpu_type").astype(str).tolist() if known else [""] * len(instance)
+    return numbers_of(instance, "gpus").astype(np.int64)
 
 
 def gpus_of_nodes(machine: Machine) -> list[list[int]]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import texts_of
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance
 from cosched.slurm.conf.settings import SlurmSettings
@@ -41,8 +42,8 @@ def owners_of(
              for one in accounts.left]  # fmt: skip
     if unknown:
         return None, {}, [*notes, "not followed: accounts: the log does not tell its users"]
-    names = zip(*(_texts(instance, name) for name in ("user", "account", "qos")), strict=True)
-    owners = [accounts.of_log(*own) for own in names]
+    names = (texts_of(instance, name).tolist() for name in ("user", "account", "qos"))
+    owners = [accounts.of_log(*own) for own in zip(*names, strict=True)]
     limited = settings.limits_count
     rows = [(*row[:3], row[3] if limited else {}, *row[4:]) for row in accounts.rows]
     qos = [one if limited else {**one, "limits": []} for one in accounts.qos]
@@ -50,12 +51,6 @@ def owners_of(
         "accounts": tuple(rows), "qos": tuple(qos), "billing": accounts.billing,
         "partition_qos": accounts.partition_qos,
     }, notes + _unknown(owners)  # fmt: skip
-
-
-def _texts(instance: Instance, name: str) -> list[str]:
-    if name not in instance.known:
-        return [""] * len(instance)
-    return list(map(str, instance.column(name).tolist()))
 
 
 def _unknown(owners: list[Owner]) -> list[str]:
@@ -80,7 +75,7 @@ def let_in(
     rules = settings.allowed
     if not any(rules.get(name) for name in names):
         return of_rows, []
-    accounts, qos = (_texts(instance, name) for name in ("account", "qos"))
+    accounts, qos = (texts_of(instance, name).tolist() for name in ("account", "qos"))
 
     def takes(part: int, row: int) -> bool:
         own = rules.get(names[part], {})

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.page.fit import about_fit
-from cosched.cluster.page.picture import COLOURS, INK, STYLE, picture
+from cosched.cluster.page.picture import COLOURS, INK, drawing, picture
 from cosched.cluster.page.runs import TWIN
 from cosched.cluster.page.tables import gains_of
-from cosched.cluster.page.text import clock, document, number, paragraph, span, table
+from cosched.cluster.page.text import box, clock, document, number, paragraph, span, table
 from cosched.slurm.tune.judged import who_pays
 from cosched.slurm.tune.race import order
 from cosched.slurm.tune.space import change_of
@@ -46,14 +46,10 @@ def page(found: Tuned) -> str:
         *found.today.notes,
         *(note.strip() for note in found.instance.notes),
     )
-    items = "".join(f"<li>{escape(note)}</li>" for note in dict.fromkeys(notes))
-    box = f"<aside><h2>What was ignored, and what was assumed</h2><ul>{items}</ul></aside>"
-    body = "\n".join(f"<h2>{escape(name)}</h2>\n{text}" * bool(text) for name, text in parts)
-    lead, small = (
-        paragraph(said(found), "lead"),
-        paragraph(_size(found), "small") + about_fit(found.fit),
-    )
-    return document(title, f"{lead}\n{small}\n{body}\n{box if items else ''}")
+    beside = box("What was ignored, and what was assumed", dict.fromkeys(notes))
+    lead = paragraph(said(found), "lead")
+    small = paragraph(_size(found), "small") + about_fit(found.fit)
+    return document(title, f"{lead}\n{small}", parts, beside)
 
 
 def said(found: Tuned) -> str:
@@ -159,16 +155,11 @@ def _able(found: Tuned) -> list[Any]:
 
 def _picture(found: Tuned) -> str:
     """Ratios as they were tried; of two objectives the one over the other."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
     known = [(k, one) for k, one in enumerate(found.found, 1) if np.isfinite(one.ratios).all()]
     if not known:
         return ""
     both = len(found.objectives) > 1
-    with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 3.2), layout="constrained")
-        ax = figure.subplots()
+    with drawing(3.2) as (figure, ax):
         for whole, size, colour in ((False, 9, "#999999"), (True, 22, COLOURS[TWIN])):
             chosen = [(k, one) for k, one in known if one.whole is whole]
             x = [100 * one.ratios[0] if both else k for k, one in chosen]
@@ -181,6 +172,5 @@ def _picture(found: Tuned) -> str:
         ax.axhline(100, color=INK, linewidth=0.8, linestyle=":")
         ax.set_xlabel(f"{found.objectives[0]}, % of today's" if both else "setting")
         ax.set_ylabel(f"{found.objectives[-1]}, % of today's", fontsize=9)
-        ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1, 1))
     return picture(figure, "settings that were tried, against today's")
