@@ -1,16 +1,14 @@
 """Job logs in the Standard Workload Format of the Parallel Workloads Archive.
 
 Feitelson, Tsafrir, Krakov: Experience with using the Parallel Workloads Archive, JPDC 74(10),
-2014. A line that can be read in one go is; any other takes a slower, careful path, and what
-cannot be read there is dropped and named. Nothing is changed without a word in the report.
+2014. What cannot be read is dropped and named: nothing is changed without a word in the report.
 """
 
 from __future__ import annotations
 
-import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from io import BytesIO
 from os import PathLike
 
 import numpy as np
@@ -22,25 +20,10 @@ from cosched.lazy import pd
 
 #: The 18 fields of a line, in their order.
 FIELDS = (
-    "job",
-    "submit",
-    "wait",
-    "run",
-    "allocated_procs",
-    "average_cpu",
-    "used_memory",
-    "requested_procs",
-    "requested_time",
-    "requested_memory",
-    "status",
-    "user",
-    "group",
-    "executable",
-    "queue",
-    "partition",
-    "preceding_job",
-    "think_time",
-)
+    "job", "submit", "wait", "run", "allocated_procs", "average_cpu", "used_memory",
+    "requested_procs", "requested_time", "requested_memory", "status", "user", "group",
+    "executable", "queue", "partition", "preceding_job", "think_time",
+)  # fmt: skip
 
 UNREADABLE = "unreadable line"
 NEGATIVE_SUBMIT = "submit < 0"
@@ -50,7 +33,10 @@ ODD_PROCESSORS = "processors is no integer below 2^31"
 ALLOCATED = "processors: requested unknown, allocated taken"
 UNSORTED = "submitted before an earlier line: moved"
 
-_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+_NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
+_JOB = re.compile(rb" *" + rb" +".join([_NUMBER] * len(FIELDS)) + rb" *")
+#: All that parts words within a line is a blank.
+_BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 _HEADER = re.compile(r"\s*;\s*([A-Za-z][\w ]*?)\s*:\s*(.*?)\s*")
 
 
@@ -142,11 +128,10 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
     >>> report.kept, report.dropped, report.header
     (2, {'run < 0': [4]}, {'MaxProcs': '8'})
     """
-    text = _read_lines(path)
-    lines = _Lines(text)
-    if not lines.is_data.any():
-        raise InvalidInstance(f"{path}: no job: expected lines of 18 numbers")
+    lines = _read_lines(path)
     numbers, values, unreadable = _parse(lines)
+    if not len(numbers) and not unreadable:
+        raise InvalidInstance(f"{path}: no job: expected lines of 18 numbers")
     dropped = {UNREADABLE: unreadable}
     values, numbers = _drop_unusable(values, numbers, dropped)
     processors, from_allocated = _processors(values)
@@ -209,114 +194,30 @@ def _late(submit: np.ndarray) -> np.ndarray:
 # --- lines and numbers ----------------------------------------------------------------------
 
 
-class _Lines:
-    """Where the lines of a text begin, and of which kind they are; arrays over the lines."""
-
-    def __init__(self, text: bytes) -> None:
-        self.text = text
-        self.bytes = np.frombuffer(text, dtype=np.uint8)
-        self.begin = np.concatenate([[0], np.flatnonzero(self.bytes == ord("\n")) + 1])
-        self.end = np.append(self.begin[1:], len(text))
-        blank = _among(self.bytes, b" \t\r\n\v\f")
-        word_begins = np.flatnonzero(~blank & np.concatenate([[True], blank])[: len(blank)])
-        first = np.searchsorted(word_begins, self.begin)
-        words = np.diff(np.append(first, len(word_begins)))
-        at = np.append(word_begins, 0)[first]
-        comment = np.zeros(len(self.begin), dtype=bool)
-        comment[words > 0] = self.bytes[at[words > 0]] == ord(";")
-        self.is_comment = comment
-        self.is_data = (words > 0) & ~comment
-        odd = np.flatnonzero(~_among(self.bytes, b"0123456789.- \t\n"))
-        odd_bytes = np.diff(np.append(np.searchsorted(odd, self.begin), len(odd)))
-        #: Data lines of 18 words made of digits, dots and minus signs.
-        self.is_plain = self.is_data & (words == len(FIELDS)) & (odd_bytes == 0)
-
-    def line(self, index: np.integer) -> bytes:
-        return self.text[self.begin[index] : self.end[index]]
-
-
-def _among(data: np.ndarray, characters: bytes) -> np.ndarray:
-    table = np.zeros(256, dtype=bool)
-    table[list(characters)] = True
-    return table[data]
-
-
-def _parse(lines: _Lines) -> tuple[np.ndarray, np.ndarray, list[int]]:
+def _parse(lines: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:
     """Line numbers and values (k, 18) of the readable lines, and the numbers of the others."""
-    plain = np.flatnonzero(lines.is_plain)
-    others = np.flatnonzero(lines.is_data & ~lines.is_plain)
-    values = _parse_plain(lines, plain)
-    if values is None:
-        plain, others = plain[:0], np.flatnonzero(lines.is_data)
-        values = np.empty((0, len(FIELDS)))
-    careful = [(index, _parse_carefully(lines.line(index))) for index in others]
-    unreadable = [int(index) + 1 for index, row in careful if row is None]
-    good = [(index, row) for index, row in careful if row is not None]
-    if good:
-        plain = np.concatenate([plain, [index for index, _ in good]])
-        values = np.concatenate([values, [row for _, row in good]])
-        order = np.argsort(plain)
-        plain, values = plain[order], values[order]
-    return plain.astype(np.int64) + 1, values, unreadable
+    data = [k for k, line in enumerate(lines, 1) if line.strip() and not _is_comment(line)]
+    good = [k for k in data if _JOB.fullmatch(lines[k - 1])]
+    values = np.fromstring(b" ".join(lines[k - 1] for k in good), sep=" ").reshape(-1, len(FIELDS))
+    finite = np.isfinite(values).all(axis=1)
+    numbers = np.array(good, dtype=np.int64)[finite]
+    return numbers, values[finite], sorted({*data} - {*numbers.tolist()})
 
 
-def _parse_plain(lines: _Lines, plain: np.ndarray) -> np.ndarray | None:
-    """Values of the plain lines by the bulk reader; None where one is no number after all."""
-    if not len(plain):
-        return np.empty((0, len(FIELDS)))
-    chosen = np.repeat(lines.is_plain, lines.end - lines.begin)
-    text = lines.text if chosen.all() else lines.bytes[chosen].tobytes()
-    frame = _bulk_read(text)
-    # The bulk reader is exact for integers only: what it took for anything else is read as
-    # text, a few columns of a log at most.
-    inexact = [name for name in FIELDS if frame[name].dtype != np.int64]
-    values = np.empty((len(frame), len(FIELDS)))
-    try:
-        if inexact:
-            words = _bulk_read(text, usecols=inexact, dtype=str)
-        for column, name in enumerate(FIELDS):
-            source = words[name].to_numpy(dtype=object) if name in inexact else frame[name]
-            values[:, column] = np.asarray(source).astype(np.float64)
-    except ValueError:
-        return None
-    return values if len(values) == len(plain) and np.isfinite(values).all() else None
+def _is_comment(line: bytes) -> bool:
+    return line.lstrip().startswith(b";")
 
 
-def _bulk_read(text: bytes, **options) -> pd.DataFrame:
-    return pd.read_csv(
-        BytesIO(text),
-        sep=r"\s+",
-        header=None,
-        names=list(FIELDS),
-        index_col=False,
-        na_filter=False,
-        low_memory=False,
-        **options,
-    )
-
-
-def _parse_carefully(line: bytes) -> list[float] | None:
-    """The 18 numbers of a line, or None."""
-    words = line.split()
-    if len(words) != len(FIELDS) or not all(_NUMBER.fullmatch(word) for word in words):
-        return None
-    row = [float(word) for word in words]
-    return row if all(map(math.isfinite, row)) else None
-
-
-# --- bytes and header -----------------------------------------------------------------------
-
-
-def _read_lines(path: str | PathLike[str]) -> bytes:
+def _read_lines(path: str | PathLike[str]) -> list[bytes]:
     raw = io.read_bytes(path, renamed=True).removeprefix(b"\xef\xbb\xbf")
-    return raw.replace(b"\r\n", b"\n") if b"\r" in raw else raw
+    return raw.replace(b"\r\n", b"\n").translate(_BLANKS).split(b"\n")
 
 
-def _header(lines: _Lines) -> dict[str, str]:
+def _header(lines: Sequence[bytes]) -> dict[str, str]:
     """``; Key: value`` lines; the values of a repeated key (Note, Queue) are joined by lines."""
     header: dict[str, str] = {}
-    for index in np.flatnonzero(lines.is_comment):
-        found = _HEADER.fullmatch(lines.line(index).decode("utf-8", "replace").rstrip("\n"))
+    for line in filter(_is_comment, lines):
+        found = _HEADER.fullmatch(line.decode("utf-8", "replace"))
         if found:
             key, value = found.groups()
             header[key] = f"{header[key]}\n{value}" if key in header else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from cosched.cluster.page.text import paragraph, share, table
@@ -12,9 +13,9 @@ from cosched.lazy import pd
 
 
 def fit_of(result: Result) -> pd.DataFrame | None:
-    """What :func:`fit` says; None where the log tells of no start."""
+    """What :func:`fit` says of the first run; None where the log tells of no start."""
     try:
-        return fit(result)
+        return fit(replace(result, draws=None))
     except InvalidInstance:
         return None
 
