@@ -7,7 +7,11 @@ import pytest
 
 import cosched as cs
 from cosched.cluster import Instance
-from cosched.errors import InvalidInstance
+from cosched.experiments.cluster.theorems import (
+    equal_shares_worst,
+    equipartition,
+    unknown_times_worst,
+)
 
 
 def plain_equipartition(submit, length):
@@ -33,8 +37,8 @@ def plain_equipartition(submit, length):
 
 @pytest.mark.parametrize("n", [2, 3, 8, 40])
 def test_theorem_3_the_shortest_waits_for_all(n):
-    inst = Instance(cs.workloads.unknown_times_worst(min(n, 12), factor=1000.0), nodes=1)
-    result = cs.cluster.equipartition(inst)
+    inst = Instance(unknown_times_worst(min(n, 12), factor=1000.0), nodes=1)
+    result = equipartition(inst)
     result.schedule.validate()
     assert result.max_stretch == pytest.approx(len(inst), rel=1e-9)
     assert float(cs.cluster.bound(inst)) <= 1000 / 999 + 1e-9
@@ -42,8 +46,8 @@ def test_theorem_3_the_shortest_waits_for_all(n):
 
 @pytest.mark.parametrize("n", [3, 8, 32, 128])
 def test_theorem_4_equipartition_is_far_from_the_optimum(n):
-    inst = Instance(cs.workloads.equal_shares_worst(n), nodes=1)
-    result = cs.cluster.equipartition(inst)
+    inst = Instance(equal_shares_worst(n), nodes=1)
+    result = equipartition(inst)
     assert result.max_stretch == pytest.approx(n, rel=1e-6)
     end = result.jobs["end"].to_numpy()
     assert end == pytest.approx(np.full(n, end[0]), rel=1e-6)  # all at once
@@ -64,34 +68,8 @@ def test_theorem_4_never_more_than_the_number_of_jobs():
             "runtime": random.uniform(20, 900, n),
         }
         inst = Instance(jobs, nodes=3)
-        result = cs.cluster.equipartition(inst)
+        result = equipartition(inst)
         result.schedule.validate()
-        assert result.algorithm == "EquiPartition"
         assert result.max_stretch <= n + 1e-9
         expected = plain_equipartition(inst.column("submit"), inst.column("runtime"))
         assert result.jobs["end"].to_numpy() == pytest.approx(expected, rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("change", "part"),
-    [({"tasks": [1, 2]}, r"jobs\[0\]: 1 tasks"), ({"cpu": [1.0, 0.5]}, r"jobs\[1\]"),
-     ({"memory": [0.6, 0.6]}, "memory: 1.2")],
-)  # fmt: skip
-def test_jobs_that_do_not_fill_the_platform_are_refused(change, part):
-    jobs = {
-        "submit": [0, 0],
-        "tasks": [2, 2],
-        "cpu": [1, 1],
-        "memory": [0.1] * 2,
-        "runtime": [5, 6],
-    }
-    with pytest.raises(InvalidInstance, match=part):
-        cs.cluster.equipartition(Instance({**jobs, **change}, nodes=2))
-
-
-def test_lengths_stay_finite():
-    for wrong in ({"factor": 1e300}, {"jobs": 60, "factor": 1e6}, {"unit": 1e300}, {"factor": "x"}):
-        with pytest.raises(cs.InvalidInstance):
-            cs.workloads.unknown_times_worst(**wrong)
-    with pytest.raises(cs.InvalidInstance, match="unit"):
-        cs.workloads.equal_shares_worst(5, unit=1.7e308)

@@ -70,7 +70,8 @@ def _flag(of: Parameter) -> str:
 
 def _option(of: Parameter, text: str) -> Parameter:
     types: dict[str, Any] = {"bool": bool, "path": Path | None, "list": list[str] | None}
-    type_, written = types.get(_kind(of), str | None), of.default
+    type_: Any = types.get(_kind(of), str | None)
+    written = of.default
     if _kind(of) == "list" or written is of.empty:
         written = None
     elif isinstance(written, (int, float)) and not isinstance(written, bool):

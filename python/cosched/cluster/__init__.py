@@ -26,7 +26,6 @@ from cosched.cluster.algorithms import (
     conservative as conservative,
     dfrs as dfrs,
     easy as easy,
-    equipartition as equipartition,
     fcfs as fcfs,
     mcb8 as mcb8,
     mcb8_search as mcb8_search,

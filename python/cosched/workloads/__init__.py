@@ -21,14 +21,10 @@ from cosched.cluster.files import (
     week_of as week_of,
 )
 from cosched.cluster.workloads import (
-    LUBLIN as LUBLIN,
-    LublinConstants as LublinConstants,
-    equal_shares_worst as equal_shares_worst,
     hpc2n_weeks as hpc2n_weeks,
     lublin as lublin,
     requests as requests,
     rescale_load as rescale_load,
-    unknown_times_worst as unknown_times_worst,
 )
 from cosched.dags.adversary import worst_case as worst_case
 from cosched.dags.workloads import (
@@ -65,8 +61,7 @@ WORKLOADS: dict[str, _Callable[..., _Any]] = {
             cholesky,
             lu,
         ),
-        *(qr, layered, saga, theorem1, theorem2, theorem4, theorem5, worst_case),
-        *(unknown_times_worst, equal_shares_worst, bags_random),
+        *(qr, layered, saga, theorem1, theorem2, theorem4, theorem5, worst_case, bags_random),
     )
 }
 

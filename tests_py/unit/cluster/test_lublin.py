@@ -1,15 +1,13 @@
 """The Lublin-Feitelson model: its parts by their definition, the whole against a real trace."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
 import cosched as cs
-from cosched.cluster.workloads.lublin_model import _gamma_below, arrivals, daily_cycle
-from cosched.workloads import LUBLIN, lublin, read_swf
+from cosched.cluster.workloads.lublin_model import LUBLIN, _gamma_below, arrivals, daily_cycle
+from cosched.workloads import lublin, read_swf
 from support import data
 
 #: The trace's clock is half an hour behind the model's day: its least busy half-hour is 4:30,
@@ -45,13 +43,6 @@ def test_rigid_and_typed():
 def test_sizes_fit_the_machine(nodes):
     tasks = lublin(2000, nodes, seed=2)["tasks"]
     assert tasks.between(1, nodes).all()
-
-
-def test_the_constants_are_arguments():
-    serial = replace(LUBLIN["untyped"], serial=1.0, pow2=0.0)
-    assert (lublin(100, constants={"untyped": serial})["tasks"] == 1).all()
-    short = replace(LUBLIN["untyped"], max_runtime_exponent=9.0)
-    assert lublin(500, constants={"untyped": short})["runtime"].max() <= np.exp(9)
 
 
 def test_arrivals_against_the_loop_over_buckets():
@@ -136,14 +127,6 @@ def test_the_daily_cycle_of_that_trace():
         (lambda: lublin(4, 4, types="both"), "types"),
         (lambda: lublin(4, 4, convention="gang"), "convention"),
         (lambda: lublin(4, 4, serial_cpu=0), "serial_cpu"),
-        (lambda: lublin(4, 4, light_share=1.5), "light_share"),
-        (lambda: lublin(4, 4, heavy_memory=(2, 11)), "heavy_memory"),
-        (lambda: lublin(4, 4, heavy_memory=3), "heavy_memory"),
-        (lambda: lublin(4, 4, constants={"night": LUBLIN["batch"]}), "night"),
-        (lambda: replace(LUBLIN["batch"], serial=1.5), "serial"),
-        (lambda: replace(LUBLIN["batch"], b1=0), "b1"),
-        (lambda: replace(LUBLIN["batch"], u_med=9), "u_low"),
-        (lambda: replace(LUBLIN["batch"], max_runtime_exponent=1), "hardly ever"),
     ],
 )
 def test_refusals(call, named):

@@ -142,7 +142,6 @@ def test_who_cannot_begin_with_them_says_so():
     running = {"job": [0], "nodes": [[0]], "start": [0], "limit": [10]}
     inst = cs.cluster.Instance(jobs, nodes=2, running=running)
     for policy in (lambda: cs.cluster.dfrs(inst, "GreedyPM */per/opt=min"),
-                   lambda: cs.cluster.equipartition(inst),
                    lambda: cs.cluster.python_policy(inst, lambda state, event: None)):  # fmt: skip
         with pytest.raises(
             InvalidInstance, match=r"cannot begin with jobs that run: expected fcfs"

@@ -58,7 +58,7 @@ def about_fit(found: pd.DataFrame | None, counts: str = "") -> str:
         )
     heads = ("partition", "jobs", "within a minute", "within five")
     rows = [
-        (row.partition, f"{row.jobs:,}", share(row.within_60), share(row.within_300))
-        for row in found[1:].itertuples()
+        (row["partition"], f"{row['jobs']:,}", share(row["within_60"]), share(row["within_300"]))
+        for row in found[1:].to_dict("records")
     ]
     return paragraph(said) + (f"<div class=fit>{table(heads, rows)}</div>" if rows else "")

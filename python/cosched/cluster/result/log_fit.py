@@ -80,7 +80,7 @@ def unfit(table: pd.DataFrame) -> str:
 def _row(rows: pd.DataFrame, starts: np.ndarray) -> dict[str, Any]:
     """Of some jobs, in one run or in the mean of many."""
     own = starts[:, rows.row.to_numpy()]
-    near = nearness(own, rows.recorded.to_numpy())
+    near: Any = nearness(own, rows.recorded.to_numpy())
     found = {"jobs": len(rows), **near.mean().to_dict()}
     if len(starts) == 1:
         return found

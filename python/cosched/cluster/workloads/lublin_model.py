@@ -5,14 +5,12 @@ Sizes, run times and arrivals of rigid parallel jobs, and what paper 3 adds to t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from math import log2
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosched.core.arrays import fraction, integer, positive, real, seed_of, share
+from cosched.core.arrays import fraction, integer, seed_of
 from cosched.core.rejection import sampled_inside
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -23,109 +21,44 @@ BUCKET_SECONDS = 1800.0
 
 #: Ten times the longest log of the archive.
 _MOST_JOBS = 10_000_000
+#: The part of the jobs that need a tenth of a node's memory.
+_LIGHT = 0.55
 
 
-@dataclass(frozen=True)
-class LublinConstants:
-    """Constants of one type of jobs, by their names in the authors' program.
+class Constants(NamedTuple):
+    """Constants of one type of jobs, by their names in the authors' program."""
 
-    Parameters
-    ----------
-    serial, pow2 : float
-        Probability that a size is 1; that another one is a power of two.
-    u_low, u_med, u_hi : float
-        log2 of a size: ends of the two stages, rising.
-    u_prob : float
-        Probability of the lower stage.
-    a1, b1, a2, b2 : float
-        Shape and scale of the logarithm of the run time (s), first and second gamma variable.
-    pa, pb : float
-        The first one is drawn with probability pa size + pb.
-    aarr, barr : float
-        The logarithm of an inter-arrival time has shape aarr arar and scale barr.
-    anum, bnum : float
-        Shape and scale of the daily cycle.
-    arar : float
-        See `aarr`.
-    max_runtime_exponent, max_arrival_exponent : float
-        Logarithms above are drawn again.
-
-    Raises
-    ------
-    InvalidInstance
-        A constant that is not finite or outside its range, or limits that hardly any draw meets.
-
-    References
-    ----------
-    Lublin, Feitelson, JPDC 63(11), 2003.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> parallel = replace(LUBLIN["untyped"], serial=0.0)
-    >>> int(lublin(200, 128, constants={"untyped": parallel}, seed=1).tasks.min())
-    2
-    """
-
-    serial: float
-    pow2: float
-    u_low: float
+    serial: float  # probability that a size is 1
+    pow2: float  # that another one is a power of two
+    u_low: float  # log2 of a size: ends of the two stages, rising
     u_med: float
     u_hi: float
-    u_prob: float
-    a1: float
+    u_prob: float  # probability of the lower stage
+    a1: float  # shape and scale of the logarithm of the run time (s), first gamma variable
     b1: float
-    a2: float
+    a2: float  # and second
     b2: float
-    pa: float
+    pa: float  # the first one is drawn with probability pa size + pb
     pb: float
-    aarr: float
+    aarr: float  # the logarithm of an inter-arrival time has shape aarr arar and scale barr
     barr: float
-    anum: float
+    anum: float  # shape and scale of the daily cycle
     bnum: float
     arar: float
-    max_runtime_exponent: float = 12.0
+    max_runtime_exponent: float = 12.0  # logarithms above are drawn again
     max_arrival_exponent: float = 13.0
-
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            value = real(getattr(self, each.name), each.name)
-            if not np.isfinite(value):
-                raise InvalidInstance(f"{each.name} = {value}: expected a finite number")
-        for name in ("serial", "pow2", "u_prob"):
-            share(getattr(self, name), name)
-        for name in ("a1", "b1", "a2", "b2", "aarr", "barr", "anum", "bnum", "arar"):
-            positive(getattr(self, name), name)
-        if not self.u_low <= self.u_med <= self.u_hi:
-            raise InvalidInstance(
-                f"u_low, u_med, u_hi = {self.u_low:g}, {self.u_med:g}, {self.u_hi:g}: "
-                "expected a rising sequence"
-            )
-        logs = (
-            (self.a1, self.b1, self.max_runtime_exponent),
-            (self.a2, self.b2, self.max_runtime_exponent),
-            (self.aarr * self.arar, self.barr, self.max_arrival_exponent),
-        )
-        for shape, scale, most in logs:
-            # Draws above `most` are made again: that must not take for ever. More than half of them
-            # are below the mean.
-            if shape * scale > most and _gamma_cdf(most, shape, scale) < 0.01:
-                raise InvalidInstance(
-                    f"Gamma({shape:g}, {scale:g}) hardly ever stays below {most:g}: "
-                    "expected a limit that most draws meet"
-                )
 
 
 # fmt: off
 #: The published constants, for a machine of 128 nodes.
 LUBLIN = {
-    "batch": LublinConstants(
+    "batch": Constants(
         .2927, .6686, 1.2, 5, 7, .875, 6.57, .823, 639.1, .0156, -.003, .6986,
         6.0415, .8531, 6.1271, 5.2740, 1.0519),
-    "interactive": LublinConstants(
+    "interactive": Constants(
         .1541, .625, 1, 3, 5.5, .705, 3.8351, .6605, 7.073, .6856, -.0118, .9156,
         6.5510, .6621, 8.9186, 3.6680, .9797),
-    "untyped": LublinConstants(
+    "untyped": Constants(
         .244, .576, .8, 4.5, 7, .86, 4.2, .94, 312, .03, -.0054, .78,
         10.2303, .4871, 8.1737, 3.9631, 1.0225),
 }
@@ -138,11 +71,7 @@ def lublin(
     *,
     types: str = "untyped",
     convention: str = "dfrs",
-    constants: Mapping[str, LublinConstants] | None = None,
     serial_cpu: float = 0.25,
-    light_share: float = 0.55,
-    light_memory: float = 0.1,
-    heavy_memory: tuple[int, int] = (2, 10),
     seed: int | None = None,
 ) -> pd.DataFrame:
     """Jobs of the Lublin-Feitelson model; by default a trace of paper 3.
@@ -164,17 +93,10 @@ def lublin(
         there is a column ``type``).
     convention : {"dfrs", "rigid"}
         "dfrs": a task needs 100% of the CPU of a (quad-core) node, the task of a one-task job
-        `serial_cpu`; memory `light_memory` for a share `light_share` of the jobs, else
-        x/10 with x uniform over the integers `heavy_memory`. "rigid": both needs are 1.
-    constants : mapping, optional
-        Replaces entries of :data:`LUBLIN`, e.g. ``{"untyped": replace(LUBLIN["untyped"],
-        serial=0)}``; taken as they are, whatever `nodes`.
-    serial_cpu, light_memory : float
-        Fractions of a node, in (0, 1].
-    light_share : float
-        In 0..1.
-    heavy_memory : (int, int)
-        Least and most tenths of a node's memory, 1..10.
+        `serial_cpu`; memory 10% of a node for 55% of the jobs, else x/10 with x uniform over the
+        integers 2..10. "rigid": both needs are 1.
+    serial_cpu : float
+        Fraction of a node, in (0, 1].
 
     Returns
     -------
@@ -199,8 +121,8 @@ def lublin(
     kinds = _kinds(types)
     if convention not in ("dfrs", "rigid"):
         raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
-    needs = _checked_needs(serial_cpu, light_share, light_memory, heavy_memory)
-    table = _constants(constants, machine)
+    share = fraction(serial_cpu, "serial_cpu")
+    table = {name: for_machine(of, machine) for name, of in LUBLIN.items()}
     random = np.random.default_rng(seed_of(seed))
 
     submit, kind = _merged_arrivals(random, count, [table[name] for name in kinds])
@@ -215,7 +137,7 @@ def lublin(
     if convention == "rigid":
         jobs["cpu"], jobs["memory"] = 1.0, 1.0
     else:
-        jobs["cpu"], jobs["memory"] = _dfrs_needs(random, tasks, *needs)
+        jobs["cpu"], jobs["memory"] = _dfrs_needs(random, tasks, share)
     jobs["runtime"] = runtime
     if len(kinds) > 1:
         jobs["type"] = np.array(kinds)[kind]
@@ -225,7 +147,7 @@ def lublin(
 # --- the three parts of the model -----------------------------------------------------------
 
 
-def sizes(random: np.random.Generator, n: int, nodes: int, of: LublinConstants) -> np.ndarray:
+def sizes(random: np.random.Generator, n: int, nodes: int, of: Constants) -> np.ndarray:
     """Sizes of n jobs, in 1..nodes."""
     u = random.random(n)
     lower = random.random(n) < of.u_prob
@@ -236,27 +158,23 @@ def sizes(random: np.random.Generator, n: int, nodes: int, of: LublinConstants) 
     return np.where(u <= of.serial, 1, np.clip(np.rint(2.0**x), 1, nodes)).astype(np.int64)
 
 
-def runtimes(random: np.random.Generator, tasks: np.ndarray, of: LublinConstants) -> np.ndarray:
+def runtimes(random: np.random.Generator, tasks: np.ndarray, of: Constants) -> np.ndarray:
     """Run times (s) of jobs with these sizes: exp of a hyper-gamma variable."""
     first = random.random(len(tasks)) < np.clip(of.pa * tasks + of.pb, 0, 1)
     shape, scale = np.where(first, of.a1, of.a2), np.where(first, of.b1, of.b2)
     return np.exp(_gamma_below(random, shape, scale, of.max_runtime_exponent))
 
 
-def daily_cycle(of: LublinConstants) -> np.ndarray:
+def daily_cycle(of: Constants) -> np.ndarray:
     """Weights of the 48 half-hours of a day, midnight first; their mean is 1."""
     i = np.arange(11, 11 + BUCKETS)
     mass = _gamma_cdf(i + 0.5, of.anum, of.bnum) - _gamma_cdf(i - 0.5, of.anum, of.bnum)
     weights = np.empty(BUCKETS)
     weights[(i - 1) % BUCKETS] = mass
-    if not (weights > 0).all():
-        raise InvalidInstance(
-            f"anum, bnum = {of.anum:g}, {of.bnum:g}: a half-hour of the day gets no arrivals"
-        )
     return weights / weights.mean()
 
 
-def arrivals(random: np.random.Generator, n: int, of: LublinConstants) -> np.ndarray:
+def arrivals(random: np.random.Generator, n: int, of: Constants) -> np.ndarray:
     """Arrival times (s) of n jobs, from hour 0.
 
     Job k costs S_k = sum of the first k draws of exp(g) / 1800 points, a half-hour pays its
@@ -271,7 +189,7 @@ def arrivals(random: np.random.Generator, n: int, of: LublinConstants) -> np.nda
 
 
 def _merged_arrivals(
-    random: np.random.Generator, n: int, kinds: list[LublinConstants]
+    random: np.random.Generator, n: int, kinds: list[Constants]
 ) -> tuple[np.ndarray, np.ndarray]:
     """The first n arrivals of the streams together, and the stream of each."""
     streams = [arrivals(random, n, of) for of in kinds]
@@ -299,32 +217,11 @@ def _gamma_below(
 
 
 def _dfrs_needs(
-    random: np.random.Generator,
-    tasks: np.ndarray,
-    serial_cpu: float,
-    light_share: float,
-    light_memory: float,
-    least: int,
-    most: int,
+    random: np.random.Generator, tasks: np.ndarray, serial_cpu: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    light = random.random(len(tasks)) < light_share
-    heavy = random.integers(least, most + 1, len(tasks)) / 10
-    return np.where(tasks == 1, serial_cpu, 1.0), np.where(light, light_memory, heavy)
-
-
-def _checked_needs(serial_cpu, light_share, light_memory, heavy_memory):
-    for name, value in (("serial_cpu", serial_cpu), ("light_memory", light_memory)):
-        fraction(value, name)
-    share(light_share, "light_share")
-    try:
-        least, most = heavy_memory
-    except (TypeError, ValueError):
-        raise InvalidInstance(
-            f"heavy_memory = {shorten(heavy_memory)}: expected two tenths of a node, like (2, 10)"
-        ) from None
-    least = integer(least, "heavy_memory[0]", 1, 10)
-    most = integer(most, "heavy_memory[1]", least, 10)
-    return float(serial_cpu), float(light_share), float(light_memory), least, most
+    light = random.random(len(tasks)) < _LIGHT
+    heavy = random.integers(2, 11, len(tasks)) / 10
+    return np.where(tasks == 1, serial_cpu, 1.0), np.where(light, 0.1, heavy)
 
 
 def _kinds(types: str) -> list[str]:
@@ -335,23 +232,10 @@ def _kinds(types: str) -> list[str]:
     raise InvalidInstance(f"types = {shorten(types)}: expected untyped or typed")
 
 
-def _constants(own: Mapping[str, LublinConstants] | None, nodes: int) -> dict[str, LublinConstants]:
-    own = dict(own or {})
-    for name, value in own.items():
-        if name not in LUBLIN or not isinstance(value, LublinConstants):
-            raise InvalidInstance(
-                f"constants[{shorten(name)}]: expected LublinConstants for {', '.join(LUBLIN)}"
-            )
-    return {name: own.get(name) or for_machine(LUBLIN[name], nodes) for name in LUBLIN}
-
-
-def for_machine(of: LublinConstants, nodes: int) -> LublinConstants:
+def for_machine(of: Constants, nodes: int) -> Constants:
     """Constants for another machine size: u_hi = log2 nodes, u_med = u_hi - 2.5."""
     if nodes == 128:
         return of
     u_hi = log2(nodes)
     u_med = max(u_hi - 2.5, 0.0)
-    values = {each.name: getattr(of, each.name) for each in fields(of)}
-    return LublinConstants(
-        **{**values, "u_low": min(of.u_low, u_med), "u_med": u_med, "u_hi": u_hi}
-    )
+    return of._replace(u_low=min(of.u_low, u_med), u_med=u_med, u_hi=u_hi)

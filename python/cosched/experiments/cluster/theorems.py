@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cosched import cluster, workloads
+from cosched import cluster
 from cosched.cluster import Instance, Result
 from cosched.experiments.study import Task
 from cosched.lazy import pd
@@ -39,7 +39,7 @@ def run(task: Task) -> dict[str, Any]:
     """EquiPartition's or FCFS's maximum stretch, Theorem 1's bound, the ratio of lengths."""
     inst = Instance(_jobs(task["family"], task["jobs"], task["draw"]), nodes=1)
     fcfs = task["family"].startswith("fcfs")
-    result = cluster.solve(inst, "FCFS") if fcfs else cluster.equipartition(inst)
+    result = cluster.solve(inst, "FCFS") if fcfs else equipartition(inst)
     assert isinstance(result, Result)
     result.schedule.validate()
     bound, length = float(cluster.bound(inst)), inst.column("runtime")
@@ -53,11 +53,39 @@ def run(task: Task) -> dict[str, Any]:
     }
 
 
+def equipartition(inst: Instance) -> Result:
+    """Each of the m(t) jobs in the system has 1/m(t) of the platform (Section 3.2): of jobs that can
+    use all of it, with a task of CPU need 1 on each node, that is ``Greedy *``."""
+    return cluster.dfrs(inst, "Greedy *", penalty=0.0)
+
+
+def unknown_times_worst(jobs: int, factor: float = 1000.0) -> dict[str, np.ndarray]:
+    """Jobs of lengths 1, f, f^2, ... at once, on one node (Theorem 3): whatever does not know run
+    times can be made to serve the shortest as late as EquiPartition does, at n times its length; by
+    increasing length the stretch is at most f / (f - 1)."""
+    return _columns(np.zeros(jobs), factor ** np.arange(jobs))
+
+
+def equal_shares_worst(jobs: int) -> dict[str, np.ndarray]:
+    """Jobs that EquiPartition ends all at once, on one node (Theorem 4): 1 and 2 are n - 1 long and
+    come at 0; job i >= 3 is (n - 1) / (i - 1) long and comes as many after job i - 1 as that is
+    long. One after the other, only the first waits."""
+    length = (jobs - 1) / np.maximum(np.arange(jobs), 1)
+    return _columns(np.concatenate([[0.0], np.cumsum(length[1:]) - length[1:]]), length)
+
+
+def _columns(submit: np.ndarray, length: np.ndarray) -> dict[str, np.ndarray]:
+    """The shortest is 100 s long, above the threshold of the bounded stretch."""
+    one = np.ones(len(submit))
+    times = {"submit": 100.0 * submit, "runtime": 100.0 * length}
+    return times | {"tasks": one.astype(int), "cpu": one, "memory": one / (2 * len(one))}
+
+
 def _jobs(family: str, jobs: int, draw: int) -> Any:
     if family == "theorem 3":
-        return workloads.unknown_times_worst(jobs)
+        return unknown_times_worst(jobs)
     if family == "theorem 4":
-        return workloads.equal_shares_worst(jobs)
+        return equal_shares_worst(jobs)
     if family == "fcfs":
         short = {"submit": [0.0, 1e-3], "runtime": [10.0 * _DELTA, 10.0]}
         return short | {"tasks": [1, 1], "cpu": [1.0, 1.0], "memory": [0.1, 0.1]}
