@@ -76,7 +76,7 @@ def _option(of: Parameter, text: str) -> Parameter:
         written = None
     elif isinstance(written, (int, float)) and not isinstance(written, bool):
         written = f"{written:g}"
-    declared = Annotated[type_, typer.Option(_flag(of), help=text)]
+    declared: Any = Annotated[type_, typer.Option(_flag(of), help=text)]
     return Parameter(of.name, Parameter.KEYWORD_ONLY, default=written, annotation=declared)
 
 

@@ -18,6 +18,7 @@ from cosched.cli.arguments import Arguments
 from cosched.cli.commands import in_groups
 from cosched.cli.on_demand import adds
 from cosched.cli.values import check_files
+from cosched.cluster.machine.node_types import megabytes_of
 from cosched.core.tails import enough, least_past
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
@@ -243,9 +244,10 @@ def _measured(runs: Path | None, task: str | None) -> dict[int, list[float]]:
 def _megabytes(text: str | None) -> int | None:
     if text is None:
         return None
-    units = {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2}
-    number, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in units else (text, "M")
-    return max(1, round(io.parse_positive(number, "--mem", "as 4G") * units[unit]))
+    found = megabytes_of(text)
+    if not found:
+        raise InvalidInstance(f"--mem: {shorten(text)}: expected as 4G")
+    return max(1, round(found))
 
 
 def _show(frame: pd.DataFrame, as_json: bool) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cosched import io
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.node_types import NodeType, Partition, check_sums
+from cosched.cluster.machine.node_types import check_sums
 from cosched.slurm.accounts.shown import accounts_there, read_accounts
 from cosched.slurm.conf.lines import (
     Line,
@@ -20,7 +20,7 @@ from cosched.slurm.conf.lines import (
     read_lines,
     version_of,
 )
-from cosched.slurm.conf.machine import PlainNode, machine_of_lines
+from cosched.slurm.conf.machine import machine_of_lines
 from cosched.slurm.conf.shown import lines_shown, placed, read_shown
 
 
@@ -70,17 +70,12 @@ def _of_slurm(
 ) -> Machine:
     nodes, parts, settings = machine_of_lines(path, lines, version, types or {})
     source = Source(str(path), tuple(lines), version, types or {})
-
-    def what(node: PlainNode) -> tuple:
-        return node[2:]
-
     kinds = tuple(
-        NodeType(f"nodes-{k}", len(list(same)), *key)
-        for k, (key, same) in enumerate(groupby(nodes, what), 1)
+        replace(kind, name=f"nodes-{k}", count=len(list(same)))
+        for k, (kind, same) in enumerate(groupby(node.kind for node in nodes), 1)
     )
     check_sums(path, kinds)
-    partitions = tuple(Partition(p.name, p.nodes, p.max_time, float(p.tier)) for p in parts)
-    return Machine(kinds, partitions, replace(settings, source=source))
+    return Machine(kinds, tuple(parts), replace(settings, source=source))
 
 
 def with_lines(machine: Machine, lines: Sequence[Line]) -> Machine:

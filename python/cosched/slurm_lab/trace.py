@@ -11,12 +11,12 @@ from typing import Any
 from cosched import io
 from cosched.cluster import Instance
 from cosched.cluster.files.sbatch import array_tasks
+from cosched.cluster.machine.node_types import megabytes_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.requests.request import KINDS
 
 _MOST = 10**9
 _TRUE, _FALSE = ("yes", "true", "1"), ("no", "false", "0", "")
-_MEGABYTES = {"": 1, "K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2}
 _NAME = r"[A-Za-z_][\w.-]*"
 
 
@@ -45,10 +45,10 @@ def _held(text: str, where: str) -> bool | int:
 
 
 def _memory(text: str, where: str) -> int:
-    found = re.fullmatch(r"([0-9]+)([KMGT]?)B?", text, re.IGNORECASE)
-    if not found:
+    found = megabytes_of(text)
+    if found is None:
         raise InvalidInstance(f"{where}: {shorten(text)}: expected MB as 4000, or 4G")
-    return math.ceil(int(found[1]) * _MEGABYTES[found[2].upper()])
+    return math.ceil(found)
 
 
 def _text(pattern: str, expected: str) -> Callable[[str, str], str]:

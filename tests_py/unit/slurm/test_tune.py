@@ -303,8 +303,8 @@ def test_a_grid_that_was_tried_was_not_stopped(inst):
         ({"weeks": "train=1,train=2,test=4"}, "expected train=1-3,test=4"),
         ({"days": 1e-318}, "at most 10,000"),
         ({"days": 1e-9}, "at most 10,000"),
-        ({"days": 0}, "a positive number of days"),
-        ({"days": np.nan}, "a positive number of days"),
+        ({"days": 0}, "a positive number"),
+        ({"days": np.nan}, "a positive number"),
     ],
 )
 def test_refusals(inst, given, says):
@@ -394,7 +394,7 @@ def test_the_command(site, tmp_path, capsys):
         ("--vary bf_intervall=60", "near: bf_interval"),
         ("--vary bf_interval", "expected KEY=A,B,C or KEY=LOW..HIGH"),
         ("--vary bf_interval=60 --vary bf_interval=30", "given twice"),
-        ("--vary bf_interval=60 --days 0", "a positive number of days"),
+        ("--vary bf_interval=60 --days 0", "a positive number"),
         ("--vary bf_interval=60 --engine dusk", "near: dask"),
         ("--vary bf_interval=60 --engine dask", "expected --dask with --engine dask"),
         ("--vary bf_interval=60 --budget x", "--budget"),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from cosched.cluster.machine.node_types import seconds
+from cosched.cluster.machine.node_types import megabytes_of, seconds
 from cosched.errors import InvalidInstance, shorten
 
 _SHORT = {
@@ -34,7 +34,6 @@ _SILENT = frozenset({
     "wrap", "ignore-pbs", "acctg-freq", "profile", "wckey", "kill-on-invalid-dep", "no-kill",
     "requeue", "no-requeue", "signal", "job-name", "gid", "oversubscribe", "nice",
 })  # fmt: skip
-_MEMORY = {"K": 2.0**-20, "": 2.0**-10, "M": 2.0**-10, "G": 1.0, "T": 2.0**10}
 _LATER = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _SPAN = r"([0-9]{1,7})(?:-([0-9]{1,7})(?::([1-9][0-9]{0,6}))?)?"
 #: Columns that only a simulator of Slurm heeds, called as their options are.
@@ -132,10 +131,10 @@ class Asked:
             text = given.pop(name, None)
             if text is None:
                 continue
-            size = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMGT]?)B?", text.upper())
-            if not size:
+            size = megabytes_of(text)
+            if size is None:
                 raise InvalidInstance(f"{place}: --{name}: {shorten(text)}: expected 4000M or 4G")
-            amount = float(size[1]) * _MEMORY[size[2]] * times
+            amount = size / 1024 * times
             if name == "mem":
                 found = {"memory_gb": amount, "memory_per": "node" if amount else "all"}
             elif amount:

@@ -120,6 +120,12 @@ def time_of(text: str, unit: float = 1.0) -> float | None:
     return float(int(days or 0) * 86400 + hours * 3600 + minutes * 60 + whole + float(rest or 0))
 
 
+def megabytes_of(text: str) -> float | None:
+    """MB of ``4000``, ``4G``, ``4GB``; None: it is no size."""
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)([KMGT]?)B?", text.strip().upper())
+    return float(found[1]) * 1024.0 ** " KMGT".index(found[2] or "M") / 1024**2 if found else None
+
+
 def seconds(value: object, name: str) -> float:
     """Seconds of a number, or of a text as :func:`time_of` reads it."""
     if isinstance(value, str):

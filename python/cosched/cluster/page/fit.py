@@ -41,7 +41,7 @@ def about_fit(found: pd.DataFrame | None, counts: str = "") -> str:
     if found is None:
         said = "The log has no waits, so nothing says how near the twin of this Slurm is to it."
         return paragraph(said)
-    whole = found.iloc[0]
+    whole: Any = found.iloc[0]
     said = (
         f"The twin of this Slurm starts {share(whole.within_60)} of the jobs within a minute of "
         f"the log, {share(whole.within_300)} within five (rank correlation of the starts "

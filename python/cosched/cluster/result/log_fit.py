@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def unfit(table: pd.DataFrame) -> str:
     return f"starts are luck here: {near}; ask what-ifs for means of draws"
 
 
-def _row(rows: pd.DataFrame, starts: np.ndarray) -> dict[str, Any]:
+def _row(rows: pd.DataFrame, starts: np.ndarray) -> dict[Hashable, Any]:
     """Of some jobs, in one run or in the mean of many."""
     own = starts[:, rows.row.to_numpy()]
     near: Any = nearness(own, rows.recorded.to_numpy())

@@ -54,8 +54,8 @@ def run(task: Task) -> dict[str, Any]:
 
 
 def equipartition(inst: Instance) -> Result:
-    """Each of the m(t) jobs in the system has 1/m(t) of the platform (Section 3.2): of jobs that can
-    use all of it, with a task of CPU need 1 on each node, that is ``Greedy *``."""
+    """Each of the m(t) jobs in the system has 1/m(t) of the platform (Section 3.2): of jobs that
+    can use all of it, with a task of CPU need 1 on each node, that is ``Greedy *``."""
     return cluster.dfrs(inst, "Greedy *", penalty=0.0)
 
 

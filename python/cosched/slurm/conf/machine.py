@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosched.cluster.machine.host_lists import MOST_HOSTS, Spans, hosts, natural, spans_of
+from cosched.cluster.machine.node_types import NodeType, Partition
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import Line, seconds_of_limit
@@ -36,28 +37,11 @@ _HARMLESS = ("", "NO", "0", "UNLIMITED", "N/A", "OFF", "NONE")
 
 
 class PlainNode(NamedTuple):
-    """A node: its name, the line it comes from, and what it has, as :class:`NodeType` says it."""
+    """A node: its name, the line it comes from, and what it has, as one of a type."""
 
     name: str
     line: int
-    cores: int
-    memory_gb: float
-    gpus: int
-    sockets: int
-    threads: int
-    gpu_type: str
-    weight: int
-    features: tuple[str, ...]
-    cpus: int
-
-
-class PlainPartition(NamedTuple):
-    """A partition: ranges of node numbers, its limit (s) and its tier."""
-
-    name: str
-    nodes: Spans
-    max_time: float
-    tier: int
+    kind: NodeType
 
 
 def machine_of_lines(
@@ -65,7 +49,7 @@ def machine_of_lines(
     lines: list[Line],
     version: str | None = None,
     gpu_types: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[list[PlainNode], list[PlainPartition], SlurmSettings]:
+) -> tuple[list[PlainNode], list[Partition], SlurmSettings]:
     """Nodes in the order in which Slurm numbers them, partitions, and the settings."""
     reader = Reader(version)
     reader.read(line for line in lines if not line.record)
@@ -179,10 +163,10 @@ def _node(
         gpu_type = gpu_types.get(name, gpu_types.get("", ""))
     memory = max(whole("realmemory", 0) - whole("memspeclimit", 0), 0) / 1024
     features = (keys.get("features") or keys.get("feature", "")).split(",")
-    return PlainNode(
-        name, line, cores, memory, gpus, sockets, threads, gpu_type, whole("weight", 1),
+    return PlainNode(name, line, NodeType(
+        "", 1, cores, memory, gpus, sockets, threads, gpu_type, whole("weight", 1),
         tuple(filter(None, features)), 0 if cpus == cores * threads else cpus,
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _processors(
@@ -231,7 +215,7 @@ def _sets(lines: list[Line], nodes: list[PlainNode]) -> dict[str, list[str]]:
         text, feature = line.keys.get("nodes", ""), line.keys.get("feature", "")
         every = [node.name for node in nodes]
         own = every if text.upper() == "ALL" else hosts(text, line.place) if text else []
-        own += [node.name for node in nodes if feature and feature in node.features]
+        own += [node.name for node in nodes if feature and feature in node.kind.features]
         sets[line.keys["nodeset"]] = own
     return sets
 
@@ -243,7 +227,7 @@ def _partition(
     absent: frozenset[str],
     sets: Mapping[str, list[str]],
     reader: Reader,
-) -> PlainPartition:
+) -> Partition:
     name = keys["partitionname"]
     for key in set(keys) - PARTITION_KEYS:
         reader.unknown.append(f"{line.spelled.get(key, key)} of PartitionName")
@@ -281,7 +265,7 @@ def _partition(
         said = f"PriorityTier={shorten(given)}: expected at most {_MOST_TIER}"
         raise InvalidInstance(f"{line.place}: {said}")
     limit = seconds_of_limit(keys.get("maxtime", "UNLIMITED"), line.place)
-    return PlainPartition(name, spans_of(own), limit, int(tier))
+    return Partition(name, spans_of(own), limit, float(tier))
 
 
 def _bounds(
@@ -305,7 +289,7 @@ def _bounds(
 def _settings(
     nodes: list[PlainNode],
     given: list[tuple[Line, dict[str, str]]],
-    parts: list[PlainPartition],
+    parts: list[Partition],
     down: Spans,
     reader: Reader,
 ) -> SlurmSettings:
@@ -313,7 +297,7 @@ def _settings(
     weight: dict[int, int] = {}
     for k, node in enumerate(nodes):
         lines.setdefault(node.line, []).append(k)
-        weight[node.line] = node.weight
+        weight[node.line] = node.kind.weight
     by_weight = sorted(lines, key=lambda line: (weight[line], line))
     whole = reader.linear or all(_exclusive(keys) for _, keys in given)
     defaults = [k["partitionname"] for _, k in given if k.get("default", "NO").upper() == "YES"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,17 +17,8 @@ from cosched.slurm.live.outputs import records
 from cosched.slurm.live.records import number, object_of, whole, word
 
 #: States in which a node takes no job.
-_OUT = (
-    "DOWN",
-    "DRAIN",
-    "FAIL",
-    "MAINT",
-    "NOT_RESPONDING",
-    "POWER",
-    "REBOOT",
-    "UNKNOWN",
-    "PLANNED_DOWN",
-)
+_OUT = ("DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "POWER", "REBOOT", "UNKNOWN",
+        "PLANNED_DOWN")  # fmt: skip
 
 
 def shown_machine(
@@ -172,14 +164,20 @@ def _limits(part: Mapping[str, Any]) -> str:
 
 def _of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, Node], dict[str, _Partition]]:
     """Nodes on which jobs are seen, as large as what they hold there."""
-    used: dict[str, int] = {}
-    named: dict[str, _Partition] = {}
+    used, named = _used(jobs), dict[str, _Partition]()
     for job in jobs:
         for one in job.holds:
-            used[one.node] = used.get(one.node, 0) + one.cpus
             named.setdefault(job.first_partition or "main", _Partition()).nodes.append(one.node)
     most = max(used.values(), default=1)
     return {name: Node(name, most) for name in used}, named
+
+
+def _used(jobs: Sequence[Job]) -> Counter[str]:
+    """CPUs by node."""
+    used = Counter[str]()
+    for one in (one for job in jobs for one in job.holds):
+        used[one.node] += one.cpus
+    return used
 
 
 def _parts(nodes: str, named: Mapping[str, _Partition], jobs: Sequence[Job]) -> str:
@@ -206,16 +204,13 @@ def out_of_service(nodes: str) -> list[str]:
 
 def hidden_jobs(nodes: str, jobs: Sequence[Job], now: float) -> list[Job]:
     """A job for each node that has more in use than the jobs that are shown: theirs are hidden."""
-    used: dict[str, int] = {}
-    for job in jobs:
-        for one in job.holds:
-            used[one.node] = used.get(one.node, 0) + one.cpus
+    used = _used(jobs)
     limits = sorted(job.limit for job in jobs if job.limit and job.limit < 1e9)
     limit = limits[len(limits) // 2] if limits else 86400.0
     found: list[Job] = []
     for pairs in records(nodes, "NodeName"):
         node = dict(pairs)
-        more = (whole(node.get("CPUAlloc")) or 0) - used.get(node["NodeName"], 0)
+        more = (whole(node.get("CPUAlloc")) or 0) - used[node["NodeName"]]
         if more <= 0 or "COMPLETING" in node.get("State", ""):
             continue
         own = {

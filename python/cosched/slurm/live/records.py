@@ -11,6 +11,7 @@ from typing import Any
 from cosched import io
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.node_types import megabytes_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live.model import Allocated, Job, each_once, made
@@ -226,8 +227,8 @@ def _of_text(
         "exact": "-" in nodes or "node=" not in said("ReqTRES") or state == "RUNNING",
         "cpus": _leading(said("NumCPUs")) or 1,
         "exclusive": said("OverSubscribe") == "NO",
-        "memory": _megabytes(said("MinMemoryNode")),
-        "memory_per_cpu": _megabytes(said("MinMemoryCPU")),
+        "memory": megabytes_of(said("MinMemoryNode")) or None,
+        "memory_per_cpu": megabytes_of(said("MinMemoryCPU")) or None,
         "gres": _gpus(said("TresPerNode")), "gpus": _gpus(said("TresPerJob")),
         "priority": number(said("Priority")), "nice": number(said("Nice")),
         "reason": said("Reason"), "dependency": said("Dependency"), "features": said("Features"),
@@ -259,13 +260,6 @@ def _at_once(text: str) -> int:
 def _part(tres: str, name: str) -> float | None:
     found = re.search(rf"(?:^|,){name}=([0-9]{{1,15}}(?:\.[0-9]+)?)", tres)
     return float(found[1]) if found else None
-
-
-def _megabytes(text: str) -> float | None:
-    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)([KMGT]?)", text)
-    if not found or not float(found[1]):
-        return None
-    return float(found[1]) * {"K": 1 / 1024, "": 1, "M": 1, "G": 1024, "T": 1024**2}[found[2]]
 
 
 def _holds_of_text(
