@@ -9,7 +9,7 @@ import numpy as np
 from cosched.cluster.result import Result
 from cosched.core.drawing import MARKERS, axes_or_new, literal
 from cosched.core.frames import require_columns
-from cosched.core.levels import levels
+from cosched.core.levels import levels, means
 from cosched.lazy import pd, plt
 
 if TYPE_CHECKING:
@@ -49,10 +49,8 @@ def _averaged(times: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndar
     """A step function with more steps than can be seen, as its means over slices of time."""
     if len(times) <= 2 * _BINS:
         return times, level
-    area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(times))])
     edges = np.linspace(times[0], times[-1], _BINS + 1)
-    means = np.diff(np.interp(edges, times, area)) / np.diff(edges)
-    return edges, np.append(means, 0.0)
+    return edges, np.append(means(times, level, edges), 0.0)
 
 
 def utilisation(result: Result, ax: plt.Axes | None = None) -> plt.Axes:
@@ -202,7 +200,12 @@ def _draw_load(result: Result, ax: plt.Axes, row: np.ndarray, node: np.ndarray) 
     first = float(result.instance.column("eligible").min())
     last = float(result.outcome["end"].max())
     share = (result.instance.column("cpu")[schedule.task] * schedule.yield_)[row]
-    load = _slices(node, schedule.start[row], schedule.end[row], share, nodes, first, last)
+    start, end = schedule.start[row], schedule.end[row]
+    load = np.zeros((nodes, _BINS))
+    order = np.argsort(node, kind="stable")
+    for own in np.split(order, np.flatnonzero(np.diff(node[order])) + 1):
+        times = levels(start[own], end[own], share[own])
+        load[node[own[0]]] = means(*times, np.linspace(first, last, _BINS + 1))
     image = ax.imshow(
         load,
         extent=(first / seconds, last / seconds, 0, nodes),
@@ -214,32 +217,6 @@ def _draw_load(result: Result, ax: plt.Axes, row: np.ndarray, node: np.ndarray) 
         interpolation="nearest",
     )
     ax.figure.colorbar(image, ax=ax, label="share of the CPU in use", pad=0.01)
-
-
-def _slices(
-    node: np.ndarray,
-    start: np.ndarray,
-    end: np.ndarray,
-    share: np.ndarray,
-    nodes: int,
-    first: float,
-    last: float,
-) -> np.ndarray:
-    """Mean over each slice of time of the sum of `share`, shape (nodes, slices)."""
-    width = (last - first) / _BINS
-
-    def after(times: np.ndarray) -> np.ndarray:
-        """What `share` from `times` on gives: part of its own slice, all of the later ones."""
-        place = np.clip((times - first) / width, 0, _BINS)
-        own = np.minimum(place.astype(np.int64), _BINS - 1)
-        part = own + 1 - place
-        flat = node * (_BINS + 1) + own
-        size = nodes * (_BINS + 1)
-        begun = np.bincount(flat, share * part, size)
-        later = np.bincount(flat + 1, share * (1 - part), size)
-        return np.cumsum((begun + later).reshape(nodes, _BINS + 1), axis=1)[:, :_BINS]
-
-    return after(start) - after(end)
 
 
 def degradation_against_load(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
@@ -264,13 +241,13 @@ def degradation_against_load(frame: pd.DataFrame, ax: plt.Axes | None = None) ->
     """
     require_columns(frame, ("algorithm", "load", "degradation"), "frame")
     ax = axes_or_new(ax, (10, 5))
-    means: Any = frame.groupby(["algorithm", "load"], sort=False)["degradation"].mean()
+    by_load: Any = frame.groupby(["algorithm", "load"], sort=False)["degradation"].mean()
     names = list(frame["algorithm"].unique())
     for k, name in enumerate(names):
         # Twenty lines: colour and marker together tell them apart.
         ax.plot(
-            means[name].index,
-            means[name].to_numpy(),
+            by_load[name].index,
+            by_load[name].to_numpy(),
             color=f"C{k % 10}",
             marker=MARKERS[k % len(MARKERS)],
             linestyle="-" if k < 10 else "--",

@@ -17,6 +17,12 @@ def levels(begin: np.ndarray, end: np.ndarray, amount: np.ndarray) -> tuple[np.n
     return instants, np.maximum(level, 0.0)  # rounding may leave -1e-12
 
 
+def means(times: np.ndarray, level: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """Mean of the level in each slice of time between `edges`."""
+    area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(times))])
+    return np.diff(np.interp(edges, times, area)) / np.diff(edges)
+
+
 def share_above(times: np.ndarray, level: np.ndarray, most: float) -> float:
     """Share of the time from the first to the last of `times` with a level above `most`."""
     span = times[-1] - times[0]

@@ -13,7 +13,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.page.differences import Spread, mean_waits
 from cosched.cluster.page.runs import PLAIN, TWIN, Runs
-from cosched.core.levels import levels
+from cosched.core.levels import levels, means
 from cosched.lazy import plt
 
 if TYPE_CHECKING:
@@ -143,14 +143,7 @@ def _panels(result: Result, edges: np.ndarray) -> tuple[np.ndarray, ...]:
     many = np.bincount(slices, minlength=len(edges) - 1)
     waits = np.bincount(slices, weights=result.waits, minlength=len(edges) - 1)
     return (
-        100 * _means(start, end, needs, edges),
-        _means(came, start, np.ones(len(instance)), edges),
+        100 * means(*levels(start, end, needs), edges),
+        means(*levels(came, start, np.ones(len(instance))), edges),
         np.where(many > 0, waits / np.maximum(many, 1) / 3600, np.nan),
     )
-
-
-def _means(begin: Any, end: Any, amount: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """Mean in each slice of time of the sum of `amount` on [begin, end)."""
-    times, level = levels(begin, end, amount)
-    area = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(times))])
-    return np.diff(np.interp(edges, times, area)) / np.diff(edges)
