@@ -6,7 +6,8 @@ import graphlib
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
-from cosched.errors import shorten
+from cosched.core.text import unknown_name
+from cosched.errors import InvalidInstance, shorten
 
 #: Names of a long cycle that are shown.
 _MOST_SHOWN = 8
@@ -52,3 +53,24 @@ def waits_for_itself(cycle: Sequence[str]) -> str:
     if len(pairs) > _MOST_SHOWN:
         pairs = [*pairs[: _MOST_SHOWN - 1], "...", pairs[-1]]
     return f"{', '.join(pairs)}: expected no cycle"
+
+
+def require_order(after: Mapping[str, Iterable[str]]) -> None:
+    """Refuse tasks that wait for what is not there, or for themselves.
+
+    Parameters
+    ----------
+    after : mapping
+        Name -> those that it waits for.
+
+    Raises
+    ------
+    InvalidInstance
+    """
+    for name, wanted in after.items():
+        for one in wanted:
+            if one not in after:
+                said = unknown_name("task", one, after)
+                raise InvalidInstance(f"task {shorten(name)}: after: {said}")
+    if cycle := cycle_of(after):
+        raise InvalidInstance(f"after: {waits_for_itself(cycle)}")

@@ -17,6 +17,7 @@ from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
+from cosched.execution.launchers.base import own_environment
 from cosched.execution.launchers.slurm import hosts_of, require_ranks, srun_size
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
@@ -312,13 +313,7 @@ class _Writer:
         yield f"pid[{step.task}]=$!; }}"
 
     def _environment(self, step: Step, code: Code) -> dict[str, str]:
-        given = {
-            "OMP_NUM_THREADS": str(len(step.units) * self.size.cpus),
-            **code.filled_environment(len(step.units), step.units),
-            "COSCHED_TASK": step.name,
-            "COSCHED_PROCS": str(len(step.units)),
-            "COSCHED_CPUS": ",".join(map(str, step.units)),
-        }
+        given = own_environment(step, code, step.units, self.size.cpus)
         for key in given:
             if not _VARIABLE.fullmatch(key):
                 raise InvalidInstance(

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from cosched import io
-from cosched.core.precedence import cycle_of, waits_for_itself
+from cosched.core.precedence import require_order
 from cosched.core.text import unknown_name
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance
 from cosched.execution.code import Code
 from cosched.execution.codes_file import read_codes
 
@@ -51,7 +51,7 @@ class Codes(Mapping[str, Code]):
         known |= {f"licences.{name}": count for name, count in licences.items()}
         object.__setattr__(self, "capacity", MappingProxyType(known))
         if any(code.after for code in self.codes.values()):
-            self._require_order()
+            require_order(self._waits())
 
     def _waits(self) -> dict[str, Sequence[str]]:
         """Name -> those that it waits for; a sweep, by its own name, for its tasks."""
@@ -61,17 +61,6 @@ class Codes(Mapping[str, Code]):
             if name not in self.codes
         }
         return {**swept, **{name: code.after for name, code in self.codes.items()}}
-
-    def _require_order(self) -> None:
-        """Refuse codes that wait for what is not there, or for themselves."""
-        waits = self._waits()
-        for name, code in self.codes.items():
-            for wanted in code.after:
-                if wanted not in waits:
-                    said = unknown_name("task", wanted, waits)
-                    raise InvalidInstance(f"task {shorten(name)}: after: {said}")
-        if cycle := cycle_of(waits):
-            raise InvalidInstance(f"after: {waits_for_itself(cycle)}")
 
     def levels(self) -> dict[str, int]:
         """Of each profile, how many others stand before it at least, one after the other.

@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched import moldable
 from cosched.execution.batches.problem import Problem
+from cosched.execution.batches.task_list import BatchTask
 
 #: More tasks are not in the programmes over what fits together.
 _MOST = 40
@@ -17,10 +18,7 @@ _PATIENCE = 1.0
 
 
 def node_seconds_bound(
-    problem: Problem,
-    counts: Sequence[Sequence[int]],
-    seconds: Sequence[Sequence[float]],
-    memory: Sequence[Sequence[float]],
+    problem: Problem, tasks: Sequence[BatchTask], counts: Sequence[Sequence[int]]
 ) -> float:
     """The best of several bounds on nodes x seconds over all allocations.
 
@@ -34,14 +32,15 @@ def node_seconds_bound(
     ----------
     problem : Problem
         The shape; needs of GPUs and licences; edges.
-    counts, seconds, memory : sequence of sequence
-        Of each task, the counts that it may run on, and what it takes (s) and needs (GB) there.
+    tasks : sequence of BatchTask
+    counts : sequence of sequence of int
+        Of each task, those that it may run on.
     """
     table = np.full((len(counts), int(problem.node[0])), np.inf)
     gigabytes = np.zeros(table.shape)
-    for task, mine in enumerate(counts):
-        table[task, np.array(mine) - 1] = seconds[task]
-        gigabytes[task, np.array(mine) - 1] = memory[task]
+    for row, (task, mine) in enumerate(zip(tasks, counts, strict=True)):
+        for q in mine:
+            table[row, q - 1], gigabytes[row, q - 1] = task.seconds[q], task.memory.get(q, 0.0)
     least = table.min(axis=1)
     found = [problem.nodes * float(problem.paths(least.tolist()).max())]
     for k, have in enumerate(problem.shared):

@@ -20,7 +20,7 @@ from cosched.execution.batches.problem import (
     problem_of,
 )
 from cosched.execution.batches.search import cost_of, pack
-from cosched.execution.batches.task_list import BatchTask, TaskList, require_fits
+from cosched.execution.batches.task_list import BatchTask, TaskList
 from cosched.lazy import pd
 
 
@@ -204,18 +204,7 @@ def batch(
     for counts in choose_counts(given.tasks, nodes, cores, allowed):
         problem = problem_of(given.tasks, counts, nodes, node, dict(licences or {}))
         if best is None:
-            bound = node_seconds_bound(
-                problem,
-                allowed,
-                [
-                    [task.seconds[q] for q in mine]
-                    for task, mine in zip(given.tasks, allowed, strict=True)
-                ],
-                [
-                    [task.memory.get(q, 0.0) for q in mine]
-                    for task, mine in zip(given.tasks, allowed, strict=True)
-                ],
-            )
+            bound = node_seconds_bound(problem, given.tasks, allowed)
         found = pack(problem, longest, known, bound)
         if best is None or cost_of(found) < best[0]:
             best = cost_of(found), problem, found
@@ -241,7 +230,21 @@ def _allowed(
     chance: Chance,
 ) -> list[int]:
     """Counts on which a task fits a node and ends in time with its chance."""
-    require_fits(task, dict(zip(OF_NODE, node, strict=True)), licences)
+    least_memory = min(task.memory.get(q, 0.0) for q in task.seconds)
+    needs = (float(min(task.seconds)), least_memory, float(task.gpus))
+    for what, need, have in zip(OF_NODE, needs, node, strict=True):
+        if need > have * (1 + 1e-9):
+            unit = " GB" if what == "memory" else ""
+            raise InvalidInstance(
+                f"task {shorten(task.name)} needs {need:g}{unit} {what}, a node has "
+                f"{have:g}{unit}: expected a larger node, or a smaller task"
+            )
+    for name, need in task.licences.items():
+        if need > licences.get(name, math.inf):
+            raise InvalidInstance(
+                f"task {shorten(task.name)} needs {need:g} licences {name}: expected at most "
+                f"{licences[name]:g}"
+            )
     fits = [q for q in sorted(task.seconds) if q <= node[0] and task.memory.get(q, 0) <= node[1]]
     if not fits:
         raise InvalidInstance(f"task {shorten(task.name)} fits a node on none of its core counts")

@@ -12,8 +12,8 @@ from types import MappingProxyType
 import numpy as np
 
 from cosched import io
-from cosched.core.precedence import cycle_of, waits_for_itself
-from cosched.core.text import first_repeated, listed, unknown_name
+from cosched.core.precedence import require_order
+from cosched.core.text import first_repeated, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.batches.runner import CPUS
 from cosched.execution.codes import Codes
@@ -89,14 +89,7 @@ class TaskList:
         names = [task.name for task in self.tasks]
         if (twice := first_repeated(names)) is not None:
             raise InvalidInstance(f"task {shorten(twice)} is there twice: expected other names")
-        known = set(names)
-        for task in self.tasks:
-            for name in task.after:
-                if name not in known:
-                    said = unknown_name("task", name, names)
-                    raise InvalidInstance(f"task {shorten(task.name)}: after: {said}")
-        if cycle := cycle_of({task.name: task.after for task in self.tasks}):
-            raise InvalidInstance(f"after: {waits_for_itself(cycle)}")
+        require_order({task.name: task.after for task in self.tasks})
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> TaskList:
@@ -217,31 +210,3 @@ def _of_code(
         directory=str(code.filled_directory(counts[0], ()).absolute()),
         environment=code.filled_environment(counts[0], marked),  # type: ignore[arg-type]
     )
-
-
-def require_fits(task: BatchTask, node: Mapping[str, float], licences: Mapping[str, float]) -> None:
-    """Refuse a task that is larger than a node on each of its counts.
-
-    Raises
-    ------
-    InvalidInstance
-    """
-    count = min(task.seconds)
-    least = {
-        "cores": float(count),
-        "memory": min(task.memory.get(q, 0.0) for q in task.seconds),
-        "gpus": float(task.gpus),
-    }
-    for what, need in least.items():
-        if need > node[what] * (1 + 1e-9):
-            unit = " GB" if what == "memory" else ""
-            raise InvalidInstance(
-                f"task {shorten(task.name)} needs {need:g}{unit} {what}, a node has "
-                f"{node[what]:g}{unit}: expected a larger node, or a smaller task"
-            )
-    for name, need in task.licences.items():
-        if need > licences.get(name, float("inf")):
-            raise InvalidInstance(
-                f"task {shorten(task.name)} needs {need:g} licences {name}, there are "
-                f"{licences[name]:g}: expected {listed([f'at most {licences[name]:g}'])}"
-            )

@@ -56,14 +56,7 @@ def environment_of(
     step: Step, code: Code, cpus: Sequence[int], plan: Plan, gpus: Sequence[int] | None = None
 ) -> dict[str, str]:
     """The environment of a task: the driver's, what the code gives, and what it may look at."""
-    made = {
-        **os.environ,
-        "OMP_NUM_THREADS": str(len(step.units)),
-        **code.filled_environment(len(step.units), cpus),
-        "COSCHED_TASK": step.name,
-        "COSCHED_PROCS": str(len(step.units)),
-        "COSCHED_CPUS": ",".join(map(str, cpus)),
-    }
+    made = {**os.environ, **own_environment(step, code, cpus)}
     if gpus is not None:
         made["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, gpus))
     elif (
@@ -73,3 +66,14 @@ def environment_of(
         devices = [first + unit for unit in step.units] if step.kind else []
         made["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
     return made
+
+
+def own_environment(step: Step, code: Code, cpus: Sequence[int], each: int = 1) -> dict[str, str]:
+    """What a task gets, and its code gives; `each`: cores of a unit."""
+    return {
+        "OMP_NUM_THREADS": str(len(step.units) * each),
+        **code.filled_environment(len(step.units), cpus),
+        "COSCHED_TASK": step.name,
+        "COSCHED_PROCS": str(len(step.units)),
+        "COSCHED_CPUS": ",".join(map(str, cpus)),
+    }
