@@ -13,6 +13,20 @@ from cosched.errors import InvalidInstance, shorten
 _MOST_SHOWN = 8
 
 
+def before_of(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Who has to end before each, of those that wait.
+
+    Examples
+    --------
+    >>> before_of([(0, 2), (1, 2)])
+    {2: [0, 1]}
+    """
+    found: dict[int, list[int]] = {}
+    for before, after in edges:
+        found.setdefault(after, []).append(before)
+    return found
+
+
 def cycle_of(after: Mapping[str, Iterable[str]]) -> list[str]:
     """Names that wait for each other, the first again at the end; empty: there are none.
 

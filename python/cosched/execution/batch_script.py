@@ -14,6 +14,7 @@ from pathlib import Path
 from cosched import io
 from cosched.core import Result, Schedule
 from cosched.core.arrays import integer
+from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
@@ -243,9 +244,7 @@ class _Writer:
         self.tokens = Tokens.of(plan, codes)
         self.has_gpus = any(needs_of(step, codes, plan).get("gpus") for step in plan.steps)
         self.running: dict[int, Step] = {}  # started, and nobody has waited for it
-        self.before: dict[int, list[int]] = {}  # task -> its predecessors in the task graph
-        for first, second in plan.edges:
-            self.before.setdefault(second, []).append(first)
+        self.before = before_of(plan.edges)  # task -> its predecessors in the task graph
 
     def body(self) -> Iterator[str]:
         plan = self.plan

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cosched.core.precedence import before_of
 from cosched.core.resampling import DRAWS, released_by, replayed
 from cosched.core.schedule import Schedule
 from cosched.execution.runs import Run, completed
@@ -137,10 +138,7 @@ def interval_of(
 def _before(schedule: Schedule, edges: Sequence[tuple[int, int]]) -> dict[int, list[int]]:
     """Row of a placement -> rows that end before it starts."""
     row_of = {task: row for row, task in enumerate(schedule.task.tolist())}
-    found: dict[int, list[int]] = {}
-    for before, after in edges:
-        found.setdefault(row_of[after], []).append(row_of[before])
-    return found
+    return before_of((row_of[before], row_of[after]) for before, after in edges)
 
 
 def common_factors(noise: Noise, random: np.random.Generator) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosched import profiles
+from cosched.core.precedence import before_of
 from cosched.core.text import listed, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code, memory_at
@@ -80,9 +81,7 @@ def tasks_of(
 def _behind(codes: Codes, missing: set[str]) -> list[str]:
     """Tasks that come after missing ones, those after them, and so on; in the order of the file."""
     names = list(codes)
-    followers: dict[int, list[int]] = {}
-    for before, after in codes.edges(names):
-        followers.setdefault(before, []).append(after)
+    followers = before_of((after, before) for before, after in codes.edges(names))
     todo = [place for place, name in enumerate(names) if name in missing]
     found = set(todo)
     while todo:

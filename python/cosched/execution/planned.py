@@ -17,6 +17,7 @@ import numpy as np
 from cosched import io
 from cosched.core import Result, Schedule
 from cosched.core.arrays import integer, integer_array, real, real_array
+from cosched.core.precedence import before_of
 from cosched.core.result import FORMAT, VERSION
 from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
@@ -192,10 +193,8 @@ class Plan:
     def needs(self) -> dict[int, set[int]]:
         """Positions of the predecessors in the task graph of each step that has some."""
         place_of = {step.task: place for place, step in enumerate(self.steps)}
-        found: dict[int, set[int]] = {}
-        for before, after in self.edges:
-            found.setdefault(place_of[after], set()).add(place_of[before])
-        return found
+        found = before_of((place_of[before], place_of[after]) for before, after in self.edges)
+        return {place: set(mine) for place, mine in found.items()}
 
     def check(self, codes: Codes) -> None:
         """Refuse codes that cannot run this plan.
@@ -420,11 +419,10 @@ def _order(steps: Sequence[Step], edges: Sequence[tuple[int, int]], where: str) 
     Refused are edges with a cycle, and steps that do not keep them.
     """
     step_of = {step.task: step for step in steps}
-    graph: dict[int, set[int]] = {task: set() for task in step_of}
-    for before, after in edges:
-        if before not in graph or after not in graph:
-            raise InvalidSchedule(f"{where}: edge ({before}, {after}): a task that is not placed")
-        graph[after].add(before)
+    for pair in edges:
+        if not step_of.keys() >= set(pair):
+            raise InvalidSchedule(f"{where}: edge {pair}: a task that is not placed")
+    graph = {**dict.fromkeys(step_of, ()), **before_of(edges)}
     try:
         order = list(graphlib.TopologicalSorter(graph).static_order())
     except graphlib.CycleError:

@@ -10,6 +10,7 @@ import numpy as np
 
 import cosched  # cosched.moldable is imported when a rest is planned
 from cosched.core.arrays import positive
+from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.planned import Plan, Step
@@ -170,10 +171,7 @@ def _awaited(moment: Situation, busy: Mapping[int, float]) -> Awaited | None:
     """None where the plan has no edges."""
     if not moment.plan.edges:
         return None
-    before: dict[int, list[int]] = {}
-    for first, second in moment.plan.edges:
-        before.setdefault(second, []).append(first)
-    return Awaited(before, {**moment.ended, **busy})
+    return Awaited(before_of(moment.plan.edges), {**moment.ended, **busy})
 
 
 def _placed(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.journal import Attempt, Journal
@@ -118,10 +119,8 @@ class RunState:
     def _followers(self) -> dict[int, list[Step]]:
         """Task -> steps that wait for it in the task graph."""
         of_task = {step.task: step for step in self.original.steps}
-        found: dict[int, list[Step]] = {}
-        for before, after in self.original.edges:
-            found.setdefault(before, []).append(of_task[after])
-        return found
+        found = before_of((after, before) for before, after in self.original.edges)
+        return {task: [of_task[one] for one in mine] for task, mine in found.items()}
 
     # --- a step ---------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import graphlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -53,18 +54,8 @@ class Paths:
 
 
 def _heights(after: Sequence[Sequence[int]]) -> list[int]:
-    """The most edges on a path from each job; a job on a cycle, which no manager has, gets 0."""
-    before: list[list[int]] = [[] for _ in after]
-    for job, waiting in enumerate(after):
-        for k in waiting:
-            before[k].append(job)
-    open_edges = [len(waiting) for waiting in after]
+    """The most edges on a path from each job."""
     heights = [0] * len(after)
-    done = [job for job, count in enumerate(open_edges) if not count]
-    for job in done:
-        for k in before[job]:
-            heights[k] = max(heights[k], heights[job] + 1)
-            open_edges[k] -= 1
-            if not open_edges[k]:
-                done.append(k)
+    for job in graphlib.TopologicalSorter(dict(enumerate(after))).static_order():
+        heights[job] = max((heights[k] + 1 for k in after[job]), default=0)
     return heights

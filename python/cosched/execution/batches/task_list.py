@@ -12,10 +12,11 @@ from types import MappingProxyType
 import numpy as np
 
 from cosched import io
-from cosched.core.precedence import require_order
+from cosched.core.precedence import before_of, require_order
 from cosched.core.text import first_repeated, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.batches.runner import CPUS
+from cosched.execution.code import Code
 from cosched.execution.codes import Codes
 from cosched.execution.outdated import current
 from cosched.execution.plan_input import shared_of, tables_of, tasks_of
@@ -152,12 +153,15 @@ class TaskList:
         tasks = tasks_of(every, codes, runs, False)
         tables = tables_of(tasks, cores, codes, "all", str(runs))
         shared, said = shared_of(tasks, tables, every, codes)
-        behind: dict[int, list[str]] = {}
-        for before, after in codes.edges(tasks.names):
-            behind.setdefault(after, []).append(tasks.names[before])
+        behind = before_of(codes.edges(tasks.names))
         memory = shared.get("resources", {}).get("memory")
         found = [
-            _of_code(codes, name, times, None if memory is None else memory[row], behind.get(row))
+            _of_code(
+                codes[name],
+                times,
+                None if memory is None else memory[row],
+                [tasks.names[before] for before in behind.get(row, ())],
+            )
             for row, (name, times) in enumerate(zip(tasks.names, tables.times, strict=True))
         ]
         kept = [run for run in every if run.task in tasks.seconds]
@@ -184,29 +188,24 @@ def _task(row: Mapping[str, str], where: str, number: int) -> tuple[BatchTask, l
 
 
 def _of_code(
-    codes: Codes,
-    name: str,
-    times: np.ndarray,
-    memory: np.ndarray | None,
-    after: Sequence[str] | None,
+    code: Code, times: np.ndarray, memory: np.ndarray | None, after: Sequence[str]
 ) -> BatchTask:
-    code = codes[name]
     if code.launch[:1] == ("srun",) or code.ranks == "procs":
         raise InvalidInstance(
-            f"task {shorten(name)}: srun starts its ranks: expected one process, or launch = "
+            f"task {shorten(code.name)}: srun starts its ranks: expected one process, or launch = "
             "'mpirun': a batch starts no steps"
         )
     counts = [int(q) + 1 for q in np.flatnonzero(np.isfinite(times))]
     gb = np.zeros(len(times)) if memory is None else np.broadcast_to(memory, times.shape)
     marked = (CPUS,)  # the runner knows them
     return BatchTask(
-        name=name,
+        name=code.name,
         seconds={q: float(times[q - 1]) for q in counts},
         commands={q: tuple(code.filled(q, marked)) for q in counts},  # type: ignore[arg-type]
         memory={q: float(gb[q - 1]) for q in counts},
         gpus=code.gpus,
         licences=dict(code.licences),
-        after=tuple(after or ()),
+        after=tuple(after),
         directory=str(code.filled_directory(counts[0], ()).absolute()),
         environment=code.filled_environment(counts[0], marked),  # type: ignore[arg-type]
     )
