@@ -92,15 +92,28 @@ double seconds_left();
 /// Work that only a time limit ends.
 inline constexpr std::int64_t kUnlimitedWork = std::int64_t{1} << 62;
 
-/// A search until its time is over: rounds, each twice as long as the one before, so that more time is
-/// never worse than less.  round(work, number) returns whether to go on.
-template <class Round>
-void in_rounds(std::int64_t first, Round&& round) {
-  for (int number = 0; round(first, number); ++number) {
-    check_interrupt();
-    first = std::min(2 * first, kUnlimitedWork / 4);
+/// A search in rounds, each four times as long as the one before, while they fit into its work: what less work (or
+/// time) finds more of it finds too, so it is never worse.
+class GrowingRounds {
+ public:
+  /// Five fit into `work`, six into four times as much.
+  explicit GrowingRounds(std::int64_t work) : next_(work / kShare) {}
+
+  /// Up to `work` in all, of the calls before too.  round(work, number) returns whether to go on.
+  template <class Round>
+  void run(std::int64_t work, Round&& round) {
+    for (; done_ + next_ <= work && round(next_, number_); ++number_) {
+      check_interrupt();
+      done_ += next_;
+      next_ = std::min(4 * next_, kUnlimitedWork / 16);
+    }
   }
-}
+
+ private:
+  static constexpr std::int64_t kShare = 342;  // 1 + 4 + 16 + 64 + 256, and a little
+  std::int64_t next_, done_ = 0;
+  int number_ = 0;
+};
 
 /// Calls work() under a time limit (no value: those around it only).  False: a limit ended it, its
 /// own or one around it; what work() stored until then is the caller's to use.

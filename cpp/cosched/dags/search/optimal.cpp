@@ -408,12 +408,12 @@ std::vector<double> load_prices(const Instance& instance, const std::vector<doub
 // are what is left where the tree is too large.
 void spend_a_share(const Instance& instance, const std::vector<double>& prices,
                    OptimalResult& best) {
-  (void)finishes_within(kShare * seconds_left(), [&] {
-    best.proved = branch_and_bound(instance, prices, best, kUnlimitedWork);
-  });
+  const auto share = [] { return kShare * std::max(0.0, seconds_left()); };
+  (void)finishes_within(
+      share(), [&] { best.proved = branch_and_bound(instance, prices, best, kUnlimitedWork); });
   if (best.proved) return;
   BestOptions more;
-  more.time_limit = kShare * seconds_left();
+  more.time_limit = share();
   BestResult found = hlp_best(instance, more);
   if (found.plan.makespan() < best.plan.makespan()) best.plan = std::move(found.plan);
   best.proved = meets(best.plan.makespan(), best.bound);

@@ -45,23 +45,20 @@ double PlaceSearch::decode(const Candidate& candidate) {
 
 void PlaceSearch::run(std::int64_t evaluations, const std::function<bool(const Plan&)>& better) {
   const std::int64_t patience = 50 + 5LL * std::min(instance_.tasks(), 300);
-  std::int64_t idle = 0;
-  double heat = kHeat, lowest = current_makespan_;
+  if (std::exchange(anew_, false)) begin_anew();
   while (built_ < evaluations) {
     check_interrupt();
-    if (idle > patience) {
+    if (idle_ > patience) {
       restart();
-      idle = 0;
-      heat = kHeat;
-      lowest = current_makespan_;
+      begin_anew();
     } else {
       Candidate next = current_;
       change(next);
       const double makespan = decode(next);
-      idle = makespan < lowest ? 0 : idle + 1;
-      lowest = std::min(lowest, makespan);
-      heat *= kCooling;
-      if (makespan > current_makespan_ * (1 + heat * rng_.uniform())) continue;
+      idle_ = makespan < lowest_ ? 0 : idle_ + 1;
+      lowest_ = std::min(lowest_, makespan);
+      heat_ *= kCooling;
+      if (makespan > current_makespan_ * (1 + heat_ * rng_.uniform())) continue;
       take_over(next, makespan);
     }
     if (current_makespan_ >= best_makespan_) continue;
@@ -71,8 +68,15 @@ void PlaceSearch::run(std::int64_t evaluations, const std::function<bool(const P
   }
 }
 
+void PlaceSearch::begin_anew() {
+  idle_ = 0;
+  heat_ = kHeat;
+  lowest_ = current_makespan_;
+}
+
 void PlaceSearch::cool(std::int64_t evaluations, double heat,
                        const std::function<bool(const Plan&)>& better) {
+  anew_ = true;
   take_over(best_, decode(best_));
   const std::int64_t begin = built_;
   while (built_ < begin + evaluations) {

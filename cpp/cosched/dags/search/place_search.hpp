@@ -19,7 +19,7 @@ class PlaceSearch {
  public:
   PlaceSearch(const Instance& instance, const Plan& plan, std::uint64_t seed);
 
-  /// Builds up to `evaluations` schedules, and calls `better(plan)` with each that is the best so
+  /// Builds up to `evaluations` schedules, those of the calls before counted, and calls `better(plan)` with each that is the best so
   /// far; it says whether to go on.  May be left by an exception of check_interrupt().
   void run(std::int64_t evaluations, const std::function<bool(const Plan&)>& better);
 
@@ -34,6 +34,7 @@ class PlaceSearch {
   double decode(const Candidate& candidate);
   void take_over(const Candidate& candidate, double makespan);
   void restart();
+  void begin_anew();
   Candidate rebuilt();
   Candidate gathered();
   Candidate candidate_of(const Plan& plan);
@@ -51,6 +52,10 @@ class PlaceSearch {
   std::vector<double> mean_;
   Candidate current_, best_;
   double current_makespan_, best_makespan_;
+  // Of run(), which goes on where it was: more work is never worse than less.
+  bool anew_ = true;
+  std::int64_t idle_ = 0;
+  double heat_ = 0, lowest_ = 0;
   std::vector<int> chain_, position_, group_;
   std::int64_t built_ = 0;
 };

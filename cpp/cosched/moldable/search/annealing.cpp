@@ -68,7 +68,6 @@ class Annealing {
   /// May be left by an exception of check_interrupt().
   void run(std::int64_t work, double enough) {
     const int rounds = few_ ? kRounds : 1;
-    const double whole = seconds_left();
     for (int round = 0; round < rounds && best_.value() > enough; ++round) {
       state_.set(best_.placement());
       close_gaps();
@@ -81,7 +80,6 @@ class Annealing {
         check();
         done = static_cast<double>(state_.operations()) /
                static_cast<double>(std::max<std::int64_t>(work, 1));
-        if (whole < kInfinity) done = std::max(done, 1 - seconds_left() / whole);
       }
       if (!few_) close_gaps();
     }

@@ -24,7 +24,7 @@ struct AnnealOptions {
 /// preferably late) and puts each back where its end and the price of its area are least, at a
 /// random price; or gives a job another count; or another place in the order.  Where jobs are few
 /// every schedule is decoded anew, each job at its earliest fit; else only now and then.  The
-/// temperature falls with work and with the time that a limit leaves.
+/// temperature falls with the work that is done.
 void anneal(const Instance& instance, Placement start, const AnnealOptions& options,
             const Offer& offer);
 

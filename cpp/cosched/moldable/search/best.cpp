@@ -73,7 +73,6 @@ int choose(const ParetoFront& front, double theta, const Criteria& reference) {
 
 namespace {
 
-constexpr double kEndShare = 0.35;           // of the time left, for each end of the front
 constexpr std::int64_t kEndOperations = 25;  // of annealing for a job placed: as long
 // Temperatures, of logarithms: the first ones, in turn, beyond so many jobs as much less; the last, as a part of it.
 constexpr double kHeats[] = {0.03, 0.2}, kHeatedJobs = 4, kCoolest = 0.01;
@@ -160,10 +159,9 @@ class LocalSearch {
 
   /// Spends `work` placements in annealing from there, cooled from `heat`.
   void anneal(double theta, std::int64_t work, double heat) {
-    const double hot = heat * std::min(1.0, kHeatedJobs / it_.jobs()), whole = seconds_left();
+    const double hot = heat * std::min(1.0, kHeatedJobs / it_.jobs());
     walk(theta, work, [&](double gain, double done) {
-      const double passed = whole < kInfinity ? 1 - seconds_left() / whole : 0;
-      const double temperature = hot * std::pow(kCoolest, std::max(done, passed));
+      const double temperature = hot * std::pow(kCoolest, done);
       return gain >= temperature * std::log(1 - rng_.uniform()) ? Step::take : Step::leave;
     });
   }
@@ -280,15 +278,11 @@ void search_ends(const Instance& instance, double bound, const BestOptions& opti
     const Placement start = shortest ? points.front().placement : points.back().placement;
     const AnnealOptions annealing{objective, options.seed, work,
                                   shortest ? bound * (1 + kExactTolerance) : 0};
-    // A share of the time that is left, so that the middle of the front gets its part.
-    std::optional<double> share;
-    if (seconds_left() < kInfinity) share = std::max(0.0, kEndShare * seconds_left());
-    if (!finishes_within(share, [&] { anneal(instance, start, annealing, offer); }))
-      check_interrupt();
+    anneal(instance, start, annealing, offer);
   }
 }
 
-// Rounds, each twice as long as the one before, until the work is done: the first improves the front's best
+// Rounds, each longer than the one before, while they fit into the work: the first improves the front's best
 // for each theta, those after it anneal from there.  No round makes the makespan of what is chosen longer: that of
 // `reference` becomes it.
 void improve(const Instance& instance, const dual::DualApproximation& dual,
@@ -298,12 +292,11 @@ void improve(const Instance& instance, const dual::DualApproximation& dual,
   LocalSearch search(instance, front, rng);
   constexpr double kThetas[] = {1, 0.25, 0, 4};
   BestOptions round = options;
-  int number = 0;
-  for (std::int64_t left = options.work, most = kBestWork; left > 0; left -= round.work) {
-    round.work = std::min(left, most);
+  GrowingRounds(kBestWork).run(options.work, [&](std::int64_t part, int number) {
+    round.work = part;
     search_ends(instance, dual.bound, round, front);
     for (const double theta : kThetas) {
-      const auto work = static_cast<std::int64_t>(round.work / std::size(kThetas));
+      const auto work = static_cast<std::int64_t>(part / std::size(kThetas));
       if (number == 0)
         search.improve(theta, work);
       else
@@ -311,9 +304,8 @@ void improve(const Instance& instance, const dual::DualApproximation& dual,
     }
     reference.makespan = front.points()[choose(front, 1, reference)].value.makespan;
     ++round.seed;
-    ++number;
-    if (most <= left) most *= 2;
-  }
+    return true;
+  });
 }
 
 void simplest(const Instance& instance, ParetoFront& front) {

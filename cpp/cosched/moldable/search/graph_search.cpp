@@ -16,7 +16,6 @@ namespace cosched::moldable::search {
 namespace {
 
 constexpr double kHot = 0.02, kCold = 2e-4;  // temperatures, parts of the makespan
-constexpr std::int64_t kFirstRound = 2'000'000;
 
 // Plateaus lead somewhere: a little of the work and of the ends besides the makespan.
 double energy(const graph::Choices& choices, const graph::Decoded& made) {
@@ -143,14 +142,11 @@ class GraphSearch {
     Rng rng(seed);
     Moves moves(decoder_.graph(), choices_, rng);
     const std::int64_t begun = decoder_.operations();
-    const double seconds = seconds_left();
     graph::Decoded now = best_;
     double energy_now = energy(choices_, now);
     for (;;) {
-      const double by_work =
+      const double part =
           static_cast<double>(decoder_.operations() - begun) / static_cast<double>(work);
-      const double by_time = seconds < kInfinity ? 1 - seconds_left() / seconds : 0;
-      const double part = std::max(by_work, by_time);
       if (part >= 1 || best_.makespan <= enough) break;
       const double heat = now.makespan * kHot * std::pow(kCold / kHot, part);
       graph::Decoded next = moves.neighbour(now);
@@ -225,13 +221,11 @@ SearchResult graph_search(const Instance& instance, const SearchOptions& options
     found.bound = std::max(found.bound, graph::heads_and_tails(instance, found.bound));
     search.offer_family(programme);
     const double enough = found.bound * (1 + kExactTolerance);
-    if (operations >= kUnlimitedWork / 2)
-      in_rounds(kFirstRound, [&](std::int64_t part, int number) {
-        search.anneal(part, options.seed + number, enough);
-        return search.value() > enough;
-      });
-    else if (operations > 0)
-      search.anneal(operations, options.seed, enough);
+    GrowingRounds(total_work(instance, kSearchWork))
+        .run(operations, [&](std::int64_t part, int number) {
+          search.anneal(part, options.seed + number, enough);
+          return search.value() > enough;
+        });
   });
   found.placement = search.placement();
   found.proved = search.value() <= found.bound * (1 + kExactTolerance);

@@ -42,68 +42,75 @@ ProofOptions share_of(const Instance& instance, const SearchOptions& options) {
   return share;
 }
 
-// Jobs that share nothing and wait for nobody.
-SearchResult search_alone(const Instance& instance, const SearchOptions& options) {
-  BestSoFar best(instance, options.objective);
-  const Offer offer = [&](Placement made) { best.offer(std::move(made)); };
-  double bound = unhurried([&] {
+}  // namespace
+
+AloneSearch::AloneSearch(const Instance& instance, const SearchOptions& options)
+    : instance_(instance), options_(options), best_(instance, options.objective) {
+  const Offer offer = [&](Placement made) { best_.offer(std::move(made)); };
+  bound_ = unhurried([&] {
     offer_simple(instance, offer);
     for (const Placement& start : options.starts) offer(start);
     return bounds::window_bound(instance);
   });
-  SearchResult result;
-  {
-    const ScopedGrace grace(kStartSeconds);
-    result.complete = finishes_within(std::nullopt, [&] {
-      offer_family(instance, options.seed, offer);
-      bound = std::max(bound, dual::dual_approximation_bound(instance, dual::kDefaultTolerance));
-    });
-  }
+  const ScopedGrace grace(kStartSeconds);
+  complete_ = finishes_within(std::nullopt, [&] {
+    offer_family(instance, options.seed, offer);
+    bound_ = std::max(bound_, dual::dual_approximation_bound(instance, dual::kDefaultTolerance));
+  });
   const bool shortest = options.objective == Objective::makespan;
-  const double enough = (shortest ? bound : simple_bound(instance)) * (1 + kExactTolerance);
+  enough_ = (shortest ? bound_ : simple_bound(instance)) * (1 + kExactTolerance);
+}
+
+void AloneSearch::begin() {
+  const Offer offer = [&](Placement made) { best_.offer(std::move(made)); };
+  offer_packs(instance_, offer);
+  offer_canonical(instance_, bound_, offer);
+}
+
+bool AloneSearch::round(std::int64_t work, int) {
+  const Offer offer = [&](Placement made) { best_.offer(std::move(made)); };
+  const Placement from = best_.placement();
+  const auto annealing = [&](std::int64_t part, std::uint64_t seed, const Offer& own) {
+    anneal(instance_, from, {options_.objective, seed, total_work(instance_, part), enough_}, own);
+  };
+  if (work < kSearchWork)
+    annealing(work, seeds_++, offer);
+  else
+    in_chains(
+        kChains, [&](int k, const Offer& own) { annealing(work / kChains, seeds_ + k, own); },
+        offer);
+  if (work >= kSearchWork) seeds_ += kChains;
+  return !proved();
+}
+
+namespace {
+
+// Jobs that share nothing and wait for nobody.
+SearchResult search_alone(const Instance& instance, const SearchOptions& options) {
+  AloneSearch search(instance, options);
+  GrowingRounds rounds(kSearchWork);
+  SearchResult result;
+  BestSoFar best(instance, options.objective);
+  const auto search_until = [&](std::int64_t work, bool first) {
+    result.complete = search.complete() && finishes_within(std::nullopt, [&] {
+                        if (first && work > 0) search.begin();
+                        rounds.run(work, [&](std::int64_t part, int number) {
+                          return search.round(part, number);
+                        });
+                      });
+    result.proved = result.proved || search.proved();
+  };
   const bool budget = options.work > kSearchWork;  // more than the default was asked for
   const bool provable = options.proof && instance.jobs() <= (budget ? kMostProvedJobs : kExactJobs);
-  const auto annealing = [&](const Placement& from, std::int64_t operations, std::uint64_t seed,
-                             const Offer& own) {
-    anneal(instance, from, {options.objective, seed, total_work(instance, operations), enough},
-           own);
-  };
-  // Beyond the default longer and longer rounds from the best so far.
-  const auto all_of = [&](std::int64_t operations, std::uint64_t seed) {
-    annealing(best.placement(), std::min(operations, kSearchWork), seed, offer);
-    std::int64_t left = operations - kSearchWork;
-    if (left <= 0 || best.value() <= enough) return;
-    in_rounds(2 * kSearchWork, [&](std::int64_t part, int) {
-      const Placement from = best.placement();
-      in_chains(
-          kChains,
-          [&](int k, const Offer& own) {
-            annealing(from, std::min(part, left) / kChains, seed + 1 + k, own);
-          },
-          offer);
-      seed += kChains;
-      left -= part;
-      return left > 0 && best.value() > enough;
-    });
-  };
-  if (result.complete && options.work > 0) {
-    result.complete = finishes_within(std::nullopt, [&] {
-      offer_packs(instance, offer);
-      offer_canonical(instance, bound, offer);
-      all_of(provable ? std::min(options.work, kSearchWork) : options.work, options.seed);
-    });
-    result.proved = best.value() <= enough;
-    if (result.complete && !result.proved && provable) {
-      const Proof proof = prove(instance, best.placement(), share_of(instance, options));
-      best.offer(proof.placement);
-      result.proved = proof.proved;
-      // Without a proof the rest of a budget goes to another annealing.
-      result.complete = finishes_within(std::nullopt, [&] {
-        check_interrupt();
-        if (!result.proved && budget) all_of(options.work - kSearchWork, options.seed + 1);
-      });
-    }
+  search_until(provable ? std::min(options.work, kSearchWork) : options.work, true);
+  if (result.complete && !result.proved && provable && options.work > 0) {
+    const Proof proof = prove(instance, search.best(), share_of(instance, options));
+    best.offer(proof.placement);
+    result.proved = proof.proved;
+    // Without a proof the rest of a budget goes to more rounds.
+    if (!result.proved) search_until(options.work, false);
   }
+  best.offer(search.best());
   result.placement = best.placement();
   return result;
 }

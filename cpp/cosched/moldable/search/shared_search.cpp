@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
@@ -22,7 +24,6 @@ constexpr double kFirstTemperature = 0.012, kLastTemperature = 0.0003;
 constexpr int kNear = 6;  // places in the order between jobs that are exchanged every other time
 constexpr double kPlateau =
     1e-3;  // of the mean end, so that plateaus of the makespan lead somewhere
-constexpr int kRounds = 3;
 constexpr double kStepsAnOperation = 8;  // the decoder's steps are smaller than those of `work`
 constexpr double kNoise = 0.3;           // of prices, relative
 constexpr int kDraws = 60;               // greedy schedules
@@ -76,11 +77,6 @@ class ListSearch {
     }
   }
 
-  void spend(std::int64_t work) {
-    const int rounds = by_orders() ? 1 : kRounds;  // orders have theirs
-    for (int k = 0; k < rounds; ++k) run(work / rounds, k == 0 ? 1 : 0.4);
-  }
-
   void run(std::int64_t work, double heat) {
     if (!by_orders()) return anneal(work, heat);
     if (!prices_.empty())
@@ -113,13 +109,11 @@ class ListSearch {
   void anneal(std::int64_t work, double heat) {
     list::List now = start_;
     double current = start_value_;
-    const double total = seconds_left(), scale = start_value_;
+    const double scale = start_value_;
     const std::int64_t begin = decoder_.operations();
     for (double done = 0; done < 1;) {
-      const double passed = total < kInfinity ? 1 - seconds_left() / total : 0;
       const double first = kFirstTemperature * heat;
-      const double temperature =
-          scale * first * std::pow(kLastTemperature / first, std::max(done, passed));
+      const double temperature = scale * first * std::pow(kLastTemperature / first, done);
       for (int k = 0; k < 8; ++k) {
         list::List next = changed(now);
         const Placement placement = decoder_.run(next);
@@ -203,17 +197,6 @@ class ListSearch {
   int drawn_ = 0;  // beams
 };
 
-// What the same search finds for jobs that slow nobody, with the same work: knowing them is never worse.
-Placement plain_search(const Instance& instance, SearchOptions options) {
-  options.starts.clear();
-  options.proof = false;
-  options.time_limit.reset();
-  if (seconds_left() < kInfinity) options.time_limit = std::max(0.0, seconds_left() / 4);
-  const Sharing& sharing = *instance.sharing();
-  const Instance plain = instance.with(sharing.slows() ? sharing.without_slowdowns() : nullptr);
-  return local_search(plain, options).placement;
-}
-
 void offer_lists(const Instance& instance, ListSearch& made) {
   list::Decoder& decoder = made.decoder();
   const int n = instance.jobs();
@@ -235,45 +218,82 @@ void offer_lists(const Instance& instance, ListSearch& made) {
   }
 }
 
+class SharedSearch : public Search {
+ public:
+  SharedSearch(const Instance& instance, const SearchOptions& options)
+      : instance_(instance), options_(options), made_(instance, options) {
+    unhurried([&] {
+      offer_lists(instance, made_);
+      for (const Placement& start : options.starts) offer(start);
+      if (!instance.has_releases()) made_.offer(list::gang(instance));
+    });
+  }
+
+  void begin() override {
+    if (!instance_.has_releases())
+      for (const dual::ListOrder order :
+           {dual::ListOrder::shelf, dual::ListOrder::lptf, dual::ListOrder::saf})
+        offer(dual::list_graham(instance_, order));
+    if (instance_.jobs() <= kMostPriced) {
+      std::vector<double> prices = shared::configuration_prices(instance_, kPriceWork);
+      if (!prices.empty()) made_.price(std::move(prices), kDraws);
+    }
+    SearchOptions options = options_;
+    options.starts.clear();
+    options.time_limit.reset();
+    const Sharing& sharing = *instance_.sharing();
+    without_.emplace(instance_.with(sharing.slows() ? sharing.without_slowdowns() : nullptr));
+    if (sharing.slows() && instance_.jobs() <= kExactJobs)  // with its proof
+      made_.offer(list::replayed(instance_, local_search(*without_, options).placement));
+    if (without_->sharing() != nullptr)
+      plain_ = std::make_unique<SharedSearch>(*without_, options);
+    else
+      plain_ = std::make_unique<AloneSearch>(*without_, options);
+    plain_->begin();
+    offer_plain();
+  }
+
+  bool round(std::int64_t work, int number) override {
+    if (more_) more_ = plain_->round(work, number);
+    offer_plain();
+    made_.run(total_work(instance_, work), number % 2 == 0 ? 1 : 0.4);
+    return true;
+  }
+
+  const Placement& best() const override { return made_.best(); }
+
+ private:
+  void offer(const Placement& found) {
+    made_.offer(found);
+    made_.offer(list::as_list(made_.decoder(), found));
+  }
+
+  // Resources alone: the search as if there were none gives an order; else the one that knows them.
+  void offer_plain() {
+    made_.offer(list::as_list(made_.decoder(), plain_->best()));
+    if (instance_.sharing()->slows()) made_.offer(list::replayed(instance_, plain_->best()));
+  }
+
+  const Instance& instance_;
+  SearchOptions options_;
+  ListSearch made_;
+  std::optional<Instance> without_;  // what they share, or slow-downs
+  std::unique_ptr<Search> plain_;
+  bool more_ = true;
+};
+
 }  // namespace
 
 SearchResult shared_search(const Instance& instance, const SearchOptions& options) {
-  ListSearch made(instance, options);
-  unhurried([&] {
-    offer_lists(instance, made);
-    for (const Placement& start : options.starts) {
-      made.offer(start);
-      made.offer(list::as_list(made.decoder(), start));
-    }
-    if (!instance.has_releases()) made.offer(list::gang(instance));
-  });
+  SharedSearch search(instance, options);
   SearchResult result;
   result.complete = finishes_within(std::nullopt, [&] {
-    if (options.work == 0) return;
-    if (!instance.has_releases())
-      for (const dual::ListOrder order :
-           {dual::ListOrder::shelf, dual::ListOrder::lptf, dual::ListOrder::saf}) {
-        const Placement found = dual::list_graham(instance, order);
-        made.offer(found);
-        made.offer(list::as_list(made.decoder(), found));
-      }
-    if (instance.jobs() <= kMostPriced) {
-      std::vector<double> prices = shared::configuration_prices(instance, kPriceWork);
-      if (!prices.empty()) made.price(std::move(prices), kDraws);
-    }
-    // Resources alone: the search as if there were none gives an order; else the one that knows them.
-    const Placement plain = plain_search(instance, options);
-    made.offer(list::as_list(made.decoder(), plain));
-    if (instance.sharing()->slows()) made.offer(list::replayed(instance, plain));
-    if (options.work >= kUnlimitedWork / 2)
-      in_rounds(kSearchWork, [&](std::int64_t part, int number) {
-        made.run(total_work(instance, part), number % 2 == 0 ? 1 : 0.4);
-        return true;
-      });
-    else
-      made.spend(total_work(instance, options.work));
+    if (options.work > 0) search.begin();
+    GrowingRounds(kSearchWork).run(options.work, [&](std::int64_t part, int number) {
+      return search.round(part, number);
+    });
   });
-  result.placement = made.best();
+  result.placement = search.best();
   const double least = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
   result.proved = options.objective == Objective::makespan &&
                   makespan(result.placement) <= least * (1 + kExactTolerance);

@@ -53,11 +53,9 @@ void OrderSearch::begin(const Placement& from) {
 
 void OrderSearch::anneal(const Placement& from, double hot, double cold, std::int64_t operations) {
   begin(from);
-  const double seconds = seconds_left();
   const std::int64_t first = operations_;
   for (double done = 0; done < 1;) {
-    const double passed = seconds < kInfinity ? 1 - seconds_left() / seconds : 0;
-    const double temperature = value_ * hot * std::pow(cold / hot, std::max(done, passed));
+    const double temperature = value_ * hot * std::pow(cold / hot, done);
     for (int k = 0; k < kBatch; ++k) {
       if (!propose(temperature) || !(value_ < best_value_ * (1 - kExactTolerance))) continue;
       best_value_ = value_;

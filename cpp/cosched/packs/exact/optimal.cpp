@@ -105,8 +105,8 @@ SearchResult improved(const Instance& instance, const SearchResult& start) {
   const double left = seconds_left();
   std::optional<double> share;
   if (left < kInfinity) share = std::max(0.0, kStartShare * left);
-  SearchResult found = search::local_search_from(instance, members(start.coschedule.pack_of), 0,
-                                                 kStartWork, 1, share);
+  SearchResult found =
+      search::local_search_from(instance, members(start.coschedule.pack_of), 0, kStartWork, share);
   found.complete = true;  // of what it was given
   return found;
 }
@@ -118,9 +118,8 @@ ExactResult bounded(const Instance& instance, SearchResult start) {
   const auto met = [&] { return bound.value >= start.coschedule.cost * (1 - kExactTolerance); };
   bool complete = bound.complete;
   if (complete && !met() && seconds_left() < kInfinity) {  // a limit is a budget
-    SearchResult better =
-        search::local_search_from(instance, members(start.coschedule.pack_of), 1,
-                                  std::numeric_limits<std::int64_t>::max(), 1, std::nullopt);
+    SearchResult better = search::local_search_from(instance, members(start.coschedule.pack_of), 1,
+                                                    kUnlimitedWork, std::nullopt);
     complete = better.complete;
     if (better.coschedule.cost < start.coschedule.cost) start = std::move(better);
   }

@@ -28,8 +28,6 @@ constexpr double kLastTemperature = 0.0001;
 constexpr int kMovesAPoll = 1024;       // moves between changes of temperature
 constexpr std::int64_t kMoveWork = 20;  // operations of a move beside those of the partition
 constexpr std::int64_t kCheckInterval = 1'000'000;  // operations between looks at the clock
-constexpr double kOperationsASecond = 1e9;          // that time affords, very roughly
-constexpr double kLeastHeat = 0.02;
 constexpr int kFewTasks = 12;  // up to here the subset programme takes milliseconds
 
 // How often each kind of move is tried, of kKinds times.
@@ -79,12 +77,10 @@ class Annealing {
   }
 
   // May be left by an exception of check_interrupt().
-  void run(std::int64_t work, double heat, double enough) {
-    const double total = seconds_left();
-    const double first = kFirstTemperature * heat;
+  void run(std::int64_t work, double enough) {
     for (double done = 0; done < 1 && best_cost_ > enough;) {
-      const double passed = total < kInfinity ? 1 - seconds_left() / total : 0;
-      temperature_ = scale_ * first * std::pow(kLastTemperature / first, std::max(done, passed));
+      temperature_ =
+          scale_ * kFirstTemperature * std::pow(kLastTemperature / kFirstTemperature, done);
       for (int k = 0; k < kMovesAPoll; ++k) {
         step();
         if (partition_.operations() - checked_ > kCheckInterval) check();
@@ -201,6 +197,12 @@ double enough(const Instance& instance) {
   return std::max(area_bound(instance), longest_bound(instance)) * (1 + kMonotoneTolerance);
 }
 
+// Operations a task, of all tasks.
+std::int64_t of_all(const Instance& instance, std::int64_t work) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return work > most / instance.tasks() ? most : work * instance.tasks();
+}
+
 // The optimum, in milliseconds; `start` where it costs no more, or time ends.
 SearchResult best_of_few(const Instance& instance, SearchResult start) {
   start.complete = finishes_within(std::nullopt, [&] {
@@ -222,14 +224,32 @@ SearchResult first_schedule(const Instance& instance) {
   return start;
 }
 
-// Where a time limit leaves little work a task, a hot search would only undo its start.
-double heat_of(const Instance& instance, std::int64_t work) {
-  const double affordable = seconds_left() * kOperationsASecond / instance.tasks();
-  const double share = affordable / static_cast<double>(std::max<std::int64_t>(work, 1));
-  return std::clamp(share * share, kLeastHeat, 1.0);
+}  // namespace
+
+LocalSearch::LocalSearch(const Instance& instance, const Packs& start, std::uint64_t seed)
+    : instance_(instance), seed_(seed) {
+  offer(start);
+  best_.proved = best_.proved || instance.max_tasks() == 1;
 }
 
-}  // namespace
+void LocalSearch::offer(const Packs& packs) {
+  Coschedule found =
+      unhurried([&] { return heuristic::with_optimal_procs(instance_.times(), packs); });
+  if (best_.coschedule.pack_of.empty() || found.cost < best_.coschedule.cost)
+    best_.coschedule = std::move(found);
+  best_.proved = best_.proved || best_.coschedule.cost <= enough(instance_);
+}
+
+bool LocalSearch::round(std::int64_t work) {
+  if (best_.proved) return false;
+  std::optional<Annealing> annealing;
+  best_.complete = finishes_within(std::nullopt, [&] {
+    annealing.emplace(instance_, members(best_.coschedule.pack_of), seed_++);
+    annealing->run(of_all(instance_, work), enough(instance_));
+  });
+  if (annealing) offer(annealing->best());
+  return best_.complete && !best_.proved;
+}
 
 SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
                           std::optional<double> time_limit) {
@@ -239,45 +259,21 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int
   SearchResult start = first_schedule(instance);
   if (!start.complete) return start;
   if (instance.tasks() <= kFewTasks) return best_of_few(instance, std::move(start));
-  SearchResult best = std::move(start);
-  const auto search = [&](std::int64_t part, int number) {
-    SearchResult found =
-        local_search_from(instance, members(best.coschedule.pack_of), seed + number, part,
-                          heat_of(instance, part), std::nullopt);
-    if (found.coschedule.cost < best.coschedule.cost) best.coschedule = std::move(found.coschedule);
-    best.complete = found.complete;
-    best.proved = best.coschedule.cost <= enough(instance);
-    return best.complete && !best.proved;
-  };
-  if (work < kUnlimitedWork / 2)
-    search(work, 0);
-  else
-    in_rounds(kLocalSearchWork, search);
-  return best;
+  return local_search_from(instance, members(start.coschedule.pack_of), seed, work, std::nullopt);
 }
 
 SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
-                               std::int64_t work, double heat, std::optional<double> time_limit) {
+                               std::int64_t work, std::optional<double> time_limit) {
   require_work(work);
-  SearchResult result;
-  result.coschedule =
-      unhurried([&] { return heuristic::with_optimal_procs(instance.times(), start); });
-  result.proved = instance.max_tasks() == 1 || result.coschedule.cost <= enough(instance);
-  if (result.proved || work == 0) return result;
-  const std::int64_t total = work > std::numeric_limits<std::int64_t>::max() / instance.tasks()
-                                 ? std::numeric_limits<std::int64_t>::max()
-                                 : work * instance.tasks();
-  std::optional<Annealing> annealing;
-  result.complete = finishes_within(time_limit, [&] {
-    annealing.emplace(instance, start, seed);
-    annealing->run(total, heat, enough(instance));
+  LocalSearch search(instance, start, seed);
+  const bool complete = finishes_within(time_limit, [&] {
+    GrowingRounds(kLocalSearchWork).run(work, [&](std::int64_t part, int) {
+      return search.round(part);
+    });
   });
-  if (!annealing) return result;
-  Coschedule found =
-      unhurried([&] { return heuristic::with_optimal_procs(instance.times(), annealing->best()); });
-  if (found.cost < result.coschedule.cost) result.coschedule = std::move(found);
-  result.proved = result.coschedule.cost <= enough(instance);
-  return result;
+  SearchResult found = search.best();
+  found.complete = found.complete && complete;
+  return found;
 }
 
 }  // namespace cosched::packs::search

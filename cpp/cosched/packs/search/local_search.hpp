@@ -17,19 +17,33 @@ inline constexpr std::int64_t kLocalSearchWork = 5'000'000;
 /// Up to twelve tasks: the optimum, by the subset programme.  Beyond, an annealing.
 ///
 /// Moves: a task to another pack or to a new one, two tasks exchanged; an exchange is evaluated in
-/// O(log p).  The temperature falls geometrically over `work` n operations.  Without time_limit
-/// the result depends on the instance, the seed and `work` only; time_limit (seconds) may end the
-/// search earlier, and the temperature then falls with the time, from a lower one where the limit is
-/// short for so many tasks.  Ends at once when the cost
-/// meets longest_bound or area_bound.
+/// O(log p).  `work` n operations are spent in rounds, each four times as long as the one before, from the best so far:
+/// of each the temperature falls geometrically.  A round that does not fit is not begun; time_limit (seconds) may end
+/// one.  So more of either is never worse.  Ends at once when the cost meets longest_bound or area_bound.
 /// Throws InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, std::uint64_t seed,
                           std::int64_t work = kLocalSearchWork,
                           std::optional<double> time_limit = std::nullopt);
 
-/// The same from given packs, which must be feasible; never worse than they.  `heat` scales the
-/// first temperature: 1 = as above, less keeps closer to the start.
+/// The same from given packs, which must be feasible; never worse than they.
 SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
-                               std::int64_t work, double heat, std::optional<double> time_limit);
+                               std::int64_t work, std::optional<double> time_limit);
+
+/// Round by round, for who has something to do between them.
+class LocalSearch {
+ public:
+  LocalSearch(const Instance& instance, const Packs& start, std::uint64_t seed);
+
+  /// An annealing of `work` operations a task from the best so far; whether there is more to do.  A time limit ends
+  /// it, the best until then is kept.
+  bool round(std::int64_t work);
+  void offer(const Packs& packs);
+  const SearchResult& best() const { return best_; }
+
+ private:
+  const Instance& instance_;
+  std::uint64_t seed_;
+  SearchResult best_;
+};
 
 }  // namespace cosched::packs::search

@@ -24,7 +24,6 @@ constexpr std::int64_t kMoveWork = 40;
 constexpr std::int64_t kSearchNodes = 300;  // of a price during the search
 constexpr std::size_t kMostRemembered = 2'000'000;
 constexpr int kNewPackEvery = 32;
-constexpr int kRestarts = 4;
 
 double sum_of_prices(PackTable& table, const Packs& packs) {
   double sum = 0;
@@ -88,13 +87,11 @@ class Annealing {
   // May be left by an exception of check_interrupt().
   void run(std::int64_t work, double heat) {
     restart();
-    const double total = seconds_left();
     const std::int64_t begin = table_.pricer().evaluations();
     std::int64_t moves = 0;
     for (double done = 0; done < 1;) {
-      const double passed = total < kInfinity ? 1 - seconds_left() / total : 0;
       const double first = kFirstTemperature * heat;
-      temperature_ = scale_ * first * std::pow(kLastTemperature / first, std::max(done, passed));
+      temperature_ = scale_ * first * std::pow(kLastTemperature / first, done);
       for (int k = 0; k < 32; ++k) step();
       moves += 32;
       check_interrupt();
@@ -103,6 +100,15 @@ class Annealing {
       done = static_cast<double>(used) / static_cast<double>(work);
       if (table_.size() > kMostRemembered) table_.forget();
     }
+  }
+
+  void offer(const Packs& packs) {
+    const Packs before = std::exchange(best_, packs);
+    restart();
+    if (sum_ < best_cost_ * (1 - kExactTolerance))
+      best_cost_ = sum_;
+    else
+      best_ = before;
   }
 
   const Packs& best() const { return best_; }
@@ -202,12 +208,10 @@ class Annealing {
 
 // The same search for tasks that slow nobody.
 SearchResult plain_search(const Instance& instance, std::uint64_t seed, std::int64_t work) {
-  std::optional<double> share;
-  if (seconds_left() < kInfinity) share = std::max(0.0, seconds_left() / 4);
   const Instance plain(instance.times(), instance.max_tasks(),
                        instance.sharing()->without_slowdowns());
-  return plain.sharing() != nullptr ? local_search(plain, seed, work, share)
-                                    : search::local_search(plain, seed, work, share);
+  return plain.sharing() != nullptr ? local_search(plain, seed, work, std::nullopt)
+                                    : search::local_search(plain, seed, work, std::nullopt);
 }
 
 std::int64_t total_of(const Instance& instance, std::int64_t work) {
@@ -267,31 +271,39 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int
   best.coschedule = unhurried([&] { return pack_by_pack(instance, heuristic::nine_epsilons()); });
   if (work == 0) return best;
   PackTable table(instance);
-  if (instance.sharing()->slows()) {
-    const SearchResult plain = plain_search(instance, seed, work);
-    Coschedule found = unhurried([&] {
+  const auto offer = [&](auto&& made) {
+    Coschedule found = unhurried(made);
+    if (found.cost < best.coschedule.cost) best.coschedule = std::move(found);
+  };
+  const auto offer_plain = [&](std::int64_t so_far) {
+    const SearchResult plain = plain_search(instance, seed, so_far);
+    offer([&] {
       return at_prices(instance, table,
                        repaired(instance, table, members(plain.coschedule.pack_of)), kSearchNodes);
     });
-    if (found.cost < best.coschedule.cost) best.coschedule = std::move(found);
-  }
+  };
+  const bool slows = instance.sharing()->slows();
+  if (slows) offer_plain(1);
   if (instance.tasks() <= kMostSubsetTasks) {
     ExactResult exact = subsets(instance, {best.coschedule, 0, false, true});
     best = {std::move(exact.coschedule), exact.complete, exact.proved};
     if (best.proved || !best.complete) return best;
   }
   Annealing annealing(instance, table, members(best.coschedule.pack_of), seed);
+  const auto offer_best = [&] {
+    offer([&] { return at_prices(instance, table, annealing.best()); });
+  };
+  std::int64_t so_far = 0;
   best.complete = finishes_within(std::nullopt, [&] {
-    if (work >= kUnlimitedWork / 2)
-      in_rounds(search::kLocalSearchWork, [&](std::int64_t part, int number) {
-        annealing.run(total_of(instance, part), number % 2 == 0 ? 1 : 0.3);
-        return true;
-      });
-    for (int k = 0; k < kRestarts; ++k)
-      annealing.run(total_of(instance, work) / kRestarts, k % 2 == 0 ? 1 : 0.3);
+    GrowingRounds(search::kLocalSearchWork).run(work, [&](std::int64_t part, int number) {
+      if (slows) offer_plain(so_far += part);
+      annealing.offer(members(best.coschedule.pack_of));
+      annealing.run(total_of(instance, part), number % 2 == 0 ? 1 : 0.3);
+      offer_best();
+      return true;
+    });
   });
-  Coschedule found = unhurried([&] { return at_prices(instance, table, annealing.best()); });
-  if (found.cost < best.coschedule.cost) best.coschedule = std::move(found);
+  offer_best();
   return best;
 }
 

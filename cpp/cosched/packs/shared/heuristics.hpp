@@ -23,7 +23,8 @@ Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed);
 
 /// Annealing over partitions from the best of pack-by-pack and of what the search for tasks that slow nobody finds;
 /// up to 16 tasks the programme over subsets.  A pack that does not fit is priced as its tasks one after the other, so
-/// that moves lead through it.  The result depends on instance, seed and work only, but for a time limit.  Throws
+/// that moves lead through it.  Rounds as in search::local_search: more work or time is never worse, nor is it worse than
+/// that search with as much work.  The result depends on instance, seed and work only, but for a time limit.  Throws
 /// InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
                           std::optional<double> time_limit);
