@@ -1,7 +1,8 @@
-"""``cosched run``: a plan becomes processes; what was typed is checked first."""
+"""``cosched run``, ``cosched script``: a plan becomes processes, or a script for sbatch."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -80,4 +81,27 @@ def _show_commands(plan: Plan, codes: Codes, where: Where, journal: Path | None)
         report.say(f"{row.start:10.3f} s  {row.name}{pinned}: {row.command}")
 
 
-add = adds(run=in_groups(run))
+def script(
+    plan: PlanFile,
+    codes: CodesFile,
+    job: Annotated[
+        dict[str, Any],
+        Arguments(execution.Job, "time", "partition", "account", "chdir", "mem"),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The script, for sbatch.")],
+    given: Annotated[dict[str, Any], Arguments(execution.script, "unit", "nodes", "cpus_per_node")],
+) -> None:
+    read, asked = Codes.read(codes), execution.Job(**job)
+    text = execution.script(
+        Plan.read(plan, list(read)),
+        read,
+        name=plan.stem,
+        job=asked,
+        relative_to=asked.chdir or Path.cwd(),
+        **given,
+    )
+    io.write_text(text, output)
+    report.say(f"wrote {output}: {shlex.join(['sbatch', str(output)])}")
+
+
+add = adds(run=in_groups(run), script=in_groups(script))

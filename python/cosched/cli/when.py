@@ -23,7 +23,7 @@ from cosched.core.tails import enough, least_past
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
 from cosched.execution.needs import MARGIN
-from cosched.execution.outdated import current
+from cosched.execution.runs import current
 from cosched.lazy import pd, plt
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live.page import page, prometheus

@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     from cosched.execution.measure import profile as profile
     from cosched.execution.planned import Plan as Plan, Step as Step
     from cosched.execution.planning import plan as plan
-    from cosched.execution.record import Execution as Execution
+    from cosched.execution.record import Execution as Execution, TaskRun as TaskRun
     from cosched.execution.running import commands as commands, run as run
-    from cosched.execution.task_run import TaskRun as TaskRun
 
 # Loaded on first use: a run needs no planner, and a plan no processes.
 _NAMES = {
@@ -59,9 +58,8 @@ _NAMES = {
     "measure": "profile",
     "planned": "Plan Step",
     "planning": "plan",
-    "record": "Execution",
+    "record": "Execution TaskRun",
     "running": "commands run",
-    "task_run": "TaskRun",
 }
 
 __getattr__ = on_first_use(__name__, _NAMES)

@@ -20,7 +20,7 @@ from cosched.core.arrays import flag, integer, real
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedFile
-from cosched.execution.task_run import STATES
+from cosched.execution.record import STATES
 
 #: Every line begins with this.
 _BEGINNING = b'{"event": "'

@@ -21,11 +21,10 @@ from cosched.execution.adaptive import measure_adaptively
 from cosched.execution.code import Code, fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
-from cosched.execution.outdated import current
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Ended, Pool
-from cosched.execution.runs import Run, RunsFile, frame_of, notes_of, seconds_of, table_of
+from cosched.execution.runs import Run, RunsFile, current, frame_of, notes_of, seconds_of, table_of
 from cosched.execution.usage import Meter, Usage
 from cosched.lazy import pd
 

@@ -10,8 +10,7 @@ from os import PathLike
 
 from cosched.core.tails import enough, least_past, risk_of
 from cosched.errors import InvalidInstance
-from cosched.execution.outdated import current
-from cosched.execution.runs import Run, completed, read_runs
+from cosched.execution.runs import Run, completed, current, read_runs
 
 #: Of the longest run, and of the largest, where runs are too few to promise anything.
 MARGIN = 1.1

@@ -18,10 +18,9 @@ from cosched.errors import InvalidInstance
 from cosched.execution.advice import Advice
 from cosched.execution.codes import Codes
 from cosched.execution.interval import Interval, interval_of, noise_of
-from cosched.execution.outdated import current
 from cosched.execution.plan_input import Tasks, shared_of, tables_of, tasks_of
 from cosched.execution.plan_search import Search
-from cosched.execution.runs import Run, read_runs, seconds_of, starved_note
+from cosched.execution.runs import Run, current, read_runs, seconds_of, starved_note
 from cosched.execution.slowdowns import Slow, as_if_alone, read_slowdowns, slow_of
 
 

@@ -17,9 +17,8 @@ from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.journal import Attempt, Journal
 from cosched.execution.planned import Plan, Step
-from cosched.execution.record import Execution
+from cosched.execution.record import Execution, TaskRun
 from cosched.execution.replanning import Situation
-from cosched.execution.task_run import TaskRun
 from cosched.execution.tokens import Tokens
 
 _OVER = ("completed", "failed", "timeout", "cancelled")

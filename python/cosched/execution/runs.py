@@ -6,7 +6,7 @@ import csv
 import datetime
 import json
 import math
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, fields
 from io import StringIO
@@ -22,9 +22,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.execution.appended import AppendedFile
 from cosched.execution.code import fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
-from cosched.execution.overlaps import neighbours
-from cosched.execution.record import Execution
-from cosched.execution.task_run import TaskRun
+from cosched.execution.record import Execution, TaskRun
 from cosched.lazy import pd
 from cosched.profiles import MOST_PROCESSORS
 from cosched.profiles.files import RUN_COLUMNS, with_usual_names
@@ -195,6 +193,26 @@ def _flag(text: str, where: str) -> bool:
     return known[text.lower()]
 
 
+def neighbours(
+    tasks: Sequence[TaskRun],
+) -> Iterator[tuple[TaskRun, list[tuple[TaskRun, float]]]]:
+    """Each task that ran, with those that ran beside it, and for how many seconds.
+
+    O(n log n + pairs that overlap).
+    """
+    found: dict[int, list[tuple[TaskRun, float]]] = {}
+    ran = sorted((t for t in tasks if t.start < t.end), key=lambda t: t.start)
+    running: list[TaskRun] = []
+    for task in ran:
+        running = [other for other in running if other.end > task.start]
+        for other in running:
+            seconds = min(task.end, other.end) - task.start
+            found.setdefault(task.task, []).append((other, seconds))
+            found.setdefault(other.task, []).append((task, seconds))
+        running.append(task)
+    yield from ((task, found.get(task.task, [])) for task in ran)
+
+
 def runs_of(
     execution: Execution,
     started: datetime.datetime,
@@ -345,3 +363,25 @@ def table_of(
             if count <= procs:
                 table[row, count - 1] = np.median(times) if times else np.inf
     return table
+
+
+def current(runs: Sequence[Run], codes: Codes | None) -> tuple[list[Run], tuple[str, ...]]:
+    """The runs of the commands as they are now, and a note about the others.
+
+    A run that does not say its command counts. Without codes the last run of a name says it.
+    """
+    profiles = {} if codes is None else codes.profiles()
+    now = {run.task: run.command for run in runs if run.command}
+    now |= {name: fingerprint(mine[0]) for name, mine in profiles.items()}
+    chosen = {name: {"", *map(values_of_sweep, mine)} for name, mine in profiles.items()}
+
+    def counts(run: Run) -> bool:
+        values = chosen.get(run.task, {run.parameters})
+        return run.command in ("", now.get(run.task)) and run.parameters in values
+
+    kept = [run for run in runs if counts(run)]
+    if len(kept) == len(runs):
+        return kept, ()
+    changed = list(dict.fromkeys(run.task for run in runs if not counts(run)))
+    said = f"{len(runs) - len(kept)} runs do not count: the command of {listed(changed)}, or the "
+    return kept, (said + "values of its sweep, have changed since",)

@@ -18,9 +18,8 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.execution.batches.runner import CPUS
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
-from cosched.execution.outdated import current
 from cosched.execution.plan_input import shared_of, tables_of, tasks_of
-from cosched.execution.runs import Run, read_runs
+from cosched.execution.runs import Run, current, read_runs
 
 _COLUMNS = ("command", "seconds", "cores", "memory", "after", "name")
 
