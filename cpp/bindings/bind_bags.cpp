@@ -127,13 +127,6 @@ void bind_algorithms(py::module_& module) {
       },
       "instance"_a, "x"_a, "matching"_a);
   def(module, "assign", planning(&rounding::make_plan), "instance"_a, "counts"_a);
-  def(
-      module, "spread",
-      [](Reals after, std::int64_t count, double length) {
-        Longs taken = rounding::spread(after, count, length);
-        return std::make_tuple(std::move(taken), std::move(after));
-      },
-      "loads"_a, "count"_a, "length"_a);
   def(module, "ttb", planning(&rounding::ttb), "instance"_a, "eps"_a, "with_tms"_a);
   def(
       module, "ttb_best",

@@ -79,9 +79,8 @@ def test_advantage_and_its_picture(figure_3):
     ratio = study.advantage(rows).set_index(["algorithm", "q", "draw"]).ratio
     some = rows[(rows.q == 7) & (rows.draw == 2)].set_index("algorithm").value
     assert ratio["ttb-best", 7, 2] == some["ttb-best"] / some["tms"]
-    ax = cs.plot.advantage(ratio.reset_index())
+    ax = cs.plot.lines(ratio.reset_index(), "q", "ratio", bars=True)
     assert [box.get_label() for box in ax.containers] == list(study.ALGORITHMS[1:])
-    assert ax.get_yscale() == "log"
     plt.close("all")
 
 
@@ -121,12 +120,8 @@ def test_table_1(tmp_path):
 @pytest.mark.data
 def test_sweep_pictures(sweep):
     long = sweep.stack(future_stack=True).reset_index()
-    ax = cs.plot.gap_against_gamma(long)
-    assert len(ax.lines) == 4
-    assert ax.get_yscale() == "log"
-    assert np.isfinite([line.get_ydata().max() for line in ax.lines]).all()
-    ax = cs.plot.profit_against_gamma(long)
-    assert len(ax.lines) == 5
-    drawn = {line.get_label(): line.get_ydata().tolist() for line in ax.lines}
+    assert len(cs.plot.lines(long, "gamma", "gap").lines) == 4
+    ax = cs.plot.lines(study.with_bound(long, "gamma"), "gamma", "profit rate")
+    drawn = {box.get_label(): box.lines[0].get_ydata().tolist() for box in ax.containers}
     assert drawn["ttb"] == sweep["value"]["ttb"].tolist()
     assert all(np.array(drawn["bound"]) >= drawn["ttb-best"])

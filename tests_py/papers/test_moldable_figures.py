@@ -83,7 +83,7 @@ def test_figures(quality):
         f"fig{number}.{suffix}" for number in (3, 4, 5, 6) for suffix in ("png", "svg")
     ]
     table = study.ratios(quality.frame)
-    left, right = cs.plot.moldable_quality(table, "mixed")
+    left, right = study._figures(quality.frame)["fig5"].axes
     assert left.get_ylabel() == "minsum / lower bound"
     assert right.get_ylabel() == "makespan / lower bound"
     lines = {box.get_label(): box for box in right.containers}

@@ -46,8 +46,7 @@ def test_the_paper_s_findings_hold(study):
 
 
 def test_quality_gives_what_plot_quality_takes():
-    from cosched.experiments.packs import quality
-    from cosched.plot import pack_quality
+    from cosched.experiments.packs import pack_quality, quality
 
     table = quality([cs.workloads.packs_ii(tasks=8, seed=s) for s in (0, 1)], [2, 3])
     assert len(table) == 2 * 2 * 8

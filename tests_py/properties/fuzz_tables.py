@@ -73,7 +73,6 @@ def one_bag():
         lambda: bags.round_relaxation(inst, bags.relaxation(inst, rnd.uniform(1, 90))),
         lambda: bags.round_relaxation(inst, entries(t, m)),
         lambda: bags.local_assignment(inst, [ints(m) for _ in range(t)]),
-        lambda: bags.spread(ints(m), number(), number()),
         lambda: bags.front(inst).energy_at(rnd.uniform(0, 90)),
         lambda: bags.bound(inst, rnd.choice(list(bags.BOUNDS))),
         lambda: bags.Schedule(inst, *(ints(t) for _ in range(6))).validate(),

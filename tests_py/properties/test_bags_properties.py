@@ -169,18 +169,19 @@ def test_guarantees_against_brute_force(inst, eps):
 
 
 @given(
-    st.lists(st.integers(0, 30), min_size=1, max_size=8),
-    st.integers(0, 50),
-    st.integers(1, 9),
+    st.lists(st.tuples(st.integers(1, 50), st.integers(1, 9)), min_size=1, max_size=4),
+    st.integers(1, 8),
 )
 @settings(max_examples=200)
-def test_algorithm_b_is_lpt(loads, count, length):
-    now, expected = list(loads), [0] * len(loads)
-    for _ in range(count):
-        k = now.index(min(now))
-        now[k] += length
-        expected[k] += 1
-    assert bags.spread(loads, count, length).tolist() == expected
+def test_algorithm_b_is_lpt(types, machines):
+    counts, seconds = zip(*types, strict=True)
+    table = [[float(length)] for length in seconds]
+    inst = bags.Instance(counts, [machines], table, table, price=1e6)
+    loads = [0] * machines
+    for count, length in sorted(types, key=lambda one: -one[1]):
+        for _ in range(count):
+            loads[loads.index(min(loads))] += length
+    assert bags.local_assignment(inst, [[count] for count in counts]).loads[0].tolist() == loads
 
 
 @pytest.mark.filterwarnings("ignore:price = .* every plan is a loss:UserWarning")

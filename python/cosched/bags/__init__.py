@@ -27,7 +27,6 @@ from cosched.bags.algorithms import (
     local_assignment as local_assignment,
     min_energy as min_energy,
     min_makespan as min_makespan,
-    spread as spread,
     tms as tms,
     ttb as ttb,
     ttb_best as ttb_best,

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from cosched import _core
 from cosched.bags.instance import MOST_TASKS, Instance
 from cosched.bags.result import Result, result_of_plan
 from cosched.core import Bound
-from cosched.core.arrays import flag, integer, integer_array, real, real_array
+from cosched.core.arrays import flag, integer_array, real
 from cosched.core.limits import budget, ended_by
-from cosched.errors import InvalidInstance
 
 #: Step of the makespan grid of ``ttb`` by default.
 DEFAULT_EPS: float = _core.bags.DEFAULT_EPS
@@ -209,49 +206,3 @@ def local_assignment(instance: Instance, counts: Any) -> Result:
     Instance.require(instance)
     table = integer_array(counts, "counts", 2, 0, MOST_TASKS)
     return result_of_plan(instance, "", _core.bags.assign(instance._core, table))
-
-
-def spread(loads: Any, count: int, length: float) -> np.ndarray:
-    """Tasks that each machine gets when `count` tasks go, one by one, to the least loaded.
-
-    The step of Algorithm B for one task type: the same as LPT (ties: the first machine), in a
-    time that does not depend on `count`. The average load in the paper's step is taken over the
-    machines below it (a water level), or it would not be LPT.
-
-    Parameters
-    ----------
-    loads : array_like, shape (machines,)
-        Seconds of work that the machines already have, finite and >= 0.
-    count : int
-        Number of tasks, >= 0.
-    length : float
-        Seconds a task, positive.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (machines,)
-        They sum to `count`.
-
-    Raises
-    ------
-    InvalidInstance
-        No machine, or an argument outside its range.
-
-    Examples
-    --------
-    >>> spread([10.0, 0.0, 0.0], 4, 1.0).tolist()
-    [0, 2, 2]
-    """
-    before = real_array(loads, "loads", 1)
-    tasks = integer(count, "count", 0, MOST_TASKS)
-    seconds = real(length, "length")
-    if not (0 < seconds < np.inf and np.isfinite(seconds * tasks)):
-        raise InvalidInstance(f"length = {seconds:g}: expected a positive finite number of seconds")
-    bad = np.flatnonzero(~((before >= 0) & np.isfinite(before)))
-    if len(before) == 0 or len(bad):
-        raise InvalidInstance(
-            f"loads[{bad[0]}] = {before[bad[0]]:g}: expected finite seconds >= 0"
-            if len(bad)
-            else "loads is empty: expected at least one machine"
-        )
-    return _core.bags.spread(before, tasks, seconds)[0]

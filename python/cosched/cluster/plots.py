@@ -1,16 +1,15 @@
-"""Pictures of the cluster family: load over time, the queue, who ran where, degradation."""
+"""Pictures of the cluster family: load over time, the queue, who ran where."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from cosched.cluster.result import Result
-from cosched.core.drawing import MARKERS, axes_or_new, literal
-from cosched.core.frames import require_columns
+from cosched.core.drawing import axes_or_new
 from cosched.core.levels import levels, means
-from cosched.lazy import pd, plt
+from cosched.lazy import plt
 
 if TYPE_CHECKING:
     from cosched.cluster.schedule import Schedule
@@ -217,47 +216,3 @@ def _draw_load(result: Result, ax: plt.Axes, row: np.ndarray, node: np.ndarray) 
         interpolation="nearest",
     )
     ax.figure.colorbar(image, ax=ax, label="share of the CPU in use", pad=0.01)
-
-
-def degradation_against_load(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
-    """Mean degradation from the bound against the offered load (Figure 1 of the paper).
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns ``load, algorithm, degradation``, a row a (trace, policy).
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        A line a policy; degradation on a logarithmic scale.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"load": [0.5, 0.9], "algorithm": "EASY", "degradation": [4.0, 90.0]})
-    >>> ax = cs.plot.degradation_against_load(frame, ax=Figure().subplots())
-    >>> ax.get_xlabel(), ax.get_yscale()
-    ('offered load', 'log')
-    """
-    require_columns(frame, ("algorithm", "load", "degradation"), "frame")
-    ax = axes_or_new(ax, (10, 5))
-    by_load: Any = frame.groupby(["algorithm", "load"], sort=False)["degradation"].mean()
-    names = list(frame["algorithm"].unique())
-    for k, name in enumerate(names):
-        # Twenty lines: colour and marker together tell them apart.
-        ax.plot(
-            by_load[name].index,
-            by_load[name].to_numpy(),
-            color=f"C{k % 10}",
-            marker=MARKERS[k % len(MARKERS)],
-            linestyle="-" if k < 10 else "--",
-            markersize=5,
-            linewidth=1.2,
-            label=literal(name),
-        )
-    ax.set_yscale("log")
-    ax.set_xlabel("offered load")
-    ax.set_ylabel("degradation from bound")
-    ax.grid(alpha=0.3, which="both")
-    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-    return ax

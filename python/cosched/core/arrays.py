@@ -276,3 +276,13 @@ def _from_objects(raw: np.ndarray, name: str) -> np.ndarray:
 
 def _first(raw: np.ndarray) -> str:
     return shorten(raw.flat[0].item()) if raw.size else ""
+
+
+def edge_pairs(edges: Any) -> np.ndarray:
+    """(e, 2) integers as given, one row an edge; None and an empty one: no edges."""
+    if edges is None or any_array(edges, "edges", 2).size == 0:
+        return np.zeros((0, 2), dtype=np.int64)
+    pairs = integer_array(edges, "edges", 2, -(2**31))
+    if pairs.shape[1] != 2:
+        raise InvalidInstance(f"edges: expected shape (e, 2), got {pairs.shape}")
+    return pairs

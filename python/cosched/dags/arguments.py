@@ -250,15 +250,6 @@ def same(one: np.ndarray | None, other: np.ndarray | None) -> bool:
     return np.array_equal(one, other)
 
 
-def checked_edges(edges: Any, tasks: int) -> np.ndarray:
-    if any_array(edges, "edges", 2).size == 0:
-        return np.zeros((0, 2), dtype=np.int64)
-    pairs = integer_array(edges, "edges", 2, -(2**31))
-    if pairs.shape[1] != 2:
-        raise InvalidInstance(f"edges: expected shape (e, 2), got {pairs.shape}")
-    return pairs
-
-
 def sequence(units: Any) -> Any:
     if isinstance(units, (str, bytes)) or not np.iterable(units):
         raise InvalidInstance(f"units = {shorten(units)}: expected a sequence, a number a type")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import _core, core, io
-from cosched.core.arrays import integer_array, real_array
+from cosched.core.arrays import edge_pairs, integer_array, real_array
 from cosched.core.frames import rows_named
 from cosched.core.text import labels, texts
 from cosched.dags import arguments, files
@@ -129,7 +129,7 @@ class Instance(core.Instance):
         executed: Any = None,
     ) -> None:
         table = real_array(times, "times", 2)
-        pairs = arguments.checked_edges(edges, len(table))
+        pairs = edge_pairs(edges)
         counts = integer_array(arguments.sequence(units), "units", 1, 1)
         links = arguments.links(data, bandwidth, latency, memories, table.shape[1], counts.tolist())
         capacity = arguments.checked_capacity(memory_capacity, counts.tolist())

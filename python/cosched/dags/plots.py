@@ -1,4 +1,4 @@
-"""Pictures of dags: Figures 3 to 7 of Amaris et al. 2017, on any table of makespans."""
+"""The picture of dags: ratios as in Figures 3 to 7 of Amaris et al. 2017, of any makespans."""
 
 from __future__ import annotations
 
@@ -81,48 +81,4 @@ def ratios(
     only = {below for _, below in wanted.values()}
     ax.set_ylabel(f"makespan / {only.pop() if len(only) == 1 else 'other'}")
     ax.legend(markerscale=5, fontsize=8)
-    return ax
-
-
-def competitive(
-    frame: pd.DataFrame,
-    names: Sequence[str],
-    *,
-    cpus: str = "cpus",
-    gpus: str = "gpus",
-    reference: str = "lp",
-    ax: plt.Axes | None = None,
-) -> plt.Axes:
-    """Mean ratio to LP* with its standard error against sqrt(m / k): Figure 6, right.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        A row an instance: columns with makespans, LP*, numbers of CPUs and GPUs.
-    names : sequence of str
-        Columns with makespans; the first four are drawn.
-    cpus, gpus, reference : str
-        Columns.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"cpus": [16, 16], "gpus": [4, 2], "lp": [4.0, 5.0],
-    ...                       "er-ls": [5.0, 8.0]})
-    >>> ax = cs.plot.competitive(frame, ["er-ls"], ax=Figure().subplots())
-    >>> ax.get_xlabel()
-    'sqrt(m / k)'
-    """
-    chosen = texts(names, "names")
-    require_columns(frame, (cpus, gpus, reference, *chosen), "frame")
-    ax = axes_or_new(ax, (6, 4))
-    root = np.sqrt(frame[cpus] / frame[gpus])
-    for name, style in zip(chosen, ("-", "--", ":", "-."), strict=False):
-        by_root = (frame[name] / frame[reference]).groupby(root)
-        mean, error = by_root.mean(), by_root.sem().fillna(0)
-        ax.errorbar(mean.index, mean, error, linestyle=style, capsize=2, label=literal(name))
-    limits = np.array([root.min(), root.max()])
-    ax.plot(limits, limits, color="grey", linewidth=0.8, label="sqrt(m/k)")
-    ax.set_xlabel("sqrt(m / k)")
-    ax.set_ylabel("makespan / LP*")
-    ax.legend(fontsize=8)
     return ax

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import _core, core, io, profiles
-from cosched.core.arrays import any_array, integer, integer_array, real_array
+from cosched.core.arrays import any_array, edge_pairs, integer, integer_array, real_array
 from cosched.core.frames import require_labels, require_names_of_file
 from cosched.core.text import labels, texts
 from cosched.errors import InvalidInstance
@@ -117,7 +117,7 @@ class Instance(profiles.HasSharing, core.Instance):
         most = None if machines is None else integer(machines, "machines", 1)
         costs = np.ones(len(table)) if weights is None else _per_job(weights, "weights")
         given = _core.moldable.Instance(table, costs, _released(release), most)
-        pairs = _edges(edges)
+        pairs = edge_pairs(edges)
         if len(pairs):
             given = given.after(pairs)
         sharing = profiles.Sharing(resources, capacity, slowdowns, bandwidth)
@@ -217,8 +217,8 @@ class Instance(profiles.HasSharing, core.Instance):
         edges: np.ndarray | None = None,
     ) -> None:
         sharing = profiles.Sharing() if sharing is None else sharing
-        weights, release = given.weights, given.release
-        for array in (weights, release):
+        weights, release, pairs = given.weights, given.release, edge_pairs(edges)
+        for array in (weights, release, pairs):
             array.flags.writeable = False
         labels_of = labels(names, given.jobs, self.label)
         lines = tuple(texts(notes, "notes"))
@@ -228,7 +228,7 @@ class Instance(profiles.HasSharing, core.Instance):
         self._set(
             _core=given,
             sharing=sharing,
-            edges=_edges(edges),
+            edges=pairs,
             jobs=given.jobs,
             machines=given.machines,
             weights=weights,
@@ -381,11 +381,7 @@ class Instance(profiles.HasSharing, core.Instance):
         >>> inst.without_slowdowns() == Instance([[4.0], [3.0]], [1, 1])
         True
         """
-        if not self.sharing:
-            return self
-        said = set(self.sharing.notes(self.names))
-        kept = [line for line in self.notes if line not in said]
-        return self._again(kept, self.sharing.without_slowdowns())()
+        return self._again(*self._unslowed())() if self.sharing else self
 
     def _again(self, notes: Iterable[str], sharing: profiles.Sharing) -> partial[Instance]:
         """Makes it of its times or, of formulas, of what they are made of."""
@@ -516,18 +512,6 @@ class Instance(profiles.HasSharing, core.Instance):
 
 def _per_job(values: Any, name: str) -> np.ndarray:
     return real_array(values, name, 1) if any_array(values, name, 1).size else np.zeros(0)
-
-
-def _edges(edges: Any) -> np.ndarray:
-    """Read-only (e, 2) integers."""
-    if edges is None or any_array(edges, "edges", 2).size == 0:
-        pairs = np.zeros((0, 2), dtype=np.int64)
-    else:
-        pairs = integer_array(edges, "edges", 2, -(2**31))
-        if pairs.shape[1] != 2:
-            raise InvalidInstance(f"edges: expected shape (e, 2), got {pairs.shape}")
-    pairs.flags.writeable = False
-    return pairs
 
 
 def _released(release: Any) -> np.ndarray:

@@ -197,10 +197,7 @@ class Instance(profiles.HasSharing, core.Instance):
         >>> inst.without_slowdowns() == Instance([[4.0, 2.5], [3.0, 1.5]])
         True
         """
-        said = set(self.sharing.notes(self.names))
-        kept = [line for line in self.notes if line not in said]
-        again = self._again(kept, self.sharing.without_slowdowns())
-        return again(self.times, self.max_tasks)
+        return self._again(*self._unslowed())(self.times, self.max_tasks)
 
     def _again(self, notes: Iterable[str], sharing: profiles.Sharing) -> partial[Instance]:
         """Makes it of times and a pack size."""

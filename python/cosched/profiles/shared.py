@@ -40,6 +40,12 @@ class HasSharing:
         """Traffic to memory."""
         return self.sharing.bandwidth
 
+    def _unslowed(self) -> tuple[list[str], Sharing]:
+        """Notes and what is shared, as if no task slowed another."""
+        said = set(self.sharing.notes(self.names))  # type: ignore[attr-defined]
+        kept = [line for line in self.notes if line not in said]  # type: ignore[attr-defined]
+        return kept, self.sharing.without_slowdowns()
+
     def require_unshared(self, algorithm: str, instead: str) -> None:
         """Refuse tasks that share something, for an algorithm that would plan as if they did not.
 

@@ -109,21 +109,6 @@ def test_local_assignment_refuses_what_does_not_fit():
             bags.local_assignment(inst, counts)
 
 
-def test_spread_refuses_bad_loads():
-    assert bags.spread([3, 1], 0, 1.0).tolist() == [0, 0]
-    for loads, count, length in (
-        ([], 1, 1.0),
-        ([np.nan], 1, 1.0),
-        ([-1.0], 1, 1.0),
-        ([1.0], -1, 1.0),
-        ([1.0], 1, 0.0),
-        ([1.0], 1, np.inf),
-        ([1.0], 1, "x"),
-    ):
-        with pytest.raises(cs.InvalidInstance):
-            bags.spread(loads, count, length)
-
-
 # --- results and schedules ------------------------------------------------------------------
 
 

@@ -105,7 +105,7 @@ def test_time_axis_has_the_unit_that_fits():
     assert plot_cluster.occupation(one).get_xlim() == (0, 100)
 
 
-def test_degradation_against_load():
+def test_lines_of_a_table():
     frame = pd.DataFrame(
         {
             "load": [0.1, 0.1, 0.5] * 2,
@@ -113,10 +113,15 @@ def test_degradation_against_load():
             "degradation": [2.0, 4.0, 30.0, 1.0, 1.0, 50.0],
         }
     )
-    ax = cs.plot.degradation_against_load(frame)
-    assert ax.get_yscale() == "log"
+    ax = cs.plot.lines(frame, "load", "degradation")
     assert ax.lines[0].get_xydata().tolist() == [[0.1, 3.0], [0.5, 30.0]]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["EASY", "FCFS"]
+    bars = cs.plot.lines(frame, "load", "degradation", bars=True).containers[0].lines[2][0]
+    assert [segment[:, 1].tolist() for segment in bars.get_segments()] == [[2, 4], [30, 30]]
+    with pytest.raises(cs.InvalidInstance, match="no rows"):
+        cs.plot.lines(frame[:0], "load", "degradation")
+    with pytest.raises(cs.InvalidInstance, match="stretch"):
+        cs.plot.lines(frame, "load", "stretch")
 
 
 def test_the_command_line_draws_three_panels(res, tmp_path, monkeypatch):

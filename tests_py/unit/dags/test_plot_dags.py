@@ -52,10 +52,3 @@ def test_ratios_mark_the_mean_of_each_group(frame):
     assert "hlp-ols" in ax.get_ylabel()
     with pytest.raises(cs.InvalidInstance, match="greedy"):
         cs.plot.ratios(frame, ["greedy"])
-
-
-def test_competitive_ratios_by_machine(frame):
-    ax = cs.plot.competitive(frame, ["heft"])
-    (line, *_), *_ = ax.containers
-    assert line.get_xdata() == pytest.approx(np.sqrt([4, 8, 16, 32]))
-    assert line.get_ydata() == pytest.approx([1.5] * 4)

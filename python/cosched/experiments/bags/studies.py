@@ -18,7 +18,7 @@ from cosched.experiments.bags.tables import (
     tables_3,
     tarplee_gaps,
     tarplee_over_tms,
-    wide_rates,
+    with_bound,
 )
 from cosched.experiments.study import Functions, Task, data_path, read_studies, with_registered
 from cosched.lazy import pd, plt
@@ -141,8 +141,11 @@ def _figures_1(frame: pd.DataFrame) -> dict[str, plt.Figure]:
         ("tarplee", tarplee, "data of Tarplee et al.: 30 types, 11,000 tasks"),
     ):
         figure, axes = plt.subplots(1, 2, figsize=(13, 4.5), layout="constrained")
-        plot.profit_against_gamma(rows, axes[0])
-        plot.gap_against_gamma(rows, axes[1])
+        plot.lines(with_bound(rows, "gamma"), "gamma", "profit rate", ax=axes[0])
+        percent = rows.assign(percent=100 * rows.gap.where(rows.gap < np.inf))
+        # Profit rates of good algorithms lie too close together; distances from the bound do not.
+        plot.lines(percent, "gamma", "percent", ax=axes[1]).set_yscale("log")
+        axes[1].set_ylabel("below the bound on the profit rate (%)")
         figure.suptitle(title)
         figures[name] = figure
     return figures
@@ -173,8 +176,11 @@ def _run_3(task: Task) -> dict[str, Any]:
 
 def _figures_3(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     figure, axes = plt.subplots(1, 2, figsize=(13, 4.5), layout="constrained")
-    plot.profit_rates(wide_rates(frame, ["q", "draw"]).groupby("q").mean(), axes[0])
-    plot.advantage(advantage(frame), axes[1])
+    plot.lines(with_bound(frame, ["q", "draw"]), "q", "profit rate", ax=axes[0])
+    ax = plot.lines(advantage(frame), "q", "ratio", bars=True, ax=axes[1])
+    ax.axhline(1, color="0.6", linestyle="--")
+    ax.set_yscale("log")
+    ax.set_ylabel("profit rate / that of tms")
     return {"fig3": figure}
 
 

@@ -30,6 +30,12 @@ def wide_rates(frame: pd.DataFrame, index: str | list[str]) -> pd.DataFrame:
     return values.assign(bound=frame.groupby(index)["bound"].first()).rename_axis(columns=None)
 
 
+def with_bound(frame: pd.DataFrame, index: str | list[str]) -> pd.DataFrame:
+    """The same in rows, for a picture: the bound as one more algorithm."""
+    wide = wide_rates(frame, index).rename_axis(columns="algorithm")
+    return wide.stack().rename("profit rate").reset_index()
+
+
 # --- table 1 ------------------------------------------------------------------------------
 
 

@@ -134,5 +134,8 @@ def figures(number: int, frame: pd.DataFrame) -> dict[str, plt.Figure]:
 
 def figures1(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     figure, ax = plt.subplots(figsize=(10, 5), layout="constrained")
-    plot.degradation_against_load(frame[~frame.algorithm.isin(NOT_DRAWN)], ax)
+    drawn = frame[~frame.algorithm.isin(NOT_DRAWN)]
+    plot.lines(drawn, "load", "degradation", ax=ax).set_yscale("log")
+    ax.set(xlabel="offered load", ylabel="degradation from bound")
+    ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     return {"fig1": figure, "table2-scaled": plot_degradation(frame, 2)}

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from cosched import plot
 from cosched.dags import plots
 from cosched.lazy import pd, plt
 
 #: Stands for an algorithm in the task that computes LP*.
 BOUND = "LP*"
 OFFLINE = ("hlp-est", "hlp-ols", "heft", "hlp-best")
+#: sqrt(m/k) of the least and the greatest machine.
+ROOTS = (1.0, 8.0)
 ONLINE = ("er-ls", "eft", "greedy", "random", "r1-ls", "r2-ls")
 
 Pairs = Mapping[str, tuple[str, str]]
@@ -136,8 +139,12 @@ def online_figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     shown = [name for name in ("potri", "fork-join") if (wide.application == name).any()]
     figure, axes = plt.subplots(1, len(shown), figsize=(10, 4), layout="constrained", squeeze=False)
     for ax, application in zip(axes[0], shown, strict=True):
-        plots.competitive(wide[wide.application == application], ONLINE[:3], ax=ax)
-        ax.set_title(application, fontsize=10)
+        some = wide[wide.application == application]
+        ratio = some[list(ONLINE[:3])].div(some.lp, axis=0)
+        long = ratio.assign(root=(some.cpus / some.gpus) ** 0.5).melt("root", var_name="algorithm")
+        plot.lines(long, "root", "value", ax=ax)
+        ax.plot(ROOTS, ROOTS, color="grey", linewidth=0.8, label="sqrt(m/k)")
+        ax.set(title=application, xlabel="sqrt(m / k)", ylabel="makespan / LP*")
     return {
         "fig6-left": _picture(wide, ONLINE[:3], "on-line: makespan / LP*"),
         "fig6-right": figure,

@@ -1,14 +1,22 @@
-"""Workloads of the studies of packs: the tasks of a campaign, and each one's instance."""
+"""Workloads of the studies of packs: a campaign's tasks, each one's instance, their picture."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from cosched import plot
 from cosched.experiments.study import Task
+from cosched.lazy import pd, plt
 from cosched.packs import Instance
 from cosched.workloads import WORKLOADS
 
+#: The paper's three measures and what an axis calls them.
+MEASURES = {
+    "relative_cost": "relative cost",
+    "packing_ratio": "packing ratio",
+    "relative_response_time": "relative response time",
+}
 #: Workload -> tasks, draws, pack sizes.
 Sizes = Mapping[str, tuple[int, int, Iterable[int]]]
 
@@ -34,3 +42,15 @@ def instance_of(task: Task) -> Instance:
 @lru_cache(maxsize=4)
 def _draw(workload: str, tasks: int, seed: int) -> Instance:
     return WORKLOADS[workload](tasks=tasks, seed=seed)
+
+
+def pack_quality(frame: pd.DataFrame, title: str) -> plt.Figure:
+    """Figures 2 (or 5a), 3 and 4: a panel a measure, a line a heuristic, the mean over draws."""
+    figure, axes = plt.subplots(1, 3, figsize=(14, 3.8), layout="constrained")
+    for ax, (column, label) in zip(axes, MEASURES.items(), strict=True):
+        plot.lines(frame, "max_tasks", column, ax=ax).get_legend().remove()
+        ax.set_xlabel("pack size k")
+        ax.set_ylabel(label)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    figure.suptitle(title)
+    return figure

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 from cosched import packs
+from cosched.experiments.packs.draws import MEASURES, pack_quality
 from cosched.experiments.study import Task, data_path, with_registered
 from cosched.lazy import pd, plt
 from cosched.packs import Instance, Result
-from cosched.packs.plots import MEASURES, pack_quality
 
 #: Runs of scientific codes, among them VASP as in the paper, below ``COSCHED_DATA``.
 RUNS = "speedup/archer_benchmarks_runs.csv"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cosched.experiments.measures import Table, measure
 from cosched.experiments.packs import measured, studies, variants
+from cosched.experiments.packs.draws import MEASURES
 from cosched.lazy import pd
-from cosched.packs.plots import MEASURES
 
 SEVEN, OPTIMAL = studies.HEURISTICS[:-1], measured.OPTIMAL
 

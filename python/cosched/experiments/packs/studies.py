@@ -9,11 +9,10 @@ from typing import Any
 from cosched import packs
 from cosched.core.result import Bound, relative_gap
 from cosched.experiments.packs import measured, theorems, variants
-from cosched.experiments.packs.draws import Sizes, instance_of, plan_of
+from cosched.experiments.packs.draws import MEASURES, Sizes, instance_of, pack_quality, plan_of
 from cosched.experiments.study import Functions, Task, read_studies, with_registered
 from cosched.lazy import pd, plt
 from cosched.packs import FAMILY, Instance, Result
-from cosched.packs.plots import MEASURES, pack_quality
 
 #: The paper's seven heuristics, and ours.
 HEURISTICS = (
