@@ -144,4 +144,3 @@ def test_archive_logs():
     atlas = tables["LLNL-Atlas-2006"].set_index("policy")
     assert "no waits" in atlas.loc["as-logged", "says"]
     assert atlas.loc["EASY", "value"] >= atlas.loc["EASY", "bound"] >= 1
-    assert set(study.figures(frame)) == {"waits"}

@@ -1,4 +1,4 @@
-"""dags-transfers: plan, rows, tables and the picture, without real data."""
+"""dags-transfers: plan, rows, tables, without real data."""
 
 import pandas as pd
 import pytest
@@ -58,7 +58,7 @@ def test_links_of_the_machine():
     assert inst.transfer(0, (0, 0), (1, 0)) == pytest.approx(2**20 / 12e6 + 0.01)
 
 
-def test_tables_and_picture(frame):
+def test_tables(frame):
     study = experiments.find("dags-transfers")
     found = study.tables(frame)
     ratio = found["ratio-to-bound"].set_index(["source", "ccr"])
@@ -68,5 +68,3 @@ def test_tables_and_picture(frame):
     assert tiles.ccr.tolist() == ["0.1", "1.0", "10.0", module.MACHINE]
     assert (found["bounds"][list(module.BOUNDS)] <= 1).all(axis=None)
     assert (found["ratio-to-best"]["hlp-best"] == 1).all()
-    (picture,) = study.figures(frame).values()
-    assert len(picture.axes) == 2

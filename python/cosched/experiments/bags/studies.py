@@ -132,25 +132,6 @@ def _tables_1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def _figures_1(frame: pd.DataFrame) -> dict[str, plt.Figure]:
-    even = frame[(frame.data == "programs") & (frame.draw == 0)]
-    tarplee = frame[frame.data == "tarplee"]
-    figures = {}
-    for name, rows, title in (
-        ("table1", even, "five programs, 12,000 tasks, even split"),
-        ("tarplee", tarplee, "data of Tarplee et al.: 30 types, 11,000 tasks"),
-    ):
-        figure, axes = plt.subplots(1, 2, figsize=(13, 4.5), layout="constrained")
-        plot.lines(with_bound(rows, "gamma"), "gamma", "profit rate", ax=axes[0])
-        percent = rows.assign(percent=100 * rows.gap.where(rows.gap < np.inf))
-        # Profit rates of good algorithms lie too close together; distances from the bound do not.
-        plot.lines(percent, "gamma", "percent", ax=axes[1]).set_yscale("log")
-        axes[1].set_ylabel("below the bound on the profit rate (%)")
-        figure.suptitle(title)
-        figures[name] = figure
-    return figures
-
-
 # --- figure 3 -----------------------------------------------------------------------------
 
 
@@ -187,7 +168,7 @@ def _figures_3(frame: pd.DataFrame) -> dict[str, plt.Figure]:
 STUDIES = read_studies(
     "bags",
     {
-        "bags-table1": Functions(_plan_1, _run_1, _tables_1, _figures_1),
+        "bags-table1": Functions(_plan_1, _run_1, _tables_1),
         "bags-fig3": Functions(_plan_3, _run_3, tables_3, _figures_3),
     },
     globals(),

@@ -19,18 +19,12 @@ STUDIES = read_studies(
     "cluster",
     {
         "cluster-table2": Functions(
-            degradation.plan_table2,
-            traces.run,
-            partial(degradation.tables, 2),
-            partial(degradation.figures, 2),
+            degradation.plan_table2, traces.run, partial(degradation.tables, 2)
         ),
-        "cluster-table3": Functions(costs.plan_table3, traces.run, costs.tables3, costs.figures3),
-        "cluster-table4": Functions(costs.plan_table4, traces.run, costs.tables4, costs.figures4),
+        "cluster-table3": Functions(costs.plan_table3, traces.run, costs.tables3),
+        "cluster-table4": Functions(costs.plan_table4, traces.run, costs.tables4),
         "cluster-table5": Functions(
-            degradation.plan_table5,
-            traces.run,
-            partial(degradation.tables, 5),
-            partial(degradation.figures, 5),
+            degradation.plan_table5, traces.run, partial(degradation.tables, 5)
         ),
         "cluster-fig1": Functions(
             degradation.plan_figure1, traces.run, degradation.tables_figure1, degradation.figures1
@@ -41,7 +35,7 @@ STUDIES = read_studies(
         "cluster-theorems": Functions(theorems.plan, theorems.run, theorems.tables),
         "cluster-mcb8": Functions(calls.plan, calls.run, calls.tables),
         "cluster-readings": Functions(readings.plan, readings.run, readings.tables),
-        "cluster-archive": Functions(archive.plan, archive.run, archive.tables, archive.figures),
+        "cluster-archive": Functions(archive.plan, archive.run, archive.tables),
     },
     globals(),
 )

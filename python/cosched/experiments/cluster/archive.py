@@ -10,7 +10,7 @@ from cosched import cluster
 from cosched.cluster import Instance
 from cosched.errors import InvalidInstance
 from cosched.experiments.study import Task, data_path
-from cosched.lazy import pd, plt
+from cosched.lazy import pd
 
 #: Log -> file below COSCHED_DATA.
 LOGS = {
@@ -100,17 +100,3 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
         )
         found[str(log)] = table.reset_index(drop=True)
     return found
-
-
-def figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
-    """Mean waits by policy and log."""
-    from matplotlib.figure import Figure as New
-
-    figure = New(figsize=(9, 4.5), layout="constrained")
-    ax = figure.subplots()
-    waits = frame.pivot_table(index="log", columns="policy", values="mean_wait", sort=False)
-    (waits / 3600).plot.bar(ax=ax, rot=0)
-    ax.set_xlabel("")
-    ax.set_ylabel("mean wait (h)")
-    ax.set_yscale("symlog", linthresh=0.1)
-    return {"waits": figure}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from cosched.experiments.cluster import table_cells, traces
 from cosched.experiments.study import Task, with_registered
 from cosched.lazy import pd, plt
@@ -134,52 +132,6 @@ def _by_period(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 # --- pictures -----------------------------------------------------------------------------
-
-
-def figures3(frame: pd.DataFrame) -> dict[str, plt.Figure]:
-    """Preemptions and migrations an hour: ours and the paper's."""
-    names = list(dict.fromkeys(frame.algorithm))
-    theirs = table_cells.paper_table(3)
-    figure, axes = plt.subplots(1, 2, figsize=(12, 5.5), sharey=True, layout="constrained")
-    for ax, measure, place in zip(
-        axes, ("preemptions_per_hour", "migrations_per_hour"), (4, 6), strict=True
-    ):
-        means = frame.groupby("algorithm")[measure].mean()
-        where = np.arange(len(names))
-        printed = [theirs[name][place] if name in theirs else np.nan for name in names]
-        ax.barh(where - 0.2, means[names], height=0.4, label="here")
-        ax.barh(where + 0.2, printed, height=0.4, label="paper", color="0.7")
-        ax.set_xscale("symlog", linthresh=1)
-        ax.set_xlabel(f"{measure.split('_')[0]} an hour")
-        ax.grid(alpha=0.3, axis="x")
-    axes[0].set_yticks(range(len(names)), names, fontsize=8)
-    axes[0].invert_yaxis()
-    axes[1].legend(fontsize=8)
-    return {"table3": figure}
-
-
-def figures4(frame: pd.DataFrame) -> dict[str, plt.Figure]:
-    """Underutilisation of each trace, and the means."""
-    sets = list(dict.fromkeys(frame.traces))
-    names = list(dict.fromkeys(frame.algorithm))
-    figure, axes = plt.subplots(
-        1,
-        len(sets),
-        figsize=(2 + 3 * len(sets), 4),
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for ax, kind in zip(axes[0], sets, strict=True):
-        some = frame[frame.traces == kind]
-        values = [some[some.algorithm == name].underutilisation for name in names]
-        ax.boxplot(values, showmeans=True)
-        ax.set_xticks(range(1, len(names) + 1), [name.replace("/", "/\n") for name in names])
-        ax.tick_params(axis="x", labelsize=7)
-        ax.set_title(traces.TITLES[str(kind)], fontsize=10)
-    axes[0][0].set_ylim(bottom=0)
-    axes[0][0].set_ylabel("normalised underutilisation")
-    return {"table4": figure}
 
 
 def figures_periods(frame: pd.DataFrame) -> dict[str, plt.Figure]:

@@ -17,10 +17,6 @@ NOT_DRAWN = tuple(name for name in TABLE_2 if name.startswith("GreedyP") and "PM
 _COLUMN = {"weeks": 0, "generated": 0, "unscaled": 3, "scaled": 6}
 
 
-#: Above this, the strokes of the traces are a picture of pixels in the SVG.
-_MOST_STROKES = 500
-
-
 # --- plans --------------------------------------------------------------------------------
 
 
@@ -91,51 +87,14 @@ def tables_figure1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-# --- pictures -----------------------------------------------------------------------------
-
-
-def plot_degradation(frame: pd.DataFrame, number: int) -> plt.Figure:
-    """A panel a set of traces, a line a policy: our traces, our mean, the paper's mean."""
-    sets = list(dict.fromkeys(frame.traces))
-    names = list(dict.fromkeys(frame.algorithm))
-    figure, axes = plt.subplots(
-        1,
-        len(sets),
-        figsize=(4 + 3.6 * len(sets), 1.2 + 0.2 * len(names)),
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for ax, name in zip(axes[0], sets, strict=True):
-        rows = frame[frame.traces == name]
-        table = degradation(rows, number)
-        where = rows.algorithm.map(names.index)
-        few = len(rows) < _MOST_STROKES
-        ax.plot(
-            rows.degradation, where, "|", color="0.6", markersize=6, label="a trace",
-            rasterized=not few,
-        )  # fmt: skip
-        ax.plot(table["avg"], table.algorithm.map(names.index), "o", label="mean")
-        ax.plot(table["paper avg"], table.algorithm.map(names.index), "x", label="paper's mean")
-        ax.set_xscale("log")
-        ax.set_xlabel("degradation from bound")
-        ax.set_title(f"{rows.trace.nunique()} {traces.TITLES[str(name)]}", fontsize=10)
-        ax.grid(alpha=0.3, axis="x")
-    axes[0][0].set_yticks(range(len(names)), names, fontsize=8)
-    axes[0][0].invert_yaxis()
-    axes[0][-1].legend(fontsize=8, loc="lower right")
-    return figure
-
-
-def figures(number: int, frame: pd.DataFrame) -> dict[str, plt.Figure]:
-    """The same as a picture."""
-    return {f"table{number}": plot_degradation(frame, number)}
+# --- the picture -------------------------------------------------------------------------
 
 
 def figures1(frame: pd.DataFrame) -> dict[str, plt.Figure]:
+    """Figure 1."""
     figure, ax = plt.subplots(figsize=(10, 5), layout="constrained")
     drawn = frame[~frame.algorithm.isin(NOT_DRAWN)]
     plot.lines(drawn, "load", "degradation", ax=ax).set_yscale("log")
     ax.set(xlabel="offered load", ylabel="degradation from bound")
     ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-    return {"fig1": figure, "table2-scaled": plot_degradation(frame, 2)}
+    return {"fig1": figure}

@@ -205,9 +205,7 @@ STUDIES = read_studies(
             partial(_plan, 2, ONLINE), _run, outputs.online_tables, outputs.online_figures
         ),
         "dags-readings": Functions(_plan_readings, _run_reading, outputs.readings_tables),
-        "dags-transfers": Functions(
-            transfers.plan, transfers.run, transfers.tables, transfers.figures
-        ),
+        "dags-transfers": Functions(transfers.plan, transfers.run, transfers.tables),
     },
     globals(),
 )

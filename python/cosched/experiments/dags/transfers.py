@@ -10,7 +10,7 @@ import numpy as np
 from cosched import dags, workloads
 from cosched.dags import Instance
 from cosched.experiments.study import Task, data_path, has_data, with_registered
-from cosched.lazy import pd, plt
+from cosched.lazy import pd
 
 UNITS = (8, 2)
 #: Mean transfer over mean time of a task.
@@ -144,7 +144,7 @@ def run(task: Task) -> dict[str, Any]:
     return {**row, "status": result.status, "value": result.value, **result.metrics()}
 
 
-# --- tables and figures -------------------------------------------------------------------
+# --- tables -------------------------------------------------------------------
 
 
 def wide_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -178,31 +178,3 @@ def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "bounds": _ratios_to(wide, list(BOUNDS), "hlp-best"),
         "ratio-to-best": _ratios_to(wide, names, "hlp-best"),
     }
-
-
-def figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
-    """Mean makespan / bound against the ratio of communication to computation, by source."""
-    wide = wide_table(frame)
-    wide = wide[wide.ccr != MACHINE]
-    names = [name for name in frame.algorithm.unique() if name not in BOUNDS]
-    sources = list(dict.fromkeys(wide.source))
-    figure, axes = plt.subplots(
-        1, len(sources), figsize=(4 * len(sources), 4), layout="constrained", squeeze=False
-    )
-    for ax, source in zip(axes[0], sources, strict=True):
-        part = wide[wide.source == source]
-        ratio = (
-            part[names]
-            .div(part.transfers, axis=0)
-            .groupby(part.ccr.astype(str).astype(float))
-            .mean()
-        )
-        for k, name in enumerate(names):
-            ax.plot(ratio.index, ratio[name], marker="osv^D*xP+.<>"[k % 12], label=name, ms=4)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_title(source, fontsize=10)
-        ax.set_xlabel("communication / computation")
-    axes[0][0].set_ylabel("makespan / bound")
-    axes[0][-1].legend(fontsize=7)
-    return {"ratio-to-bound": figure}

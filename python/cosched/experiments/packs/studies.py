@@ -149,7 +149,7 @@ STUDIES = read_studies(
             measured.figures,
         ),
         "packs-theorems": Functions(theorems.plan, theorems.run, theorems.tables),
-        "packs-variants": Functions(variants.plan, variants.run, variants.tables, variants.figures),
+        "packs-variants": Functions(variants.plan, variants.run, variants.tables),
     },
     globals(),
 )

@@ -9,7 +9,7 @@ from typing import Any
 from cosched import packs
 from cosched.experiments.packs.draws import Sizes, instance_of, plan_of
 from cosched.experiments.study import Task
-from cosched.lazy import pd, plt
+from cosched.lazy import pd
 from cosched.packs import Instance, Result
 
 MANY = 99
@@ -82,16 +82,3 @@ def beside(frame: pd.DataFrame) -> pd.DataFrame:
 def tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Gains in cost and what they take."""
     return {"variants": beside(frame).round(4)}
-
-
-def figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
-    """Gain against time, a point a variant and workload."""
-    figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    table = beside(frame)
-    for label, rows in table.groupby(table.variant + ", " + table.workload, sort=False):
-        ax.plot(rows["times longer"], 100 * rows.gain, "o", label=str(label))
-    ax.set_xscale("log")
-    ax.set_xlabel("times longer")
-    ax.set_ylabel("gain in cost (%)")
-    ax.legend(fontsize=7)
-    return {"variants": figure}
