@@ -32,8 +32,9 @@ def wide_rates(frame: pd.DataFrame, index: str | list[str]) -> pd.DataFrame:
 
 def with_bound(frame: pd.DataFrame, index: str | list[str]) -> pd.DataFrame:
     """The same in rows, for a picture: the bound as one more algorithm."""
-    wide = wide_rates(frame, index).rename_axis(columns="algorithm")
-    return wide.stack().rename("profit rate").reset_index()
+    wide = wide_rates(frame, index)
+    long = wide.melt(var_name="algorithm", value_name="profit rate", ignore_index=False)
+    return long.reset_index()
 
 
 # --- table 1 ------------------------------------------------------------------------------

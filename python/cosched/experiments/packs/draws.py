@@ -48,7 +48,7 @@ def pack_quality(frame: pd.DataFrame, title: str) -> plt.Figure:
     """Figures 2 (or 5a), 3 and 4: a panel a measure, a line a heuristic, the mean over draws."""
     figure, axes = plt.subplots(1, 3, figsize=(14, 3.8), layout="constrained")
     for ax, (column, label) in zip(axes, MEASURES.items(), strict=True):
-        plot.lines(frame, "max_tasks", column, ax=ax).get_legend().remove()
+        plot.lines(frame, "max_tasks", column, ax=ax).legend().set_visible(False)
         ax.set_xlabel("pack size k")
         ax.set_ylabel(label)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
