@@ -11,7 +11,7 @@ from cosched import io, slurm_lab
 from cosched.cli import report
 from cosched.cli.values import check_files
 from cosched.core.arrays import integer, positive
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance
 from cosched.slurm.conf.lines import read_lines
 
 _NODES, _MOST_RUNS = 16, 1000
@@ -30,9 +30,6 @@ def record_trace(
         Path | None,
         typer.Option(help="Lines of slurm.conf: Key=Value, PartitionName=..., NodeName=..."),
     ] = None,
-    node_lines: Annotated[
-        str, typer.Option(help="One NodeName line for all nodes, or each.")
-    ] = "one",
     root: Annotated[
         Path | None,
         typer.Option(help="An unpacked Debian whose Slurm is recorded, as mmdebstrap makes it."),
@@ -62,8 +59,6 @@ def record_trace(
     Example: cosched slurm record jobs.csv --nodes 16 --speed 20 -o mine.json
     """
     check_files((output, (".json",)))
-    if node_lines not in ("one", "each"):
-        raise InvalidInstance(f"--node-lines {shorten(node_lines)}: expected one or each")
     positive(speed, "--speed")
     integer(runs, "--runs", 1, _MOST_RUNS)
     positive(every, "--every")
@@ -76,8 +71,7 @@ def record_trace(
     with report.working(f"a Slurm of {count} nodes, {len(jobs)} jobs"):
         data = slurm_lab.record(
             jobs, machine or count, speed=speed, runs=runs, settings=settings,
-            partitions=partitions, node_lines=node_lines, root=root, accounts=accounts,
-            every=every,
+            partitions=partitions, root=root, accounts=accounts, every=every,
         )  # fmt: skip
     io.write_json(data, output)
     report.say(f"wrote {output}")

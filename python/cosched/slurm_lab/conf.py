@@ -35,10 +35,9 @@ _BASE = {
 _GONE = ("TaskPlugin", "JobAcctGatherType", "SwitchType", "AccountingStorageType")
 
 
-def plain_nodes(nodes: int, cpus: int, lines: str = "one") -> tuple[str, ...]:
-    """NodeName lines of n1, n2, ...: one for all, or each its own."""
-    names = [f"n[1-{nodes}]"] if lines == "one" else [f"n{k}" for k in range(1, nodes + 1)]
-    return tuple(f"NodeName={name} CPUs={cpus} RealMemory=1000" for name in names)
+def plain_nodes(nodes: int, cpus: int) -> tuple[str, ...]:
+    """A NodeName line of n1, n2, ..."""
+    return (f"NodeName=n[1-{nodes}] CPUs={cpus} RealMemory=1000",)
 
 
 def node_names(lines: Sequence[str]) -> list[str]:

@@ -37,7 +37,6 @@ def record(
     runs: int = 1,
     settings: Mapping[str, str] | None = None,
     partitions: Sequence[str] = (),
-    node_lines: str = "one",
     root: Path | None = None,
     accounts: Sequence[str] | None = None,
     every: float = 150.0,
@@ -53,7 +52,7 @@ def record(
     given = {**usual, **(settings or {})}
     whole = "" if shared else " OverSubscribe=EXCLUSIVE"
     partitions = tuple(partitions) or (_PARTITION + whole,)
-    lines = conf.plain_nodes(nodes, _CPUS, node_lines) if isinstance(nodes, int) else tuple(nodes)
+    lines = conf.plain_nodes(nodes, _CPUS) if isinstance(nodes, int) else tuple(nodes)
     found: dict[str, list[Any]] = {"runs": [], "phases": [], "samples": [], "cancelled_at_end": []}
     told: dict[str, Any] = {}
     pauses = any("SUSPEND" in text.upper() for text in (given.get("PreemptMode", ""), *partitions))
@@ -80,7 +79,7 @@ def record(
     if shared or not isinstance(nodes, int):
         config["NodeNames"] = list(lines)
     else:
-        config["NodeLines"] = node_lines
+        config["NodeLines"] = "one"
     if accounts is not None:
         config.setdefault("AccountingStorageEnforce", "limits,qos")
         told |= {"sacctmgr": list(accounts), **COLUMNS}

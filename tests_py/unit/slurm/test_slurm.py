@@ -572,7 +572,6 @@ def test_recording_a_trace_needs_whole_things(tmp_path, capsys):
     asked = ["slurm", "record", str(trace), "-o", str(tmp_path / "out.json")]
     assert main([*asked, "--nodes", "4"]) == 2
     assert "wants 9 nodes" in capsys.readouterr().err
-    assert main([*asked, "--node-lines", "two"]) == 2
     assert not (tmp_path / "out.json").exists()
 
 
