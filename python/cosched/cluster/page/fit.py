@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from cosched.cluster.instance.usage import logged_starts
 from cosched.cluster.page.text import paragraph, share, table
 from cosched.cluster.result import Result
 from cosched.cluster.result.log_fit import LEAST_FIT, fit
@@ -13,11 +16,20 @@ from cosched.lazy import pd
 
 
 def fit_of(result: Result) -> pd.DataFrame | None:
-    """What :func:`fit` says of the first run; None where the log tells of no start."""
+    """What :func:`fit` says of the first run, partitions (also a single one) in the log's order;
+    None where the log tells of no start."""
     try:
-        return fit(replace(result, draws=None))
+        found = fit(replace(result, draws=None))
     except InvalidInstance:
         return None
+    instance = result.instance
+    if "partition" not in instance.known:
+        return found
+    counted = instance.measured & ~np.isnan(logged_starts(instance))
+    names = list(dict.fromkeys(instance.column("partition").astype(str)[counted].tolist()))
+    parts = found[1:] if len(found) > 1 else found.assign(partition=names[0])
+    parts = parts.sort_values("partition", key=lambda of: of.map(names.index))
+    return pd.concat([found[:1], parts], ignore_index=True)
 
 
 def enough(found: pd.DataFrame) -> bool:
@@ -61,4 +73,5 @@ def about_fit(found: pd.DataFrame | None, counts: str = "") -> str:
         (row["partition"], f"{row['jobs']:,}", share(row["within_60"]), share(row["within_300"]))
         for row in found[1:].to_dict("records")
     ]
-    return paragraph(said) + (f"<div class=fit>{table(heads, rows)}</div>" if rows else "")
+    by_partition = f"<div class=fit>{table(heads, rows)}</div>" if len(rows) > 1 else ""
+    return paragraph(said) + by_partition
