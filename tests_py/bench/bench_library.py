@@ -22,9 +22,15 @@ import cosched as cs
 from cosched.core import Result
 from cosched.errors import CoschedError
 from cosched.library.certificates import as_json, proven
-from cosched.library.entries import entries, family_of
-from cosched.library.records import FOLDER, Finding, Record, record_of
-from cosched.library.submissions import rows_without_names
+from cosched.library.records import (
+    FOLDER,
+    Finding,
+    Record,
+    entries,
+    family_of,
+    record_of,
+    rows_without_names,
+)
 
 #: Of each family: what is tried, the quick ones first; searches get the time limit.
 OWN = {

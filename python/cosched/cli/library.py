@@ -12,8 +12,7 @@ from cosched.cli import report, tables
 from cosched.cli.values import check_files
 from cosched.core.text import unknown_name
 from cosched.errors import printable
-from cosched.library.entries import family_of
-from cosched.library.records import Finding, record_of
+from cosched.library.records import Finding, family_of, record_of
 from cosched.library.table import gap_of
 
 EXAMPLES = {

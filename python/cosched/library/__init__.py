@@ -6,8 +6,7 @@ better schedule. On the command line: ``cosched library``.
 """
 
 from cosched.described import described
-from cosched.library.entries import load
-from cosched.library.submissions import submit
+from cosched.library.records import load, submit
 from cosched.library.table import best, list, verify
 
 __all__ = ["best", "list", "load", "submit", "verify"]

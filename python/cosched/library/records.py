@@ -1,15 +1,80 @@
-"""A record: the best schedule and the best bound of an instance, who found them, and when."""
+"""What the library holds: instances by their generator calls, and of each a record, the best
+schedule and the best bound, who found them, and when; better schedules are taken."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cosched import io
-from cosched.errors import InvalidSchedule
-from cosched.library.entries import entry_of
+from cosched.core import Instance, Result, Schedule
+from cosched.core.text import unknown_name
+from cosched.errors import InvalidSchedule, shorten
+from cosched.registry import FAMILIES, family
+from cosched.workloads import WORKLOADS, rescale_load
+
+
+@cache
+def entries() -> dict[str, dict[str, Any]]:
+    """Name -> its entry of ``instances/FAMILY.toml``, in the order of the files."""
+    return {
+        f"{of}/{short}": entry
+        for of in FAMILIES
+        for short, entry in io.parse_toml(_text(of), f"{of}.toml").items()
+    }
+
+
+def _text(of: str) -> str:
+    return files("cosched.library").joinpath("instances", f"{of}.toml").read_text("utf-8")
+
+
+def entry_of(name: str) -> dict[str, Any]:
+    """The entry of a name; refused with near ones where there is none."""
+    known = entries()
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(unknown_name("instance of the library", name, known))
+    return known[name]
+
+
+def family_of(name: str) -> Any:
+    """The Family of an instance's name."""
+    entry_of(name)
+    return family(name.partition("/")[0])
+
+
+def load(name: str) -> Instance:
+    """Make an instance of the library.
+
+    Parameters
+    ----------
+    name : str
+        ``"dags/cholesky-12-ccr1"``: see the column ``name`` of :func:`cosched.library.list`.
+
+    Raises
+    ------
+    ValueError
+        No such name; the message has near ones.
+
+    Examples
+    --------
+    >>> cs.library.load("dags/cholesky-12-ccr1")
+    <dags.Instance: 364 tasks, 858 edges with 9e+08 bytes, 16 + 4 units>
+    """
+    given = dict(entry_of(name))
+    generator, load_of = given.pop("generator"), given.pop("load", None)
+    made = WORKLOADS[generator](**given)
+    if load_of is not None:  # a log: its jobs, on the machine that they were drawn for
+        jobs = rescale_load(made, given["nodes"], load_of)
+        made = family_of(name).instance_type(jobs, nodes=given["nodes"])
+    return made
+
 
 FORMAT, VERSION = "cosched-library", 1
 #: Where records are kept: beside this file, one a name.
@@ -96,3 +161,82 @@ def record_of(name: str, folder: Path = FOLDER) -> Record:
         return Record(**data, best=best, bound=bound, history=history)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidSchedule(f"{path.name}: not a record of the library: {error}") from None
+
+
+#: By how much a value has to be better, relative: less is rounding.
+_BETTER = 1e-9
+
+
+def submit(
+    name: str,
+    schedule: Schedule | Result | Mapping[str, Any] | str | PathLike[str],
+    by: str,
+    *,
+    algorithm: str | None = None,
+    folder: str | PathLike[str] | None = None,
+) -> Path:
+    """Put a better schedule into the library's records, ready for a pull request.
+
+    Parameters
+    ----------
+    name : str
+        As for :func:`cosched.library.load`.
+    schedule : Schedule, Result, mapping, or path
+        A file, or its content, is what ``cosched solve -o schedule.json`` writes.
+    by : str
+        Who found it.
+    algorithm : str, optional
+        What found it; None: as the result or the file says.
+    folder : path, optional
+        Where records are; None: those of the installed package.
+
+    Returns
+    -------
+    pathlib.Path
+        The file of the record, written anew.
+
+    Raises
+    ------
+    InvalidSchedule
+        It breaks a rule of the family: the validator's words.
+    ValueError
+        It is valid, and not better than the record; or `name` is unknown, or `by` empty.
+    """
+    of, where = family_of(name), FOLDER if folder is None else Path(folder)
+    if not isinstance(by, str) or not by.strip():
+        raise ValueError(f"by = {shorten(by)}: expected who found it")
+    record = record_of(name, where)
+    rows, named = _rows_of(schedule)
+    instance = load(name)
+    read = of.schedule_type.from_dict(instance, rows)
+    read.validate()
+    value = of.result_of(instance, read).value
+    gain = value - record.best.value if of.maximise else record.best.value - value
+    if gain <= _BETTER * abs(record.best.value):
+        raise ValueError(
+            f"{name}: {value:.9g} is not better than {record.best.value:.9g}, which "
+            f"{record.best.by} has since {record.best.since}"
+        )
+    found = Finding(float(value), algorithm or named, by.strip(), date.today().isoformat())
+    return record.beaten_by(found, rows_without_names(read)).write(where)
+
+
+def _rows_of(schedule: Any) -> tuple[dict[str, Any], str]:
+    """The rows of a schedule as ``from_dict`` reads them, and what found it."""
+    if isinstance(schedule, Result):
+        return schedule.schedule.to_dict(), schedule.algorithm
+    if isinstance(schedule, Schedule):
+        return schedule.to_dict(), "-"
+    if isinstance(schedule, str | PathLike):
+        schedule = io.read_json(schedule)
+    if not isinstance(schedule, Mapping) or "placements" not in schedule:
+        raise InvalidSchedule("expected a schedule as `cosched solve -o schedule.json` writes it")
+    return dict(schedule), str(schedule.get("algorithm", "-"))
+
+
+def rows_without_names(schedule: Schedule) -> dict[str, Any]:
+    """What a record keeps of a schedule: the instance has the names."""
+    data = schedule.to_dict()
+    rows = data["placements"]
+    kept = [{key: value for key, value in row.items() if key != "name"} for row in rows]
+    return data | {"placements": kept}

@@ -11,8 +11,7 @@ from cosched.core.result import relative_gap
 from cosched.errors import CoschedError, InvalidBound, InvalidSchedule
 from cosched.lazy import pd
 from cosched.library.certificates import proven
-from cosched.library.entries import entries, family_of, load
-from cosched.library.records import Record, record_of
+from cosched.library.records import Record, entries, family_of, load, record_of
 
 #: How far a value that is computed again may lie from what the record says, relative.
 _SAME = 1e-9

@@ -9,9 +9,14 @@ import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidBound, InvalidSchedule
 from cosched.library.certificates import as_json, proven
-from cosched.library.entries import entries, family_of
-from cosched.library.records import FOLDER, Finding, record_of
-from cosched.library.submissions import rows_without_names
+from cosched.library.records import (
+    FOLDER,
+    Finding,
+    entries,
+    family_of,
+    record_of,
+    rows_without_names,
+)
 from cosched.library.table import gap_of
 
 NAME = "packs/ii-6-p8-s1"
