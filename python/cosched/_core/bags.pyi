@@ -2,7 +2,7 @@ from __future__ import annotations
 import numpy
 import numpy.typing
 import typing
-__all__: list[str] = ['BEST_WORK', 'DEFAULT_EPS', 'Instance', 'assign', 'best_rate', 'front', 'least_makespan', 'min_energy', 'min_makespan', 'profit_lp', 'relaxation', 'round_relaxation', 'spread', 'tms', 'ttb', 'ttb_best', 'ttb_exact']
+__all__: list[str] = ['BEST_WORK', 'DEFAULT_EPS', 'Instance', 'assign', 'best_rate', 'front', 'least_makespan', 'min_energy', 'min_makespan', 'profit_lp', 'relaxation', 'round_relaxation', 'tms', 'ttb', 'ttb_best', 'ttb_exact']
 class Instance:
     def __init__(self, counts: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], machines: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], etc: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], apc: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], price: typing.SupportsFloat | typing.SupportsIndex, energy_cost: typing.SupportsFloat | typing.SupportsIndex, allowed: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], idle_power: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], power_cap: typing.SupportsFloat | typing.SupportsIndex) -> None:
         ...
@@ -42,8 +42,6 @@ def profit_lp(instance: Instance) -> tuple[float, float]:
 def relaxation(instance: Instance, makespan: typing.SupportsFloat | typing.SupportsIndex, by_glpk: bool) -> tuple[bool, float, numpy.typing.NDArray[numpy.float64]]:
     ...
 def round_relaxation(instance: Instance, x: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], matching: bool) -> numpy.typing.NDArray[numpy.int64]:
-    ...
-def spread(loads: typing.Annotated[numpy.typing.ArrayLike, numpy.float64], count: typing.SupportsInt | typing.SupportsIndex, length: typing.SupportsFloat | typing.SupportsIndex) -> tuple[numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]:
     ...
 def tms(instance: Instance) -> dict:
     ...
