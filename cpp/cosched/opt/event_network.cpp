@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <unordered_map>
 
@@ -202,6 +201,26 @@ Arcs with_task_arcs(Arcs arcs, const std::vector<int>& start, const std::vector<
   return arcs;
 }
 
+// An arc with a flow, seen from its tail.
+struct Leaving {
+  int head, task;  // task -1: a link
+  double amount;
+};
+
+std::vector<std::vector<Leaving>> flows_by_tail(const EventNetwork& network,
+                                                const std::vector<double>& task_flow,
+                                                const std::vector<double>& link_flow) {
+  std::vector<std::vector<Leaving>> leaving(network.nodes);
+  for (std::size_t k = 0; k < network.links.size(); ++k)
+    if (link_flow[k] > 0)
+      leaving[network.links[k].first].push_back({network.links[k].second, -1, link_flow[k]});
+  for (std::size_t task = 0; task < network.start.size(); ++task)
+    if (task_flow[task] > 0)
+      leaving[network.start[task]].push_back(
+          {network.end[task], static_cast<int>(task), task_flow[task]});
+  return leaving;
+}
+
 }  // namespace
 
 EventNetwork make_event_network(const TaskGraph& graph) {
@@ -239,30 +258,6 @@ double PathLength::operator()(const std::vector<double>& duration) const {
     time[arc.to] = std::max(time[arc.to], time[arc.from] + (arc.task < 0 ? 0 : duration[arc.task]));
   return time.back();
 }
-
-namespace {
-
-// An arc with a flow, seen from its tail.
-struct Leaving {
-  int head, task;  // task -1: a link
-  double amount;
-};
-
-std::vector<std::vector<Leaving>> flows_by_tail(const EventNetwork& network,
-                                                const std::vector<double>& task_flow,
-                                                const std::vector<double>& link_flow) {
-  std::vector<std::vector<Leaving>> leaving(network.nodes);
-  for (std::size_t k = 0; k < network.links.size(); ++k)
-    if (link_flow[k] > 0)
-      leaving[network.links[k].first].push_back({network.links[k].second, -1, link_flow[k]});
-  for (std::size_t task = 0; task < network.start.size(); ++task)
-    if (task_flow[task] > 0)
-      leaving[network.start[task]].push_back(
-          {network.end[task], static_cast<int>(task), task_flow[task]});
-  return leaving;
-}
-
-}  // namespace
 
 std::vector<EdgeFlow> expand_flow(const EventNetwork& network, const std::vector<double>& task_flow,
                                   const std::vector<double>& link_flow) {

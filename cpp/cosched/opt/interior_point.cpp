@@ -5,7 +5,6 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"

@@ -46,6 +46,17 @@ class PolledWeights {
   mutable std::uint32_t asked_ = 0;
 };
 
+constexpr int kCostBits = 44;  // LEMON's artificial arcs cost the number of nodes times the largest
+
+// Power of two that takes the largest cost to kCostBits bits.
+int scaling_exponent(const std::vector<FlowArc>& arcs) {
+  double largest = 0;
+  for (const FlowArc& arc : arcs) largest = std::max(largest, std::abs(arc.cost));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  return kCostBits - exponent;
+}
+
 }  // namespace
 
 std::vector<int> maximum_weight_matching(int vertices, const std::vector<WeightedEdge>& edges) {
@@ -69,21 +80,6 @@ std::vector<int> maximum_weight_matching(int vertices, const std::vector<Weighte
   }
   return partner;
 }
-
-namespace {
-
-constexpr int kCostBits = 44;  // LEMON's artificial arcs cost the number of nodes times the largest
-
-// Power of two that takes the largest cost to kCostBits bits.
-int scaling_exponent(const std::vector<FlowArc>& arcs) {
-  double largest = 0;
-  for (const FlowArc& arc : arcs) largest = std::max(largest, std::abs(arc.cost));
-  int exponent = 0;
-  std::frexp(largest, &exponent);
-  return kCostBits - exponent;
-}
-
-}  // namespace
 
 std::optional<std::vector<std::int64_t>> min_cost_flow(const std::vector<std::int64_t>& supply,
                                                        const std::vector<FlowArc>& arcs) {

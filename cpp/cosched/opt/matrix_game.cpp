@@ -1,7 +1,6 @@
 #include "cosched/opt/matrix_game.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "cosched/core/errors.hpp"

@@ -83,6 +83,25 @@ void pivot(FlowTree& net, int arc, bool increase) {
   net.tree.rehang(blocking.top, inside, outside, arc, join);
 }
 
+// More flow (amount may be negative) on an arc beside the tree and around its cycle; the
+// cycle's highest node.
+int push(FlowTree& net, int arc, double amount) {
+  net.flow[arc] += amount;
+  int u = net.arcs[arc].from, v = net.arcs[arc].to;
+  while (u != v) {
+    const bool from_u = net.tree.size(u) < net.tree.size(v);
+    int& node = from_u ? u : v;
+    const int tree = net.tree.arc(node);
+    net.flow[tree] += (net.arcs[tree].from == node) != from_u ? amount : -amount;
+    net.note(tree);
+    node = net.tree.parent(node);
+  }
+  return u;
+}
+
+// Dual pivots scan cuts, so they only pay while few arcs are violated.
+constexpr std::size_t kFew = 30;
+
 }  // namespace
 
 // Takes over a feasible flow.  Arcs beside the tree that it leaves between their bounds go
@@ -138,26 +157,6 @@ int PrimalPivots::choose_entering(const FlowTree& net) {
   }
   return -1;
 }
-
-namespace {
-
-// More flow (amount may be negative) on an arc beside the tree and around its cycle; the
-// cycle's highest node.
-int push(FlowTree& net, int arc, double amount) {
-  net.flow[arc] += amount;
-  int u = net.arcs[arc].from, v = net.arcs[arc].to;
-  while (u != v) {
-    const bool from_u = net.tree.size(u) < net.tree.size(v);
-    int& node = from_u ? u : v;
-    const int tree = net.tree.arc(node);
-    net.flow[tree] += (net.arcs[tree].from == node) != from_u ? amount : -amount;
-    net.note(tree);
-    node = net.tree.parent(node);
-  }
-  return u;
-}
-
-}  // namespace
 
 void DualPivots::run(FlowTree& net) {
   for (int arc; (arc = choose_violated(net)) >= 0;) {
@@ -263,13 +262,6 @@ void DualPivots::pivot(FlowTree& net, int leaving) {
   net.tree.rehang(top, inside, outside, entering.arc, join);
   net.note(entering.arc);
 }
-
-namespace {
-
-// Dual pivots scan cuts, so they only pay while few arcs are violated.
-constexpr std::size_t kFew = 30;
-
-}  // namespace
 
 void LongestFlow::solve(const std::vector<double>& capacity, double demand,
                         const std::vector<double>& start) {

@@ -4,6 +4,7 @@
 #include "cosched/dags/check/requirements.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
+#include "cosched/dags/search/rounds.hpp"
 #include "dags/graphs.hpp"
 
 namespace cosched::dags {

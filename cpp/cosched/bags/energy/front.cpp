@@ -1,7 +1,6 @@
 #include "cosched/bags/energy/front.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/core/errors.hpp"
@@ -21,6 +20,17 @@ double capped_low(const Instance& instance, const Walk& walk) {
   if (at_high > power * walk.high()) return kInfinity;
   const double slope = (at_high - at_low) / (walk.high() - low);  // <= 0
   return std::clamp((at_low - slope * low) / (power - slope), low, walk.high());
+}
+
+struct Cell {
+  int i, j, column;
+};
+
+lp::GlpkOptions basic_solution() {
+  lp::GlpkOptions options;
+  options.method = lp::GlpkOptions::Method::dual;
+  options.presolve = false;  // a presolved model's solution need not be basic in this one
+  return options;
 }
 
 }  // namespace
@@ -94,21 +104,6 @@ BestRate best_rate(const Instance& instance, Cut cut) {
   });
   return best;
 }
-
-namespace {
-
-struct Cell {
-  int i, j, column;
-};
-
-lp::GlpkOptions basic_solution() {
-  lp::GlpkOptions options;
-  options.method = lp::GlpkOptions::Method::dual;
-  options.presolve = false;  // a presolved model's solution need not be basic in this one
-  return options;
-}
-
-}  // namespace
 
 Relaxation relaxation_lp(const Instance& instance, double makespan) {
   // Columns are shares x_ij / T_i, rows are divided by M_j MS, energies by their least sum: GLPK's

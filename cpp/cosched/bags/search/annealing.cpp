@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -14,6 +13,131 @@ namespace cosched::bags::search {
 namespace {
 
 constexpr int kMostPartners = 720;  // machines that one scan looks at
+
+constexpr double kHot = 0.05, kCold = 2e-5;  // temperatures, in profit rates of the start
+constexpr double kExchanges = 0.5;           // share of moves that exchange two tasks
+constexpr double kFromLongest = 0.5;      // share of moves that take a task off the longest machine
+constexpr std::int64_t kMoveSteps = 200;  // nanoseconds of a move, for the clock
+
+// Tasks one by one, each on a machine.
+class State {
+ public:
+  State(const Instance& instance, const std::vector<Run>& runs) : instance_(&instance) {
+    const std::vector<int> first = list_machines(instance, kind_, number_);
+    load_.assign(kind_.size(), 0);
+    on_.resize(kind_.size());
+    for (const auto& [i, j, k, n] : runs)
+      for (std::int64_t copy = 0; copy < n; ++copy) {
+        task_type_.push_back(i);
+        machine_.push_back(-1);
+        place_.push_back(-1);
+        put(static_cast<int>(task_type_.size()) - 1, first[j] + k);
+      }
+  }
+
+  int tasks() const { return static_cast<int>(task_type_.size()); }
+  int machines() const { return static_cast<int>(kind_.size()); }
+  int machine_of(int task) const { return machine_[task]; }
+  bool same_type(int a, int b) const { return task_type_[a] == task_type_[b]; }
+  bool may_run(int task, int machine) const {
+    return instance_->allowed(task_type_[task], kind_[machine]);
+  }
+  int longest() const {
+    return static_cast<int>(std::max_element(load_.begin(), load_.end()) - load_.begin());
+  }
+  const std::vector<int>& tasks_on(int machine) const { return on_[machine]; }
+
+  double profit_rate() const {
+    return instance_->profit_rate(joules_,
+                                  std::max(load_[longest()], instance_->least_period(joules_)));
+  }
+
+  void move(int task, int machine) {
+    take(task);
+    put(task, machine);
+  }
+
+  std::vector<Run> runs() const {
+    std::vector<Run> all;
+    for (int m = 0; m < machines(); ++m) {
+      std::vector<std::int64_t> count(instance_->types(), 0);
+      for (const int task : on_[m]) ++count[task_type_[task]];
+      const std::size_t begin = all.size();
+      for (int i = 0; i < instance_->types(); ++i)
+        if (count[i] > 0) all.push_back({i, kind_[m], number_[m], count[i]});
+      std::stable_sort(all.begin() + static_cast<std::ptrdiff_t>(begin), all.end(),
+                       [&](const Run& a, const Run& b) {
+                         return instance_->etc(a.task_type, a.machine_type) >
+                                instance_->etc(b.task_type, b.machine_type);
+                       });
+    }
+    return all;
+  }
+
+ private:
+  void put(int task, int machine) {
+    machine_[task] = machine;
+    place_[task] = static_cast<int>(on_[machine].size());
+    on_[machine].push_back(task);
+    account(task, +1);
+  }
+
+  void take(int task) {
+    account(task, -1);
+    std::vector<int>& tasks = on_[machine_[task]];
+    place_[tasks.back()] = place_[task];
+    tasks[place_[task]] = tasks.back();
+    tasks.pop_back();
+    // Sums that go up and down drift; those of an empty machine begin anew.
+    if (tasks.empty()) load_[machine_[task]] = 0;
+  }
+
+  void account(int task, int sign) {
+    const int i = task_type_[task], j = kind_[machine_[task]];
+    load_[machine_[task]] += sign * instance_->etc(i, j);
+    joules_ += sign * instance_->joules(i, j);
+  }
+
+  const Instance* instance_;
+  std::vector<int> kind_, number_;                // of a machine: its type, and which of that type
+  std::vector<double> load_;                      // of a machine
+  std::vector<std::vector<int>> on_;              // of a machine: its tasks
+  std::vector<int> task_type_, machine_, place_;  // of a task; place in on_
+  double joules_ = 0;
+};
+
+// One move: `task` goes to `machine`, and `back` (-1: none) from there to where `task` was.
+struct Move {
+  int task = -1, machine = -1, back = -1;
+};
+
+Move draw(const State& state, Rng& rng) {
+  Move move;
+  const std::vector<int>& critical = state.tasks_on(state.longest());
+  const bool from_longest = rng.uniform() < kFromLongest && !critical.empty();
+  move.task = from_longest ? critical[rng.below(critical.size())]
+                           : static_cast<int>(rng.below(state.tasks()));
+  if (rng.uniform() < kExchanges) {
+    move.back = static_cast<int>(rng.below(state.tasks()));
+    move.machine = state.machine_of(move.back);
+    if (state.same_type(move.task, move.back)) return {};
+    if (!state.may_run(move.back, state.machine_of(move.task))) return {};
+  } else {
+    move.machine = static_cast<int>(rng.below(state.machines()));
+  }
+  if (move.machine == state.machine_of(move.task)) return {};
+  return state.may_run(move.task, move.machine) ? move : Move{};
+}
+
+void apply(State& state, const Move& move) {
+  const int from = state.machine_of(move.task);
+  state.move(move.task, move.machine);
+  if (move.back >= 0) state.move(move.back, from);
+}
+
+Move reversed(const State& state, const Move& move) {
+  return {move.task, state.machine_of(move.task), move.back};
+}
 
 }  // namespace
 
@@ -174,135 +298,6 @@ bool Shop::squeeze(double limit, const std::vector<double>& price, double penalt
   }
   return true;
 }
-
-namespace {
-
-constexpr double kHot = 0.05, kCold = 2e-5;  // temperatures, in profit rates of the start
-constexpr double kExchanges = 0.5;           // share of moves that exchange two tasks
-constexpr double kFromLongest = 0.5;      // share of moves that take a task off the longest machine
-constexpr std::int64_t kMoveSteps = 200;  // nanoseconds of a move, for the clock
-
-// Tasks one by one, each on a machine.
-class State {
- public:
-  State(const Instance& instance, const std::vector<Run>& runs) : instance_(&instance) {
-    const std::vector<int> first = list_machines(instance, kind_, number_);
-    load_.assign(kind_.size(), 0);
-    on_.resize(kind_.size());
-    for (const auto& [i, j, k, n] : runs)
-      for (std::int64_t copy = 0; copy < n; ++copy) {
-        task_type_.push_back(i);
-        machine_.push_back(-1);
-        place_.push_back(-1);
-        put(static_cast<int>(task_type_.size()) - 1, first[j] + k);
-      }
-  }
-
-  int tasks() const { return static_cast<int>(task_type_.size()); }
-  int machines() const { return static_cast<int>(kind_.size()); }
-  int machine_of(int task) const { return machine_[task]; }
-  bool same_type(int a, int b) const { return task_type_[a] == task_type_[b]; }
-  bool may_run(int task, int machine) const {
-    return instance_->allowed(task_type_[task], kind_[machine]);
-  }
-  int longest() const {
-    return static_cast<int>(std::max_element(load_.begin(), load_.end()) - load_.begin());
-  }
-  const std::vector<int>& tasks_on(int machine) const { return on_[machine]; }
-
-  double profit_rate() const {
-    return instance_->profit_rate(joules_,
-                                  std::max(load_[longest()], instance_->least_period(joules_)));
-  }
-
-  void move(int task, int machine) {
-    take(task);
-    put(task, machine);
-  }
-
-  std::vector<Run> runs() const {
-    std::vector<Run> all;
-    for (int m = 0; m < machines(); ++m) {
-      std::vector<std::int64_t> count(instance_->types(), 0);
-      for (const int task : on_[m]) ++count[task_type_[task]];
-      const std::size_t begin = all.size();
-      for (int i = 0; i < instance_->types(); ++i)
-        if (count[i] > 0) all.push_back({i, kind_[m], number_[m], count[i]});
-      std::stable_sort(all.begin() + static_cast<std::ptrdiff_t>(begin), all.end(),
-                       [&](const Run& a, const Run& b) {
-                         return instance_->etc(a.task_type, a.machine_type) >
-                                instance_->etc(b.task_type, b.machine_type);
-                       });
-    }
-    return all;
-  }
-
- private:
-  void put(int task, int machine) {
-    machine_[task] = machine;
-    place_[task] = static_cast<int>(on_[machine].size());
-    on_[machine].push_back(task);
-    account(task, +1);
-  }
-
-  void take(int task) {
-    account(task, -1);
-    std::vector<int>& tasks = on_[machine_[task]];
-    place_[tasks.back()] = place_[task];
-    tasks[place_[task]] = tasks.back();
-    tasks.pop_back();
-    // Sums that go up and down drift; those of an empty machine begin anew.
-    if (tasks.empty()) load_[machine_[task]] = 0;
-  }
-
-  void account(int task, int sign) {
-    const int i = task_type_[task], j = kind_[machine_[task]];
-    load_[machine_[task]] += sign * instance_->etc(i, j);
-    joules_ += sign * instance_->joules(i, j);
-  }
-
-  const Instance* instance_;
-  std::vector<int> kind_, number_;                // of a machine: its type, and which of that type
-  std::vector<double> load_;                      // of a machine
-  std::vector<std::vector<int>> on_;              // of a machine: its tasks
-  std::vector<int> task_type_, machine_, place_;  // of a task; place in on_
-  double joules_ = 0;
-};
-
-// One move: `task` goes to `machine`, and `back` (-1: none) from there to where `task` was.
-struct Move {
-  int task = -1, machine = -1, back = -1;
-};
-
-Move draw(const State& state, Rng& rng) {
-  Move move;
-  const std::vector<int>& critical = state.tasks_on(state.longest());
-  const bool from_longest = rng.uniform() < kFromLongest && !critical.empty();
-  move.task = from_longest ? critical[rng.below(critical.size())]
-                           : static_cast<int>(rng.below(state.tasks()));
-  if (rng.uniform() < kExchanges) {
-    move.back = static_cast<int>(rng.below(state.tasks()));
-    move.machine = state.machine_of(move.back);
-    if (state.same_type(move.task, move.back)) return {};
-    if (!state.may_run(move.back, state.machine_of(move.task))) return {};
-  } else {
-    move.machine = static_cast<int>(rng.below(state.machines()));
-  }
-  if (move.machine == state.machine_of(move.task)) return {};
-  return state.may_run(move.task, move.machine) ? move : Move{};
-}
-
-void apply(State& state, const Move& move) {
-  const int from = state.machine_of(move.task);
-  state.move(move.task, move.machine);
-  if (move.back >= 0) state.move(move.back, from);
-}
-
-Move reversed(const State& state, const Move& move) {
-  return {move.task, state.machine_of(move.task), move.back};
-}
-
-}  // namespace
 
 Annealed annealed(const Instance& instance, const Plan& start, std::int64_t moves,
                   std::uint64_t seed) {

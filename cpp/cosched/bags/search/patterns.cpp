@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "cosched/bags/rounding/make_plan.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
@@ -92,6 +91,53 @@ class PatternSearch {
   int nodes_;
   Poll poll_;
 };
+
+// Whole copies of patterns, each on a machine of its own.
+struct Placed {
+  std::vector<Run> runs;
+  Counts counts;
+  std::vector<std::int64_t> left;          // tasks of each type without a machine
+  std::vector<std::vector<double>> loads;  // of all machines
+};
+
+Placed place_whole(const Instance& instance, const PatternPool& pool, const PatternUse& use) {
+  Placed placed;
+  placed.counts = Counts(instance.types(), instance.machine_types());
+  placed.left = instance.counts();
+  for (int j = 0; j < instance.machine_types(); ++j)
+    placed.loads.emplace_back(instance.machines(j), 0.0);
+  std::vector<int> next(instance.machine_types(), 0);
+  for (const auto& [number, copies] : use.copies) {
+    const Pattern& pattern = pool[number];
+    const int j = pattern.machine_type;
+    const auto fits = [&] {
+      return next[j] < instance.machines(j) &&
+             std::all_of(pattern.tasks.begin(), pattern.tasks.end(),
+                         [&](const auto& task) { return task.second <= placed.left[task.first]; });
+    };
+    for (double copy = 1; copy <= copies + kCopy && fits(); ++copy) {
+      for (const auto& [i, n] : pattern.tasks) {
+        placed.runs.push_back({i, j, next[j], n});
+        placed.counts(i, j) += n;
+        placed.left[i] -= n;
+      }
+      placed.loads[j][next[j]++] = pattern.seconds;
+    }
+  }
+  return placed;
+}
+
+// Tasks of each type on each machine type, fractional; rows sum to T_i.
+Table shares(const Instance& instance, const PatternPool& pool, const PatternUse& use) {
+  Table x(instance.types(), instance.machine_types());
+  for (const auto& [number, copies] : use.copies)
+    for (const auto& [i, n] : pool[number].tasks)
+      x(i, pool[number].machine_type) += copies * static_cast<double>(n);
+  for (int i = 0; i < instance.types(); ++i)
+    if (instance.count(i) > 0)
+      x.row(i) *= static_cast<double>(instance.count(i)) / x.row(i).sum();  // up to kCopy
+  return x;
+}
 
 }  // namespace
 
@@ -220,57 +266,6 @@ PatternUse PatternPool::solve(int rounds, double missing) {
     if (!generate(use, smooth) && !generate(use, use.value)) return use;
   }
 }
-
-namespace {
-
-// Whole copies of patterns, each on a machine of its own.
-struct Placed {
-  std::vector<Run> runs;
-  Counts counts;
-  std::vector<std::int64_t> left;          // tasks of each type without a machine
-  std::vector<std::vector<double>> loads;  // of all machines
-};
-
-Placed place_whole(const Instance& instance, const PatternPool& pool, const PatternUse& use) {
-  Placed placed;
-  placed.counts = Counts(instance.types(), instance.machine_types());
-  placed.left = instance.counts();
-  for (int j = 0; j < instance.machine_types(); ++j)
-    placed.loads.emplace_back(instance.machines(j), 0.0);
-  std::vector<int> next(instance.machine_types(), 0);
-  for (const auto& [number, copies] : use.copies) {
-    const Pattern& pattern = pool[number];
-    const int j = pattern.machine_type;
-    const auto fits = [&] {
-      return next[j] < instance.machines(j) &&
-             std::all_of(pattern.tasks.begin(), pattern.tasks.end(),
-                         [&](const auto& task) { return task.second <= placed.left[task.first]; });
-    };
-    for (double copy = 1; copy <= copies + kCopy && fits(); ++copy) {
-      for (const auto& [i, n] : pattern.tasks) {
-        placed.runs.push_back({i, j, next[j], n});
-        placed.counts(i, j) += n;
-        placed.left[i] -= n;
-      }
-      placed.loads[j][next[j]++] = pattern.seconds;
-    }
-  }
-  return placed;
-}
-
-// Tasks of each type on each machine type, fractional; rows sum to T_i.
-Table shares(const Instance& instance, const PatternPool& pool, const PatternUse& use) {
-  Table x(instance.types(), instance.machine_types());
-  for (const auto& [number, copies] : use.copies)
-    for (const auto& [i, n] : pool[number].tasks)
-      x(i, pool[number].machine_type) += copies * static_cast<double>(n);
-  for (int i = 0; i < instance.types(); ++i)
-    if (instance.count(i) > 0)
-      x.row(i) *= static_cast<double>(instance.count(i)) / x.row(i).sum();  // up to kCopy
-  return x;
-}
-
-}  // namespace
 
 std::vector<Run> pattern_runs(const Instance& instance, const PatternPool& pool,
                               const PatternUse& use) {

@@ -128,16 +128,12 @@ class Fill {
   Filled result_;
 };
 
-}  // namespace
-
-Filled fill(const IntervalWork& work) { return Fill(work).run(); }
-
-namespace {
-
 constexpr double kFlowRounding = 1e-13;
 constexpr int kUnreached = -1;
 
 }  // namespace
+
+Filled fill(const IntervalWork& work) { return Fill(work).run(); }
 
 IntervalFlow::IntervalFlow(IntervalWork work)
     : jobs_(static_cast<int>(work.need.size())),

@@ -154,6 +154,8 @@ bool take_out(const std::vector<char>& free, Residual& now, const std::vector<St
   return finished;
 }
 
+constexpr double kRootTolerance = 1e-13;
+
 }  // namespace
 
 Residual stretch_kernel(const std::vector<StretchJob>& jobs, double stretch, double nodes) {
@@ -163,12 +165,6 @@ Residual stretch_kernel(const std::vector<StretchJob>& jobs, double stretch, dou
     if (!take_out(Sweep(result, jobs, backwards).run(nodes), result, jobs)) return result;
   }
 }
-
-namespace {
-
-constexpr double kRootTolerance = 1e-13;
-
-}  // namespace
 
 CutDeficit::CutDeficit(const std::vector<StretchJob>& jobs, double nodes,
                        std::vector<Border> begins, std::vector<Border> ends)

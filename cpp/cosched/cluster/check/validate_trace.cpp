@@ -24,6 +24,61 @@ bool same_time(double a, double b) {
   return std::abs(a - b) <= kValidateTolerance * std::max({std::abs(a), std::abs(b), 1.0});
 }
 
+// At one time: ends of spans, then spans of length 0, then begins.
+enum Phase { kEnd, kInstant, kBegin };
+
+struct Moment {
+  double time;
+  Phase phase;
+  std::size_t row;
+  bool operator<(const Moment& other) const {
+    return std::tie(time, phase, row) < std::tie(other.time, other.phase, other.row);
+  }
+};
+
+[[noreturn]] void fail(const Jobs& jobs, const Trace& trace, std::size_t row,
+                       const std::string& what) {
+  throw InvalidSchedule("row " + std::to_string(row) + " (" + jobs.called(trace.job[row]) + ", " +
+                        to_text(trace.start[row]) + " s) " + what);
+}
+
+bool clearly_before(double a, double b) {
+  return a < b - kValidateTolerance * std::max({std::abs(a), std::abs(b), 1.0});
+}
+
+std::vector<Moment> moments(const Jobs& jobs, const Trace& trace) {
+  std::vector<Moment> all;
+  all.reserve(2 * trace.rows());
+  for (std::size_t row = 0; row < trace.rows(); ++row) {
+    const double start = trace.start[row], end = trace.end[row];
+    if (!std::isfinite(start) || !std::isfinite(end) || start > end)
+      fail(jobs, trace, row, "ends at " + to_text(end) + " s");
+    if (trace.mapping[row] < 0 || trace.mapping[row] >= trace.mappings())
+      fail(jobs, trace, row, "has an unknown mapping");
+    if (start == end) {
+      all.push_back({start, kInstant, row});
+    } else {
+      all.push_back({start, kBegin, row});
+      all.push_back({end, kEnd, row});
+    }
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+// A row lies inside or outside its job's penalty, and says so.
+void check_progress(const Jobs& jobs, const Trace& trace, std::size_t row, double penalty_end) {
+  const double start = trace.start[row], end = trace.end[row];
+  if (!clearly_before(start, end)) return;
+  const bool penalty = clearly_before(start, penalty_end);
+  if (penalty && clearly_before(penalty_end, end))
+    fail(jobs, trace, row, "goes on after its penalty's end at " + to_text(penalty_end) + " s");
+  const double expected = penalty ? 0 : trace.yield[row];
+  if (trace.progress[row] != expected)
+    fail(jobs, trace, row,
+         "has progress " + to_text(trace.progress[row]) + ": expected " + to_text(expected));
+}
+
 }  // namespace
 
 ScheduleChecker::ScheduleChecker(const Jobs& jobs, int nodes, const TraceRules& rules)
@@ -186,65 +241,6 @@ void ScheduleChecker::check_job(int job, const Outcome& outcome) const {
          std::to_string(outcome.preemptions[job]) + " and " +
          std::to_string(outcome.migrations[job]));
 }
-
-namespace {
-
-// At one time: ends of spans, then spans of length 0, then begins.
-enum Phase { kEnd, kInstant, kBegin };
-
-struct Moment {
-  double time;
-  Phase phase;
-  std::size_t row;
-  bool operator<(const Moment& other) const {
-    return std::tie(time, phase, row) < std::tie(other.time, other.phase, other.row);
-  }
-};
-
-[[noreturn]] void fail(const Jobs& jobs, const Trace& trace, std::size_t row,
-                       const std::string& what) {
-  throw InvalidSchedule("row " + std::to_string(row) + " (" + jobs.called(trace.job[row]) + ", " +
-                        to_text(trace.start[row]) + " s) " + what);
-}
-
-bool clearly_before(double a, double b) {
-  return a < b - kValidateTolerance * std::max({std::abs(a), std::abs(b), 1.0});
-}
-
-std::vector<Moment> moments(const Jobs& jobs, const Trace& trace) {
-  std::vector<Moment> all;
-  all.reserve(2 * trace.rows());
-  for (std::size_t row = 0; row < trace.rows(); ++row) {
-    const double start = trace.start[row], end = trace.end[row];
-    if (!std::isfinite(start) || !std::isfinite(end) || start > end)
-      fail(jobs, trace, row, "ends at " + to_text(end) + " s");
-    if (trace.mapping[row] < 0 || trace.mapping[row] >= trace.mappings())
-      fail(jobs, trace, row, "has an unknown mapping");
-    if (start == end) {
-      all.push_back({start, kInstant, row});
-    } else {
-      all.push_back({start, kBegin, row});
-      all.push_back({end, kEnd, row});
-    }
-  }
-  std::sort(all.begin(), all.end());
-  return all;
-}
-
-// A row lies inside or outside its job's penalty, and says so.
-void check_progress(const Jobs& jobs, const Trace& trace, std::size_t row, double penalty_end) {
-  const double start = trace.start[row], end = trace.end[row];
-  if (!clearly_before(start, end)) return;
-  const bool penalty = clearly_before(start, penalty_end);
-  if (penalty && clearly_before(penalty_end, end))
-    fail(jobs, trace, row, "goes on after its penalty's end at " + to_text(penalty_end) + " s");
-  const double expected = penalty ? 0 : trace.yield[row];
-  if (trace.progress[row] != expected)
-    fail(jobs, trace, row,
-         "has progress " + to_text(trace.progress[row]) + ": expected " + to_text(expected));
-}
-
-}  // namespace
 
 void validate_trace(const Instance& instance, const Trace& trace, const Outcome& outcome,
                     const TraceRules& rules) {

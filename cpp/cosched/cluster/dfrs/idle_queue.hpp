@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <limits>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "cosched/cluster/model/prefetch.hpp"

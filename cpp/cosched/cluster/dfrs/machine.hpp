@@ -2,7 +2,8 @@
 // gets a Machine; the simulator drives it as a SimulatedMachine.
 #pragma once
 
-#include <optional>
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cosched/cluster/dfrs/idle_queue.hpp"
@@ -41,7 +42,22 @@ class Machine {
     std::int64_t cpu_load = 0;  // sum of needs, may exceed kCpuUnit
   };
 
-  explicit Machine(const Instance& instance);
+  explicit Machine(const Instance& instance)
+      : nodes_(instance.nodes()), idle_(shapes_of(instance)) {
+    const Jobs& jobs = instance.jobs();
+    jobs_.reserve(instance.size());
+    for (const int j : instance.order()) {
+      Job job{};
+      job.submit = jobs.submit[j];
+      job.runtime = jobs.runtime[j];
+      job.cpu = jobs.cpu[j];
+      job.memory = jobs.memory[j];
+      job.tasks = jobs.tasks[j];
+      job.memory_need = memory_units(job.memory);
+      job.cpu_need = cpu_units(job.cpu);
+      jobs_.push_back(std::move(job));
+    }
+  }
 
   double now() const { return now_; }
   int node_count() const { return static_cast<int>(nodes_.size()); }
@@ -67,13 +83,34 @@ class Machine {
   }
 
   /// Waiting or paused -> running on `nodes` (increasing).  No checks: see check_machine.
-  void start(int rank, NodeList nodes, Reason reason, int other = -1, double value = 0);
+  void start(int rank, NodeList nodes, Reason reason, int other = -1, double value = 0) {
+    note_change(rank, {}, reason, other, value);
+    hold(rank, std::move(nodes));
+    jobs_[rank].status = Status::running;
+    remove_idle(rank);
+    add_running(rank);
+  }
+
   /// Running -> paused.
-  void pause(int rank, Reason reason, int other = -1, double value = 0);
+  void pause(int rank, Reason reason, int other = -1, double value = 0) {
+    note_change(rank, release(rank), reason, other, value);
+    jobs_[rank].status = Status::paused;
+    jobs_[rank].yield = 0;
+    remove_running(rank);
+    add_idle(rank);
+  }
+
   /// Running on other nodes from now on.
-  void move(int rank, NodeList nodes, Reason reason, int other = -1, double value = 0);
+  void move(int rank, NodeList nodes, Reason reason, int other = -1, double value = 0) {
+    note_change(rank, release(rank), reason, other, value);
+    hold(rank, std::move(nodes));
+  }
+
   /// Says why a job that is not running stays so (the last reason of an event counts).
-  void explain_wait(int rank, Reason reason, int other = -1, double value = 0);
+  void explain_wait(int rank, Reason reason, int other = -1, double value = 0) {
+    note_change(rank, {}, reason, other, value);
+  }
+
   void set_yield(int rank, double yield) { jobs_[rank].yield = yield; }
 
   /// What a policy did to a job during an event: the job's state before, and the last reason given.
@@ -88,26 +125,103 @@ class Machine {
 
  protected:
   /// The clock goes on to `time`; running jobs gain virtual time.  Whether any job did.
-  bool advance(double time);
+  bool advance(double time) {
+    bool progress = false;
+    for (const int rank : running_) {
+      Job& job = jobs_[rank];
+      const double from = std::max(now_, job.penalty_until);
+      if (time <= from) continue;
+      job.virtual_time += job.yield * (time - from);
+      progress = progress || job.yield > 0;
+    }
+    now_ = time;
+    return progress;
+  }
+
   /// Unsubmitted -> waiting.
-  void submit(int rank);
+  void submit(int rank) {
+    jobs_[rank].status = Status::waiting;
+    add_idle(rank);
+  }
+
   /// Running -> finished.
-  void finish(int rank);
+  void finish(int rank) {
+    release(rank);
+    Job& job = jobs_[rank];
+    job.virtual_time = job.runtime;
+    job.status = Status::finished;
+    job.yield = 0;
+    remove_running(rank);
+  }
+
   /// The running job makes no progress before `time`.
   void hold_up(int rank, double time) { jobs_[rank].penalty_until = time; }
+
   /// The jobs that were started, paused, moved or explained since the last call, in the order in
   /// which they were first; each once.  Valid until the next call.
-  const std::vector<Change>& take_changes();
+  const std::vector<Change>& take_changes() {
+    for (const Change& change : changes_) jobs_[change.rank].change = -1;
+    taken_.clear();
+    taken_.swap(changes_);
+    return taken_;
+  }
 
  private:
-  void add_running(int rank);
-  void remove_running(int rank);
-  void add_idle(int rank);
-  void remove_idle(int rank);
-  void hold(int rank, NodeList&& nodes);
-  NodeList release(int rank);  // what it held
+  static std::vector<IdleQueue::Shape> shapes_of(const Instance& instance) {
+    const Jobs& jobs = instance.jobs();
+    std::vector<IdleQueue::Shape> shapes;
+    shapes.reserve(instance.size());
+    for (const int j : instance.order())
+      shapes.push_back({memory_units(jobs.memory[j]), jobs.tasks[j], jobs.memory[j]});
+    return shapes;
+  }
+
+  void add_running(int rank) {
+    running_.insert(std::lower_bound(running_.begin(), running_.end(), rank), rank);
+  }
+
+  void remove_running(int rank) {
+    running_.erase(std::lower_bound(running_.begin(), running_.end(), rank));
+  }
+
+  void add_idle(int rank) {
+    const Job& job = jobs_[rank];
+    idle_.add(rank, job.submit, job.virtual_time);
+  }
+
+  void remove_idle(int rank) { idle_.remove(rank); }
+
+  void hold(int rank, NodeList&& nodes) {
+    Job& job = jobs_[rank];
+    job.nodes = std::move(nodes);
+    for (const int node : job.nodes) {
+      nodes_[node].memory_used += job.memory_need;
+      nodes_[node].cpu_load += job.cpu_need;
+    }
+  }
+
+  // what it held
+  NodeList release(int rank) {
+    Job& job = jobs_[rank];
+    for (const int node : job.nodes) {
+      nodes_[node].memory_used -= job.memory_need;
+      nodes_[node].cpu_load -= job.cpu_need;
+    }
+    return std::exchange(job.nodes, {});
+  }
+
   // `held`: by a job that runs, before the change.
-  void note_change(int rank, NodeList&& held, Reason reason, int other, double value);
+  void note_change(int rank, NodeList&& held, Reason reason, int other, double value) {
+    Job& job = jobs_[rank];
+    if (job.change < 0) {
+      job.change = static_cast<int>(changes_.size());
+      changes_.push_back({rank, job.status, std::move(held), reason, other, value});
+    }
+    Change& change = changes_[job.change];
+    change.reason = reason;
+    change.other = other;
+    change.value = value;
+  }
 
   double now_ = 0;
   std::vector<Job> jobs_;

@@ -23,34 +23,6 @@ namespace {
   throw InvalidSchedule("at " + to_text(machine.now()) + " s " + what);
 }
 
-}  // namespace
-
-void check_machine(const Machine& machine, const Instance& instance) {
-  std::vector<double> cpu(machine.node_count(), 0.0);
-  for (const int rank : machine.running()) {
-    const auto& job = machine.job(rank);
-    const std::string name = instance.jobs().called(instance.order()[rank]);
-    if (static_cast<int>(job.nodes.size()) != job.tasks)
-      refuse(machine, name + " has " + std::to_string(job.nodes.size()) + " nodes for " +
-                          std::to_string(job.tasks) + " tasks");
-    if (!(job.yield >= 0 && job.yield <= 1 + 1e-9))
-      refuse(machine, name + " has yield " + to_text(job.yield) + ": expected 0 to 1");
-    for (const int node : job.nodes) cpu[node] += job.yield * job.cpu;
-  }
-  for (int node = 0; node < machine.node_count(); ++node) {
-    const std::string name = "node " + std::to_string(node);
-    if (machine.nodes()[node].memory_used > kMemoryLimit)
-      refuse(machine, name + " has " +
-                          to_text(static_cast<double>(machine.nodes()[node].memory_used) /
-                                  static_cast<double>(kMemoryUnit)) +
-                          " of its memory in use: expected at most 1");
-    if (cpu[node] > 1 + 1e-9)
-      refuse(machine, name + " has CPU shares of " + to_text(cpu[node]) + ": expected at most 1");
-  }
-}
-
-namespace {
-
 constexpr double kMostPeriods = 1e8;  // of run time: at 600 s, two thousand years
 
 // A period that is very small beside the jobs' times: the simulation would not end, or the clock
@@ -290,6 +262,30 @@ class Simulator {
 };
 
 }  // namespace
+
+void check_machine(const Machine& machine, const Instance& instance) {
+  std::vector<double> cpu(machine.node_count(), 0.0);
+  for (const int rank : machine.running()) {
+    const auto& job = machine.job(rank);
+    const std::string name = instance.jobs().called(instance.order()[rank]);
+    if (static_cast<int>(job.nodes.size()) != job.tasks)
+      refuse(machine, name + " has " + std::to_string(job.nodes.size()) + " nodes for " +
+                          std::to_string(job.tasks) + " tasks");
+    if (!(job.yield >= 0 && job.yield <= 1 + 1e-9))
+      refuse(machine, name + " has yield " + to_text(job.yield) + ": expected 0 to 1");
+    for (const int node : job.nodes) cpu[node] += job.yield * job.cpu;
+  }
+  for (int node = 0; node < machine.node_count(); ++node) {
+    const std::string name = "node " + std::to_string(node);
+    if (machine.nodes()[node].memory_used > kMemoryLimit)
+      refuse(machine, name + " has " +
+                          to_text(static_cast<double>(machine.nodes()[node].memory_used) /
+                                  static_cast<double>(kMemoryUnit)) +
+                          " of its memory in use: expected at most 1");
+    if (cpu[node] > 1 + 1e-9)
+      refuse(machine, name + " has CPU shares of " + to_text(cpu[node]) + ": expected at most 1");
+  }
+}
 
 Outcome simulate(const Instance& instance, Policy& policy, const SimulationOptions& options,
                  Trace* trace, DecisionLog* log) {

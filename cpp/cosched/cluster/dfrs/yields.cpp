@@ -146,24 +146,6 @@ class Filling {
   std::priority_queue<RowLimit, std::vector<RowLimit>, std::greater<>> queue_;
 };
 
-}  // namespace
-
-std::vector<double> node_loads(const Mapping& mapping) {
-  std::vector<double> load(mapping.nodes, 0.0);
-  for (int j = 0; j < mapping.jobs(); ++j)
-    for (const int node : *mapping.where[j]) load[node] += mapping.cpu[j];
-  return load;
-}
-
-std::vector<double> base_yields(const Mapping& mapping) {
-  double greatest = 1;
-  for (const double load : node_loads(mapping)) greatest = std::max(greatest, load);
-  if (greatest <= 1 + kLoadTolerance) greatest = 1;
-  return std::vector<double>(mapping.jobs(), 1 / greatest);
-}
-
-namespace {
-
 // The yield at which a row is full if its jobs that are not frozen rise from `from` together;
 // infinite if all are frozen.
 double limit_of_row(const FullNodes& full, int row, const std::vector<double>& yield,
@@ -191,6 +173,20 @@ std::vector<double> falling_limits(const FullNodes& full) {
 }
 
 }  // namespace
+
+std::vector<double> node_loads(const Mapping& mapping) {
+  std::vector<double> load(mapping.nodes, 0.0);
+  for (int j = 0; j < mapping.jobs(); ++j)
+    for (const int node : *mapping.where[j]) load[node] += mapping.cpu[j];
+  return load;
+}
+
+std::vector<double> base_yields(const Mapping& mapping) {
+  double greatest = 1;
+  for (const double load : node_loads(mapping)) greatest = std::max(greatest, load);
+  if (greatest <= 1 + kLoadTolerance) greatest = 1;
+  return std::vector<double>(mapping.jobs(), 1 / greatest);
+}
 
 // Filling with slope 1 and offset 0, which is called at every event: a row's limit is then a
 // division, and at yield 1 all that is not frozen is done.

@@ -1,7 +1,6 @@
 #include "cosched/cluster/model/instance.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>

@@ -1,11 +1,13 @@
 // What a simulation returns: flat columns by job number, and totals.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "cosched/cluster/model/instance.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster {
 
@@ -24,13 +26,23 @@ struct Outcome {
 };
 
 /// Bounded stretch of each job.
-std::vector<double> stretches(const Instance& instance, const std::vector<double>& end,
-                              double threshold = kStretchThreshold);
+inline std::vector<double> stretches(const Instance& instance, const std::vector<double>& end,
+                                     double threshold = kStretchThreshold) {
+  const Jobs& jobs = instance.jobs();
+  std::vector<double> result(instance.size());
+  for (int j = 0; j < instance.size(); ++j)
+    result[j] = bounded_stretch(jobs.submit[j], end[j], jobs.runtime[j], threshold);
+  return result;
+}
 
 /// (integral of min(P, D(t)) - u(t)) / sum p_j c_j |T_j|.  Every job receives exactly its
 /// work, so the integral of the utilisation u is that sum, whatever the policy.
 /// 0 where the jobs need no work at all and none waited; infinity if one did.
-double underutilisation(const Instance& instance, const Outcome& outcome);
+inline double underutilisation(const Instance& instance, const Outcome& outcome) {
+  const double unused = std::max(0.0, outcome.demand_area - instance.total_work());
+  if (instance.total_work() == 0) return unused == 0 ? 0 : kInfinity;
+  return unused / instance.total_work();
+}
 
 /// The integral of min(P, D(t)): call `change` at each submission and completion.
 class DemandArea {

@@ -18,51 +18,6 @@ namespace {
 
 const Parts kRelaxation("hlp");
 
-}  // namespace
-
-double certified_bound(const Instance& instance, const hlp::Certificate& certificate) {
-  constexpr double kTolerance = kExactTolerance;
-  const int n = instance.tasks(), types = instance.types();
-  const auto& weights = certificate.weights;
-  const auto& flow = certificate.task_flow;
-  if (static_cast<int>(weights.size()) != types + 1 || static_cast<int>(flow.size()) != n)
-    kRelaxation.breach("wrong shape");
-  double sum = 0;
-  for (const double weight : weights) {
-    if (!(weight >= 0)) kRelaxation.breach("a weight is negative");
-    sum += weight;
-  }
-  if (std::abs(sum - 1) > kTolerance) kRelaxation.breach("the weights sum to " + to_text(sum));
-
-  std::vector<double> in(n, 0.0), out(n, 0.0);
-  for (const hlp::EdgeFlow& edge : certificate.edge_flow) {
-    kRelaxation.require_edge(instance, edge);
-    out[edge.from] += edge.amount;
-    in[edge.to] += edge.amount;
-  }
-  double begun = 0;  // what enters from the begin of the project
-  double bound = 0;
-  for (int task = 0; task < n; ++task) {
-    if (!(flow[task] >= 0))
-      kRelaxation.breach("negative flow through task " + std::to_string(task));
-    if (in[task] > flow[task] + kTolerance || out[task] > flow[task] + kTolerance)
-      kRelaxation.breach("flow is not conserved at task " + std::to_string(task));
-    begun += std::max(0.0, flow[task] - in[task]);
-    double least = kInfinity;
-    for (int type = 0; type < types; ++type)
-      if (instance.can_run(task, type))
-        least = std::min(
-            least, instance.time(task, type) * (weights[type] / instance.units(type) + flow[task]));
-    bound += least;
-  }
-  if (begun > weights.back() + kTolerance)
-    kRelaxation.breach("the flow is " + to_text(begun) + ", the path's weight " +
-                       to_text(weights.back()));
-  return bound;
-}
-
-namespace {
-
 const Parts kWindows("windows");
 
 void require_flow(const Instance& instance, const proof::RefutationStage& stage) {
@@ -119,27 +74,6 @@ bool holds(const Instance& instance, const proof::Refutation& refutation) {
   return refutes(Instance(instance.times(), instance.graph(), instance.units()), same);
 }
 
-}  // namespace
-
-double certified_bound(const Instance& instance, const proof::WindowsCertificate& certificate) {
-  const double relaxation = certified_bound(instance, certificate.relaxation);
-  const double makespan = certificate.refutation.makespan;
-  double bound = relaxation;
-  if (makespan != 0) {
-    kWindows.require_makespan(makespan);
-    for (const proof::RefutationStage& stage : certificate.refutation.stages)
-      require_stage(instance, stage);
-    if (!holds(instance, certificate.refutation)) kWindows.not_refuted(makespan);
-    bound = std::max(bound, makespan);
-  }
-  const double grain = time_grain(instance);
-  if (grain <= 0) return bound;
-  const double by_relaxation = std::ceil(relaxation * (1 - kExactTolerance) / grain) * grain;
-  return makespan == 0 ? by_relaxation : std::max(by_relaxation, least_above(makespan, grain));
-}
-
-namespace {
-
 class Check {
  public:
   Check(const Instance& instance, const proof::TransferRefutation& refutation)
@@ -193,14 +127,6 @@ class Check {
   std::optional<TransferClusters> clusters_;
 };
 
-}  // namespace
-
-bool refutes(const Instance& instance, const proof::TransferRefutation& refutation) {
-  return Check(instance, refutation).refutes();
-}
-
-namespace {
-
 const Parts kTransfers("transfers");
 
 void require_guesses(const Instance& instance, const std::vector<proof::TransferGuess>& guesses) {
@@ -237,6 +163,68 @@ void require_stage(const Instance& instance, const proof::TransferStage& stage) 
 }
 
 }  // namespace
+
+double certified_bound(const Instance& instance, const hlp::Certificate& certificate) {
+  constexpr double kTolerance = kExactTolerance;
+  const int n = instance.tasks(), types = instance.types();
+  const auto& weights = certificate.weights;
+  const auto& flow = certificate.task_flow;
+  if (static_cast<int>(weights.size()) != types + 1 || static_cast<int>(flow.size()) != n)
+    kRelaxation.breach("wrong shape");
+  double sum = 0;
+  for (const double weight : weights) {
+    if (!(weight >= 0)) kRelaxation.breach("a weight is negative");
+    sum += weight;
+  }
+  if (std::abs(sum - 1) > kTolerance) kRelaxation.breach("the weights sum to " + to_text(sum));
+
+  std::vector<double> in(n, 0.0), out(n, 0.0);
+  for (const hlp::EdgeFlow& edge : certificate.edge_flow) {
+    kRelaxation.require_edge(instance, edge);
+    out[edge.from] += edge.amount;
+    in[edge.to] += edge.amount;
+  }
+  double begun = 0;  // what enters from the begin of the project
+  double bound = 0;
+  for (int task = 0; task < n; ++task) {
+    if (!(flow[task] >= 0))
+      kRelaxation.breach("negative flow through task " + std::to_string(task));
+    if (in[task] > flow[task] + kTolerance || out[task] > flow[task] + kTolerance)
+      kRelaxation.breach("flow is not conserved at task " + std::to_string(task));
+    begun += std::max(0.0, flow[task] - in[task]);
+    double least = kInfinity;
+    for (int type = 0; type < types; ++type)
+      if (instance.can_run(task, type))
+        least = std::min(
+            least, instance.time(task, type) * (weights[type] / instance.units(type) + flow[task]));
+    bound += least;
+  }
+  if (begun > weights.back() + kTolerance)
+    kRelaxation.breach("the flow is " + to_text(begun) + ", the path's weight " +
+                       to_text(weights.back()));
+  return bound;
+}
+
+double certified_bound(const Instance& instance, const proof::WindowsCertificate& certificate) {
+  const double relaxation = certified_bound(instance, certificate.relaxation);
+  const double makespan = certificate.refutation.makespan;
+  double bound = relaxation;
+  if (makespan != 0) {
+    kWindows.require_makespan(makespan);
+    for (const proof::RefutationStage& stage : certificate.refutation.stages)
+      require_stage(instance, stage);
+    if (!holds(instance, certificate.refutation)) kWindows.not_refuted(makespan);
+    bound = std::max(bound, makespan);
+  }
+  const double grain = time_grain(instance);
+  if (grain <= 0) return bound;
+  const double by_relaxation = std::ceil(relaxation * (1 - kExactTolerance) / grain) * grain;
+  return makespan == 0 ? by_relaxation : std::max(by_relaxation, least_above(makespan, grain));
+}
+
+bool refutes(const Instance& instance, const proof::TransferRefutation& refutation) {
+  return Check(instance, refutation).refutes();
+}
 
 double certified_bound(const Instance& instance, const proof::TransfersCertificate& certificate) {
   const double bound = certified_bound(instance, certificate.windows);

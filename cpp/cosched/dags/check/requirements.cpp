@@ -5,7 +5,6 @@
 #include <numeric>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "cosched/core/errors.hpp"
@@ -64,6 +63,18 @@ void check_one(Held& memory) {
   }
 }
 
+bool together(const Memories& memories, const std::vector<int>& units, int from_type, int from_unit,
+              int to_type, int to_unit) {
+  if (from_type == to_type && from_unit == to_unit) return true;
+  if (memories.kind == Memories::Kind::unit) return false;
+  if (memories.kind == Memories::Kind::host) return from_type == 0 && to_type == 0;
+  const auto of = [&](int type, int unit) {
+    return memories
+        .of_unit[std::accumulate(units.begin(), units.begin() + type, std::size_t{0}) + unit];
+  };
+  return of(from_type, from_unit) == of(to_type, to_unit);
+}
+
 }  // namespace
 
 void validate_memory(const Schedule& schedule, const Instance& instance) {
@@ -100,22 +111,6 @@ void validate_memory(const Schedule& schedule, const Instance& instance) {
     }
   for (auto& [number, memory] : memories) check_one(memory);
 }
-
-namespace {
-
-bool together(const Memories& memories, const std::vector<int>& units, int from_type, int from_unit,
-              int to_type, int to_unit) {
-  if (from_type == to_type && from_unit == to_unit) return true;
-  if (memories.kind == Memories::Kind::unit) return false;
-  if (memories.kind == Memories::Kind::host) return from_type == 0 && to_type == 0;
-  const auto of = [&](int type, int unit) {
-    return memories
-        .of_unit[std::accumulate(units.begin(), units.begin() + type, std::size_t{0}) + unit];
-  };
-  return of(from_type, from_unit) == of(to_type, to_unit);
-}
-
-}  // namespace
 
 std::function<double(int, int, int, int, int)> transfer_seconds(const std::vector<int>& units,
                                                                 const std::vector<double>& data,

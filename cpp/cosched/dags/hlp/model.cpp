@@ -85,24 +85,6 @@ void add_loads(lp::Model& model, const Instance& instance, const Layout& at) {
   }
 }
 
-}  // namespace
-
-lp::Model hlp_model(const Instance& instance) {
-  const Layout at(instance);
-  lp::Model model;
-  add_columns(model, instance, at);
-  add_paths(model, instance, at);
-  add_loads(model, instance, at);
-  if (!at.one_share)
-    for (int task = 0; task < at.tasks; ++task) {  // (13)
-      const int row = model.add_row(1, 1);
-      for (int type = 0; type < at.types; ++type) model.add_entry(row, at.share(task, type), 1);
-    }
-  return model;
-}
-
-namespace {
-
 Table read_shares(const Instance& instance, const Layout& at, const std::vector<double>& x) {
   Table shares(at.tasks, at.types);
   for (int task = 0; task < at.tasks; ++task) {
@@ -158,6 +140,20 @@ Certificate read_certificate(const Instance& instance, const Layout& at,
 }
 
 }  // namespace
+
+lp::Model hlp_model(const Instance& instance) {
+  const Layout at(instance);
+  lp::Model model;
+  add_columns(model, instance, at);
+  add_paths(model, instance, at);
+  add_loads(model, instance, at);
+  if (!at.one_share)
+    for (int task = 0; task < at.tasks; ++task) {  // (13)
+      const int row = model.add_row(1, 1);
+      for (int type = 0; type < at.types; ++type) model.add_entry(row, at.share(task, type), 1);
+    }
+  return model;
+}
 
 Solution hlp_from_lp(const Instance& instance, const lp::Solution& solution) {
   const Layout at(instance);

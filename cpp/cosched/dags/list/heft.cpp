@@ -34,41 +34,6 @@ std::vector<double> mean_over_units(const Instance& instance, const Table& costs
   return mean;
 }
 
-}  // namespace
-
-std::vector<double> mean_times(const Instance& instance) {
-  return mean_over_units(instance, instance.times());
-}
-
-std::vector<double> heft_ranks(const Instance& instance) {
-  return ranks_with_transfers(instance, mean_times(instance));
-}
-
-Plan insertion_schedule(const Instance& instance, const std::vector<double>& rank,
-                        const Allocation* allocation) {
-  if (allocation) require_allocation(instance, *allocation);
-  Insertion insertion(instance);
-  int done = 0;
-  for (const int task : by_decreasing_rank(instance.graph(), rank)) {
-    if (done++ % 256 == 0) check_interrupt();
-    insertion.place(task, insertion.best(task, allocation));
-  }
-  return insertion.take();
-}
-
-Plan together(const Instance& instance, int type) {
-  Insertion insertion(instance);
-  for (const int task : by_decreasing_rank(instance.graph(), heft_ranks(instance))) {
-    const int chosen = instance.can_run(task, type) ? type : instance.fastest(task);
-    insertion.place(task, insertion.on(task, {chosen, 0}));
-  }
-  return insertion.take();
-}
-
-Plan heft(const Instance& instance) { return insertion_schedule(instance, heft_ranks(instance)); }
-
-namespace {
-
 // Mean cost of the edge from the k-th predecessor, to the k-th successor.
 double cost_in(const Instance& instance, int task, int k) {
   const Transfers& transfers = instance.transfers();
@@ -137,6 +102,37 @@ int type_of_path(const Instance& instance, const std::vector<int>& path) {
 }
 
 }  // namespace
+
+std::vector<double> mean_times(const Instance& instance) {
+  return mean_over_units(instance, instance.times());
+}
+
+std::vector<double> heft_ranks(const Instance& instance) {
+  return ranks_with_transfers(instance, mean_times(instance));
+}
+
+Plan insertion_schedule(const Instance& instance, const std::vector<double>& rank,
+                        const Allocation* allocation) {
+  if (allocation) require_allocation(instance, *allocation);
+  Insertion insertion(instance);
+  int done = 0;
+  for (const int task : by_decreasing_rank(instance.graph(), rank)) {
+    if (done++ % 256 == 0) check_interrupt();
+    insertion.place(task, insertion.best(task, allocation));
+  }
+  return insertion.take();
+}
+
+Plan together(const Instance& instance, int type) {
+  Insertion insertion(instance);
+  for (const int task : by_decreasing_rank(instance.graph(), heft_ranks(instance))) {
+    const int chosen = instance.can_run(task, type) ? type : instance.fastest(task);
+    insertion.place(task, insertion.on(task, {chosen, 0}));
+  }
+  return insertion.take();
+}
+
+Plan heft(const Instance& instance) { return insertion_schedule(instance, heft_ranks(instance)); }
 
 Plan cpop(const Instance& instance) {
   const TaskGraph& graph = instance.graph();

@@ -153,15 +153,6 @@ class ListSchedule {
   MinHeap<std::tuple<double, What, int>> events_;
 };
 
-}  // namespace
-
-Plan list_with_transfers(const Instance& instance, const Allocation& allocation,
-                         const std::vector<double>& priority) {
-  return ListSchedule(instance, allocation, priority).run();
-}
-
-namespace {
-
 template <class T>
 using MinHeap = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
@@ -227,6 +218,11 @@ std::vector<int> units_for_tasks(const Instance& instance) {
 }
 
 }  // namespace
+
+Plan list_with_transfers(const Instance& instance, const Allocation& allocation,
+                         const std::vector<double>& priority) {
+  return ListSchedule(instance, allocation, priority).run();
+}
 
 Plan est(const Instance& instance, const Allocation& allocation) {
   require_allocation(instance, allocation);

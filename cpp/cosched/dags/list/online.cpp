@@ -1,9 +1,7 @@
 #include "cosched/dags/list/online.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"

@@ -1,7 +1,6 @@
 #include "cosched/dags/model/transfers.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
 #include <utility>

@@ -137,22 +137,6 @@ class ClusterOnType {
   bool changed_ = false;
 };
 
-}  // namespace
-
-bool prune(TransferWindows& windows, double slack, bool clusters) {
-  for (bool changed = true; changed;) {
-    if (!windows.prune(slack)) return false;
-    changed = false;
-    if (!clusters || !windows.costs().any()) break;
-    for (const Cluster& cluster : changed_clusters(windows))
-      for (int type = 0; type < windows.costs().types(); ++type)
-        changed |= ClusterOnType(windows, cluster, type, slack).bind();
-  }
-  return true;
-}
-
-namespace {
-
 class Guesses {
  public:
   Guesses(TransferWindows& windows, const GuessEffort& effort, bool clusters)
@@ -286,6 +270,18 @@ class Guesses {
 };
 
 }  // namespace
+
+bool prune(TransferWindows& windows, double slack, bool clusters) {
+  for (bool changed = true; changed;) {
+    if (!windows.prune(slack)) return false;
+    changed = false;
+    if (!clusters || !windows.costs().any()) break;
+    for (const Cluster& cluster : changed_clusters(windows))
+      for (int type = 0; type < windows.costs().types(); ++type)
+        changed |= ClusterOnType(windows, cluster, type, slack).bind();
+  }
+  return true;
+}
 
 FailedGuesses close_failing_guesses(TransferWindows& windows, const GuessEffort& effort,
                                     bool clusters, const std::vector<TransferGuess>& first) {

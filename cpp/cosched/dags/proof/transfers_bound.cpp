@@ -95,6 +95,34 @@ double above_optimum(const Instance& instance) {
   return std::min(least, value_alike(instance, level));
 }
 
+// Of the loads in LP*.
+std::vector<double> load_weights(const WindowsCertificate& windows) {
+  const std::vector<double>& weights = windows.relaxation.weights;
+  return {weights.begin(), weights.end() - 1};
+}
+
+// Any positive time will do: where nothing takes time but transfers.
+double least_time(const Instance& instance) {
+  const Transfers& transfers = instance.transfers();
+  double least = kInfinity;
+  for (int edge = 0; edge < instance.graph().edges(); ++edge)
+    for (int q = 0; q < instance.types(); ++q)
+      for (int r = 0; r < instance.types(); ++r)
+        if (const double time = transfers.remote(edge, q, r); time > 0)
+          least = std::min(least, time);
+  return std::max(1e-300, least < kInfinity ? 1e-3 * least : 1);
+}
+
+// The relaxation's proof, where it says more than bisection with its precision.
+void offer_relaxation(const Instance& instance, const TransferEffort& effort,
+                      TransfersBound& best) {
+  std::optional<TransferRefutation> found =
+      refute_by_relaxation(instance, best.value, effort.work / kUsualSteps);
+  if (!found) return;
+  best.value = found->makespan;
+  best.certificate.refutation = *std::move(found);
+}
+
 }  // namespace
 
 lp::Model transfers_model(const Instance& instance) {
@@ -141,38 +169,6 @@ TransfersRelaxation transfers_relaxation(const Instance& instance, hlp::Method m
   lp::require_optimal(solution, "transfers");
   return transfers_from_lp(instance, solution.x, solution.dual);
 }
-
-namespace {
-
-// Of the loads in LP*.
-std::vector<double> load_weights(const WindowsCertificate& windows) {
-  const std::vector<double>& weights = windows.relaxation.weights;
-  return {weights.begin(), weights.end() - 1};
-}
-
-// Any positive time will do: where nothing takes time but transfers.
-double least_time(const Instance& instance) {
-  const Transfers& transfers = instance.transfers();
-  double least = kInfinity;
-  for (int edge = 0; edge < instance.graph().edges(); ++edge)
-    for (int q = 0; q < instance.types(); ++q)
-      for (int r = 0; r < instance.types(); ++r)
-        if (const double time = transfers.remote(edge, q, r); time > 0)
-          least = std::min(least, time);
-  return std::max(1e-300, least < kInfinity ? 1e-3 * least : 1);
-}
-
-// The relaxation's proof, where it says more than bisection with its precision.
-void offer_relaxation(const Instance& instance, const TransferEffort& effort,
-                      TransfersBound& best) {
-  std::optional<TransferRefutation> found =
-      refute_by_relaxation(instance, best.value, effort.work / kUsualSteps);
-  if (!found) return;
-  best.value = found->makespan;
-  best.certificate.refutation = *std::move(found);
-}
-
-}  // namespace
 
 TransfersBound transfers_bound(const Instance& instance, const WindowsCertificate& windows,
                                const BoundOptions& options) {

@@ -3,46 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/proof/transfers_bound.hpp"
 #include "cosched/dags/proof/windows.hpp"
-#include "cosched/dags/search/order_search.hpp"
-#include "cosched/dags/search/place_search.hpp"
 
 namespace cosched::dags::search {
-
-// What a search does with as much time as there is: rounds of growing length, by turns.
-
-/// Each round goes on from the best: by turns a slow cooling and the restarts of order_search.hpp, where
-/// data costs time of place_search.hpp.  A kind of round that has found something better comes again.
-class Rounds {
- public:
-  /// `movable`: as of OrderSearch.  `length`: schedules of the first round.
-  Rounds(const Instance& instance, const Plan& plan, std::vector<int> movable, std::uint64_t seed,
-         std::int64_t length);
-
-  /// One round of at most `most` schedules; calls `better(plan)` with each plan that is the best so
-  /// far, which says whether to go on.  Returns how many it has built, more by two at most.
-  std::int64_t run(std::int64_t most, const std::function<bool(const Plan&)>& better);
-
- private:
-  template <class Search>
-  void search(Search& search, std::int64_t length, const std::function<bool(const Plan&)>& better);
-  std::int64_t built() const;
-
-  std::optional<OrderSearch> orders_;
-  std::optional<PlaceSearch> places_;
-  bool restarts_ = false;  // in this round
-  double heat_;            // the least; over orders by turns three and nine times that
-  int hotter_ = 0;
-  double length_;
-};
 
 struct BestOptions {
   std::uint64_t seed = 0;
@@ -88,7 +57,7 @@ bool meets(double makespan, double bound);
 /// as a limit around it lets it), and half a second at least.  Where that is too short its best x so
 /// far is rounded, and cheapest_types() for a few flows.  A time limit may end it after that and HEFT.
 /// Deterministic without a limit: bounds after a quarter of the search and at its end.  With one of its
-/// own: rounds of growing length (Rounds), and bounds for a quarter of the time so far.
+/// own: rounds of growing length, and bounds for a quarter of the time so far.
 BestResult hlp_best(const Instance& instance, const BestOptions& options = {},
                     const hlp::Solution* relaxation = nullptr);
 

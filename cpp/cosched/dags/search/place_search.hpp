@@ -1,13 +1,21 @@
 // A local search over orders and units, with restarts, where data costs time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/core/times.hpp"
+#include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/search/decoder.hpp"
 #include "cosched/dags/search/place_decoder.hpp"
 
 namespace cosched::dags::search {
@@ -17,33 +25,231 @@ namespace cosched::dags::search {
 /// slightly longer schedules are taken as well, less and less so.
 class PlaceSearch {
  public:
-  PlaceSearch(const Instance& instance, const Plan& plan, std::uint64_t seed);
+  PlaceSearch(const Instance& instance, const Plan& plan, std::uint64_t seed)
+      : instance_(instance),
+        decoder_(instance),
+        rng_(seed),
+        costs_(list::optimistic_costs(instance)),
+        mean_(list::mean_times(instance)),
+        current_makespan_(plan.makespan()),
+        best_makespan_(current_makespan_),
+        position_(instance.tasks()) {
+    current_ = candidate_of(plan);
+    best_ = current_;
+    const double decoded = decoder_.decode(current_.order, current_.units, false);
+    if (instance.transfers().limited()) best_makespan_ = current_makespan_ = decoded;
+    chain_ = decoder_.deciding_chain(current_.units);
+  }
 
   /// Builds up to `evaluations` schedules, those of the calls before counted, and calls `better(plan)` with each that is the best so
   /// far; it says whether to go on.  May be left by an exception of check_interrupt().
-  void run(std::int64_t evaluations, const std::function<bool(const Plan&)>& better);
+  void run(std::int64_t evaluations, const std::function<bool(const Plan&)>& better) {
+    const std::int64_t patience = 50 + 5LL * std::min(instance_.tasks(), 300);
+    if (std::exchange(anew_, false)) begin_anew();
+    while (built_ < evaluations) {
+      check_interrupt();
+      if (idle_ > patience) {
+        restart();
+        begin_anew();
+      } else {
+        Candidate next = current_;
+        change(next);
+        const double makespan = decode(next);
+        idle_ = makespan < lowest_ ? 0 : idle_ + 1;
+        lowest_ = std::min(lowest_, makespan);
+        heat_ *= kCooling;
+        if (makespan > current_makespan_ * (1 + heat_ * rng_.uniform())) continue;
+        take_over(next, makespan);
+      }
+      if (current_makespan_ >= best_makespan_) continue;
+      best_ = current_;
+      best_makespan_ = current_makespan_;
+      if (!better(decoder_.plan(current_.units))) return;
+    }
+  }
 
   /// As of OrderSearch.
-  void cool(std::int64_t evaluations, double heat, const std::function<bool(const Plan&)>& better);
+  void cool(std::int64_t evaluations, double heat, const std::function<bool(const Plan&)>& better) {
+    anew_ = true;
+    take_over(best_, decode(best_));
+    const std::int64_t begin = built_;
+    while (built_ < begin + evaluations) {
+      check_interrupt();
+      Candidate next = current_;
+      change(next);
+      const double makespan = decode(next);
+      const double left =
+          1 - static_cast<double>(built_ - begin) / static_cast<double>(evaluations);
+      if (makespan > current_makespan_ * (1 + heat * std::max(0.0, left) * rng_.uniform()))
+        continue;
+      take_over(next, makespan);
+      if (makespan >= best_makespan_) continue;
+      best_ = current_;
+      best_makespan_ = makespan;
+      if (!better(decoder_.plan(current_.units))) return;
+    }
+  }
+
   std::int64_t built() const { return built_; }
 
  private:
+  static constexpr double kUnitMoves = 0.65;  // share of moves that change units
+  static constexpr double kJustified = 0.1;
+  static constexpr double kHeat = 0.05;
+  static constexpr double kCooling = 0.99;
+  static constexpr int kGroup = 12;  // tasks that change their unit together, at most
+
   struct Candidate {
     std::vector<int> order, units;
   };
-  double decode(const Candidate& candidate);
-  void take_over(const Candidate& candidate, double makespan);
-  void restart();
-  void begin_anew();
-  Candidate rebuilt();
-  Candidate gathered();
-  Candidate candidate_of(const Plan& plan);
-  void change(Candidate& candidate);
-  void move_group(Candidate& candidate);
-  int some_task();
-  int target(const Candidate& candidate, int task);
-  int random_neighbour(int task);
-  int random_unit(const Candidate& candidate, int task);
+
+  double decode(const Candidate& candidate) {
+    const bool justify = rng_.uniform() < kJustified;
+    built_ += justify ? 3 : 1;
+    return decoder_.decode(candidate.order, candidate.units, justify);
+  }
+
+  // The decoded candidate becomes the current one, in the order of its starts.
+  void take_over(const Candidate& candidate, double makespan) {
+    current_ = {decoder_.order_by_start(), candidate.units};
+    current_makespan_ = makespan;
+    chain_ = decoder_.deciding_chain(current_.units);
+  }
+
+  // Half of the restarts from the best and some from one unit, with a few moves; the others from a
+  // heuristic with noise.
+  void restart() {
+    const double share = rng_.uniform();
+    Candidate candidate = share < 0.5 ? best_ : share < 0.6 ? gathered() : rebuilt();
+    if (share < 0.6)
+      for (int k = 0; k < 4; ++k) change(candidate);
+    take_over(candidate, decode(candidate));
+  }
+
+  void begin_anew() {
+    idle_ = 0;
+    heat_ = kHeat;
+    lowest_ = current_makespan_;
+  }
+
+  // HEFT or PEFT by ranks in which times and transfers vary.
+  Candidate rebuilt() {
+    const TaskGraph& graph = instance_.graph();
+    const double noise = rng_.uniform(), moved = 2 * rng_.uniform();
+    const double ahead = rng_.uniform() < 0.5 ? 0 : rng_.uniform();
+    std::vector<double> rank(graph.tasks());
+    for (auto it = graph.order().rbegin(); it != graph.order().rend(); ++it) {
+      double after = 0;
+      int edge = instance_.transfers().first_out(*it);
+      for (const int next : graph.successors(*it))
+        after = std::max(after, moved * instance_.transfers().mean_cost(edge++) + rank[next]);
+      rank[*it] = mean_[*it] * (1 + noise * (2 * rng_.uniform() - 1)) + after;
+    }
+    Candidate made{graph.order(), std::vector<int>(graph.tasks())};
+    std::stable_sort(made.order.begin(), made.order.end(),
+                     [&](int a, int b) { return rank[a] > rank[b]; });
+    list::Insertion insertion(instance_);
+    for (const int task : made.order) {
+      list::Choice best;
+      double least = kInfinity;
+      for (int type = 0; type < instance_.types(); ++type) {
+        if (!instance_.can_run(task, type)) continue;
+        const list::Choice choice = insertion.best_on(task, type);
+        if (choice.end + ahead * costs_(task, type) >= least) continue;
+        least = choice.end + ahead * costs_(task, type);
+        best = choice;
+      }
+      insertion.place(task, best);
+      made.units[task] = decoder_.numbers().number({best.type, best.unit});
+    }
+    return made;
+  }
+
+  // All on one unit, as far as they can run there.
+  Candidate gathered() {
+    const Plan plan = list::together(instance_, static_cast<int>(rng_.below(instance_.types())));
+    return candidate_of(plan);
+  }
+
+  Candidate candidate_of(const Plan& plan) {
+    Candidate candidate{instance_.graph().order(), {}};
+    for (int k = 0; k < instance_.tasks(); ++k) position_[candidate.order[k]] = k;
+    std::sort(candidate.order.begin(), candidate.order.end(), [&](int a, int b) {
+      return std::tuple(plan.start[a], plan.end[a], position_[a]) <
+             std::tuple(plan.start[b], plan.end[b], position_[b]);
+    });
+    for (int task = 0; task < instance_.tasks(); ++task)
+      candidate.units.push_back(decoder_.numbers().number({plan.kind[task], plan.unit[task]}));
+    return candidate;
+  }
+
+  void change(Candidate& candidate) {
+    do
+      if (rng_.uniform() < kUnitMoves)
+        move_group(candidate);
+      else
+        move_in_order(instance_.graph(), chain_, candidate.order, position_, rng_);
+    while (rng_.uniform() < 0.3);
+  }
+
+  // A task goes to another unit, and with it some neighbours of its unit.
+  void move_group(Candidate& candidate) {
+    const int task = some_task();
+    const int from = candidate.units[task], to = target(candidate, task);
+    if (to == from)
+      return move_in_order(instance_.graph(), chain_, candidate.order, position_, rng_);
+    group_.assign(1, task);
+    while (static_cast<int>(group_.size()) < kGroup && rng_.uniform() < 0.5) {
+      const int next = random_neighbour(group_[rng_.below(group_.size())]);
+      if (next >= 0 && candidate.units[next] == from &&
+          std::find(group_.begin(), group_.end(), next) == group_.end())
+        group_.push_back(next);
+    }
+    for (const int member : group_)
+      if (instance_.can_run(member, decoder_.numbers().place(to).type))
+        candidate.units[member] = to;
+  }
+
+  int some_task() {
+    return rng_.uniform() < 0.6 ? chain_[rng_.below(chain_.size())]
+                                : static_cast<int>(rng_.below(instance_.tasks()));
+  }
+
+  // Another unit for a task: that of a neighbour, or any.
+  int target(const Candidate& candidate, int task) {
+    if (rng_.uniform() < 0.5) {
+      const int other = random_neighbour(task);
+      const int unit = other < 0 ? -1 : candidate.units[other];
+      if (unit >= 0 && instance_.can_run(task, decoder_.numbers().place(unit).type)) return unit;
+    }
+    return random_unit(candidate, task);
+  }
+
+  int random_neighbour(int task) {
+    const TaskGraph::Range before = instance_.graph().predecessors(task);
+    const TaskGraph::Range after = instance_.graph().successors(task);
+    if (before.size() + after.size() == 0) return -1;
+    const int k = static_cast<int>(rng_.below(before.size() + after.size()));
+    return k < before.size() ? before.first[k] : after.first[k - before.size()];
+  }
+
+  // Of units that are alike and do nothing, only one is worth a try.
+  int random_unit(const Candidate& candidate, int task) {
+    std::vector<int> types;
+    for (int type = 0; type < instance_.types(); ++type)
+      if (instance_.can_run(task, type)) types.push_back(type);
+    const int type = types[rng_.below(types.size())];
+    int units = list::useful_units(instance_, type);
+    if (instance_.transfers().links().memories.kind != Memories::Kind::given) {
+      int used = 0;
+      for (const int unit : candidate.units) {
+        const Place place = decoder_.numbers().place(unit);
+        if (place.type == type) used = std::max(used, place.unit + 1);
+      }
+      units = std::min(units, used + 1);
+    }
+    return decoder_.numbers().number({type, static_cast<int>(rng_.below(units))});
+  }
 
   const Instance& instance_;
   PlaceDecoder decoder_;

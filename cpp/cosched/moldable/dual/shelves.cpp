@@ -31,141 +31,6 @@ struct Running {
   double time;
 };
 
-class Shelves {
- public:
-  Shelves(const Instance& instance, const Split& split) : it_(instance), d_(split.length) {
-    for (const int i : split.shelf1) shelf1_.push_back(run(i, it_.gamma(i, d_)));
-    for (const int i : split.shelf2) shelf2_.push_back(run(i, it_.gamma(i, d_ / 2)));
-    for (const int i : split.shelf2) relaxed_.push_back(run(i, it_.gamma(i, 1.5 * d_)));
-    sort_shelf2();
-  }
-
-  // T1 to T4; false where shelf 2 does not fit.
-  bool transform() {
-    exhaust();
-    if (fits()) return true;
-    return put_short_one_on_top() && (exhaust(), fits());
-  }
-
-  ShelfSchedule schedule(const std::vector<int>& small);
-
- private:
-  Running run(int i, int q) const { return {i, q, it_.time(i, q)}; }
-  bool is_short(const Running& r) const { return leq(r.time, 0.75 * d_, kMonotoneTolerance); }
-  int busy0() const { return busy_of(piles_); }
-  int busy1() const { return busy_of(shelf1_); }
-  int idle() const { return it_.machines() - busy0() - busy1(); }
-  bool fits() const { return busy0() + busy_of(shelf2_) <= it_.machines(); }
-
-  template <class Rows>
-  static int busy_of(const Rows& rows) {
-    int sum = 0;
-    for (const auto& row : rows) sum += row.procs;
-    return sum;
-  }
-
-  void sort_shelf2();
-  void exhaust();
-  bool shrink();                // T1
-  bool stack();                 // T2
-  bool move_down();             // T3
-  bool put_short_one_on_top();  // T4
-
-  const Instance& it_;
-  double d_;
-  std::vector<Pile> piles_;
-  std::vector<Running> shelf1_, shelf2_;
-  std::vector<Running> relaxed_;  // shelf2_[k] on gamma(3d/2) processors; decreasing procs
-};
-
-// Shelf 2 in decreasing order of gamma(3d/2): T3 takes from the end.
-void Shelves::sort_shelf2() {
-  std::vector<int> order = sorted_numbers(shelf2_.size(), [&](int a, int b) {
-    if (relaxed_[a].procs != relaxed_[b].procs) return relaxed_[a].procs > relaxed_[b].procs;
-    return relaxed_[a].job > relaxed_[b].job;
-  });
-  std::vector<Running> sorted2, sorted_relaxed;
-  for (const int k : order) {
-    sorted2.push_back(shelf2_[k]);
-    sorted_relaxed.push_back(relaxed_[k]);
-  }
-  shelf2_.swap(sorted2);
-  relaxed_.swap(sorted_relaxed);
-}
-
-void Shelves::exhaust() {
-  bool changed = true;
-  while (changed) {
-    changed = shrink();
-    changed = stack() || changed;
-    changed = move_down() || changed;
-  }
-}
-
-bool Shelves::shrink() {
-  std::vector<Running> kept;
-  for (const Running& r : shelf1_) {
-    if (r.procs > 1 && is_short(r) &&
-        leq(it_.time(r.job, r.procs - 1), 1.5 * d_, kMonotoneTolerance))
-      piles_.push_back({r.procs - 1, {r.job}});
-    else
-      kept.push_back(r);
-  }
-  const bool changed = kept.size() < shelf1_.size();
-  shelf1_.swap(kept);
-  return changed;
-}
-
-bool Shelves::stack() {
-  std::vector<Running> kept, alone;
-  for (const Running& r : shelf1_) (r.procs == 1 && is_short(r) ? alone : kept).push_back(r);
-  if (alone.size() < 2) return false;
-  for (std::size_t k = 0; k + 1 < alone.size(); k += 2)
-    piles_.push_back({1, {alone[k].job, alone[k + 1].job}});
-  if (alone.size() % 2 == 1) kept.push_back(alone.back());
-  shelf1_.swap(kept);
-  return true;
-}
-
-bool Shelves::move_down() {
-  int free = idle();
-  bool changed = false;
-  while (!shelf2_.empty() && relaxed_.back().procs <= free) {
-    const Running r = relaxed_.back();
-    if (r.time > d_)
-      piles_.push_back({r.procs, {r.job}});
-    else
-      shelf1_.push_back(r);
-    free -= r.procs;
-    shelf2_.pop_back();
-    relaxed_.pop_back();
-    changed = true;
-  }
-  return changed;
-}
-
-bool Shelves::put_short_one_on_top() {
-  const auto e = std::find_if(shelf1_.begin(), shelf1_.end(),
-                              [&](const Running& r) { return r.procs == 1 && is_short(r); });
-  if (e == shelf1_.end()) return false;
-  const int short_job = e->job;
-  const double room = 1.5 * d_ - e->time;
-  // The shortest such j: the pile ends earliest.
-  auto below = shelf1_.end();
-  for (auto j = shelf1_.begin(); j != shelf1_.end(); ++j)
-    if (j != e && leq(j->time, room, kMonotoneTolerance) &&
-        (below == shelf1_.end() || j->time < below->time))
-      below = j;
-  if (below == shelf1_.end()) return false;
-  const int base = below->job;
-  piles_.push_back({below->procs, {base, short_job}});
-  const auto gone = [&](const Running& r) { return r.job == base || r.job == short_job; };
-  shelf1_.erase(std::remove_if(shelf1_.begin(), shelf1_.end(), gone), shelf1_.end());
-  return true;
-}
-
-// --- schedule -------------------------------------------------------------------------------
-
 bool longer(const Running& a, const Running& b) {
   return a.time != b.time ? a.time > b.time : a.job < b.job;
 }
@@ -187,50 +52,178 @@ void fill_gaps(const Instance& instance, const std::vector<int>& small, std::vec
   }
 }
 
-ShelfSchedule Shelves::schedule(const std::vector<int>& small) {
-  // Processors: the piles first, then shelf 1 from its longest to its shortest job, then the idle.
-  // Shelf 2 lies on the same processors, its shortest jobs on the longest of shelf 1.
-  std::stable_sort(shelf1_.begin(), shelf1_.end(), longer);
-  std::stable_sort(shelf2_.begin(), shelf2_.end(), longer);
-  const int m = it_.machines();
-  std::vector<double> front(m, 0), load(m, 0);
-  ShelfSchedule found{unplaced(it_.jobs()), {}};
-  int p = 0;
-  for (const Pile& pile : piles_) {
-    double from = 0;
-    int procs = pile.procs;
-    for (const int i : pile.jobs) {
-      place(it_, found.placement, i, procs, from);
-      found.order.push_back(i);
-      from = found.placement.end[i];
-      for (int u = p; u < p + procs; ++u) front[u] = from;
-      procs = 1;
+class Shelves {
+ public:
+  Shelves(const Instance& instance, const Split& split) : it_(instance), d_(split.length) {
+    for (const int i : split.shelf1) shelf1_.push_back(run(i, it_.gamma(i, d_)));
+    for (const int i : split.shelf2) shelf2_.push_back(run(i, it_.gamma(i, d_ / 2)));
+    for (const int i : split.shelf2) relaxed_.push_back(run(i, it_.gamma(i, 1.5 * d_)));
+    sort_shelf2();
+  }
+
+  // T1 to T4; false where shelf 2 does not fit.
+  bool transform() {
+    exhaust();
+    if (fits()) return true;
+    return put_short_one_on_top() && (exhaust(), fits());
+  }
+
+  ShelfSchedule schedule(const std::vector<int>& small) {
+    // Processors: the piles first, then shelf 1 from its longest to its shortest job, then the idle.
+    // Shelf 2 lies on the same processors, its shortest jobs on the longest of shelf 1.
+    std::stable_sort(shelf1_.begin(), shelf1_.end(), longer);
+    std::stable_sort(shelf2_.begin(), shelf2_.end(), longer);
+    const int m = it_.machines();
+    std::vector<double> front(m, 0), load(m, 0);
+    ShelfSchedule found{unplaced(it_.jobs()), {}};
+    int p = 0;
+    for (const Pile& pile : piles_) {
+      double from = 0;
+      int procs = pile.procs;
+      for (const int i : pile.jobs) {
+        place(it_, found.placement, i, procs, from);
+        found.order.push_back(i);
+        from = found.placement.end[i];
+        for (int u = p; u < p + procs; ++u) front[u] = from;
+        procs = 1;
+      }
+      p += pile.procs;
     }
-    p += pile.procs;
+    for (const Running& r : shelf1_) {
+      place(it_, found.placement, r.job, r.procs, 0);
+      found.order.push_back(r.job);
+      for (int u = p; u < p + r.procs; ++u) front[u] = r.time;
+      p += r.procs;
+    }
+    load = front;
+    int top = m;
+    for (const Running& r : shelf2_) {
+      for (int u = top - r.procs; u < top; ++u) load[u] += r.time;
+      top -= r.procs;
+      found.order.push_back(r.job);
+    }
+    fill_gaps(it_, small, front, load, found.placement);
+    found.order.insert(found.order.end(), small.begin(), small.end());
+    top = m;
+    for (const Running& r : shelf2_) {
+      const double from = *std::max_element(front.begin() + (top - r.procs), front.begin() + top);
+      place(it_, found.placement, r.job, r.procs, from);
+      top -= r.procs;
+    }
+    return found;
   }
-  for (const Running& r : shelf1_) {
-    place(it_, found.placement, r.job, r.procs, 0);
-    found.order.push_back(r.job);
-    for (int u = p; u < p + r.procs; ++u) front[u] = r.time;
-    p += r.procs;
+
+ private:
+  Running run(int i, int q) const { return {i, q, it_.time(i, q)}; }
+  bool is_short(const Running& r) const { return leq(r.time, 0.75 * d_, kMonotoneTolerance); }
+  int busy0() const { return busy_of(piles_); }
+  int busy1() const { return busy_of(shelf1_); }
+  int idle() const { return it_.machines() - busy0() - busy1(); }
+  bool fits() const { return busy0() + busy_of(shelf2_) <= it_.machines(); }
+
+  template <class Rows>
+  static int busy_of(const Rows& rows) {
+    int sum = 0;
+    for (const auto& row : rows) sum += row.procs;
+    return sum;
   }
-  load = front;
-  int top = m;
-  for (const Running& r : shelf2_) {
-    for (int u = top - r.procs; u < top; ++u) load[u] += r.time;
-    top -= r.procs;
-    found.order.push_back(r.job);
+
+  // Shelf 2 in decreasing order of gamma(3d/2): T3 takes from the end.
+  void sort_shelf2() {
+    std::vector<int> order = sorted_numbers(shelf2_.size(), [&](int a, int b) {
+      if (relaxed_[a].procs != relaxed_[b].procs) return relaxed_[a].procs > relaxed_[b].procs;
+      return relaxed_[a].job > relaxed_[b].job;
+    });
+    std::vector<Running> sorted2, sorted_relaxed;
+    for (const int k : order) {
+      sorted2.push_back(shelf2_[k]);
+      sorted_relaxed.push_back(relaxed_[k]);
+    }
+    shelf2_.swap(sorted2);
+    relaxed_.swap(sorted_relaxed);
   }
-  fill_gaps(it_, small, front, load, found.placement);
-  found.order.insert(found.order.end(), small.begin(), small.end());
-  top = m;
-  for (const Running& r : shelf2_) {
-    const double from = *std::max_element(front.begin() + (top - r.procs), front.begin() + top);
-    place(it_, found.placement, r.job, r.procs, from);
-    top -= r.procs;
+
+  void exhaust() {
+    bool changed = true;
+    while (changed) {
+      changed = shrink();
+      changed = stack() || changed;
+      changed = move_down() || changed;
+    }
   }
-  return found;
-}
+
+  // T1
+  bool shrink() {
+    std::vector<Running> kept;
+    for (const Running& r : shelf1_) {
+      if (r.procs > 1 && is_short(r) &&
+          leq(it_.time(r.job, r.procs - 1), 1.5 * d_, kMonotoneTolerance))
+        piles_.push_back({r.procs - 1, {r.job}});
+      else
+        kept.push_back(r);
+    }
+    const bool changed = kept.size() < shelf1_.size();
+    shelf1_.swap(kept);
+    return changed;
+  }
+
+  // T2
+  bool stack() {
+    std::vector<Running> kept, alone;
+    for (const Running& r : shelf1_) (r.procs == 1 && is_short(r) ? alone : kept).push_back(r);
+    if (alone.size() < 2) return false;
+    for (std::size_t k = 0; k + 1 < alone.size(); k += 2)
+      piles_.push_back({1, {alone[k].job, alone[k + 1].job}});
+    if (alone.size() % 2 == 1) kept.push_back(alone.back());
+    shelf1_.swap(kept);
+    return true;
+  }
+
+  // T3
+  bool move_down() {
+    int free = idle();
+    bool changed = false;
+    while (!shelf2_.empty() && relaxed_.back().procs <= free) {
+      const Running r = relaxed_.back();
+      if (r.time > d_)
+        piles_.push_back({r.procs, {r.job}});
+      else
+        shelf1_.push_back(r);
+      free -= r.procs;
+      shelf2_.pop_back();
+      relaxed_.pop_back();
+      changed = true;
+    }
+    return changed;
+  }
+
+  // T4
+  bool put_short_one_on_top() {
+    const auto e = std::find_if(shelf1_.begin(), shelf1_.end(),
+                                [&](const Running& r) { return r.procs == 1 && is_short(r); });
+    if (e == shelf1_.end()) return false;
+    const int short_job = e->job;
+    const double room = 1.5 * d_ - e->time;
+    // The shortest such j: the pile ends earliest.
+    auto below = shelf1_.end();
+    for (auto j = shelf1_.begin(); j != shelf1_.end(); ++j)
+      if (j != e && leq(j->time, room, kMonotoneTolerance) &&
+          (below == shelf1_.end() || j->time < below->time))
+        below = j;
+    if (below == shelf1_.end()) return false;
+    const int base = below->job;
+    piles_.push_back({below->procs, {base, short_job}});
+    const auto gone = [&](const Running& r) { return r.job == base || r.job == short_job; };
+    shelf1_.erase(std::remove_if(shelf1_.begin(), shelf1_.end(), gone), shelf1_.end());
+    return true;
+  }
+
+  const Instance& it_;
+  double d_;
+  std::vector<Pile> piles_;
+  std::vector<Running> shelf1_, shelf2_;
+  std::vector<Running> relaxed_;  // shelf2_[k] on gamma(3d/2) processors; decreasing procs
+};
 
 // Jobs that both shelves can take, put where the work is least; false: shelf 1 overflows.
 bool part(const Instance& instance, const Choices& choices, int forced, Split& split,

@@ -1,8 +1,6 @@
 #include "cosched/moldable/graph/bound.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "cosched/core/errors.hpp"
@@ -199,34 +197,6 @@ void run(Programme& programme, opt::OuterProblem& outer) {
   outer.run(kGap);
 }
 
-}  // namespace
-
-WorkPath work_and_path(const Instance& instance) {
-  Programme programme(instance);
-  opt::OuterProblem outer(programme, programme.measures());
-  WorkPath found;
-  {
-    const ScopedGrace grace(0.1);
-    found.complete = finishes_within(std::nullopt, [&] {
-      try {
-        run(programme, outer);
-      } catch (const SolverError& error) {
-        found.failure = error.what();
-      }
-    });
-  }
-  found.complete = found.complete && found.failure.empty();
-  if (!outer.has_proof()) return found;
-  found.value = outer.proof().bound;
-  found.certificate = certificate_of(programme, outer.proof());
-  found.duration = programme.durations(outer.combination());
-  found.duration.resize(instance.jobs());
-  found.trade_offs = programme.asked();
-  return found;
-}
-
-namespace {
-
 constexpr int kPairs = 64;
 constexpr double kNear = 2e-10;
 
@@ -319,6 +289,30 @@ class Windows {
 };
 
 }  // namespace
+
+WorkPath work_and_path(const Instance& instance) {
+  Programme programme(instance);
+  opt::OuterProblem outer(programme, programme.measures());
+  WorkPath found;
+  {
+    const ScopedGrace grace(0.1);
+    found.complete = finishes_within(std::nullopt, [&] {
+      try {
+        run(programme, outer);
+      } catch (const SolverError& error) {
+        found.failure = error.what();
+      }
+    });
+  }
+  found.complete = found.complete && found.failure.empty();
+  if (!outer.has_proof()) return found;
+  found.value = outer.proof().bound;
+  found.certificate = certificate_of(programme, outer.proof());
+  found.duration = programme.durations(outer.combination());
+  found.duration.resize(instance.jobs());
+  found.trade_offs = programme.asked();
+  return found;
+}
 
 double heads_and_tails(const Instance& instance, double low) {
   const Windows windows(instance);

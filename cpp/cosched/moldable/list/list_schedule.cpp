@@ -16,6 +16,46 @@ namespace {
 
 constexpr int kStarted = std::numeric_limits<int>::max();
 
+Choice fastest(const Instance& instance, int i) {
+  if (instance.sharing() != nullptr) return fitting_counts(instance, i).back();
+  const int q = instance.used(i, instance.machines());
+  return {q, instance.time(i, q)};
+}
+
+Choice fewest(const Instance& instance, int i) {
+  if (instance.sharing() != nullptr) return fitting_counts(instance, i).front();
+  return {instance.fewest(i), instance.time(i, instance.fewest(i))};
+}
+
+std::vector<int> tried_counts(int most) {
+  std::vector<int> counts;
+  for (int q = 1; q < most; q = std::max(q + 1, static_cast<int>(q * 1.05))) counts.push_back(q);
+  counts.push_back(most);
+  return counts;
+}
+
+// Idle processors by the time from which they are.
+class IdleTimes {
+ public:
+  explicit IdleTimes(int machines) { at_[0] = machines; }
+
+  auto begin() const { return at_.begin(); }
+
+  void take(int procs, double until) {
+    for (int missing = procs; missing > 0;) {
+      const auto first = at_.begin();
+      const int taken = std::min(missing, first->second);
+      first->second -= taken;
+      missing -= taken;
+      if (first->second == 0) at_.erase(first);
+    }
+    at_[until] += procs;
+  }
+
+ private:
+  std::map<double, int> at_;
+};
+
 }  // namespace
 
 void ListScheduler::build(const std::vector<int>& procs) {
@@ -133,21 +173,6 @@ Placement list_schedule(const Instance& instance, const Allotment& procs,
   return placement;
 }
 
-namespace {
-
-Choice fastest(const Instance& instance, int i) {
-  if (instance.sharing() != nullptr) return fitting_counts(instance, i).back();
-  const int q = instance.used(i, instance.machines());
-  return {q, instance.time(i, q)};
-}
-
-Choice fewest(const Instance& instance, int i) {
-  if (instance.sharing() != nullptr) return fitting_counts(instance, i).front();
-  return {instance.fewest(i), instance.time(i, instance.fewest(i))};
-}
-
-}  // namespace
-
 Placement gang(const Instance& instance) {
   instance.require_no_releases("gang");
   instance.require_no_edges("gang");
@@ -175,39 +200,6 @@ Placement sequential(const Instance& instance) {
   }
   return list_schedule(instance, procs, jobs_by(instance.jobs(), [&](int i) { return -time[i]; }));
 }
-
-namespace {
-
-std::vector<int> tried_counts(int most) {
-  std::vector<int> counts;
-  for (int q = 1; q < most; q = std::max(q + 1, static_cast<int>(q * 1.05))) counts.push_back(q);
-  counts.push_back(most);
-  return counts;
-}
-
-// Idle processors by the time from which they are.
-class IdleTimes {
- public:
-  explicit IdleTimes(int machines) { at_[0] = machines; }
-
-  auto begin() const { return at_.begin(); }
-
-  void take(int procs, double until) {
-    for (int missing = procs; missing > 0;) {
-      const auto first = at_.begin();
-      const int taken = std::min(missing, first->second);
-      first->second -= taken;
-      missing -= taken;
-      if (first->second == 0) at_.erase(first);
-    }
-    at_[until] += procs;
-  }
-
- private:
-  std::map<double, int> at_;
-};
-
-}  // namespace
 
 std::vector<int> by_density(const Instance& instance) {
   return jobs_by(instance.jobs(),

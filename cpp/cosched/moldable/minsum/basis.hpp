@@ -18,10 +18,14 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "cosched/core/numeric.hpp"
+#include "cosched/core/order.hpp"
 #include "cosched/moldable/minsum/model.hpp"
+#include "cosched/opt/inverse.hpp"
 
 namespace cosched::moldable::minsum {
 
@@ -37,26 +41,82 @@ class Basis {
 
   /// Jobs by decreasing weight per area, each into the first interval with room; the slots are the
   /// y_j.
-  explicit Basis(const Model& model);
+  explicit Basis(const Model& model)
+      : model_(model),
+        jobs_(model.jobs()),
+        rows_(model.intervals()),
+        key_(jobs_, rows_),
+        inverse_(rows_, rows_),
+        value_(rows_),
+        dual_(rows_),
+        capacity_(rows_),
+        in_slots_(jobs_, 0),
+        rate_(jobs_, 0) {
+    double total = 0;
+    for (int j = 0; j < rows_; ++j) total += model.capacity(j);
+    scale_ = jobs_ / total;
+    for (int j = 0; j < rows_; ++j) capacity_[j] = model.capacity(j) * scale_;
+    for (int j = 0; j < rows_; ++j) slot_.push_back({-1, j});
+    assign_keys();
+    inverse_ =
+        Eigen::MatrixXd::Ones(rows_, rows_).triangularView<Eigen::Lower>();  // of the y alone
+    recompute();
+  }
 
   int key(int job) const { return key_[job]; }
 
   /// Inverse and values anew.  O(J^3 + n).
-  void refactor();
+  void refactor() {
+    Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(rows_, rows_);
+    for (int p = 0; p < rows_; ++p)
+      for_each_entry(slot_[p], [&](int row, double value) { basis(row, p) += value; });
+    inverse_ = opt::inverse_of(basis);
+    recompute();
+  }
 
   /// Steps since then that changed the inverse.
   int age() const { return age_; }
 
   /// The negative dual value of each surface row.  At the optimum >= 0 and non-increasing.  O(J).
-  std::vector<double> prices() const;
+  std::vector<double> prices() const {
+    std::vector<double> price(rows_);
+    for (int j = 0; j < rows_; ++j) price[j] = -dual_[j] * scale_;
+    return price;
+  }
 
   /// Brings a column into the basis; returns its value then, infinite where nothing blocks
   /// it (only rounding can cause that; the basis is then unchanged).  Among equal steps the largest
   /// pivot leaves, or the first column if `first_leaves` (Bland's rule).  O(J^2).
-  double enter(Column column, bool first_leaves);
+  double enter(Column column, bool first_leaves) {
+    const double reduced = reduced_cost(column);
+    Vector alpha = direction_of(column);
+    const Blocking found = ratio_test(column, alpha, first_leaves);
+    if (found.step == kInfinity) return kInfinity;
+    value_ -= found.step * alpha;
+    int slot = found.slot;
+    if (slot < 0) slot = swap_key(found.job, column, alpha);
+    if (slot < 0) {  // the column replaces its job's key, no slot changes
+      key_[found.job] = column.interval;
+      return found.step;  // only a job's column can do that
+    }
+    value_[slot] = found.step;
+    slot_[slot] = column;
+    inverse_.row(slot) /= alpha[slot];
+    alpha[slot] = 0;
+    const Vector row = inverse_.row(slot);
+    inverse_.noalias() -= alpha * row.transpose();
+    dual_ += reduced * row;
+    ++age_;
+    return column.job < 0 ? found.step / scale_ : found.step;
+  }
 
   /// Objective of the basic solution.  O(n).
-  double objective() const;
+  double objective() const {
+    double sum = 0;
+    for (int i = 0; i < jobs_; ++i) sum += model_.cost(i)[key_[i]];
+    for (int p = 0; p < rows_; ++p) sum += cost_of(slot_[p]) * value_[p];
+    return sum;
+  }
 
  private:
   using Vector = Eigen::VectorXd;
@@ -69,15 +129,128 @@ class Basis {
   };
 
   double area(int i, int j) const { return model_.area(i)[j] * scale_; }
-  void assign_keys();
-  void recompute();
+
+  void assign_keys() {
+    std::vector<double> density(jobs_);
+    for (int i = 0; i < jobs_; ++i) {
+      // The cost of the last interval is proportional to the weight.
+      const double least = model_.area(i)[rows_ - 1];
+      density[i] = least < kInfinity ? model_.cost(i)[rows_] / least : 0;
+    }
+    std::vector<int> order =
+        sorted_numbers(jobs_, [&](int a, int b) { return density[a] > density[b]; });
+    // room[j] = what is left of capacity_0 + ... + capacity_j; an interval has the least from it on.
+    Vector room(rows_);
+    std::partial_sum(capacity_.begin(), capacity_.end(), room.begin());
+    for (const int i : order) {
+      double least = kInfinity;
+      for (int j = rows_ - 1; j >= model_.first(i); --j) {
+        least = std::min(least, room[j]);
+        if (area(i, j) <= least) key_[i] = j;
+      }
+      for (int j = key_[i]; j < rows_; ++j) room[j] -= area(i, key_[i]);
+    }
+  }
+
+  // Values and dual values from the inverse.
+  void recompute() {
+    Vector cost(rows_), left = capacity_;
+    for (int p = 0; p < rows_; ++p) cost[p] = cost_of(slot_[p]);
+    for (int i = 0; i < jobs_; ++i)
+      if (key_[i] < rows_) left[key_[i]] -= area(i, key_[i]);
+    value_ = inverse_ * left;
+    dual_ = inverse_.transpose() * cost;
+    age_ = 0;
+  }
+
+  // Calls use(row, coefficient) for the surface rows of a column, of a job's relative to its key.
   template <class Use>
-  void for_each_entry(const Column& column, Use use) const;
-  double cost_of(const Column& column) const;
-  double reduced_cost(const Column& column) const;
-  Vector direction_of(const Column& column) const;
-  Blocking ratio_test(const Column& entering, const Vector& alpha, bool first_leaves);
-  int swap_key(int job, const Column& entering, Vector& alpha);
+  void for_each_entry(const Column& column, Use use) const {
+    const auto [i, j] = column;
+    if (i < 0) {
+      use(j, 1.0);
+      if (j + 1 < rows_) use(j + 1, -1.0);
+      return;
+    }
+    if (j < rows_) use(j, area(i, j));
+    if (key_[i] < rows_) use(key_[i], -area(i, key_[i]));
+  }
+
+  double cost_of(const Column& column) const {
+    const auto [i, j] = column;
+    return i < 0 ? 0 : model_.cost(i)[j] - model_.cost(i)[key_[i]];
+  }
+
+  double reduced_cost(const Column& column) const {
+    double reduced = cost_of(column);
+    for_each_entry(column, [&](int row, double value) { reduced -= dual_[row] * value; });
+    return reduced;
+  }
+
+  Vector direction_of(const Column& column) const {
+    Vector alpha = Vector::Zero(rows_);
+    for_each_entry(column, [&](int row, double value) { alpha += value * inverse_.col(row); });
+    return alpha;
+  }
+
+  Blocking ratio_test(const Column& entering, const Vector& alpha, bool first_leaves) {
+    constexpr double kLeastPivot = 1e-9, kSameStep = 1e-12;
+    Blocking best;
+    const auto consider = [&](double value, double rate, int slot, int job, Column column) {
+      if (rate <= kLeastPivot) return;
+      const double step = std::max(value, 0.0) / rate, slack = kSameStep * (1 + step);
+      bool better = step < best.step - slack;
+      if (!better && step <= best.step + slack)
+        better = first_leaves ? column < best.column : rate > best.pivot;
+      if (better) best = {std::min(step, best.step), rate, slot, job, column};
+    };
+    // A key has what the job's slots leave of 1.
+    if (entering.job >= 0) rate_[entering.job] += 1;
+    for (int p = 0; p < rows_; ++p) {
+      consider(value_[p], alpha[p], p, -1, slot_[p]);
+      if (slot_[p].job < 0) continue;
+      in_slots_[slot_[p].job] += value_[p];
+      rate_[slot_[p].job] -= alpha[p];
+    }
+    const auto consider_key = [&](int i) {
+      consider(1 - in_slots_[i], rate_[i], -1, i, {i, key_[i]});
+      in_slots_[i] = rate_[i] = 0;  // so that each job counts once
+    };
+    if (entering.job >= 0) consider_key(entering.job);
+    for (int p = 0; p < rows_; ++p)
+      if (slot_[p].job >= 0) consider_key(slot_[p].job);
+    return best;
+  }
+
+  // Makes the first slot of the job its key, and the key the column of that slot; returns the slot,
+  // -1 if the job has none.  Example, three surface rows: job i has areas 5, 4, 3 there, the key
+  // x_i0, x_i1 in slot p and x_i2 in slot q.
+  //
+  //             before, key x_i0           after, key x_i1
+  //             p: x_i1   q: x_i2          p: x_i0   q: x_i2
+  //   row 0        -5        -5               5         0         column p' = -p
+  //   row 1         4         0              -4        -4         column q' = q - p
+  //   row 2         0         3               0         3
+  //
+  // In the inverse, where a slot is a row, row p becomes -(row p + row q) and row q stays; if the job
+  // has more slots, all of them are in that sum.  `alpha`, the entering column in terms of the slots,
+  // changes as the inverse does, and first loses p where it is itself a column of this job.
+  int swap_key(int job, const Column& entering, Vector& alpha) {
+    int slot = -1;
+    for (int p = 0; p < rows_ && slot < 0; ++p)
+      if (slot_[p].job == job) slot = p;
+    if (slot < 0) return -1;
+    if (entering.job == job) alpha[slot] -= 1;
+    for (int p = slot + 1; p < rows_; ++p)
+      if (slot_[p].job == job) {
+        inverse_.row(slot) += inverse_.row(p);
+        alpha[slot] += alpha[p];
+      }
+    inverse_.row(slot) *= -1;
+    alpha[slot] *= -1;
+    std::swap(slot_[slot].interval, key_[job]);
+    return slot;
+  }
 
   const Model& model_;
   int jobs_, rows_;

@@ -1,7 +1,6 @@
 #include "cosched/moldable/minsum/bound.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "cosched/core/errors.hpp"
@@ -22,19 +21,108 @@ class Simplex {
   explicit Simplex(const Model& model)
       : model_(model), jobs_(model.jobs()), rows_(model.intervals()), basis_(model) {}
 
-  Solution run();
+  Solution run() {
+    // Far more than any instance took; the bound holds wherever it ends.
+    const std::int64_t most = 20'000 + 100LL * (jobs_ + rows_);
+    const int refactor_after = std::max(64, rows_);  // as dear as that many steps
+    Solution found;
+    objective_ = basis_.objective();
+    // "Nothing improves" is believed only right after a refactorisation.
+    for (bool fresh = true;;) {
+      while (basis_.age() < refactor_after && found.pivots < most && step()) {
+        fresh = false;
+        if (++found.pivots % 64 == 0) check_interrupt();
+      }
+      if (fresh || found.pivots >= most) break;
+      basis_.refactor();
+      objective_ = basis_.objective();
+      fresh = true;
+    }
+    found.price = monotone_prices();
+    found.value = lagrangian(model_, found.price);
+    found.primal = basis_.objective();
+    return found;
+  }
 
  private:
   using Column = Basis::Column;
 
   double price(int j) const { return j < rows_ ? price_[j] : 0; }
-  double cost_of_key(int i) const;
-  void price_block(int from, int to);
-  bool find_entering();
-  bool find_first_entering();
-  bool improves(double reduced, Column column);
-  bool step();
-  std::vector<double> monotone_prices() const;
+
+  double cost_of_key(int i) const {
+    const int k = basis_.key(i);
+    return model_.cost(i)[k] + model_.area(i)[k] * price(k);
+  }
+
+  void price_block(int from, int to) {
+    for (int i = from; i < to; ++i) {
+      const double *cost = model_.cost(i), *area = model_.area(i);
+      const double of_key = cost_of_key(i);
+      improves(cost[rows_] - of_key, {i, rows_});
+      for (int j = model_.first(i); j < rows_; ++j)
+        improves(cost[j] + area[j] * price_[j] - of_key, {i, j});
+    }
+  }
+
+  // The most negative reduced cost of the y_j and one block of jobs; the next block where there is
+  // none.
+  bool find_entering() {
+    const double tolerance = reduced_;
+    for (int j = 0; j < rows_; ++j) improves(price(j) - price(j + 1), {-1, j});
+    const int block = std::max(1, kBlockColumns / (rows_ + 1));
+    const int blocks = (jobs_ + block - 1) / block;
+    for (int tried = 0; tried < blocks; ++tried) {
+      const int from = next_block_ * block;
+      price_block(from, std::min(from + block, jobs_));
+      next_block_ = (next_block_ + 1) % blocks;
+      if (reduced_ < tolerance) return true;
+    }
+    return reduced_ < tolerance;
+  }
+
+  // Bland's rule: the first column with a negative reduced cost.
+  bool find_first_entering() {
+    for (int j = 0; j < rows_; ++j)
+      if (improves(price(j) - price(j + 1), {-1, j})) return true;
+    for (int i = 0; i < jobs_; ++i) {
+      const double of_key = cost_of_key(i);
+      for (int j = model_.first(i); j <= rows_; ++j)
+        if (improves(model_.cost(i)[j] + model_.area(i)[j] * price(j) - of_key, {i, j}))
+          return true;
+    }
+    return false;
+  }
+
+  bool improves(double reduced, Column column) {
+    if (!(reduced < reduced_)) return false;
+    reduced_ = reduced;
+    entering_ = column;
+    return true;
+  }
+
+  // One step; false where none improves.
+  bool step() {
+    price_ = basis_.prices();
+    // What all jobs together could still gain is then far below kExactTolerance.
+    reduced_ = -1e-11 * std::max(objective_, 1e-290) / jobs_;
+    // Many steps of length zero in a row: Bland's rule, which cannot cycle.
+    const bool bland = ++stalled_ > 100 + 2 * rows_;
+    if (!(bland ? find_first_entering() : find_entering())) return false;
+    const double length = basis_.enter(entering_, bland);
+    if (length == kInfinity) return false;
+    const double before = objective_;
+    objective_ += length * reduced_;
+    if (objective_ < before) stalled_ = 0;
+    return true;
+  }
+
+  // Rounding may leave prices that increase by a hair: the least non-increasing ones above.
+  std::vector<double> monotone_prices() const {
+    std::vector<double> price = price_;
+    double least = 0;
+    for (int j = rows_ - 1; j >= 0; --j) price[j] = least = std::max(least, price[j]);
+    return price;
+  }
 
   const Model& model_;
   int jobs_, rows_;
@@ -46,101 +134,7 @@ class Simplex {
   double objective_ = 0;
 };
 
-double Simplex::cost_of_key(int i) const {
-  const int k = basis_.key(i);
-  return model_.cost(i)[k] + model_.area(i)[k] * price(k);
-}
-
-void Simplex::price_block(int from, int to) {
-  for (int i = from; i < to; ++i) {
-    const double *cost = model_.cost(i), *area = model_.area(i);
-    const double of_key = cost_of_key(i);
-    improves(cost[rows_] - of_key, {i, rows_});
-    for (int j = model_.first(i); j < rows_; ++j)
-      improves(cost[j] + area[j] * price_[j] - of_key, {i, j});
-  }
-}
-
-inline bool Simplex::improves(double reduced, Column column) {
-  if (!(reduced < reduced_)) return false;
-  reduced_ = reduced;
-  entering_ = column;
-  return true;
-}
-
-// The most negative reduced cost of the y_j and one block of jobs; the next block where there is
-// none.
-bool Simplex::find_entering() {
-  const double tolerance = reduced_;
-  for (int j = 0; j < rows_; ++j) improves(price(j) - price(j + 1), {-1, j});
-  const int block = std::max(1, kBlockColumns / (rows_ + 1));
-  const int blocks = (jobs_ + block - 1) / block;
-  for (int tried = 0; tried < blocks; ++tried) {
-    const int from = next_block_ * block;
-    price_block(from, std::min(from + block, jobs_));
-    next_block_ = (next_block_ + 1) % blocks;
-    if (reduced_ < tolerance) return true;
-  }
-  return reduced_ < tolerance;
-}
-
-// Bland's rule: the first column with a negative reduced cost.
-bool Simplex::find_first_entering() {
-  for (int j = 0; j < rows_; ++j)
-    if (improves(price(j) - price(j + 1), {-1, j})) return true;
-  for (int i = 0; i < jobs_; ++i) {
-    const double of_key = cost_of_key(i);
-    for (int j = model_.first(i); j <= rows_; ++j)
-      if (improves(model_.cost(i)[j] + model_.area(i)[j] * price(j) - of_key, {i, j})) return true;
-  }
-  return false;
-}
-
-// One step; false where none improves.
-bool Simplex::step() {
-  price_ = basis_.prices();
-  // What all jobs together could still gain is then far below kExactTolerance.
-  reduced_ = -1e-11 * std::max(objective_, 1e-290) / jobs_;
-  // Many steps of length zero in a row: Bland's rule, which cannot cycle.
-  const bool bland = ++stalled_ > 100 + 2 * rows_;
-  if (!(bland ? find_first_entering() : find_entering())) return false;
-  const double length = basis_.enter(entering_, bland);
-  if (length == kInfinity) return false;
-  const double before = objective_;
-  objective_ += length * reduced_;
-  if (objective_ < before) stalled_ = 0;
-  return true;
-}
-
-// Rounding may leave prices that increase by a hair: the least non-increasing ones above.
-std::vector<double> Simplex::monotone_prices() const {
-  std::vector<double> price = price_;
-  double least = 0;
-  for (int j = rows_ - 1; j >= 0; --j) price[j] = least = std::max(least, price[j]);
-  return price;
-}
-
-Solution Simplex::run() {
-  // Far more than any instance took; the bound holds wherever it ends.
-  const std::int64_t most = 20'000 + 100LL * (jobs_ + rows_);
-  const int refactor_after = std::max(64, rows_);  // as dear as that many steps
-  Solution found;
-  objective_ = basis_.objective();
-  for (bool fresh = true;;) {  // "nothing improves" is believed only right after a refactorisation
-    while (basis_.age() < refactor_after && found.pivots < most && step()) {
-      fresh = false;
-      if (++found.pivots % 64 == 0) check_interrupt();
-    }
-    if (fresh || found.pivots >= most) break;
-    basis_.refactor();
-    objective_ = basis_.objective();
-    fresh = true;
-  }
-  found.price = monotone_prices();
-  found.value = lagrangian(model_, found.price);
-  found.primal = basis_.objective();
-  return found;
-}
+constexpr double kMostEntries = 2e7;  // that GLPK is given
 
 }  // namespace
 
@@ -154,12 +148,6 @@ Solution solve(const Model& model) {
   }
   return Simplex(model).run();
 }
-
-namespace {
-
-constexpr double kMostEntries = 2e7;  // that GLPK is given
-
-}  // namespace
 
 double bound(const Instance& instance, const Options& options) {
   return solve(make_model(instance, options)).value;

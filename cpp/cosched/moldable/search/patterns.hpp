@@ -1,10 +1,16 @@
 // What one processor can do in a window, and what all need to share some jobs: a bound for labels.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "cosched/core/interrupt.hpp"
+#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/model/instance.hpp"
 
 namespace cosched::moldable::search {
@@ -24,7 +30,13 @@ struct Step {
 };
 
 /// Of each job its counts whose time is shorter than those of all smaller counts, by increasing count.
-std::vector<std::vector<Choice>> choices_of(const Instance& instance);
+inline std::vector<std::vector<Choice>> choices_of(const Instance& instance) {
+  std::vector<std::vector<Choice>> all(instance.jobs());
+  for (int i = 0; i < instance.jobs(); ++i)
+    for (int q = instance.fewest(i); q > 0 && q <= instance.machines(); q = instance.faster(i, q))
+      all[i].push_back({q, instance.time(i, q)});
+  return all;
+}
 
 /// Give each job a price l_j, and each of its processors the part l_j / q when it runs on q.  In a
 /// window of some length one processor earns at most K, a knapsack with one choice of each job:
@@ -38,25 +50,114 @@ class ProcessorPatterns {
  public:
   /// `bound`: some positive lower bound on the makespan.  `longest`: no later deadline is asked for.
   ProcessorPatterns(std::vector<std::vector<Choice>> choices, int machines, double bound,
-                    double longest);
+                    double longest)
+      : choices_(std::move(choices)),
+        machines_(machines),
+        bound_(bound),
+        cell_(std::max(bound / kCells, longest / kMostCells)),
+        cells_(static_cast<int>(longest / cell_) + 2) {
+    for (const auto& own : choices_) {
+      double least = kInfinity;
+      for (const Choice& choice : own) least = std::min(least, choice.procs * choice.time);
+      price_.push_back(least);
+    }
+    weigh();
+  }
 
   /// No schedule of all jobs is shorter: `bound`, or better.
   double bound() const { return bound_; }
 
   /// False: the jobs of `rest` cannot end by `deadline` on processors that become free as the steps
   /// say, nor before `release`.  O(steps), once for a set O(choices of a job * thousands) more.
-  bool fits(JobSet rest, const Step* steps, int count, double deadline, double release = 0);
+  bool fits(JobSet rest, const Step* steps, int count, double deadline, double release = 0) {
+    const Table* const table = table_of(rest);
+    if (!table) return true;
+    double needed = 0, earned = 0;
+    for (std::size_t j = 0; j < price_.size(); ++j)
+      if (rest >> j & 1) needed += price_[j];
+    for (const Step* step = steps; step < steps + count; ++step)
+      if (const int at = cell(deadline - std::max(release, step->time)); at >= 0)
+        earned += step->count * (*table)[at];
+    return earned >= needed * (1 - kSums);
+  }
 
   /// Steps of work since it was asked last.
-  std::int64_t take_work();
+  std::int64_t take_work() { return std::exchange(work_, 0); }
 
  private:
+  static constexpr double kCells = 1000;      // in the bound
+  static constexpr double kMostCells = 4000;  // in a window
+  static constexpr std::size_t kMostTables =
+      4096;  // at most 128 MB, 40 MB where schedules are good
+  static constexpr int kWeighings = 300;
+  static constexpr double kSums = 1e-9;  // relative, of prices and of times in cells
+
   using Table = std::vector<double>;
 
-  void weigh();
-  Table with(const Table& table, int job);
-  const Table* table_of(JobSet jobs);
-  int cell(double seconds) const;
+  // A job that the best pattern of the bound's length holds less of than the average gets dearer.
+  void weigh() {
+    const int n = static_cast<int>(choices_.size());
+    std::vector<double> best = price_;
+    for (int round = 1; round <= kWeighings; ++round) {
+      std::vector<Table> tables{Table(cells_, 0.0)};
+      for (int j = 0; j < n; ++j) {
+        check_interrupt();
+        tables.push_back(with(tables.back(), j));
+      }
+      const double needed = std::accumulate(price_.begin(), price_.end(), 0.0) * (1 - kSums);
+      int at = cell(bound_);
+      if (machines_ * tables.back()[at] < needed) {
+        while (at + 1 < cells_ && machines_ * tables.back()[at + 1] < needed) ++at;
+        bound_ = std::max(bound_, (at + 1) * cell_ * (1 - kSums));
+        best = price_;
+        at = std::min(at + 1, cells_ - 1);
+      }
+      const double mean = tables.back()[at] / needed;  // of the shares below, by price
+      const double pace = 1 / std::sqrt(static_cast<double>(round));
+      for (int j = n - 1; j >= 0; --j) {
+        double share = 0;
+        if (tables[j + 1][at] > tables[j][at])
+          for (const Choice& choice : choices_[j]) {
+            const int length = static_cast<int>(choice.time / cell_ * (1 - kSums));
+            if (choice.time >= cells_ * cell_ || length > at ||
+                tables[j][at - length] + price_[j] / choice.procs < tables[j + 1][at])
+              continue;
+            share = 1.0 / choice.procs;
+            at -= length;
+            break;
+          }
+        price_[j] *= std::exp(pace * (mean - share));
+      }
+    }
+    price_ = std::move(best);
+  }
+
+  // What a processor earns with one job more to choose from.
+  Table with(const Table& table, int job) {
+    Table made = table;
+    for (const Choice& choice : choices_[job]) {
+      if (choice.time >= cells_ * cell_) continue;
+      const int length = static_cast<int>(choice.time / cell_ * (1 - kSums));
+      const double gain = price_[job] / choice.procs;
+      for (int k = length; k < cells_; ++k) made[k] = std::max(made[k], table[k - length] + gain);
+      work_ += (cells_ - length) / 8 + 1;
+    }
+    return made;
+  }
+
+  const Table* table_of(JobSet jobs) {
+    if (const auto known = tables_.find(jobs); known != tables_.end()) return &known->second;
+    if (tables_.size() >= kMostTables) return nullptr;
+    if (jobs == 0) return &tables_.emplace(jobs, Table(cells_, 0.0)).first->second;
+    int job = 0;
+    while (!(jobs >> job & 1)) ++job;
+    const Table* const fewer = table_of(jobs & (jobs - 1));
+    return fewer ? &tables_.emplace(jobs, with(*fewer, job)).first->second : nullptr;
+  }
+
+  int cell(double seconds) const {
+    return seconds < 0 ? -1 : std::min(cells_ - 1, static_cast<int>(seconds / cell_ + kSums));
+  }
 
   std::vector<std::vector<Choice>> choices_;
   int machines_;

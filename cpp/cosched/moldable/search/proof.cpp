@@ -183,30 +183,6 @@ class Prover {
   double proved_ = 0;  // the best bound of the passes before
 };
 
-}  // namespace
-
-void require_provable(const Instance& instance, const ProofOptions& options) {
-  if (instance.jobs() > kMostProvedJobs)
-    throw InvalidInstance("optimal: " + std::to_string(instance.jobs()) +
-                          " jobs: expected at most " + std::to_string(kMostProvedJobs));
-  if (options.work < 0)
-    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
-}
-
-Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options) {
-  require_provable(instance, options);
-  Proof result;
-  Prover prover(instance, start, options);
-  result.in_time = finishes_within(options.time_limit, [&] { result.proved = prover.run(); });
-  result.placement = prover.placement();
-  result.bound = prover.bound();
-  result.proved = result.proved || prover.is_best(result.bound);
-  result.left = prover.left();
-  return result;
-}
-
-namespace {
-
 constexpr double kStartShare = 0.1;
 
 Placement first_schedule(const Instance& instance, const ProofOptions& options) {
@@ -235,6 +211,26 @@ void go_on(const Instance& instance, const ProofOptions& options, Proof& proof) 
 }
 
 }  // namespace
+
+void require_provable(const Instance& instance, const ProofOptions& options) {
+  if (instance.jobs() > kMostProvedJobs)
+    throw InvalidInstance("optimal: " + std::to_string(instance.jobs()) +
+                          " jobs: expected at most " + std::to_string(kMostProvedJobs));
+  if (options.work < 0)
+    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
+}
+
+Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options) {
+  require_provable(instance, options);
+  Proof result;
+  Prover prover(instance, start, options);
+  result.in_time = finishes_within(options.time_limit, [&] { result.proved = prover.run(); });
+  result.placement = prover.placement();
+  result.bound = prover.bound();
+  result.proved = result.proved || prover.is_best(result.bound);
+  result.left = prover.left();
+  return result;
+}
 
 Proof optimal(const Instance& instance, const ProofOptions& options) {
   const ScopedTimeLimit limit(options.time_limit);

@@ -1,7 +1,6 @@
 #include "cosched/moldable/search/search_state.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "cosched/core/interrupt.hpp"
 

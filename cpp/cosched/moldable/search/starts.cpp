@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"

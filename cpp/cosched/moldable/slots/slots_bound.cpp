@@ -24,6 +24,64 @@ std::vector<int> useful(const Instance& instance, int job) {
   return counts;
 }
 
+constexpr double kPrecision = 1e-3, kFirstRise = 4e-3;
+constexpr double kRate = 1.5;                   // of the weights
+constexpr std::int64_t kMostColumns = 200'000;  // a set of prices
+constexpr std::int64_t kMakespanWork = 20'000;  // of local search, a job
+
+// Multiplicative weights on the rows, each scaled to a right side of 1: rows that the jobs' choices
+// overload become dearer.
+class Refutation {
+ public:
+  Refutation(const Instance& instance, double deadline, int slots)
+      : rows_(instance, grid(deadline, slots), SlotPricing::Jobs::keep_the_deadline),
+        load_(2 * static_cast<std::size_t>(slots), 0.0) {}
+
+  /// Columns looked at so far.
+  std::int64_t work() const { return work_; }
+
+  /// Whether some prices refute the deadline.
+  bool found(int rounds) {
+    RowPrices prices{std::vector<double>(rows_.slots()), std::vector<double>(rows_.slots() + 1)};
+    RowPrices use;
+    for (int round = 1; round <= rounds; ++round) {
+      check_interrupt();
+      work_ += rows_.columns();
+      set(prices, kRate * std::sqrt(std::log(static_cast<double>(load_.size())) / round));
+      if (rows_.value(prices, use) > 0) return true;
+      for (int s = 0; s < rows_.slots(); ++s) {
+        const auto row = 2 * static_cast<std::size_t>(s);
+        load_[row] += use.slot[s] / rows_.slot_right(s);
+        load_[row + 1] += use.work[s + 1] / rows_.work_right(s + 1);
+      }
+    }
+    return false;
+  }
+
+ private:
+  static std::vector<double> grid(double deadline, int slots) {
+    std::vector<double> grid;
+    for (int s = 0; s <= slots; ++s) grid.push_back(deadline * s / slots);
+    return grid;
+  }
+
+  void set(RowPrices& prices, double rate) const {
+    const double most = *std::max_element(load_.begin(), load_.end());
+    double sum = 0;
+    for (const double load : load_) sum += std::exp(rate * (load - most));
+    for (int s = 0; s < rows_.slots(); ++s) {
+      const auto weight = [&](double load) { return std::exp(rate * (load - most)) / sum; };
+      const auto row = 2 * static_cast<std::size_t>(s);
+      prices.slot[s] = weight(load_[row]) / rows_.slot_right(s);
+      prices.work[s + 1] = weight(load_[row + 1]) / rows_.work_right(s + 1);
+    }
+  }
+
+  SlotPricing rows_;
+  std::int64_t work_ = 0;
+  std::vector<double> load_;  // of slot(0), work(1), slot(1), ...
+};
+
 }  // namespace
 
 SlotPricing::SlotPricing(const Instance& instance, std::vector<double> grid, Jobs jobs)
@@ -103,68 +161,6 @@ void SlotPricing::add_use(const Choice& choice, RowPrices& use) const {
   for (int s = choice.slot + 2; s <= slots_; ++s)
     use.work[s] += choice.count * std::min(choice.time, grid_[s] - from);
 }
-
-namespace {
-
-constexpr double kPrecision = 1e-3, kFirstRise = 4e-3;
-constexpr double kRate = 1.5;                   // of the weights
-constexpr std::int64_t kMostColumns = 200'000;  // a set of prices
-constexpr std::int64_t kMakespanWork = 20'000;  // of local search, a job
-
-// Multiplicative weights on the rows, each scaled to a right side of 1: rows that the jobs' choices
-// overload become dearer.
-class Refutation {
- public:
-  Refutation(const Instance& instance, double deadline, int slots)
-      : rows_(instance, grid(deadline, slots), SlotPricing::Jobs::keep_the_deadline),
-        load_(2 * static_cast<std::size_t>(slots), 0.0) {}
-
-  /// Columns looked at so far.
-  std::int64_t work() const { return work_; }
-
-  /// Whether some prices refute the deadline.
-  bool found(int rounds) {
-    RowPrices prices{std::vector<double>(rows_.slots()), std::vector<double>(rows_.slots() + 1)};
-    RowPrices use;
-    for (int round = 1; round <= rounds; ++round) {
-      check_interrupt();
-      work_ += rows_.columns();
-      set(prices, kRate * std::sqrt(std::log(static_cast<double>(load_.size())) / round));
-      if (rows_.value(prices, use) > 0) return true;
-      for (int s = 0; s < rows_.slots(); ++s) {
-        const auto row = 2 * static_cast<std::size_t>(s);
-        load_[row] += use.slot[s] / rows_.slot_right(s);
-        load_[row + 1] += use.work[s + 1] / rows_.work_right(s + 1);
-      }
-    }
-    return false;
-  }
-
- private:
-  static std::vector<double> grid(double deadline, int slots) {
-    std::vector<double> grid;
-    for (int s = 0; s <= slots; ++s) grid.push_back(deadline * s / slots);
-    return grid;
-  }
-
-  void set(RowPrices& prices, double rate) const {
-    const double most = *std::max_element(load_.begin(), load_.end());
-    double sum = 0;
-    for (const double load : load_) sum += std::exp(rate * (load - most));
-    for (int s = 0; s < rows_.slots(); ++s) {
-      const auto weight = [&](double load) { return std::exp(rate * (load - most)) / sum; };
-      const auto row = 2 * static_cast<std::size_t>(s);
-      prices.slot[s] = weight(load_[row]) / rows_.slot_right(s);
-      prices.work[s + 1] = weight(load_[row + 1]) / rows_.work_right(s + 1);
-    }
-  }
-
-  SlotPricing rows_;
-  std::int64_t work_ = 0;
-  std::vector<double> load_;  // of slot(0), work(1), slot(1), ...
-};
-
-}  // namespace
 
 SlotsBound slots_bound(const Instance& instance, double lower, double upper,
                        const SlotsOptions& options) {

@@ -147,6 +147,12 @@ class Halving {
   std::vector<double> weight_;
 };
 
+constexpr std::int64_t kMostWork = 20'000'000'000;  // operations: some twenty seconds
+constexpr int kMostAlone = 300;    // tasks up to which only the whole relaxation is solved
+constexpr int kMostWhole = 1'200;  // and beyond which only that of groups
+constexpr int kMostGroupRows = 300;
+constexpr double kGroupedTolerance = 1e-3;
+
 }  // namespace
 
 Groups singletons(int tasks) {
@@ -157,16 +163,6 @@ Groups singletons(int tasks) {
 }
 
 Groups alike(const Times& times, int most) { return Halving(times).groups(most); }
-
-namespace {
-
-constexpr std::int64_t kMostWork = 20'000'000'000;  // operations: some twenty seconds
-constexpr int kMostAlone = 300;    // tasks up to which only the whole relaxation is solved
-constexpr int kMostWhole = 1'200;  // and beyond which only that of groups
-constexpr int kMostGroupRows = 300;
-constexpr double kGroupedTolerance = 1e-3;
-
-}  // namespace
 
 LowerBound column_bound(const Instance& instance, std::optional<double> time_limit) {
   const ScopedTimeLimit limit(time_limit);

@@ -55,6 +55,24 @@ std::vector<Exchange> take(std::vector<Supply>& supplies, double value, int task
   return taken;
 }
 
+// By decreasing rows, equal ones by decreasing number: a task comes after all that it dominates.
+std::vector<int> slowest_first(const Times& times) {
+  std::vector<int> order(times.tasks());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    const auto [at_a, at_b] =
+        std::mismatch(times.row(a), times.row(a) + times.procs(), times.row(b));
+    return at_a != times.row(a) + times.procs() ? *at_a > *at_b : a > b;
+  });
+  return order;
+}
+
+// May task j be in every pack that task i may be in?
+bool as_free(const Restrictions& restrictions, int j, int i) {
+  return restrictions.least.empty() || (restrictions.least[j] <= restrictions.least[i] &&
+                                        restrictions.below[j] >= restrictions.below[i]);
+}
+
 }  // namespace
 
 std::vector<double> cover(const std::vector<FractionalPack>& packs, int tasks) {
@@ -117,28 +135,6 @@ std::vector<FractionalPack> cover_once(std::vector<FractionalPack> packs, int ta
   }
   return packs;
 }
-
-namespace {
-
-// By decreasing rows, equal ones by decreasing number: a task comes after all that it dominates.
-std::vector<int> slowest_first(const Times& times) {
-  std::vector<int> order(times.tasks());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int a, int b) {
-    const auto [at_a, at_b] =
-        std::mismatch(times.row(a), times.row(a) + times.procs(), times.row(b));
-    return at_a != times.row(a) + times.procs() ? *at_a > *at_b : a > b;
-  });
-  return order;
-}
-
-// May task j be in every pack that task i may be in?
-bool as_free(const Restrictions& restrictions, int j, int i) {
-  return restrictions.least.empty() || (restrictions.least[j] <= restrictions.least[i] &&
-                                        restrictions.below[j] >= restrictions.below[i]);
-}
-
-}  // namespace
 
 Dominance dominance(const Times& times) {
   const int n = times.tasks();

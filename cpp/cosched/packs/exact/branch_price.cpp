@@ -36,14 +36,6 @@ struct LaterNode {
   }
 };
 
-int least_need(const Times& times, int task, double length) {
-  const double* row = times.row(task);
-  return static_cast<int>(std::partition_point(row, row + times.procs(),
-                                               [length](double t) { return t > length; }) -
-                          row) +
-         1;
-}
-
 // Is every task in one pack?
 bool partitions(const Packs& packs, int tasks) {
   std::vector<int> times_held(tasks, 0);
@@ -133,7 +125,7 @@ class Search {
     for (std::size_t l = 0; l < all.size(); ++l) {
       std::vector<int> needs;
       for (const int i : all[l].tasks)
-        needs.push_back(least_need(instance_.times(), i, all[l].length));
+        needs.push_back(fewest_within(instance_.times(), i, all[l].length));
       const Filling filling =
           fill_packs(needs, all[l].packs, instance_.procs(), instance_.max_tasks());
       if (filling.answer != Filling::Answer::yes) return {filling.answer, l};

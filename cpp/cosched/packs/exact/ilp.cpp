@@ -1,7 +1,6 @@
 #include "cosched/packs/exact/ilp.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 

@@ -49,35 +49,6 @@ std::vector<opt::WeightedEdge> savings(const Times& times) {
   return edges;
 }
 
-}  // namespace
-
-Coschedule pairs(const Instance& instance) {
-  if (instance.max_tasks() > 2)
-    throw InvalidInstance("max_tasks = " + std::to_string(instance.max_tasks()) +
-                          ": expected 1 or 2 for pairs (optimal takes any)");
-  const Times& times = instance.times();
-  const int n = instance.tasks(), p = instance.procs();
-  std::vector<int> partner(n, -1);
-  if (instance.max_tasks() == 2) partner = opt::maximum_weight_matching(n, savings(times));
-  Packs packs;
-  std::vector<int> procs(n);
-  for (int i = 0; i < n; ++i) {
-    const int j = partner[i];
-    if (j == -1) {
-      packs.push_back({i});
-      procs[i] = times.used(i, p);
-    } else if (i < j) {
-      packs.push_back({i, j});
-      const int q = best_split(times, i, j).procs;
-      procs[i] = times.used(i, q);
-      procs[j] = times.used(j, p - q);
-    }
-  }
-  return with_procs(instance, packs, procs);
-}
-
-namespace {
-
 constexpr int kSubsetsFirst = 16;       // up to here the subset programme takes milliseconds
 constexpr std::int64_t kFewNodes = 50;  // of branch and price, before it falls back on subsets
 constexpr std::int64_t kStartWork = search::kLocalSearchWork / 5;
@@ -129,6 +100,31 @@ ExactResult bounded(const Instance& instance, SearchResult start) {
 }
 
 }  // namespace
+
+Coschedule pairs(const Instance& instance) {
+  if (instance.max_tasks() > 2)
+    throw InvalidInstance("max_tasks = " + std::to_string(instance.max_tasks()) +
+                          ": expected 1 or 2 for pairs (optimal takes any)");
+  const Times& times = instance.times();
+  const int n = instance.tasks(), p = instance.procs();
+  std::vector<int> partner(n, -1);
+  if (instance.max_tasks() == 2) partner = opt::maximum_weight_matching(n, savings(times));
+  Packs packs;
+  std::vector<int> procs(n);
+  for (int i = 0; i < n; ++i) {
+    const int j = partner[i];
+    if (j == -1) {
+      packs.push_back({i});
+      procs[i] = times.used(i, p);
+    } else if (i < j) {
+      packs.push_back({i, j});
+      const int q = best_split(times, i, j).procs;
+      procs[i] = times.used(i, q);
+      procs[j] = times.used(j, p - q);
+    }
+  }
+  return with_procs(instance, packs, procs);
+}
 
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit) {
   const ScopedTimeLimit limit(time_limit);

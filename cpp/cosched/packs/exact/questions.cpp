@@ -91,71 +91,6 @@ Alternatives pin_count(const columns::Restrictions& restrictions, double length,
   return result;
 }
 
-}  // namespace
-
-std::optional<Alternatives> most_open_question(const columns::Restrictions& restrictions,
-                                               const std::vector<columns::FractionalPack>& packs) {
-  const Question count = least_whole(masses(packs));
-  if (count.openness > kCountFirst) return ask(restrictions, count);
-  Question best = count;
-  for (std::size_t i = 0; i < restrictions.least.size(); ++i) {
-    Question question = least_whole(masses(packs, static_cast<int>(i)));
-    question.task = static_cast<int>(i);
-    if (question.openness > best.openness) best = question;
-  }
-  if (best.openness <= kOpen) return std::nullopt;
-  return ask(restrictions, best);
-}
-
-std::vector<Level> levels(const std::vector<columns::FractionalPack>& packs, int tasks) {
-  std::vector<Level> result;
-  double sum = 0;
-  for (const auto& [length, value] : masses(packs)) {
-    if (result.empty() || result.back().length != length) {
-      result.push_back({length, 0, {}});
-      sum = 0;
-    }
-    sum += value;
-    result.back().packs = static_cast<int>(std::lround(sum));
-  }
-  for (int i = 0; i < tasks; ++i) {
-    const Masses of_task = masses(packs, i);
-    const auto largest =
-        std::max_element(of_task.begin(), of_task.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    for (Level& level : result)
-      if (largest != of_task.end() && level.length == largest->first) level.tasks.push_back(i);
-  }
-  result.erase(
-      std::remove_if(result.begin(), result.end(),
-                     [](const Level& level) { return level.packs == 0 && level.tasks.empty(); }),
-      result.end());
-  return result;
-}
-
-std::optional<Alternatives> pinning_question(const columns::Restrictions& restrictions,
-                                             const std::vector<Level>& all, const Level& level) {
-  const double above = just_above(level.length);
-  for (const int i : level.tasks) {
-    if (restrictions.least[i] == level.length && restrictions.below[i] == above) continue;
-    Alternatives result{with_interval(restrictions, i, level.length, above)};
-    if (restrictions.least[i] < level.length)
-      result.push_back(with_interval(restrictions, i, 0, level.length));
-    if (restrictions.below[i] > above)
-      result.push_back(with_interval(restrictions, i, above, kInfinity));
-    return result;
-  }
-  int longer = 0;
-  for (const Level& other : all)
-    if (other.length > level.length) longer += other.packs;
-  if (!count_pinned(restrictions, above, longer)) return pin_count(restrictions, above, longer);
-  if (!count_pinned(restrictions, level.length, longer + level.packs))
-    return pin_count(restrictions, level.length, longer + level.packs);
-  return std::nullopt;
-}
-
-namespace {
-
 class Filler {
  public:
   Filler(const std::vector<int>& needs, int packs, int procs, int max_tasks, std::int64_t steps)
@@ -218,6 +153,67 @@ class Filler {
 };
 
 }  // namespace
+
+std::optional<Alternatives> most_open_question(const columns::Restrictions& restrictions,
+                                               const std::vector<columns::FractionalPack>& packs) {
+  const Question count = least_whole(masses(packs));
+  if (count.openness > kCountFirst) return ask(restrictions, count);
+  Question best = count;
+  for (std::size_t i = 0; i < restrictions.least.size(); ++i) {
+    Question question = least_whole(masses(packs, static_cast<int>(i)));
+    question.task = static_cast<int>(i);
+    if (question.openness > best.openness) best = question;
+  }
+  if (best.openness <= kOpen) return std::nullopt;
+  return ask(restrictions, best);
+}
+
+std::vector<Level> levels(const std::vector<columns::FractionalPack>& packs, int tasks) {
+  std::vector<Level> result;
+  double sum = 0;
+  for (const auto& [length, value] : masses(packs)) {
+    if (result.empty() || result.back().length != length) {
+      result.push_back({length, 0, {}});
+      sum = 0;
+    }
+    sum += value;
+    result.back().packs = static_cast<int>(std::lround(sum));
+  }
+  for (int i = 0; i < tasks; ++i) {
+    const Masses of_task = masses(packs, i);
+    const auto largest =
+        std::max_element(of_task.begin(), of_task.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    for (Level& level : result)
+      if (largest != of_task.end() && level.length == largest->first) level.tasks.push_back(i);
+  }
+  result.erase(
+      std::remove_if(result.begin(), result.end(),
+                     [](const Level& level) { return level.packs == 0 && level.tasks.empty(); }),
+      result.end());
+  return result;
+}
+
+std::optional<Alternatives> pinning_question(const columns::Restrictions& restrictions,
+                                             const std::vector<Level>& all, const Level& level) {
+  const double above = just_above(level.length);
+  for (const int i : level.tasks) {
+    if (restrictions.least[i] == level.length && restrictions.below[i] == above) continue;
+    Alternatives result{with_interval(restrictions, i, level.length, above)};
+    if (restrictions.least[i] < level.length)
+      result.push_back(with_interval(restrictions, i, 0, level.length));
+    if (restrictions.below[i] > above)
+      result.push_back(with_interval(restrictions, i, above, kInfinity));
+    return result;
+  }
+  int longer = 0;
+  for (const Level& other : all)
+    if (other.length > level.length) longer += other.packs;
+  if (!count_pinned(restrictions, above, longer)) return pin_count(restrictions, above, longer);
+  if (!count_pinned(restrictions, level.length, longer + level.packs))
+    return pin_count(restrictions, level.length, longer + level.packs);
+  return std::nullopt;
+}
 
 Filling fill_packs(const std::vector<int>& needs, int packs, int procs, int max_tasks,
                    std::int64_t most_steps) {

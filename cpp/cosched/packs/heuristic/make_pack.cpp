@@ -26,6 +26,20 @@ void require_procs(const Instance& instance, const std::vector<int>& procs) {
   }
 }
 
+// Moves the first task of `order`, whose time fell to t_i(sigma_i), back to its place.
+void sink_first(const Times& times, const std::vector<int>& sigma, std::vector<int>& order) {
+  const int task = order.front();
+  const double time = times(task, sigma[task]);
+  std::size_t place = 0;
+  for (; place + 1 < order.size(); ++place) {
+    const int next = order[place + 1];
+    const double other = times(next, sigma[next]);
+    if (other < time || (other == time && next > task)) break;
+    order[place] = next;
+  }
+  order[place] = task;
+}
+
 }  // namespace
 
 Coschedule make_pack(const Instance& instance, const std::vector<int>& procs, bool reoptimise) {
@@ -90,24 +104,6 @@ void FirstFit::set_free(int pack, int free) {
   for (node /= 2; node >= 1; node /= 2)
     free_[node] = std::max(free_[2 * node], free_[2 * node + 1]);
 }
-
-namespace {
-
-// Moves the first task of `order`, whose time fell to t_i(sigma_i), back to its place.
-void sink_first(const Times& times, const std::vector<int>& sigma, std::vector<int>& order) {
-  const int task = order.front();
-  const double time = times(task, sigma[task]);
-  std::size_t place = 0;
-  for (; place + 1 < order.size(); ++place) {
-    const int next = order[place + 1];
-    const double other = times(next, sigma[next]);
-    if (other < time || (other == time && next > task)) break;
-    order[place] = next;
-  }
-  order[place] = task;
-}
-
-}  // namespace
 
 Coschedule pack_approx(const Instance& instance, bool reoptimise) {
   const Times& times = instance.times();

@@ -34,6 +34,12 @@ int clamped(const Times& times, int max_tasks) {
   return std::min({max_tasks, times.tasks(), times.procs()});
 }
 
+// A sum of n positive terms, each with a few roundings, is off by at most (n + 4) rounding units:
+// twice that is taken off.
+double rounded_down(double sum, int terms) {
+  return sum * (1 - 2 * (terms + 4.0) * std::numeric_limits<double>::epsilon());
+}
+
 }  // namespace
 
 Instance::Instance(Times times, int max_tasks, std::shared_ptr<const Sharing> sharing)
@@ -61,15 +67,11 @@ double least_work(const Times& times, int task) {
   return least;
 }
 
-namespace {
-
-// A sum of n positive terms, each with a few roundings, is off by at most (n + 4) rounding units:
-// twice that is taken off.
-double rounded_down(double sum, int terms) {
-  return sum * (1 - 2 * (terms + 4.0) * std::numeric_limits<double>::epsilon());
+int fewest_within(const Times& times, int task, double length) {
+  const double *row = times.row(task), *end = row + times.procs();
+  const auto longer = [length](double t) { return t > length; };
+  return static_cast<int>(std::partition_point(row, end, longer) - row) + 1;
 }
-
-}  // namespace
 
 double area_bound(const Instance& instance) {
   const Times& times = instance.times();

@@ -47,6 +47,9 @@ class Instance {
 /// min over q of w_i(q).  O(p).
 double least_work(const Times& times, int task);
 
+/// The fewest processors on which a task takes at most `length`; p + 1 where there are none.  O(log p).
+int fewest_within(const Times& times, int task, double length);
+
 // Two lower bounds on the cost of every co-schedule, for any table.  Neither is ever above the
 // optimum: each is rounded down by more than its own floating-point error.
 

@@ -25,6 +25,12 @@ constexpr std::int64_t kSearchNodes = 300;  // of a price during the search
 constexpr std::size_t kMostRemembered = 2'000'000;
 constexpr int kNewPackEvery = 32;
 
+// A pack, by number, with one task more.
+std::vector<int> with(std::vector<int> pack, int i) {
+  pack.insert(std::lower_bound(pack.begin(), pack.end(), i), i);
+  return pack;
+}
+
 double sum_of_prices(PackTable& table, const Packs& packs) {
   double sum = 0;
   for (const std::vector<int>& pack : packs) sum += table.exact(pack, kSearchNodes).cost;
@@ -39,8 +45,7 @@ Packs parted(PackTable& table, const Packs& packs) {
     for (const int i : pack) {
       const double alone = table.quick({i}).cost;
       const auto joins = [&](std::vector<int>& part) {
-        std::vector<int> larger = part;
-        larger.insert(std::lower_bound(larger.begin(), larger.end(), i), i);
+        std::vector<int> larger = with(part, i);
         if (table.quick(larger).cost > table.quick(part).cost + alone) return false;
         part = std::move(larger);
         return true;
@@ -134,10 +139,6 @@ class Annealing {
     }
   }
 
-  static std::vector<int> with(std::vector<int> pack, int i) {
-    pack.insert(std::lower_bound(pack.begin(), pack.end(), i), i);
-    return pack;
-  }
   static std::vector<int> without(std::vector<int> pack, int i) {
     pack.erase(std::lower_bound(pack.begin(), pack.end(), i));
     return pack;
@@ -228,8 +229,7 @@ Packs repaired(const Instance& instance, PackTable& table, const Packs& packs) {
     for (const int i : pack) {
       std::size_t p = first;
       for (; p < result.size(); ++p) {
-        std::vector<int> larger = result[p];
-        larger.insert(std::lower_bound(larger.begin(), larger.end(), i), i);
+        std::vector<int> larger = with(result[p], i);
         if (static_cast<int>(larger.size()) > instance.max_tasks()) continue;
         if (table.quick(larger).cost == kInfinity) continue;
         result[p] = std::move(larger);

@@ -108,15 +108,6 @@ class Search {
   Poll poll_;
 };
 
-}  // namespace
-
-CoverSearch cheapest_cover(int tasks, const std::vector<SetRelaxation::Column>& columns,
-                           double budget, std::int64_t most_nodes) {
-  return Search(tasks, columns, budget, most_nodes).result();
-}
-
-namespace {
-
 constexpr std::int64_t kBoundNodes = 10'000'000;  // sets looked at for a bound: some seconds
 constexpr int kMostBounded = 400;                 // tasks up to which pairs are priced
 constexpr std::int64_t kProofNodes = std::int64_t{1} << 40;
@@ -171,6 +162,11 @@ void prove(const Instance& instance, PackTable& table, SetRelaxation& relaxation
 }
 
 }  // namespace
+
+CoverSearch cheapest_cover(int tasks, const std::vector<SetRelaxation::Column>& columns,
+                           double budget, std::int64_t most_nodes) {
+  return Search(tasks, columns, budget, most_nodes).result();
+}
 
 Coschedule pairs(const Instance& instance) {
   if (instance.max_tasks() > 2)

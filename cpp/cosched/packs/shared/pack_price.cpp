@@ -1,7 +1,6 @@
 #include "cosched/packs/shared/pack_price.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "cosched/core/numeric.hpp"

@@ -1,6 +1,7 @@
 // Prices of packs by their tasks, each computed once.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <unordered_map>
 #include <vector>
@@ -21,11 +22,47 @@ class PackTable {
 
   /// A lower bound on the price of `tasks` (increasing): PackPricer::lower, what is known of the sets of one task
   /// less, or the price.  References stay valid.
-  Entry& bounded(const std::vector<int>& tasks);
+  Entry& bounded(const std::vector<int>& tasks) {
+    const auto [place, is_new] = entries_.try_emplace(tasks);
+    Entry& entry = place->second;
+    if (!is_new) return entry;
+    double lower = pricer_.lower(tasks);
+    if (tasks.size() > 2) {
+      std::vector<int> fewer(tasks.begin() + 1, tasks.end());
+      for (std::size_t k = 0;; ++k) {
+        const auto known = entries_.find(fewer);
+        if (known != entries_.end()) lower = std::max(lower, known->second.price.lower);
+        if (k + 1 >= tasks.size()) break;
+        fewer[k] = tasks[k];  // leaves out tasks[k + 1]
+      }
+    }
+    entry.price.lower = lower;
+    return entry;
+  }
+
   /// The price as far as `most_nodes` go.
-  const Price& exact(const std::vector<int>& tasks, std::int64_t most_nodes = 50'000);
+  const Price& exact(const std::vector<int>& tasks, std::int64_t most_nodes = 50'000) {
+    Entry& entry = bounded(tasks);
+    if (entry.searched) return entry.price;
+    entry.searched = entry.quick = true;
+    const double known = entry.price.lower;
+    if (known < kInfinity) entry.price = pricer_.exact(tasks, kInfinity, most_nodes);
+    entry.price.lower = std::max(entry.price.lower, known);
+    if (entry.price.cost < kInfinity)
+      entry.price.lower = std::min(entry.price.lower, entry.price.cost);
+    return entry.price;
+  }
+
   /// At least quick()'s.
-  const Price& quick(const std::vector<int>& tasks);
+  const Price& quick(const std::vector<int>& tasks) {
+    Entry& entry = bounded(tasks);
+    if (entry.quick) return entry.price;
+    entry.quick = true;
+    const double known = entry.price.lower;
+    if (known < kInfinity) entry.price = pricer_.quick(tasks);
+    entry.price.lower = std::max(entry.price.lower, known);
+    return entry.price;
+  }
 
   PackPricer& pricer() { return pricer_; }
   std::size_t size() const { return entries_.size(); }
@@ -45,7 +82,23 @@ class PackTable {
 };
 
 /// The co-schedule of these packs at their prices; a pack that does not fit becomes packs of one task.
-Coschedule at_prices(const Instance& instance, PackTable& table, const Packs& packs,
-                     std::int64_t most_nodes = 50'000);
+inline Coschedule at_prices(const Instance& instance, PackTable& table, const Packs& packs,
+                            std::int64_t most_nodes = 50'000) {
+  Packs made;
+  std::vector<int> procs(instance.tasks());
+  const auto add = [&](std::vector<int> tasks) {
+    const Price& price = table.exact(tasks, most_nodes);
+    if (price.cost == kInfinity) return false;
+    for (std::size_t k = 0; k < tasks.size(); ++k) procs[tasks[k]] = price.procs[k];
+    made.push_back(std::move(tasks));
+    return true;
+  };
+  for (std::vector<int> pack : packs) {
+    std::sort(pack.begin(), pack.end());
+    if (pack.empty() || add(pack)) continue;
+    for (const int i : pack) add({i});
+  }
+  return with_procs(instance, made, procs);
+}
 
 }  // namespace cosched::packs::shared

@@ -53,6 +53,22 @@ std::vector<Limit> in_order(const Limits& limits) {
   return own;
 }
 
+// TRESBillingWeights of the partition, or CPUs.  With MAX_TRES the dearest counts alone.
+void bill(const Scenario& scenario, Entry entry, Amounts& tres) {
+  const Amounts& weights = scenario.part(entry).billing;
+  const bool dearest = scenario.settings().priority.max_tres;
+  double& bill = tres[kBilling] = weights.empty() ? tres[kCpu] : 0;
+  for (std::size_t k = 0; k < std::min(weights.size(), tres.size()); ++k)
+    if (k != kBilling) {
+      const double own = weights[k] * tres[k];
+      bill = dearest ? std::max(bill, own) : bill + own;
+    }
+}
+
+Amounts none(const Scenario& scenario) {
+  return Amounts(kGpuTypes + scenario.machine().node_gpus.size());
+}
+
 }  // namespace
 
 LimitRules::LimitRules(const Scenario& scenario) : scenario_(scenario) {
@@ -150,26 +166,6 @@ double LimitRules::factor_of(const RuleSet& set) const {
       return scenario_.machine().qos[static_cast<std::size_t>(qos)].limit_factor;
   return -1;
 }
-
-namespace {
-
-// TRESBillingWeights of the partition, or CPUs.  With MAX_TRES the dearest counts alone.
-void bill(const Scenario& scenario, Entry entry, Amounts& tres) {
-  const Amounts& weights = scenario.part(entry).billing;
-  const bool dearest = scenario.settings().priority.max_tres;
-  double& bill = tres[kBilling] = weights.empty() ? tres[kCpu] : 0;
-  for (std::size_t k = 0; k < std::min(weights.size(), tres.size()); ++k)
-    if (k != kBilling) {
-      const double own = weights[k] * tres[k];
-      bill = dearest ? std::max(bill, own) : bill + own;
-    }
-}
-
-Amounts none(const Scenario& scenario) {
-  return Amounts(kGpuTypes + scenario.machine().node_gpus.size());
-}
-
-}  // namespace
 
 Demand request_of(const Scenario& scenario, Entry entry, int nodes) {
   const Machine& machine = scenario.machine();

@@ -36,6 +36,13 @@ double of_tres(const Scenario& scenario, Entry entry, const Amounts& all) {
   return sum;
 }
 
+// The first pass was when the thread began, and what came of it.
+bool knows_factors(const Scenario& scenario) {
+  const std::vector<Association>& all = scenario.accounts();
+  return std::any_of(all.begin(), all.end(),
+                     [](const Association& one) { return one.factor >= 0; });
+}
+
 }  // namespace
 
 bool priorities_age(const Settings::Priority& settings) {
@@ -67,17 +74,6 @@ double Priorities::of(int job, double age, int before, double fair_share, bool t
     sum += settings.weight_age * std::min(1.0, std::max(0.0, age) / settings.max_age);
   return std::floor(std::max(1.0, sum));
 }
-
-namespace {
-
-// The first pass was when the thread began, and what came of it.
-bool knows_factors(const Scenario& scenario) {
-  const std::vector<Association>& all = scenario.accounts();
-  return std::any_of(all.begin(), all.end(),
-                     [](const Association& one) { return one.factor >= 0; });
-}
-
-}  // namespace
 
 Usage::Usage(const Scenario& scenario, double decay_start)
     : scenario_(scenario),

@@ -1,6 +1,8 @@
 // Advance reservations: which nodes they leave a job, and from when (RULES.md 10).
 #pragma once
 
+#include <algorithm>
+
 #include "cosched/slurm/model/scenario.hpp"
 
 namespace cosched::slurm {
@@ -11,27 +13,84 @@ class Reservations {
   explicit Reservations(const Scenario& scenario) : scenario_(scenario) {}
 
   /// There are some at that time.
-  bool any(double now) const;
+  bool any(double now) const {
+    const auto& all = scenario_.reservations();
+    return std::any_of(all.begin(), all.end(), [&](const auto& one) { return there(one, now); });
+  }
+
   /// The job is in one that is there.
-  bool holds(int job, double now) const;
+  bool holds(int job, double now) const {
+    const int which = scenario_.job(job).conditions.reservation;
+    return which >= 0 && there(scenario_.reservations()[static_cast<std::size_t>(which)], now);
+  }
 
   struct Left {
     bool some;     // false: it cannot run then
     Second from;   // the time that it may be planned for: later than asked behind maintenance
     bool overlap;  // a reservation took nodes of its partition away
   };
+
   /// Takes away from `nodes` those that a job that begins at `from` may not have.  `move`: to a later
   /// time rather than not at all.
-  Left leave(Entry entry, Second from, bool move, double now, NodeBits& nodes) const;
+  Left leave(Entry entry, Second from, bool move, double now, NodeBits& nodes) const {
+    const auto& all = scenario_.reservations();
+    const Second limit = scenario_.job(entry.job).limit;
+    const auto meets = [&](const Reservation& one, Second begin) {
+      return there(one, now) && one.begin < begin + limit && one.end > begin;
+    };
+    const int which = scenario_.job(entry.job).conditions.reservation;
+    if (which >= 0) {
+      const Reservation& own = all[static_cast<std::size_t>(which)];
+      if (!there(own, now) || from < own.begin || from > own.end) return {false, from, false};
+      nodes &= own.nodes;
+      bool overlap = false;
+      for (const Reservation& other : all) {
+        if (own.maintenance || &other == &own || !meets(other, from)) continue;
+        overlap = overlap || nodes.meets(other.nodes);
+        nodes -= other.nodes;
+      }
+      return {true, from, overlap};
+    }
+    constexpr int kTries = 10;
+    for (int tried = 0;; ++tried) {
+      const auto stop = std::find_if(all.begin(), all.end(), [&](const Reservation& one) {
+        return meets(one, from) && stops_all(one, entry);
+      });
+      if (stop == all.end()) break;
+      if (!move || tried >= kTries) return {false, from, false};
+      from = stop->end;
+    }
+    bool overlap = false;
+    for (const Reservation& one : all) {
+      if (!meets(one, from)) continue;
+      nodes -= one.nodes;
+      overlap = overlap || one.nodes.meets(scenario_.part(entry).nodes);
+    }
+    return {true, from, overlap};
+  }
 
   /// The end of the first that ends after `from`, rounded up; 0 = none.  `epoch` as of Clocks.
-  Second next_end(Second from, Second resolution, Second epoch, double now) const;
+  Second next_end(Second from, Second resolution, Second epoch, double now) const {
+    Second end = 0;
+    bool found = false;
+    for (const Reservation& one : scenario_.reservations()) {
+      if (!there(one, now) || from > one.end) continue;
+      end = found ? std::min(end, one.end) : one.end;
+      found = true;
+    }
+    if (!found) return 0;
+    return end + (resolution - (epoch + end) % resolution) % resolution;
+  }
 
  private:
   bool there(const Reservation& one, double now) const {
     return one.created <= now && static_cast<double>(one.end) > now;
   }
-  bool stops_all(const Reservation& one, Entry entry) const;
+
+  // Maintenance of all nodes of its partition, or of the machine.
+  bool stops_all(const Reservation& one, Entry entry) const {
+    return one.every_node || (one.maintenance && scenario_.part(entry).nodes.within(one.nodes));
+  }
 
   const Scenario& scenario_;
 };
