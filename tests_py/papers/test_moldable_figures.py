@@ -96,6 +96,7 @@ def test_figures(quality):
     plt.close("all")
 
 
+@pytest.mark.thorough
 def test_run_time(tmp_path):
     """Figure 7 on a few tasks: no time is judged, only where it goes."""
     import pandas as pd

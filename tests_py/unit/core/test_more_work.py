@@ -54,7 +54,7 @@ SEARCHES = {
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_more_work_is_never_worse(name, seed):
     instance, algorithm, options, works = SEARCHES[name]
     if algorithm != "ttb-best":

@@ -194,6 +194,7 @@ def test_bad_addresses(address, part):
         list(dask(Context.here("toy_studies:TOY"), [(0, {})], address, timeout=1))
 
 
+@pytest.mark.thorough
 def test_a_lost_scheduler_leaves_a_state(cluster, tmp_path, reference):
     """The last test of this cluster."""
     driver = cluster.driver("toy_studies:TOY", tmp_path)

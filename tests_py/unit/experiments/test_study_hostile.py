@@ -29,7 +29,11 @@ def run(monkeypatch, out, kinds, **engine):
 
 
 @pytest.mark.parametrize(
-    ("workers", "kinds"), [(0, ["computes"]), (2, ["sleeps", "computes", "solves", "waits"])]
+    ("workers", "kinds"),
+    [
+        (0, ["computes"]),
+        pytest.param(2, ["sleeps", "computes", "solves", "waits"], marks=pytest.mark.thorough),
+    ],
 )
 def test_tasks_that_hang(workers, kinds, tmp_path, monkeypatch):
     nap = f"{10**6 + os.getpid()}.{workers}"
@@ -40,12 +44,14 @@ def test_tasks_that_hang(workers, kinds, tmp_path, monkeypatch):
     assert nap not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
 
 
-def test_tasks_that_end_their_process(tmp_path, monkeypatch):
-    kinds = ["exits", "is killed", "crashes", "leaves", "eats"]
-    said = run(monkeypatch, tmp_path, kinds, workers=2)
+@pytest.mark.parametrize(
+    "ends", [["exits"], pytest.param(["exits", "is killed", "crashes"], marks=pytest.mark.thorough)]
+)
+def test_tasks_that_end_their_process(ends, tmp_path, monkeypatch):
+    said = run(monkeypatch, tmp_path, [*ends, "leaves", "eats"], workers=2)
     assert said.pop("leaves") == "SystemExit: enough"
     assert said.pop("eats").startswith("MemoryError: ")
-    assert said == dict.fromkeys(kinds[:3], DIED)
+    assert said == dict.fromkeys(ends, DIED)
 
 
 def test_a_longer_limit_on_resume(tmp_path, monkeypatch):

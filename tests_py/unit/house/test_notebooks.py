@@ -33,7 +33,14 @@ def run_cell(source: str, where: str, names: dict) -> int:
     return len(drawn)
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.thorough) if path.stem == "04_moldable" else path
+        for path in NOTEBOOKS
+    ],
+    ids=lambda path: path.stem,
+)
 def test_notebook_runs_and_shows_a_picture(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COSCHED_QUICK", "1")

@@ -23,7 +23,7 @@ def test_what_is_missing_is_skipped_here_and_fails_on_ci(ask, monkeypatch):
         ask()
 
 
-@pytest.mark.parametrize("workers", [pytest.param((), marks=pytest.mark.thorough), ("-n", "2")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "2"), marks=pytest.mark.thorough)])
 def test_archives_that_are_not_here_are_one_line_at_the_end(workers):
     here = {name: value for name, value in os.environ.items() if name != "COSCHED_DATA"}
     files = [f"tests_py/unit/cluster/test_{name}.py" for name in ("lublin", "swf")]
@@ -56,7 +56,7 @@ def pytest_configure(config):
 """
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", [pytest.param((), marks=pytest.mark.thorough), ("-n", "2")])
 def test_what_tests_leave_behind_is_named_and_fails_the_run(tmp_path, workers):
     (tmp_path / "conftest.py").write_text(REGISTERS)
     (tmp_path / "test_leaves.py").write_text(LEAVES)

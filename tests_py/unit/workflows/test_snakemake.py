@@ -82,6 +82,7 @@ def test_times_are_learned_for_the_next_run(tmp_path):
     assert "Times from: earlier runs (13)" in run.stderr
 
 
+@pytest.mark.thorough
 def test_benchmark_files_say_which_branch_is_long(tmp_path):
     assert snakemake(tmp_path, "fork_join").returncode == 0
     (tmp_path / "history.json").unlink()
