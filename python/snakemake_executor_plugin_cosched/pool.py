@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cosched.errors import InvalidInstance
 from cosched.execution.batches import runner
 from cosched.execution.batches.folder import script_of
@@ -44,6 +46,8 @@ class Pool:
         self._node = [float(cores), gigabytes, 0.0]
         self._history = History.read(settings.history)
         self._times = ExpectedTimes()
+        self._unknown: set[int] = set()  # jobs of which there is a limit at most
+        self._begun = math.inf  # when the first allocation took jobs
         self._known: dict[str, tuple[int, str, str]] = {}  # file -> number, rule, name
         self._waiting: dict[str, int] = {}  # file -> cores, until it has ended
         self._parts: dict[str, Any] = {}  # part -> job of the batch system, or process
@@ -80,9 +84,9 @@ class Pool:
         with self._lock:
             limit = before is None
             number = self._times.add(rule, jobs.runtime(job) if limit else before, limit=limit)
-            seconds = float(self._times.seconds()[number])
-            if limit and not self._times.learned:  # nothing has ended: limits say too much
-                seconds = min(seconds, 1.0)
+            if limit and not self._times.learned:
+                self._unknown.add(number)
+            seconds = float(self._expected()[number])
             file = f"{max(10**9 - round(1000 * seconds), 0):010d}-{number:06d}.json"
             self._known[file] = (number, rule, name)
             self._waiting[file] = int(need[0])
@@ -175,12 +179,26 @@ class Pool:
 
     def _wanted(self) -> int:
         """Allocations for the work that is known: one, and another for each grain of it."""
-        seconds = self._times.seconds()
+        seconds = self._expected()
         work = sum(
             cores * float(seconds[self._known[file][0]]) for file, cores in self._waiting.items()
         )
         grain = min(self._settings.grain, self._limit) * self._settings.nodes * self._node[0]
         return min(max(math.ceil(work / grain), 1), self._settings.allocations)
+
+    def _expected(self) -> np.ndarray:
+        """Seconds of jobs. While nothing has ended limits say too much: as long as the first run.
+
+        Examples are limits of ten minutes on jobs of seconds: they are no reason to ask for more.
+        """
+        seconds = self._times.seconds()
+        if self._unknown and not self._times.learned:
+            if self._begun == math.inf and any((self._folder / "taken").iterdir()):
+                self._begun = time.monotonic()
+            unknown = list(self._unknown)
+            so_far = max(time.monotonic() - self._begun, 1.0)
+            seconds[unknown] = np.minimum(seconds[unknown], so_far)
+        return seconds
 
     def _submit(self) -> bool:
         part = f"part-{1 + sum(1 for _ in self._folder.glob('part-*.sh')):03d}"
@@ -198,7 +216,10 @@ class Pool:
             },
         )
         asked = {"partition": settings.partition, "account": settings.account}
-        options = [f"--{key}={value}" for key, value in asked.items() if value is not None]
+        # Begun again it would not know of what it had taken: a lost one is noticed, and its jobs
+        # go to another.
+        options = ["--no-requeue"]
+        options += [f"--{key}={value}" for key, value in asked.items() if value is not None]
         if settings.memory is not None:
             options.append(f"--mem={math.ceil(settings.memory * 1e9 / 2**20)}M")
         text = script_of(part, settings.nodes, int(self._node[0]), self._limit, options)

@@ -1,77 +1,154 @@
-"""Snakemake's schedulers side by side on the workflows of the tests: `python bench_snakemake.py`.
+"""Snakemake with cosched beside others; prints Markdown tables.
 
-Prints a Markdown table of seconds from the start of `snakemake` to its end (its own start-up too),
-in drawn order, the least of some rounds (three); and the bound that cosched's report states.
+`python bench_snakemake.py schedulers 10`: `--scheduler cosched` beside `greedy` on two cores, on
+eight workflows, in rounds of drawn order: seconds from the start of `snakemake` to its end
+(medians) and the geometric mean of their ratios round by round; then 1,200 empty jobs and a
+single one.
+
+`python bench_snakemake.py executors 125`: `--executor cosched` beside
+snakemake-executor-plugin-slurm (`pip install` it first), plain and with `--group-components`, on a
+real Slurm of two nodes of eight cores on this host: chains of four jobs of 1 to 20 s.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import random
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from datetime import datetime
 from pathlib import Path
+from statistics import geometric_mean, median
+
+from cosched.slurm_lab import RealSlurm
 
 WORKFLOWS = Path(__file__).parent.parent / "fixtures" / "snakemake"
-SCHEDULERS = ("greedy", "ilp", "firstfit", "cosched")
-CASES = {
-    "chain": ("short=1", "long=3"),
-    "fork_join": ("short=1", "long=4"),
-    "memory": ("short=1", "long=3"),
-    "checkpoint": ("short=1", "long=2"),
-    "group": ("short=1", "long=3"),
-    "failing": ("short=1", "long=1"),
+
+#: Workflow -> cores, values of its configuration, further options.
+CASES: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = {
+    "chain": (2, ("short=1", "long=3"), ()),
+    "fork_join": (2, ("short=1", "long=4"), ()),
+    "memory": (4, ("short=1", "long=3"), ("--resources", "mem_mb=1000")),
+    "checkpoint": (2, ("short=1", "long=2"), ()),
+    "group": (2, ("short=1", "long=3"), ()),
+    "failing": (2, ("short=1", "long=1"), ("--keep-going", "--retries", "1")),
+    "partial": (2, ("short=1", "long=3"), ()),
+    "samples": (2, ("short=1", "long=3"), ()),
 }
-MORE = {
-    "memory": ["--resources", "mem_mb=1000"],
-    "failing": ["--keep-going", "--retries", "1"],
-}
-ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+SCHEDULERS = ("greedy", "cosched")
+
+NODES, CORES = 2, 8
+_RIVAL = (
+    *("--executor", "slurm", "--slurm-no-account", "--slurm-status-command", "squeue"),
+    *("--slurm-init-seconds-before-status-checks", "5"),
+)
+EXECUTORS = {
+    "cosched": (
+        *("--executor", "cosched", "--cosched-time", "1h"),
+        *("--cosched-nodes", str(NODES), "--cosched-cores", str(CORES)),
+    ),
+    "slurm": _RIVAL,
+    "slurm, `--group-components`": (
+        *_RIVAL, "--groups", *(f"{rule}=chain" for rule in ("first", "second", "third", "fourth")),
+        "--group-components", f"chain={CORES}",
+    ),
+}  # fmt: skip
+_SLURM = {"SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core"}
 
 
-def run(case: str, scheduler: str, folder: Path) -> tuple[float, float]:
-    """Seconds, and the bound (of cosched)."""
-    command = [
-        *(sys.executable, "-m", "snakemake", "--snakefile", str(WORKFLOWS / f"{case}.smk")),
-        *("--cores", "4" if case == "memory" else "2", "--config", *CASES[case]),
-        *("--scheduler", scheduler, *MORE.get(case, [])),
-    ]
-    if scheduler == "cosched":
-        command += ["--scheduler-cosched-report", "run.json"]
-    begin = time.monotonic()
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    took = time.monotonic() - begin
+def snakemake(workflow: str, *options: str) -> list[str]:
+    file = str(WORKFLOWS / f"{workflow}.smk")
+    return [sys.executable, "-m", "snakemake", "--snakefile", file, "--nocolor", *options]
+
+
+def seconds(case: str, scheduler: str) -> float:
+    """Of one run in a folder of its own."""
+    if case in CASES:
+        cores, values, more = CASES[case]
+    else:
+        cores, values, more = 2, (f"jobs={case.partition(' ')[0]}",), ()
+    command = snakemake(case if case in CASES else "empty", "--cores", str(cores), *more)
+    command += ["--scheduler", scheduler, "--config", *values]
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.monotonic()
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        took = time.monotonic() - begin
     if done.returncode != (case == "failing"):
         raise SystemExit(done.stderr)
-    bound = float("nan")
-    if scheduler == "cosched":
-        said = [line for line in done.stderr.splitlines() if "ends before" in line][-1]
-        bound = float(said.rsplit("ends before", 1)[1].split()[0])
-        json.loads((folder / "run.json").read_text())
-    return took, bound
+    return took
 
 
-def main() -> None:
+def schedulers(rounds: int) -> None:
     draws = random.Random(0)
-    least = {(case, name): float("inf") for case in CASES for name in SCHEDULERS}
-    bounds = dict.fromkeys(CASES, float("nan"))
-    for _ in range(ROUNDS):
-        cells = list(least)
+    took: dict[tuple[str, str], list[float]] = {}
+    empty = {"1200 empty jobs": max(rounds // 3, 1), "1 empty job": rounds}
+    for number in range(rounds):
+        cases = [*CASES, *(case for case, times in empty.items() if number < times)]
+        cells = [(case, name) for case in cases for name in SCHEDULERS]
         draws.shuffle(cells)
         for case, name in cells:
-            with tempfile.TemporaryDirectory() as folder:
-                took, bound = run(case, name, Path(folder))
-            least[case, name] = min(least[case, name], took)
-            if name == "cosched":
-                bounds[case] = bound
-    print("| workflow | " + " | ".join(SCHEDULERS) + " | bound |")
-    print("|---|" + "---|" * (len(SCHEDULERS) + 1))
-    for case in CASES:
-        cells = [f"{least[case, name]:.1f}" for name in SCHEDULERS]
-        print(f"| {case} | " + " | ".join(cells) + f" | {bounds[case]:.1f} |")
+            took.setdefault((case, name), []).append(seconds(case, name))
+    print("| workflow | rounds | `greedy` | `cosched` | ratio |")
+    print("|---|--:|--:|--:|--:|")
+    means = {}
+    for case in [*CASES, *empty]:
+        greedy, ours = (took[case, name] for name in SCHEDULERS)
+        ratio = geometric_mean(b / a for a, b in zip(greedy, ours, strict=True))
+        means[case] = ratio
+        row = f"{len(ours)} | {median(greedy):.2f} | {median(ours):.2f} | {ratio:.3f}"
+        print(f"| {case} | {row} |")
+    ratios = [means[case] for case in CASES]
+    print(f"\ngeometric mean of the eight {geometric_mean(ratios):.3f}, worst {max(ratios):.3f}")
+
+
+def executors(chains: int) -> None:
+    print("| executor | submissions | node-seconds | makespan | failures |")
+    print("|---|--:|--:|--:|--:|")
+    nodes = (f"NodeName=n[1-{NODES}] CPUs={CORES} RealMemory=64000",)
+    main = (f"PartitionName=main Nodes=n[1-{NODES}] Default=YES MaxTime=INFINITE State=UP",)
+    for name, options in EXECUTORS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            with RealSlurm(Path(folder) / "slurm", nodes, _SLURM, main) as slurm:
+                row = on_slurm(slurm, Path(folder), chains, options)
+            print(f"| {name} | {row} |", flush=True)
+
+
+def on_slurm(slurm: RealSlurm, folder: Path, chains: int, options: tuple[str, ...]) -> str:
+    """Submissions, node-seconds allocated (cores over those of a node), seconds, failures."""
+    work, programs = folder / "work", folder / "bin"
+    for made in (work, programs):
+        made.mkdir()
+    # The other plugin takes SLURM_CONF from its steps.
+    srun = programs / "srun"
+    conf = slurm.environment["SLURM_CONF"]
+    srun.write_text(f'#!/bin/sh\nSLURM_CONF={conf} exec /usr/bin/srun "$@"\n')
+    srun.chmod(0o755)
+    path = os.pathsep.join([str(programs), str(Path(sys.executable).parent)])
+    environment = {**slurm.environment, "PATH": f"{path}:{slurm.environment['PATH']}"}
+    command = snakemake("chains", "--jobs", "10000", "--retries", "1", "--latency-wait", "10")
+    command += ["--config", f"chains={chains}", "factor=1", *options]
+    begin = time.monotonic()
+    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True)
+    took = time.monotonic() - begin
+    slurm.until(lambda: not slurm.run("squeue", "-h").strip(), "all jobs are over", 60)
+    shown = slurm.run("scontrol", "--oneliner", "show", "job").splitlines()
+    jobs = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in shown]
+    begins = [datetime.fromisoformat(job["StartTime"]) for job in jobs]
+    ends = [datetime.fromisoformat(job["EndTime"]) for job in jobs]
+    used = sum(
+        (end - start).total_seconds() * int(job["NumCPUs"]) / CORES
+        for start, end, job in zip(begins, ends, jobs, strict=True)
+    )
+    states = Counter(job["JobState"] for job in jobs)
+    failed = done.stderr.count("Error in rule") + states["FAILED"]
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return f"{len(jobs)} | {used:.0f} | {took:.0f} | {failed}"
 
 
 if __name__ == "__main__":
-    main()
+    what, count = sys.argv[1:]
+    {"schedulers": schedulers, "executors": executors}[what](int(count))

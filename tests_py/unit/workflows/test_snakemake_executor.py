@@ -20,6 +20,7 @@ rule all:
     input: "joined"
 rule piece:
     output: "piece{i}"
+    resources: runtime=600  # a limit is no reason to ask for more
     shell: "echo {wildcards.i} > {output}"
 rule joined:
     input: expand("piece{i}", i=range(3))

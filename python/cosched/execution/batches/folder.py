@@ -25,7 +25,7 @@ _LONGER = 1.2
 _SCRIPT = """#!/bin/bash
 #SBATCH --job-name={name}
 #SBATCH --nodes={nodes} --ntasks-per-node=1 --cpus-per-task={cores}
-#SBATCH --time={minutes}
+#SBATCH --time={minutes} --no-kill
 #SBATCH --signal=B:TERM@30
 #SBATCH --output={name}.log --open-mode=append
 {more}# {about}; it needs Python 3 only.
