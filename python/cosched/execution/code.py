@@ -109,7 +109,9 @@ class Code:
         """The name under which it is measured."""
         return self.profile or self.name
 
-    def filled(self, procs: int, cpus: Sequence[int], hosts: str = "") -> list[str]:
+    def filled(
+        self, procs: int, cpus: Sequence[int], hosts: str = "", before: Sequence[str] = ()
+    ) -> list[str]:
         """The command line on a number of processors.
 
         Parameters
@@ -118,6 +120,8 @@ class Code:
             Core numbers.
         hosts : str
             ``n1:4,n2:2``, for `launch`; empty: this host.
+        before : sequence of str
+            What runs the command itself, behind what starts its ranks.
 
         Returns
         -------
@@ -132,6 +136,7 @@ class Code:
             command = ["/bin/sh", "-c", text]
         else:
             command = [_with(values, part) for part in self.command]
+        command = [*before, *command]
         if not self.starts_ranks:
             return command
         given = {**values, "hosts": hosts or f"localhost:{procs}"}
@@ -146,6 +151,16 @@ class Code:
     def a_rank_each(self) -> bool:
         """Whether srun starts it once a processor."""
         return self.ranks == "procs" or self.launch[:1] == ("srun",)
+
+    def ranks_on(self, procs: int) -> int:
+        """Processes that are started on a number of processors.
+
+        Examples
+        --------
+        >>> Code(name="fem", command="./fem", launch="mpirun").ranks_on(4)
+        4
+        """
+        return procs if self.starts_ranks or self.a_rank_each else 1
 
     def _launch(self) -> tuple[str, ...]:
         said = any("{procs}" in part for part in self.launch)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cosched.core.text import listed
-from cosched.execution import watchdog
+from cosched.execution import process_tree, watchdog
 from cosched.execution.journal import FORMAT, VERSION
 from cosched.execution.launchers import Launcher
 from cosched.execution.output_names import output_names
@@ -146,7 +146,8 @@ class Driver:
         """The moment before a step was started, by the pool's clock."""
         gpus = self.state.tokens.take(step)
         output = self._output(step)
-        launch = self.launcher.launch(step, self.codes[step.name], self.state.plan, gpus)
+        seen = () if self.launcher.here else process_tree.wrapper(output, "wait")
+        launch = self.launcher.launch(step, self.codes[step.name], self.state.plan, gpus, seen)
         begin = pool.start(step, launch, output, self._limit(step))
         self._on[step] = None
         return begin
@@ -204,13 +205,21 @@ class Driver:
     def _end(self, ended: Ended) -> None:
         state = ended.why or ("completed" if ended.exit_code == 0 else "failed")
         more: dict[str, Any] = {}
-        if self.launcher.here:
-            more["cpu_seconds"] = ended.cpu_seconds
+        if (used := self._cpu_seconds(ended)) is not None:
+            more["cpu_seconds"] = used
         step, factor = ended.key, self.options.limit_factor
         if state == "timeout" and factor and self._limit(step) != self.codes[step.name].timeout:
             more["why"] = f"ended at {factor:g} times its planned {step.end - step.start:.3g} s"
             self._say(f"{step.name} was {more['why']}")
         self._over(step, state, ended.exit_code, ended.end + self.state.offset, **more)
+
+    def _cpu_seconds(self, ended: Ended) -> float | None:
+        if self.launcher.here:
+            return ended.cpu_seconds
+        step = ended.key
+        ranks = self.codes[step.name].ranks_on(len(step.units))
+        used = process_tree.usage_written(self._output(step), ranks)
+        return None if used is None else used["cpu_seconds"]
 
     def _over(self, step: Step, state: str, exit_code: int, end: float, **more: Any) -> None:
         self.state.tokens.give_back(step)

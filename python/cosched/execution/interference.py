@@ -103,7 +103,8 @@ def together(
                 placed.append((first_of[names[second]], there))
             took = bench.while_beside(placed[0], placed[1] if second >= 0 else None)
             found.setdefault((first, second), []).append(took)
-    frame = _table(names, counts, found)
+    cores = {name: chosen.cores_of(count) for name, count in counts.items()}
+    frame = _table(names, counts, found, cores)
     if out is not None:
         io.write_frame(frame, out)
     return frame
@@ -123,6 +124,7 @@ def _table(
     names: Sequence[str],
     counts: dict[str, int],
     found: dict[tuple[int, int], list[tuple[float, float]]],
+    cores: dict[str, int],
 ) -> pd.DataFrame:
     rows = []
     for first, name in enumerate(names):
@@ -131,7 +133,7 @@ def _table(
         }
         alone = (seconds[_ALONE] + seconds[_AGAIN]) / 2
         used = sum(cpu for k in (_ALONE, _AGAIN) for _, cpu in found[first, k])
-        share = used / (2 * float(alone.sum()) * counts[name])
+        share = used / (2 * float(alone.sum()) * cores[name])
         for second in (_AGAIN, *range(len(names))):
             ratios = seconds[second] / (seconds[_ALONE] if second == _AGAIN else alone)
             low, high = order_statistics(ratios)

@@ -17,6 +17,7 @@ import numpy as np
 
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.execution import process_tree
 from cosched.execution.adaptive import measure_adaptively
 from cosched.execution.code import Code, fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
@@ -25,7 +26,7 @@ from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Ended, Pool
 from cosched.execution.runs import Run, RunsFile, current, frame_of, notes_of, seconds_of, table_of
-from cosched.execution.usage import Meter, Usage
+from cosched.execution.usage import Meter, usage_of_step
 from cosched.lazy import pd
 
 
@@ -77,7 +78,7 @@ class Bench:
         plan = Plan(family="moldable", steps=(step,))
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         meter = Meter(self._run) if self.launcher.here else None
-        begin = self._start(step, plan, meter)
+        begin = self._start(step, plan, meter, "look")
         pause = None if meter is None else 0.0
         while not (ended := self._waited(pause)):
             pause = None if meter is None else meter.look()
@@ -86,7 +87,11 @@ class Bench:
         if status == "failed":
             status = f"failed ({one.exit_code})"
         seconds = one.end - begin
-        used = Usage() if meter is None else meter.usage(one, seconds, count)
+        if meter is not None:
+            used = meter.usage(one, seconds, count)
+        else:
+            cores, ranks = self.launcher.cores_of(count), code.ranks_on(count)
+            used = usage_of_step(self._output(code, count), ranks, seconds, cores)
         return Run(
             code.profile_name,
             count,
@@ -120,9 +125,14 @@ class Bench:
                     )
                 if one.key == 0:
                     self._stopped()
-                    used = one.cpu_seconds if self.launcher.here else math.nan
-                    return one.end - begin, used
+                    return one.end - begin, self._cpu_seconds(steps[0], one)
                 self._start(steps[one.key], plan)
+
+    def _cpu_seconds(self, step: Step, ended: Ended) -> float:
+        if self.launcher.here:
+            return ended.cpu_seconds
+        code, count = self.codes[step.name], len(step.units)
+        return usage_of_step(self._output(code, count), code.ranks_on(count), 0, 1).cpu_seconds
 
     def _output(self, code: Code, count: int) -> Path:
         return self.outputs / f"{self._names[code.profile_name]}-{count}.out"
@@ -141,11 +151,14 @@ class Bench:
         while len(self._pool):
             self._pool.wait(None)
 
-    def _start(self, step: Step, plan: Plan, meter: Meter | None = None) -> float:
+    def _start(
+        self, step: Step, plan: Plan, meter: Meter | None = None, how: str = "wait"
+    ) -> float:
         """Starts a step; the moment before, by the clock of :class:`Ended`."""
         code = self.codes[step.name]
         output = self._output(code, len(step.units))
-        launch = self.launcher.launch(step, code, plan)
+        seen = () if self.launcher.here or step.task else process_tree.wrapper(output, how)
+        launch = self.launcher.launch(step, code, plan, None, seen)
         try:
             begin = self._pool.start(step.task, launch, output, code.timeout)
         except (OSError, ValueError) as error:  # a zero byte in a name
@@ -209,9 +222,10 @@ def profile(
     pandas.DataFrame
         The rows of the file that are of the codes' commands as they are now: ``task, processors,
         seconds, status, started, host, attempt, command`` (a hash), ``parameters`` (JSON: values
-        of the sweep), and of runs on this host ``cpu_seconds``, ``memory`` (GB, the peak of all
-        its processes together), ``memory_by`` (pss or rss), ``load`` (of the machine before) and
-        ``starved``; ``attrs["notes"]``: what is to be said of them.
+        of the sweep), and of each run that could be seen ``cpu_seconds``, ``memory`` (GB, the peak
+        of all its processes together; of ranks the sum of their peaks), ``memory_by`` (pss or
+        rss), ``load`` (of the machine before) and ``starved``; ``attrs["notes"]``: what is to
+        be said of them.
 
     Raises
     ------

@@ -416,19 +416,44 @@ def test_workers_of_a_study_as_jobs(cluster, tmp_path):
     assert len(pd.read_parquet(tmp_path / "toy" / "results.parquet")) == 12
 
 
-def test_what_steps_use_is_not_seen_and_how_they_fail_is(cluster, tmp_path):
+#: Has 80 MB and computes on one processor for a while.
+USES = "import time\nx = b'x' * 80_000_000\nwhile time.process_time() < 0.4: pass"
+
+
+def test_what_steps_use_is_seen_without_accounting(cluster, tmp_path):
+    """Processor seconds and memory of a step, of ranks on two nodes, of steps of a run."""
+    (tmp_path / "uses.py").write_text(USES)
+    command = f"{sys.executable} -I -S uses.py"
     (tmp_path / "codes.toml").write_text(
         "procs = 4\n"
-        '[task.ranks]\ncommand = "true"\ncounts = [4]\nranks = "procs"\n'
+        f'[task.one]\ncommand = "{command}"\ncounts = [1]\n'
+        f'[task.ranks]\ncommand = "{command}"\ncounts = [4]\nranks = "procs"\n'
         '[task.fails]\ncommand = "kill -SEGV $$"\ncounts = [1]\n'
+        "[task.nowhere]\ncommand = ['./no-such']\ncounts = [1]\n"
     )
-    line = f"{COSCHED} profile codes.toml --repeat 1 --attempts 1 --launcher slurm -o runs.csv"
-    state, said = submitted(cluster, tmp_path, "uses", line)
+    inst = cs.moldable.Instance([[1.0]], [1.0], names=["one"])
+    cs.io.write_json(cs.moldable.solve(inst, "sequential").to_dict(), tmp_path / "plan.json")
+    state, said = submitted(
+        cluster,
+        tmp_path,
+        "uses",
+        f"{COSCHED} profile codes.toml --repeat 1 --attempts 1 --launcher slurm -o runs.csv",
+        f"{COSCHED} run plan.json --codes codes.toml --launcher slurm -o execution.json",
+    )
     assert state == ("COMPLETED", "0:0"), said
-    runs = pd.read_csv(tmp_path / "runs.csv").set_index("task")
-    assert runs.status.to_dict() == {"ranks": "completed", "fails": "failed (139)"}  # 128 + SIGSEGV
-    assert runs[["cpu_seconds", "memory", "load"]].isna().all(axis=None)
-    assert not runs.starved.any()
+    runs = pd.read_csv(tmp_path / "runs.csv").drop_duplicates("task", keep="last")
+    runs = runs.set_index("task")  # what was starved ran again
+    for name, ranks in (("one", 1), ("ranks", 4)):
+        assert 0.4 * ranks <= runs.cpu_seconds[name] <= 0.8 * ranks
+        assert 0.08 * ranks <= runs.memory[name] <= 0.1 * ranks
+    assert runs.memory_by["one"] in ("pss", "rss")
+    assert runs.load["one"] >= 0
+    assert runs.status["fails"] == "failed (139)"  # as srun has it: 128 + SIGSEGV
+    assert runs.status["nowhere"] == "failed (127)"
+    (task,) = Execution.read(tmp_path / "execution.json").tasks
+    assert 0.4 <= task.cpu_seconds <= 0.8
+    left = [p.name for f in ("runs", "plan.journal") for p in (tmp_path / f"{f}.outputs").iterdir()]
+    assert all(name.endswith(".out") for name in left)
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_a_spike_is_seen_where_looking_at_all_pages_takes_long(tmp_path, monkeyp
         while time.thread_time() < end:
             pass
 
-    monkeypatch.setattr(usage.Meter, "hold", slowly)
+    monkeypatch.setattr(usage.ProcessTree, "hold", slowly)
     monkeypatch.setattr(usage, "kilobytes", lambda *_: math.inf)  # ours hides ru_maxrss
     row, expected = memory_of(tmp_path, "spike", tmp_path / "runs.csv")
     assert expected <= row.memory + 0.001

@@ -41,11 +41,17 @@ class Launcher(ABC):
         code: Code,
         plan: Plan,
         gpus: Sequence[int] | None = None,
+        around: Sequence[str] = (),
     ) -> Launch:
         """The command of a step, where it is pinned, its environment.
 
-        `gpus`: the numbers of those that it has been given; None: nobody counts them.
+        `gpus`: the numbers of those that it has been given; None: nobody counts them. `around`:
+        what runs the command where that is not on this host, and sees what it uses.
         """
+
+    def cores_of(self, units: int) -> int:
+        """Cores of so many processors of a plan."""
+        return units
 
     def forget(self) -> tuple[str, ...]:
         """End what drivers of this plan left elsewhere than on this host; what it was."""
@@ -135,6 +141,7 @@ class Local(Launcher):
         code: Code,
         plan: Plan,
         gpus: Sequence[int] | None = None,
+        around: Sequence[str] = (),
     ) -> Launch:
         cores: frozenset[int] | None = None
         cpus: tuple[int, ...] = ()

@@ -81,18 +81,22 @@ class Slurm(Launcher):
             require_ranks(step, codes[step.name], list(self._counts_of(step)))
         return ()
 
+    def cores_of(self, units: int) -> int:
+        return units if self.unit == "core" else sum(self.cpus[:units])
+
     def launch(
         self,
         step: Step,
         code: Code,
         plan: Plan,
         gpus: Sequence[int] | None = None,
+        around: Sequence[str] = (),
     ) -> Launch:
         counts = self._counts_of(step)
         hosts = [self.nodes[node] for node in counts]
         cpus = self.cpus[next(iter(counts))] if self.unit == "node" else 1
         where = hosts_of(hosts, list(counts.values()))
-        command = code.filled(len(step.units), step.units, where)
+        command = code.filled(len(step.units), step.units, where, around)
         environment = environment_of(step, code, step.units, plan)
         for name in _OF_THE_JOB:
             environment.pop(name, None)
