@@ -13,47 +13,53 @@ import numpy as np
 from cosched.cli import report
 from cosched.cli.tables import Column, column, show
 from cosched.core.overview import spans
-from cosched.core.text import listed
 from cosched.errors import printable
 from cosched.lazy import pd
 
 if TYPE_CHECKING:
+    from rich.console import Group
+
     from cosched.execution import Execution, TaskRun
     from cosched.execution.run_state import RunState
     from cosched.execution.runs import Run
 
-#: Longer tables of what ran are cut.
+#: Longer lists of running tasks are cut.
+_MOST_ROWS = 20
+#: So are tables of what ran.
 _MOST_ENDS = 60
 
 
 @contextmanager
 def watching() -> Iterator[Callable[[RunState], None] | None]:
-    """What ``execution.run`` is to call: what runs, and the expected end; nothing where nobody
-    watches."""
+    """What ``execution.run`` is to call; nothing where nobody watches."""
     if not sys.stderr.isatty():
         yield None
         return
-    with report.progress(counted=True) as progress:
-        bar = progress.add_task("", total=None)
+    from rich.console import Console
+    from rich.live import Live
 
-        def watch(run: RunState) -> None:
-            over = sum(map(run.over, run.plan.steps))
-            progress.update(
-                bar, completed=over, total=len(run.plan.steps), description=as_line(run)
-            )
-
-        yield watch
+    with Live(console=Console(stderr=True), transient=True, auto_refresh=False) as live:
+        yield lambda run: live.update(picture(run), refresh=True)
 
 
-def as_line(run: RunState) -> str:
-    """What runs for how long, and when all will have ended."""
-    running = [
-        f"{step.name} ({run.now() - run.attempt(step).start:.0f} of {step.end - step.start:.3g} s)"
-        for step in run.plan.steps
-        if run.running(step)
-    ]
-    end, planned = run.expected_end(), run.original.makespan
-    return printable(f"{listed(running)}; expected end {end:.1f} s, planned {planned:.1f} s")
+def picture(run: RunState) -> Group:
+    """A run as it is now: what runs where, elapsed against planned, and the expected end."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    now = run.now()
+    running = [step for step in run.plan.steps if run.running(step)]
+    table = Table("task", "units", "elapsed", "planned")
+    for step in running[:_MOST_ROWS]:
+        elapsed, planned = now - run.attempt(step).start, step.end - step.start
+        late = "red" if elapsed > planned else ""
+        name, units = Text(printable(step.name)), spans(np.array(step.units))
+        table.add_row(name, units, Text(f"{elapsed:.1f} s", style=late), f"{planned:.1f} s")
+    over = sum(map(run.over, run.plan.steps))
+    line = f"{over} of {len(run.plan.steps)} tasks ended, {len(running)} run, {now:.1f} s"
+    line += f"; expected end {run.expected_end():.1f} s, planned {run.original.makespan:.1f} s"
+    return Group(table, Text(line))
 
 
 @contextmanager

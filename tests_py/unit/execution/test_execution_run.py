@@ -1,5 +1,6 @@
 """Running plans on this host: order, pinning, failures, time-outs, Ctrl-C, resume."""
 
+import io
 import json
 import math
 import os
@@ -12,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import cosched as cs
-from cosched.cli.live import as_line
+from cosched.cli.live import picture
 from cosched.errors import InvalidInstance, InvalidSchedule
 from cosched.execution import Code, Codes, Execution, Plan, Step, commands, run
 from cosched.execution.journal import read_past
@@ -308,14 +310,17 @@ def test_the_live_table_says_what_runs_and_when_it_ends(tmp_path, here):
     shown, expected = [], []
 
     def watch(driver):
-        shown.append(as_line(driver))
+        screen = Console(width=100, record=True, file=io.StringIO())
+        screen.print(picture(driver))
+        shown.append(screen.export_text())
         (tmp_path / "seen").touch()
         expected.append(driver.expected_end())
 
     done = run(plan, codes, watch=watch, **here)
     assert done.good
     first = shown[0]
-    assert "(0 of " in first
+    assert "0, 2-3" in first
+    assert "of 3 tasks ended" in first
     assert "planned 2.5 s" in first
     assert expected[0] >= 2.5  # late takes two seconds more, as far as anybody knows
     assert expected[-1] == pytest.approx(done.makespan)
