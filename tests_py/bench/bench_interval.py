@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from cosched.execution import Code, Codes, plan, profile, run
+from cosched.execution.executions import append_executions
 from cosched.execution.runs import append_execution
 
 #: Computes for so many seconds of processor time, by as many processes as it has processors.
@@ -102,6 +103,7 @@ def main(runs: int = 30, seed: int = 0) -> None:
             begin = datetime.datetime.now(datetime.timezone.utc)
             done = run(advice.result, codes, journal=folder / f"{k}.jsonl")
             append_execution(done, file, begin, codes)
+            append_executions(done, file, begin.isoformat(), codes)
             good = low <= done.makespan <= high
             inside += good
             widths.append((high - low) / advice.result.value)

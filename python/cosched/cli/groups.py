@@ -12,6 +12,7 @@ import typer
 import cosched  # cosched.plot is imported when something is drawn
 from cosched import execution
 from cosched.cli.values import PICTURES, check_files
+from cosched.execution.executions import append_executions
 from cosched.execution.journal import read_past
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.runs import append_execution
@@ -69,6 +70,7 @@ class Written:
             return []
         when = datetime.datetime.fromtimestamp(past.begun or 0.0, datetime.timezone.utc)
         added = append_execution(record, self.measured, when, codes, ran)
+        append_executions(record, self.measured, when.isoformat(), codes)
         return [f"{added} times appended to {self.measured}"]
 
     def write(self, record: execution.Execution) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from cosched.cli import report
 from cosched.cli.tables import Column, column, show
 from cosched.core.overview import spans
-from cosched.errors import printable
+from cosched.errors import InvalidSchedule, printable
 from cosched.lazy import pd
 
 if TYPE_CHECKING:
@@ -126,6 +126,10 @@ def show_end(execution: Execution) -> None:
         f"planned end {execution.planned_makespan:.3f} s, real {_number(execution.makespan)} s "
         f"({_error(execution.makespan, execution.planned_makespan)})"
     )
+    try:
+        execution.validate()
+    except InvalidSchedule as error:
+        report.say(f"note: the run as it happened was more than there is: {error}")
 
 
 def _worth_a_row(tasks: Sequence[TaskRun]) -> list[TaskRun]:

@@ -29,10 +29,11 @@ from cosched.cli.values import (
     seed_of_text,
     time_limit_of_text,
 )
-from cosched.core import Bound, Presentation, Result
+from cosched.core import Bound, Family, Presentation, Result
 from cosched.core.arrays import real
 from cosched.core.text import percent
 from cosched.errors import InvalidBound, InvalidInstance, InvalidSchedule, shorten
+from cosched.execution.record import FORMAT, Execution
 from cosched.lazy import pd
 
 
@@ -167,10 +168,15 @@ def validate(
     file: Path,
     given: dict[str, Any],
     *,
-    schedule: Annotated[Path, typer.Argument(help="What `solve -o` wrote: .json or .csv.")],
+    schedule: Annotated[
+        Path, typer.Argument(help="What `solve -o` wrote: .json or .csv; or `run -o`.")
+    ],
 ) -> None:
     instance = read(of, file, given)
     try:
+        if (record := record_of(of.family, instance, schedule)) is not None:
+            report.say(summary(record))
+            return
         found, data = read_schedule(of.family, instance, schedule)
         found.validate()
         result = of.family.result_of(instance, found)
@@ -223,3 +229,30 @@ def add(app: typer.Typer) -> None:
         ("validate", validate),
     ):
         add_verb(app, verb, run)
+
+
+def record_of(of: Family, instance: Any, path: Path) -> Execution | None:
+    """The record of a run of this instance; None: the file is none."""
+    if not io.bare_name(path).endswith(".json"):
+        return None
+    data = io.read_json(path)
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        return None
+    record = Execution.read(path)
+    tasks = sorted(task.task for task in record.tasks)
+    if record.family != of.name or tasks != list(range(len(instance.names))):
+        raise InvalidSchedule("the record of a run of something else")
+    return record
+
+
+def summary(record: Execution) -> str:
+    """What is to be said of a run that kept what there is; InvalidSchedule for another."""
+    record.validate()
+    done = sum(task.state == "completed" for task in record.tasks)
+    kept = ["no unit was used twice at once"]
+    if record.capacity:
+        kept.append(f"{', '.join(sorted(record.capacity))} kept")
+    end = "" if math.isnan(record.makespan) else f", real end {record.makespan:.9g} s"
+    return f"valid as it happened: {done} of {len(record.tasks)} tasks completed{end}, " + (
+        ", ".join(kept)
+    )

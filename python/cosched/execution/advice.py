@@ -34,13 +34,14 @@ class Advice:
     spread : (float, float) or None
         5% and 95% of the end, by all that is known of how times vary.
     rests_on : tuple of str
-        What that is: repeats, starved runs, slow-downs.
+        What that is: repeats, starved runs, slow-downs, earlier executions.
     alone_in_company : float or None
         The end that the best plan would promise if nobody slowed another; None: without slow-downs.
     ignorant : float or None
         The end of that plan with the slow-downs.
-    simple : bool
-        The plan is no better than longest-first on one processor each: ``xargs -P`` does the same.
+    one_line : str or None
+        The line of xargs that does the same, where the plan is no better than longest-first on
+        one processor each; empty: it is no better, and the line would be too long.
     notes : tuple of str
         What was left out, and what is not known.
 
@@ -62,7 +63,7 @@ class Advice:
     rests_on: tuple[str, ...] = ()
     alone_in_company: float | None = None
     ignorant: float | None = None
-    simple: bool = False
+    one_line: str | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -80,11 +81,7 @@ class Advice:
             *self._range(),
             *self._placements(),
             *self._doubts(),
-            *(
-                ["no better than longest-first on one processor each: so do `xargs -P`, `parallel`"]
-                if self.simple
-                else []
-            ),
+            *self._simpler(),
         ]
 
     def _headline(self) -> list[str]:
@@ -159,6 +156,13 @@ class Advice:
             text = ", ".join(shown) + (f", and {more} more" if more else "")
             lines = [f"not measured but interpolated: {text}"]
         return lines
+
+    def _simpler(self) -> list[str]:
+        """The one line that does the same, where there is one."""
+        if self.one_line is None:
+            return []
+        text = "no better than longest-first on one processor each"
+        return [f"{text}: the same without cosched: {self.one_line or '`xargs -P` or `parallel`'}"]
 
     def to_dict(self) -> dict[str, Any]:
         """What ``cosched plan -o`` writes: the schedule file, and what is proved of any other."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import fcntl
+import io as text_io
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 
 
 class AppendedFile:
@@ -78,3 +80,56 @@ class AppendedFile:
 
     def close(self) -> None:
         os.close(self._handle)
+
+
+class AppendedTable:
+    """A CSV file with these columns, open for appending by one process.
+
+    Files of earlier versions have the first columns alone, down to so many.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], columns: Sequence[str], least: int | None = None
+    ) -> None:
+        self.columns = columns
+        self._file = AppendedFile(path)
+        self.path = self._file.path
+        try:
+            self.older = self.empty = False
+            self._begin(len(columns) if least is None else least)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, least: int) -> None:
+        content = self.path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        header = (content.splitlines() or [b""])[0].decode(errors="replace")
+        wanted = ",".join(self.columns)
+        older = {",".join(self.columns[:k]) for k in range(least, len(self.columns))}
+        if header != wanted and (header not in older if whole else not wanted.startswith(header)):
+            raise InvalidInstance(
+                f"{self.path}: line 1: header {shorten(header)}: expected {wanted}"
+            )
+        self._file.cut(whole)  # a crash while a row was written
+        if not whole:
+            self.append([self.columns])
+        self.older = bool(whole) and header in older
+        self.empty = content.count(b"\n") <= 1
+
+    def append(self, rows: Iterable[Sequence[object]]) -> None:
+        """Rows that are on the disk when this returns."""
+        self._file.append(_lines(rows))
+
+    def replace(self, rows: Iterable[Sequence[object]]) -> None:
+        """Have these rows, with all columns, instead of those that are there."""
+        self._file.replace(_lines([self.columns, *rows]))
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _lines(rows: Iterable[Sequence[object]]) -> bytes:
+    text = text_io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()

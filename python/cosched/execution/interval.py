@@ -2,16 +2,16 @@
 
 Two things move the end. What moves all tasks together (the load of the machine, a clock that
 falls, the price of starting) does not cancel; it is seen in what the measurements of one stretch of
-time have in common. Its logarithm is taken as normal with unknown mean and variance, of which the
-measurements are a first guess, and is drawn from what is then known (Student's t). What moves each
-task by itself is drawn from its repeats, and the slow-downs of tasks in company from their own
-intervals.
+time have in common, and in the errors of earlier executions. Its logarithm is taken as normal with
+unknown mean and variance; the measurements are the first guess, each execution counts as one
+observation, and a new one is drawn from what is then known (Student's t). What moves each task by
+itself is drawn from its repeats, and the slow-downs of tasks in company from their own intervals.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,11 +21,13 @@ from cosched.core.resampling import DRAWS, released_by, replayed
 from cosched.core.schedule import Schedule
 from cosched.execution.runs import Run, completed
 
-#: What is measured of the common part is worth so many executions, and never surer than this.
+#: The first guess of the common part is worth so many executions, and never surer than this.
 _WORTH, _LEAST = 2.0, 0.05
 _FREEDOM = 4.0
 #: So many stretches make the tails of that guess as thin as one execution would, down to this.
 _LIKE_ONE, _MOST_FREEDOM = 4.0, 12.0
+#: Standard deviation of the first guess where nothing was measured twice.
+_UNKNOWN = 0.2
 #: A stretch of measurements shorter than this share of the plan says little about one so long.
 _STRETCHES = 40
 
@@ -96,6 +98,7 @@ def interval_of(
     *,
     barriers: bool,
     noise: Noise | None,
+    errors: Sequence[float],
     stretch: tuple[np.ndarray, np.ndarray] | None = None,
     held: Sequence[tuple[np.ndarray, float]] = (),
     edges: Sequence[tuple[int, int]] = (),
@@ -107,6 +110,8 @@ def interval_of(
     ----------
     barriers : bool
         Packs wait for each other.
+    errors : sequence of float
+        Real / promised end of earlier executions.
     stretch : (array, array), optional
         Least and largest length of each placement / its planned one, by slow-downs.
     held : sequence of (array, float)
@@ -114,25 +119,23 @@ def interval_of(
     edges : sequence of (int, int)
         Tasks: the first has to end before the second starts.
     """
-    if noise is None or not len(schedule):
+    if (noise is None and not errors) or not len(schedule):
         return None
     random = np.random.default_rng(seed)
     size = (len(schedule), DRAWS)
-    factors = np.exp(random.choice(noise.own, size))
+    factors = np.ones(size)
+    if noise is not None:
+        factors *= np.exp(random.choice(noise.own, size))
     if stretch is not None:
         low, high = stretch
         factors *= low[:, None] + (high - low)[:, None] * random.uniform(size=size)
     times = (schedule.end - schedule.start)[:, None] * factors
     awaited = _before(schedule, edges) if stretch is None else released_by(schedule)
     ends = replayed(schedule, times, barriers, held, awaited)
-    ends = ends * np.exp(common_factors(noise, random))
+    own = np.log(ends / schedule.end.max()) if schedule.end.max() > 0 else np.zeros(DRAWS)
+    ends = ends * np.exp(common_factors(noise, errors, own, random))
     low_end, high_end = np.percentile(ends, [5, 95])
-    rests_on = ["the repeats"]
-    if noise.starved:
-        rests_on.append(f"{noise.starved} starved run{'s' * (noise.starved > 1)}")
-    if stretch is not None:
-        rests_on.append("the slow-downs")
-    return Interval(float(low_end), float(high_end), tuple(rests_on))
+    return Interval(float(low_end), float(high_end), _rests_on(noise, errors, stretch))
 
 
 def _before(schedule: Schedule, edges: Sequence[tuple[int, int]]) -> dict[int, list[int]]:
@@ -141,21 +144,75 @@ def _before(schedule: Schedule, edges: Sequence[tuple[int, int]]) -> dict[int, l
     return before_of((row_of[before], row_of[after]) for before, after in edges)
 
 
-def common_factors(noise: Noise, random: np.random.Generator) -> np.ndarray:
-    """Log factors of all tasks together: normal-inverse-gamma, its predictive distribution."""
-    stretches = noise.common
-    variance = _LEAST**2
+def common_factors(
+    noise: Noise | None, errors: Sequence[float], own: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
+    """Log factors of all tasks together: normal-inverse-gamma, its predictive distribution.
+
+    What the tasks' `own` noise does to the end is in the errors of executions too, and is taken
+    out of them: it does not count twice.
+    """
+    stretches = np.zeros(1) if noise is None else noise.common
+    mean, variance = float(np.mean(stretches)), (_UNKNOWN if noise is None else _LEAST) ** 2
     if len(stretches) > 1:
         variance += float(np.var(stretches, ddof=1))
-    else:  # one stretch cannot tell: as if all were common
-        variance += float(np.var(noise.own))
+    elif noise is not None:
+        variance += float(np.var(noise.own))  # one stretch cannot tell: as if all were common
+    seen = np.log(np.asarray(errors, dtype=float)) - float(own.mean())
+    worth, freedom = _WORTH + len(seen), _FREEDOM + len(seen)
+    middle = (_WORTH * mean + float(seen.sum())) / worth
+    squares = _FREEDOM * variance
+    if len(seen):
+        scatter = float(((seen - seen.mean()) ** 2).sum())
+        squares += max(scatter - (len(seen) - 1) * float(own.var()), 0.0)
+        squares += _WORTH * len(seen) / worth * (float(seen.mean()) - mean) ** 2
+    scale = math.sqrt(squares / freedom * (1 + 1 / worth))
     # Many stretches know their variance well, but not what that of executions is.
-    freedom = _FREEDOM + min((len(stretches) - 1) / _LIKE_ONE, _MOST_FREEDOM - _FREEDOM)
+    freedom += min((len(stretches) - 1) / _LIKE_ONE, _MOST_FREEDOM - _FREEDOM)
     # Quantiles instead of draws, in an order that is drawn: the ends of the interval do not jump.
     steps = (np.arange(DRAWS) + 0.5) / DRAWS
     from scipy.stats import t
 
-    scale = math.sqrt(variance * (1 + 1 / _WORTH))
-    drawn = float(np.mean(stretches)) + scale * random.permutation(t.ppf(steps, freedom))
+    drawn = middle + scale * random.permutation(t.ppf(steps, freedom))
     # Load has no upper end, but nothing is faster than an idle machine.
-    return np.maximum(drawn, min(0.0, noise.least) - _LEAST)
+    least = min([0.0, *seen, *([] if noise is None else [noise.least])])
+    return np.maximum(drawn, least - _LEAST)
+
+
+def _rests_on(
+    noise: Noise | None, errors: Sequence[float], stretch: tuple[np.ndarray, np.ndarray] | None
+) -> tuple[str, ...]:
+    made = []
+    if noise is not None:
+        made.append("the repeats")
+        if noise.starved:
+            made.append(f"{noise.starved} starved run{'s' * (noise.starved > 1)}")
+    if stretch is not None:
+        made.append("the slow-downs")
+    if errors:
+        made.append(f"{len(errors)} earlier execution{'s' * (len(errors) > 1)}")
+    return tuple(made)
+
+
+def errors_of(
+    executions: Mapping[str, Sequence[tuple[str, int, float, float, float]]],
+    times: Mapping[tuple[str, int], float],
+) -> list[float]:
+    """Real / promised end of earlier executions, promised with what is known now of the times.
+
+    Parameters
+    ----------
+    executions : mapping
+        Name -> (task, processors, planned seconds, planned end, real end) of each task.
+    times : mapping
+        (task, processors) -> seconds as they are planned now.
+    """
+    found = []
+    for rows in executions.values():
+        before = sum(q * planned for _, q, planned, _, _ in rows)
+        now = sum(q * times.get((task, q), planned) for task, q, planned, _, _ in rows)
+        promised = max(end for *_, end, _ in rows) * (now / before if before > 0 else 1.0)
+        real = max(end for *_, end in rows)
+        if promised > 0 and real > 0:
+            found.append(real / promised)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -16,9 +17,11 @@ from cosched.core.limits import Patience
 from cosched.core.resampling import held_of
 from cosched.errors import InvalidInstance
 from cosched.execution.advice import Advice
+from cosched.execution.code import Code
 from cosched.execution.codes import Codes
-from cosched.execution.interval import Interval, interval_of, noise_of
-from cosched.execution.plan_input import Tasks, shared_of, tables_of, tasks_of
+from cosched.execution.executions import read_executions
+from cosched.execution.interval import Interval, errors_of, interval_of, noise_of
+from cosched.execution.plan_input import Tables, Tasks, shared_of, tables_of, tasks_of
 from cosched.execution.plan_search import Search
 from cosched.execution.runs import Run, current, read_runs, seconds_of, starved_note
 from cosched.execution.slowdowns import Slow, as_if_alone, read_slowdowns, slow_of
@@ -103,7 +106,7 @@ def plan(
     if slow is not None:
         plain, ignorant = search.without_slowdowns()
         result = min(result, ignorant, key=lambda found: found.value)
-    ranged = _interval(result, every, tasks, slow, shared, edges, seed)
+    ranged = _interval(result, runs, every, tasks, tables, slow, shared, edges, seed)
     return Advice(
         result=result,
         alone=search.one_after_the_other(),
@@ -113,7 +116,7 @@ def plan(
         rests_on=() if ranged is None else ranged.rests_on,
         alone_in_company=None if plain is None else plain.value,
         ignorant=None if ignorant is None else ignorant.value,
-        simple=not edges and not shared and is_no_better(result.value, tables.times),
+        one_line=None if edges else _one_line(result, tables.times, codes, shared),
         notes=(*changed, *starved_note(every), *tasks.notes, *notes),
     )
 
@@ -150,8 +153,10 @@ def _without_company(
 
 def _interval(
     result: core.Result,
+    runs: str | PathLike[str],
     every: Sequence[Run],
     tasks: Tasks,
+    tables: Tables,
     slow: Slow | None,
     shared: Mapping[str, Any],
     edges: Sequence[tuple[int, int]],
@@ -162,6 +167,7 @@ def _interval(
         result.schedule,
         barriers=result.family == "packs",
         noise=noise_of([run for run in every if run.task in tasks.seconds], result.value),
+        errors=_errors(runs, tasks, tables),
         stretch=None if slow is None else _stretch(result, slow),
         held=held_of(result.schedule, shared),
         edges=edges,
@@ -201,23 +207,76 @@ def _stretch(result: core.Result, slow: Slow) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
+def _errors(runs: str | PathLike[str], tasks: Tasks, tables: Tables) -> list[float]:
+    times = {
+        (name, q + 1): float(t)
+        for name, row in zip(tasks.profiles, tables.times, strict=True)
+        for q, t in enumerate(row)
+        if np.isfinite(t)
+    }
+    return errors_of(read_executions(runs), times)
+
+
+def _one_line(
+    result: core.Result, times: np.ndarray, codes: Codes | None, shared: Mapping[str, Any]
+) -> str | None:
+    """What longest-first on one processor each would be typed as, where it is as good."""
+    procs = times.shape[1]
+    if shared or not is_no_better(result.value, times[:, 0], procs):
+        return None
+    if codes is None:
+        return ""
+    order = longest_first(times[:, 0], procs)[1]
+    instance: Any = result.instance
+    return one_line([codes[instance.names[task]] for task in order], procs) or ""
+
+
 #: A plan that ends no earlier than by this share is no better.
 _BETTER = 0.01
+#: A line of more codes is too long to be typed.
+_MOST = 20
 
 
-def is_no_better(value: float, times: np.ndarray) -> bool:
-    """Whether tasks on one processor each, the longest first, end no more than 1% later.
+def longest_first(times: np.ndarray, procs: int) -> tuple[float, list[int]]:
+    """End of tasks on one processor each, the longest first; their order. O(n log n).
 
     Parameters
     ----------
-    value : float
-        End of a plan (s).
-    times : numpy.ndarray, shape (n, p)
-        Seconds.
+    times : numpy.ndarray, shape (n,)
+        Seconds on one processor.
+
+    Examples
+    --------
+    >>> longest_first(np.array([1.0, 3.0, 2.0]), 2)
+    (3.0, [1, 2, 0])
     """
-    if not np.isfinite(times[:, 0]).all():
+    order = np.argsort(-times, kind="stable").tolist()
+    free = [0.0] * procs
+    for task in order:
+        heapq.heapreplace(free, free[0] + float(times[task]))
+    return max(free), order
+
+
+def is_no_better(value: float, times: np.ndarray, procs: int) -> bool:
+    """Whether a plan's end is not earlier than that by 1%."""
+    if not np.isfinite(times).all():
         return False
-    free = [0.0] * times.shape[1]
-    for seconds in sorted(times[:, 0].tolist(), reverse=True):
-        heapq.heapreplace(free, free[0] + seconds)
-    return value > max(free) * (1 - _BETTER)
+    return value > longest_first(times, procs)[0] * (1 - _BETTER)
+
+
+def one_line(codes: Sequence[Code], procs: int) -> str | None:
+    """The line of xargs that runs codes in this order, each on one processor; None: too long.
+
+    A code is a line of a shell, with its folder and environment; nothing is pinned.
+    """
+    if len(codes) > _MOST:
+        return None
+    words = []
+    for code in codes:
+        command = code.filled(1, (0,))
+        variables = code.filled_environment(1, (0,))
+        given = [f"{key}={value}" for key, value in variables.items()]
+        given += [] if "OMP_NUM_THREADS" in variables else ["OMP_NUM_THREADS=1"]
+        folder = shlex.quote(str(code.filled_directory(1, (0,))))
+        words.append(shlex.quote(f"cd {folder} && exec {shlex.join(['env', *given, *command])}"))
+    return f"printf '%s\\0' {' '.join(words)} | xargs -0 -n 1 -P {procs} sh -c"

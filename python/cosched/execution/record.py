@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any, NamedTuple
 
 from cosched import io
 from cosched.core.arrays import flag, integer, nonnegative, real
-from cosched.core.text import texts
-from cosched.errors import InvalidInstance, shorten
+from cosched.core.text import listed, texts
+from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 from cosched.lazy import pd
 
 FORMAT, VERSION = "cosched-execution", 1
-
+#: Sums of needs may pass a capacity by that much: rounding.
+_ROUNDING = 1e-9
 
 STATES = ("completed", "failed", "timeout", "cancelled", "pending")
 
@@ -43,6 +44,8 @@ class TaskRun:
     pack : int or None
     cpu_seconds : float or None
         Processor seconds, where they are known.
+    needs : mapping
+        What it held of what is limited: ``memory`` (GB), ``gpus``, ``licences.NAME``.
 
     Examples
     --------
@@ -63,6 +66,13 @@ class TaskRun:
     attempt: int = 0
     pack: int | None = None
     cpu_seconds: float | None = None
+    needs: Mapping[str, float] = field(default_factory=dict)
+
+
+def _amounts(given: Any, where: str) -> dict[str, float]:
+    if not isinstance(given, Mapping):
+        raise InvalidInstance(f"{where} = {shorten(given)}: expected a table of numbers")
+    return {str(key): nonnegative(value, f"{where}.{key}") for key, value in given.items()}
 
 
 def task_run(row: Any, where: str) -> TaskRun:
@@ -97,6 +107,7 @@ def _checked_task(row: Mapping[str, Any], where: str) -> TaskRun:
         attempt=integer(row["attempt"], f"{where}.attempt"),
         pack=None if pack is None else integer(pack, f"{where}.pack"),
         cpu_seconds=None if math.isnan(used) else used,
+        needs=_amounts(row.get("needs", {}), f"{where}.needs"),
     )
 
 
@@ -110,6 +121,42 @@ class PackRun(NamedTuple):
     real: float
     error: float
     overhead: float
+
+
+def violations(tasks: Sequence[TaskRun], capacity: Mapping[str, float]) -> list[str]:
+    """A line for each capacity that was passed, where it was passed most, and for each unit that
+    two tasks had at once. O(n log n + pairs that overlap). Shares no code with the driver.
+    """
+    ran = sorted((t for t in tasks if t.start < t.end), key=lambda t: t.start)
+    worst: dict[str, tuple[float, float, list[str]]] = {}
+    holder: dict[tuple[int, int], TaskRun] = {}
+    said = []
+    running: list[TaskRun] = []
+    for task in ran:
+        running = [other for other in running if other.end > task.start]
+        for unit in task.units:
+            before = holder.get((task.kind, unit))
+            if before is not None and before.end > task.start:
+                said.append(
+                    f"unit {unit}: {shorten(task.name)} began at {task.start:.6g} s, "
+                    f"{shorten(before.name)} had it until {before.end:.6g} s"
+                )
+                break
+        for unit in task.units:
+            holder[task.kind, unit] = task
+        running.append(task)
+        for what, most in capacity.items():
+            held = math.fsum(other.needs.get(what, 0.0) for other in running)
+            if held > max(most * (1 + _ROUNDING), worst.get(what, (0.0,))[0]):
+                names = [other.name for other in running if other.needs.get(what)]
+                worst[what] = (held, task.start, names)
+    for what, (held, when, names) in worst.items():
+        gigabytes = " GB" if what == "memory" else ""
+        said.append(
+            f"{what}: {held:g}{gigabytes} at {when:.6g} s ({listed(names)}), capacity is "
+            f"{capacity[what]:g}"
+        )
+    return said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +177,8 @@ class Execution:
         Where the driver ran.
     notes : tuple of str
         What has to be known beside the numbers.
+    capacity : mapping
+        What there is of what tasks need.
     bound : float or None
         No schedule ends before (s), with the times that the tasks had; None: nobody worked it out.
 
@@ -148,6 +197,7 @@ class Execution:
     tasks: tuple[TaskRun, ...]
     host: str = ""
     notes: tuple[str, ...] = ()
+    capacity: Mapping[str, float] = field(default_factory=dict)
     bound: float | None = None
 
     @property
@@ -164,6 +214,29 @@ class Execution:
     def good(self) -> bool:
         """Whether every task completed."""
         return all(t.state == "completed" for t in self.tasks)
+
+    def validate(self) -> None:
+        """Check that the run, as it happened, kept processors and capacities.
+
+        Raises
+        ------
+        InvalidSchedule
+            Two tasks had one unit at once, or together more of something than there is.
+
+        Examples
+        --------
+        >>> one = dict(kind=0, planned_start=0.0, planned_end=2.0, start=0.0, end=2.0,
+        ...            needs={"memory": 3.0})
+        >>> tasks = (TaskRun(task=0, name="a", units=(0,), **one),
+        ...          TaskRun(task=1, name="b", units=(1,), **one))
+        >>> Execution(family="moldable", launcher="local", barrier=True, tasks=tasks,
+        ...           capacity={"memory": 5.0}).validate()
+        Traceback (most recent call last):
+            ...
+        cosched.errors.InvalidSchedule: memory: 6 GB at 0 s (a, b), capacity is 5
+        """
+        if said := violations(self.tasks, self.capacity):
+            raise InvalidSchedule("; ".join(said))
 
     def to_frame(self) -> pd.DataFrame:
         """The record as a table.
@@ -217,6 +290,7 @@ class Execution:
             "planned_makespan": self.planned_makespan,
             "makespan": self.makespan,
             **({} if self.bound is None else {"bound": self.bound}),
+            "capacity": dict(self.capacity),
             "tasks": [asdict(task) for task in self.tasks],
         }
 
@@ -258,5 +332,6 @@ class Execution:
             host=str(data.get("host", "")),
             notes=tuple(texts(data.get("notes", ()), f"{path}: notes")),
             tasks=tuple(task_run(row, f"{path}: tasks[{k}]") for k, row in enumerate(rows)),
+            capacity=_amounts(data.get("capacity", {}), f"{path}: capacity"),
             bound=None if bound is None else nonnegative(bound, f"{path}: bound"),
         )

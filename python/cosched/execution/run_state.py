@@ -178,6 +178,7 @@ class RunState:
             host=socket.gethostname(),
             notes=(*self.notes, *self._resumed()),
             tasks=tuple(self._row(step, pack_of.get(step.task)) for step in self.original.steps),
+            capacity=self.tokens.capacity,
         )
 
     def _resumed(self) -> tuple[str, ...]:
@@ -203,6 +204,7 @@ class RunState:
             attempt=one.attempt,
             pack=pack,
             cpu_seconds=one.cpu_seconds,
+            needs=self.tokens.needs[step.task],
         )
 
 

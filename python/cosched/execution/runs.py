@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import json
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, fields
-from io import StringIO
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +16,7 @@ from cosched import io
 from cosched.core.arrays import real
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.appended import AppendedFile
+from cosched.execution.appended import AppendedTable
 from cosched.execution.code import fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
 from cosched.execution.record import Execution, TaskRun
@@ -68,21 +65,15 @@ COLUMNS = tuple(field.name for field in fields(Run))
 _LEAST = COLUMNS.index("attempt") + 1
 
 
-class RunsFile:
+class RunsFile(AppendedTable):
     """A file of runs, open for appending by one process."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        self._file = AppendedFile(path)
+        super().__init__(path, COLUMNS, _LEAST)
         try:
-            content = self._file.path.read_bytes()
-            whole = content.rfind(b"\n") + 1
-            older = _require_runs(self._file.path, content, bool(whole))
-            self._file.cut(whole)  # a crash while a row was written
-            if not whole:
-                self._file.append(_lines([COLUMNS]))
-            self.runs = read_runs(self._file.path) if content.count(b"\n") > 1 else []
-            if older:
-                self._file.replace(_lines([COLUMNS, *(run.cells() for run in self.runs)]))
+            self.runs = [] if self.empty else read_runs(self.path)
+            if self.older:
+                self.replace(run.cells() for run in self.runs)
         except BaseException:
             self.close()
             raise
@@ -90,27 +81,8 @@ class RunsFile:
     def add(self, runs: Iterable[Run]) -> None:
         """Rows that are on the disk when this returns."""
         new = list(runs)
-        self._file.append(_lines(run.cells() for run in new))
+        self.append(run.cells() for run in new)
         self.runs += new
-
-    def close(self) -> None:
-        self._file.close()
-
-
-def _require_runs(path: Path, content: bytes, whole: bool) -> bool:
-    """Refuse another table; whether an earlier version wrote it, with the first columns alone."""
-    header = (content.splitlines() or [b""])[0].decode(errors="replace")
-    wanted = ",".join(COLUMNS)
-    older = {",".join(COLUMNS[:k]) for k in range(_LEAST, len(COLUMNS))}
-    if header != wanted and (header not in older if whole else not wanted.startswith(header)):
-        raise InvalidInstance(f"{path}: line 1: header {shorten(header)}: expected {wanted}")
-    return whole and header in older
-
-
-def _lines(rows: Iterable[Sequence[str]]) -> bytes:
-    text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
 
 
 def read_runs(path: str | PathLike[str]) -> list[Run]:

@@ -13,12 +13,14 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, InvalidSchedule
 from cosched.execution import (
     Code,
     Codes,
+    Execution,
     Plan,
     Step,
+    TaskRun,
     plan,
     run,
     script,
@@ -298,3 +300,70 @@ def test_the_command_says_what_it_refuses(tmp_path, monkeypatch, capsys):
     assert main(["run", "plan.json", "--codes", "codes.toml"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("cosched: error: codes.toml: line 12: key 'task.fem.memory': task 'fem'")
+
+
+def as_run(*rows, capacity):
+    """Each row: name, units, start, end, needs."""
+    tasks = tuple(
+        TaskRun(
+            task=k, name=name, kind=0, units=units, planned_start=0.0, planned_end=1.0,
+            start=start, end=end, state="completed", exit_code=0, attempt=1, needs=needs,
+        )
+        for k, (name, units, start, end, needs) in enumerate(rows)
+    )  # fmt: skip
+    return Execution(
+        family="moldable", launcher="local", barrier=True, tasks=tasks, capacity=capacity
+    )
+
+
+@pytest.mark.parametrize(
+    ("start", "units", "need", "says"),
+    [
+        (1.0, (1,), 3.0, None),  # at the moment at which the first ends
+        (0.9, (1,), 2.0, None),  # all there is
+        (0.9, (1,), 2.5, "memory: 5.5 GB at 0.9 s (a, b), capacity is 5"),
+        (1.0, (0,), 3.0, None),
+        (0.9, (0,), 1.0, "unit 0: 'b' began at 0.9 s, 'a' had it until 1 s"),
+    ],
+)
+def test_a_run_as_it_happened_is_checked(tmp_path, start, units, need, says):
+    ran = as_run(
+        ("a", (0,), 0.0, 1.0, {"memory": 3.0}),
+        ("b", units, start, 2.0, {"memory": need}),
+        ("pending", (0,), float("nan"), float("nan"), {"memory": 5.0}),
+        capacity={"memory": 5.0},
+    )
+    ran.write(tmp_path / "execution.json")
+    found = Execution.read(tmp_path / "execution.json")
+    assert found.tasks[:2] == ran.tasks[:2]
+    assert found.capacity == ran.capacity
+    if says is None:
+        found.validate()
+    else:
+        with pytest.raises(InvalidSchedule) as error:
+            found.validate()
+        assert str(error.value) == says
+
+
+def test_validate_takes_the_record_of_a_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = "procs = 2\n[capacity]\nmemory = 5\n" + "".join(
+        f"[task.{name}]\ncommand = 'sleep 0.1'\nmemory = 3\ncounts = [1]\n" for name in "ab"
+    )
+    (tmp_path / "codes.toml").write_text(text)
+    (tmp_path / "runs.csv").write_text("task,processors,seconds\na,1,0.1\nb,1,0.1\n")
+    command = ["run", "plan.json", "--codes", "codes.toml", "-o", "run.json", "--oversubscribe"]
+    assert main(["plan", "runs.csv", "--codes", "codes.toml", "-o", "plan.json"]) == 0
+    family = json.loads((tmp_path / "plan.json").read_text())["family"]
+    assert main(command) == 0
+    assert "than there is" not in capsys.readouterr().out
+    assert main(["validate", family, "plan.json", "run.json"]) == 0
+    said = capsys.readouterr().out
+    assert "valid as it happened: 2 of 2 tasks completed" in said
+    assert "memory kept" in said
+    record = json.loads((tmp_path / "run.json").read_text())
+    for task in record["tasks"]:
+        task |= {"start": 0.0, "end": 1.0}
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    assert main(["validate", family, "plan.json", "run.json"]) == 2
+    assert "memory: 6 GB at 0 s" in capsys.readouterr().err

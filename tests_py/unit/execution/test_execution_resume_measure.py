@@ -34,6 +34,8 @@ def test_each_driver_appends_what_it_ran(tmp_path, monkeypatch):
     resumed = [*command, "--resume"]
     assert main(resumed) == 0
     assert [row["task"] for row in rows("new.csv")] == ["a", "b"]
+    ends = (tmp_path / "new.executions.csv").read_text()
     for _ in range(2):  # all is done: nothing runs, nothing is appended
         assert main(resumed) == 0
         assert [row["task"] for row in rows("new.csv")] == ["a", "b"]
+        assert (tmp_path / "new.executions.csv").read_text() == ends

@@ -10,7 +10,9 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.execution.runs import COLUMNS, Run, RunsFile, read_runs
+from cosched.execution import executions, runs
+from cosched.execution.appended import AppendedTable
+from cosched.execution.runs import Run, RunsFile, read_runs
 from cosched.io import write_frame
 
 NAMES = [
@@ -119,22 +121,20 @@ def test_pages_keep_no_tags_of_names(tmp_path):
     assert "<b>" not in text
 
 
-def test_a_table_of_something_else_is_not_appended_to(tmp_path):
+@pytest.mark.parametrize("columns", [executions.COLUMNS, runs.COLUMNS])
+def test_a_table_of_something_else_is_not_appended_to(columns, tmp_path):
     path = tmp_path / "some.csv"
     path.write_text("a,b\n1,2\n3")
     with pytest.raises(cs.InvalidInstance, match="line 1: header 'a,b': expected"):
-        RunsFile(path)
+        AppendedTable(path, columns)
     assert path.read_text() == "a,b\n1,2\n3"
 
 
 def test_a_row_that_was_cut_short_is_taken_away(tmp_path):
     path = tmp_path / "some.csv"
-    header = ",".join(COLUMNS)
-    for text in ("", "task,", f"{header}\n", f"{header}\nx,"):
+    for text in ("", "a,", "a,b\n", "a,b\n1"):
         path.write_text(text)
-        with closing(RunsFile(path)) as table:
-            assert not table.runs
-            table.add([Run("x, y", 2, 1.5, "completed", "", "", 1)])
-        first, second = path.read_text().splitlines()
-        assert first == header
-        assert second.startswith('"x, y",2,1.5')
+        with closing(AppendedTable(path, ("a", "b"))) as table:
+            assert table.empty
+            table.append([("x, y", 2)])
+        assert path.read_text() == 'a,b\n"x, y",2\n'

@@ -43,7 +43,7 @@ class Chance:
             normal = [NormalDist().inv_cdf(step) for step in steps.tolist()]
             return cls(np.ones(1), np.exp(spread * np.array(normal)), level, seed)
         random = np.random.default_rng(seed)
-        common = common_factors(noise, random)
+        common = common_factors(noise, (), np.zeros(_MOST), random)
         return cls(np.exp(noise.own), np.exp(common), level, seed)
 
     @property
