@@ -178,8 +178,33 @@ def thousand(rounds: int) -> None:
         print(f"{runner:10}  {wall:6.2f} ms  {used:6.2f} ms of processor time")
 
 
+def short(rounds: int) -> None:
+    """Seconds of whole commands that run eight tasks of 0.34 s on two cores."""
+    found: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        values = ", ".join(map(str, range(8)))
+        (folder / "codes.toml").write_text(
+            "procs = 2\n[task.nap]\ncommand = ['sleep', '0.34', '{x}e-9']\ncounts = [1]\n"
+            f"parameters = {{ x = [{values}] }}\n"
+        )
+        codes = Codes.read(folder / "codes.toml")
+        profile(codes, repeat=1, out=folder / "runs.csv")
+        data = plan(folder / "runs.csv", codes).to_dict()
+        (folder / "plan.json").write_text(json.dumps(data, default=float))
+        for number in range(2 * rounds):
+            runner = (cosched, xargs)[number % 2]
+            begin = time.monotonic()
+            runner(folder, codes)
+            found.setdefault(runner.__name__, []).append(time.monotonic() - begin)
+    print(f"eight tasks of 0.34 s on two cores, median of {rounds} rounds (whole command):")
+    for name, seconds in found.items():
+        print(f"{name:10}  {np.median(seconds):.2f} s")
+
+
 if __name__ == "__main__":
     with contextlib.suppress(KeyboardInterrupt):
         os.environ["PYTHONPATH"] = str(Path(__file__).parents[2] / "python")  # of `cosched run`
+        short(10)
         thousand(5)
         nine(int(sys.argv[1]) if len(sys.argv) > 1 else 10)

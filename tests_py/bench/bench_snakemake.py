@@ -1,13 +1,14 @@
 """Snakemake with cosched beside others; prints Markdown tables.
 
 `python bench_snakemake.py schedulers 10`: `--scheduler cosched` beside `greedy` on two cores, on
-eight workflows, in rounds of drawn order: seconds from the start of `snakemake` to its end
-(medians) and the geometric mean of their ratios round by round; then 1,200 empty jobs and a
-single one.
+eight workflows, two at a time, in rounds of drawn order: seconds from the start of `snakemake` to
+its end (medians) and the geometric mean of their ratios round by round; then 1,200 empty jobs and
+a single one.
 
 `python bench_snakemake.py executors 125`: `--executor cosched` beside
 snakemake-executor-plugin-slurm (`pip install` it first), plain and with `--group-components`, on a
-real Slurm of two nodes of eight cores on this host: chains of four jobs of 1 to 20 s.
+real Slurm of two nodes of eight cores on this host: chains of four jobs of 1 to 20 s. Names after
+the number choose rows of it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from statistics import geometric_mean, median
@@ -45,17 +47,19 @@ _RIVAL = (
     *("--executor", "slurm", "--slurm-no-account", "--slurm-status-command", "squeue"),
     *("--slurm-init-seconds-before-status-checks", "5"),
 )
+_GROUPS = (
+    *(*_RIVAL, "--groups", "first=chain", "second=chain", "third=chain", "fourth=chain"),
+    "--group-components",
+)
 EXECUTORS = {
     "cosched": (
         *("--executor", "cosched", "--cosched-time", "1h"),
         *("--cosched-nodes", str(NODES), "--cosched-cores", str(CORES)),
     ),
     "slurm": _RIVAL,
-    "slurm, `--group-components`": (
-        *_RIVAL, "--groups", *(f"{rule}=chain" for rule in ("first", "second", "third", "fourth")),
-        "--group-components", f"chain={CORES}",
-    ),
-}  # fmt: skip
+    "slurm, `--group-components chain=1`": (*_GROUPS, "chain=1"),
+    "slurm, `--group-components chain=8`": (*_GROUPS, f"chain={CORES}"),
+}
 _SLURM = {"SelectType": "select/cons_tres", "SelectTypeParameters": "CR_Core"}
 
 
@@ -84,13 +88,19 @@ def seconds(case: str, scheduler: str) -> float:
 def schedulers(rounds: int) -> None:
     draws = random.Random(0)
     took: dict[tuple[str, str], list[float]] = {}
-    empty = {"1200 empty jobs": max(rounds // 3, 1), "1 empty job": rounds}
-    for number in range(rounds):
-        cases = [*CASES, *(case for case, times in empty.items() if number < times)]
-        cells = [(case, name) for case in cases for name in SCHEDULERS]
+
+    def note(cells: list[tuple[str, str]], together: int) -> None:
         draws.shuffle(cells)
-        for case, name in cells:
-            took.setdefault((case, name), []).append(seconds(case, name))
+        with ThreadPoolExecutor(together) as threads:
+            for cell, value in zip(cells, threads.map(lambda c: seconds(*c), cells), strict=True):
+                took.setdefault(cell, []).append(value)
+
+    for _ in range(rounds):  # their jobs sleep: two workflows at a time
+        note([(case, name) for case in CASES for name in SCHEDULERS], 2)
+    empty = {"1200 empty jobs": max(rounds // 3, 1), "1 empty job": 2 * rounds}
+    for case, times in empty.items():
+        for _ in range(times):
+            note([(case, name) for name in SCHEDULERS], 1)
     print("| workflow | rounds | `greedy` | `cosched` | ratio |")
     print("|---|--:|--:|--:|--:|")
     means = {}
@@ -104,15 +114,15 @@ def schedulers(rounds: int) -> None:
     print(f"\ngeometric mean of the eight {geometric_mean(ratios):.3f}, worst {max(ratios):.3f}")
 
 
-def executors(chains: int) -> None:
+def executors(chains: int, names: list[str]) -> None:
     print("| executor | submissions | node-seconds | makespan | failures |")
     print("|---|--:|--:|--:|--:|")
     nodes = (f"NodeName=n[1-{NODES}] CPUs={CORES} RealMemory=64000",)
     main = (f"PartitionName=main Nodes=n[1-{NODES}] Default=YES MaxTime=INFINITE State=UP",)
-    for name, options in EXECUTORS.items():
+    for name in names or EXECUTORS:
         with tempfile.TemporaryDirectory() as folder:
             with RealSlurm(Path(folder) / "slurm", nodes, _SLURM, main) as slurm:
-                row = on_slurm(slurm, Path(folder), chains, options)
+                row = on_slurm(slurm, Path(folder), chains, EXECUTORS[name])
             print(f"| {name} | {row} |", flush=True)
 
 
@@ -150,5 +160,5 @@ def on_slurm(slurm: RealSlurm, folder: Path, chains: int, options: tuple[str, ..
 
 
 if __name__ == "__main__":
-    what, count = sys.argv[1:]
-    {"schedulers": schedulers, "executors": executors}[what](int(count))
+    what, count, *chosen = sys.argv[1:]
+    schedulers(int(count)) if what == "schedulers" else executors(int(count), chosen)
