@@ -1,0 +1,123 @@
+"""dags where data costs time: hlp-best beside CP-SAT on 36 instances, and our bound.
+
+    bench_data.py                       # both, the table (`pip install ortools`; some 45 minutes)
+    bench_data.py --known cp.json       # values of CP-SAT are kept there, and not computed again
+    bench_data.py --only 0,7 --seconds 1
+
+30, 60 and 120 tasks; data that costs 0.1, 1 and 5 times a task on average; two types (4 + 2 units)
+and three (4 + 2 + 2); units of the first type with one memory, and every unit with its own; layered
+graphs, Cholesky (35, 56, 120 tasks) and pipelines between a fork and a join, by turns. The number
+of an instance is its seed. One core, one worker; seconds are of the processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import library_solvers
+import numpy as np
+
+import cosched as cs
+from cosched.dags.workloads.machine import data_of_tasks
+
+TILES = {30: 5, 60: 6, 120: 8}
+Labelled = tuple[str, cs.dags.Instance]
+
+
+def pipelines(random: np.random.Generator, tasks: int, steps: int = 4) -> Any:
+    """A fork, pipelines of so many steps, a join and a last task, as of genomes."""
+    inner = np.arange(1, tasks - 2).tolist()
+    edges = [(task - 1 if k % steps else 0, task) for k, task in enumerate(inner)]
+    ends = [task for k, task in enumerate(inner) if k % steps == steps - 1 or task == inner[-1]]
+    edges += [(task, tasks - 2) for task in ends] + [(tasks - 2, tasks - 1)]
+    times = random.gamma(4, 2.5, tasks)
+    return np.column_stack([times, times / random.uniform(0.5, 20, tasks)]), np.array(edges)
+
+
+def drawn(number: int, tasks: int, ccr: float, types: int, memories: str) -> Labelled:
+    random = np.random.default_rng(number)
+    shape = ("layered", "Cholesky", "pipelines")[number % 3]
+    if shape == "pipelines":
+        times, edges = pipelines(random, tasks)
+    else:
+        made = (
+            cs.workloads.layered(tasks, 0.3, acceleration=(0.5, 20), seed=number)
+            if shape == "layered"
+            else cs.workloads.cholesky(TILES[tasks])
+        )
+        times, edges = made.times, made.edges
+    if types == 3:
+        times = np.column_stack([times, times[:, 1] * random.uniform(0.5, 2, len(times))])
+    data = data_of_tasks(random, times, edges, ccr, 1.0)
+    units = (4, 2, 2)[:types]
+    instance = cs.dags.Instance(times, edges, units, data=data, bandwidth=1.0, memories=memories)
+    return f"{shape} {instance.tasks}, {types} types, {memories}, CCR {ccr}", instance
+
+
+def instances() -> Iterator[Labelled]:
+    kinds = product((30, 60, 120), (0.1, 1, 5), (2, 3), ("host", "unit"))
+    for number, kind in enumerate(kinds):
+        yield drawn(number, *kind)
+
+
+def timed(work: Any) -> tuple[Any, float]:
+    begin = time.process_time()
+    found = work()
+    return found, time.process_time() - begin
+
+
+def theirs(number: int, instance: Any, seconds: float, known: Path | None) -> tuple[float, float]:
+    """Value (infinity: none found) and seconds of CP-SAT."""
+    kept = json.loads(known.read_text()) if known is not None and known.exists() else {}
+    if str(number) not in kept:
+        found, took = timed(lambda: library_solvers.graph_by_cp_sat(instance, seconds))
+        kept[str(number)] = (found.makespan if found is not None else float("inf"), took)
+        if known is not None:
+            known.write_text(json.dumps(kept))
+    return kept[str(number)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=10.0, help="of hlp-best")
+    parser.add_argument("--cp-seconds", type=float, default=60.0, help="of CP-SAT")
+    parser.add_argument("--known", type=Path, help="file of CP-SAT's values")
+    parser.add_argument("--only", help="numbers of instances, as 0,7")
+    options = parser.parse_args()
+    only = range(36) if options.only is None else [int(word) for word in options.only.split(",")]
+    head = f"{'':>2} {'instance':45} {'CP-SAT':>9} {'s':>5} {'hlp-best':>9} {'s':>5} {'ratio':>7}"
+    print(f"{head} {'bound':>9} {'gap %':>6}")
+    rows = []
+    for number, (label, instance) in enumerate(instances()):
+        if number not in only:
+            continue
+        value, took = theirs(number, instance, options.cp_seconds, options.known)
+        found, own = timed(
+            lambda instance=instance: cs.dags.solve(
+                instance, "hlp-best", time_limit=options.seconds, seed=1
+            )
+        )
+        found.schedule.validate()
+        row = found.value / value, 100 * found.gap
+        rows.append(row)
+        print(
+            f"{number:>2} {label:45} {value:>9.2f} {took:>5.1f} {found.value:>9.2f} {own:>5.1f} "
+            f"{row[0]:>7.4f} {found.bound.value:>9.2f} {row[1]:>6.2f}",
+            flush=True,
+        )
+    ratios, gaps = np.array(rows).T
+    ratios = ratios[ratios > 0]  # where CP-SAT has found something
+    print(
+        f"ratio of {len(ratios)}: mean {ratios.mean():.4f}, greatest {ratios.max():.4f}; ", end=""
+    )
+    print(f"above 1.002: {(ratios > 1.002).sum()}; mean gap {gaps.mean():.2f}%")
+
+
+if __name__ == "__main__":
+    main()
