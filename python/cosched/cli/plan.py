@@ -17,7 +17,7 @@ from cosched.cli.values import PICTURES, Plot, Seed, check_files, seed_of_text
 from cosched.execution.advice import command_to_run
 from cosched.execution.codes import Codes
 
-_ARGUMENTS = ("procs", "counts", "slowdowns", "strict")
+_ARGUMENTS = ("procs", "counts", "slowdowns", "slowdown", "missing", "memory_margin", "strict")
 
 
 def plan(

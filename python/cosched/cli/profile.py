@@ -27,6 +27,12 @@ def profile(
         dict[str, Any],
         Arguments(execution.profile, "adaptive", "tolerance", "repeat", "attempts"),
     ],
+    rising_time: Annotated[
+        bool, typer.Option("--rising-time", help="Adaptive: time may grow with processors.")
+    ] = False,
+    shrinking_work: Annotated[
+        bool, typer.Option("--shrinking-work", help="Adaptive: work may shrink with processors.")
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="runs.csv; what is there counts, and is kept."),
@@ -51,6 +57,11 @@ def profile(
     output = Path("runs.csv") if output is None else output
     check_files((output, (".csv",)))
     with measuring() as watch:
+        if given["adaptive"]:
+            given["adaptive"] = execution.Adaptive(
+                monotone_time=not rising_time,
+                monotone_work=not shrinking_work,
+            )
         frame = execution.profile(
             read,
             _counts(counts),

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from cosched.execution.codes import Codes as Codes
     from cosched.execution.interference import together as together
     from cosched.execution.launchers import Local as Local, Slurm as Slurm
-    from cosched.execution.measure import profile as profile
+    from cosched.execution.measure import Adaptive as Adaptive, profile as profile
     from cosched.execution.planned import Plan as Plan, Step as Step
     from cosched.execution.planning import plan as plan
     from cosched.execution.record import Execution as Execution, TaskRun as TaskRun
@@ -55,7 +55,7 @@ _NAMES = {
     "codes": "Codes",
     "interference": "together",
     "launchers": "Local Slurm",
-    "measure": "profile",
+    "measure": "Adaptive profile",
     "planned": "Plan Step",
     "planning": "plan",
     "record": "Execution TaskRun",

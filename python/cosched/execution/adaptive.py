@@ -59,9 +59,10 @@ class Guarantee:
         return max(self.plan.value / self.bound - 1, 0.0)
 
 
-def bounds_of_times(measured: Any, allowed: Any = None) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper bounds of all times from some of them, if time does not grow with processors
-    and work, processors x time, does not shrink. O(n p).
+def bounds_of_times(
+    measured: Any, allowed: Any = None, *, monotone_time: bool = True, monotone_work: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds of all times from some of them. O(n p).
 
     Parameters
     ----------
@@ -69,6 +70,10 @@ def bounds_of_times(measured: Any, allowed: Any = None) -> tuple[np.ndarray, np.
         Seconds; nan where nothing was measured, infinity where the task cannot run.
     allowed : array_like of bool, shape (n, p), optional
         Counts that a task may run on; None: all.
+    monotone_time : bool
+        Assume that time does not grow with processors.
+    monotone_work : bool
+        Assume that work, processors x time, does not shrink.
 
     Returns
     -------
@@ -86,10 +91,13 @@ def bounds_of_times(measured: Any, allowed: Any = None) -> tuple[np.ndarray, np.
     known = np.isfinite(table)
     least = np.where(known, table, -np.inf)  # for maxima
     most = np.where(known, table, np.inf)  # for minima
-    by_work = np.maximum.accumulate(least * counts, axis=1) / counts
-    lower = np.maximum(np.maximum(_from_right(np.maximum, least), by_work), 0.0)
-    by_work = _from_right(np.minimum, most * counts) / counts
-    upper = np.minimum(np.minimum.accumulate(most, axis=1), by_work)
+    lower, upper = np.zeros(table.shape), np.full(table.shape, np.inf)
+    if monotone_time:
+        lower = np.maximum(lower, _from_right(np.maximum, least))
+        upper = np.minimum(upper, np.minimum.accumulate(most, axis=1))
+    if monotone_work:
+        lower = np.maximum(lower, np.maximum.accumulate(least * counts, axis=1) / counts)
+        upper = np.minimum(upper, _from_right(np.minimum, most * counts) / counts)
     lower = np.minimum(lower, upper)  # measurements that contradict the assumptions
     lower, upper = np.where(known, table, lower), np.where(known, table, upper)
     closed = np.isposinf(table)
@@ -102,13 +110,22 @@ def _from_right(function: Any, table: np.ndarray) -> np.ndarray:
     return function.accumulate(table[:, ::-1], axis=1)[:, ::-1]
 
 
-def guarantee(measured: Any, allowed: Any = None) -> Guarantee:
+def guarantee(
+    measured: Any,
+    allowed: Any = None,
+    *,
+    names: Any = None,
+    monotone_time: bool = True,
+    monotone_work: bool = True,
+) -> Guarantee:
     """A plan with a guaranteed end and a bound for any schedule, from some of the times.
 
     Parameters
     ----------
-    measured, allowed
+    measured, allowed, monotone_time, monotone_work
         As for :func:`bounds_of_times`; of each task at least one time is known.
+    names : sequence of str, optional
+        Of the tasks.
 
     Raises
     ------
@@ -127,12 +144,14 @@ def guarantee(measured: Any, allowed: Any = None) -> Guarantee:
     (0, 2)
     """
     table = real_array(measured, "measured", 2)
-    lower, upper = bounds_of_times(table, allowed)
+    lower, upper = bounds_of_times(
+        table, allowed, monotone_time=monotone_time, monotone_work=monotone_work
+    )
     without = np.flatnonzero(~np.isfinite(upper).any(axis=1))
     if len(without):
         raise InvalidInstance(f"task {int(without[0])} has no time: expected at least one")
     weights = np.ones(len(table))
-    safe = moldable.Instance(upper, weights)
+    safe = moldable.Instance(upper, weights, names=names)
     plan = min(
         (moldable.solve(safe, name) for name in _ALGORITHMS), key=lambda result: result.value
     )
@@ -200,6 +219,8 @@ def measure_adaptively(
     allowed: Any = None,
     *,
     tolerance: float = 0.05,
+    monotone_time: bool = True,
+    monotone_work: bool = True,
     watch: Callable[[Guarantee], None] | None = None,
 ) -> tuple[np.ndarray, Guarantee]:
     """Measure as little as is needed for a plan that is proved to be good.
@@ -213,7 +234,7 @@ def measure_adaptively(
         ``measure(task, count) -> seconds``, infinity where the task cannot run there.
     measured : array_like, shape (n, p)
         What is known already; nan elsewhere.
-    allowed : array_like of bool, shape (n, p), optional
+    allowed, monotone_time, monotone_work
         As for :func:`bounds_of_times`.
     tolerance : float
         > 0.
@@ -243,8 +264,9 @@ def measure_adaptively(
     may = np.ones(table.shape, dtype=bool) if allowed is None else np.asarray(allowed, dtype=bool)
     for task in range(len(table)):
         _measure_once(measure, table, may, task)
+    options = {"monotone_time": monotone_time, "monotone_work": monotone_work}
     while True:
-        found = guarantee(table, may)
+        found = guarantee(table, may, **options)
         if watch is not None:
             watch(found)
         if found.gap <= most or found.next is None:

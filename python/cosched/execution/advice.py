@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosched.core import Bound
 from cosched.core.result import relative_gap
+
+if TYPE_CHECKING:
+    from cosched.execution.adaptive import Guarantee
 
 #: Of more names only the number is shown.
 _MOST_SHOWN = 6
@@ -31,6 +34,8 @@ class Advice:
         No schedule of any kind ends earlier, if the times are right.
     unmeasured : tuple of (str, int)
         Tasks and counts of the plan whose time was not measured but filled in.
+    guarantee : Guarantee or None
+        What holds whatever the times are that were not measured; None where all were.
     spread : (float, float) or None
         5% and 95% of the end, by all that is known of how times vary.
     rests_on : tuple of str
@@ -59,6 +64,7 @@ class Advice:
     alone: float
     bound: Bound
     unmeasured: tuple[tuple[str, int], ...] = ()
+    guarantee: Guarantee | None = None
     spread: tuple[float, float] | None = None
     rests_on: tuple[str, ...] = ()
     alone_in_company: float | None = None
@@ -155,6 +161,13 @@ class Advice:
             more = len(self.unmeasured) - len(shown)
             text = ", ".join(shown) + (f", and {more} more" if more else "")
             lines = [f"not measured but interpolated: {text}"]
+        if self.guarantee is not None:
+            known = self.guarantee
+            lines.append(
+                "whatever the times are that were not measured (time does not grow with "
+                f"processors, work does not shrink): some plan ends by {_s(known.plan.value)}, "
+                f"no schedule before {_s(known.bound)}"
+            )
         return lines
 
     def _simpler(self) -> list[str]:

@@ -18,7 +18,7 @@ import numpy as np
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import process_tree
-from cosched.execution.adaptive import measure_adaptively
+from cosched.execution.adaptive import Guarantee, measure_adaptively
 from cosched.execution.code import Code, fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
@@ -168,12 +168,34 @@ class Bench:
         return begin
 
 
+@dataclass(frozen=True, kw_only=True)
+class Adaptive:
+    """How :func:`profile` measures as little as a proof needs.
+
+    Attributes
+    ----------
+    monotone_time, monotone_work : bool
+        What it may assume; see :func:`bounds_of_times`.
+    watch : callable, optional
+        Told of each :class:`Guarantee` that it comes to.
+
+    Examples
+    --------
+    >>> Adaptive(monotone_work=False).monotone_time
+    True
+    """
+
+    monotone_time: bool = True
+    monotone_work: bool = True
+    watch: Callable[[Guarantee], None] | None = None
+
+
 def profile(
     codes: Codes,
     counts: Iterable[int] | None = None,
     repeat: int = 3,
     out: str | PathLike[str] = "runs.csv",
-    adaptive: bool = False,
+    adaptive: bool | Adaptive = False,
     tolerance: float = 0.05,
     *,
     attempts: int = 2,
@@ -204,7 +226,7 @@ def profile(
         Runs that complete, of each code on each count.
     out : str or path-like
         .csv; what is there is kept and counts.
-    adaptive : bool
+    adaptive : bool or Adaptive
         Measure as little as a proof needs. See :func:`measure_adaptively`.
     tolerance : float
         Of `adaptive`: gap of the guaranteed end to the bound.
@@ -259,7 +281,8 @@ def profile(
         with Bench(codes, chosen, folder, file) as bench:
             try:
                 if adaptive:
-                    changed += (_adaptively(codes, wanted, todo, bench, tolerance),)
+                    how = adaptive if isinstance(adaptive, Adaptive) else Adaptive()
+                    changed += (_adaptively(codes, wanted, todo, bench, tolerance, how),)
                 else:
                     todo.in_rounds(bench)
             except KeyboardInterrupt as stop:
@@ -366,6 +389,7 @@ def _adaptively(
     todo: _Todo,
     bench: Bench,
     tolerance: float,
+    how: Adaptive,
 ) -> str:
     """What it proved."""
     names = list(wanted)
@@ -382,5 +406,8 @@ def _adaptively(
 
     known = table_of(seconds_of(todo.file.runs), names, codes.procs)
     table = np.where(allowed, known, np.nan)
-    gap = measure_adaptively(measure, table, allowed, tolerance=tolerance)[1].gap
+    assumed = {"monotone_time": how.monotone_time, "monotone_work": how.monotone_work}
+    gap = measure_adaptively(
+        measure, table, allowed, tolerance=tolerance, watch=how.watch, **assumed
+    )[1].gap
     return f"proved: gap {100 * gap:.1f}% of the guaranteed end to any schedule"

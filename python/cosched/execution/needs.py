@@ -16,20 +16,22 @@ from cosched.execution.runs import Run, completed, current, read_runs
 MARGIN = 1.1
 
 
-def peaks_of(every: Sequence[Run], risk: float) -> dict[str, dict[int, float]]:
+def peaks_of(every: Sequence[Run], risk: float, margin: float) -> dict[str, dict[int, float]]:
     """GB of each task on each count that it was measured on.
 
     Parameters
     ----------
     risk : float
-        That the next run needs more, where there are enough runs; of fewer the largest, times 1.1.
+        That the next run needs more, where there are enough runs.
+    margin : float
+        Of fewer runs the largest, times this.
     """
     measured: dict[str, dict[int, list[float]]] = {}
     for run in every:
         if not math.isnan(run.memory):
             measured.setdefault(run.task, {}).setdefault(run.processors, []).append(run.memory)
     return {
-        task: {count: enough(values, risk, MARGIN) for count, values in of.items()}
+        task: {count: enough(values, risk, margin) for count, values in of.items()}
         for task, of in measured.items()
     }
 
@@ -55,7 +57,7 @@ def toml_of(path: str | PathLike[str], risk: float) -> str:
         raise InvalidInstance(f"{path}: no run completed: expected what `cosched profile` wrote")
     chance = risk_of(risk)
     judged = 2 if any(not math.isnan(run.memory) for run in every) else 1
-    peaks = peaks_of(every, chance / judged)
+    peaks = peaks_of(every, chance / judged, MARGIN)
     lines = [
         f"# ends at most {100 * chance:g}% of such runs, of {least_past(chance / judged)} runs on "
         f"a count or more; of fewer: {MARGIN:g} times the most"

@@ -16,7 +16,7 @@ from cosched.core.text import listed, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code, memory_at
 from cosched.execution.codes import Codes
-from cosched.execution.needs import peaks_of
+from cosched.execution.needs import MARGIN, peaks_of
 from cosched.execution.output_names import output_names
 from cosched.execution.runs import Run, seconds_of
 
@@ -153,11 +153,12 @@ def shared_of(
     tables: Tables,
     every: Sequence[Run],
     codes: Codes | None,
+    margin: float = MARGIN,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Arguments of instances: what tasks need of what the machine has."""
     if codes is None:
         return {}, ()
-    peaks = peaks_of(every, _RISK)
+    peaks = peaks_of(every, _RISK, margin)
     counts = range(1, tables.times.shape[1] + 1)
     needs: dict[str, np.ndarray] = {}
     unknown = []

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from cosched import core, profiles
-from cosched.core.arrays import integer
+from cosched.core.arrays import integer, positive
 from cosched.core.limits import Patience
 from cosched.core.resampling import held_of
 from cosched.errors import InvalidInstance
+from cosched.execution.adaptive import Guarantee, guarantee
 from cosched.execution.advice import Advice
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
@@ -23,7 +24,7 @@ from cosched.execution.executions import read_executions
 from cosched.execution.interval import Interval, errors_of, interval_of, noise_of
 from cosched.execution.plan_input import Tables, Tasks, shared_of, tables_of, tasks_of
 from cosched.execution.plan_search import Search
-from cosched.execution.runs import Run, current, read_runs, seconds_of, starved_note
+from cosched.execution.runs import Run, current, read_runs, seconds_of, starved_note, table_of
 from cosched.execution.slowdowns import Slow, as_if_alone, read_slowdowns, slow_of
 
 
@@ -34,6 +35,9 @@ def plan(
     procs: int | None = None,
     counts: str = "all",
     slowdowns: str | PathLike[str] | None = None,
+    slowdown: str = "median",
+    missing: str = "one",
+    memory_margin: float = 1.1,
     strict: bool = False,
     time_limit: float | None = Patience(2.0),
     seed: int | None = None,
@@ -45,8 +49,7 @@ def plan(
     that completed on no count are left out with those that come after them, and named; so are
     measurements of what is not among the codes, or of other commands than theirs. Where the codes
     say what the machine has of memory, GPUs and licences, a plan keeps it: a code needs what it
-    declares, else 1.1 times the largest memory that was measured (of many runs, what the next one
-    passes with a chance of 1% at most).
+    declares, else the largest memory that was measured, times a margin.
 
     Parameters
     ----------
@@ -60,8 +63,13 @@ def plan(
     counts : {"all", "measured"}
         "measured": no time is filled in between measured counts.
     slowdowns : str or path-like, optional
-        What :func:`together` (``profile --together -o``) wrote: what tasks do to each other. What
-        lies inside its noise, and a pair that is not there, is planned as 1.
+        What :func:`together` (``profile --together -o``) wrote: what tasks do to each other.
+    slowdown : {"low", "median", "high"}
+        Which of its numbers is planned with; what lies inside the noise is 1, but for "high".
+    missing : {"one", "worst"}
+        What a pair that is not there counts as: 1, or the largest of its task.
+    memory_margin : float
+        What measured memory is multiplied by.
     strict : bool
         Refuse what would be left out.
     time_limit : float or None
@@ -90,10 +98,11 @@ def plan(
     said: tuple[str, ...] = ()
     if slowdowns is not None:
         _require_no_order(edges, slowdowns)
-        slow = slow_of(read_slowdowns(slowdowns), tasks.profiles, p)
+        slow = slow_of(read_slowdowns(slowdowns), tasks.profiles, p, slowdown, missing)
         every, tasks, said = _without_company(every, tasks, slow)
     tables = tables_of(tasks, p, codes, counts, str(runs))
-    shared, notes = shared_of(tasks, tables, every, codes)
+    margin = positive(memory_margin, "memory_margin")
+    shared, notes = shared_of(tasks, tables, every, codes, margin)
     if slow is not None:
         shared["slowdowns"] = profiles.Slowdowns(slow.table)
         notes += (*slow.notes, *said)
@@ -112,6 +121,7 @@ def plan(
         alone=search.one_after_the_other(),
         bound=bound,
         unmeasured=_unmeasured(result, tables.origin, tasks.names),
+        guarantee=None if shared or edges else _guaranteed(tasks, tables),
         spread=None if ranged is None else (ranged.low, ranged.high),
         rests_on=() if ranged is None else ranged.rests_on,
         alone_in_company=None if plain is None else plain.value,
@@ -229,6 +239,14 @@ def _one_line(
     order = longest_first(times[:, 0], procs)[1]
     instance: Any = result.instance
     return one_line([codes[instance.names[task]] for task in order], procs) or ""
+
+
+def _guaranteed(tasks: Tasks, tables: Tables) -> Guarantee | None:
+    known = table_of(tasks.seconds, tasks.profiles, tables.allowed.shape[1])
+    table = np.where(tables.allowed, known, np.nan)
+    if not np.isnan(table[tables.allowed]).any() or not np.isfinite(table).any(axis=1).all():
+        return None
+    return guarantee(table, tables.allowed, names=tasks.names)
 
 
 #: A plan that ends no earlier than by this share is no better.

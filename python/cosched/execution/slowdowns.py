@@ -20,6 +20,9 @@ COLUMNS = (
     "beside_processors", "runs", "low", "high", "share",
 )  # fmt: skip
 _NEEDED = ("task", "beside", "slowdown")
+QUANTILES = ("low", "median", "high")
+#: A pair that is not there counts as one of these.
+MISSING = ("one", "worst")
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,9 @@ class Pair:
     high: float
     processors: int = 1
     share: float = math.nan
+
+    def at(self, quantile: str) -> float:
+        return {"low": self.low, "median": self.slowdown, "high": self.high}[quantile]
 
 
 @dataclass(frozen=True)
@@ -80,12 +86,22 @@ def _pair(cells: Sequence[str], place: dict[str, int], where: str) -> Pair:
     )
 
 
-def slow_of(pairs: Sequence[Pair], names: Sequence[str], procs: int) -> Slow:
+def slow_of(
+    pairs: Sequence[Pair],
+    names: Sequence[str],
+    procs: int,
+    quantile: str = "median",
+    missing: str = "one",
+) -> Slow:
     """Slow-downs of tasks by their profiles' `names`.
 
-    A slow-down inside the noise (what alone against alone shows of its task) is planned as 1, and
-    so is one that is not there; of several counts the one next to half of the machine is taken.
+    A slow-down inside the noise (what alone against alone shows of its task) is planned as 1,
+    but for `quantile` "high"; of several counts the one next to half of the machine is taken.
     """
+    if quantile not in QUANTILES:
+        raise InvalidInstance(f"slowdown = {shorten(quantile)}: expected {', '.join(QUANTILES)}")
+    if missing not in MISSING:
+        raise InvalidInstance(f"missing = {shorten(missing)}: expected {' or '.join(MISSING)}")
     known = list(dict.fromkeys(names))
     noise = {pair.task: max(pair.high, 1 / pair.low) for pair in pairs if not pair.beside}
     best: dict[tuple[str, str], Pair] = {}
@@ -97,21 +113,23 @@ def slow_of(pairs: Sequence[Pair], names: Sequence[str], procs: int) -> Slow:
     quiet: list[str] = []
     value: dict[tuple[str, str], tuple[float, float, float]] = {}
     for task in known:
+        row = [pair.at(quantile) for (one, other), pair in best.items() if one == task and other]
         for other in known:
             if (task, other) in best:
                 pair = best[task, other]
-                inside = pair.slowdown <= noise.get(task, 1.0)
+                inside = pair.slowdown <= noise.get(task, 1.0) and quantile != "high"
                 quiet += [f"{task} beside {other}"] if inside and task in noise else []
-                at = 1.0 if inside else max(pair.slowdown, 1.0)
+                at = 1.0 if inside else max(pair.at(quantile), 1.0)
                 value[task, other] = at, max(min(pair.low, at), 1.0), max(pair.high, at)
             else:
                 absent.append(f"{task} beside {other}")
-                value[task, other] = 1.0, 1.0, 1.0
+                at = max([1.0, *row]) if missing == "worst" else 1.0
+                value[task, other] = at, 1.0, at
     table, low, high = (
         np.array([[value[one, other][k] for other in names] for one in names]) for k in range(3)
     )
     told = [pair for pair in best.values() if {pair.task, pair.beside or pair.task} <= set(known)]
-    return Slow(table, low, high, _notes(told, noise, quiet, absent))
+    return Slow(table, low, high, _notes(told, noise, quiet, absent, missing))
 
 
 def as_if_alone(runs: Sequence[Run], names: Sequence[str], slow: Slow) -> tuple[list[Run], int]:
@@ -147,6 +165,7 @@ def _notes(
     noise: dict[str, float],
     quiet: Sequence[str],
     absent: Sequence[str],
+    missing: str,
 ) -> tuple[str, ...]:
     notes = []
     if quiet:
@@ -166,7 +185,8 @@ def _notes(
             "was busier when it ran alone"
         )
     if absent:
-        notes.append(f"slow-downs that were not measured, planned as 1: {listed(absent)}")
+        how = "as the largest of their task" if missing == "worst" else "as 1"
+        notes.append(f"slow-downs that were not measured, planned {how}: {listed(absent)}")
     starved = {pair.task for pair in pairs if pair.share < 0.9}
     if starved:
         notes.append(

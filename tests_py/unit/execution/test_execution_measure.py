@@ -263,6 +263,7 @@ def test_only_measured_counts_and_those_of_the_codes(tmp_path, out):
     advice = plan(out, codes)
     counts = np.diff(advice.result.schedule.unit_begin)[np.argsort(advice.result.schedule.task)]
     assert counts[0] == 4
+    assert "whatever the times are that were not measured" in "\n".join(advice.lines())
     with pytest.raises(InvalidInstance, match="near: fen"):
         plan(out, Codes(procs=16, codes={"cfd": codes["cfd"], "fen": codes["fem"]}))
 

@@ -34,13 +34,19 @@ def test_what_is_noise_is_planned_as_one():
     assert (slow.low[0, 1], slow.high[0, 1]) == (1.4, 1.7)
     assert any("noise" in note and "b beside a 0.55" in note for note in slow.notes)
     assert any("inside the noise, planned as 1: a beside a" in note for note in slow.notes)
+    high = slow_of(pairs, ["a", "b"], 2, "high")
+    assert high.table.tolist() == [[1.08, 1.7], [1.0, 1.0]]
 
 
 def test_pairs_that_are_missing():
     pairs = [*NOISE, pair("a", "b", 1.5)]
-    slow = slow_of(pairs, ["a", "b"], 2)
-    assert slow.table.tolist() == [[1.0, 1.5], [1.0, 1.0]]
-    assert "not measured, planned as 1: a beside a" in slow.notes[-1]
+    assert slow_of(pairs, ["a", "b"], 2).table.tolist() == [[1.0, 1.5], [1.0, 1.0]]
+    slow = slow_of(pairs, ["a", "b"], 2, missing="worst")
+    assert slow.table.tolist() == [[1.5, 1.5], [1.0, 1.0]]
+    assert "not measured, planned as the largest of their task: a beside a" in slow.notes[-1]
+    for bad in ({"quantile": "mean"}, {"missing": "none"}):
+        with pytest.raises(InvalidInstance):
+            slow_of(pairs, ["a"], 2, **bad)
 
 
 def test_of_several_counts_the_one_next_to_half_of_the_machine():
