@@ -49,6 +49,8 @@ SEARCHES = {
     "packs slow-downs": (sharing("packs"), "local-search", {}, PACKS_WORKS[:-1]),
     "dags": (graph(0.0), "hlp-best", {}, [0, 10, 100, 400, 1000, 2000]),
     "dags data": (graph(1.0), "hlp-best", {}, [0, 10, 100, 400, 1000, 2000, 4000]),
+    "dags rounds": (graph(0.0), "hlp-best", {"time_limit": 600}, [10, 500, 3000, 9000]),
+    "dags data rounds": (graph(1.0), "hlp-best", {"time_limit": 600}, [10, 500, 3000, 9000]),
     "bags": (cs.workloads.bags_random(6, seed=3), "ttb-best", {}, [0, 10, 1000, 30_000]),
 }  # fmt: skip
 

@@ -67,12 +67,14 @@ class OrderSearch {
   }
 
   /// One descent from the best without restarts, `evaluations` schedules more: at first up to `heat`
-  /// (relative) longer ones are taken as well, at the end none.
-  void cool(std::int64_t evaluations, double heat, const std::function<bool(const Plan&)>& better) {
+  /// (relative) longer ones are taken as well, at the end none.  After `most` it breaks off: as far as it
+  /// gets it is the same.
+  void cool(std::int64_t evaluations, std::int64_t most, double heat,
+            const std::function<bool(const Plan&)>& better) {
     current_ = best_;
     current_makespan_ = decode(current_, false);
     const std::int64_t begin = built_;
-    while (built_ < begin + evaluations) {
+    while (built_ < begin + std::min(evaluations, most)) {
       check_interrupt();
       Candidate next = current_;
       if (!change(next)) {

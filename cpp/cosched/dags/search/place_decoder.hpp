@@ -52,6 +52,10 @@ class PlaceDecoder {
     const std::vector<int>& order = instance.graph().order();
     for (std::size_t k = 0; k < order.size(); ++k)
       place_in_topology_[order[k]] = static_cast<int>(k);
+    for (int edge = 0; edge < static_cast<int>(instance.transfers().data().size()); ++edge)
+      for (int from = 0; from < instance.types(); ++from)
+        for (int to = 0; to < instance.types(); ++to)
+          remote_.push_back(instance.transfers().remote(edge, from, to));
   }
 
   /// Tasks in this order, each before its successors, each at the first gap of its unit that is long
@@ -131,12 +135,14 @@ class PlaceDecoder {
 
   const UnitNumbers& numbers() const { return numbers_; }
 
- private:
+  /// That the data of an edge takes between two units.
   double seconds(int edge, int from, int to) const {
     if (numbers_.memory(from) == numbers_.memory(to)) return 0;
-    return instance_.transfers().remote(edge, numbers_.place(from).type, numbers_.place(to).type);
+    const int types = instance_.types();
+    return remote_[(edge * types + numbers_.place(from).type) * types + numbers_.place(to).type];
   }
 
+ private:
   double ready(int task, const std::vector<int>& units) const {
     const int* edge = instance_.transfers().in_edges(task);
     double time = 0;
@@ -188,6 +194,7 @@ class PlaceDecoder {
   UnitNumbers numbers_;
   std::vector<int> place_in_topology_;
   std::vector<list::Timeline> timelines_;  // of each unit
+  std::vector<double> remote_;             // seconds of each edge, by the types of both ends
   std::vector<double> start_, end_;
 };
 

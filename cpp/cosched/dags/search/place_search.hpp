@@ -15,19 +15,20 @@
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/search/decoder.hpp"
 #include "cosched/dags/search/place_decoder.hpp"
+#include "cosched/dags/search/reinsertion.hpp"
 
 namespace cosched::dags::search {
 
 /// As OrderSearch, but a task is given a unit, not a type: which of two alike units it is decides what
-/// has to move.  Every schedule in which nothing can start earlier can be reached.  After a restart
+/// has to move.  A move takes up to eight tasks out and puts each where it fits best (reinsertion.hpp).  Every schedule in which nothing can start earlier can be reached.  After a restart
 /// slightly longer schedules are taken as well, less and less so.
 class PlaceSearch {
  public:
   PlaceSearch(const Instance& instance, const Plan& plan, std::uint64_t seed)
       : instance_(instance),
         decoder_(instance),
+        reinsertion_(instance, decoder_),
         rng_(seed),
         costs_(list::optimistic_costs(instance)),
         mean_(list::mean_times(instance)),
@@ -44,6 +45,7 @@ class PlaceSearch {
   /// Builds up to `evaluations` schedules, those of the calls before counted, and calls `better(plan)` with each that is the best so
   /// far; it says whether to go on.  May be left by an exception of check_interrupt().
   void run(std::int64_t evaluations, const std::function<bool(const Plan&)>& better) {
+    Candidate next;
     const std::int64_t patience = 50 + 5LL * std::min(instance_.tasks(), 300);
     if (std::exchange(anew_, false)) begin_anew();
     while (built_ < evaluations) {
@@ -52,13 +54,12 @@ class PlaceSearch {
         restart();
         begin_anew();
       } else {
-        Candidate next = current_;
-        change(next);
-        const double makespan = decode(next);
+        const double limit = current_makespan_ * (1 + heat_ * rng_.uniform());
+        const double makespan = move(next, limit);
         idle_ = makespan < lowest_ ? 0 : idle_ + 1;
         lowest_ = std::min(lowest_, makespan);
         heat_ *= kCooling;
-        if (makespan > current_makespan_ * (1 + heat_ * rng_.uniform())) continue;
+        if (makespan > limit) continue;
         take_over(next, makespan);
       }
       if (current_makespan_ >= best_makespan_) continue;
@@ -69,19 +70,19 @@ class PlaceSearch {
   }
 
   /// As of OrderSearch.
-  void cool(std::int64_t evaluations, double heat, const std::function<bool(const Plan&)>& better) {
+  void cool(std::int64_t evaluations, std::int64_t most, double heat,
+            const std::function<bool(const Plan&)>& better) {
     anew_ = true;
     take_over(best_, decode(best_));
+    Candidate next;
     const std::int64_t begin = built_;
-    while (built_ < begin + evaluations) {
+    while (built_ < begin + std::min(evaluations, most)) {
       check_interrupt();
-      Candidate next = current_;
-      change(next);
-      const double makespan = decode(next);
       const double left =
           1 - static_cast<double>(built_ - begin) / static_cast<double>(evaluations);
-      if (makespan > current_makespan_ * (1 + heat * std::max(0.0, left) * rng_.uniform()))
-        continue;
+      const double limit = current_makespan_ * (1 + heat * std::max(0.0, left) * rng_.uniform());
+      const double makespan = move(next, limit);
+      if (makespan > limit) continue;
       take_over(next, makespan);
       if (makespan >= best_makespan_) continue;
       best_ = current_;
@@ -93,15 +94,25 @@ class PlaceSearch {
   std::int64_t built() const { return built_; }
 
  private:
-  static constexpr double kUnitMoves = 0.65;  // share of moves that change units
   static constexpr double kJustified = 0.1;
   static constexpr double kHeat = 0.05;
   static constexpr double kCooling = 0.99;
-  static constexpr int kGroup = 12;  // tasks that change their unit together, at most
+  static constexpr int kGroup = 8;   // tasks that are taken out together, at most
+  static constexpr int kNearby = 4;  // places in the order between two of them that no data joins
+  static constexpr double kJoined = 0.6;
+  static constexpr double kBlink = 0.05;  // of Reinsertion
 
   struct Candidate {
     std::vector<int> order, units;
   };
+
+  // A neighbour of the current schedule, built if it may be within the limit.
+  double move(Candidate& next, double limit) {
+    next = current_;
+    if (change(next, limit)) return decode(next);
+    ++built_;
+    return kInfinity;
+  }
 
   double decode(const Candidate& candidate) {
     const bool justify = rng_.uniform() < kJustified;
@@ -122,7 +133,7 @@ class PlaceSearch {
     const double share = rng_.uniform();
     Candidate candidate = share < 0.5 ? best_ : share < 0.6 ? gathered() : rebuilt();
     if (share < 0.6)
-      for (int k = 0; k < 4; ++k) change(candidate);
+      for (int k = 0; k < 4; ++k) change(candidate, kInfinity);
     take_over(candidate, decode(candidate));
   }
 
@@ -183,46 +194,36 @@ class PlaceSearch {
     return candidate;
   }
 
-  void change(Candidate& candidate) {
-    do
-      if (rng_.uniform() < kUnitMoves)
-        move_group(candidate);
-      else
-        move_in_order(instance_.graph(), chain_, candidate.order, position_, rng_);
-    while (rng_.uniform() < 0.3);
-  }
-
-  // A task goes to another unit, and with it some neighbours of its unit.
-  void move_group(Candidate& candidate) {
-    const int task = some_task();
-    const int from = candidate.units[task], to = target(candidate, task);
-    if (to == from)
-      return move_in_order(instance_.graph(), chain_, candidate.order, position_, rng_);
-    group_.assign(1, task);
-    while (static_cast<int>(group_.size()) < kGroup && rng_.uniform() < 0.5) {
-      const int next = random_neighbour(group_[rng_.below(group_.size())]);
-      if (next >= 0 && candidate.units[next] == from &&
-          std::find(group_.begin(), group_.end(), next) == group_.end())
+  // Tasks that data joins, or that are near in the order, come out and go back one by one, from the first on or
+  // from the last.  False: a path is longer than the limit.
+  bool change(Candidate& candidate, double limit) {
+    const int n = instance_.tasks();
+    const std::vector<int>& order = candidate.order;
+    for (int k = 0; k < n; ++k) position_[order[k]] = k;
+    group_.assign(1, some_task());
+    const int most = 1 + static_cast<int>(rng_.below(kGroup));
+    for (int tries = 0; static_cast<int>(group_.size()) < most && tries < 2 * kGroup; ++tries) {
+      const int from = group_[rng_.below(group_.size())];
+      const int near = position_[from] + static_cast<int>(rng_.below(2 * kNearby + 1)) - kNearby;
+      const int next = rng_.uniform() < kJoined ? random_neighbour(from)
+                       : near >= 0 && near < n  ? order[near]
+                                                : -1;
+      if (next >= 0 && std::find(group_.begin(), group_.end(), next) == group_.end())
         group_.push_back(next);
     }
-    for (const int member : group_)
-      if (instance_.can_run(member, decoder_.numbers().place(to).type))
-        candidate.units[member] = to;
+    std::sort(group_.begin(), group_.end(),
+              [&](int a, int b) { return position_[a] < position_[b]; });
+    if (rng_.uniform() < 0.5) std::reverse(group_.begin(), group_.end());
+    for (const int task : group_) candidate.units[task] = -1;
+    for (const int task : group_)
+      if (reinsertion_.insert(task, kBlink, rng_, candidate.order, candidate.units) > limit)
+        return false;
+    return true;
   }
 
   int some_task() {
     return rng_.uniform() < 0.6 ? chain_[rng_.below(chain_.size())]
                                 : static_cast<int>(rng_.below(instance_.tasks()));
-  }
-
-  // Another unit for a task: that of a neighbour, or any.
-  int target(const Candidate& candidate, int task) {
-    if (rng_.uniform() < 0.5) {
-      const int other = random_neighbour(task);
-      const int unit = other < 0 ? -1 : candidate.units[other];
-      if (unit >= 0 && instance_.can_run(task, decoder_.numbers().place(unit).type)) return unit;
-    }
-    return random_unit(candidate, task);
   }
 
   int random_neighbour(int task) {
@@ -233,26 +234,9 @@ class PlaceSearch {
     return k < before.size() ? before.first[k] : after.first[k - before.size()];
   }
 
-  // Of units that are alike and do nothing, only one is worth a try.
-  int random_unit(const Candidate& candidate, int task) {
-    std::vector<int> types;
-    for (int type = 0; type < instance_.types(); ++type)
-      if (instance_.can_run(task, type)) types.push_back(type);
-    const int type = types[rng_.below(types.size())];
-    int units = list::useful_units(instance_, type);
-    if (instance_.transfers().links().memories.kind != Memories::Kind::given) {
-      int used = 0;
-      for (const int unit : candidate.units) {
-        const Place place = decoder_.numbers().place(unit);
-        if (place.type == type) used = std::max(used, place.unit + 1);
-      }
-      units = std::min(units, used + 1);
-    }
-    return decoder_.numbers().number({type, static_cast<int>(rng_.below(units))});
-  }
-
   const Instance& instance_;
   PlaceDecoder decoder_;
+  Reinsertion reinsertion_;
   Rng rng_;
   Table costs_;  // optimistic_costs()
   std::vector<double> mean_;

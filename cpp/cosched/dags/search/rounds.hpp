@@ -32,7 +32,8 @@ class Rounds {
   }
 
   /// One round of at most `most` schedules; calls `better(plan)` with each plan that is the best so
-  /// far, which says whether to go on.  Returns how many it has built, more by two at most.
+  /// far, which says whether to go on.  Returns how many it has built, more by two at most.  A round that is
+  /// longer breaks off there and is the same until then: with one seed more work is never worse.
   std::int64_t run(std::int64_t most, const Better& better) {
     return orders_ ? run(*orders_, most, better) : run(*places_, most, better);
   }
@@ -44,16 +45,16 @@ class Rounds {
   std::int64_t run(Search& search, std::int64_t most, const Better& better) {
     constexpr double kGrowth = 1.25;
     const std::int64_t before = search.built();
-    const std::int64_t length = std::min(most, static_cast<std::int64_t>(length_));
+    const std::int64_t length = static_cast<std::int64_t>(length_);
     bool found = false;
     const auto noted = [&](const Plan& plan) {
       found = true;
       return better(plan);
     };
     if (restarts_)
-      search.run(before + length, noted);
+      search.run(before + std::min(length, most), noted);
     else
-      search.cool(length, std::pow(3.0, hotter_) * heat_, noted);
+      search.cool(length, most, std::pow(3.0, hotter_) * heat_, noted);
     if (!found) {
       restarts_ = !restarts_;
       if (!restarts_) hotter_ = (hotter_ + 1) % kHeats;

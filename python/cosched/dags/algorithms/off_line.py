@@ -207,7 +207,8 @@ def hlp_best(
 
     Where transfers take time it is never worse than :func:`cpop` and :func:`peft` either, and the
     search, which starts from Min-min, ETF and everything on one unit too, is over orders and
-    units: a task, or it and neighbours, goes to another unit. No guarantee then (``ratio`` is
+    units: up to eight tasks that data joins or that are near in time are taken out and put back
+    one by one, each where the longest path through it is shortest. No guarantee then (``ratio`` is
     None). Likewise where memories are limited: it is never worse than :func:`memheft`, and starts
     from the same list by other orders besides.
 

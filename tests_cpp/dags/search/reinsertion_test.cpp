@@ -1,0 +1,90 @@
+// The place that a task gets is the best of all, by paths that are computed for each anew.
+#include "cosched/dags/search/reinsertion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "dags/graphs.hpp"
+
+namespace cosched::dags {
+namespace {
+
+// The longest path through a task where each unit takes its tasks in this order.
+double through(const Instance& instance, const search::UnitNumbers& numbers, int task,
+               const std::vector<int>& order, const std::vector<int>& units) {
+  const int n = instance.tasks();
+  std::vector<double> longest(n, -kInfinity), time(n);
+  for (int one = 0; one < n; ++one) time[one] = instance.time(one, numbers.place(units[one]).type);
+  const auto arc = [&](int a, int b) {  // from the end of a to the begin of b, b later in the order
+    double cost = units[a] == units[b] ? 0 : -kInfinity;
+    int edge = instance.transfers().first_out(a);
+    for (const int next : instance.graph().successors(a)) {
+      if (next == b)
+        cost = instance.transfers().cost(edge, numbers.place(units[a]), numbers.place(units[b]));
+      ++edge;
+    }
+    return cost;
+  };
+  const int at = static_cast<int>(std::find(order.begin(), order.end(), task) - order.begin());
+  const auto reach = [&](int begin, int step) {
+    std::fill(longest.begin(), longest.end(), 0.0);
+    for (int k = begin; k != at + step; k += step)
+      for (int j = begin; j != k; j += step) {
+        const int a = order[step > 0 ? j : k], b = order[step > 0 ? k : j];
+        const int from = order[j];
+        longest[order[k]] = std::max(longest[order[k]], longest[from] + time[from] + arc(a, b));
+      }
+    return longest[task];
+  };
+  const double before = reach(0, 1), after = reach(n - 1, -1);
+  return before + time[task] + after;
+}
+
+TEST(Reinsertion, FindsTheBestPlace) {
+  Rng rng(97);
+  for (int round = 0; round < 200; ++round) {
+    graphs::RandomOptions options;
+    options.tasks = 2 + static_cast<int>(rng.below(10));
+    options.types = 1 + round % 3;
+    options.density = 0.4 * rng.uniform();
+    const Instance instance = graphs::with_transfers(rng, graphs::random(rng, options), 1);
+    if (instance.transfers().free()) continue;
+    const search::PlaceDecoder decoder(instance);
+    const int n = instance.tasks(), count = decoder.numbers().count();
+    const auto fits = [&](int task, int unit) {
+      return instance.can_run(task, decoder.numbers().place(unit).type);
+    };
+    std::vector<int> order = instance.graph().order(), units(n);
+    for (int task = 0; task < n; ++task) do
+        units[task] = static_cast<int>(rng.below(count));
+      while (!fits(task, units[task]));
+    const int task = static_cast<int>(rng.below(n));
+    std::vector<int> others;
+    for (const int one : order)
+      if (one != task) others.push_back(one);
+    double least = kInfinity;
+    for (int at = 0; at < n; ++at) {
+      std::vector<int> tried = others;
+      tried.insert(tried.begin() + at, task);
+      std::vector<int> position(n);
+      for (int k = 0; k < n; ++k) position[tried[k]] = k;
+      bool valid = true;
+      for (const int one : instance.graph().predecessors(task)) valid = valid && position[one] < at;
+      for (const int one : instance.graph().successors(task)) valid = valid && position[one] > at;
+      for (int unit = 0; valid && unit < count; ++unit) {
+        if (!fits(task, unit)) continue;
+        std::vector<int> there = units;
+        there[task] = unit;
+        least = std::min(least, through(instance, decoder.numbers(), task, tried, there));
+      }
+    }
+    units[task] = -1;
+    const double length = search::Reinsertion(instance, decoder).insert(task, 0, rng, order, units);
+    EXPECT_NEAR(length, least, 1e-9 * least);
+    EXPECT_NEAR(length, through(instance, decoder.numbers(), task, order, units), 1e-9 * length);
+  }
+}
+
+}  // namespace
+}  // namespace cosched::dags
