@@ -110,11 +110,16 @@ class Sizes:
         for (depth, group, by_part), (rows, *columns) in zip(
             self._steps, self._tables, strict=True
         ):
-            left = latest & ~choice if depth == 0 else known & (level < 0)[self.own]
-            there = left[rows]
-            of_row, score, ended = (column[there] for column in columns)
             parent, size = group[self._first], int(group.max()) + 1
-            found = tails(of_row, score, ended, size, self.risk)
+            left = latest & ~choice if depth == 0 else known & (level < 0)[self.own]
+
+            def tail_of(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+                of_row, score, ended = (column[chosen[rows]] for column in columns)
+                return tails(of_row, score, ended, size, self.risk), of_row
+
+            found, of_row = tail_of(left)
+            if depth == 0:  # those that chose may ask for more: groups drift
+                found = np.where(np.isnan(found), np.nan, np.fmax(found, tail_of(latest)[0]))
             new = (level < 0) & ~np.isnan(found[parent])
             if depth == 0 and by_part:
                 new &= asks
