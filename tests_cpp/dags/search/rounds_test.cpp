@@ -1,10 +1,11 @@
 // Rounds of growing length: better with more of them, and reproducible.
+#include "cosched/dags/search/rounds.hpp"
+
 #include <gtest/gtest.h>
 
 #include "cosched/dags/check/requirements.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
-#include "cosched/dags/search/rounds.hpp"
 #include "dags/graphs.hpp"
 
 namespace cosched::dags {

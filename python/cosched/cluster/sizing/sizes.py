@@ -112,14 +112,12 @@ class Sizes:
         ):
             parent, size = group[self._first], int(group.max()) + 1
             left = latest & ~choice if depth == 0 else known & (level < 0)[self.own]
-
-            def tail_of(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-                of_row, score, ended = (column[chosen[rows]] for column in columns)
-                return tails(of_row, score, ended, size, self.risk), of_row
-
-            found, of_row = tail_of(left)
+            of_row, score, ended = (column[left[rows]] for column in columns)
+            found = tails(of_row, score, ended, size, self.risk)
             if depth == 0:  # those that chose may ask for more: groups drift
-                found = np.where(np.isnan(found), np.nan, np.fmax(found, tail_of(latest)[0]))
+                own = (column[latest[rows]] for column in columns)
+                whole = tails(*own, size, self.risk)
+                found = np.where(np.isnan(found), np.nan, np.fmax(found, whole))
             new = (level < 0) & ~np.isnan(found[parent])
             if depth == 0 and by_part:
                 new &= asks
