@@ -115,8 +115,8 @@ class Sizes:
             of_row, score, ended = (column[left[rows]] for column in columns)
             found = tails(of_row, score, ended, size, self.risk)
             if depth == 0:  # those that chose may ask for more: groups drift
-                own = (column[latest[rows]] for column in columns)
-                whole = tails(*own, size, self.risk)
+                of_whole, score, ended = (column[latest[rows]] for column in columns)
+                whole = tails(of_whole, score, ended, size, self.risk)
                 found = np.where(np.isnan(found), np.nan, np.fmax(found, whole))
             new = (level < 0) & ~np.isnan(found[parent])
             if depth == 0 and by_part:
