@@ -160,7 +160,8 @@ void bind_schedule(py::module_& module) {
   module.def(
       "schedule",
       [](const Instance& instance, const Placement& placement) {
-        // What a search found before its limit is kept: its processors are numbered after the limit.
+        // What a search found before its limit is kept: its processors are numbered after the
+        // limit.
         const ScopedGrace grace(kLateness / 2);
         return released([&] { return to_schedule(instance, checked(instance, placement)); });
       },

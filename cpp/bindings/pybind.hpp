@@ -1,8 +1,8 @@
 // What every bind_<family>.cpp needs: conversions in (one copy), out (moved, read-only
 // where they alias an object), and the release of the GIL.
 //
-// Rule: arguments are converted first, then the solver runs without the GIL (`def` sees to both), so
-// that Ctrl-C and time limits end the work (core/interrupt.hpp).  A struct crosses as what
+// Rule: arguments are converted first, then the solver runs without the GIL (`def` sees to both),
+// so that Ctrl-C and time limits end the work (core/interrupt.hpp).  A struct crosses as what
 // in_python(value), in its own namespace, makes of it, and back by from_python(columns, type).
 #pragma once
 
@@ -149,8 +149,8 @@ auto crossing(Result (*function)(Given...)) {
 }
 
 /// Binds a function that touches no Python: arguments are converted before, the result after it
-/// has run without the GIL.  What may be asked for long after a time limit, such as a measure of what
-/// a search has left, is bound by module.def.
+/// has run without the GIL.  What may be asked for long after a time limit, such as a measure of
+/// what a search has left, is bound by module.def.
 template <class Function, class... Extra>
 void def(py::module_& module, const char* name, Function function, const Extra&... extra) {
   module.def(name, std::move(function), py::call_guard<Released>(), extra...);
@@ -170,8 +170,8 @@ void def_names(py::module_& module, const char* name,
   type.finalize();
 }
 
-/// `validate(task, kind, unit_begin, unit, start, end)`, as Python calls it of every family, one of a
-/// user's own included.
+/// `validate(task, kind, unit_begin, unit, start, end)`, as Python calls it of every family, one of
+/// a user's own included.
 template <class Instance, class Check>
 auto validator(Check check) {
   return [check](const Instance& instance, const py::args& columns) {

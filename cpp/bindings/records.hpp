@@ -1,7 +1,7 @@
-// Structs as dicts of read-only arrays, and back: keys are the names of the fields of their classes in
-// Python.  In the namespace of a struct `fields(record, visit)` says visit(name, member) for each of
-// its members; of a row of a table `row_of(row)` makes an array of numbers, `from_row(numbers, row)`
-// reads it.
+// Structs as dicts of read-only arrays, and back: keys are the names of the fields of their classes
+// in Python.  In the namespace of a struct `fields(record, visit)` says visit(name, member) for
+// each of its members; of a row of a table `row_of(row)` makes an array of numbers,
+// `from_row(numbers, row)` reads it.
 #pragma once
 
 #include <algorithm>

@@ -31,7 +31,8 @@ inline Allocation random_allocation(const Instance& instance, Rng& rng) {
   return allocation;
 }
 
-/// When all that a task needs is on a unit, by the rules that validate() checks, every edge looked at.
+/// When all that a task needs is on a unit, by the rules that validate() checks, every edge looked
+/// at.
 inline double ready_on(const Requirements& need, const Plan& plan, int task, int type, int unit) {
   double ready = 0;
   for (std::size_t edge = 0; edge < need.edges.size(); ++edge) {

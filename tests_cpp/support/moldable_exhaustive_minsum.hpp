@@ -10,8 +10,9 @@
 
 namespace cosched::moldable::testing {
 
-/// The least sum w C of the jobs of `rest` in every order on every count, each as early as the one before it, its window
-/// and processors that become free at these times let it; infinite where there is none.
+/// The least sum w C of the jobs of `rest` in every order on every count, each as early as the one
+/// before it, its window and processors that become free at these times let it; infinite where
+/// there is none.
 inline double exhaustive_within(const Instance& instance,
                                 const std::vector<std::vector<Choice>>& choices,
                                 const search::StartWindows& windows, search::JobSet rest,

@@ -52,8 +52,8 @@ class ScopedTimeLimit {
   std::optional<std::chrono::steady_clock::time_point> previous_;
 };
 
-/// While alive, check_interrupt() in this thread throws TimeLimit when `stop` is true, and leaves the hook to the thread
-/// that waits for this one.
+/// While alive, check_interrupt() in this thread throws TimeLimit when `stop` is true, and leaves
+/// the hook to the thread that waits for this one.
 class ScopedStop {
  public:
   explicit ScopedStop(const std::atomic<bool>& stop);
@@ -92,8 +92,8 @@ double seconds_left();
 /// Work that only a time limit ends.
 inline constexpr std::int64_t kUnlimitedWork = std::int64_t{1} << 62;
 
-/// A search in rounds, each four times as long as the one before, while they fit into its work: what less work (or
-/// time) finds more of it finds too, so it is never worse.
+/// A search in rounds, each four times as long as the one before, while they fit into its work:
+/// what less work (or time) finds more of it finds too, so it is never worse.
 class GrowingRounds {
  public:
   /// Five fit into `work`, six into four times as much.

@@ -1,4 +1,5 @@
-// A dense row-major matrix: storage and access, no algebra (what multiplies or factorises uses Eigen).
+// A dense row-major matrix: storage and access, no algebra (what multiplies or factorises uses
+// Eigen).
 #pragma once
 
 #include <algorithm>

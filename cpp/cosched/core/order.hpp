@@ -8,8 +8,8 @@
 
 namespace cosched {
 
-/// 0..count-1, sorted: before(a, b) says that a comes first.  What it does not part stays in the order of the
-/// numbers.  O(count log count).
+/// 0..count-1, sorted: before(a, b) says that a comes first.  What it does not part stays in the
+/// order of the numbers.  O(count log count).
 template <class Before>
 std::vector<int> sorted_numbers(std::size_t count, const Before& before) {
   std::vector<int> order(count);

@@ -9,8 +9,8 @@
 
 namespace cosched {
 
-/// Throws SolverError that names the loop, unless its round has moved anything: without that the next round, and each
-/// after it, would be the same.
+/// Throws SolverError that names the loop, unless its round has moved anything: without that the
+/// next round, and each after it, would be the same.
 inline void require_progress(bool moved, const char* loop) {
   if (!moved)
     throw SolverError(std::string(loop) +
@@ -31,8 +31,8 @@ class Progress {
     return idle_ > kPatience;
   }
 
-  /// A round at `time`, after `done` starts, ends and whatever else counts up.  Throws SolverError where nothing comes
-  /// any more, or neither has changed for too many rounds.
+  /// A round at `time`, after `done` starts, ends and whatever else counts up.  Throws SolverError
+  /// where nothing comes any more, or neither has changed for too many rounds.
   void round(double time, std::int64_t done) {
     require_progress(time < std::numeric_limits<double>::infinity(), loop_);
     require_progress(!lost(time > time_ || done != done_), loop_);

@@ -1,17 +1,20 @@
-// What codes that run side by side share: resources that must fit (memory, GPUs, licences), and a machine that
-// slows them down.
+// What codes that run side by side share: resources that must fit (memory, GPUs, licences), and a
+// machine that slows them down.
 //
-// Notation = code.  A running set S holds tasks i on q_i processors, t_i = t_i(q_i) seconds alone.  Needs a_ir(q) =
-// need(r, i, q) of resource r are hard: their sum over what runs together is at most A_r = capacity(r).  The factor
-// f_i(S) >= 1, which is 1 alone and never falls where S grows, is the larger of two laws:
+// Notation = code.  A running set S holds tasks i on q_i processors, t_i = t_i(q_i) seconds alone.
+// Needs a_ir(q) = need(r, i, q) of resource r are hard: their sum over what runs together is at
+// most A_r = capacity(r).  The factor f_i(S) >= 1, which is 1 alone and never falls where S grows,
+// is the larger of two laws:
 //
-//   pairs      e_ij = max(s_ij, 1) - 1, s_ij = time of i beside j / alone; the rule makes a factor of the e_ij of
-//              all j in S: 1 + their sum, the product of 1 + e_ij, or 1 + the largest;
+//   pairs      e_ij = max(s_ij, 1) - 1, s_ij = time of i beside j / alone; the rule makes a factor
+//              of the e_ij of all j in S: 1 + their sum, the product of 1 + e_ij, or 1 + the
+//              largest;
 //   bandwidth  1 + m_i max(0, sum_{j in S} b_j(q_j) / B - 1).
 //
-// Task i works at the rate 1 / (t_i f_i(S)) while S runs: ends are piecewise.  For these laws the ends of a set that
-// starts together are unique, between t_i and t_i f_i(S), and grow with every t_j, every s_ij and every further task.
-// They need not grow with q_j under a bandwidth, and without a common start nothing of this is monotone.
+// Task i works at the rate 1 / (t_i f_i(S)) while S runs: ends are piecewise.  For these laws the
+// ends of a set that starts together are unique, between t_i and t_i f_i(S), and grow with every
+// t_j, every s_ij and every further task. They need not grow with q_j under a bandwidth, and
+// without a common start nothing of this is monotone.
 #pragma once
 
 #include <algorithm>
@@ -130,8 +133,8 @@ class Sharing {
   bool same_on_all_counts_ = true;
 };
 
-/// Throws InvalidInstance where `sharing` is of other tasks than 0..tasks-1, or task i, which takes given(i, q)
-/// seconds, fits on none of the counts 1..procs on which it can run.
+/// Throws InvalidInstance where `sharing` is of other tasks than 0..tasks-1, or task i, which takes
+/// given(i, q) seconds, fits on none of the counts 1..procs on which it can run.
 template <class Given>
 void require_each_fits(const Sharing& sharing, int tasks, int procs, const Given& given) {
   if (sharing.tasks() != tasks)
@@ -153,13 +156,14 @@ struct Choice {
   double time;
 };
 
-/// The counts of task i, which takes given(q) seconds on q of `procs` processors, by increasing processors: those on
-/// which it fits, but none that another beats in processors, time, needs and traffic alike.  O(procs) where needs and
-/// traffic are the same on all counts.
+/// The counts of task i, which takes given(q) seconds on q of `procs` processors, by increasing
+/// processors: those on which it fits, but none that another beats in processors, time, needs and
+/// traffic alike.  O(procs) where needs and traffic are the same on all counts.
 std::vector<Choice> choices(const Sharing& sharing, int i, int procs,
                             const std::function<double(int)>& given);
 
-/// Who runs, with how much left: rates are constant between its events.  Without `sharing` nobody slows anybody.
+/// Who runs, with how much left: rates are constant between its events.  Without `sharing` nobody
+/// slows anybody.
 class Running {
  public:
   explicit Running(const Sharing* sharing) : sharing_(sharing) {}
@@ -181,8 +185,8 @@ class Running {
     int task;
     double end;
   };
-  /// Removes those that end at next_end(), up to rounding, and slows the others anew from then on.  O(k^2).  Throws
-  /// SolverError where nobody runs: who waits for ends then waits for ever.
+  /// Removes those that end at next_end(), up to rounding, and slows the others anew from then on.
+  /// O(k^2).  Throws SolverError where nobody runs: who waits for ends then waits for ever.
   const std::vector<Ended>& finish();
 
  private:

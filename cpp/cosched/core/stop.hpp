@@ -3,8 +3,9 @@
 
 namespace cosched {
 
-/// As if a time limit around everything had passed, in all threads and for what they begin from now on,
-/// until forget_stop(): check_interrupt() throws TimeLimit, but under a ScopedGrace only after it.
+/// As if a time limit around everything had passed, in all threads and for what they begin from now
+/// on, until forget_stop(): check_interrupt() throws TimeLimit, but under a ScopedGrace only after
+/// it.
 void request_stop();
 void forget_stop();
 

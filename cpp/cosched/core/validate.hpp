@@ -26,15 +26,16 @@ struct Requirements {
   /// and first units of the two; empty: 0.
   std::function<double(int edge, int from_kind, int from_unit, int to_kind, int to_unit)> transfer;
 
-  /// What tasks share; null: nothing.  Only its data are read: rates and sums are computed anew here.
+  /// What tasks share; null: nothing.  Only its data are read: rates and sums are computed anew
+  /// here.
   const Sharing* sharing = nullptr;
 };
 
 /// Checks, in this order: shapes and ranges; each task placed exactly once; finite
 /// times, start >= 0, start >= release; end - start = duration; no unit twice in a
-/// placement; no unit used by two placements at once; edges; at every start the needs of what runs are within each
-/// capacity; where tasks slow each other, each end is the one that follows from all starts.  Comparisons of times
-/// allow kValidateTolerance relative to the larger time.
+/// placement; no unit used by two placements at once; edges; at every start the needs of what runs
+/// are within each capacity; where tasks slow each other, each end is the one that follows from all
+/// starts.  Comparisons of times allow kValidateTolerance relative to the larger time.
 /// Throws InvalidSchedule that names the first breach.  O(u log u), u = total units used.
 void validate(const Schedule& schedule, const Requirements& requirements);
 

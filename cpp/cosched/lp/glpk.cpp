@@ -190,8 +190,8 @@ struct Answer {
   int code, status;
 };
 
-// GLPK loads and presolves a large model for seconds without a look at a clock or a word through its
-// hooks, so it does this in a process that can be ended.
+// GLPK loads and presolves a large model for seconds without a look at a clock or a word through
+// its hooks, so it does this in a process that can be ended.
 bool run_apart(Call& call) {
   const std::size_t columns = call.columns, numbers = 2 * columns + call.rows;
   const SharedMemory shared(sizeof(Answer) + numbers * sizeof(double));

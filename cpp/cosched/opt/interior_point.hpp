@@ -46,7 +46,8 @@ struct InteriorOptions {
       kInfinity;  // multiplications in the factors of one step: above, no step is taken
 };
 
-/// Requires `start` with G start > h, and a programme with an optimum whose entries are of the order of
+/// Requires `start` with G start > h, and a programme with an optimum whose entries are of the
+/// order of
 /// 1.  Ends at a relative gap and residual of `tolerance`, when `stop` says so, after 100 steps, or
 /// where rounding spoils the steps (with degenerate optima at 1e-6 or so); whatever the end, the
 /// point is feasible.  Without a step `prices` is empty.  O(fill of the factors) a step, and as

@@ -134,8 +134,8 @@ void PrimalPivots::run(FlowTree& net) {
 
 // Block search: the arc that gains most among the next ones.
 int PrimalPivots::choose_entering(const FlowTree& net) {
-  // A pivot costs about what scanning 100 arcs does in a network of 10^6 of them, so a small block: most
-  // of the time of sqrt(count), the usual one, went into better arcs that saved no pivot.
+  // A pivot costs about what scanning 100 arcs does in a network of 10^6 of them, so a small block:
+  // most of the time of sqrt(count), the usual one, went into better arcs that saved no pivot.
   const int block = std::max(20, static_cast<int>(std::sqrt(net.count)) / 24);
   double gain = net.length_tolerance;
   for (int seen = 0; seen < net.count;) {

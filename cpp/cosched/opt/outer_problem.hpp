@@ -1,18 +1,20 @@
-// minimise over fractional choices x the largest of a few measures, of which the last is the longest path: the weights of
-// the measures at which their least weighted sum is highest, by column generation.
+// minimise over fractional choices x the largest of a few measures, of which the last is the
+// longest path: the weights of the measures at which their least weighted sum is highest, by column
+// generation.
 //
-// Every question (a vector of weights) has two answers (Relaxation): a bound on the value LP*, and a choice
-// with its measures, a column of a matrix game.  The game's value is what a mixture of the choices so
-// far reaches, LP* or more; its prices are the weights that would decide among them, and so the next
-// question.  Bound and value meet at LP*.  Questions in this order, each part leaving what it finds to the
-// next: the weight of the path alone (weigh_path), or of a large graph where a slice of it says (follow);
-// then the game's prices, held near the best weights so far while bound and value are apart (run).
+// Every question (a vector of weights) has two answers (Relaxation): a bound on the value LP*, and
+// a choice with its measures, a column of a matrix game.  The game's value is what a mixture of the
+// choices so far reaches, LP* or more; its prices are the weights that would decide among them, and
+// so the next question.  Bound and value meet at LP*.  Questions in this order, each part leaving
+// what it finds to the next: the weight of the path alone (weigh_path), or of a large graph where a
+// slice of it says (follow); then the game's prices, held near the best weights so far while bound
+// and value are apart (run).
 //
-// Three tasks where no measure decides alone: a (3 s on the CPU, 2 s on the GPU) before b (2, 1), and
-// c (6, 3), one unit each.  The loads alone prove 11/3 by the weights (1/3, 2/3, 0), the path of the
-// fastest types proves 3 by (0, 0, 1).  At (1/4, 1/2, 1/4), with the path's flow through a and b, a costs
-// min(3 (1/4 + 1/4), 2 (1/2 + 1/4)) = 1.5, b min(1, 0.75), c min(1.5, 1.5): 3.75, which a three
-// quarters on the CPU, b on the GPU and c a quarter on the CPU reach.
+// Three tasks where no measure decides alone: a (3 s on the CPU, 2 s on the GPU) before b (2, 1),
+// and c (6, 3), one unit each.  The loads alone prove 11/3 by the weights (1/3, 2/3, 0), the path
+// of the fastest types proves 3 by (0, 0, 1).  At (1/4, 1/2, 1/4), with the path's flow through a
+// and b, a costs min(3 (1/4 + 1/4), 2 (1/2 + 1/4)) = 1.5, b min(1, 0.75), c min(1.5, 1.5): 3.75,
+// which a three quarters on the CPU, b on the GPU and c a quarter on the CPU reach.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +45,8 @@ class Relaxation {
     Relaxed point;
   };
   virtual Optimum minimise(const std::vector<double>& weights) = 0;
-  /// Of the last question, where the path had a weight: through each task, and on links of the event network.
+  /// Of the last question, where the path had a weight: through each task, and on links of the
+  /// event network.
   virtual std::vector<double> task_flow() const = 0;
   virtual std::vector<double> link_flow() const = 0;
 
@@ -56,8 +59,8 @@ class Guide {
  public:
   /// From now on the model has these measures at these weights, as the whole has.
   virtual void correct(const std::vector<double>& weights, const std::vector<double>& measures) = 0;
-  /// The weights at which the least weighted sum of the measures is highest, up to a relative `gap`.
-  /// `columns`: measures of choices of the whole; `start`: weights to begin at.
+  /// The weights at which the least weighted sum of the measures is highest, up to a relative
+  /// `gap`. `columns`: measures of choices of the whole; `start`: weights to begin at.
   virtual std::vector<double> best_weights(const std::vector<std::vector<double>>& columns,
                                            std::vector<double> start, double gap) = 0;
 
@@ -106,8 +109,8 @@ class OuterProblem {
   }
 
   /// Finds the weight of the path, roughly, while those of the loads keep their proportions.
-  // A game with two rows.  The first query gives the path a third: a high weight first, since it falls
-  // with fewer pivots than it rises.
+  // A game with two rows.  The first query gives the path a third: a high weight first, since it
+  // falls with fewer pivots than it rises.
   void weigh_path(const std::vector<double>& load_weights) {
     constexpr double kRough = 0.02;
     double path = 1.0 / 3;
@@ -130,7 +133,8 @@ class OuterProblem {
   }
 
   /// Asks at these weights, then where the model takes the best ones to be, and corrects it by what
-  /// that tells.  True: with `stop_at_path`, as soon as the model leaves nearly all weight to the path.
+  /// that tells.  True: with `stop_at_path`, as soon as the model leaves nearly all weight to the
+  /// path.
   bool follow(Guide& model, std::vector<double> weights, bool stop_at_path) {
     constexpr int kRounds = 6;
     constexpr double kNear = 1e-5;  // then facets of the whole decide, which a slice does not have
@@ -184,8 +188,8 @@ class OuterProblem {
     return sum;
   }
 
-  // Relaxation of a fixed-point iteration by its last two steps (Aitken): a model that goes too far each
-  // time, and back, is followed part of the way.  At most the whole way.
+  // Relaxation of a fixed-point iteration by its last two steps (Aitken): a model that goes too far
+  // each time, and back, is followed part of the way.  At most the whole way.
   static double aitken(double damping, const std::vector<double>& before,
                        const std::vector<double>& step) {
     double along = 0, squared = 0;
@@ -230,8 +234,9 @@ class OuterProblem {
 
   double gap() const { return game_.value() / proof_.bound - 1; }
 
-  // How far from the best weights better ones may be.  Bounds fall with the square of the distance at least
-  // as fast as they did at the weights asked so far, and none can be more than the gap above the best.
+  // How far from the best weights better ones may be.  Bounds fall with the square of the distance
+  // at least as fast as they did at the weights asked so far, and none can be more than the gap
+  // above the best.
   double radius() const {
     double curvature = kInfinity;
     for (const Asked& asked : asked_)

@@ -1,9 +1,11 @@
-// The linear time-cost trade-off of project scheduling: options of a task differ in duration and cost, and may be
-// mixed.  For costs c and a price of the longest path L, minimise over fractional choices x
+// The linear time-cost trade-off of project scheduling: options of a task differ in duration and
+// cost, and may be mixed.  For costs c and a price of the longest path L, minimise over fractional
+// choices x
 //   sum_jk c_jk x_jk + price L(x),   L(x) = longest path under the durations sum_k t_jk x_jk.
 // Its dual is a flow of amount `price` through the event network in which task j's flow f_j earns
 //   min over k of c_jk + t_jk f_j,
-// a concave piecewise linear function: parallel arcs, one a duration, the slower ones with a capacity.
+// a concave piecewise linear function: parallel arcs, one a duration, the slower ones with a
+// capacity.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +23,8 @@ namespace cosched::opt {
 /// Keeps its flow from one call to the next.
 class TimeCost {
  public:
-  /// times(j, k): seconds of option k of task j, infinite where there is none; one finite a task.  The table and
-  /// the graph must outlive it.
+  /// times(j, k): seconds of option k of task j, infinite where there is none; one finite a task.
+  /// The table and the graph must outlive it.
   TimeCost(const TaskGraph& graph, const Table& times)
       : times_(times),
         network_(make_event_network(graph)),
@@ -54,7 +56,8 @@ class TimeCost {
     Table x;       // rows sum to 1
   };
 
-  /// Costs >= 0, read where times are finite.  Of options of one duration the cheapest counts, of equals the first.
+  /// Costs >= 0, read where times are finite.  Of options of one duration the cheapest counts, of
+  /// equals the first.
   Optimum minimise(const Table& cost, double price) {
     set_envelopes(cost);
     if (price > 0) {

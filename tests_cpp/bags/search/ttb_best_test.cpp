@@ -88,7 +88,8 @@ TEST(Shop, SqueezePaysForWhatIsAboveTheLimitAlone) {
   }
 }
 
-// 10 s where 5 s are the limit: the task of 3 s is cheaper to move than that of 5 s, but not enough.
+// 10 s where 5 s are the limit: the task of 3 s is cheaper to move than that of 5 s, but not
+// enough.
 TEST(Shop, SqueezeMovesOnceWhereThatIsEnough) {
   const Instance instance({1, 1, 1}, {1, 1}, Table{{3, 3}, {5, 5}, {2, 2}},
                           Table{{1, 2}, {1, 2}, {1, 10}}, 1, 1);

@@ -260,8 +260,8 @@ TEST(Batch, Wfp3PutsWideJobsFirst) {
             (std::vector<double>{0, 30, 10}));
 }
 
-// A cell of one node and one of two, each with a node taken until 100 s: the third job waits for the
-// first cell, the fourth for all of the second, whose other node the last would take for 500 s.
+// A cell of one node and one of two, each with a node taken until 100 s: the third job waits for
+// the first cell, the fourth for all of the second, whose other node the last would take for 500 s.
 TEST(Batch, WhoWaitsForAnotherCellIsNotPassed) {
   const Instance instance({{0, 0, 1, 2, 3},
                            {1, 1, 1, 2, 1},

@@ -188,8 +188,8 @@ struct ListOfShares {
   }
 };
 
-// Jobs of all kinds of needs come, end early, and are moved forward: each slot is the list's, and whoever
-// is said to be stuck has no sooner one.
+// Jobs of all kinds of needs come, end early, and are moved forward: each slot is the list's, and
+// whoever is said to be stuck has no sooner one.
 TEST(NodeBook, PlansAsAListOfSharesDoes) {
   Rng rng(7);
   int moved = 0, stuck = 0;

@@ -1,4 +1,5 @@
-// Schedules within memories: valid by the check that shares no code with them, never below the optimum.
+// Schedules within memories: valid by the check that shares no code with them, never below the
+// optimum.
 #include "cosched/dags/list/memory.hpp"
 
 #include <gtest/gtest.h>

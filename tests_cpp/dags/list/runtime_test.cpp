@@ -1,4 +1,5 @@
-// HeteroPrio, dmda, dmdas and QA: their definitions on examples, their guarantees against the optimum.
+// HeteroPrio, dmda, dmdas and QA: their definitions on examples, their guarantees against the
+// optimum.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -68,14 +69,15 @@ TEST(HeteroPrio, ReachesPhiOnThePapersExample) {
   EXPECT_NEAR(search::optimal(instance).bound, 1, 1e-12);
   // Equal accelerations above 1: the GPU takes the longer one, which is the optimum.
   EXPECT_NEAR(list::heteroprio(instance).makespan(), 1, 1e-12);
-  // The smallest push in the other order of accelerations, and the CPU's long task is not worth moving.
+  // The smallest push in the other order of accelerations, and the CPU's long task is not worth
+  // moving.
   const Instance pushed = graphs::make({{kPhi, 1 + 1e-9}, {1, 1 / kPhi}}, {}, {1, 1});
   EXPECT_NEAR(list::heteroprio(pushed).makespan(), kPhi, 1e-6);
 }
 
 TEST(HeteroPrio, TakesByAffinityAndMovesARunningTask) {
-  // Accelerations 8, 4, 1, 0.5 on 1 + 1: the GPU runs 0 in [0, 1) and 1 in [1, 3); the CPU runs 3 in
-  // [0, 1), then 2 in [1, 11).  At 3 the GPU has no work, and would end task 2 at 13: it stays.
+  // Accelerations 8, 4, 1, 0.5 on 1 + 1: the GPU runs 0 in [0, 1) and 1 in [1, 3); the CPU runs 3
+  // in [0, 1), then 2 in [1, 11).  At 3 the GPU has no work, and would end task 2 at 13: it stays.
   const std::vector<std::vector<double>> times{{8, 1}, {8, 2}, {10, 10}, {1, 2}};
   const Plan stays = list::heteroprio(graphs::make(times, {}, {1, 1}));
   EXPECT_EQ(stays.kind, (std::vector<int>{1, 1, 0, 0}));
@@ -195,7 +197,8 @@ TEST(Dmda, EqualsItsDefinition) {
 }
 
 TEST(Dmda, WeighsTransfersTwice) {
-  // Task 1 would end at 3 on the GPU, transfer included, at 3.5 on the CPU: beta makes the difference.
+  // Task 1 would end at 3 on the GPU, transfer included, at 3.5 on the CPU: beta makes the
+  // difference.
   Links links{Table(2, 2, 1), Table(2, 2), {}};
   const Instance instance = graphs::with_transfers(
       graphs::make({{1, kInfinity}, {2.5, 1}}, {{0, 1}}, {1, 1}), {1}, links);

@@ -171,7 +171,8 @@ TEST(TransferSchedules, ListSchedulingLeavesNoUnitIdle) {
         const double ready = list::arrival_at(instance, plan, task, {type, unit});
         if (ready >= plan.start[task]) continue;
         ++waited;
-        // From then to its start, other tasks hold the unit; those begun since have higher priority.
+        // From then to its start, other tasks hold the unit; those begun since have higher
+        // priority.
         double held = 0;
         for (int other = 0; other < instance.tasks(); ++other) {
           if (plan.kind[other] != type || plan.unit[other] != unit || other == task) continue;

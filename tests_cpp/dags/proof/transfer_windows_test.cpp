@@ -161,7 +161,8 @@ TEST(TransferGuesses, LeaveNoneThatFails) {
   EXPECT_GT(tried, 500);
 }
 
-// Random closings one after the other: what changes is looked at again, against windows where all is new.
+// Random closings one after the other: what changes is looked at again, against windows where all
+// is new.
 TEST(TransferWindows, TheWorklistMissesNothingAndUndoTakesAllBack) {
   Rng rng(5);
   int left = 0, gone = 0, more = 0;

@@ -1,4 +1,5 @@
-// Decoders make feasible schedules of any order, and the search reaches the optimum of small graphs.
+// Decoders make feasible schedules of any order, and the search reaches the optimum of small
+// graphs.
 #include "cosched/dags/search/order_search.hpp"
 
 #include <gtest/gtest.h>

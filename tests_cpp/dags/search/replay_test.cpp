@@ -1,4 +1,5 @@
-// Plans under other times: the same to the bit where nothing changes, above every bound where it does.
+// Plans under other times: the same to the bit where nothing changes, above every bound where it
+// does.
 #include "cosched/dags/search/replay.hpp"
 
 #include <gtest/gtest.h>

@@ -93,7 +93,8 @@ TEST(MoldableHalves, StackJobsWhereOthersLeaveRoom) {
   }
 }
 
-// More jobs than can be tried one by one: labels, which share nothing with halves, say what is best.
+// More jobs than can be tried one by one: labels, which share nothing with halves, say what is
+// best.
 TEST(MoldableHalves, EqualLabelsOfMoreJobs) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 4; ++seed) {

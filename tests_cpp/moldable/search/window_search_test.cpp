@@ -52,8 +52,9 @@ TEST(MoldableWindowSearch, EqualsExhaustiveSearch) {
     }
 }
 
-// Prices of windows: nothing within them is better.  Labels: where the windows hold an optimal schedule one is
-// found (where they do not, labels may leave out what is better a little later, out of its window).
+// Prices of windows: nothing within them is better.  Labels: where the windows hold an optimal
+// schedule one is found (where they do not, labels may leave out what is better a little later, out
+// of its window).
 TEST(MoldableWindowSearch, BoundsWhatKeepsWindows) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 20; ++seed) {

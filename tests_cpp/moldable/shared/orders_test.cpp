@@ -37,7 +37,8 @@ TEST(Orders, WaitWhereThatIsWorthMore) {
 }
 
 TEST(Orders, KeepNeedsAndOverlap) {
-  // The two that do not fit together one after the other, the long one beside both: no packs do that.
+  // The two that do not fit together one after the other, the long one beside both: no packs do
+  // that.
   const std::vector<Resource> memory{{"memory", 5, {{3}, {3}, {2}}}};
   EXPECT_EQ(makespan(annealed(of({{2}, {3}, {5}}, 3, memory, std::nullopt))), 5);
 }

@@ -17,7 +17,8 @@ Instance drawn(std::uint64_t seed) {
   Rng rng(seed);
   const int jobs = 5, machines = 4;
   Table times(jobs, machines);
-  // One in four needs as much on all counts; slow-downs are small, or worse than one after the other.
+  // One in four needs as much on all counts; slow-downs are small, or worse than one after the
+  // other.
   const bool same = seed % 4 == 3;
   const double slow = seed % 5 == 0 ? 3 : 0.8;
   Matrix<double> table(jobs, jobs), needs(jobs, same ? 1 : machines), demand(jobs, machines);

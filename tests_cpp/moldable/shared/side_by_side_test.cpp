@@ -10,7 +10,8 @@
 namespace cosched::moldable::shared {
 namespace {
 
-// 0.1 + 0.2 - 0.1 - 0.2 is not 0: what rounding left is forgotten where nobody runs, and only there.
+// 0.1 + 0.2 - 0.1 - 0.2 is not 0: what rounding left is forgotten where nobody runs, and only
+// there.
 TEST(SideBySide, WhatIsUsedIsWhoRuns) {
   const Instance instance =
       Instance(Times(Table{{4}, {8}, {4}}), {1, 1, 1}, {}, 3)

@@ -16,7 +16,8 @@ TEST(SlurmFairTree, NobodyHasUsedAnythingAllAreFirst) {
 }
 
 TEST(SlurmFairTree, AnAccountsUsersComeBeforeTheNextAccounts) {
-  // Account a (3 of 5 shares, 70 of 100 used) is better than b (1, 30), although one of its users used most.
+  // Account a (3 of 5 shares, 70 of 100 used) is better than b (1, 30), although one of its users
+  // used most.
   EXPECT_EQ(fair_tree(kTree, {100, 0, 70, 10, 60, 30, 30}), (Factors{0, 1, 0, 0.75, 0.5, 0, 0.25}));
   // With 10 of 100, b is.
   EXPECT_EQ(fair_tree(kTree, {100, 0, 90, 30, 60, 10, 10}), (Factors{0, 1, 0, 0.5, 0.25, 0, 0.75}));
@@ -30,7 +31,8 @@ TEST(SlurmFairTree, EqualOnesHaveOneRankAndTheNextComesAfterAll) {
 }
 
 TEST(SlurmFairTree, OfEqualOnesUsersComeFirst) {
-  // The root's user, a and b are equal: the user is first, then the better one of a, which inherits its rank.
+  // The root's user, a and b are equal: the user is first, then the better one of a, which inherits
+  // its rank.
   EXPECT_EQ(fair_tree(kTree, {100, 20, 60, 10, 50, 20, 20}), (Factors{0, 1, 0, 1, 0.5, 0, 0.5}));
 }
 
@@ -49,7 +51,8 @@ TEST(SlurmFairTree, AUserWithTheSharesOfItsAccountComesFirstThere) {
 TEST(SlurmFairTree, TheChildrenOfAnAccountWithTheSharesOfItsParentCompeteAbove) {
   std::vector<Association> tree = kTree;
   tree[2].shares = -1;
-  // Users 2 (2 shares of 5, 20 of 100 used), 3 (1, 50), account b (1, 30) and the root's own user (1, 0) are siblings.
+  // Users 2 (2 shares of 5, 20 of 100 used), 3 (1, 50), account b (1, 30) and the root's own user
+  // (1, 0) are siblings.
   tree[3].shares = 2;
   EXPECT_EQ(fair_tree(tree, {100, 0, 70, 20, 50, 30, 30}), (Factors{0, 1, 0, 0.75, 0.25, 0, 0.5}));
 }

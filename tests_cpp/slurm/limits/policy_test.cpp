@@ -19,8 +19,8 @@ Qos qos_of(std::vector<Limit> all) {
   return qos;
 }
 
-// Root, its account, of it two users; eight nodes of four CPUs.  Jobs of two nodes for ten minutes each, the last of
-// the second user.
+// Root, its account, of it two users; eight nodes of four CPUs.  Jobs of two nodes for ten minutes
+// each, the last of the second user.
 struct Site {
   Qos qos = {};
   Limits account = {}, user = {};
@@ -383,7 +383,8 @@ TEST(SlurmPolicy, AJobOverALimitBlocksNobodyAndHasNoPlan) {
   EXPECT_TRUE(told);
 }
 
-// Of nodes of 4 and 8 cores the small one is taken: a whole node has six on the average, and this one more than it may.
+// Of nodes of 4 and 8 cores the small one is taken: a whole node has six on the average, and this
+// one more than it may.
 TEST(SlurmPolicy, AJobThatIsOverALimitOnTheNodesItWouldStartOnHasNoPlan) {
   for (const double most : {7, 8}) {
     Machine machine = shared_machine({4, 8});

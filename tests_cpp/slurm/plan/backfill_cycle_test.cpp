@@ -171,8 +171,8 @@ TEST(SlurmBackfillCycle, ItGivesUpWhereItWasRecordedToHave) {
   EXPECT_EQ(cycles.plan(2).begin, kNever);
 }
 
-// Both have another size once they have a plan; that priorities are computed anew in a rest is undone for what is
-// looked at behind it.
+// Both have another size once they have a plan; that priorities are computed anew in a rest is
+// undone for what is looked at behind it.
 TEST(SlurmBackfillCycle, BehindARestJobsHaveThePriorityOfItsBegin) {
   Machine machine = plain_machine(4);
   machine.cpus = 16;
@@ -189,7 +189,8 @@ TEST(SlurmBackfillCycle, BehindARestJobsHaveThePriorityOfItsBegin) {
   EXPECT_EQ(jobs_of(cycles.tables.queue), (Nodes{1, 2}));
 }
 
-// As above, but it rested between two tries of job 2, which overlaps with job 1 where it would begin first.
+// As above, but it rested between two tries of job 2, which overlaps with job 1 where it would
+// begin first.
 TEST(SlurmBackfillCycle, AJobInWhoseMiddleItRestsKeepsItsNewPriority) {
   Machine machine = plain_machine(4);
   machine.cpus = 16;
@@ -288,9 +289,9 @@ TEST(SlurmBackfillCycle, EndsAreRoundedUpSince24) {
   }
 }
 
-// Job 0 has node 0 until 600, job 1 node 2 until 120; job 2 is planned on nodes 1 and 2 from then to 420, job 3 on all
-// from 600.  For the last, node 0 alone is not reserved now, and there is more to have at 420; but on node 0 it would
-// begin at 600, where that is.
+// Job 0 has node 0 until 600, job 1 node 2 until 120; job 2 is planned on nodes 1 and 2 from then
+// to 420, job 3 on all from 600.  For the last, node 0 alone is not reserved now, and there is more
+// to have at 420; but on node 0 it would begin at 600, where that is.
 TEST(SlurmBackfillCycle, WhetherItsNodesAreFreeIsAskedFirstSince24) {
   for (const bool since_24 : {false, true}) {
     Cycles cycles(plain_machine(3),

@@ -191,7 +191,8 @@ TEST(SlurmQueue, AsManyAgesCountAsALimitSays) {
   EXPECT_EQ(queue.priority(1), 50);
 }
 
-// Whose ages count, of four jobs of a user (and a fifth of another of the account) that wait from the begin.
+// Whose ages count, of four jobs of a user (and a fifth of another of the account) that wait from
+// the begin.
 Nodes that_count(const Qos& qos, const Limits& account, const Limits& user, bool since_24 = false) {
   Machine machine = plain_machine(4);
   machine.qos = {qos, {}};

@@ -36,7 +36,8 @@ Scenario random_scenario(Rng& rng, bool shared, const Parameters& parameters) {
   return scenario_of(machine, jobs, parameters);
 }
 
-// The same questions to one that remembers what it answered and to one that does not, while jobs start and end.
+// The same questions to one that remembers what it answered and to one that does not, while jobs
+// start and end.
 struct Both {
   Both(const Scenario& of, Rng& chance)
       : scenario(of),

@@ -130,7 +130,8 @@ TEST(SlurmChoose, EveryNodeOfAJobGivesItsGpus) {
   ASSERT_EQ(shares.gpus.size(), 2u);
   EXPECT_EQ(shares.gpus[0].count, 3);
   EXPECT_EQ(shares.gpus[1].count, 1);
-  // The first run has all cores: of the next, the node with the fewest free ones that completes the sum.
+  // The first run has all cores: of the next, the node with the fewest free ones that completes the
+  // sum.
   machine = shared_machine({4, 4, 4, 4, 4});
   machine.node_gpus = {{4, 0, 4, 4, 4}};
   EXPECT_EQ(chosen(machine, job, {0, 0, 1, 4, 2}), (Chosen{{0, 4}, {1, 1}}));

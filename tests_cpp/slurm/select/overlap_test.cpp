@@ -6,7 +6,8 @@
 namespace cosched::slurm {
 namespace {
 
-// Jobs hold cores [first, last) of two nodes of four; the last job, of the last partition, looks for some.
+// Jobs hold cores [first, last) of two nodes of four; the last job, of the last partition, looks
+// for some.
 class Looking {
  public:
   Looking(Machine machine, Job job, const std::vector<std::tuple<int, int, int>>& held)

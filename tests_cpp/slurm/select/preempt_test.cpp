@@ -24,7 +24,8 @@ Parameters by_partition(Parameters more = {}) {
   return more;
 }
 
-// The jobs of `ranges` run on their nodes since their second, the last job waits in the upper partition.
+// The jobs of `ranges` run on their nodes since their second, the last job waits in the upper
+// partition.
 struct Preempting {
   Preempting(Machine machine, std::vector<Job> jobs, const Parameters& parameters,
              const std::vector<std::pair<int, int>>& ranges)
@@ -181,8 +182,9 @@ TEST(SlurmPreempt, TheLastThatMadeItPossibleIsTriedFirst) {
   EXPECT_EQ(Preempting(two_tiers(), lower_and_one({1, 3, 4}, 3), once, where).victims(), Nodes{1});
 }
 
-// Of jobs of one, two and three nodes, the last makes five possible and is tried first.  Behind it come those that gave
-// most nodes, of which the next is enough; in strict order both are taken away, and go if they have a node of it.
+// Of jobs of one, two and three nodes, the last makes five possible and is tried first.  Behind it
+// come those that gave most nodes, of which the next is enough; in strict order both are taken
+// away, and go if they have a node of it.
 TEST(SlurmPreempt, BehindItThoseThatGaveMostOrInStrictOrder) {
   const auto victims = [](bool strict, const std::vector<std::pair<int, int>>& where) {
     std::vector<Job> jobs = lower_and_one({1, 2, 3}, 5);

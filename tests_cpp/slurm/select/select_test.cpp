@@ -97,7 +97,8 @@ TEST(SlurmSelect, AGroupHas202JobsAtMost) {
 }
 
 TEST(SlurmSelect, TheWindowOfGroupsGrows) {
-  // Ends 100, 155, 200, 250, 400: rounded up to 120, windows 30, then doubled until the next is inside.
+  // Ends 100, 155, 200, 250, 400: rounded up to 120, windows 30, then doubled until the next is
+  // inside.
   const auto first_slot = [](int wanted, double linear, Second epoch = 0) {
     Machine machine = plain_machine(5);
     std::vector<Job> jobs;
@@ -148,7 +149,8 @@ TEST(SlurmSelect, CoresOfSharedNodes) {
   EXPECT_EQ(slot->nodes->list(), (Nodes{0, 1}));
 }
 
-// The job with a GPU has node 1 come first; 22.05 weighs nodes anew for starts alone, whether they are free now or later.
+// The job with a GPU has node 1 come first; 22.05 weighs nodes anew for starts alone, whether they
+// are free now or later.
 TEST(SlurmSelect, TestsFindTheWeightsThatAJobWithGpusLeft) {
   Machine machine = shared_machine({4, 4});
   machine.node_gpus = {{0, 2}};
@@ -192,7 +194,8 @@ TEST(SlurmSelect, CompletingNodesComeLastOfTheirWeightSince24) {
   }
 }
 
-// A node of four cores; a job of the lower tier has three of them until 100, one of the higher two until 300.
+// A node of four cores; a job of the lower tier has three of them until 100, one of the higher two
+// until 300.
 TEST(SlurmSelect, PlansOfTiersGetCoresBack) {
   std::vector<Job> jobs{shared_job(3, 100), shared_job(2, 300), shared_job(2, 60),
                         shared_job(4, 60)};

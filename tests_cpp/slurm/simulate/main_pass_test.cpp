@@ -128,7 +128,8 @@ TEST(SlurmMainPass, AJobWithoutLicencesIsMoreWork) {
 }
 
 TEST(SlurmMainPass, AJobThatTheNodesLeftWouldNeverHoldBlocksNobody) {
-  // The first blocks its partition, whose nodes leave: job 1 needs more than the node that is left, job 2 does not.
+  // The first blocks its partition, whose nodes leave: job 1 needs more than the node that is left,
+  // job 2 does not.
   Machine machine = shared_machine({4, 4, 4});
   machine.parts[0].nodes = nodes_from(0, 2, 3);
   machine.parts.push_back({nodes_from(0, 3, 3), 1, kNever, 0});
@@ -154,7 +155,8 @@ TEST(SlurmMainPass, ATaskThatDoesNotStartStopsThoseOfItsArrayAlone) {
   jobs.insert(jobs.end(), 2, plain_job(0, 1, 60));
   for (std::size_t job = 0; job < 4; ++job) jobs[job].conditions.array = job < 2 ? 0 : 1;
   EXPECT_EQ(passed(plain_machine(4), jobs, {{"bf_min_age_reserve", 999}}), (Nodes{0, 2}));
-  // One behind a task that waits is not looked at; of a job that is, a pass says "more work" (RULES.md 3.2).
+  // One behind a task that waits is not looked at; of a job that is, a pass says "more work"
+  // (RULES.md 3.2).
   for (const bool array : {false, true}) {
     jobs = {plain_job(0, 3, 60), plain_job(1, 2, 60), plain_job(1, 2, 60)};
     for (const std::size_t job : {1, 2}) jobs[job].conditions.array = array ? 0 : -1;

@@ -116,7 +116,8 @@ TEST(SlurmSimulator, OthersGoOnWhileACycleRests) {
   EXPECT_GT(outcome.start[3], 60);  // nodes that job 1 left while it rested are not for it
 }
 
-// Ticks are at 1.5, 2.5, ...: what waits for one starts there, what does not a fifth of a second behind an end.
+// Ticks are at 1.5, 2.5, ...: what waits for one starts there, what does not a fifth of a second
+// behind an end.
 TEST(SlurmSimulator, APassBehindAnEndWaitsForATickUnlessEpilogMessagesAskForIt) {
   Clocks clocks;
   clocks.controller_start = -0.5;
@@ -299,8 +300,8 @@ TEST(SlurmSimulator, WhoStandsStillEndsSoMuchLater) {
   EXPECT_EQ(outcome.units[2], Nodes{2});
 }
 
-// Jobs 0 and 1 stop for job 2, which has all cores, and job 2 for job 3, which has those of job 0: job 1 goes on, and
-// would stop again at 121, when the last node of job 3 is clean.
+// Jobs 0 and 1 stop for job 2, which has all cores, and job 2 for job 3, which has those of job 0:
+// job 1 goes on, and would stop again at 121, when the last node of job 3 is clean.
 TEST(SlurmSimulator, WhoEndsInTheInstantInWhichItWouldStopHasEnded) {
   std::vector<Job> jobs{shared_job(2, 600), shared_job(2, 600), shared_job(4, 600),
                         shared_job(2, 600)};
@@ -324,7 +325,8 @@ TEST(SlurmSimulator, WhoEndsInTheInstantInWhichItWouldStopHasEnded) {
             1);
 }
 
-// At 50 job 0 ends and is clean, its limit is checked, job 1 comes, and a cycle begins; ticks are between the seconds.
+// At 50 job 0 ends and is clean, its limit is checked, job 1 comes, and a cycle begins; ticks are
+// between the seconds.
 TEST(SlurmSimulator, InOneInstantAnEndASubmissionAPassAndAtLastACycle) {
   const Scenario scenario =
       scenario_of(plain_machine(1), {plain_job(0, 1, 49, 49), plain_job(50, 1, 60)});

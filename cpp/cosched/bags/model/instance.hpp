@@ -35,9 +35,10 @@ struct Extensions {
 };
 
 /// Immutable.  Invariants: T >= 1, M >= 1; counts and machines >= 0, from 1 to kMostTasks and
-/// kMostMachines in all; where a pair is allowed M_j > 0, 0 < ETC, 0 < APC, P_j <= APC_ij; each type
-/// with tasks is allowed somewhere; the sums of all times and energies are finite doubles; p, c >= 0;
-/// P > I.  A type with T_i = 0, or with M_j = 0, changes nothing but the shape of what is returned.
+/// kMostMachines in all; where a pair is allowed M_j > 0, 0 < ETC, 0 < APC, P_j <= APC_ij; each
+/// type with tasks is allowed somewhere; the sums of all times and energies are finite doubles; p,
+/// c >= 0; P > I.  A type with T_i = 0, or with M_j = 0, changes nothing but the shape of what is
+/// returned.
 class Instance {
  public:
   static constexpr std::int64_t kMostTasks = std::int64_t{1} << 53;  // exact as doubles

@@ -13,9 +13,9 @@ namespace cosched::bags::search {
 /// Runs that place all of `stock`, on machines numbered from 0 within its types; nothing where the
 /// relaxation finds no place for a task.
 ///
-/// Copies are rounded down and fixed, what is left is relaxed anew, with new patterns (diving, as in
-/// column-generation heuristics); where nothing is whole, a copy is rounded up, drawn by its fraction.
-/// Requires use = pool.solve() of that stock.
+/// Copies are rounded down and fixed, what is left is relaxed anew, with new patterns (diving, as
+/// in column-generation heuristics); where nothing is whole, a copy is rounded up, drawn by its
+/// fraction. Requires use = pool.solve() of that stock.
 std::optional<std::vector<Run>> dive(const Instance& instance, const PatternPool& pool,
                                      const PatternUse& use, Stock stock, Rng& rng);
 
@@ -25,10 +25,10 @@ class Recreation {
   /// Requires `plan` of few machines: the books list them.
   Recreation(const Instance& instance, const Plan& plan, std::vector<double> value);
 
-  /// Takes the tasks off machines longer than `limit` and off others that are drawn, `most` in all, and
-  /// puts them back within the limit at less energy, or, with a lower limit, at whatever it takes.  The
-  /// runs of the whole plan then; nothing where the relaxation or the dive says that this fails, or
-  /// more machines than `most` are longer.
+  /// Takes the tasks off machines longer than `limit` and off others that are drawn, `most` in all,
+  /// and puts them back within the limit at less energy, or, with a lower limit, at whatever it
+  /// takes.  The runs of the whole plan then; nothing where the relaxation or the dive says that
+  /// this fails, or more machines than `most` are longer.
   std::optional<std::vector<Run>> attempt(double limit, int most, Rng& rng) const;
 
  private:

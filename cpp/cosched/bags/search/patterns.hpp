@@ -19,7 +19,8 @@ struct Pattern {
 };
 
 /// No pattern of machine type j within `limit` has a greater sum of value[i] - joules(i, j); never
-/// below 0, what an empty machine has.  Where the same search stops early: by the best gain a second.
+/// below 0, what an empty machine has.  Where the same search stops early: by the best gain a
+/// second.
 double most_gain(const Instance& instance, int j, double limit, const std::vector<double>& value);
 
 /// Tasks and machines of each type that are there: all of the instance, or what a dive has left.
@@ -49,16 +50,16 @@ class PatternPool {
   /// Starts with the patterns of one task type alone and the best pattern of each machine type.
   PatternPool(const Instance& instance, double limit, std::vector<double> value);
 
-  /// For a part of the tasks and machines.  Starts with the best pattern of each machine type and those
-  /// of `known` that the part can hold.
+  /// For a part of the tasks and machines.  Starts with the best pattern of each machine type and
+  /// those of `known` that the part can hold.
   PatternPool(const Instance& instance, double limit, std::vector<double> value, Stock stock,
               const std::vector<Pattern>& known);
 
   /// Column generation, at most `rounds` rounds or until the deadline: a linear programme of T + M
   /// rows and M searches each.  The energy is an estimate from below of what patterns within the
   /// limit need: pricing is a search that may stop early, so it is no proven bound.
-  /// A task without a machine costs `missing` times its value: too little, and where the makespan is short
-  /// some stay without one.
+  /// A task without a machine costs `missing` times its value: too little, and where the makespan
+  /// is short some stay without one.
   PatternUse solve(int rounds, double missing = kMissing);
 
   const Pattern& operator[](int number) const { return patterns_[number]; }

@@ -17,10 +17,11 @@
 
 namespace cosched::bags::search {
 
-/// Branch and bound over the makespan.  For all plans with low <= makespan <= high the dynamic energy is
-/// at least D(high), so their profit rate is at most (p - c D)/low - c I (by high, where p < c D).  D is first the
-/// front's, then the Lagrangian dual of the relaxation over patterns at the values v that column
-/// generation ends with: sum_i T_i v_i - sum_j M_j most_gain(j, high, v), a bound for any v.
+/// Branch and bound over the makespan.  For all plans with low <= makespan <= high the dynamic
+/// energy is at least D(high), so their profit rate is at most (p - c D)/low - c I (by high, where
+/// p < c D).  D is first the front's, then the Lagrangian dual of the relaxation over patterns at
+/// the values v that column generation ends with: sum_i T_i v_i - sum_j M_j most_gain(j, high, v),
+/// a bound for any v.
 class RateBound {
  public:
   /// Requires p > c E_min and the front with Cut::long_tasks, which must outlive this.
@@ -47,8 +48,8 @@ class RateBound {
     return top;
   }
 
-  /// One step where the bound is weakest: an interval is priced, or halved.  False: intervals are so
-  /// narrow that nothing more is gained, or top() <= floor.  One column generation at most.
+  /// One step where the bound is weakest: an interval is priced, or halved.  False: intervals are
+  /// so narrow that nothing more is gained, or top() <= floor.  One column generation at most.
   bool tighten(double floor) {
     const auto weakest =
         std::max_element(intervals_.begin(), intervals_.end(),

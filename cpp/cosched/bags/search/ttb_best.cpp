@@ -116,7 +116,8 @@ class Search {
     }
   }
 
-  // Turn by turn, each twice as long: a better bound, dives, parts of the best plan anew, and annealing.
+  // Turn by turn, each twice as long: a better bound, dives, parts of the best plan anew, and
+  // annealing.
   void go_on(std::int64_t work) {
     const bool pays = instance_.price() > instance_.energy_cost() * instance_.least_joules();
     if (work > 0 && pays && has_patterns()) bound_.emplace(instance_, front_);

@@ -32,10 +32,10 @@ inline constexpr std::int64_t kBestWork = 360'000;
 /// on up to a thousand tasks and machines, simulated annealing without a makespan in mind
 /// (annealing.hpp): power caps and idle power reward plans that no limit on the loads leads to.
 /// `work` beyond the default goes by turns to a tighter bound (rate_bound.hpp), dives into the
-/// patterns, parts of the plan made anew (dive.hpp), and longer and longer annealings; where there are
-/// too many types for patterns, to step 1 and 2 at more and more makespans.  Deterministic, unless the time limit (seconds) ends it.  Steps whose cost grows with
-/// the instance are bounded: step 1 only up to 400 task and machine types together, both only up
-/// to a million machines.
+/// patterns, parts of the plan made anew (dive.hpp), and longer and longer annealings; where there
+/// are too many types for patterns, to step 1 and 2 at more and more makespans.  Deterministic,
+/// unless the time limit (seconds) ends it.  Steps whose cost grows with the instance are bounded:
+/// step 1 only up to 400 task and machine types together, both only up to a million machines.
 /// Throws InvalidInstance when work < 0.
 BestPlan ttb_best(const Instance& instance, std::int64_t work = kBestWork,
                   std::optional<double> time_limit = std::nullopt);

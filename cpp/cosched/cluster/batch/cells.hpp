@@ -13,8 +13,8 @@
 
 namespace cosched::cluster::batch {
 
-/// Nodes kept for a job that does not fit: at its *shadow* time, the earliest when enough of those it may
-/// use are expected to be free, all of these beyond its own are *extra*.
+/// Nodes kept for a job that does not fit: at its *shadow* time, the earliest when enough of those
+/// it may use are expected to be free, all of these beyond its own are *extra*.
 struct Reservation {
   int rank;
   double shadow;
@@ -34,8 +34,8 @@ class OneCell {
   int free(int) const { return free_; }  // that a job may use
   bool any_free() const { return free_ > 0; }
   bool all_blocked(std::uint64_t) const { return true; }
-  /// Whether there are nodes for the job among `open` cells; they become its share, with cells that are not
-  /// in `last` first.
+  /// Whether there are nodes for the job among `open` cells; they become its share, with cells that
+  /// are not in `last` first.
   bool choose(int rank, std::uint64_t, std::uint64_t) { return jobs_[rank].tasks <= free_; }
   /// Whether the job with this reservation can do without the share of the job chosen last ...
   bool spared(int rank, const Reservation& other) const { return jobs_[rank].tasks <= other.extra; }

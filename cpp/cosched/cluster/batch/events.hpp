@@ -27,14 +27,15 @@ struct BatchJob {
 /// Requested estimates need Instance::has_estimates() (InvalidInstance).
 std::vector<BatchJob> batch_jobs(const Instance& instance, Estimates estimates);
 
-/// Keeps the part of `queue` (ranks) from `head` on in order, of which those from `known` on are new.
-/// Whether any order but that of submission is kept.
+/// Keeps the part of `queue` (ranks) from `head` on in order, of which those from `known` on are
+/// new. Whether any order but that of submission is kept.
 bool put_in_order(std::vector<int>& queue, std::size_t head, std::size_t known, const Order& order,
                   const std::vector<BatchJob>& jobs, double now);
 
 /// A policy derives from it (CRTP) and has:
 ///   submitted(rank), completed(rank)   after the event;
-///   pass(freed, known)                 starts jobs; `freed`: some completed; new jobs are those of rank >= known;
+///   pass(freed, known)                 starts jobs; `freed`: some completed; new jobs are those of
+///   rank >= known;
 ///   wake()                             when it wants a pass without an event, or infinity.
 template <class Policy>
 class BatchEvents {

@@ -66,8 +66,8 @@ void require_layout_fits(const Instance& instance, const Layout& layout) {
 
 namespace {
 
-// share(job, take) calls take(c, count) for the nodes of each cell c that the job has; cell_nodes[c]
-// nodes in all, numbered on from those before it.
+// share(job, take) calls take(c, count) for the nodes of each cell c that the job has;
+// cell_nodes[c] nodes in all, numbered on from those before it.
 template <class Share>
 Trace trace_of(const Instance& instance, const std::vector<int>& cell_nodes, const Outcome& outcome,
                const std::vector<std::vector<int>>& held, const Share& share) {

@@ -15,8 +15,8 @@ namespace cosched::cluster::batch {
 struct Layout {
   std::vector<int> nodes;
   std::vector<std::uint64_t> allowed;  // by job: bit c = it may use cell c
-  // Nodes that jobs have when the simulation begins, by job: empty where it takes what is free; of nobody: empty.
-  // Such jobs come first in the queue.
+  // Nodes that jobs have when the simulation begins, by job: empty where it takes what is free; of
+  // nobody: empty. Such jobs come first in the queue.
   std::vector<std::vector<int>> held = {};
 
   int cells() const { return static_cast<int>(nodes.size()); }
@@ -30,8 +30,8 @@ inline constexpr int kMostCells = 64;
 /// All nodes in one cell, open to every job.
 Layout one_cell(const Instance& instance);
 
-/// Throws InvalidInstance where jobs that hold some of the machine's nodes hold others than they have tasks, or two jobs
-/// the same.
+/// Throws InvalidInstance where jobs that hold some of the machine's nodes hold others than they
+/// have tasks, or two jobs the same.
 void require_held(const std::vector<std::vector<int>>& held, const Instance& instance);
 
 /// Throws InvalidInstance where the cells do not sum to the machine's nodes or a job's row is

@@ -131,8 +131,8 @@ class Profile {
                                     most_.begin());
   }
 
-  // Whether so many nodes of the allowed cells stay free from the step on until `end`; `least` of each
-  // cell do so, as far as it has looked.
+  // Whether so many nodes of the allowed cells stay free from the step on until `end`; `least` of
+  // each cell do so, as far as it has looked.
   bool stays_free(std::size_t step, double end, int tasks, std::uint64_t allowed,
                   NodesPerCell& least) const {
     const auto free = [&](std::size_t k, std::size_t cell) {

@@ -82,7 +82,8 @@ class Site {
     return (need.cells >> nodes_[node].cell & 1) &&
            (need.each.gpus == 0 || (need.gpu_types >> nodes_[node].gpu_type & 1));
   }
-  /// Of a job that holds cores when the simulation begins: where, with its part of memory and GPUs on each node.
+  /// Of a job that holds cores when the simulation begins: where, with its part of memory and GPUs
+  /// on each node.
   const Placement& held(int job) const { return held_[job]; }
   const std::vector<std::vector<int>>& held_cores() const { return held_cores_; }
   int jobs() const { return static_cast<int>(needs_.size()); }

@@ -1,4 +1,5 @@
-// Exact lower bound on the maximum bounded stretch of any schedule (Casanova, Stillwell, Vivien 2011, Theorem 1).
+// Exact lower bound on the maximum bounded stretch of any schedule (Casanova, Stillwell, Vivien
+// 2011, Theorem 1).
 //
 // S is feasible iff, with deadlines d_j = r_j + S max(p_j, 10 s), the jobs' work can be
 // spread over the intervals between consecutive releases and deadlines: job j runs in

@@ -23,13 +23,13 @@
 
 namespace cosched::cluster::dfrs {
 
-// Some idle jobs of one shape, the order in which policies serve them, and when a block of them need
-// not be looked into.
+// Some idle jobs of one shape, the order in which policies serve them, and when a block of them
+// need not be looked into.
 //
 // Policies ask for jobs of at least some priority.  The priority (t - submit) / vt^2 of a job grows
-// with the time t at a rate of its own, 1 / vt^2, so that the job on top of a block now need not be on
-// top later.  A Line has two things, and they may come from two jobs: the greatest priority when it
-// was found (`top`), and the greatest rate.  Three jobs, in two blocks:
+// with the time t at a rate of its own, 1 / vt^2, so that the job on top of a block now need not be
+// on top later.  A Line has two things, and they may come from two jobs: the greatest priority when
+// it was found (`top`), and the greatest rate.  Three jobs, in two blocks:
 //
 //          submit   vt    rate   priority at 100   110   120   130
 //   job 0       0    1       1               100   110   120   130   block A
@@ -40,11 +40,12 @@ namespace cosched::cluster::dfrs {
 //   line of B, found at 100: top 80, rate 1   80    90   100   110
 //
 // Who has at least 150?  At 110 nobody, and both blocks are skipped by one comparison each.  At 120
-// the line of A reaches 150 though no job does: it is found anew (top 120, rate 4), and A skipped after
-// all.  At 130 this line says 160: A is looked into, and job 1 is found.  A line that followed job 0, on
-// top when it was found, would have said 130, and lost it.
+// the line of A reaches 150 though no job does: it is found anew (top 120, rate 4), and A skipped
+// after all.  At 130 this line says 160: A is looked into, and job 1 is found.  A line that
+// followed job 0, on top when it was found, would have said 130, and lost it.
 
-/// flow time / (virtual time)^2; infinite at zero virtual time (Casanova, Stillwell, Vivien 2011, section 4.1).
+/// flow time / (virtual time)^2; infinite at zero virtual time (Casanova, Stillwell, Vivien 2011,
+/// section 4.1).
 inline double priority_at(double now, double submit, double virtual_time) {
   return virtual_time > 0 ? (now - submit) / (virtual_time * virtual_time) : kInfinity;
 }
@@ -89,7 +90,8 @@ class IdleBlock {
   IdleBlock();
   int jobs() const { return jobs_; }
   int rank(int position) const { return rank_[position]; }
-  /// The job comes to position jobs().  Returns the line of the block, which was `line` before, raised over it.
+  /// The job comes to position jobs().  Returns the line of the block, which was `line` before,
+  /// raised over it.
   Line add(int rank, double submit, double virtual_time, Line line);
   /// The last job takes its position.
   void remove(int position);
@@ -97,7 +99,8 @@ class IdleBlock {
   void take_last(IdleBlock& other);
   /// The line that touches the greatest priority at `now`.  O(kMost).
   Line line(double now) const;
-  /// `jobs`, and behind them this block's of priority >= `least` that are served after `last`, in no order.
+  /// `jobs`, and behind them this block's of priority >= `least` that are served after `last`, in
+  /// no order.
   /// O(kMost).
   std::vector<Prioritised> append(std::vector<Prioritised> jobs, double now, double least,
                                   const Prioritised& last, int shape) const;
@@ -154,8 +157,8 @@ class IdleQueue {
   const Group& group(int shape) const { return groups_[shape]; }
   const IdleBlock& block(int number) const { return blocks_[number]; }
 
-  /// `jobs`, and behind them all idle ones of priority >= `least`, in no order.  O(blocks), and what is in
-  /// those that reach it.
+  /// `jobs`, and behind them all idle ones of priority >= `least`, in no order.  O(blocks), and
+  /// what is in those that reach it.
   std::vector<Prioritised> append(std::vector<Prioritised> jobs, double now, double least) const;
 
  private:

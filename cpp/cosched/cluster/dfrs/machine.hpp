@@ -77,7 +77,8 @@ class Machine {
   const IdleQueue& idle() const { return idle_; }
 
   double flow_time(int rank) const { return now_ - jobs_[rank].submit; }
-  /// flow time / (virtual time)^2; infinite at zero virtual time (Casanova, Stillwell, Vivien 2011, section 4.1).
+  /// flow time / (virtual time)^2; infinite at zero virtual time (Casanova, Stillwell, Vivien 2011,
+  /// section 4.1).
   double priority(int rank) const {
     return priority_at(now_, jobs_[rank].submit, jobs_[rank].virtual_time);
   }

@@ -44,8 +44,9 @@ struct Remapped {
 
 /// Remaps the whole machine: all jobs in the system, the lowest priorities dropped until
 /// the memory sum fits, then until MCB8 packs the rest.  Running jobs below the limit keep
-/// their nodes.  `period` set: MCB8-stretch for that period, else MCB8.  `cut` only saves time: jobs of
-/// less priority are looked at only if the others are not enough; 0 at first, then that of the last call.
+/// their nodes.  `period` set: MCB8-stretch for that period, else MCB8.  `cut` only saves time:
+/// jobs of less priority are looked at only if the others are not enough; 0 at first, then that of
+/// the last call.
 Remapped remap(Machine& machine, Limit limit, double limit_seconds, std::optional<double> period,
                double cut);
 

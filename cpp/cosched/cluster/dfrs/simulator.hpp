@@ -1,4 +1,5 @@
-// Discrete-event simulation of a policy on a job stream (Casanova, Stillwell, Vivien 2011, section 5.1).
+// Discrete-event simulation of a policy on a job stream (Casanova, Stillwell, Vivien 2011, section
+// 5.1).
 //
 // A job completes when the integral of its yield reaches its run time.  A job that is
 // resumed after a pause, or whose multiset of nodes changes, holds its nodes and CPU

@@ -1,4 +1,5 @@
-// CPU allocation once tasks are mapped to nodes (Casanova, Stillwell, Vivien 2011, sections 4.6 and 4.7).
+// CPU allocation once tasks are mapped to nodes (Casanova, Stillwell, Vivien 2011, sections 4.6 and
+// 4.7).
 #pragma once
 
 #include <vector>

@@ -41,7 +41,8 @@ struct Decision {
 using DecisionLog = std::vector<Decision>;
 
 const char* to_string(Action action);
-/// One sentence in plain words, jobs as their log calls them, e.g. "fits beside the reservation of job 7 at 360 s".
+/// One sentence in plain words, jobs as their log calls them, e.g. "fits beside the reservation of
+/// job 7 at 360 s".
 std::string explain(const Decision& decision, const Jobs& jobs);
 
 }  // namespace cosched::cluster

@@ -1,4 +1,5 @@
-// A stream of jobs and the homogeneous nodes they share (Casanova, Stillwell, Vivien 2011, section 2.2).
+// A stream of jobs and the homogeneous nodes they share (Casanova, Stillwell, Vivien 2011, section
+// 2.2).
 #pragma once
 
 #include <string>

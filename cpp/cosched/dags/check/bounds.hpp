@@ -13,19 +13,20 @@ double certified_bound(const Instance& instance, const hlp::Certificate& certifi
 
 /// The same of a WindowsCertificate: the greater of what `relaxation`
 /// proves and `refutation.makespan`, rounded up to what an optimum can be where all times are
-/// multiples of one (instance.hpp).  Throws SolverError where it proves nothing.  The refutation is one of
-/// transfers that cost nothing.
+/// multiples of one (instance.hpp).  Throws SolverError where it proves nothing.  The refutation is
+/// one of transfers that cost nothing.
 double certified_bound(const Instance& instance, const proof::WindowsCertificate& certificate);
 
-/// Of a refutation, with transfers or without, whether nothing is left of the makespan after the stages, whose
-/// numbers and shapes are known to be right; windows, load heads and combined rows in the plainest way.
-/// O(n Q + e Q^2 + n intervals) a stage (a guess, where it has such) and a round of pruning, with a factor
-/// log(n) for joins; O(n (n + e)) for stages with `raise`.
+/// Of a refutation, with transfers or without, whether nothing is left of the makespan after the
+/// stages, whose numbers and shapes are known to be right; windows, load heads and combined rows in
+/// the plainest way.
+/// O(n Q + e Q^2 + n intervals) a stage (a guess, where it has such) and a round of pruning, with a
+/// factor log(n) for joins; O(n (n + e)) for stages with `raise`.
 bool refutes(const Instance& instance, const proof::TransferRefutation& refutation);
 
 /// The same of a TransfersCertificate, without a solver.  Throws
-/// SolverError where it proves nothing.  A proof for an instance holds for every instance whose transfers
-/// cost no less.
+/// SolverError where it proves nothing.  A proof for an instance holds for every instance whose
+/// transfers cost no less.
 double certified_bound(const Instance& instance, const proof::TransfersCertificate& certificate);
 
 }  // namespace cosched::dags::check

@@ -12,9 +12,9 @@ namespace cosched::dags::check {
 
 // The check that data fits into the memories: by its own code, from the raw numbers.
 
-/// Throws InvalidSchedule that names the first memory and time with more bytes than its capacity, in
-/// the model of list/memory.hpp; ends of holds may pass by kValidateTolerance.  Requires a schedule that
-/// has passed validate().  O(e log e).
+/// Throws InvalidSchedule that names the first memory and time with more bytes than its capacity,
+/// in the model of list/memory.hpp; ends of holds may pass by kValidateTolerance.  Requires a
+/// schedule that has passed validate().  O(e log e).
 void validate_memory(const Schedule& schedule, const Instance& instance);
 
 Requirements requirements(const Instance& instance);

@@ -1,5 +1,6 @@
-// What is open at a makespan T where transfers cost time, as the check of a TransfersCertificate sees it:
-// heads, tails, joins and load heads, worked out in the plainest way, without the solvers' code.
+// What is open at a makespan T where transfers cost time, as the check of a TransfersCertificate
+// sees it: heads, tails, joins and load heads, worked out in the plainest way, without the solvers'
+// code.
 #pragma once
 
 #include <algorithm>
@@ -129,7 +130,8 @@ class TransferOpen {
     return rises;
   }
 
-  /// Heads, tails and what does not fit, until nothing changes.  False: a task can run nowhere in time.
+  /// Heads, tails and what does not fit, until nothing changes.  False: a task can run nowhere in
+  /// time.
   bool prune() {
     for (bool changed = true; changed;) {
       check_interrupt();

@@ -50,8 +50,8 @@ TransferRow::Flow TransferRow::flow_at(int task) const {
   return flow;
 }
 
-// What a pair needs of the row, by its task alone.  Flow that begins here comes after its head, flow
-// that ends before its tail.
+// What a pair needs of the row, by its task alone.  Flow that begins here comes after its head,
+// flow that ends before its tail.
 double TransferRow::need(int task, int type, const Flow& flow) const {
   const double p = open_.time(task, type);
   const double head = open_.head(task, type), tail = open_.tail(task, type);

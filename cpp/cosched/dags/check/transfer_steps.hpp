@@ -1,4 +1,5 @@
-// What the check of a TransfersCertificate makes of a stage: the combined row, and who must share a memory.
+// What the check of a TransfersCertificate makes of a stage: the combined row, and who must share a
+// memory.
 #pragma once
 
 #include <vector>

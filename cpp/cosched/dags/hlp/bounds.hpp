@@ -15,9 +15,10 @@ double area_bound(const Instance& instance);
 /// The longest path with every task on its fastest type: at most LP*.  O(n + e).
 double critical_path_bound(const Instance& instance);
 
-/// What data takes of limited memories: each edge's at least data x the longest path of least times from
-/// the begin of its first task to the end of its second (n > 2,000: of the two tasks alone), all of them together no
-/// more than all memories for the whole makespan; 0 where a memory is unlimited.  O(n (n + e)).
+/// What data takes of limited memories: each edge's at least data x the longest path of least times
+/// from the begin of its first task to the end of its second (n > 2,000: of the two tasks alone),
+/// all of them together no more than all memories for the whole makespan; 0 where a memory is
+/// unlimited.  O(n (n + e)).
 double memory_bound(const Instance& instance);
 
 // The loads alone: LP* without its paths.

@@ -44,7 +44,8 @@ Solution hlp(const Instance& instance, Method method = Method::structured);
 // Times of the order of 1, for methods with tolerances.
 
 /// A solution of `solve` for the instance.  Where its bound is far from 1 (below 2^-20, above 2^20)
-/// `solve` sees all times divided by a power of two, which rounds nothing; certificates have no unit.
+/// `solve` sees all times divided by a power of two, which rounds nothing; certificates have no
+/// unit.
 Solution at_ordinary_scale(const Instance& instance,
                            const std::function<Solution(const Instance&)>& solve);
 

@@ -83,8 +83,8 @@ struct WithinPath {
   std::optional<Table> x;  // empty: there is none, or it was not found
 };
 
-// Where the longest path of the fastest types is the bound already, only its allocation is missing: a
-// game over the loads, the path fixed.  Its queries differ in the proportions of the loads alone,
+// Where the longest path of the fastest types is the bound already, only its allocation is missing:
+// a game over the loads, the path fixed.  Its queries differ in the proportions of the loads alone,
 // so the flow stays nearly as it is; the outer problem would weigh the path down and up again.
 WithinPath find_within_path(TradeOff& trade_off, std::vector<double> load_weights, double path) {
   constexpr int kRounds = 30;
@@ -191,7 +191,8 @@ class Structured {
   }
 
  private:
-  // Whether an allocation was found that keeps the longest path of the fastest types, which then is LP*.
+  // Whether an allocation was found that keeps the longest path of the fastest types, which then is
+  // LP*.
   bool keep_path(const std::vector<double>& load_weights) {
     WithinPath within = find_within_path(*trade_off_, load_weights, fastest_.path);
     if (within.x) {

@@ -18,8 +18,8 @@ namespace cosched::dags::hlp {
 
 /// The method, which a time limit of the thread may end: then x and the certificate are the best so
 /// far (at worst every task on its fastest type, and the path that this gives), `value` is what x
-/// reaches, LP* or more, and `complete` is false.  The same where rounding errors stop it (times of very
-/// different size): then `failure` says what happened.  Otherwise value and proof meet at
+/// reaches, LP* or more, and `complete` is false.  The same where rounding errors stop it (times of
+/// very different size): then `failure` says what happened.  Otherwise value and proof meet at
 /// kExactTolerance relative.
 Solution hlp_so_far(const Instance& instance);
 

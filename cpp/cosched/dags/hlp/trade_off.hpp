@@ -42,8 +42,9 @@ class TradeOff final : public opt::Relaxation {
 
 // A few consecutive layers of a large graph as a model of the whole.
 
-/// Loads and paths of the slice, times the share of the tasks that it has, are about those of the whole;
-/// what is known of the whole corrects them.  Only where to ask next depends on it, no bound.
+/// Loads and paths of the slice, times the share of the tasks that it has, are about those of the
+/// whole; what is known of the whole corrects them.  Only where to ask next depends on it, no
+/// bound.
 class SliceModel final : public opt::Guide {
  public:
   explicit SliceModel(const Instance& whole);

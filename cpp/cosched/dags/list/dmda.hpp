@@ -13,15 +13,17 @@ struct DmdaWeights {
 };
 
 /// When its predecessors have ended a task joins the queue of the unit of least
-///   alpha (its expected end there - the least one) + beta (what its transfers there take, together),
-/// equal: the highest type, then the unit whose queue ends first, then the lowest.  Its expected start is
-/// when the queue ends, and not before its data is there.  A unit runs its queue in order.  Tasks that
-/// become ready together do so by number.  O(n log n + (n + e) G), G = pairs of type and memory, if all
+///   alpha (its expected end there - the least one) + beta (what its transfers there take,
+///   together),
+/// equal: the highest type, then the unit whose queue ends first, then the lowest.  Its expected
+/// start is when the queue ends, and not before its data is there.  A unit runs its queue in order.
+///  Tasks that become ready together do so by number.  O(n log n + (n + e) G), G = pairs of type
+///  and memory, if all
 /// units of a pair have not many different ends.
 Plan dmda(const Instance& instance, const DmdaWeights& weights = {});
 
-/// The same, but of its queue a unit runs first the task of highest priority; equal: the first that came.
-/// What is expected of a queue does not look at priorities, as in StarPU (dmdasd does).
+/// The same, but of its queue a unit runs first the task of highest priority; equal: the first that
+/// came. What is expected of a queue does not look at priorities, as in StarPU (dmdasd does).
 Plan dmdas(const Instance& instance, const std::vector<double>& priority,
            const DmdaWeights& weights = {});
 

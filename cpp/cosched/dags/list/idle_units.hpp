@@ -29,8 +29,8 @@ class IdleUnits {
     }
   }
 
-  /// When and where a task can start on units of a type: the earliest start, equal: the unit that is
-  /// idle earliest, equal: the lowest.
+  /// When and where a task can start on units of a type: the earliest start, equal: the unit that
+  /// is idle earliest, equal: the lowest.
   struct Start {
     double time = kInfinity;
     double idle = kInfinity;

@@ -13,8 +13,9 @@ namespace cosched::dags::list {
 
 // When the data of a task is where it could run.
 
-/// On the units of one type: `home` in `memory`, which some of them have, `elsewhere` >= home on all
-/// others.  One memory can be earlier than the rest, not two: the data that arrives last is in one.
+/// On the units of one type: `home` in `memory`, which some of them have, `elsewhere` >= home on
+/// all others.  One memory can be earlier than the rest, not two: the data that arrives last is in
+/// one.
 struct Arrival {
   double elsewhere = 0;
   double home = 0;

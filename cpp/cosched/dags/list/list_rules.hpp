@@ -24,9 +24,10 @@ Plan list_with_transfers(const Instance& instance, const Allocation& allocation,
 Plan est(const Instance& instance, const Allocation& allocation);
 
 /// Ordered List Scheduling: Graham's list scheduling by decreasing
-///   Rank(j) = p_{j,alloc(j)} + max over successors of (least cost of the edge between the types + Rank);
-/// whenever a unit is idle it gets the first *ready* task of its type in the list, one whose data is
-/// there, equal ranks by task number.  Same guarantees as EST.  O((n + e) log n).
+///   Rank(j) = p_{j,alloc(j)} + max over successors of (least cost of the edge between the types +
+///   Rank);
+/// whenever a unit is idle it gets the first *ready* task of its type in the list, one whose data
+/// is there, equal ranks by task number.  Same guarantees as EST.  O((n + e) log n).
 Plan ols(const Instance& instance, const Allocation& allocation);
 
 /// Graham's list scheduling by decreasing `priority` (equal: lowest task number).

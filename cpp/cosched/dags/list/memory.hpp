@@ -1,9 +1,10 @@
 // Schedules whose data fits into memories of limited capacity.
 //
-// Model of Herrmann, Marchal, Robert 2014: the data of edge (i, j) is in the memory of i from the start
-// of i until the end of j where j shares that memory, else until the start of j; and then in the memory of j
-// too, from the begin of its transfer until the end of j.  A transfer ends when j starts.  Nothing is
-// evicted or computed anew.  At any time each memory holds at most its capacity.
+// Model of Herrmann, Marchal, Robert 2014: the data of edge (i, j) is in the memory of i from the
+// start of i until the end of j where j shares that memory, else until the start of j; and then in
+// the memory of j too, from the begin of its transfer until the end of j.  A transfer ends when j
+// starts.  Nothing is evicted or computed anew.  At any time each memory holds at most its
+// capacity.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,8 @@ inline constexpr double kRounding = 1e-12;
 
 /// What a task brings into the memory where it runs.
 struct Demand {
-  /// (seconds, bytes) of what is fetched, by decreasing seconds: there from so long before the start.
+  /// (seconds, bytes) of what is fetched, by decreasing seconds: there from so long before the
+  /// start.
   std::vector<std::pair<double, double>> fetched;
   double in = 0;   // bytes of that, until the end
   double out = 0;  // from the start on, until who takes it is placed
@@ -79,8 +81,8 @@ class MemoryProfile {
     return at->first == time ? at : used_.emplace_hint(after, time, at->second);
   }
 
-  // `start` where the demand fits into the step, else the least start later for which it does.  What is
-  // demanded grows until the start, stays until the end, and falls there to what stays.
+  // `start` where the demand fits into the step, else the least start later for which it does.
+  // What is demanded grows until the start, stays until the end, and falls there to what stays.
   double next_start(Steps::const_iterator step, double start, double duration,
                     const Demand& demand) const {
     const auto after = std::next(step);
@@ -109,8 +111,8 @@ class MemoryProfile {
   Steps used_{{0.0, 0.0}};  // from each key on
 };
 
-/// Insertion (insertion.hpp) where memories are limited: what a placed task has computed stays until all
-/// who take it are placed, so that they find it.
+/// Insertion (insertion.hpp) where memories are limited: what a placed task has computed stays
+/// until all who take it are placed, so that they find it.
 class MemoryInsertion {
  public:
   /// Requires instance.transfers().given().
@@ -132,7 +134,8 @@ class MemoryInsertion {
     }
   }
 
-  /// The earliest start of a task, its predecessors placed, on a unit; infinite where it never fits.
+  /// The earliest start of a task, its predecessors placed, on a unit; infinite where it never
+  /// fits.
   Choice on(int task, Place place) const {
     const double duration = instance_.time(task, place.type);
     const Demand needed = demand(task, place);
@@ -211,8 +214,8 @@ class MemoryInsertion {
   std::vector<MemoryProfile> profiles_;
 };
 
-/// Throws InfeasibleError that names the first task whose data, what it takes and what it makes together,
-/// no memory of a unit that can run it has room for.
+/// Throws InfeasibleError that names the first task whose data, what it takes and what it makes
+/// together, no memory of a unit that can run it has room for.
 inline void require_room(const Instance& instance) {
   const Transfers& transfers = instance.transfers();
   if (!transfers.limited()) return;
@@ -234,8 +237,9 @@ inline void require_room(const Instance& instance) {
   }
 }
 
-/// Lists by decreasing `rank`: of the tasks whose predecessors are placed the first that fits somewhere, where
-/// it ends first.  Throws InfeasibleError where none of them fits: that does not prove that no schedule does.
+/// Lists by decreasing `rank`: of the tasks whose predecessors are placed the first that fits
+/// somewhere, where it ends first.  Throws InfeasibleError where none of them fits: that does not
+/// prove that no schedule does.
 inline Plan memory_schedule(const Instance& instance, const std::vector<double>& rank) {
   require_room(instance);
   const TaskGraph& graph = instance.graph();
@@ -266,8 +270,8 @@ inline Plan memory_schedule(const Instance& instance, const std::vector<double>&
   return insertion.plan();
 }
 
-/// MemHEFT (Section 5 there, for any number of memories): memory_schedule() by HEFT's ranks; HEFT where
-/// nothing is limited.
+/// MemHEFT (Section 5 there, for any number of memories): memory_schedule() by HEFT's ranks; HEFT
+/// where nothing is limited.
 inline Plan memheft(const Instance& instance) {
   if (!instance.transfers().limited()) return heft(instance);
   return memory_schedule(instance, heft_ranks(instance));

@@ -1,5 +1,5 @@
-// On-line algorithms of Amaris et al. 2017, Section 4.2: tasks arrive one by one in an order that respects
-// precedence, and each is placed at once and for good.
+// On-line algorithms of Amaris et al. 2017, Section 4.2: tasks arrive one by one in an order that
+// respects precedence, and each is placed at once and for good.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,11 @@ Plan greedy(const Instance& instance, const Arrivals& order = {});
 /// A type drawn uniformly among those that can run the task.
 Plan random_types(const Instance& instance, std::uint64_t seed, const Arrivals& order = {});
 
-/// QA of Canon, Marchal, Simon, Vivien 2020, where a task is seen when its predecessors have ended: its
-/// type is that of R2, and an idle unit takes the lowest task of its type whose data is there.
-/// (2 sqrt(m/k) + 1)-competitive for m units of one type and k <= m of the other where data moves for
-/// free; by the same argument for Q types sum over q of sqrt(m_q / least m) + sqrt(greatest m / least m).
+/// QA of Canon, Marchal, Simon, Vivien 2020, where a task is seen when its predecessors have ended:
+/// its type is that of R2, and an idle unit takes the lowest task of its type whose data is there.
+/// (2 sqrt(m/k) + 1)-competitive for m units of one type and k <= m of the other where data moves
+/// for free; by the same argument for Q types sum over q of sqrt(m_q / least m) + sqrt(greatest m /
+/// least m).
 Plan qa(const Instance& instance);
 
 }  // namespace cosched::dags::list

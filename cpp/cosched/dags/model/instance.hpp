@@ -17,8 +17,8 @@ namespace cosched::dags {
 /// task finite on at least one type, every m_q >= 1, sum of all finite times finite.
 class Instance {
  public:
-  /// times(j, q) seconds; transfers of this graph on these units.  Throws InvalidInstance that names
-  /// row, column and value.
+  /// times(j, q) seconds; transfers of this graph on these units.  Throws InvalidInstance that
+  /// names row, column and value.
   Instance(Table times, TaskGraph graph, std::vector<int> units, Transfers transfers = {});
 
   int tasks() const { return static_cast<int>(times_.rows()); }

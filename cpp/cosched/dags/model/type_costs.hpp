@@ -1,5 +1,5 @@
-// What a transfer costs at least, by the types of the two tasks of an edge, as the bound `transfers`
-// uses it.
+// What a transfer costs at least, by the types of the two tasks of an edge, as the bound
+// `transfers` uses it.
 #pragma once
 
 #include <vector>

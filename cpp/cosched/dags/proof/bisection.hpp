@@ -32,7 +32,8 @@ struct ProvenBound {
   std::string failure;   // why a solver ended it, with the best so far; empty: none did
 };
 
-/// Runs a search that keeps what it proves in `best`: a time limit, or a solver that fails, leaves that.
+/// Runs a search that keeps what it proves in `best`: a time limit, or a solver that fails, leaves
+/// that.
 template <class Certificate, class Search>
 void prove_so_far(ProvenBound<Certificate>& best, Search&& search) {
   best.complete = finishes_within(std::nullopt, [&] {
@@ -70,8 +71,8 @@ struct Attempt {
 };
 
 /// Halves the interval between what is refuted and what is not, after leaps of three times the last
-/// one up to a T that is not.  Where all times are multiples of a `grain` (instance.hpp; otherwise 0) only
-/// those are asked about.
+/// one up to a T that is not.  Where all times are multiples of a `grain` (instance.hpp; otherwise
+/// 0) only those are asked about.
 class HalvingSteps {
  public:
   HalvingSteps(double refuted, double upper, double grain, double precision);
@@ -92,10 +93,10 @@ class HalvingSteps {
   bool closed_;
 };
 
-/// Asks among first (1 + precision)^k only, `bare` questions first (roughly), then `quick` ones.  Which T
-/// these are does not depend on what transfers cost: so that a bound is no lower where they cost more, as long as
-/// the refuter refutes there what it refutes where they cost less.  Asks next where the last linear
-/// programme came to, unless that is next to where it was.
+/// Asks among first (1 + precision)^k only, `bare` questions first (roughly), then `quick` ones.
+/// Which T these are does not depend on what transfers cost: so that a bound is no lower where they
+/// cost more, as long as the refuter refutes there what it refutes where they cost less.  Asks next
+/// where the last linear programme came to, unless that is next to where it was.
 class GeometricSteps {
  public:
   /// `first`: > 0, where the powers begin.
@@ -124,8 +125,8 @@ class GeometricSteps {
   bool refuted_ = false;  // the last one
 };
 
-/// Asks `refuter` about the T of `steps`, and keeps the last proof in `best`, which a time limit may
-/// leave at any moment.
+/// Asks `refuter` about the T of `steps`, and keeps the last proof in `best`, which a time limit
+/// may leave at any moment.
 template <class Steps, class Refuter, class Bound>
 void bisect(Steps steps, Refuter& refuter, Bound& best) {
   while (const std::optional<Question> question = steps.next()) {

@@ -56,8 +56,9 @@ struct TransferGuess {
 };
 
 /// One step of a refutation.  Load heads and tails with `raise` (weights of the types, sum 1); or
-/// choices that `guesses` close, one after the other; or a combination of rows: prices of the loads, a flow of paths (what enters a task beyond its
-/// edges' flow comes after its head, what leaves comes before its tail), shifts, prices of intervals.
+/// choices that `guesses` close, one after the other; or a combination of rows: prices of the
+/// loads, a flow of paths (what enters a task beyond its edges' flow comes after its head, what
+/// leaves comes before its tail), shifts, prices of intervals.
 struct TransferStage {
   std::vector<double> raise;      // Q, or empty
   std::vector<double> loads;      // Q

@@ -68,7 +68,8 @@ class ChoiceLp {
 
   /// Pivots until optimal, or until the prices prove more than `enough`; false: neither, after
   /// `pivots` pivots or a numerical breakdown.  Whatever it returns, the prices prove a bound:
-  /// lambda sum_k w_k p_k >= sum over groups of min over choices of sum_k p_k a_k[c] - sum_k p_k b_k.
+  /// lambda sum_k w_k p_k >= sum over groups of min over choices of sum_k p_k a_k[c] - sum_k p_k
+  /// b_k.
   bool solve(double enough, int pivots) {
     for (int count = 0; count < pivots; ++count) {
       check_interrupt();
@@ -271,7 +272,8 @@ class ChoiceLp {
     return position;
   }
 
-  // alpha_ of each choice: how it meets this row of the inverse, less how the key of its group does.
+  // alpha_ of each choice: how it meets this row of the inverse, less how the key of its group
+  // does.
   void multiply_choices(const Eigen::RowVectorXd& row) {
     std::fill(alpha_.begin(), alpha_.end(), 0.0);
     for (int k = 0; k < rows(); ++k) {
@@ -287,7 +289,8 @@ class ChoiceLp {
     steps_ += static_cast<std::int64_t>(rows()) * choices() / 2 + 2LL * rows() * rows();
   }
 
-  // The dual ratio test: reduced costs stay >= 0, and of equal ratios the largest pivot is the best.
+  // The dual ratio test: reduced costs stay >= 0, and of equal ratios the largest pivot is the
+  // best.
   struct RatioTest {
     static constexpr int kNone = -2;
     int variable = kNone;

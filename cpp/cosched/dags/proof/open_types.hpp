@@ -99,9 +99,10 @@ class OpenTypes {
 
 // Load heads: when a task can start at the earliest because of all that its ancestors have to do.
 //
-// With weights w >= 0 of the types, sum 1, a schedule of at most T spends w_q / m_q of each second that
-// a unit of type q works: at most one second a second.  So those ancestors of a task that start at h or
-// later need, after h, at least the sum over them of (min over open q of w_q p_jq / m_q).
+// With weights w >= 0 of the types, sum 1, a schedule of at most T spends w_q / m_q of each second
+// that a unit of type q works: at most one second a second.  So those ancestors of a task that
+// start at h or later need, after h, at least the sum over them of (min over open q of w_q p_jq /
+// m_q).
 
 /// What cannot begin before `head` and then takes `work`.
 struct Load {
@@ -171,8 +172,8 @@ inline std::vector<double> least_work(const OpenTypes& open, const std::vector<d
   return work;
 }
 
-/// The weights that a refuter tries: each type alone if asked for (or if it is the only one), and those
-/// of the loads in LP*.
+/// The weights that a refuter tries: each type alone if asked for (or if it is the only one), and
+/// those of the loads in LP*.
 inline std::vector<std::vector<double>> load_mixtures(std::vector<double> loads, bool each_type) {
   const std::size_t types = loads.size();
   std::vector<std::vector<double>> mixtures;
@@ -189,8 +190,9 @@ inline std::vector<std::vector<double>> load_mixtures(std::vector<double> loads,
   return mixtures;
 }
 
-/// Raises heads and tails by each of the mixtures, and prunes after each; where there is `each_type` all
-/// of that twice.  Appends a stage for each that raised something.  True: nothing is left.
+/// Raises heads and tails by each of the mixtures, and prunes after each; where there is
+/// `each_type` all of that twice.  Appends a stage for each that raised something.  True: nothing
+/// is left.
 template <class Windows, class Stage, class Prune>
 bool raise_heads(Windows& windows, const std::vector<std::vector<double>>& mixtures, bool each_type,
                  std::vector<Stage>& stages, const Prune& prune) {

@@ -1,5 +1,5 @@
-// A combination of rows that hold for every schedule of at most T with transfers, and what it says of
-// the pairs that are still open.
+// A combination of rows that hold for every schedule of at most T with transfers, and what it says
+// of the pairs that are still open.
 #pragma once
 
 #include <algorithm>

@@ -197,13 +197,15 @@ class Guesses {
     return guesses;
   }
 
-  // Whether it is open, not the only one, not tried since the last one failed, and no other says the same.
+  // Whether it is open, not the only one, not tried since the last one failed, and no other says
+  // the same.
   bool is_open_question(const TransferGuess& guess) const {
     return tried_[number(guess)] != closed() && is_choice(guess) &&
            !(guess.of_edge && says_a_type(guess.item, guess.choice));
   }
 
-  // Whether it is the only open way of the type of one of its ends: then it is the guess of that type.
+  // Whether it is the only open way of the type of one of its ends: then it is the guess of that
+  // type.
   bool says_a_type(int edge, int way) const {
     const int q = costs_.first_type(way), r = costs_.second_type(way);
     int from = 0, to = 0;

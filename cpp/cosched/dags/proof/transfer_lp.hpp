@@ -3,16 +3,17 @@
 //   minimise lambda
 //   C_i + sum_qr c_e[q][r] y_e[q][r] + P_j(x) <= C_j        for every edge e = (i, j)
 //   sum_q x_jq (head_jq + p_jq) <= C_j,   C_j + sum_q x_jq tail_jq <= lambda
-//   (1/m_q) sum_j p_jq x_jq <= lambda,    (1/m_q) sum_j x_jq energy(j, [a, b)) <= (b - a) lambda / T
-//   sum_r y_e[q][r] = x_iq,  sum_q y_e[q][r] = x_jr,  sum_q x_jq = 1,  x, y >= 0.
+//   (1/m_q) sum_j p_jq x_jq <= lambda,    (1/m_q) sum_j x_jq energy(j, [a, b)) <= (b - a) lambda /
+//   T sum_r y_e[q][r] = x_iq,  sum_q y_e[q][r] = x_jr,  sum_q x_jq = 1,  x, y >= 0.
 //
 // Shares of one type a task, and one row and column of each plan, are expressed by the others: what
 // remains has inequalities only (Q = 2: a column and up to five rows an edge, and none but its path
 // where its plan is decided or costs nothing).  A closed pair of an edge costs many times T.  Times
 // are divided by `scale`.
 //
-// Three tasks, two types: a and c can run on both, b on the GPU only; edges (a, c) and (b, c) cost.  The
-// shares are x_a and x_c on the GPU, those on the CPU 1 - x_a and 1 - x_c; b has none.  The plan of (a, c)
+// Three tasks, two types: a and c can run on both, b on the GPU only; edges (a, c) and (b, c) cost.
+//  The shares are x_a and x_c on the GPU, those on the CPU 1 - x_a and 1 - x_c; b has none.  The
+//  plan of (a, c)
 // is one column y = y[GPU][GPU], of which the other three entries are x_a - y, x_c - y and
 // 1 - x_a - x_c + y; that of (b, c) is c's share.  So there are lambda, three C, two shares and one
 // entry: 7 columns, where the programme above has 1 + 3 + 5 + 6 and 10 equations.

@@ -1,17 +1,20 @@
 // Tries to prove that no schedule is as short as a makespan T where transfers cost time: the search
 // behind transfers_bound.hpp.
 //
-// What was closed at a longer T that was not refuted is closed from the beginning, and its stages are
-// the first of the proof.  A bare question ends after 1.  In this order, each with pruning after whatever it closes, and from 2 again where 5 or 6 has closed something:
-//   1. prune: heads and tails by type, joins (transfer_windows.hpp), clusters (transfer_guesses.hpp);
+// What was closed at a longer T that was not refuted is closed from the beginning, and its stages
+// are the first of the proof.  A bare question ends after 1.  In this order, each with pruning
+// after whatever it closes, and from 2 again where 5 or 6 has closed something:
+//   1. prune: heads and tails by type, joins (transfer_windows.hpp), clusters
+//      (transfer_guesses.hpp);
 //   2. load heads (open_types.hpp);
 //   3. an interval in which tasks without a choice need too much (energetic.hpp) refutes T;
 //   4. guesses: types and ways with which 1 leaves nothing (transfer_guesses.hpp), then 3 again;
 //   5. the combined rows of linear programmes at other T, with intervals that follow T;
-//   6. only if the question is a full one, the programme of what is open (transfer_lp.hpp), with rows of
-//      energy as its shares break them; its prices make a combined row (transfer_combination.hpp).
-// A combined row refutes T or closes the pairs and ways with which it cannot hold.  What raised, closed
-// or refuted something is a stage of the proof.
+//   6. only if the question is a full one, the programme of what is open (transfer_lp.hpp), with
+//      rows of energy as its shares break them; its prices make a combined row
+//      (transfer_combination.hpp).
+// A combined row refutes T or closes the pairs and ways with which it cannot hold.  What raised,
+// closed or refuted something is a stage of the proof.
 #pragma once
 
 #include <algorithm>
@@ -65,8 +68,8 @@ class TransferRefuter {
   static constexpr double kHopeless =
       0.8;  // share of T: a programme that comes to less says nothing,
   static constexpr double kStaysHopeless = 0.97;  // and none does down to this share of that T
-  // Nothing is to be expected of a programme either where tasks leave so much of T on average, and the
-  // loads alone come to less than this: it comes to 0.7 to 0.9 T.
+  // Nothing is to be expected of a programme either where tasks leave so much of T on average, and
+  // the loads alone come to less than this: it comes to 0.7 to 0.9 T.
   static constexpr double kLoose = 0.2, kLight = 0.6;
   static constexpr double kQuickShare = 0.25;  // of the effort for guesses, without a programme,
   static constexpr int kQuickPatience = 100;   // and this many that do not fail
@@ -104,8 +107,8 @@ class TransferRefuter {
     }
   };
 
-  // What was closed at a longer T that was not refuted is closed here, by the same stages: each closes no
-  // less of a shorter T, up to the least rise of a head.
+  // What was closed at a longer T that was not refuted is closed here, by the same stages: each
+  // closes no less of a shorter T, up to the least rise of a head.
   TransferWindows begin(double makespan) {
     constexpr double kClearlyLonger = 1 + 1e-5;
     while (!above_.empty() && above_.back().windows.makespan() < makespan) above_.pop_back();

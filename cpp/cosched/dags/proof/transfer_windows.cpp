@@ -155,8 +155,8 @@ void TransferWindows::list_open(int task, std::vector<int>& types) const {
     if (row[type]) types.push_back(type);
 }
 
-// Fills path_, the head (tail) of each open type by the paths over each edge, infinite where one has no pair
-// left, and looked_back_.  O(Q^2) an edge.
+// Fills path_, the head (tail) of each open type by the paths over each edge, infinite where one
+// has no pair left, and looked_back_.  O(Q^2) an edge.
 void TransferWindows::look_back(int task, bool backward) {
   const std::vector<double>& bound = side(backward);
   list_open(task, own_types_);

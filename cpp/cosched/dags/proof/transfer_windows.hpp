@@ -1,5 +1,5 @@
-// What every schedule of at most a makespan T looks like where transfers cost time: time_windows.hpp
-// with heads and tails by type.
+// What every schedule of at most a makespan T looks like where transfers cost time:
+// time_windows.hpp with heads and tails by type.
 //
 //   head_jq   no schedule of at most T starts task j on type q before;
 //   tail_jq   at least this much time lies between the end of j on q and T;
@@ -9,16 +9,17 @@
 //
 // Paths: head_jr >= max over edges e = (i, j) of min over open ways to r of head_iq + p_iq + cost.
 // Joins: let O_e be the earliest that i's data can come from another memory.  If j starts at t on a
-// unit of type r, every predecessor with O_e > t has run in the memory of that unit.  Where this holds
-// the units of one type only, c of them, they need max over h of (h + sum over those of heads >= h of
-// p_ir / c) until then: head_jr >= min over k of max(that of the first k by falling O_e, the next O_e).
-// Tails likewise, by successors.
+// unit of type r, every predecessor with O_e > t has run in the memory of that unit.  Where this
+// holds the units of one type only, c of them, they need max over h of (h + sum over those of heads
+// >= h of p_ir / c) until then: head_jr >= min over k of max(that of the first k by falling O_e,
+// the next O_e). Tails likewise, by successors.
 //
-// Three tasks where this is not obvious: a (4 s) and b (3 s) send data to c (2 s), 5 s from memory to
-// memory, on two units of one type that have each its own.  Paths give c the head 4: whichever task sends
-// it data could have run on its unit.  Both could not before 4 + 3 = 7; if one of them did not, its data
-// comes at 4 + 5 = 9 or 3 + 5 = 8.  So the head is min(max(0, 9), max(4, 8), 4 + 3) = 7, which refutes
-// every T < 9 (on one unit the makespan is 9), where paths alone refute T < 6.
+// Three tasks where this is not obvious: a (4 s) and b (3 s) send data to c (2 s), 5 s from memory
+// to memory, on two units of one type that have each its own.  Paths give c the head 4: whichever
+// task sends it data could have run on its unit.  Both could not before 4 + 3 = 7; if one of them
+// did not, its data comes at 4 + 5 = 9 or 3 + 5 = 8.  So the head is min(max(0, 9), max(4, 8), 4 +
+// 3) = 7, which refutes every T < 9 (on one unit the makespan is 9), where paths alone refute T <
+// 6.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +59,8 @@ class TransferWindows : public OpenTypes {
   /// so no schedule is as short as T.  `slack`: relative to T, what a pair must exceed T by.
   bool prune(double slack);
 
-  /// What head, time and tail of an open pair, or those of both ends of an open way and its cost, leave of T.
+  /// What head, time and tail of an open pair, or those of both ends of an open way and its cost,
+  /// leave of T.
   double spare(int task, int type) const {
     return makespan() - head(task, type) - instance().time(task, type) - tail(task, type);
   }
@@ -94,9 +96,9 @@ class TransferWindows : public OpenTypes {
 
  private:
   const std::vector<double>& side(bool backward) const { return backward ? tail_ : head_; }
-  // Where the cost of a way is kept.  First a matrix (q, r) of ways between memories, whose diagonal is
-  // that of far ways, then a row of those at home; where units share memories with those of other types
-  // nothing is at home, and the diagonal is that of ways (r, r).
+  // Where the cost of a way is kept.  First a matrix (q, r) of ways between memories, whose
+  // diagonal is that of far ways, then a row of those at home; where units share memories with
+  // those of other types nothing is at home, and the diagonal is that of ways (r, r).
   std::size_t slot(int edge, int q, int r) const {
     return static_cast<std::size_t>(edge) * costs_->ways() + q * types_ + r;
   }

@@ -75,8 +75,8 @@ double value_alike(const Instance& instance, const std::vector<double>& shares) 
   return value;
 }
 
-// The least of that where all types are loaded alike, and where all is on one type: no less than the
-// optimum.
+// The least of that where all types are loaded alike, and where all is on one type: no less than
+// the optimum.
 double above_optimum(const Instance& instance) {
   const int types = instance.types();
   std::vector<double> level(types, 0.0);

@@ -102,13 +102,14 @@ class Combination {
 // Tries to prove that no schedule is as short as a makespan T.
 //
 // In this order, and from the beginning again after whatever closes a pair:
-//   1. prune: longest paths of least times close the types on which a task does not fit (time_windows.hpp);
+//   1. prune: longest paths of least times close the types on which a task does not fit
+//      (time_windows.hpp);
 //   2. load heads raise heads and tails, and prune again (open_types.hpp);
 //   3. an interval in which tasks without a choice need too much (energetic.hpp) refutes T;
-//   4. the linear programme of what is open (windows_lp.hpp): its prices make one row of all rows, which
-//      refutes T or closes the pairs with which it cannot hold (Combination).
-// What raised, closed or refuted something is a stage of the proof; pruning is not, the check does it
-// after every stage anyway.
+//   4. the linear programme of what is open (windows_lp.hpp): its prices make one row of all rows,
+//      which refutes T or closes the pairs with which it cannot hold (Combination).
+// What raised, closed or refuted something is a stage of the proof; pruning is not, the check does
+// it after every stage anyway.
 
 class Refuter {
  public:

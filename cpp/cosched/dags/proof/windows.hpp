@@ -19,8 +19,8 @@ namespace cosched::dags::proof {
 
 using WindowsBound = ProvenBound<WindowsCertificate>;
 
-/// `relaxation`: of LP*, complete or not.  Above 10,000 tasks it is the bound where the loads alone or
-/// one path alone prove it: anything more would cost a multiple of it.
+/// `relaxation`: of LP*, complete or not.  Above 10,000 tasks it is the bound where the loads alone
+/// or one path alone prove it: anything more would cost a multiple of it.
 WindowsBound windows_bound(const Instance& instance, const hlp::Certificate& relaxation,
                            const BoundOptions& options = {});
 

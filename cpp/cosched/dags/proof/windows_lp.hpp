@@ -1,5 +1,5 @@
-// The linear programme of the bound `windows` (windows.hpp) over the shares of what is open: few rows,
-// found as they are needed, and as many choices as open pairs, for choice_lp.hpp.
+// The linear programme of the bound `windows` (windows.hpp) over the shares of what is open: few
+// rows, found as they are needed, and as many choices as open pairs, for choice_lp.hpp.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ struct KeptRow {
 
 class WindowsLp {
  public:
-  /// Begins with what proves LP*, the loads one by one, and `kept` up to the first whose interval has
-  /// no length at this T.
+  /// Begins with what proves LP*, the loads one by one, and `kept` up to the first whose interval
+  /// has no length at this T.
   WindowsLp(const TimeWindows& windows, const hlp::Certificate& relaxation,
             const std::vector<KeptRow>& kept, const Effort& effort)
       : windows_(windows),

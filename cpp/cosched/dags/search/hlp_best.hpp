@@ -15,8 +15,8 @@ namespace cosched::dags::search {
 
 struct BestOptions {
   std::uint64_t seed = 0;
-  /// Schedules that the local search builds; negative: 1e7 / (n + e), between 50 and 50,000, or as many
-  /// as there is time for.
+  /// Schedules that the local search builds; negative: 1e7 / (n + e), between 50 and 50,000, or as
+  /// many as there is time for.
   std::int64_t evaluations = -1;
   /// Seconds, the LP included: a budget, which is used until the plan is proved optimal.
   std::optional<double> time_limit;
@@ -41,7 +41,8 @@ struct BestResult {
 bool meets(double makespan, double bound);
 
 /// The best of
-///   1. OLS after the rounding of Amaris et al. 2017, Section 3 (HLP-OLS: hence its guarantee, Q(Q+1));
+///   1. OLS after the rounding of Amaris et al. 2017, Section 3 (HLP-OLS: hence its guarantee,
+///      Q(Q+1));
 ///   2. OLS after other roundings of the same optimum: a type gets every task of which it has
 ///      a share of at least 0.05, 0.1, ..., 0.95;
 ///   3. HEFT, and insertion schedules by the LP's ranks (task lengths under x) in which a
@@ -49,15 +50,16 @@ bool meets(double makespan, double bound);
 ///   4. a local search over orders and allocations (order_search.hpp) from the best of these.
 /// Where data costs time also of CPOP, PEFT, ETF, Min-min and all tasks on one unit, and the search
 /// (place_search.hpp) is over orders and units; no guarantee then.
-/// Where memories are limited (list/memory.hpp) of MemHEFT and lists by other orders, and the search is over
-/// orders and units too; InfeasibleError where nothing fits.
-/// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan; with
-/// data, up to 100 tasks, transfers_bound after a quarter of the search.
-/// `relaxation`: of this instance, null: its own, first of all, for half of its time limit (or as long
-/// as a limit around it lets it), and half a second at least.  Where that is too short its best x so
-/// far is rounded, and cheapest_types() for a few flows.  A time limit may end it after that and HEFT.
-/// Deterministic without a limit: bounds after a quarter of the search and at its end.  With one of its
-/// own: rounds of growing length, and bounds for a quarter of the time so far.
+/// Where memories are limited (list/memory.hpp) of MemHEFT and lists by other orders, and the
+/// search is over orders and units too; InfeasibleError where nothing fits.
+/// It ends where a plan meets the bound: LP*, then windows_bound, tried just below the best plan;
+/// with data, up to 100 tasks, transfers_bound after a quarter of the search.
+/// `relaxation`: of this instance, null: its own, first of all, for half of its time limit (or as
+/// long as a limit around it lets it), and half a second at least.  Where that is too short its
+/// best x so far is rounded, and cheapest_types() for a few flows.  A time limit may end it after
+/// that and HEFT. Deterministic without a limit: bounds after a quarter of the search and at its
+/// end.  With one of its own: rounds of growing length, and bounds for a quarter of the time so
+/// far.
 BestResult hlp_best(const Instance& instance, const BestOptions& options = {},
                     const hlp::Solution* relaxation = nullptr);
 

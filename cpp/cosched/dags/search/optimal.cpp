@@ -226,7 +226,8 @@ class Tree {
     return time;
   }
 
-  // Whether what is left, at any prices of the types, needs more than the units have before the limit.
+  // Whether what is left, at any prices of the types, needs more than the units have before the
+  // limit.
   bool overloaded(double now) {
     room_.assign(instance_.types(), 0.0);
     for (int unit = 0; unit < machine_.units(); ++unit)
@@ -404,8 +405,8 @@ std::vector<double> load_prices(const Instance& instance, const std::vector<doub
   return prices;
 }
 
-// Where only the clock ends the search, and a first look proves nothing: better plans, which cut more, and
-// are what is left where the tree is too large.
+// Where only the clock ends the search, and a first look proves nothing: better plans, which cut
+// more, and are what is left where the tree is too large.
 void spend_a_share(const Instance& instance, const std::vector<double>& prices,
                    OptimalResult& best) {
   const auto share = [] { return kShare * std::max(0.0, seconds_left()); };

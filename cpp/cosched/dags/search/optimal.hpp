@@ -26,21 +26,24 @@ struct OptimalResult {
   std::int64_t nodes = 0;
 };
 
-/// Every schedule in the order of its starts, each start as early as its data and a unit allow, except
-///   - what is no shorter than the best plan: by paths of least times from the earliest start on each
-///     type, and by the loads of the types that this leaves, in what the units have left;
-///   - what an earlier one dominates: the same tasks placed, no unit idle later, no data later in any
+/// Every schedule in the order of its starts, each start as early as its data and a unit allow,
+/// except
+///   - what is no shorter than the best plan: by paths of least times from the earliest start on
+///     each type, and by the loads of the types that this leaves, in what the units have left;
+///   - what an earlier one dominates: the same tasks placed, no unit idle later, no data later in
+///     any
 ///     memory.  Memories that nothing tells apart are one;
-///   - a task that could start before the last start: it comes earlier in another order; and, where data
-///     moves for free, one that starts after another could have ended.
-/// Requires best.plan, and leaves the best in it.  `prices` >= 0 of a second of each type: a row of loads
-/// that is tried besides those of single types.  True: gone through, none is shorter by more than
-/// kExactTolerance; false: out of nodes, which best.nodes counts.  May be left by an exception of
-/// check_interrupt().
+///   - a task that could start before the last start: it comes earlier in another order; and, where
+///     data moves for free, one that starts after another could have ended.
+/// Requires best.plan, and leaves the best in it.  `prices` >= 0 of a second of each type: a row of
+/// loads that is tried besides those of single types.  True: gone through, none is shorter by more
+/// than kExactTolerance; false: out of nodes, which best.nodes counts.  May be left by an exception
+/// of check_interrupt().
 bool branch_and_bound(const Instance& instance, const std::vector<double>& prices,
                       OptimalResult& best, std::int64_t most_nodes);
 
-/// hlp_best with few schedules, which proves most plans of a dozen tasks optimal, then branch and bound.
+/// hlp_best with few schedules, which proves most plans of a dozen tasks optimal, then branch and
+/// bound.
 OptimalResult optimal(const Instance& instance, const OptimalOptions& options = {});
 
 }  // namespace cosched::dags::search

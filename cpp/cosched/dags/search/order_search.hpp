@@ -66,9 +66,9 @@ class OrderSearch {
     }
   }
 
-  /// One descent from the best without restarts, `evaluations` schedules more: at first up to `heat`
-  /// (relative) longer ones are taken as well, at the end none.  After `most` it breaks off: as far as it
-  /// gets it is the same.
+  /// One descent from the best without restarts, `evaluations` schedules more: at first up to
+  /// `heat` (relative) longer ones are taken as well, at the end none.  After `most` it breaks off:
+  /// as far as it gets it is the same.
   void cool(std::int64_t evaluations, std::int64_t most, double heat,
             const std::function<bool(const Plan&)>& better) {
     current_ = best_;

@@ -58,11 +58,11 @@ class PlaceDecoder {
           remote_.push_back(instance.transfers().remote(edge, from, to));
   }
 
-  /// Tasks in this order, each before its successors, each at the first gap of its unit that is long
-  /// enough: the makespan.  With `justify` the schedule is then pushed to the right, by decreasing
-  /// ends, and back to the left, by increasing starts, which does not lengthen it (but for rounding).
-  /// Where memories are limited, as MemoryInsertion (list/memory.hpp) places the tasks, without
-  /// justification: infinity where one of them finds no room.
+  /// Tasks in this order, each before its successors, each at the first gap of its unit that is
+  /// long enough: the makespan.  With `justify` the schedule is then pushed to the right, by
+  /// decreasing ends, and back to the left, by increasing starts, which does not lengthen it (but
+  /// for rounding). Where memories are limited, as MemoryInsertion (list/memory.hpp) places the
+  /// tasks, without justification: infinity where one of them finds no room.
   double decode(const std::vector<int>& order, const std::vector<int>& units, bool justify) {
     if (instance_.transfers().limited()) return place_in_memories(order, units);
     const double makespan = place_all(order, units, false);

@@ -20,10 +20,10 @@
 
 namespace cosched::dags::search {
 
-/// As OrderSearch, but a task is given a unit, not a type: which of two alike units it is decides what
-/// has to move.  A move takes up to eight tasks out and puts each where it fits best (reinsertion.hpp).
-/// Every schedule in which nothing can start earlier can be reached.  After a restart slightly longer
-/// schedules are taken as well, less and less so.
+/// As OrderSearch, but a task is given a unit, not a type: which of two alike units it is decides
+/// what has to move.  A move takes up to eight tasks out and puts each where it fits best
+/// (reinsertion.hpp). Every schedule in which nothing can start earlier can be reached.  After a
+/// restart slightly longer schedules are taken as well, less and less so.
 class PlaceSearch {
  public:
   PlaceSearch(const Instance& instance, const Plan& plan, std::uint64_t seed)
@@ -43,9 +43,9 @@ class PlaceSearch {
     chain_ = decoder_.deciding_chain(current_.units);
   }
 
-  /// Builds up to `evaluations` schedules, those of the calls before counted, and calls `better(plan)`
-  /// with each that is the best so far; it says whether to go on.  May be left by an exception of
-  /// check_interrupt().
+  /// Builds up to `evaluations` schedules, those of the calls before counted, and calls
+  /// `better(plan)` with each that is the best so far; it says whether to go on.  May be left by an
+  /// exception of check_interrupt().
   void run(std::int64_t evaluations, const std::function<bool(const Plan&)>& better) {
     Candidate next;
     const std::int64_t patience = 50 + 5LL * std::min(instance_.tasks(), 300);
@@ -196,8 +196,8 @@ class PlaceSearch {
     return candidate;
   }
 
-  // Tasks that data joins, or that are near in the order, come out and go back one by one, from the first on or
-  // from the last.  False: a path is longer than the limit.
+  // Tasks that data joins, or that are near in the order, come out and go back one by one, from the
+  // first on or from the last.  False: a path is longer than the limit.
   bool change(Candidate& candidate, double limit) {
     const int n = instance_.tasks();
     const std::vector<int>& order = candidate.order;

@@ -9,17 +9,18 @@
 
 namespace cosched::dags::search {
 
-/// Lengths of paths through every place of a task, from two passes over the others.  Limits of memories are not
-/// counted.
+/// Lengths of paths through every place of a task, from two passes over the others.  Limits of
+/// memories are not counted.
 class Reinsertion {
  public:
   Reinsertion(const Instance& instance, const PlaceDecoder& decoder);
 
-  /// Gives the task, whose unit is -1, a unit and a place in the order between its last predecessor and its
-  /// first successor: the longest path through it is shortest, but each place is overlooked with
-  /// probability `blink`.  Others without a unit take their least time, and their data costs nothing.
-  /// Returns the length of that path: no schedule by this order and these units in which each unit takes
-  /// its tasks in this order is shorter.  O(n + e + units (degree + 1)).
+  /// Gives the task, whose unit is -1, a unit and a place in the order between its last predecessor
+  /// and its first successor: the longest path through it is shortest, but each place is overlooked
+  /// with probability `blink`.  Others without a unit take their least time, and their data costs
+  /// nothing.
+  /// Returns the length of that path: no schedule by this order and these units in which each unit
+  /// takes its tasks in this order is shorter.  O(n + e + units (degree + 1)).
   double insert(int task, double blink, Rng& rng, std::vector<int>& order, std::vector<int>& units);
 
  private:

@@ -17,8 +17,8 @@ namespace {
 
 constexpr double kDrawPrecision = 1e-3;  // a spread over draws asks for no more
 
-// By (start, end), as far as precedence allows: within the validator's tolerance a task may start before
-// its predecessor has ended.
+// By (start, end), as far as precedence allows: within the validator's tolerance a task may start
+// before its predecessor has ended.
 std::vector<int> order_of(const TaskGraph& graph, const Plan& plan) {
   using Entry = std::tuple<double, double, int>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;

@@ -1,4 +1,5 @@
-// A plan under other times than it was made for: what becomes of it, and what would have been possible.
+// A plan under other times than it was made for: what becomes of it, and what would have been
+// possible.
 #pragma once
 
 #include <vector>
@@ -18,12 +19,13 @@ enum class Kept {
 
 class Replay {
  public:
-  /// `plan`: valid for the graph and units of `instance`; its times are of no matter but for the order.
+  /// `plan`: valid for the graph and units of `instance`; its times are of no matter but for the
+  /// order.
   Replay(const Instance& instance, const Plan& plan, Kept kept);
 
-  /// Each task as early as its data and its unit allow.  `instance` has other times or transfers, the same
-  /// graph and units.  With the plan's own times, and `units`, the plan itself where nothing in it could
-  /// start earlier.  Kept::units O(n + e), Kept::list as list_schedule().
+  /// Each task as early as its data and its unit allow.  `instance` has other times or transfers,
+  /// the same graph and units.  With the plan's own times, and `units`, the plan itself where
+  /// nothing in it could start earlier.  Kept::units O(n + e), Kept::list as list_schedule().
   Plan run(const Instance& instance) const;
 
  private:
@@ -36,11 +38,11 @@ struct Draws {
   std::vector<double> value, bound;  // of each draw; bound empty unless asked for
 };
 
-/// Replays where the times of task j are factors(d, j) > 0 times those of `instance`, on every type.
-/// `relaxation` (null: no bounds) is a proof of LP* for any of these times: since prices that are good for
-/// one are good for the next, each draw's bound, windows_bound() and where data costs time
-/// transfers_bound(), starts from it instead of a linear programme of its own, and ends within a relative
-/// 1e-3 of what it could prove.
+/// Replays where the times of task j are factors(d, j) > 0 times those of `instance`, on every
+/// type. `relaxation` (null: no bounds) is a proof of LP* for any of these times: since prices that
+/// are good for one are good for the next, each draw's bound, windows_bound() and where data costs
+/// time transfers_bound(), starts from it instead of a linear programme of its own, and ends within
+/// a relative 1e-3 of what it could prove.
 Draws replay_draws(const Instance& instance, const Plan& plan, Kept kept, const Table& factors,
                    const hlp::Certificate* relaxation);
 

@@ -17,8 +17,9 @@ namespace cosched::dags::search {
 
 using Better = std::function<bool(const Plan&)>;
 
-/// Each round goes on from the best: by turns a slow cooling and the restarts of order_search.hpp, where
-/// data costs time of place_search.hpp.  A kind of round that has found something better comes again.
+/// Each round goes on from the best: by turns a slow cooling and the restarts of order_search.hpp,
+/// where data costs time of place_search.hpp.  A kind of round that has found something better
+/// comes again.
 class Rounds {
  public:
   /// `movable`: as of OrderSearch.  `length`: schedules of the first round.
@@ -32,8 +33,9 @@ class Rounds {
   }
 
   /// One round of at most `most` schedules; calls `better(plan)` with each plan that is the best so
-  /// far, which says whether to go on.  Returns how many it has built, more by two at most.  A round that is
-  /// longer breaks off there and is the same until then: with one seed more work is never worse.
+  /// far, which says whether to go on.  Returns how many it has built, more by two at most.  A
+  /// round that is longer breaks off there and is the same until then: with one seed more work is
+  /// never worse.
   std::int64_t run(std::int64_t most, const Better& better) {
     return orders_ ? run(*orders_, most, better) : run(*places_, most, better);
   }

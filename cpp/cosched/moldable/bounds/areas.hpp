@@ -8,8 +8,8 @@
 
 namespace cosched::moldable::bounds {
 
-/// What a `unit` of time of job i on a count takes of each row, as a share: processors, resources, and traffic where i
-/// waits for all of it (stall 1).
+/// What a `unit` of time of job i on a count takes of each row, as a share: processors, resources,
+/// and traffic where i waits for all of it (stall 1).
 class Rows {
  public:
   /// `instance` must outlive it, and share something.
@@ -37,12 +37,14 @@ struct Area {
 /// The prices at which the jobs' cheapest counts cost most.
 Area dearest_area(const Rows& rows, const std::vector<int>& jobs);
 
-/// What area_bound (makespan.hpp) adds where jobs share something: a row a resource, and one of traffic,
+/// What area_bound (makespan.hpp) adds where jobs share something: a row a resource, and one of
+/// traffic,
 ///
 ///   minimise C : sum_iq x_iq q t_i(q) <= m C,  sum x_iq a_ir(q) t_i(q) <= A_r C,  sum_q x_iq = 1
 ///
-/// and sum over jobs with stall 1 of x b t <= B C (together they never finish more than B a second).  Valid because
-/// every factor is >= 1.  By prices of the rows, which are a game; for each release the jobs from then on.
+/// and sum over jobs with stall 1 of x b t <= B C (together they never finish more than B a
+/// second).  Valid because every factor is >= 1.  By prices of the rows, which are a game; for each
+/// release the jobs from then on.
 double dearest_areas(const Instance& instance);
 
 /// A bound that rounding errors of `terms` terms do not lift.

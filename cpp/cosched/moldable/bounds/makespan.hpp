@@ -14,8 +14,8 @@ double longest_bound(const Instance& instance);
 double area_bound(const Instance& instance);
 
 /// Least d with sum_{r_i >= r} S_i(d - r_i) <= m (d - r) for every r: as area_bound, but a job that
-/// must end by d needs the work S_i of ending in time.  Processors alone, of which it is never below
-/// the other two (up to
+/// must end by d needs the work S_i of ending in time.  Processors alone, of which it is never
+/// below the other two (up to
 /// kExactTolerance, to which d is bisected).  O(n log n log m) and some.
 double window_bound(const Instance& instance);
 

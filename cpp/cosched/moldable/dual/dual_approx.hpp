@@ -24,9 +24,9 @@ double guarantee(const Instance& instance);
 ///   * under property (2), 3/2 by the shelves;
 ///   * without it, shelves may be impossible to build.  Each accepted d is then also tried with
 ///     every job on cheapest_i(d) processors, listed by decreasing time (Turek, Wolf, Yu 1992): the
-///     work is at most m d, no job is longer than d.  Of two moments d apart, every job of the later
-///     one did not fit at the earlier one, so together more than m processors are busy at them, and
-///     the list ends by 2d.
+///     work is at most m d, no job is longer than d.  Of two moments d apart, every job of the
+///     later one did not fit at the earlier one, so together more than m processors are busy at
+///     them, and the list ends by 2d.
 ///
 /// Of the instance that alone() gives: what is shared and edges only lengthen schedules.
 /// Requires no release dates, tolerance > 0 (InvalidInstance).

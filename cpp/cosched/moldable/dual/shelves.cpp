@@ -69,8 +69,8 @@ class Shelves {
   }
 
   ShelfSchedule schedule(const std::vector<int>& small) {
-    // Processors: the piles first, then shelf 1 from its longest to its shortest job, then the idle.
-    // Shelf 2 lies on the same processors, its shortest jobs on the longest of shelf 1.
+    // Processors: the piles first, then shelf 1 from its longest to its shortest job, then the
+    // idle. Shelf 2 lies on the same processors, its shortest jobs on the longest of shelf 1.
     std::stable_sort(shelf1_.begin(), shelf1_.end(), longer);
     std::stable_sort(shelf2_.begin(), shelf2_.end(), longer);
     const int m = it_.machines();

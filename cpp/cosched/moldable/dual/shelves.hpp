@@ -1,5 +1,6 @@
 // One guess d of the dual approximation (Mounie, Rapine, Trystram 1999; Dutot, Mounie, Trystram
-// 2004): either a proof that no schedule of length d exists, or a schedule, of length 3d/2 under property (2).
+// 2004): either a proof that no schedule of length d exists, or a schedule, of length 3d/2 under
+// property (2).
 //
 // Every function here requires that the instance has no release dates.
 #pragma once

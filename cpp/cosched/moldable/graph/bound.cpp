@@ -14,7 +14,8 @@ namespace {
 
 constexpr double kGap = 0.1 * kExactTolerance;
 
-// A count, or a group of them: seconds, and the part of the machine's second that each measure takes.
+// A count, or a group of them: seconds, and the part of the machine's second that each measure
+// takes.
 struct Option {
   double time = kInfinity;
   std::vector<double> amount;  // work / m, area_r / A_r

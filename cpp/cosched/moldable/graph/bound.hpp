@@ -9,10 +9,11 @@
 
 namespace cosched::moldable::graph {
 
-// The work-and-path trade-off of moldable jobs with precedence, as a linear programme (Lepere, Trystram, Woeginger 2002;
-// Jansen, Zhang 2006): minimise L where each job i has a time d_i and amounts of work and of resources on the lower convex
-// hull of its counts, and
-//   sum_i work_i <= m L,   sum_i area_ir <= A_r L for each resource r,   the longest path under d (from releases on) <= L.
+// The work-and-path trade-off of moldable jobs with precedence, as a linear programme (Lepere,
+// Trystram, Woeginger 2002; Jansen, Zhang 2006): minimise L where each job i has a time d_i and
+// amounts of work and of resources on the lower convex hull of its counts, and
+//   sum_i work_i <= m L,   sum_i area_ir <= A_r L for each resource r,   the longest path under d
+//   (from releases on) <= L.
 // Every schedule of makespan L is a solution, so the optimum is a lower bound.
 
 /// Beyond so many counts of a job the programme takes them in groups.
@@ -28,15 +29,18 @@ struct WorkPath {
   std::string failure;
 };
 
-/// Value and solution meet up to kExactTolerance where it is complete.  A time limit of the thread leaves a weaker, still
-/// valid value.  Beyond 64 counts a job, groups of counts stand for their least time and least amounts.
+/// Value and solution meet up to kExactTolerance where it is complete.  A time limit of the thread
+/// leaves a weaker, still valid value.  Beyond 64 counts a job, groups of counts stand for their
+/// least time and least amounts.
 /// O((n K + e) pivots), K counts a job: about a second for 10,000 jobs.
 WorkPath work_and_path(const Instance& instance);
 
-/// The longest makespan that heads and tails refute, from `low` (a bound) on.  Within L a job runs from its earliest start by
-/// least times to L less the longest path behind it: on a count that is short enough, so its work is at least that of the
-/// cheapest of these.  For every pair of a head h and a tail t, the jobs that start at h at the earliest and have t behind them
-/// need their work, and their part of each resource, in (h, L - t).  Bisection to 2e-10; O(n + pairs) a step, at most 64 x 64 pairs.
+/// The longest makespan that heads and tails refute, from `low` (a bound) on.  Within L a job runs
+/// from its earliest start by least times to L less the longest path behind it: on a count that is
+/// short enough, so its work is at least that of the cheapest of these.  For every pair of a head h
+/// and a tail t, the jobs that start at h at the earliest and have t behind them need their work,
+/// and their part of each resource, in (h, L - t).  Bisection to 2e-10; O(n + pairs) a step, at
+/// most 64 x 64 pairs.
 double heads_and_tails(const Instance& instance, double low);
 
 }  // namespace cosched::moldable::graph

@@ -14,8 +14,9 @@ struct Choice {
   std::vector<double> share;  // of the machine: procs / m, then need / capacity of each resource
 };
 
-/// Of each job, by increasing counts: those on which it can run and fits, without any of which another is no slower and
-/// takes no more of anything.  Never empty.  Beyond 64 only counts that are a twentieth faster than the one before.
+/// Of each job, by increasing counts: those on which it can run and fits, without any of which
+/// another is no slower and takes no more of anything.  Never empty.  Beyond 64 only counts that
+/// are a twentieth faster than the one before.
 class Choices {
  public:
   explicit Choices(const Instance& instance);
@@ -25,7 +26,8 @@ class Choices {
   const std::vector<Choice>& operator[](int i) const { return of_[i]; }
   /// The choice of least time.
   int fastest(int i) const { return fastest_[i]; }
-  /// The choice of least time of those on at most q processors; the fewest processors where there is none.
+  /// The choice of least time of those on at most q processors; the fewest processors where there
+  /// is none.
   int within(int i, int q) const;
 
  private:
@@ -34,7 +36,8 @@ class Choices {
   std::vector<int> fastest_;
 };
 
-/// Starts job i on a choice.  Not place(): where counts need different amounts, fewer processors are no replacement.
+/// Starts job i on a choice.  Not place(): where counts need different amounts, fewer processors
+/// are no replacement.
 inline void put(Placement& into, int i, const Choice& choice, double start) {
   into.procs[i] = choice.procs;
   into.start[i] = start;

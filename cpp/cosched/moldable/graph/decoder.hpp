@@ -11,7 +11,8 @@ namespace cosched::moldable::graph {
 
 // What is free of the processors and of each resource over time.
 
-/// Steps between breakpoints; everything is free at first.  Shares of the machine, as Choice has them.
+/// Steps between breakpoints; everything is free at first.  Shares of the machine, as Choice has
+/// them.
 class Timeline {
  public:
   Timeline(int machines, int measures) : machines_(machines), measures_(measures) { clear(); }
@@ -107,8 +108,9 @@ class Decoder {
     operations_ += it_.jobs();
   }
 
-  /// Right, then left (forward-backward improvement of project scheduling): jobs by falling ends from the end of the
-  /// schedule on, then by the starts that this gives.  Without releases never longer; repeated while it is shorter.
+  /// Right, then left (forward-backward improvement of project scheduling): jobs by falling ends
+  /// from the end of the schedule on, then by the starts that this gives.  Without releases never
+  /// longer; repeated while it is shorter.
   void justify(Decoded& made) {
     if (it_.has_releases()) return;
     for (;;) {

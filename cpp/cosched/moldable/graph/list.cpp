@@ -110,7 +110,8 @@ double ratio_of(int m, int mu, double a, double b, double cut) {
   return (b * m + path) / (m - mu + 1);
 }
 
-// Each job on the fastest of at most `most` processors; whether every job that changes has exactly as many.
+// Each job on the fastest of at most `most` processors; whether every job that changes has exactly
+// as many.
 bool cut(const Choices& choices, Chosen& chosen, int most) {
   bool exact = true;
   for (int i = 0; i < choices.jobs(); ++i) {

@@ -13,13 +13,13 @@ std::vector<Choice> fitting_counts(const Instance& instance, int i);
 /// Of an allotment the most processors up to its own on which each job fits.
 Allotment fitting(const Instance& instance, const Allotment& procs);
 
-/// At 0, at each release and at each end the first waiting jobs of `order` start that fit beside what runs and are not
-/// banned: job i beside j where 1/s_ij + 1/s_ji < theta, s the slow-downs of the two alone together.  theta 0: no bans;
-/// 1: none that takes longer side by side than one after the other.  A greedy without bans is not enough: waiting
-/// beside idle processors pays.
+/// At 0, at each release and at each end the first waiting jobs of `order` start that fit beside
+/// what runs and are not banned: job i beside j where 1/s_ij + 1/s_ji < theta, s the slow-downs of
+/// the two alone together.  theta 0: no bans; 1: none that takes longer side by side than one after
+/// the other.  A greedy without bans is not enough: waiting beside idle processors pays.
 ///
-/// With `prices`, a value of each job, the rule is another: a job starts beside others where that raises the worth of
-/// what runs, the sum of price / (t_i f_i).
+/// With `prices`, a value of each job, the rule is another: a job starts beside others where that
+/// raises the worth of what runs, the sum of price / (t_i f_i).
 struct List {
   std::vector<int> order;
   Allotment procs;
@@ -39,8 +39,8 @@ class Decoder {
   /// Requires counts on which each job fits.  O(n^2 k) for sets of k.
   Placement run(const List& list);
 
-  /// At each event, from what may start the step that adds most worth a processor: a job on a count, or a larger count
-  /// of one that starts now.  O(n c k^2) a step.
+  /// At each event, from what may start the step that adds most worth a processor: a job on a
+  /// count, or a larger count of one that starts now.  O(n c k^2) a step.
   Placement greedy(const std::vector<double>& prices);
 
   /// The counts of job i that are worth a look.
@@ -67,12 +67,12 @@ class Decoder {
 /// A schedule's jobs in the order of their starts, with its counts, where these fit.
 List as_list(const Decoder& decoder, const Placement& placement);
 
-/// A schedule made as if nothing were slow: each job starts when those before it on its processors have ended, and
-/// it fits.
+/// A schedule made as if nothing were slow: each job starts when those before it on its processors
+/// have ended, and it fits.
 Placement replayed(const Instance& instance, const Placement& placement);
 
-/// The greatest start + t_i f_i, f_i the greatest factor that job i meets: what law-abiding plans promise
-/// that know constant factors alone.
+/// The greatest start + t_i f_i, f_i the greatest factor that job i meets: what law-abiding plans
+/// promise that know constant factors alone.
 double makespan_if_constant(const Instance& instance, const Placement& placement);
 
 }  // namespace cosched::moldable::list

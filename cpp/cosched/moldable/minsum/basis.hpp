@@ -139,7 +139,8 @@ class Basis {
     }
     std::vector<int> order =
         sorted_numbers(jobs_, [&](int a, int b) { return density[a] > density[b]; });
-    // room[j] = what is left of capacity_0 + ... + capacity_j; an interval has the least from it on.
+    // room[j] = what is left of capacity_0 + ... + capacity_j; an interval has the least from it
+    // on.
     Vector room(rows_);
     std::partial_sum(capacity_.begin(), capacity_.end(), room.begin());
     for (const int i : order) {
@@ -232,9 +233,9 @@ class Basis {
   //   row 1         4         0              -4        -4         column q' = q - p
   //   row 2         0         3               0         3
   //
-  // In the inverse, where a slot is a row, row p becomes -(row p + row q) and row q stays; if the job
-  // has more slots, all of them are in that sum.  `alpha`, the entering column in terms of the slots,
-  // changes as the inverse does, and first loses p where it is itself a column of this job.
+  // In the inverse, where a slot is a row, row p becomes -(row p + row q) and row q stays; if the
+  // job has more slots, all of them are in that sum.  `alpha`, the entering column in terms of the
+  // slots, changes as the inverse does, and first loses p where it is itself a column of this job.
   int swap_key(int job, const Column& entering, Vector& alpha) {
     int slot = -1;
     for (int p = 0; p < rows_ && slot < 0; ++p)

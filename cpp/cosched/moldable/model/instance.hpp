@@ -6,9 +6,10 @@
 // on at most q processors, so property (1) always holds; place() gives a job the count that attains
 // it.
 //
-// What codes share (core/sharing.hpp) is part of an instance where it is given: what runs together must fit, and ends
-// by the progressive law.  So is precedence: a job starts when those before it have ended.  An algorithm solves what the
-// instance states, or refuses it; bounds of the instance that alone() gives hold, too.
+// What codes share (core/sharing.hpp) is part of an instance where it is given: what runs together
+// must fit, and ends by the progressive law.  So is precedence: a job starts when those before it
+// have ended.  An algorithm solves what the instance states, or refuses it; bounds of the instance
+// that alone() gives hold, too.
 #pragma once
 
 #include <algorithm>
@@ -119,7 +120,8 @@ class Instance {
 
   /// Null where jobs share nothing.
   const Sharing* sharing() const { return sharing_.get(); }
-  /// The same jobs with what they share; throws InvalidInstance where it is of others, or a job fits on no count.
+  /// The same jobs with what they share; throws InvalidInstance where it is of others, or a job
+  /// fits on no count.
   Instance with(std::shared_ptr<const Sharing> sharing) const;
   /// Null where no job waits for another.
   const TaskGraph* graph() const { return graph_.get(); }
@@ -135,7 +137,8 @@ class Instance {
   /// Throws InvalidInstance where a job waits for another: `who` knows no precedence.
   void require_no_edges(const char* who) const;
 
-  /// The given jobs, in that order, all with release 0 and without precedence: what an on-line batch schedules.
+  /// The given jobs, in that order, all with release 0 and without precedence: what an on-line
+  /// batch schedules.
   Instance select(const std::vector<int>& chosen) const;
 
  private:

@@ -74,7 +74,8 @@ int choose(const ParetoFront& front, double theta, const Criteria& reference) {
 namespace {
 
 constexpr std::int64_t kEndOperations = 25;  // of annealing for a job placed: as long
-// Temperatures, of logarithms: the first ones, in turn, beyond so many jobs as much less; the last, as a part of it.
+// Temperatures, of logarithms: the first ones, in turn, beyond so many jobs as much less; the last,
+// as a part of it.
 constexpr double kHeats[] = {0.03, 0.2}, kHeatedJobs = 4, kCoolest = 0.01;
 
 // --- constructions --------------------------------------------------------------------------
@@ -282,9 +283,9 @@ void search_ends(const Instance& instance, double bound, const BestOptions& opti
   }
 }
 
-// Rounds, each longer than the one before, while they fit into the work: the first improves the front's best
-// for each theta, those after it anneal from there.  No round makes the makespan of what is chosen longer: that of
-// `reference` becomes it.
+// Rounds, each longer than the one before, while they fit into the work: the first improves the
+// front's best for each theta, those after it anneal from there.  No round makes the makespan of
+// what is chosen longer: that of `reference` becomes it.
 void improve(const Instance& instance, const dual::DualApproximation& dual,
              const BestOptions& options, ParetoFront& front, Criteria& reference) {
   Constructions(instance, front).run(dual);

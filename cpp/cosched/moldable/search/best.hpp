@@ -64,12 +64,14 @@ struct BestResult {
 /// 1. Constructions: DEMT with C times 2^(k/4) and each local order; the dual approximation, its
 ///    allotment in three orders; gang and sequential; marginal_cost_schedule in two orders with
 ///    eight factors.
-/// 2. Each criterion on its own: the starts of local_search (starts.hpp) and annealing from the best.
+/// 2. Each criterion on its own: the starts of local_search (starts.hpp) and annealing from the
+///    best.
 /// 3. Local search on a list and an allotment, from the front's best for
 ///    log(minsum) + theta log(makespan), theta = 0, 1/4, 1, 4 in turn: a job moves in the list, or
 ///    gets another number of processors, or both; accepted when the value does not rise.
-/// 4. With more work than the default 2 and 3 again, each round twice as long, where 3 is an annealing;
-///    of the front then only what is no longer than what the round before would have returned.
+/// 4. With more work than the default 2 and 3 again, each round twice as long, where 3 is an
+///    annealing; of the front then only what is no longer than what the round before would have
+///    returned.
 ///
 /// No release dates.  O(work log n) after the constructions.
 BestResult demt_best(const Instance& instance, const BestOptions& options = {});

@@ -7,14 +7,15 @@
 
 namespace cosched::moldable::search {
 
-/// Throws InvalidInstance, `who` in the message, where slow-downs or another objective are asked for.
+/// Throws InvalidInstance, `who` in the message, where slow-downs or another objective are asked
+/// for.
 void require_graph_known(const Instance& instance, Objective objective, const char* who);
 
-/// Lists with the allotments of round_work_path, allot_locally and every trade-off that the programme
-/// asked for; then annealing on order and counts, each job at its earliest fit, the best justified.
-/// Never worse than the caller's starts, nor than a list by bottom levels on the fastest and on the
-/// cheapest counts, whatever the limit.  `operations`: breakpoints looked at in all, in place of
-/// options.work.  Throws as require_graph_known().
+/// Lists with the allotments of round_work_path, allot_locally and every trade-off that the
+/// programme asked for; then annealing on order and counts, each job at its earliest fit, the best
+/// justified. Never worse than the caller's starts, nor than a list by bottom levels on the fastest
+/// and on the cheapest counts, whatever the limit.  `operations`: breakpoints looked at in all, in
+/// place of options.work.  Throws as require_graph_known().
 SearchResult graph_search(const Instance& instance, const SearchOptions& options,
                           std::int64_t operations);
 

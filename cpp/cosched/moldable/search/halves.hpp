@@ -26,28 +26,31 @@ struct Placed {
   double start;
 };
 
-/// Cut a schedule that is shorter than D at D/2: jobs A end before, jobs C start then or later, jobs X
-/// are between.  On each processor what belongs to A lies below what belongs to X, at most one job,
-/// and that below what belongs to C.  So all that matters of A is when how many processors are free
-/// (a label), and turned around in time C is a label of the same kind: no schedule is lost where
+/// Cut a schedule that is shorter than D at D/2: jobs A end before, jobs C start then or later,
+/// jobs X are between.  On each processor what belongs to A lies below what belongs to X, at most
+/// one job, and that below what belongs to C.  So all that matters of A is when how many processors
+/// are free (a label), and turned around in time C is a label of the same kind: no schedule is lost
+/// where
 ///   - a label of each set of jobs that are stacked in any order within D/2 is kept unless another
 ///     of the set has every processor free no later;
-///   - of two jobs of which neither lies on the other the one of lower number is stacked first: a label of
-///     the same set that is as good, whose last job has the highest number, is always made;
+///   - of two jobs of which neither lies on the other the one of lower number is stacked first: a
+///     label of the same set that is as good, whose last job has the highest number, is always
+///     made;
 ///   - on a label of A, jobs X take the processors in the order in which these become free;
 ///   - what they leave is paired with every label of C, early processors with tall stacks.
-/// Turned around if need be, A loses no more than C (area above the least work of its jobs): only such
-/// A, and to them such C, are tried, so A loses at most half of what may be lost.  A job X that ends
-/// before D/2 makes another schedule, where it is one of A and X are fewer: there it is found.
-/// Labels are dropped whose area, with the least work of all other jobs, is above m D: what is lost
-/// before and after is known to both halves, and few labels of near half the jobs are left where
-/// one search from the start would meet those of all.
+/// Turned around if need be, A loses no more than C (area above the least work of its jobs): only
+/// such A, and to them such C, are tried, so A loses at most half of what may be lost.  A job X
+/// that ends before D/2 makes another schedule, where it is one of A and X are fewer: there it is
+/// found. Labels are dropped whose area, with the least work of all other jobs, is above m D: what
+/// is lost before and after is known to both halves, and few labels of near half the jobs are left
+/// where one search from the start would meet those of all.
 /// Exact where all jobs are there from the start.  Prices (patterns.hpp) drop more labels.
 class Halves {
  public:
   /// Adds steps of work; false: no more.  May throw as check_interrupt().
   using Count = std::function<bool(std::int64_t)>;
-  /// A schedule, in the order of its starts: each job starts as early as that lets it.  Returns the value to be beaten.
+  /// A schedule, in the order of its starts: each job starts as early as that lets it.  Returns the
+  /// value to be beaten.
   using Offer = std::function<double(std::vector<Placed>)>;
 
   /// Up to kMostHalvedJobs jobs and kMostHalvedMachines processors.
@@ -73,8 +76,8 @@ class Halves {
   };
 
   /// Offers schedules shorter than `value`: where any is shorter than `deadline`, at least one that
-  /// is, not always the best.  `patterns`: may be null.  Requires bound <= deadline <= value; no schedule is
-  /// shorter than `bound`.
+  /// is, not always the best.  `patterns`: may be null.  Requires bound <= deadline <= value; no
+  /// schedule is shorter than `bound`.
   Outcome search(double bound, double deadline, double value, ProcessorPatterns* patterns,
                  const Offer& offer) {
     deadline_ = deadline;
@@ -93,7 +96,8 @@ class Halves {
  private:
   static constexpr double kSlip = 1 + 1e-12;  // of sums of a few times
   static constexpr std::int64_t kFlush = 20'000;
-  // From so small a part of the room on the sets so far say what all need, where counts can be left out.
+  // From so small a part of the room on the sets so far say what all need, where counts can be left
+  // out.
   static constexpr std::size_t kForecast = 80;
   // Labels of least area, and of nearly its own, that another is compared with.
   static constexpr std::size_t kHalvesCompared = 8;
@@ -172,8 +176,9 @@ class Halves {
     return true;
   }
 
-  // The job on top of every label of the others, at every step where enough processors are free.  Beside
-  // the last job of the label, not on it, only those of higher number: either may be put there first.
+  // The job on top of every label of the others, at every step where enough processors are free.
+  // Beside the last job of the label, not on it, only those of higher number: either may be put
+  // there first.
   void stack_on(JobSet fewer, int job) {
     const JobSet all = (JobSet{1} << jobs_) - 1;
     const JobSet others = all & ~(fewer | JobSet{1} << job);

@@ -79,8 +79,8 @@ struct Beginning {
 };
 
 /// Makespan: area from the free times on, for each release, with each job's least work that ends
-/// in time; jobs one at a time; jobs of which at most k fit side by side; what one processor can do in
-/// its window, where asked for.
+/// in time; jobs one at a time; jobs of which at most k fit side by side; what one processor can do
+/// in its window, where asked for.
 /// Minsum: each job alone; areas in Smith's order on the chord of the free area, which is linear
 /// and nowhere above it; prices of time, where asked for.
 class LabelBounds {
@@ -111,7 +111,8 @@ class LabelBounds {
     prices_.emplace(std::move(prices));
   }
 
-  /// Bounds that cost more, for all that follows; a bound on all schedules.  `proved`: such a bound.
+  /// Bounds that cost more, for all that follows; a bound on all schedules.  `proved`: such a
+  /// bound.
   double sharpen(double proved) {
     if (!makespan_) {
       const double longest = makespan(best_.placement());
@@ -186,8 +187,9 @@ class LabelBounds {
         if (windows_.first[i] >= release) jobs |= JobSet{1} << i;
   }
 
-  // Of the choices for which enough processors are free at a step the last is the fastest; where counts with
-  // more work are the faster ones, the first that ends in time at the first step that has one is the best.
+  // Of the choices for which enough processors are free at a step the last is the fastest; where
+  // counts with more work are the faster ones, the first that ends in time at the first step that
+  // has one is the best.
   Prospect prospect(const Beginning& label, int job) const {
     Prospect found{job, kInfinity, kInfinity, it_.machines()};
     const std::vector<Choice>& own = choices_[job];

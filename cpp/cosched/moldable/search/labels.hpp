@@ -12,23 +12,25 @@
 
 namespace cosched::moldable::search {
 
-/// Room for the labels of one number of jobs, in steps: 192 MB, and as much for what else they hold.
+/// Room for the labels of one number of jobs, in steps: 192 MB, and as much for what else they
+/// hold.
 inline constexpr std::size_t kLabelsRoom = 12'000'000;
 
 /// In some optimal schedule every job starts as early as the order of starts, its release and its
 /// count let it; so a schedule is an order of (job, count), and all that the rest must know of a
 /// beginning is when how many processors are free: times that are not before the last start.
 /// Labels of one number of jobs are made from those of one job fewer.  One is dropped
-///   - where another of the same jobs has every processor free no later, at no more cost so far; for the minsum
-///     also where it has them free later by d, and costs so much less that it may start all that follows later by d
-///     (one of the hundred of them that are likeliest to);
+///   - where another of the same jobs has every processor free no later, at no more cost so far;
+///     for the minsum also where it has them free later by d, and costs so much less that it may
+///     start all that follows later by d (one of the hundred of them that are likeliest to);
 ///   - where a job that is not in it could start and end before the last start (Giffler, Thompson:
 ///     the hole would stay open for nothing), or an equal job of lower number is not in it;
-///   - where a lower bound on what it becomes (label_bounds.hpp) is not below the best schedule known.
+///   - where a lower bound on what it becomes (label_bounds.hpp) is not below the best schedule
+///     known.
 class Labels {
  public:
-  /// Only what may be best of all schedules must be found within the windows: what is better out of them may
-  /// leave it out.  All must outlive it.
+  /// Only what may be best of all schedules must be found within the windows: what is better out of
+  /// them may leave it out.  All must outlive it.
   Labels(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
          const StartWindows& windows, Objective objective, Incumbent& incumbent,
          LabelBounds& bounds, Effort& effort, std::size_t room = kLabelsRoom)
@@ -46,8 +48,9 @@ class Labels {
         if (alike(it_, choices_, windows_, i, j)) twins_[j] |= JobSet{1} << i;
   }
 
-  /// All numbers of jobs, from the empty schedule on; of each the `width` labels of least bound go on.
-  /// False: the work is over, or the room.  May be left by check_interrupt(): bound() holds at any time.
+  /// All numbers of jobs, from the empty schedule on; of each the `width` labels of least bound go
+  /// on. False: the work is over, or the room.  May be left by check_interrupt(): bound() holds at
+  /// any time.
   bool pass(std::size_t width) {
     steps_ = {{0, it_.machines()}};
     labels_ = {{0, 0, 0, 0, 1, -1, {}}};
@@ -196,8 +199,8 @@ class Labels {
     best_.take(std::move(made));
   }
 
-  // Whether what b becomes, started so much later that every processor of a is free for it, costs no less
-  // after b than after a; for the makespan, whether every processor is free no later in a.
+  // Whether what b becomes, started so much later that every processor of a is free for it, costs
+  // no less after b than after a; for the makespan, whether every processor is free no later in a.
   bool dominates(const Label& a, const Label& b, double weight) {
     const double cheaper = makespan_ ? 0 : b.cost - a.cost;
     if (cheaper < 0) return false;

@@ -42,12 +42,13 @@ std::int64_t total_work(const Instance& instance, std::int64_t work);
 /// nor than the first schedules (starts.hpp), where these were not ended: they may take half a
 /// second whatever the limit.
 ///
-/// Then rounds of annealing (annealing.hpp) from the best so far, each four times as long as the one before, so that more
-/// work or time is never worse; above the default a round is several annealings, in threads.  A round that does not
-/// fit into the work is not begun.  Ends when it meets a bound: the dual approximation's for the makespan, sum w_i
-/// (r_i + min t_i) for minsum.  Up to kExactJobs jobs prove() follows, with as much work; up to kMostProvedJobs where
-/// there is more work than the default, with half of it.  The result depends on instance, starts, seed and work only,
-/// but for a time limit.  Throws InvalidInstance when work < 0.
+/// Then rounds of annealing (annealing.hpp) from the best so far, each four times as long as the
+/// one before, so that more work or time is never worse; above the default a round is several
+/// annealings, in threads.  A round that does not fit into the work is not begun.  Ends when it
+/// meets a bound: the dual approximation's for the makespan, sum w_i (r_i + min t_i) for minsum.
+/// Up to kExactJobs jobs prove() follows, with as much work; up to kMostProvedJobs where there is
+/// more work than the default, with half of it.  The result depends on instance, starts, seed and
+/// work only, but for a time limit.  Throws InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, const SearchOptions& options);
 
 /// Round by round, for who has something to do between them.
@@ -56,8 +57,8 @@ class Search {
   virtual ~Search() = default;
   /// Schedules before the first round.  May be left by an exception of check_interrupt().
   virtual void begin() = 0;
-  /// The round of this number, of `work` operations a job; whether there is more to do.  May be left by an exception
-  /// of check_interrupt().
+  /// The round of this number, of `work` operations a job; whether there is more to do.  May be
+  /// left by an exception of check_interrupt().
   virtual bool round(std::int64_t work, int number) = 0;
   virtual const Placement& best() const = 0;
 };

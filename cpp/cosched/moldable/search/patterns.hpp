@@ -29,7 +29,8 @@ struct Step {
   int count;
 };
 
-/// Of each job its counts whose time is shorter than those of all smaller counts, by increasing count.
+/// Of each job its counts whose time is shorter than those of all smaller counts, by increasing
+/// count.
 inline std::vector<std::vector<Choice>> choices_of(const Instance& instance) {
   std::vector<std::vector<Choice>> all(instance.jobs());
   for (int i = 0; i < instance.jobs(); ++i)
@@ -41,14 +42,16 @@ inline std::vector<std::vector<Choice>> choices_of(const Instance& instance) {
 /// Give each job a price l_j, and each of its processors the part l_j / q when it runs on q.  In a
 /// window of some length one processor earns at most K, a knapsack with one choice of each job:
 ///   K_S(L) = max sum l_j / q_j, sum t_j(q_j) <= L, over the jobs of a subset of S.
-/// The jobs of S end by d only if the sum of K_S(d - free time) over the processors is not below their
-/// prices together: this knows that a processor holds few whole jobs, and what parallel ones cost.
-/// With the least work as prices it is the area bound where nothing is lost at the ends.
-/// Prices: those of the covering LP of all processors by patterns, nearly, by multiplicative weights.
-/// Times are rounded down to thousandths of the bound, so that K is a table: what is said stays true.
+/// The jobs of S end by d only if the sum of K_S(d - free time) over the processors is not below
+/// their prices together: this knows that a processor holds few whole jobs, and what parallel ones
+/// cost. With the least work as prices it is the area bound where nothing is lost at the ends.
+/// Prices: those of the covering LP of all processors by patterns, nearly, by multiplicative
+/// weights. Times are rounded down to thousandths of the bound, so that K is a table: what is said
+/// stays true.
 class ProcessorPatterns {
  public:
-  /// `bound`: some positive lower bound on the makespan.  `longest`: no later deadline is asked for.
+  /// `bound`: some positive lower bound on the makespan.  `longest`: no later deadline is asked
+  /// for.
   ProcessorPatterns(std::vector<std::vector<Choice>> choices, int machines, double bound,
                     double longest)
       : choices_(std::move(choices)),

@@ -24,12 +24,14 @@ namespace {
 constexpr std::size_t kFirstWidth = 100, kLookWidth = 400;
 constexpr std::size_t kHalvesWidth =
     1600;  // what is not proved then is hard: halves need less work
-// Annealing before the passes get wide: times, operations a job, and of the work that is left at most.
+// Annealing before the passes get wide: times, operations a job, and of the work that is left at
+// most.
 constexpr std::uint64_t kLooks = 4;
 constexpr std::int64_t kLookWork = 1'000'000, kLookPart = 40;
 constexpr std::int64_t kLookPrice = 4;  // its operations that take as long as a step of labels
-// Deadlines between bound and value: the first, as a part of the way; how much further each is, and where the last
-// took hardly more work than the one before; the part that is left when the next is the value itself.
+// Deadlines between bound and value: the first, as a part of the way; how much further each is, and
+// where the last took hardly more work than the one before; the part that is left when the next is
+// the value itself.
 constexpr double kFirstAhead = 0.04, kFurtherAhead = 1.6, kFarAhead = 4, kLastPart = 0.15;
 constexpr double kClosed = 0.5;  // of a gap: windows of starts go on
 constexpr double kNotDearer = 1.4;
@@ -49,8 +51,8 @@ class Prover {
         labels_(instance, choices_, windows_, options.objective, best_, bounds_, effort_,
                 options.room) {}
 
-  // Passes that keep more and more labels, until one drops none for their number: then all is proved.
-  // May be left by check_interrupt(): bound() and placement() hold at any time.
+  // Passes that keep more and more labels, until one drops none for their number: then all is
+  // proved. May be left by check_interrupt(): bound() and placement() hold at any time.
   bool run() {
     for (std::size_t width = kFirstWidth;; width *= 4) {
       const std::int64_t left = effort_.left();

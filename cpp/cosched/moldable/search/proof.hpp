@@ -34,24 +34,25 @@ struct Proof {
 /// Throws InvalidInstance above kMostProvedJobs jobs, and when work < 0.
 void require_provable(const Instance& instance, const ProofOptions& options);
 
-/// First only the hundred labels (labels.hpp) of each number of jobs with the least bounds go on, then
-/// four times as many, and so on, until none is dropped: good schedules come early.  What was
-/// dropped, or may still come when work or time is over, has a lower bound: the least of them is the bound.
-/// What the first pass does not prove gets bounds that cost more: for the makespan what one processor can
-/// do in its window (patterns.hpp), for the minsum prices of time (time_prices.hpp); then the minsum goes to
-/// a branch and bound over windows of starts (window_search.hpp), in turns with the passes.
-/// What is not proved for the makespan by a few passes, with no releases and few jobs, goes to halves
-/// of schedules that meet (halves.hpp), as far as there is room for all their labels:
-/// whether any ends before deadlines further and further on.
-/// Any profiles, any releases.  `start`: a schedule to be beaten.  Throws as require_provable.  Exponential in n; some 2^n labels where one criterion decides.
+/// First only the hundred labels (labels.hpp) of each number of jobs with the least bounds go on,
+/// then four times as many, and so on, until none is dropped: good schedules come early.  What was
+/// dropped, or may still come when work or time is over, has a lower bound: the least of them is
+/// the bound. What the first pass does not prove gets bounds that cost more: for the makespan what
+/// one processor can do in its window (patterns.hpp), for the minsum prices of time
+/// (time_prices.hpp); then the minsum goes to a branch and bound over windows of starts
+/// (window_search.hpp), in turns with the passes. What is not proved for the makespan by a few
+/// passes, with no releases and few jobs, goes to halves of schedules that meet (halves.hpp), as
+/// far as there is room for all their labels: whether any ends before deadlines further and further
+/// on. Any profiles, any releases.  `start`: a schedule to be beaten.  Throws as require_provable.
+/// Exponential in n; some 2^n labels where one criterion decides.
 Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options);
 
 // optimal: a short search, then a proof.
 
-/// The best schedule of at most kMostProvedJobs jobs for one criterion: local_search() on a little of the
-/// work and a tenth of the time, then prove() from what it found; where that has no room to go on local_search() again, with
-/// what is left.  With edges or resources it is graph_proof() (graph_proof.hpp), for the makespan.
-/// Deterministic but for a time limit.
+/// The best schedule of at most kMostProvedJobs jobs for one criterion: local_search() on a little
+/// of the work and a tenth of the time, then prove() from what it found; where that has no room to
+/// go on local_search() again, with what is left.  With edges or resources it is graph_proof()
+/// (graph_proof.hpp), for the makespan. Deterministic but for a time limit.
 Proof optimal(const Instance& instance, const ProofOptions& options = {});
 
 }  // namespace cosched::moldable::search

@@ -61,7 +61,8 @@ class ListSearch {
     consider(list);
   }
 
-  /// Where beams do not know the objective or releases, greedy schedules at the prices, and near them.
+  /// Where beams do not know the objective or releases, greedy schedules at the prices, and near
+  /// them.
   void price(std::vector<double> prices, int draws) {
     prices_ = std::move(prices);
     if (by_orders()) return;

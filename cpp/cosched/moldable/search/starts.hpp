@@ -8,7 +8,8 @@ namespace cosched::moldable::search {
 /// Seconds that first schedules may take, whatever the time limit.
 inline constexpr double kStartSeconds = 0.5;
 
-/// What any search has, whatever its limit: gang and sequential, by batches where jobs are released.
+/// What any search has, whatever its limit: gang and sequential, by batches where jobs are
+/// released.
 /// O(n log n).
 void offer_simple(const Instance& instance, const Offer& offer);
 

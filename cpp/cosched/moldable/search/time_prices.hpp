@@ -30,17 +30,19 @@ inline constexpr int kMostPricedMachines = 1 << 16;
 
 /// Let processor time cost p(x) >= 0 a second at time x, and P(x) be what it costs from x on.  On
 /// processors that are free as some steps say, in every schedule of jobs S
-///   sum w_j C_j  >=  sum_{j in S} min_{q, s} [w_j (s + t_j(q)) + q (P(s) - P(s + t_j(q)))]  -  sum P(step),
-/// since the jobs use no more of any moment than is free: the Lagrangian of that.  s is in the job's
-/// window, and not before q processors are free.  p is constant in each of some hundred cells, and 0 after
-/// the last; the minimum over s is one of a piecewise linear function, taken exactly.
-/// Of each job and each number of its choices the least from the start of each cell on is in a table.
-/// p: subgradient steps for all jobs on a free machine (Polyak, with the value of a schedule known), on
-/// few cells first, then on twice as many.
+///   sum w_j C_j  >=  sum_{j in S} min_{q, s} [w_j (s + t_j(q)) + q (P(s) - P(s + t_j(q)))]  -  sum
+///   P(step),
+/// since the jobs use no more of any moment than is free: the Lagrangian of that.  s is in the
+/// job's window, and not before q processors are free.  p is constant in each of some hundred
+/// cells, and 0 after the last; the minimum over s is one of a piecewise linear function, taken
+/// exactly. Of each job and each number of its choices the least from the start of each cell on is
+/// in a table. p: subgradient steps for all jobs on a free machine (Polyak, with the value of a
+/// schedule known), on few cells first, then on twice as many.
 class TimePrices {
  public:
   /// `value`: sum w C of some schedule, `makespan` its length: they choose cells and steps only.
-  /// About `work` steps, `doublings` times twice as many cells.  All that is a reference must outlive it.
+  /// About `work` steps, `doublings` times twice as many cells.  All that is a reference must
+  /// outlive it.
   TimePrices(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
              const StartWindows& windows, double value, double makespan, std::int64_t work,
              int doublings = 3)
@@ -68,8 +70,8 @@ class TimePrices {
     }
   }
 
-  /// The same cells for narrower windows, from the prices of `wider` on: as many sets as `rounds`, in about
-  /// `work` steps.
+  /// The same cells for narrower windows, from the prices of `wider` on: as many sets as `rounds`,
+  /// in about `work` steps.
   TimePrices(const TimePrices& wider, const StartWindows& windows, double value, int rounds,
              std::int64_t work)
       : it_(wider.it_),
@@ -169,7 +171,8 @@ class TimePrices {
     const double end = start + choice.time;
     return weight * end + choice.procs * (price_from(start) - price_from(end));
   }
-  // Where a job that starts in the cell of `start` bends what it costs: its end enters another cell.
+  // Where a job that starts in the cell of `start` bends what it costs: its end enters another
+  // cell.
   double bend(const Choice& choice, double start) const {
     return (std::floor((start + choice.time) / cell_) + 1) * cell_ - choice.time;
   }
@@ -306,7 +309,8 @@ class TimePrices {
     sum_up();
   }
 
-  // Within a cell of starts what a job costs bends once at most; the last of its window may lie there.
+  // Within a cell of starts what a job costs bends once at most; the last of its window may lie
+  // there.
   void tabulate() {
     const int row = cells_ + 1;
     least_.clear();

@@ -13,15 +13,17 @@
 
 namespace cosched::moldable::search {
 
-/// Where prices of time (time_prices.hpp) are weak, a long job starts in parts at many times.  A node is a
-/// window of starts for each job, bounded by prices of its own: of two halves of the window of the job whose starts
-/// are spread most each has a better bound.  Nodes go on by least bound; labels (labels.hpp) within the
-/// windows end one, in more and more of them, as much work as prices take.  A schedule that keeps
-/// one node's windows is one of the instance, so what is best is in some node.
+/// Where prices of time (time_prices.hpp) are weak, a long job starts in parts at many times.  A
+/// node is a window of starts for each job, bounded by prices of its own: of two halves of the
+/// window of the job whose starts are spread most each has a better bound.  Nodes go on by least
+/// bound; labels (labels.hpp) within the windows end one, in more and more of them, as much work as
+/// prices take.  A schedule that keeps one node's windows is one of the instance, so what is best
+/// is in some node.
 class WindowSearch {
  public:
-  /// `proved`: no schedule is better.  `width`: labels of each number of jobs, at first.  Requires machines()
-  /// <= kMostPricedMachines, and that the schedule known costs more than 0.  All must outlive it.
+  /// `proved`: no schedule is better.  `width`: labels of each number of jobs, at first.  Requires
+  /// machines() <= kMostPricedMachines, and that the schedule known costs more than 0.  All must
+  /// outlive it.
   WindowSearch(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
                double proved, Incumbent& incumbent, Effort& effort, std::size_t width = 400)
       : it_(instance), choices_(choices), best_(incumbent), effort_(effort) {
@@ -34,8 +36,8 @@ class WindowSearch {
     push(std::move(root));
   }
 
-  /// Goes on for about `work` steps.  False: they are over.  May be left by check_interrupt(): bound() holds at
-  /// any time.
+  /// Goes on for about `work` steps.  False: they are over.  May be left by check_interrupt():
+  /// bound() holds at any time.
   bool run(std::int64_t work) {
     const std::int64_t until = effort_.left() - work;
     while (!open_.empty()) {

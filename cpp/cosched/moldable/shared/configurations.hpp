@@ -13,14 +13,17 @@ struct ConfigurationBound {
   bool complete = true;  // false: a time limit, or the work, ended it with what was proved
 };
 
-/// Every schedule is a mix of configurations c, sets of jobs with counts that fit and run for x_c seconds:
+/// Every schedule is a mix of configurations c, sets of jobs with counts that fit and run for x_c
+/// seconds:
 ///
-///   minimise sum_c x_c  subject to  sum_{c holds i} x_c / (t_i(q_i) f_i(c)) >= 1 for every job i    (price u_i >= 0)
+///   minimise sum_c x_c  subject to  sum_{c holds i} x_c / (t_i(q_i) f_i(c)) >= 1 for every job i
+///    (price u_i >= 0)
 ///
-/// by column generation, which begins with the mix of a quick schedule; prices are smoothed, and a pricing
-/// (pricing.hpp) takes more steps only where one with fewer finds no column at the programme's own prices.  All u
-/// divided by a bound on what any configuration is worth are feasible for the dual, so every round gives a bound,
-/// whether its pricing was complete or not.  For instances that share nothing, too.
+/// by column generation, which begins with the mix of a quick schedule; prices are smoothed, and a
+/// pricing (pricing.hpp) takes more steps only where one with fewer finds no column at the
+/// programme's own prices.  All u divided by a bound on what any configuration is worth are
+/// feasible for the dual, so every round gives a bound, whether its pricing was complete or not.
+/// For instances that share nothing, too.
 /// Throws as check_interrupt() only where it has nothing; its work is fixed: steps of knapsacks.
 ConfigurationBound configuration_bound(const Instance& instance);
 

@@ -13,13 +13,15 @@
 
 namespace cosched::moldable::shared {
 
-/// At prices u a set S with counts is worth sum u_i / (t_i(q_i) f_i(S)).  Jobs are taken in an order, by worth a share
-/// of the machine; counts of a job on which it needs and loads the same are a group, and a set says the group of each.
+/// At prices u a set S with counts is worth sum u_i / (t_i(q_i) f_i(S)).  Jobs are taken in an
+/// order, by worth a share of the machine; counts of a job on which it needs and loads the same are
+/// a group, and a set says the group of each.
 ///
-/// Valid: f grows with S, so whoever is in S or joins has its factor beside S, or a greater one.  At these factors what
-/// grows from S is a knapsack with a row of processors, of each resource, of traffic; one row alone, or a mix, counts
-/// as a fractional one, is a relaxation, and so is its Lagrangian at any price >= 0 of the row.  Terms of who joins add
-/// up there, so that a suffix of them bounds each child (Beside::growth).
+/// Valid: f grows with S, so whoever is in S or joins has its factor beside S, or a greater one.
+/// At these factors what grows from S is a knapsack with a row of processors, of each resource, of
+/// traffic; one row alone, or a mix, counts as a fractional one, is a relaxation, and so is its
+/// Lagrangian at any price >= 0 of the row.  Terms of who joins add up there, so that a suffix of
+/// them bounds each child (Beside::growth).
 class Growth {
  public:
   struct Pick {
@@ -28,8 +30,8 @@ class Growth {
   struct Group {
     int first, last;  // of the choices
   };
-  /// Sets whose total load is from `least` to `most`, in capacities of the bandwidth: f is at least what `least` makes
-  /// of it, for sets of two and more.
+  /// Sets whose total load is from `least` to `most`, in capacities of the bandwidth: f is at least
+  /// what `least` makes of it, for sets of two and more.
   struct Loads {
     double least = 0, most = kInfinity;
   };
@@ -135,8 +137,8 @@ class Growth {
 
   const std::vector<Beside>& beside() const { return beside_; }
 
-  /// A bound on what the set and those beside it, as of look_beside(), may be worth; `enough` at least, where it need not be
-  /// sharper.  The second also finds Beside::growth.
+  /// A bound on what the set and those beside it, as of look_beside(), may be worth; `enough` at
+  /// least, where it need not be sharper.  The second also finds Beside::growth.
   double bound(const std::vector<Pick>& set, const std::vector<double>& factors, Loads loads,
                double enough) {
     double least = kInfinity;
@@ -288,8 +290,8 @@ class Growth {
     return most;
   }
 
-  // At most `room` join, each with one processor.  A member of worth w / f is worth w / (f + E) or less with an excess of
-  // E more, and w / f - E w / (f (f + E')) or less for every E <= E'.
+  // At most `room` join, each with one processor.  A member of worth w / f is worth w / (f + E) or
+  // less with an excess of E more, and w / f - E w / (f (f + E')) or less for every E <= E'.
   void find_penalties(const std::vector<Pick>& set, const std::vector<double>& factors, int room) {
     for (std::size_t k = 0; k < set.size(); ++k) {
       const int i = order_[set[k].place];

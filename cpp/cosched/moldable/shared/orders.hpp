@@ -17,12 +17,14 @@
 
 namespace cosched::moldable::shared {
 
-/// A schedule as an order of jobs, each with a count: it starts after the one before it, at an end, as soon as it fits
-/// and no more than `beside` others run.  So any schedule whose jobs start at ends, or at 0, can be said, waiting
-/// beside idle processors too; and a job that is moved takes with it when it waits.
+/// A schedule as an order of jobs, each with a count: it starts after the one before it, at an end,
+/// as soon as it fits and no more than `beside` others run.  So any schedule whose jobs start at
+/// ends, or at 0, can be said, waiting beside idle processors too; and a job that is moved takes
+/// with it when it waits.
 ///
-/// What a change leaves as it was before the first place that it touches is not simulated again, nor what follows when
-/// the same jobs run with as much left as before; states are kept for changes that are accepted only.
+/// What a change leaves as it was before the first place that it touches is not simulated again,
+/// nor what follows when the same jobs run with as much left as before; states are kept for changes
+/// that are accepted only.
 ///
 /// Requires an instance without releases; counts on which each job fits.
 class OrderSearch {
@@ -31,8 +33,8 @@ class OrderSearch {
   OrderSearch(const Instance& instance, const list::Decoder& decoder, Rng& rng)
       : instance_(instance), rng_(rng), jobs_(instance.jobs()), machine_(instance, decoder) {}
 
-  /// From a schedule, cooling from `hot` to `cold`, which are shares of the makespan.  O(k^2) a job from the first
-  /// changed one on, for sets of k.  May end as check_interrupt(): best() stays.
+  /// From a schedule, cooling from `hot` to `cold`, which are shares of the makespan.  O(k^2) a job
+  /// from the first changed one on, for sets of k.  May end as check_interrupt(): best() stays.
   void anneal(const Placement& from, double hot, double cold, std::int64_t operations) {
     begin(from);
     const std::int64_t first = operations_;
@@ -220,8 +222,9 @@ class OrderSearch {
     return std::min(place, to);
   }
 
-  // The jobs from a place on backwards in time, so that the same run side by side: by falling ends, each beside those
-  // that run when it ends.  The first of them wait for what runs before as the first did so far.
+  // The jobs from a place on backwards in time, so that the same run side by side: by falling ends,
+  // each beside those that run when it ends.  The first of them wait for what runs before as the
+  // first did so far.
   int turn(int place) {
     if (jobs_ - place < 2) return jobs_;
     const int most = rng_.below(2) == 0 ? jobs_ : kShortTurn;
@@ -300,7 +303,8 @@ class OrderSearch {
       set(changed_.back().first, changed_.back().second);
   }
 
-  // From the first place that is another on, until all is as it was; infinite where it is over `longest`.
+  // From the first place that is another on, until all is as it was; infinite where it is over
+  // `longest`.
   double length(int first, double longest) {
     SideBySide::State& state = state_;
     SideBySide::copy(before_[first], state);

@@ -17,9 +17,9 @@ namespace cosched::moldable::shared {
 /// Relative gap between a bound and what reaches it at which column generation ends.
 inline constexpr double kEnough = 5e-4;
 
-/// Best first over sets of jobs, a node bounded by its Growth; counts are chosen at the end, for what a job slows and
-/// needs is the same on all of them, or on groups of them.  Under a bandwidth a tree for each of some intervals of
-/// the total load, which together hold every set.
+/// Best first over sets of jobs, a node bounded by its Growth; counts are chosen at the end, for
+/// what a job slows and needs is the same on all of them, or on groups of them.  Under a bandwidth
+/// a tree for each of some intervals of the total load, which together hold every set.
 class ConfigurationPricing {
  public:
   /// `instance` and `rows` must outlive it.
@@ -43,7 +43,8 @@ class ConfigurationPricing {
     bool complete = true;
   };
 
-  /// Those worth more than `threshold`; the bound is not sharper than threshold.  Adds what it took to `steps`.
+  /// Those worth more than `threshold`; the bound is not sharper than threshold.  Adds what it took
+  /// to `steps`.
   Answer best(const std::vector<double>& prices, double threshold, std::int64_t most_steps,
               std::int64_t& taken) {
     prices_ = prices;
@@ -116,7 +117,8 @@ class ConfigurationPricing {
     }
   }
 
-  // Each further job that fits, on each group of counts.  False where the steps end before all have been looked at.
+  // Each further job that fits, on each group of counts.  False where the steps end before all have
+  // been looked at.
   bool expand(const Node& node, Answer& answer, std::int64_t last) {
     open_.pop();
     std::vector<Pick> set = node.set;

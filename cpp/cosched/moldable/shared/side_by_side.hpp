@@ -10,8 +10,8 @@
 
 namespace cosched::moldable::shared {
 
-/// What running jobs leave free and how they slow each other: a simulation step by step, in states that are copied
-/// where memory is kept.
+/// What running jobs leave free and how they slow each other: a simulation step by step, in states
+/// that are copied where memory is kept.
 class SideBySide {
  public:
   struct Count {
@@ -99,8 +99,8 @@ class SideBySide {
     state.running[state.size++] = {count.time, pairs, kDone * count.time, job, count.procs};
   }
 
-  /// To the next end: those that end then are appended.  False where it is after `latest`: of the state only `now` is
-  /// then of use.  O(k^2) for k jobs, O(k) where excesses add up.
+  /// To the next end: those that end then are appended.  False where it is after `latest`: of the
+  /// state only `now` is then of use.  O(k^2) for k jobs, O(k) where excesses add up.
   bool finish(State& state, double latest, std::vector<Ended>& ended) const {
     const double over = stalls_ && state.size > 1 ? std::max(0.0, state.load - 1) : 0;
     double step = kInfinity;

@@ -11,20 +11,20 @@ namespace cosched::moldable::slots {
 
 // Prices of a machine's time, slot by slot, and what jobs would choose at them.
 //
-// A grid 0 = g_0 < g_1 < ... < g_J cuts time into slots.  A column (i, a, q): job i starts in slot a,
-// [g_a, g_{a+1}), on q processors.  Let b = max(g_a, r_i), t = t_i(q).  In every schedule, for its
-// columns,
+// A grid 0 = g_0 < g_1 < ... < g_J cuts time into slots.  A column (i, a, q): job i starts in slot
+// a, [g_a, g_{a+1}), on q processors.  Let b = max(g_a, r_i), t = t_i(q).  In every schedule, for
+// its columns,
 //
 //   slot(s):  sum of q over columns with a <= s and g_{s+1} <= b + t   <=  m        s < J
 //   work(s):  sum of q min(t, max(0, g_s - g_{a+1}))                   <=  m g_s    0 < s <= J
 //
-// in real time: a job that starts in slot a starts at b or later, so ends at b + t or later.  slot(s):
-// just before g_{s+1} all columns of the row run, since they start before g_{a+1} <= g_{s+1} and end
-// at b + t >= g_{s+1} or later.  work(s): by g_s a job that started before g_{a+1} has worked for at
-// least min(t, g_s - g_{a+1}).
+// in real time: a job that starts in slot a starts at b or later, so ends at b + t or later.
+// slot(s): just before g_{s+1} all columns of the row run, since they start before g_{a+1} <=
+// g_{s+1} and end at b + t >= g_{s+1} or later.  work(s): by g_s a job that started before g_{a+1}
+// has worked for at least min(t, g_s - g_{a+1}).
 //
-// At prices >= 0 of the rows each job takes its cheapest column on its own; the sum of what they pay,
-// less what the machine is worth at these prices, is a bound.
+// At prices >= 0 of the rows each job takes its cheapest column on its own; the sum of what they
+// pay, less what the machine is worth at these prices, is a bound.
 
 /// Per processor and second: of slot(s), s < J, and of work(s), s <= J (0 is of no row).
 struct RowPrices {
@@ -46,9 +46,9 @@ class SlotPricing {
   double slot_right(int s) const { return it_->machines() * (grid_[s + 1] - grid_[s]); }
   double work_right(int s) const { return it_->machines() * grid_[s]; }
 
-  /// The bound at these prices, rounded down: no schedule's sum w_i C_i is less; or, where jobs keep
-  /// the deadline, none keeps it if the value is > 0 (infinite: some job cannot).  `use`: what the
-  /// chosen columns use of each row, in processors x seconds.
+  /// The bound at these prices, rounded down: no schedule's sum w_i C_i is less; or, where jobs
+  /// keep the deadline, none keeps it if the value is > 0 (infinite: some job cannot).  `use`: what
+  /// the chosen columns use of each row, in processors x seconds.
   double value(const RowPrices& prices, RowPrices& use);
 
  private:
@@ -82,8 +82,8 @@ struct SlotsBound {
   bool complete = true;  // false: a time limit ended the search
 };
 
-/// Between `lower`, a bound, and `upper`, the makespan of some schedule, to a thousandth: longer and
-/// longer steps from the bound, then bisection.
+/// Between `lower`, a bound, and `upper`, the makespan of some schedule, to a thousandth: longer
+/// and longer steps from the bound, then bisection.
 /// A deadline is refuted where prices are found at which the jobs, each in its cheapest column that
 /// keeps the deadline, pay more than the machine is worth: multiplicative weights on the rows.
 SlotsBound slots_bound(const Instance& instance, double lower, double upper,

@@ -18,13 +18,13 @@ struct TimeIndexedBound {
   bool complete = true;  // false: a time limit ended the search for prices
 };
 
-/// `upper`: the minsum of some schedule, and `horizon` its makespan: they choose grid and steps, and
-/// no more.  O(n counts slots) for each set of prices.
+/// `upper`: the minsum of some schedule, and `horizon` its makespan: they choose grid and steps,
+/// and no more.  O(n counts slots) for each set of prices.
 TimeIndexedBound time_indexed_bound(const Instance& instance, double upper, double horizon,
                                     const TimeIndexedOptions& options = {});
 
-/// With slots, work and a schedule chosen for the size of the instance; 0 where that is too large for
-/// prices to be worth the time.  Obeys the time limits around it.
+/// With slots, work and a schedule chosen for the size of the instance; 0 where that is too large
+/// for prices to be worth the time.  Obeys the time limits around it.
 TimeIndexedBound time_indexed_bound(const Instance& instance);
 
 }  // namespace cosched::moldable::slots

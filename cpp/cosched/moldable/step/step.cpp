@@ -48,7 +48,8 @@ class Waiting {
       best_[node] = std::max(best_[2 * node], best_[2 * node + 1]);
   }
 
-  /// The count whose longest job is the longest of those on at most `free` processors; 0: none fits.
+  /// The count whose longest job is the longest of those on at most `free` processors; 0: none
+  /// fits.
   int longest(int free) const {
     Top found{-1.0, -1};
     for (int low = counts_, high = counts_ + free + 1; low < high; low /= 2, high /= 2) {

@@ -37,7 +37,8 @@ struct Step {
 Step step(const Instance& instance, const std::vector<double>& free_in, double budget,
           State before = {});
 
-/// The job that each processor is to start now, -1: none.  The lowest free ones, job by job.  O(n + m).
+/// The job that each processor is to start now, -1: none.  The lowest free ones, job by job.  O(n +
+/// m).
 std::vector<int> owners(const Placement& plan, const std::vector<double>& free_in);
 
 }  // namespace cosched::moldable::step

@@ -31,9 +31,9 @@ struct Groups {
 /// Every task on its own.
 Groups singletons(int tasks);
 
-/// Groups with at most `most` rows: all tasks, halved again and again where profiles differ most for
-/// the work that they stand for.  Profiles are compared by their logarithms on 1, 2, 4, ... and p
-/// processors.  Equal rows share a group and a price.  O(n log p (log n + most)).
+/// Groups with at most `most` rows: all tasks, halved again and again where profiles differ most
+/// for the work that they stand for.  Profiles are compared by their logarithms on 1, 2, 4, ... and
+/// p processors.  Equal rows share a group and a price.  O(n log p (log n + most)).
 Groups alike(const Times& times, int most);
 
 struct LowerBound {

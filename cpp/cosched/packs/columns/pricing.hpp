@@ -188,8 +188,8 @@ class Pricing {
     int task;
   };
 
-  // Tasks of positive price, the dearest first; on one processor each.  A task of no price, too, may
-  // make a pack as long as others in it must have it.
+  // Tasks of positive price, the dearest first; on one processor each.  A task of no price, too,
+  // may make a pack as long as others in it must have it.
   void start(const Prices& prices, const Restrictions& restrictions) {
     candidates_.clear();
     for (int i = 0; i < times_->tasks(); ++i) {

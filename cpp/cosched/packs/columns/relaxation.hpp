@@ -11,8 +11,8 @@
 //     prices have u_j <= u_i: with u_j > u_i, both set to their mean stay feasible, because in a
 //     pack with i and without j, j may replace i.  Columns of cost 0 that exchange i for j put
 //     this into the master.
-//   - Groups (column_bound.hpp), for many tasks: the master has two rows a group of alike tasks, between
-//     whose prices theirs are interpolated.
+//   - Groups (column_bound.hpp), for many tasks: the master has two rows a group of alike tasks,
+//     between whose prices theirs are interpolated.
 //   - Smoothing: prices are taken between the master's and the best so far (factor 0.8).
 //
 // Every pricing gives a bound: prices divided by the largest worth/length of any pack are feasible

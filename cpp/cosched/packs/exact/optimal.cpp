@@ -82,8 +82,8 @@ SearchResult improved(const Instance& instance, const SearchResult& start) {
   return found;
 }
 
-// For instances with too many tasks for branch and price: the bound, and what is left of a time limit
-// for the search.
+// For instances with too many tasks for branch and price: the bound, and what is left of a time
+// limit for the search.
 ExactResult bounded(const Instance& instance, SearchResult start) {
   const columns::LowerBound bound = columns::column_bound(instance);
   const auto met = [&] { return bound.value >= start.coschedule.cost * (1 - kExactTolerance); };

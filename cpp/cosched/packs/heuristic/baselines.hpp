@@ -13,9 +13,9 @@ namespace cosched::packs::heuristic {
 Coschedule sequential(const Instance& instance);
 
 /// Best of `draws` random partitions: while tasks remain, a size uniform in
-/// [1, min(k, tasks left)], then that many tasks at random, or those before the first that no longer
-/// fits; 1-pack on each pack.  The first draws of a longer call are those of a shorter one.  Throws
-/// InvalidInstance when draws < 1.
+/// [1, min(k, tasks left)], then that many tasks at random, or those before the first that no
+/// longer fits; 1-pack on each pack.  The first draws of a longer call are those of a shorter one.
+/// Throws InvalidInstance when draws < 1.
 /// O(draws (n + P p log k)).
 Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed);
 

@@ -1,5 +1,5 @@
-// pack-by-pack (section 5 of the paper), for any table: tasks that cannot run on one processor start
-// from the fewest that they can run on.  Deterministic; equal costs keep the first candidate.
+// pack-by-pack (section 5 of the paper), for any table: tasks that cannot run on one processor
+// start from the fewest that they can run on.  Deterministic; equal costs keep the first candidate.
 #pragma once
 
 #include <vector>

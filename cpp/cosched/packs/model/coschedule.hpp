@@ -37,10 +37,10 @@ using Packs = std::vector<std::vector<int>>;
 /// pack_of as lists.  Throws InvalidInstance where a number is negative or a pack is empty.
 Packs members(const std::vector<int>& pack_of);
 
-/// When each task ends, from the start of its pack: its time as measured on `procs`, or later where its pack slows
-/// it.  Throws InvalidInstance when the vectors do not fit the table: wrong length, pack number out of 0..P-1, an
-/// empty pack, procs out of 1..p, procs on which the task cannot run, or a pack whose needs do not fit together.  O(n),
-/// and O(k^3) a pack that is slowed.
+/// When each task ends, from the start of its pack: its time as measured on `procs`, or later where
+/// its pack slows it.  Throws InvalidInstance when the vectors do not fit the table: wrong length,
+/// pack number out of 0..P-1, an empty pack, procs out of 1..p, procs on which the task cannot run,
+/// or a pack whose needs do not fit together.  O(n), and O(k^3) a pack that is slowed.
 std::vector<double> pack_ends(const Instance& instance, const std::vector<int>& pack_of,
                               const std::vector<int>& procs);
 
@@ -56,8 +56,9 @@ double cost(const Instance& instance, const std::vector<int>& pack_of,
 double cost_if_constant(const Instance& instance, const std::vector<int>& pack_of,
                         const std::vector<int>& procs);
 
-/// These tasks on these processors, as a set that starts together.  Throws InvalidInstance where the vectors differ in
-/// length, a task or a count is out of range or given twice, or the task cannot run on it; not where they do not fit.
+/// These tasks on these processors, as a set that starts together.  Throws InvalidInstance where
+/// the vectors differ in length, a task or a count is out of range or given twice, or the task
+/// cannot run on it; not where they do not fit.
 std::vector<Run> as_pack(const Instance& instance, const std::vector<int>& tasks,
                          const std::vector<int>& procs);
 
@@ -68,7 +69,8 @@ Coschedule with_procs(const Instance& instance, const Packs& packs, const std::v
 /// Work done over processor time paid for: sum_i w_i(sigma_i) / (p cost), in 0..1.
 double packing_ratio(const Instance& instance, const Coschedule& coschedule);
 
-/// cost / sum_i t_i(p), of counts on which task i fits: below 1 where co-scheduling beats one task after the other.
+/// cost / sum_i t_i(p), of counts on which task i fits: below 1 where co-scheduling beats one task
+/// after the other.
 double relative_cost(const Instance& instance, const Coschedule& coschedule);
 
 /// Mean response time over that of one task after the other on p processors, shortest first.

@@ -5,9 +5,9 @@
 // time on at most q processors, so property (1) always holds.  A co-schedule that is returned has
 // the counts that attain it, times().used(i, q).
 //
-// What codes share (core/sharing.hpp) is part of an instance where it is given: the tasks of a pack must fit
-// together, and end by the progressive law.  Algorithms that do not read sharing() solve the instance that
-// alone() gives, whose optimum is a lower bound.
+// What codes share (core/sharing.hpp) is part of an instance where it is given: the tasks of a pack
+// must fit together, and end by the progressive law.  Algorithms that do not read sharing() solve
+// the instance that alone() gives, whose optimum is a lower bound.
 #pragma once
 
 #include <memory>
@@ -47,7 +47,8 @@ class Instance {
 /// min over q of w_i(q).  O(p).
 double least_work(const Times& times, int task);
 
-/// The fewest processors on which a task takes at most `length`; p + 1 where there are none.  O(log p).
+/// The fewest processors on which a task takes at most `length`; p + 1 where there are none.  O(log
+/// p).
 int fewest_within(const Times& times, int task, double length);
 
 // Two lower bounds on the cost of every co-schedule, for any table.  Neither is ever above the

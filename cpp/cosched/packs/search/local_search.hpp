@@ -17,9 +17,10 @@ inline constexpr std::int64_t kLocalSearchWork = 5'000'000;
 /// Up to twelve tasks: the optimum, by the subset programme.  Beyond, an annealing.
 ///
 /// Moves: a task to another pack or to a new one, two tasks exchanged; an exchange is evaluated in
-/// O(log p).  `work` n operations are spent in rounds, each four times as long as the one before, from the best so far:
-/// of each the temperature falls geometrically.  A round that does not fit is not begun; time_limit (seconds) may end
-/// one.  So more of either is never worse.  Ends at once when the cost meets longest_bound or area_bound.
+/// O(log p).  `work` n operations are spent in rounds, each four times as long as the one before,
+/// from the best so far: of each the temperature falls geometrically.  A round that does not fit is
+/// not begun; time_limit (seconds) may end one.  So more of either is never worse.  Ends at once
+/// when the cost meets longest_bound or area_bound.
 /// Throws InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, std::uint64_t seed,
                           std::int64_t work = kLocalSearchWork,
@@ -34,8 +35,8 @@ class LocalSearch {
  public:
   LocalSearch(const Instance& instance, const Packs& start, std::uint64_t seed);
 
-  /// An annealing of `work` operations a task from the best so far; whether there is more to do.  A time limit ends
-  /// it, the best until then is kept.
+  /// An annealing of `work` operations a task from the best so far; whether there is more to do.  A
+  /// time limit ends it, the best until then is kept.
   bool round(std::int64_t work);
   void offer(const Packs& packs);
   const SearchResult& best() const { return best_; }

@@ -1,4 +1,5 @@
-// Heuristics for tasks that share the machine: packs made as if they did not, made to fit, and priced.
+// Heuristics for tasks that share the machine: packs made as if they did not, made to fit, and
+// priced.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@
 
 namespace cosched::packs::shared {
 
-/// Each pack's tasks, in their order, first fit into packs that fit with the needs of all resources.
+/// Each pack's tasks, in their order, first fit into packs that fit with the needs of all
+/// resources.
 Packs repaired(const Instance& instance, PackTable& table, const Packs& packs);
 
 /// As heuristic::pack_by_pack, the best of `epsilons` by what the repaired packs cost.
@@ -21,10 +23,11 @@ Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& eps
 Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed);
 Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed);
 
-/// Annealing over partitions from the best of pack-by-pack and of what the search for tasks that slow nobody finds;
-/// up to 16 tasks the programme over subsets.  A pack that does not fit is priced as its tasks one after the other, so
-/// that moves lead through it.  Rounds as in search::local_search: more work or time is never worse, nor is it worse than
-/// that search with as much work.  The result depends on instance, seed and work only, but for a time limit.  Throws
+/// Annealing over partitions from the best of pack-by-pack and of what the search for tasks that
+/// slow nobody finds; up to 16 tasks the programme over subsets.  A pack that does not fit is
+/// priced as its tasks one after the other, so that moves lead through it.  Rounds as in
+/// search::local_search: more work or time is never worse, nor is it worse than that search with as
+/// much work.  The result depends on instance, seed and work only, but for a time limit.  Throws
 /// InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
                           std::optional<double> time_limit);

@@ -140,7 +140,8 @@ CoverSearch by_programme(int tasks, const std::vector<Column>& columns, double b
   return found;
 }
 
-// With the relaxation solved: the optimum among all partitions, or `best` where there are too many sets.
+// With the relaxation solved: the optimum among all partitions, or `best` where there are too many
+// sets.
 void prove(const Instance& instance, PackTable& table, SetRelaxation& relaxation,
            ExactResult& best) {
   const double cost = best.coschedule.cost;

@@ -36,8 +36,9 @@ double PackPricer::lower(const std::vector<int>& tasks) {
     for (const int i : tasks) sum += least_need_[static_cast<std::size_t>(i) * resources + r];
     if (!leq(sum, sharing_.capacity(r))) return kInfinity;
   }
-  // The least length at which the fewest processors of all tasks suffice is a time of one of them: bisection by
-  // lengths would need them sorted, so a processor at a time goes to the longest, by its next faster choice.
+  // The least length at which the fewest processors of all tasks suffice is a time of one of them:
+  // bisection by lengths would need them sorted, so a processor at a time goes to the longest, by
+  // its next faster choice.
   long long used = 0;
   thread_local std::vector<int> at;
   thread_local std::vector<double> time;
@@ -231,7 +232,8 @@ bool PackPricer::grow(std::vector<int>& chosen, bool slowed) {
   }
 }
 
-// Steps of one task up, and of another one down where processors are short, while the pack ends earlier.
+// Steps of one task up, and of another one down where processors are short, while the pack ends
+// earlier.
 void PackPricer::shift(std::vector<int>& chosen, double& cost) {
   const int k = static_cast<int>(chosen.size());
   for (bool better = true; better;) {
@@ -265,7 +267,8 @@ Price PackPricer::quick(const std::vector<int>& tasks) {
   if (!grow(chosen, true)) return price;
   price.cost = evaluate(chosen);
   if (tasks.size() > 1 && sharing_.slows()) {
-    // From the counts of those whom nobody slows, too: a plan that knows no slow-downs is never better.
+    // From the counts of those whom nobody slows, too: a plan that knows no slow-downs is never
+    // better.
     std::vector<int> other;
     grow(other, false);
     double cost = evaluate(other);
@@ -296,8 +299,8 @@ bool PackPricer::needs_fit(int depth) const {
   return true;
 }
 
-// A bound on all ways to go on: the later tasks as fast as `free` processors let each be on its own, beside the
-// fewest of the others, with their least traffic.
+// A bound on all ways to go on: the later tasks as fast as `free` processors let each be on its
+// own, beside the fewest of the others, with their least traffic.
 double PackPricer::bound(int depth, int free) {
   for (int d = 0; d < static_cast<int>(order_.size()); ++d) {
     const int place = order_[d];
@@ -319,8 +322,8 @@ double PackPricer::bound(int depth, int free) {
   return last_end();
 }
 
-// Decides order_[depth] and what follows, from the most processors down: where needs and traffic are the same on all
-// counts the task only gets slower.
+// Decides order_[depth] and what follows, from the most processors down: where needs and traffic
+// are the same on all counts the task only gets slower.
 void PackPricer::branch(int depth, int used) {
   if (++nodes_ > most_nodes_) cut_ = true;
   if (cut_) return;

@@ -1,8 +1,8 @@
 // What a set of tasks costs as one pack where they share the machine: the counts that end it first.
 //
-// c(S) = min over counts q, sum q_i <= p, whose needs fit, of the last progressive end.  A task's counts that another
-// one beats in processors, time, needs and traffic alike are never looked at.  c never falls where S grows: a task
-// that goes leaves the others no slower.
+// c(S) = min over counts q, sum q_i <= p, whose needs fit, of the last progressive end.  A task's
+// counts that another one beats in processors, time, needs and traffic alike are never looked at.
+// c never falls where S grows: a task that goes leaves the others no slower.
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,18 @@ class PackPricer {
   /// `instance` must outlive it, and share something.
   explicit PackPricer(const Instance& instance);
 
-  /// Bounds c(S) from below, as if nobody slowed anybody.  Infinite where the least needs, or the fewest
-  /// processors, are too many together.  O(k log p).
+  /// Bounds c(S) from below, as if nobody slowed anybody.  Infinite where the least needs, or the
+  /// fewest processors, are too many together.  O(k log p).
   double lower(const std::vector<int>& tasks);
 
-  /// c(S) by branch and bound from quick()'s counts, where it is below `cutoff`.  After `most_nodes` the best so far,
-  /// with lower < cost.  Exponential in k.
+  /// c(S) by branch and bound from quick()'s counts, where it is below `cutoff`.  After
+  /// `most_nodes` the best so far, with lower < cost.  Exponential in k.
   Price exact(const std::vector<int>& tasks, double cutoff = kInfinity,
               std::int64_t most_nodes = 50'000);
 
-  /// Counts that are mostly the best: a processor at a time to the task that ends last, then single processors moved
-  /// while that helps.  Not worse than the counts that the same gives where nothing slows.  `lower` is lower()'s.
+  /// Counts that are mostly the best: a processor at a time to the task that ends last, then single
+  /// processors moved while that helps.  Not worse than the counts that the same gives where
+  /// nothing slows.  `lower` is lower()'s.
   Price quick(const std::vector<int>& tasks);
 
   /// Evaluations so far: a measure of work.

@@ -20,8 +20,8 @@ class PackTable {
     bool quick = false;     // quick() was
   };
 
-  /// A lower bound on the price of `tasks` (increasing): PackPricer::lower, what is known of the sets of one task
-  /// less, or the price.  References stay valid.
+  /// A lower bound on the price of `tasks` (increasing): PackPricer::lower, what is known of the
+  /// sets of one task less, or the price.  References stay valid.
   Entry& bounded(const std::vector<int>& tasks) {
     const auto [place, is_new] = entries_.try_emplace(tasks);
     Entry& entry = place->second;
@@ -81,7 +81,8 @@ class PackTable {
   std::unordered_map<std::vector<int>, Entry, Hash> entries_;
 };
 
-/// The co-schedule of these packs at their prices; a pack that does not fit becomes packs of one task.
+/// The co-schedule of these packs at their prices; a pack that does not fit becomes packs of one
+/// task.
 inline Coschedule at_prices(const Instance& instance, PackTable& table, const Packs& packs,
                             std::int64_t most_nodes = 50'000) {
   Packs made;

@@ -1,11 +1,13 @@
 // The set-partitioning relaxation over packs at their prices, by column generation over sets.
 //
-//   minimise sum_S c(S) x_S   subject to   sum_{S holds i} x_S >= 1 for every task i        (price u_i >= 0)
+//   minimise sum_S c(S) x_S   subject to   sum_{S holds i} x_S >= 1 for every task i        (price
+//   u_i >= 0)
 //
-// c never falls where S grows, so that covering is no weaker than partitioning.  A set is priced only where its worth
-// sum u_i passes its lower bound (pack_table.hpp): the greater of the pack as if nobody slowed anybody, with the needs
-// of all resources, and of what is known of smaller sets, pairs and triples that slow each other above all.  At any
-// prices, all u divided by the largest worth / lower bound of a set are feasible for the dual: a bound at any time.
+// c never falls where S grows, so that covering is no weaker than partitioning.  A set is priced
+// only where its worth sum u_i passes its lower bound (pack_table.hpp): the greater of the pack as
+// if nobody slowed anybody, with the needs of all resources, and of what is known of smaller sets,
+// pairs and triples that slow each other above all.  At any prices, all u divided by the largest
+// worth / lower bound of a set are feasible for the dual: a bound at any time.
 #pragma once
 
 #include <algorithm>
@@ -45,8 +47,8 @@ class SetRelaxation {
     }
   }
 
-  /// Until no set has a worth above its price, or some `most_nodes` sets were looked at: false.  May be left by an
-  /// exception of check_interrupt(): bound() holds.
+  /// Until no set has a worth above its price, or some `most_nodes` sets were looked at: false.
+  /// May be left by an exception of check_interrupt(): bound() holds.
   bool solve(std::int64_t most_nodes) {
     const int n = instance_.tasks();
     order_.resize(n);
@@ -102,8 +104,9 @@ class SetRelaxation {
     double reduced_cost;  // c(S) - sum of its prices, >= 0
   };
 
-  /// All sets that a partition cheaper than `cost` may use, at the prices of the bound: none has a greater reduced cost
-  /// than cost - bound().  Nothing where they are more than `most`, or `most_nodes` do not suffice.
+  /// All sets that a partition cheaper than `cost` may use, at the prices of the bound: none has a
+  /// greater reduced cost than cost - bound().  Nothing where they are more than `most`, or
+  /// `most_nodes` do not suffice.
   std::optional<std::vector<Column>> useful(double cost, std::size_t most,
                                             std::int64_t most_nodes) {
     const int n = instance_.tasks();

@@ -1,5 +1,5 @@
-// One door to each method: the instance says whether its tasks share something, and the method of room `shared`
-// or that of tasks that do not slow each other answers.
+// One door to each method: the instance says whether its tasks share something, and the method of
+// room `shared` or that of tasks that do not slow each other answers.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace cosched::packs::solve {
 
-/// The paper's heuristics; packs of tasks that do not fit together are made to fit.  Guarantees and errors are
-/// those of heuristic/ and shared/heuristics.hpp.
+/// The paper's heuristics; packs of tasks that do not fit together are made to fit.  Guarantees and
+/// errors are those of heuristic/ and shared/heuristics.hpp.
 Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed);
 Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed);
 Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,

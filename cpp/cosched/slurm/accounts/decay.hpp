@@ -10,7 +10,8 @@ namespace cosched::slurm {
 
 class Decay {
  public:
-  /// `start`: of the thread, which passes at once; `known`: what came of that pass is known already.
+  /// `start`: of the thread, which passes at once; `known`: what came of that pass is known
+  /// already.
   Decay(const Settings::Priority& settings, double start, bool known = false)
       : start_(start),
         period_(settings.calc_period),
@@ -20,7 +21,8 @@ class Decay {
 
   /// When the next pass is.
   double next() const { return start_ + static_cast<double>(passes_ * period_); }
-  /// All passes up to `time`, and whether there were any: `pass(now, left)`, left of usage since the last one.
+  /// All passes up to `time`, and whether there were any: `pass(now, left)`, left of usage since
+  /// the last one.
   template <class Pass>
   bool advance(double time, Pass&& pass) {
     const std::int64_t before = passes_;

@@ -40,7 +40,8 @@ class Ranks {
     return static_cast<std::size_t>(parent);
   }
 
-  // Its share of what its parent has, over its part of what was used there; Fairshare=parent: the first.
+  // Its share of what its parent has, over its part of what was used there; Fairshare=parent: the
+  // first.
   double level(int k) const {
     if (of(k).of_parent()) return std::numeric_limits<double>::infinity();
     const auto parent = above(k);

@@ -1,5 +1,5 @@
-// The clocks of slurmctld (RULES.md 0, 2.1 to 2.3, 3): when its loop ticks, when a main pass, a limit check
-// or a backfill cycle is due.  Each answers from what it was told; none knows of jobs.
+// The clocks of slurmctld (RULES.md 0, 2.1 to 2.3, 3): when its loop ticks, when a main pass, a
+// limit check or a backfill cycle is due.  Each answers from what it was told; none knows of jobs.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,8 @@ struct Clocks {
   std::uint64_t noise_seed = 0;
   double tick_period = 1;  // s: the background loop, with its work
   double tick_offset = 0;  // s from the controller's start to its loop
-  // s from the controller's start to that of the thread that accounts usage, behind which the background loop begins
+  // s from the controller's start to that of the thread that accounts usage, behind which the
+  // background loop begins
   double decay_after = 0;
   double sleep_extra = 0;  // s that a sleep of bf_interval takes longer
   double nap_extra = 0;    // s that a sleep of one second does
@@ -40,12 +41,13 @@ struct Clocks {
   double cycle_cost = 0, test_cost = 0, start_cost = 0;
   std::vector<double> cycles;  // recorded begins of cycles: replay; empty = by the rules
   std::vector<double> checks;  // recorded limit checks that ended a job: replay
-  // Recorded passes of the main scheduler and whether they were full ones, and seconds from a job's start to its end
-  // (not a number: not recorded), by job: replay.
+  // Recorded passes of the main scheduler and whether they were full ones, and seconds from a job's
+  // start to its end (not a number: not recorded), by job: replay.
   std::vector<std::pair<double, bool>> passes;
   std::vector<double> lengths;
-  // As recorded, by job (not a number: not recorded): s from when a pass or cycle began or went on until it started the job, and from its
-  // end until its nodes were free; what each of `cycles` did.
+  // As recorded, by job (not a number: not recorded): s from when a pass or cycle began or went on
+  // until it started the job, and from its end until its nodes were free; what each of `cycles`
+  // did.
   std::vector<double> delays, epilogs;
   std::vector<std::vector<Slice>> slices;
   std::vector<int>
@@ -144,7 +146,8 @@ class BackfillClock {
   double wakes_at() const { return wake_; }
   /// The end of the last cycle.
   Second last_end() const { return last_end_; }
-  /// The thread is awake: whether a cycle begins.  If not, it sleeps on, and nothing else happens before `quiet`.
+  /// The thread is awake: whether a cycle begins.  If not, it sleeps on, and nothing else happens
+  /// before `quiet`.
   bool begins_cycle(bool completing, bool more_work, double quiet);
   /// The cycle that began is over, after `cost` seconds.
   void cycle_over(double cost);

@@ -24,7 +24,8 @@ bool of_groups(Kind kind) {
 
 bool same(const Limit& a, const Limit& b) { return a.kind == b.kind && a.tres == b.tres; }
 
-// MaxJobs of an association counts only where no QOS has one of its users or accounts; MaxSubmit likewise.
+// MaxJobs of an association counts only where no QOS has one of its users or accounts; MaxSubmit
+// likewise.
 bool stands_for(const Limit& of_qos, const Limit& own) {
   if (own.kind == Kind::jobs)
     return of_qos.kind == Kind::user_jobs || of_qos.kind == Kind::account_jobs;

@@ -1,4 +1,5 @@
-// Which limits hold for a job, of its QOS, its partition's and its association (RULES.md 14.1 to 14.3).
+// Which limits hold for a job, of its QOS, its partition's and its association (RULES.md 14.1 to
+// 14.3).
 #pragma once
 
 #include <array>
@@ -10,7 +11,8 @@
 
 namespace cosched::slurm {
 
-/// Rules of jobs of one association, QOS, user and partition, in the order in which slurmctld tests them.
+/// Rules of jobs of one association, QOS, user and partition, in the order in which slurmctld tests
+/// them.
 struct RuleSet {
   std::vector<Rule> before, with_nodes, submission;
   std::vector<int> counters;  // what the jobs count in

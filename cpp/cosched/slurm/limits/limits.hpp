@@ -1,5 +1,5 @@
-// bf_max_job_user, bf_max_job_part, bf_max_job_user_part: how many jobs of whom a backfill cycle looks at
-// (RULES.md 4.8).
+// bf_max_job_user, bf_max_job_part, bf_max_job_user_part: how many jobs of whom a backfill cycle
+// looks at (RULES.md 4.8).
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What limits of associations and QOS count, and what they say, by the names of sacctmgr (RULES.md 14).
+// What limits of associations and QOS count, and what they say, by the names of sacctmgr (RULES.md
+// 14).
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,8 @@ struct Running {
   Shares holds;  // of whole nodes, only their numbers count
 };
 
-/// Of a job that waits when the simulation begins: its priority, and since when its age counts (infinite: not yet).
+/// Of a job that waits when the simulation begins: its priority, and since when its age counts
+/// (infinite: not yet).
 struct Waiting {
   double priority, accrues;
 };
@@ -167,17 +168,18 @@ struct Entry {
   bool operator==(const Entry& other) const { return job == other.job && part == other.part; }
 };
 
-/// Immutable once made.  Invariants: every job's partitions exist, have nodes for it and let it have them; limits are finite.
+/// Immutable once made.  Invariants: every job's partitions exist, have nodes for it and let it
+/// have them; limits are finite.
 class Scenario {
  public:
-  /// Cuts limits, and takes jobs out of partitions that would never run them.  Throws InfeasibleError that names
-  /// a job larger than its partition, or than that lets a job be.
+  /// Cuts limits, and takes jobs out of partitions that would never run them.  Throws
+  /// InfeasibleError that names a job larger than its partition, or than that lets a job be.
   Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
            std::vector<Reservation> reservations = {}, std::vector<Outside> outside = {},
            std::vector<Association> accounts = {});
 
-  /// The first `kept` jobs, and behind them others (like which of all, submitted when).  Dependencies of those that are
-  /// kept are among them.  O(machine, jobs).
+  /// The first `kept` jobs, and behind them others (like which of all, submitted when).
+  /// Dependencies of those that are kept are among them.  O(machine, jobs).
   Scenario with(int kept, const std::vector<std::pair<int, double>>& more) const;
 
   const Machine& machine() const { return machine_; }
@@ -201,7 +203,8 @@ class Scenario {
   const Partition& part(Entry entry) const {
     return machine_.parts[static_cast<std::size_t>(entry.part)];
   }
-  /// Partitions of lower tiers that share nodes with it: whose jobs its own may preempt (RULES.md 15.1).
+  /// Partitions of lower tiers that share nodes with it: whose jobs its own may preempt (RULES.md
+  /// 15.1).
   const std::vector<int>& below(int part) const { return below_[static_cast<std::size_t>(part)]; }
   /// Jobs have cores of their own, several on a node.
   bool own_cores() const { return !machine_.node_cores.empty(); }
@@ -225,9 +228,9 @@ class Scenario {
 
 // Numbers that refer to others, looked at once.
 
-/// InvalidInstance where a number of the scenario refers to a node, partition, set, QOS, licence, association, job or
-/// reservation that is not there, or a table by node has not a row for each.  The rooms above index by these numbers
-/// without a look.  O(machine, jobs).
+/// InvalidInstance where a number of the scenario refers to a node, partition, set, QOS, licence,
+/// association, job or reservation that is not there, or a table by node has not a row for each.
+/// The rooms above index by these numbers without a look.  O(machine, jobs).
 void require_references(const Scenario& scenario);
 
 }  // namespace cosched::slurm

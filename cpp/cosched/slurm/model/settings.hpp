@@ -79,7 +79,8 @@ struct Settings {
 /// All parameters that are known, by Slurm's names, with Slurm's defaults: seconds, counts, 0 or 1.
 const std::map<std::string, double>& usual_parameters();
 
-/// Those given, and the usual values of the others.  Throws InvalidInstance for a name that is not known.
+/// Those given, and the usual values of the others.  Throws InvalidInstance for a name that is not
+/// known.
 Settings to_settings(const std::map<std::string, double>& given);
 
 }  // namespace cosched::slurm

@@ -195,7 +195,8 @@ int BackfillCycle::first_task() const {
   return queue_[first].first.job;
 }
 
-// A pass since the cycle's begin is undone, of an array, which is one record of Slurm's queue, for all tasks at once.
+// A pass since the cycle's begin is undone, of an array, which is one record of Slurm's queue, for
+// all tasks at once.
 void BackfillCycle::restore() {
   const int array = array_at(at_);
   if (array >= 0 && at_ > 0 && array_at(at_ - 1) == array) return;
@@ -331,7 +332,8 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
   }
 }
 
-// On nodes picked anew among the idle ones, if there are enough.  A limit is tested whether there are or not.
+// On nodes picked anew among the idle ones, if there are enough.  A limit is tested whether there
+// are or not.
 BackfillCycle::Tried BackfillCycle::start(Entry entry, const NodeBits& avail) {
   const Choice* choice = select_.now(entry, avail);
   if (tables_.policy.with_nodes(entry, choice)) return Tried::over_limit;

@@ -19,7 +19,8 @@ class BackfillCycle {
   /// Requires that all outlive it.
   BackfillCycle(const Clocks& clocks, Tables& tables, Select& select);
 
-  /// Starts and plans jobs; returns those that it started.  It may rest on its way, and others go on meanwhile.
+  /// Starts and plans jobs; returns those that it started.  It may rest on its way, and others go
+  /// on meanwhile.
   std::vector<int> run(double time);
   /// It rests; until when.
   bool rests() const { return resumes_ < kInfinity; }
@@ -45,8 +46,8 @@ class BackfillCycle {
     Second until;
   };
 
-  // What the last cycle knows about its plan: a cycle before `until`, with nothing changed since, would
-  // make the same plan, and is spared.
+  // What the last cycle knows about its plan: a cycle before `until`, with nothing changed since,
+  // would make the same plan, and is spared.
   struct Kept {
     std::int64_t changes = -1;
     Second until = 0;
@@ -97,7 +98,8 @@ class BackfillCycle {
   std::vector<int> planned_jobs_;  // of this cycle, where one reservation a job is the rule
   // Of the array that was tried last: where a task could not start, and how many have a plan.
   int rejected_array_ = -1, rejected_part_ = -1, planned_array_ = -1, array_plans_ = 0;
-  // of this cycle; where what it did was recorded, its pieces, and where in the queue this one began
+  // of this cycle; where what it did was recorded, its pieces, and where in the queue this one
+  // began
   double begun_ = 0, time_ = 0, resumes_ = kInfinity;
   std::size_t cycle_ = 0, piece_ = 0, at_ = 0;   // cycles so far; its next slice; its next job
   std::vector<std::pair<Entry, double>> queue_;  // with priorities

@@ -1,4 +1,5 @@
-// The map of a backfill cycle: which nodes no pending job has reserved, from when to when (RULES.md 4.1, 4.3, 4.7).
+// The map of a backfill cycle: which nodes no pending job has reserved, from when to when (RULES.md
+// 4.1, 4.3, 4.7).
 #pragma once
 
 #include <vector>
@@ -33,9 +34,10 @@ class PlanMap {
     int record;             // the last that ends by that time, or a record before it
     Second holds_until;     // the walk is the same for all times from this one on, before that one
   };
-  /// Among `allowed` nodes, for `limit` seconds from `from`; a job that wants so many gives up as soon as
-  /// there are fewer.  `first`: a record before all that end behind `from`.  O(records).
-  /// `beyond`: the record behind the job's end says when there is more to have, too (RULES.md 12.4).
+  /// Among `allowed` nodes, for `limit` seconds from `from`; a job that wants so many gives up as
+  /// soon as there are fewer.  `first`: a record before all that end behind `from`.  O(records).
+  /// `beyond`: the record behind the job's end says when there is more to have, too (RULES.md
+  /// 12.4).
   Window window(const NodeBits& allowed, int wanted, Second from, Second limit, int first,
                 bool beyond = false);
 

@@ -13,8 +13,9 @@ class Priorities {
   /// Requires that `scenario` outlives it.  O(jobs), where what they ask for has a weight.
   explicit Priorities(const Scenario& scenario);
 
-  /// Of a job whose age is so many seconds; `before`: how many were submitted before it; `fair_share`: the factor of its
-  /// association; `tested`: nodes have been looked for, so that all their CPUs are known to be its own.
+  /// Of a job whose age is so many seconds; `before`: how many were submitted before it;
+  /// `fair_share`: the factor of its association; `tested`: nodes have been looked for, so that all
+  /// their CPUs are known to be its own.
   double of(int job, double age, int before, double fair_share = 0, bool tested = false) const;
 
  private:
@@ -25,14 +26,17 @@ class Priorities {
 /// Whether priorities change while jobs wait.
 bool priorities_age(const Settings::Priority& settings);
 
-// What users and accounts have used, and what they have of it in a priority (RULES.md 13.1 to 13.3).
+// What users and accounts have used, and what they have of it in a priority (RULES.md 13.1 to
+// 13.3).
 
 class Usage {
  public:
-  /// `decay_start`: when the thread of priority/multifactor began, or made the pass of which the factors are given.  Requires that `scenario` outlives it.
+  /// `decay_start`: when the thread of priority/multifactor began, or made the pass of which the
+  /// factors are given.  Requires that `scenario` outlives it.
   Usage(const Scenario& scenario, double decay_start);
 
-  /// All passes of the thread up to `time`, before anything else happens at that time; whether there were any.
+  /// All passes of the thread up to `time`, before anything else happens at that time; whether
+  /// there were any.
   bool advance(double time);
   /// Whether there is such a thread: with a slurmdbd.
   static bool runs(const Scenario& scenario);

@@ -114,7 +114,8 @@ std::vector<Queue::Group> Queue::accrual_groups(int job) const {
   return groups;
 }
 
-// The first that is set, of its QOS, then of its association and those above; of one of these 24.11 has the least.
+// The first that is set, of its QOS, then of its association and those above; of one of these 24.11
+// has the least.
 std::pair<Queue::Group, int> Queue::accrual_limit(int job) const {
   const Job& one = scenario_.job(job);
   std::pair<Group, int> found{{}, std::numeric_limits<int>::max()};

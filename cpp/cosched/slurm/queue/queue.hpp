@@ -16,9 +16,11 @@ class Queue {
   /// Requires that both outlive it.
   Queue(const Scenario& scenario, const Usage& usage);
 
-  /// The job gets its priority, as of all that were submitted so far; it may not wait in the queue yet.
+  /// The job gets its priority, as of all that were submitted so far; it may not wait in the queue
+  /// yet.
   void submit(int job, double time);
-  /// A new priority for a job whose age does not count yet, behind all so far where that is by the order of submissions.
+  /// A new priority for a job whose age does not count yet, behind all so far where that is by the
+  /// order of submissions.
   void prioritise(int job);
   /// It has run, and waits again, without an age; `anew`: with a new priority, else its old one.
   void resubmit(int job, double time, bool anew);
@@ -44,7 +46,8 @@ class Queue {
                                   [&](const Entry& entry) { return gone(entry.job); }),
                    entries_.end());
   }
-  /// All priorities anew, as of the last pass of the thread that accounts usage: of jobs in the queue, and of `others` that wait.
+  /// All priorities anew, as of the last pass of the thread that accounts usage: of jobs in the
+  /// queue, and of `others` that wait.
   void recalculate(const std::vector<int>& others = {});
 
   const std::vector<Entry>& entries() const { return entries_; }

@@ -1,4 +1,5 @@
-// Which submitted jobs are looked at: begin time, hold, dependencies, singletons, tasks of an array (RULES.md 9).
+// Which submitted jobs are looked at: begin time, hold, dependencies, singletons, tasks of an array
+// (RULES.md 9).
 #pragma once
 
 #include <vector>
@@ -21,8 +22,8 @@ class Readiness {
   /// How the job ended.
   void end(int job, bool failed) { of(job).failed = failed; }
 
-  /// Calls ready(job, free) for those that are ready by now, in order of their numbers; they wait no more.
-  /// `free`: no other job kept it any more when this was called last.
+  /// Calls ready(job, free) for those that are ready by now, in order of their numbers; they wait
+  /// no more. `free`: no other job kept it any more when this was called last.
   template <class Ready>
   void admit(Second now, Ready ready) {
     if (waiting_.empty()) return;

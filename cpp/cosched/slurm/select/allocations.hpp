@@ -92,7 +92,8 @@ class Allocations {
   std::map<int, std::int64_t> rests_;  // of arrays: where the tasks are that wait
 };
 
-// Running jobs in order of their limits, side by side: a test in the backfill cycle looks at all of them.
+// Running jobs in order of their limits, side by side: a test in the backfill cycle looks at all of
+// them.
 
 class EndOrder {
  public:
@@ -124,7 +125,8 @@ class EndOrder {
   std::int64_t version_ = -1;
 };
 
-/// Running jobs in order of their ends, in the groups after which select/cons_tres tests (RULES.md 5.6).
+/// Running jobs in order of their ends, in the groups after which select/cons_tres tests (RULES.md
+/// 5.6).
 class EndGroups {
  public:
   /// Jobs that end before `from` are gone already; those that end after `later` stay.

@@ -9,9 +9,9 @@
 
 namespace cosched::slurm {
 
-/// Invariant: an answer is a function of its question and of what runs, and holds until the version of the allocations is
-/// another one. What a test finds of earlier ones and leaves for later ones, the weights of nodes with GPUs that it looks
-/// at, is part of both.
+/// Invariant: an answer is a function of its question and of what runs, and holds until the version
+/// of the allocations is another one. What a test finds of earlier ones and leaves for later ones,
+/// the weights of nodes with GPUs that it looks at, is part of both.
 class Answers {
  public:
   /// `changing`: nodes whose weights tests change for later ones.
@@ -33,7 +33,8 @@ class Answers {
     bool known() const { return after != kUnknown; }
   };
 
-  /// The answer of an equal question, or a place for one; valid until the next call.  O(nodes / 64 + changing).
+  /// The answer of an equal question, or a place for one; valid until the next call.  O(nodes / 64
+  /// + changing).
   Answer& find(const Question& question, std::int64_t version, const Weights& weights) {
     if (version != version_ || known_.size() >= kMost) forget();
     version_ = version;

@@ -190,7 +190,8 @@ std::vector<Candidate>& candidates_of(const Machine& machine, const Job& job, co
   return all;
 }
 
-// Where cores of a job with GPUs were taken on more nodes than they needed: one on each, the rest in order of the nodes.
+// Where cores of a job with GPUs were taken on more nodes than they needed: one on each, the rest
+// in order of the nodes.
 void lay_out(const Job& job, const std::vector<Candidate>& all, std::vector<Share>& taken) {
   int left = job.cpus - static_cast<int>(taken.size());
   for (Share& share : taken) {

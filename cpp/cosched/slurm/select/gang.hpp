@@ -10,7 +10,8 @@ namespace cosched::slurm {
 
 // Which cores jobs have, where one may be suspended on cores that another runs on (RULES.md 16.3).
 
-/// Nodes for a job; where jobs share nodes, what it has of each; where they are suspended, which cores.
+/// Nodes for a job; where jobs share nodes, what it has of each; where they are suspended, which
+/// cores.
 struct Choice {
   explicit Choice(int count) : nodes(count) {}
   NodeBits nodes;
@@ -19,8 +20,8 @@ struct Choice {
   NodeBits cores = NodeBits();
 };
 
-/// The cores of all nodes, numbered one node after another, and who of which partition has them.  Empty where nobody is
-/// suspended.
+/// The cores of all nodes, numbered one node after another, and who of which partition has them.
+/// Empty where nobody is suspended.
 class CoreMap {
  public:
   CoreMap() = default;
@@ -34,7 +35,8 @@ class CoreMap {
   const NodeBits& of(int part) const { return of_[index(part)]; }
   /// Of any partition.
   NodeBits taken() const;
-  /// The lowest cores of these nodes that are not taken, as many as the job has of each, or as there are.
+  /// The lowest cores of these nodes that are not taken, as many as the job has of each, or as
+  /// there are.
   NodeBits lowest(const std::vector<Share>& nodes, const NodeBits& taken) const;
 
  private:
@@ -71,15 +73,17 @@ class Gang {
   std::vector<Member> members_;  // decreasing tier, then as they started
 };
 
-// Which cores a job may have whose partition may suspend jobs of others: the steps of select/cons_tres (RULES.md 16.4).
+// Which cores a job may have whose partition may suspend jobs of others: the steps of
+// select/cons_tres (RULES.md 16.4).
 
 class Overlap {
  public:
   /// Requires that the scenario outlives it.
   explicit Overlap(const Scenario& scenario);
 
-  /// Nodes and cores for a job among `candidates`: idle ones, else those that jobs of lower tiers have; whether there are
-  /// enough.  Of `free` the cores do not count.  O(partitions) times that of `choose`.
+  /// Nodes and cores for a job among `candidates`: idle ones, else those that jobs of lower tiers
+  /// have; whether there are enough.  Of `free` the cores do not count.  O(partitions) times that
+  /// of `choose`.
   bool choose(Entry entry, const NodeBits& candidates, const Free& free, const CoreMap& map,
               Weights& weights, Choice& chosen);
 

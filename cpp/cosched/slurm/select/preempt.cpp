@@ -100,7 +100,8 @@ std::vector<int> Preemption::candidates(Entry entry, Second now) const {
   return found;
 }
 
-// The last one is what made it possible: first the next time, and with it those that gave most nodes.
+// The last one is what made it possible: first the next time, and with it those that gave most
+// nodes.
 void Preemption::reorder(std::vector<int>& order, std::size_t last, const NodeBits& nodes) const {
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(last);
   if (!scenario_.settings().preempt.strict_order)

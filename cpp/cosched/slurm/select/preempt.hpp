@@ -7,8 +7,8 @@
 
 namespace cosched::slurm {
 
-/// Whether a job there comes before the other, and may take its place: by PriorityTier of partitions that share
-/// nodes, or by the lists of QOS.
+/// Whether a job there comes before the other, and may take its place: by PriorityTier of
+/// partitions that share nodes, or by the lists of QOS.
 bool may_preempt(const Scenario& scenario, Entry by, Entry other);
 
 class Preemption {
@@ -26,7 +26,8 @@ class Preemption {
 
   /// Running jobs that it may end, in the order in which they are tried.
   std::vector<int> candidates(Entry entry, Second now) const;
-  /// The jobs that have to go so that it can start, and its nodes; none: nobody, or it does not help.
+  /// The jobs that have to go so that it can start, and its nodes; none: nobody, or it does not
+  /// help.
   struct Victims {
     std::vector<int> jobs;
     const Choice* choice = nullptr;

@@ -30,8 +30,8 @@ class Reservations {
     bool overlap;  // a reservation took nodes of its partition away
   };
 
-  /// Takes away from `nodes` those that a job that begins at `from` may not have.  `move`: to a later
-  /// time rather than not at all.
+  /// Takes away from `nodes` those that a job that begins at `from` may not have.  `move`: to a
+  /// later time rather than not at all.
   Left leave(Entry entry, Second from, bool move, double now, NodeBits& nodes) const {
     const auto& all = scenario_.reservations();
     const Second limit = scenario_.job(entry.job).limit;

@@ -64,8 +64,8 @@ const Choice* Select::now(Entry entry, const NodeBits& allowed) {
   return nullptr;
 }
 
-// Of `open_`, where there are enough.  select/linear takes the NodeName lines one after another and stops as soon
-// as they hold enough.
+// Of `open_`, where there are enough.  select/linear takes the NodeName lines one after another and
+// stops as soon as they hold enough.
 bool Select::choose_now(Entry entry, Choice& choice) {
   const Machine& machine = scenario_.machine();
   const Job& job = scenario_.job(entry);

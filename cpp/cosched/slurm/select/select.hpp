@@ -1,4 +1,5 @@
-// Which nodes, and from when: select/linear and select/cons_tres on whole nodes or shared ones (RULES.md 5).
+// Which nodes, and from when: select/linear and select/cons_tres on whole nodes or shared ones
+// (RULES.md 5).
 #pragma once
 
 #include <cstdint>
@@ -15,19 +16,21 @@ namespace cosched::slurm {
 /// What is returned by pointer is valid until the next call of the same function.
 class Select {
  public:
-  /// `epoch`: Unix time of second 0; `remembers`: what it answered, which changes nothing but the time it takes.  Requires
-  /// that scenario and allocations outlive it.
+  /// `epoch`: Unix time of second 0; `remembers`: what it answered, which changes nothing but the
+  /// time it takes.  Requires that scenario and allocations outlive it.
   Select(const Scenario& scenario, const Allocations& allocations, Second epoch,
          bool remembers = true);
 
-  /// Nodes of `allowed` and of the entry's partition on which it can start at once; null if there are too few.
+  /// Nodes of `allowed` and of the entry's partition on which it can start at once; null if there
+  /// are too few.
   const Choice* now(Entry entry, const NodeBits& allowed);
 
   struct Slot {
     Second begin;
     const NodeBits* nodes;
   };
-  /// When a job is wanted: it begins at `from` or later; what comes after `later` is looked at another time (RULES.md 12.2).
+  /// When a job is wanted: it begins at `from` or later; what comes after `later` is looked at
+  /// another time (RULES.md 12.2).
   struct Time {
     Second now;
     bool at_once = false;  // now or not at all

@@ -1,4 +1,5 @@
-// Many runs from one state, each with clocks, run times and submissions of its own, in several threads.
+// Many runs from one state, each with clocks, run times and submissions of its own, in several
+// threads.
 #pragma once
 
 #include <functional>
@@ -28,9 +29,10 @@ struct Runs {
   Table paused;  // how long it was suspended (s)
 };
 
-/// Simulates each future.  The first `there` jobs of the scenario are in all of them, the others only as what comes is
-/// like.  In this thread `done` is called with the number of futures that are over, again and again, and the time limit
-/// of this thread holds for all; what one throws ends all.  Requires 0 <= `there` <= jobs, `threads` >= 1.
+/// Simulates each future.  The first `there` jobs of the scenario are in all of them, the others
+/// only as what comes is like.  In this thread `done` is called with the number of futures that are
+/// over, again and again, and the time limit of this thread holds for all; what one throws ends
+/// all.  Requires 0 <= `there` <= jobs, `threads` >= 1.
 Runs simulate_all(const Scenario& scenario, int there, const std::vector<Future>& futures,
                   int threads, const std::function<void(int)>& done);
 

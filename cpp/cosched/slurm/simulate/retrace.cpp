@@ -40,8 +40,8 @@ std::vector<Moment> moments_of(const Scenario& scenario, const Clocks& clocks,
   return all;
 }
 
-// When queues were built: by recorded cycles; by the passes that started jobs; between them by those that the rules
-// say there were.
+// When queues were built: by recorded cycles; by the passes that started jobs; between them by
+// those that the rules say there were.
 class Looks {
  public:
   Looks(const Scenario& scenario, const Clocks& clocks, Tables& tables,
@@ -76,7 +76,8 @@ class Looks {
     if (time - last_ > kOnePass) at(time);
   }
   void request(double time) { clock_.request(time); }
-  /// The last message of a job has come: a pass that started a job soon was the one that it asked for.
+  /// The last message of a job has come: a pass that started a job soon was the one that it asked
+  /// for.
   void end(double time) {
     const auto next = std::lower_bound(starts_.begin(), starts_.end(), time);
     if (next == starts_.end() || *next > time + kSoon) clock_.ask(time + epilog_, false);

@@ -20,9 +20,9 @@ struct Sample {
   std::vector<double> priority;  // by job; not a number: it does not wait in the queue
 };
 
-/// What was so at these times.  Nothing is decided: starts and ends are `lives`, passes over the queue those of
-/// `clocks` and the moments at which something happens.  Requires a life of each job, with no
-/// more than its nodes have.
+/// What was so at these times.  Nothing is decided: starts and ends are `lives`, passes over the
+/// queue those of `clocks` and the moments at which something happens.  Requires a life of each
+/// job, with no more than its nodes have.
 std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
                             const std::vector<Life>& lives, const std::vector<double>& times);
 

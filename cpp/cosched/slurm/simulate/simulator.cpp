@@ -149,7 +149,8 @@ class Simulator {
     }
   }
 
-  // Once every five seconds, slurmctld looks whether reservations begin; that one ends asks for no pass.
+  // Once every five seconds, slurmctld looks whether reservations begin; that one ends asks for no
+  // pass.
   double node_look(Second change) const {
     constexpr double kEvery = 5;
     const double since = static_cast<double>(change) - host_.controller_start;
@@ -288,8 +289,8 @@ class Simulator {
     return over;
   }
 
-  // The nodes of a job that slurmctld stops.  Their messages ask for a pass at once: a recorded one that comes sooner
-  // than they usually do is that.
+  // The nodes of a job that slurmctld stops.  Their messages ask for a pass at once: a recorded one
+  // that comes sooner than they usually do is that.
   double cleaned_at(double stopped) {
     constexpr double kBefore = 0.001;
     const double usual = stopped + varied(host_.epilog),

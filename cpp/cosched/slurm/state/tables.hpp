@@ -28,7 +28,8 @@ struct Tables {
 
   /// A job that runs from the beginning holds what it has.
   void hold(int job);
-  /// Gives it cores where jobs are suspended: nobody's, else some that a job of another partition has, too.
+  /// Gives it cores where jobs are suspended: nobody's, else some that a job of another partition
+  /// has, too.
   void set_cores(Entry entry, Choice& choice) const;
   /// Usage, and priorities, as of the last pass of the thread that accounts it.
   void advance(double time);
@@ -40,8 +41,8 @@ struct Tables {
   void epilog(int job, double time);
   /// A held job is none any more.
   void release(int job, double time);
-  /// A running job must end: it runs again, two minutes later at the earliest, or (`again` is false, or it must not)
-  /// is over.
+  /// A running job must end: it runs again, two minutes later at the earliest, or (`again` is
+  /// false, or it must not) is over.
   void stop(int job, double time, bool again);
   /// For another; it may have some time left.
   void preempt(int job, double time);
