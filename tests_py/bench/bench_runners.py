@@ -149,21 +149,27 @@ def nine(rounds: int) -> None:
         )
 
 
+def planned_sweep(folder: Path, command: str, size: int) -> Codes:
+    """So many tasks of a sweep, measured, with a plan.json for two cores."""
+    values = ", ".join(map(str, range(size)))
+    (folder / "codes.toml").write_text(
+        f"procs = 2\n[task.sweep]\ncommand = [{command}]\ncounts = [1]\n"
+        f"parameters = {{ x = [{values}] }}\n"
+    )
+    codes = Codes.read(folder / "codes.toml")
+    profile(codes, repeat=2, out=folder / "runs.csv")
+    data = plan(folder / "runs.csv", codes).to_dict()
+    (folder / "plan.json").write_text(json.dumps(data, default=float))
+    return codes
+
+
 def thousand(rounds: int) -> None:
     """Seconds and processor seconds of a thousand tasks that do nothing, over their number."""
     random = np.random.default_rng(rounds)
     found: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        values = ", ".join(map(str, range(1000)))
-        (folder / "codes.toml").write_text(
-            "procs = 2\n[task.sweep]\ncommand = ['true', '{x}']\ncounts = [1]\n"
-            f"parameters = {{ x = [{values}] }}\n"
-        )
-        codes = Codes.read(folder / "codes.toml")
-        profile(codes, repeat=2, out=folder / "runs.csv")
-        data = plan(folder / "runs.csv", codes).to_dict()
-        (folder / "plan.json").write_text(json.dumps(data, default=float))
+        codes = planned_sweep(folder, "'true', '{x}'", 1000)
         for _ in range(rounds):
             for runner in random.permutation(list(every := runners())).tolist():
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -183,15 +189,7 @@ def short(rounds: int) -> None:
     found: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        values = ", ".join(map(str, range(8)))
-        (folder / "codes.toml").write_text(
-            "procs = 2\n[task.nap]\ncommand = ['sleep', '0.34', '{x}e-9']\ncounts = [1]\n"
-            f"parameters = {{ x = [{values}] }}\n"
-        )
-        codes = Codes.read(folder / "codes.toml")
-        profile(codes, repeat=1, out=folder / "runs.csv")
-        data = plan(folder / "runs.csv", codes).to_dict()
-        (folder / "plan.json").write_text(json.dumps(data, default=float))
+        codes = planned_sweep(folder, "'sleep', '0.34', '{x}e-9'", 8)
         for number in range(2 * rounds):
             runner = (cosched, xargs)[number % 2]
             begin = time.monotonic()

@@ -18,7 +18,7 @@ from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
-from cosched.execution.launchers.local import own_environment
+from cosched.execution.launchers.base import own_environment
 from cosched.execution.launchers.slurm import hosts_of, require_ranks, srun_size
 from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step

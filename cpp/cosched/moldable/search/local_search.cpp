@@ -68,18 +68,17 @@ void AloneSearch::begin() {
 }
 
 bool AloneSearch::round(std::int64_t work, int) {
-  const Offer offer = [&](Placement made) { best_.offer(std::move(made)); };
+  const int chains = work < kSearchWork ? 1 : kChains;
   const Placement from = best_.placement();
-  const auto annealing = [&](std::int64_t part, std::uint64_t seed, const Offer& own) {
-    anneal(instance_, from, {options_.objective, seed, total_work(instance_, part), enough_}, own);
-  };
-  if (work < kSearchWork)
-    annealing(work, seeds_++, offer);
-  else
-    in_chains(
-        kChains, [&](int k, const Offer& own) { annealing(work / kChains, seeds_ + k, own); },
-        offer);
-  if (work >= kSearchWork) seeds_ += kChains;
+  in_chains(
+      chains,
+      [&](int k, const Offer& own) {
+        const AnnealOptions options{options_.objective, seeds_ + k,
+                                    total_work(instance_, work / chains), enough_};
+        anneal(instance_, from, options, own);
+      },
+      [&](Placement made) { best_.offer(std::move(made)); });
+  seeds_ += chains;
   return !proved();
 }
 
@@ -91,9 +90,8 @@ SearchResult search_alone(const Instance& instance, const SearchOptions& options
   GrowingRounds rounds(kSearchWork);
   SearchResult result;
   BestSoFar best(instance, options.objective);
-  const auto search_until = [&](std::int64_t work, bool first) {
-    result.complete = search.complete() && finishes_within(std::nullopt, [&] {
-                        if (first && work > 0) search.begin();
+  const auto search_until = [&](std::int64_t work) {
+    result.complete = result.complete && finishes_within(std::nullopt, [&] {
                         rounds.run(work, [&](std::int64_t part, int number) {
                           return search.round(part, number);
                         });
@@ -102,13 +100,16 @@ SearchResult search_alone(const Instance& instance, const SearchOptions& options
   };
   const bool budget = options.work > kSearchWork;  // more than the default was asked for
   const bool provable = options.proof && instance.jobs() <= (budget ? kMostProvedJobs : kExactJobs);
-  search_until(provable ? std::min(options.work, kSearchWork) : options.work, true);
+  result.complete = search.complete();
+  if (result.complete && options.work > 0)
+    result.complete = finishes_within(std::nullopt, [&] { search.begin(); });
+  search_until(provable ? std::min(options.work, kSearchWork) : options.work);
   if (result.complete && !result.proved && provable && options.work > 0) {
     const Proof proof = prove(instance, search.best(), share_of(instance, options));
     best.offer(proof.placement);
     result.proved = proof.proved;
     // Without a proof the rest of a budget goes to more rounds.
-    if (!result.proved) search_until(options.work, false);
+    if (!result.proved) search_until(options.work);
   }
   best.offer(search.best());
   result.placement = best.placement();

@@ -226,31 +226,6 @@ SearchResult first_schedule(const Instance& instance) {
 
 }  // namespace
 
-LocalSearch::LocalSearch(const Instance& instance, const Packs& start, std::uint64_t seed)
-    : instance_(instance), seed_(seed) {
-  offer(start);
-  best_.proved = best_.proved || instance.max_tasks() == 1;
-}
-
-void LocalSearch::offer(const Packs& packs) {
-  Coschedule found =
-      unhurried([&] { return heuristic::with_optimal_procs(instance_.times(), packs); });
-  if (best_.coschedule.pack_of.empty() || found.cost < best_.coschedule.cost)
-    best_.coschedule = std::move(found);
-  best_.proved = best_.proved || best_.coschedule.cost <= enough(instance_);
-}
-
-bool LocalSearch::round(std::int64_t work) {
-  if (best_.proved) return false;
-  std::optional<Annealing> annealing;
-  best_.complete = finishes_within(std::nullopt, [&] {
-    annealing.emplace(instance_, members(best_.coschedule.pack_of), seed_++);
-    annealing->run(of_all(instance_, work), enough(instance_));
-  });
-  if (annealing) offer(annealing->best());
-  return best_.complete && !best_.proved;
-}
-
 SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
                           std::optional<double> time_limit) {
   require_work(work);
@@ -265,15 +240,27 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int
 SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
                                std::int64_t work, std::optional<double> time_limit) {
   require_work(work);
-  LocalSearch search(instance, start, seed);
-  const bool complete = finishes_within(time_limit, [&] {
-    GrowingRounds(kLocalSearchWork).run(work, [&](std::int64_t part, int) {
-      return search.round(part);
+  SearchResult best;
+  const auto offer = [&](const Packs& packs) {
+    Coschedule found =
+        unhurried([&] { return heuristic::with_optimal_procs(instance.times(), packs); });
+    if (best.coschedule.pack_of.empty() || found.cost < best.coschedule.cost)
+      best.coschedule = std::move(found);
+    best.proved = instance.max_tasks() == 1 || best.coschedule.cost <= enough(instance);
+  };
+  offer(start);
+  best.complete = finishes_within(time_limit, [&] {
+    GrowingRounds(kLocalSearchWork).run(work, [&](std::int64_t part, int number) {
+      if (best.proved) return false;
+      Annealing annealing(instance, members(best.coschedule.pack_of), seed + number);
+      const bool ended = finishes_within(
+          std::nullopt, [&] { annealing.run(of_all(instance, part), enough(instance)); });
+      offer(annealing.best());
+      if (!ended) check_interrupt();
+      return !best.proved;
     });
   });
-  SearchResult found = search.best();
-  found.complete = found.complete && complete;
-  return found;
+  return best;
 }
 
 }  // namespace cosched::packs::search

@@ -30,21 +30,4 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed,
 SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
                                std::int64_t work, std::optional<double> time_limit);
 
-/// Round by round, for who has something to do between them.
-class LocalSearch {
- public:
-  LocalSearch(const Instance& instance, const Packs& start, std::uint64_t seed);
-
-  /// An annealing of `work` operations a task from the best so far; whether there is more to do.  A
-  /// time limit ends it, the best until then is kept.
-  bool round(std::int64_t work);
-  void offer(const Packs& packs);
-  const SearchResult& best() const { return best_; }
-
- private:
-  const Instance& instance_;
-  std::uint64_t seed_;
-  SearchResult best_;
-};
-
 }  // namespace cosched::packs::search

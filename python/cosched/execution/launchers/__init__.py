@@ -4,7 +4,8 @@ from typing import Any
 
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
-from cosched.execution.launchers.local import Launcher, Local
+from cosched.execution.launchers.base import Launcher
+from cosched.execution.launchers.local import Local
 from cosched.execution.launchers.slurm import Slurm
 
 LAUNCHERS: dict[str, type[Launcher]] = {"local": Local, "slurm": Slurm}

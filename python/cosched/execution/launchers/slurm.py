@@ -14,7 +14,7 @@ import numpy as np
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
-from cosched.execution.launchers.local import Launcher, environment_of
+from cosched.execution.launchers.base import Launcher, environment_of
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Launch
 
