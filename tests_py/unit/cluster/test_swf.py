@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import cosched as cs
 from cosched import workloads
@@ -165,7 +165,6 @@ GARBAGE = st.one_of(
 )
 
 
-@settings(max_examples=40)
 @given(st.lists(GARBAGE, min_size=1, max_size=12))
 def test_garbage_never_crashes_and_every_line_is_accounted_for(tmp_path_factory, lines):
     path = tmp_path_factory.mktemp("swf") / "log.swf"

@@ -198,6 +198,22 @@ def _proved(
     return bound
 
 
+def _bound(
+    proof: Callable[..., ProvenBound],
+    weaker: Callable[..., Bound],
+    instance: Instance,
+    limit: float | None,
+) -> Bound:
+    """What is proved; where a solver fails the weaker bound, and why."""
+    Instance.require(instance)
+    name = proof.__name__
+    try:
+        found = proof(instance, time_limit=limit)
+    except SolverError as error:
+        return replace(weaker(instance, time_limit=limit), note=f"{name} failed: {error}")
+    return Bound(found.value, name, "ok" if found.complete else "time_limit", found.note)
+
+
 def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
     """LP* of what is left of the instance for a makespan, with energetic rows: the default bound.
 
@@ -218,13 +234,7 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     >>> windows_bound(cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2]))
     Bound(6, 'windows')
     """
-    Instance.require(instance)
-    try:
-        found = windows(instance, time_limit=time_limit)
-    except SolverError as error:
-        weaker = hlp_bound(instance, time_limit=time_limit)
-        return replace(weaker, note=f"windows failed: {error}")
-    return Bound(found.value, "windows", "ok" if found.complete else "time_limit", found.note)
+    return _bound(windows, hlp_bound, instance, time_limit)
 
 
 def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
@@ -250,11 +260,5 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     >>> cs.dags.bound(inst).method
     'transfers'
     """
-    Instance.require(instance)
-    try:
-        found = transfers(instance, time_limit=time_limit)
-    except SolverError as error:
-        weaker = windows_bound(instance, time_limit=time_limit)
-        return replace(weaker, note=f"transfers failed: {error}")
-    bound = Bound(found.value, "transfers", "ok" if found.complete else "time_limit", found.note)
+    bound = _bound(transfers, windows_bound, instance, time_limit)
     return max(bound, memory_bound(instance), key=float) if instance._core.limited else bound
