@@ -51,7 +51,11 @@ from cosched.cluster.machine.node_types import (
     NodeType as NodeType,
     Partition as Partition,
 )
-from cosched.cluster.outputs import write_log_csv as write_log_csv
+from cosched.cluster.outputs import (
+    jobs_table as jobs_table,
+    write_jobs_csv as write_jobs_csv,
+    write_log_csv as write_log_csv,
+)
 from cosched.cluster.page import audit as audit
 from cosched.cluster.result import Result as Result
 from cosched.cluster.result.draws import Draws as Draws

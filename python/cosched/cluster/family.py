@@ -10,7 +10,7 @@ from cosched.cluster import algorithms, plots
 from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
-from cosched.cluster.outputs import write_log_csv
+from cosched.cluster.outputs import write_jobs_csv, write_log_csv
 from cosched.cluster.result import Result
 from cosched.cluster.schedule import Schedule
 from cosched.core import Argument, Bound, Family, Output, Presentation
@@ -107,6 +107,7 @@ PRESENTATION = Presentation(
             write_log_csv,
             options={"log": True},
         ),
+        Output("--jobs", "jobs", "Write a row a job, as evalys reads it: .csv.", write_jobs_csv),
     ),
     panels=(plots.occupation, plots.utilisation, plots.queue_length),
     recorded="as-logged",

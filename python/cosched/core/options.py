@@ -59,7 +59,7 @@ class Output:
     Attributes
     ----------
     flag, keyword : str
-        As typed (``--log``), and as a Python name (``log``).
+        As typed (``--jobs``), and as a Python name (``jobs``).
     help : str
         One line for ``--help``.
     write : callable
@@ -73,7 +73,7 @@ class Output:
     --------
     >>> from cosched.registry import presentation
     >>> [output.flag for output in presentation("cluster").outputs]
-    ['--log']
+    ['--log', '--jobs']
     """
 
     flag: str

@@ -6,7 +6,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from support import data
+from support import data, library
 
 BEST = "GreedyPM */per/opt=min/minvt=600"
 
@@ -174,6 +174,39 @@ def test_a_policy_of_ones_own(inst, own_algorithm):
     assert "InvalidSchedule" in table.loc["too much", "message"]
 
 
+def test_outputs_of_the_ecosystem(inst, tmp_path):
+    res = cs.cluster.solve(inst, "EASY")
+    cs.cluster.write_jobs_csv(res, tmp_path / "jobs.csv")
+    jobs = pd.read_csv(tmp_path / "jobs.csv", dtype={"allocated_resources": str})
+    assert (jobs.finish_time - jobs.submission_time - jobs.turnaround_time).abs().max() < 1e-6
+    widths = [
+        sum(int(b or a) - int(a) + 1 for a, _, b in (part.partition("-") for part in text.split()))
+        for text in jobs.allocated_resources
+    ]
+    assert widths == jobs.requested_number_of_resources.tolist()
+
+
+@pytest.mark.filterwarnings("ignore")  # evalys is older than what pandas deprecates
+@pytest.mark.parametrize("policy", ["EASY", "GreedyPM */per/opt=min/minvt=600"])
+def test_evalys_loads_the_jobs(policy, tmp_path):
+    jobset = library("evalys.jobset")
+    inst = cs.cluster.Instance(cs.workloads.lublin(60, 16, seed=3), 16)
+    res = cs.cluster.solve(inst, policy)
+    cs.cluster.write_jobs_csv(res, tmp_path / "jobs.csv")
+    read = jobset.JobSet.from_csv(tmp_path / "jobs.csv", resource_bounds=(0, 15))
+    assert read.MaxProcs == 16
+    assert read.df.jobID.tolist() == [str(name) for name in inst.ids]
+    assert read.df.waiting_time.tolist() == pytest.approx(res.waits, abs=1e-6)
+    assert read.df.finish_time.tolist() == pytest.approx(res.jobs.end, abs=1e-5)
+    kept = read.df.proc_alloc > 0
+    assert kept.all() if policy == "EASY" else 0 < kept.sum() < 60  # moved jobs have no one place
+    if policy == "EASY":
+        assert read.df.proc_alloc.tolist() == inst.jobs.tasks.tolist()
+        span = res.jobs.end.max() - inst.jobs.submit.min()
+        work = (inst.jobs.tasks * (res.jobs.end - res.jobs.start)).sum()
+        assert read.mean_utilisation() == pytest.approx(work / span, rel=1e-3)
+
+
 def test_files_and_command_line(inst, tmp_path, capsys):
     for name in ("jobs.json", "jobs.csv"):
         inst.write(tmp_path / name)
@@ -191,18 +224,22 @@ def test_files_and_command_line(inst, tmp_path, capsys):
 def test_files_of_solve(inst, tmp_path, capsys):
     inst.write(tmp_path / "jobs.json")
     source, plan = str(tmp_path / "jobs.json"), str(tmp_path / "plan.json")
-    log = tmp_path / "log.csv"
+    log, jobs = tmp_path / "log.csv", tmp_path / "rows.csv"
     command = ["solve", "cluster", source, "--algorithm", BEST, "-o", plan]
-    assert main([*command, "--log", str(log)]) == 0
+    assert main([*command, "--log", str(log), "--jobs", str(jobs)]) == 0
     told = pd.read_csv(log)
     res = cs.cluster.solve(inst, BEST, log=True)
     pd.testing.assert_frame_equal(told, res.log)
     assert (told.action == "start").sum() == len(inst)
     assert told.reason.notna().all()
+    pd.testing.assert_frame_equal(
+        pd.read_csv(jobs, keep_default_na=False)[["job_id", "finish_time", "allocated_resources"]],
+        cs.cluster.jobs_table(res)[["job_id", "finish_time", "allocated_resources"]],
+    )
     assert main(["validate", "cluster", source, plan]) == 0
     assert f"gap {res.gap + 1:.1f} x)" in capsys.readouterr().out
-    for name in ("log.json", "no/log.csv"):
-        assert main([*command, "--log", str(tmp_path / name)]) == 2
+    for flag, name in (("--log", "log.json"), ("--jobs", "no/rows.csv")):
+        assert main([*command, flag, str(tmp_path / name)]) == 2
         assert not (tmp_path / name).exists()
     with pytest.raises(cs.InvalidInstance, match="log=True"):
         cs.cluster.write_log_csv(cs.cluster.solve(inst, "EASY"), log)

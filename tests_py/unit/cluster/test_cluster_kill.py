@@ -27,6 +27,12 @@ def test_outputs_name_the_job_that_was_ended(log, name):
     inst = cs.cluster.from_swf(log, convention="rigid")
     result = cs.cluster.solve(inst, name, kill=True, log=True)
     assert result.metrics()["killed"] == 1  # job 3 needs its limit to the second
+    table = cs.cluster.jobs_table(result)
+    assert table.success.tolist() == [1, 1, 1, 0]
+    assert table.final_state.tolist()[2:] == [
+        "COMPLETED_SUCCESSFULLY",
+        "COMPLETED_WALLTIME_REACHED",
+    ]
     last = result.log[result.log.action == "finish"].groupby("id").reason.last()
     assert last.to_dict() == {
         **dict.fromkeys((1, 2, 3), "its work is done"),

@@ -37,6 +37,7 @@ def test_jobs_keep_the_names_of_their_log(tmp_path):
     res = cs.cluster.solve(inst, "EASY", log=True)
     assert res.jobs.id.tolist() == jobs.id.tolist()
     assert res.schedule.to_frame().id.tolist() == [4711, 4712, 4720]
+    assert cs.cluster.jobs_table(res).job_id.tolist() == [4711, 4712, 4720]
     assert [row["id"] for row in res.to_dict()["placements"]] == [4711, 4712, 4720]
     assert set(res.log.id) == {4711, 4712, 4720}
     for suffix in ("json", "csv"):
