@@ -59,7 +59,7 @@ class Pool:
             _cancel((old / "jobs").read_text().split() if (old / "jobs").exists() else [])
             shutil.rmtree(old, ignore_errors=True)
         self._folder = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-        for name in ("new", "taken", "ended"):
+        for name in ("new", "taken", "ended", "lost"):
             (self._folder / name).mkdir(parents=True)
         shutil.copyfile(runner.__file__, self._folder / "runner.py")
         threading.Thread(target=self._gather, daemon=True).start()
@@ -127,8 +127,12 @@ class Pool:
         """Of allocations that are gone, the jobs that they had taken go back, some times."""
         for part in self._over():
             del self._parts[part]
-            taken = self._folder / "taken" / part
-            for path in taken.glob("*.json") if taken.exists() else ():
+            lost = self._folder / "lost" / part
+            try:  # where the runner lives on, it takes no more
+                (self._folder / "taken" / part).rename(lost)
+            except FileNotFoundError:  # it did not come to begin
+                continue
+            for path in lost.glob("*.json"):
                 if (self._folder / "ended" / path.name).exists():
                     continue
                 again = self._lost.get(path.name, 0) + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cosched.execution.batches import runner
 from support import library
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="Snakemake 9 needs Python 3.11")
@@ -88,6 +90,34 @@ def test_a_runner_that_is_killed_loses_nothing(tmp_path):
     assert running.returncode == 0, said
     assert b"part-001 is gone: " in said
     assert (tmp_path / "long").exists()
+
+
+def test_a_runner_that_is_believed_dead_takes_and_reports_no_more(tmp_path):
+    """Its node was set down, and it lives on for a while."""
+    for name in ("new", "taken", "ended", "lost"):
+        (tmp_path / name).mkdir()
+    allocation = {"nodes": 1, "limit": 60, "node": [1, 1e9, 0], "shared": [], "tasks": []}
+    (tmp_path / "part-001.json").write_text(
+        json.dumps({**allocation, "spool": str(tmp_path), "idle": 0.5})
+    )
+
+    def task(name: str, code: str) -> None:
+        command = ["/bin/sh", "-c", code]
+        given = {"name": name, "command": command, "seconds": 1, "need": [1, 0, 0]}
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({**given, "shared": [], "node": 0, "directory": str(tmp_path)}))
+        path.rename(tmp_path / "new" / path.name)
+
+    task("first", "touch begun; while ! test -e second; do sleep 0.1; done")
+    command = [sys.executable, runner.__file__, "part-001.json"]
+    running = subprocess.Popen(command, cwd=tmp_path)
+    until((tmp_path / "begun").exists, running)
+    (tmp_path / "taken" / "part-001").rename(tmp_path / "lost" / "part-001")
+    task("other", "true")
+    (tmp_path / "second").touch()
+    assert running.wait(timeout=60) == 0
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["other.json"]
+    assert not list((tmp_path / "ended").iterdir())
 
 
 def until(what, running):

@@ -188,7 +188,11 @@ class Node:
 
 
 class Spool:
-    """Tasks in a folder that several runners share: whoever renames a file has it."""
+    """Tasks in a folder that several runners share: whoever renames a file has it.
+
+    Who gave the tasks takes the runner's own folder away when it believes the runner dead: one
+    that lives on (its node was set down) then gets no further task, and its reports do not count.
+    """
 
     def __init__(self, folder, part):
         self.folder = folder
@@ -216,10 +220,15 @@ class Spool:
 
     def ended(self, task, **how):
         path = os.path.join(self.folder, "ended", task["file"])
-        with open(path + ".part", "w") as file:
-            json.dump(how, file)
-        os.rename(path + ".part", path)
-        os.remove(os.path.join(self.mine, task["file"]))
+        mine = os.path.join(self.mine, task["file"])
+        if os.path.exists(mine):
+            with open(path + ".part", "w") as file:
+                json.dump(how, file)
+            os.rename(path + ".part", path)
+        try:
+            os.remove(mine)
+        except FileNotFoundError:
+            pass  # it runs elsewhere
 
 
 class Runner:
