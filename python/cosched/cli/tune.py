@@ -77,7 +77,9 @@ def tune(
         found.write(as_json)
     report.show_notes(instance)
     report.say(said(found))
-    for line in found.lines():
+    if found.stopped:
+        report.say(f"the search stopped {found.stopped}")
+    for line in (*found.idle, *found.lines()):
         report.say(line)
     report.say(f"wrote {output}")
 

@@ -286,6 +286,10 @@ def test_memory_and_gpus_on_the_page(tmp_path):
     [
         ("nodes", "expected nodes=+20, nodes.TYPE=-4, partition.NAME.max_time=12:00:00"),
         ("nodes=many", "'many': expected a number of nodes: +20, -4 or 64"),
+        (
+            "nodes=+99999999",
+            "what-if 'nodes=+99999999': 100,000,003 nodes: expected at most 1,000,000",
+        ),
         ("nodes=-4", "there are 4: expected that at least one is left"),
         ("nodes.fat=+1", "no type 'fat': the machine has nodes-1"),
         ("partition.gpu.max_time=9", "no partition 'gpu': the machine has main, short"),

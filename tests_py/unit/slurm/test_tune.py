@@ -1,6 +1,7 @@
 """A search over lines of a slurm.conf: what was hidden is found, nothing where there is nothing."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from cosched.cli import main
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import InvalidInstance
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.tune import judged, page as tune_page, trials
+from cosched.slurm.tune import judged, page as tune_page, search as tune_search, trials
 from cosched.slurm.tune.measures import Measure, Subject
 from cosched.slurm.tune.space import TODAY
 from cosched.slurm.tune.weeks import weeks_of
@@ -255,20 +256,62 @@ def test_workers_of_studies_give_the_same(inst, usual, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_time_limit_ends_the_search_and_not_the_judgement(inst):
-    found = search(inst, {"PriorityWeightPartition": "0..2000"}, budget=100, time_limit=1e-9)
-    assert found.stopped == "after 8 of 100 settings, at the time limit"
+@pytest.fixture
+def runs_are_seconds(monkeypatch):
+    """The runs of an engine, one after another, each of which takes a second."""
+    ran = []
+
+    def engine(world, tasks):
+        for place, task in enumerate(tasks):
+            ran.append(task)
+            yield place, world.run(task)
+
+    clock = SimpleNamespace(monotonic=lambda: float(len(ran)))
+    monkeypatch.setattr(trials, "time", clock)
+    monkeypatch.setattr(tune_search, "time", clock)
+    return ran, engine
+
+
+def test_no_run_begins_behind_the_time_limit(inst, runs_are_seconds):
+    ran, engine = runs_are_seconds
+    found = search(inst, {"bf_interval": [30, 40, 50, 60]}, engine=engine, time_limit=5)
+    assert len(ran) == found.runs == 6
+    assert found.stopped == "after 2 of 4 settings, at the time limit"
+    assert found.best == {}
+    assert {task["last"] - task["first"] for task in ran} == {1}
+
+
+def test_a_time_limit_ends_the_search_and_not_the_judgement(inst, runs_are_seconds):
+    ran, engine = runs_are_seconds
+    vary, behind = {"PriorityWeightPartition": "0..2000"}, {}
+    search(inst, vary, budget=8, engine=engine, progress=lambda n, *_: behind.update({n: len(ran)}))
+    ran.clear()
+    limit = behind[8] + 2
+    found = search(inst, vary, budget=100, engine=engine, time_limit=limit)
+    assert len(ran) == limit + 1
+    assert found.stopped.endswith("of 100 settings, at the time limit")
     assert found.best
-    several = search(inst, {"bf_interval": range(30, 40)}, budget=100, time_limit=1e-9, draws=1)
-    assert several.stopped == "after 8 of 10 settings, at the time limit"
+    assert found.trials.whole.any()
+    assert not found.trials.whole.all()
 
 
-def test_a_grid_that_was_tried_was_not_stopped(inst):
-    vary = {"PriorityWeightPartition": [500, 1000], "bf_interval": [30, 60]}
-    found = search(inst, vary, budget=100, time_limit=1e-9)
+def test_no_setting_is_tried_where_the_time_is_over_at_once(inst, tmp_path):
+    found = search(inst, {"bf_interval": range(30, 40)}, budget=100, time_limit=1e-9)
+    assert found.stopped == "after 0 of 10 settings, at the time limit"
+    assert (found.best, found.tried, found.runs) == ({}, 0, 0)
+    found.write(tmp_path / "tune.html")
+
+
+def test_a_grid_that_was_tried_was_not_stopped(inst, runs_are_seconds):
+    ran, engine = runs_are_seconds
+    vary, behind = {"PriorityWeightPartition": [500, 1000], "bf_interval": [30, 60]}, {}
+    told = {"engine": engine, "progress": lambda n, *_: behind.update({n: len(ran)})}
+    whole = search(inst, vary, budget=100, **told)
+    assert len(whole.trials) == 5  # one with what was made simpler
+    ran.clear()
+    found = search(inst, vary, budget=100, time_limit=behind[4] - 0.5, engine=engine)
     assert found.stopped == ""
-    assert len(found.trials) == 5  # one with what was made simpler
-    assert found.tried == 4
+    assert found.tried == len(found.trials) == 4
 
 
 @pytest.mark.parametrize(
@@ -425,3 +468,24 @@ def test_work_is_lost_where_the_log_does_not_say_partitions(inst):
     bare = cs.cluster.Instance(given, 32, machine=inst.machine)
     with pytest.raises(InvalidInstance, match="would end at the new limit"):
         search(bare, {"partition.long.MaxTime": ["1:00:00"]}, objective="mean_wait", draws=1)
+
+
+def test_a_key_without_effect_is_said():
+    conf = CONF.replace("accounting_storage/slurmdbd", "accounting_storage/none")
+    given = cs.cluster.Instance(jobs(), 32, machine=slurm_machine(conf, "slurm.conf", "22.05"))
+    vary = {"PriorityWeightAge": [0, 9000], "bf_interval": [30, 60]}
+    found = search(given, vary)
+    why = "PriorityWeightAge has no effect: AccountingStorageType is not"
+    assert [one.startswith(why) for one in found.idle] == [True]
+    assert found.idle[0] in tune_page.page(found)
+
+
+def test_one_run_of_a_setting_is_too_few(inst):
+    with pytest.raises(InvalidInstance, match=r"expected two runs .* \(--draws 2, or more --weeks"):
+        search(inst, draws=1, weeks="train=1,test=2")
+
+
+def test_where_one_draw_has_no_waits_more_are_advised(inst):
+    some = inst.replace(runtime=np.full(len(inst), 1.0))
+    with pytest.raises(InvalidInstance, match=r"nothing to gain \(in one draw .*--draws\)"):
+        search(some, draws=1, objective="mean_wait")

@@ -131,6 +131,39 @@ def test_a_change_is_what_a_hand_edited_file_gives(folder, as_it_is):
     assert seen >= SEEN
 
 
+#: A change, what stands in the file instead, and what is said of it then.
+IDLE = [
+    ("PriorityWeightAge=5", "slurmdbd", "none", "PriorityWeightAge has no effect: Accounting"),
+    ("PriorityWeightAge=5", "priority/multifactor", "priority/basic", "effect: PriorityType is"),
+    ("PriorityMaxAge=5", "WeightAge=1000", "WeightAge=0", "effect: PriorityWeightAge is 0"),
+    ("PriorityDecayHalfLife=5", "Fairshare=2000", "Fairshare=0", "PriorityWeightFairshare is 0"),
+    ("account.phys.Fairshare=2", "Fairshare=2000", "Fairshare=0", "PriorityWeightFairshare is 0"),
+    ("qos.high.Priority=5", "WeightQOS=100", "WeightQOS=0", "PriorityWeightQOS is 0"),
+    ("qos.high.MaxTRESPU=cpu=1", "Enforce=limits", "Enforce=qos", "Enforce has no limits"),
+    ("partition.fast.PriorityJobFactor=1", "Partition=500", "Partition=0", "WeightPartition is 0"),
+    ("PriorityFavorSmall=YES", "ClusterName=c", "", "PriorityWeightJobSize is 0"),
+    ("bf_interval=600", "ClusterName=c", "SchedulerType=sched/builtin", "SchedulerType is"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "old", "new", "says"), IDLE)
+def test_a_line_that_another_leaves_without_effect_is_said(folder, change, old, new, says):
+    assert old in CONF
+    (folder / "idle.conf").write_text(CONF.replace(old, new))
+    instance = jobs(machine_of(folder, "idle.conf"))
+    changed, said = what_if(instance, change)
+    assert says in said
+    np.testing.assert_array_equal(starts(changed), starts(instance))
+
+
+def test_a_line_that_the_same_row_gives_effect_is_not_said(folder):
+    (folder / "idle.conf").write_text(CONF.replace("WeightAge=1000", "WeightAge=0"))
+    instance = jobs(machine_of(folder, "idle.conf"))
+    assert what_if(instance, "PriorityMaxAge=5,PriorityWeightAge=90000")[1] == ""
+    said = {change: what_if(jobs(machine_of(folder)), change)[1] for change, *_ in EDITS}
+    assert [change for change, one in said.items() if one] == ["PriorityFavorSmall=YES"]
+
+
 def test_a_whole_file_and_what_differs(folder):
     (folder / "new.conf").write_text(CONF.replace("WeightAge=1000", "WeightAge=5"))
     changed, said = what_if(jobs(machine_of(folder)), f"slurm.conf={folder / 'new.conf'}")

@@ -11,7 +11,7 @@ import numpy as np
 from cosched.cluster.family import remark
 from cosched.cluster.machine.site import counted
 from cosched.cluster.page.differences import MOST, GroupChange, Spread, changed_groups, row_of
-from cosched.cluster.page.runs import Run, Runs
+from cosched.cluster.page.runs import TWIN, Run, Runs
 from cosched.cluster.page.summary import about_bound
 from cosched.cluster.page.text import number, paragraph, share, shown, span, table
 
@@ -169,7 +169,7 @@ def changes(runs: Runs) -> str:
         f"{runs.counts} ({base.knows}) with the same jobs at the same times. Users would change "
         "what they send and ask for: take a row as a direction, not a forecast."
     )
-    if runs.twin and not drawn:
+    if runs.twin and runs.counts != TWIN:
         about += (
             f" {runs.counts} knows nodes, partitions and limits, and no other line of slurm.conf."
         )
@@ -177,6 +177,11 @@ def changes(runs: Runs) -> str:
         about += (
             f" Differences are over {drawn} draws of the clocks that nobody sees, the same for "
             "each row; in brackets what 90% of the draws lie between."
+        )
+    elif runs.counts == TWIN:
+        about += (
+            " Differences are of one draw of the clocks that nobody sees: how much of them is "
+            "luck, two draws or more tell (--draws)."
         )
     gains = "".join(_gains(base.result, run) for run in runs.changes)
     return f'{table(heads, rows)}{paragraph(about, "small")}<div class="pair gains">{gains}</div>'

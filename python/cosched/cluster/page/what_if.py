@@ -23,6 +23,8 @@ _FORMS = (
     "nodes=+20, nodes.TYPE=-4, partition.NAME.max_time=12:00:00, partition.NAME.priority=5 "
     "or partition.NAME.nodes=64, several with commas"
 )
+#: Nodes of a machine, as files of hosts have them at most.
+_MOST = 1_000_000
 #: Between two changes; lists of nodes have commas too.
 _AND = re.compile(r",(?=\s*(?:nodes(?:\.[^=,]+)?|partition\.[^=]+\.(?:max_time|priority|nodes))=)")
 
@@ -31,12 +33,14 @@ class Changes(NamedTuple):
     """Changes that a storey above adds: before those of this file, in one row with them.
 
     `begins` says where one begins, as a part of a regular expression; `applies` whether a key is
-    one of them; `change(instance, key, value)` gives the changed instance, and what is to be said.
+    one of them; `change(instance, key, value)` gives the changed instance, and what is to be said;
+    `idle(instance, key)`, of the instance with all changes of a row, why one has no effect.
     """
 
     begins: str
     applies: Callable[[Instance, str], bool]
     change: Callable[[Instance, str, str], tuple[Instance, str]]
+    idle: Callable[[Instance, str], str]
     forms: str
 
 
@@ -72,7 +76,7 @@ def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
     """
     if not isinstance(change, str):
         raise InvalidInstance(f"what-if {shorten(change)}: expected a text such as {_FORMS}")
-    found, said = instance, list[str]()
+    found, said, added = instance, list[str](), list[tuple[Changes, str]]()
     try:
         for one in sorted(parts_of(change), key=lambda part: not _added(instance, part)):
             key, equals, value = one.partition("=")
@@ -83,9 +87,11 @@ def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
                 raise InvalidInstance(f"{shorten(one)}: expected KEY=VALUE")
             else:
                 found, remark = more.change(found, key, value)
+                added.append((more, key))
             said.append(remark)
     except InvalidInstance as error:
         raise InvalidInstance(f"what-if {shorten(change)}: {error}") from None
+    said += [more.idle(found, key) for more, key in added]
     return found, "; ".join(filter(None, said))
 
 
@@ -162,6 +168,8 @@ def _count(text: str, now: int) -> int:
     count = now + number if text.strip()[0] in "+-" else number
     if count < 1:
         raise InvalidInstance(f"there are {now}: expected that at least one is left")
+    if count > max(_MOST, now):
+        raise InvalidInstance(f"{count:,} nodes: expected at most {_MOST:,}")
     return count
 
 

@@ -35,7 +35,7 @@ from cosched.slurm.conf.settings import (
 _LATE = frozenset({"bf_licenses", "assoc_limit_stop"})
 _SELECT = {"select/linear": 0, "select/cons_tres": 1, "select/cons_res": 1}
 #: Values of AccountingStorageEnforce that bring limits of users, accounts and QOS.
-_LIMITS = frozenset({"1", "all", "limits", "safe"})
+LIMITS = frozenset({"1", "all", "limits", "safe"})
 #: Weights of factors that are 0 without a slurmdbd, and unknown without its accounts.
 _OF_ACCOUNTS = {
     "priorityweightfairshare": "PriorityWeightFairshare", "priorityweightqos": "PriorityWeightQOS",
@@ -211,7 +211,7 @@ class Reader:
 
     def _enforced(self, name: str, value: str) -> None:
         """qos and associations only say which jobs may be submitted."""
-        if self.database and _LIMITS & set(value.split(",")):
+        if self.database and LIMITS & set(value.split(",")):
             self.limits_count = True
             self.of_accounts.append(f"{name}={value}")
             if "safe" in value.split(","):

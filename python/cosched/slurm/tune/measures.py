@@ -56,7 +56,7 @@ class Measure:
 
     def of(self, jobs: Instance, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Of each draw: `start`, `end` of shape (K, n) in seconds."""
-        rows = self._rows(jobs)
+        rows = self.rows(jobs)
         come = jobs.column("eligible")[rows]
         if self.statistic == "mean_bounded_slowdown":
             ran = np.minimum(end[:, rows] - start[:, rows], jobs.column("runtime")[rows])
@@ -64,7 +64,8 @@ class Measure:
             return np.maximum(whole / np.maximum(ran, THRESHOLD), 1.0).mean(axis=1)
         return np.asarray(STATISTICS[self.statistic](np.maximum(start[:, rows] - come, 0)))
 
-    def _rows(self, jobs: Instance) -> np.ndarray:
+    def rows(self, jobs: Instance) -> np.ndarray:
+        """Of the jobs that count in it."""
         if not self.by:
             return np.arange(len(jobs))
         keys = keys_of(jobs, self.by)

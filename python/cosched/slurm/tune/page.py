@@ -43,6 +43,7 @@ def page(found: Tuned) -> str:
     gone = f"left out, since they never start as it is: {found.left_out:,} jobs"
     notes = (
         *[gone] * bool(found.left_out),
+        *found.idle,
         *found.today.notes,
         *(note.strip() for note in found.instance.notes),
     )

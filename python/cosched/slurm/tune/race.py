@@ -40,7 +40,7 @@ def counts_of(total: int, blocks: int) -> list[int]:
 def race(
     runs: Runs, settings: Sequence[Setting], blocks: int, objectives: int, subjects: list[Subject]
 ) -> list[Trial]:
-    """A trial for each setting, in their order.
+    """A trial for each setting, in their order; for the first of them where the time is over.
 
     In each heat they have twice the runs of the heat before; of the settings that no paired test
     finds worse than another at most half go on.
@@ -51,9 +51,13 @@ def race(
     for share in _HEATS:
         size = min(max(-(-whole // share), 2), whole)
         today, *values = runs.of([TODAY, *left], counts_of(size, blocks))
+        if today is None:
+            break
         assert not isinstance(today, str)
-        known = {s: v for s, v in zip(left, values, strict=True) if not isinstance(v, str)}
+        known = {s: v for s, v in zip(left, values, strict=True) if isinstance(v, np.ndarray)}
         for setting, value in zip(left, values, strict=True):
+            if value is None:
+                continue
             if isinstance(value, str):
                 found[setting] = Trial(setting, (np.inf,) * objectives, broken=np.inf, why=value)
             else:
@@ -61,7 +65,7 @@ def race(
         if size == whole:
             break
         left = _survivors([found[setting] for setting in known], known, objectives)
-    return [found[setting] for setting in settings]
+    return [found[setting] for setting in settings if setting in found]
 
 
 def _trial(
@@ -104,14 +108,14 @@ def simplest(
         fewer = (*now[:place], "", *now[place + 1 :])
         if not any(fewer):
             continue
-        (trial,) = race(runs, [fewer], blocks, objectives, subjects)
-        if trial.why or trial.broken or not trial.sure:
-            continue
-        one, other = runs.of([fewer, now], whole)
-        assert not isinstance(one, str)
-        assert not isinstance(other, str)
-        if not any(worse(one[:, k], other[:, k]) for k in range(objectives)):
-            found.append(trial)
+        for trial in race(runs, [fewer], blocks, objectives, subjects):
+            if trial.broken or not (trial.sure and trial.whole):
+                continue
+            one, other = runs.of([fewer, now], whole)
+            assert isinstance(one, np.ndarray)
+            assert isinstance(other, np.ndarray)
+            if not any(worse(one[:, k], other[:, k]) for k in range(objectives)):
+                found.append(trial)
     return found
 
 

@@ -21,7 +21,7 @@ from cosched.slurm.tune.measures import Measure, Subject
 from cosched.slurm.tune.proposals import batches
 from cosched.slurm.tune.race import Trial, order, race, simplest
 from cosched.slurm.tune.space import TODAY, Setting, change_of, dimensions_of, grid
-from cosched.slurm.tune.trials import Engine, Runs, World, startable, threads
+from cosched.slurm.tune.trials import Engine, Runs, Simulated, World, startable, threads
 from cosched.slurm.tune.tuned import Tuned
 from cosched.slurm.tune.weeks import Block, weeks_of
 from cosched.slurm.twin.backfill import slurm_backfill
@@ -74,7 +74,8 @@ def tune(
     draws : int
         Of the clocks, for each week.
     time_limit : float or None
-        Seconds after which no further settings are tried; the best so far is judged.
+        Seconds after which no further run begins; the best of the settings that have all theirs
+        is judged.
     journal : path-like, optional
         Keeps every run, so that a search that was killed goes on; it is gone when the search ends.
     resume : bool
@@ -135,6 +136,11 @@ def tune(
     own = seed_of(seed)
     limit = time_limit_of(time_limit)
     parts = weeks_of(based, weeks, days)
+    if count * len(parts.train) < 2:
+        raise InvalidInstance(
+            "draws = 1 of one week to search in: expected two runs of a setting at least, since a "
+            "test over runs tells luck from gain (--draws 2, or more --weeks)"
+        )
     whole = (*parts.train, parts.test)
     blocks = [startable(block, count, own + number) for number, block in enumerate(whole)]
     left_out = sum(map(_size, whole)) - sum(map(_size, blocks))
@@ -143,12 +149,16 @@ def tune(
     head = [[str(one) for one in (*dimensions, *objectives, *subjects)], tries]
     path = None if journal is None else Path(journal)
     runs = Runs(world, engine, path, flag(resume, "resume"), head)
-    _require_waits(world, objectives)
+    last = len(parts.train)
+    today = world.simulated(TODAY, last, 0, count)
+    _require_waits(world, objectives, today)
+    if limit is not None:
+        runs.until = time.monotonic() + limit
     trials, stopped = _searched(
-        runs, dimensions, tries, objectives, subjects, limit, progress or (lambda *_: None)
+        runs, dimensions, tries, objectives, subjects, progress or (lambda *_: None)
     )
     tried = len(trials)
-    if all(one.why for one in trials):
+    if trials and all(one.why for one in trials):
         runs.close()
         raise InvalidInstance(
             f"of {tried} settings none can be had, the first, "
@@ -159,11 +169,9 @@ def tune(
         own_trials = simplest(runs, best, len(parts.train), len(objectives), subjects)
         trials += own_trials[1:]
         best = own_trials[-1]
-    last = len(parts.train)
-    today = world.simulated(TODAY, last, 0, count)
     winner, why = best.setting if best is not None else TODAY, ""
     try:
-        then = world.simulated(winner, last, 0, count)
+        then = world.simulated(winner, last, 0, count) if any(winner) else today
         verdicts = tuple(judged(one, blocks[last], today, then) for one in measures)
     except CoschedError as error:  # jobs that the weeks of the search did not have
         winner, then, why = TODAY, today, str(error)
@@ -192,16 +200,18 @@ def _size(block: Block) -> int:
     return len(block.counted(block.instance))
 
 
-def _require_waits(world: World, objectives: list[Measure]) -> None:
+def _require_waits(world: World, objectives: list[Measure], today: Simulated) -> None:
     """All measures have jobs in all weeks, and there is something to gain."""
-    last = len(world.blocks) - 1
-    for number in range(last + 1):
-        values = world.run({"setting": TODAY, "block": number, "first": 0, "last": 1})["values"]
-        for measure, value in zip(objectives, values, strict=False):
-            if number == last and not value[0] > 0:
-                raise InvalidInstance(
-                    f"{measure} is 0 in the weeks to judge by: there is nothing to gain"
-                )
+    for block in world.blocks:
+        for measure in world.measures:
+            measure.rows(block.instance.take(block.counted(block.instance)))
+    for measure in objectives:
+        if not measure.of(today.jobs, today.start, today.end).max() > 0:
+            more = " (in one draw of the clocks; more may have waits: --draws)"
+            raise InvalidInstance(
+                f"{measure} is 0 in the weeks to judge by: there is nothing to gain"
+                f"{more if world.draws == 1 else ''}"
+            )
 
 
 def _searched(
@@ -210,11 +220,9 @@ def _searched(
     budget: int,
     objectives: list[Measure],
     subjects: list[Subject],
-    limit: float | None,
     progress: Callable[[int, int, str], None],
 ) -> tuple[list[Trial], str]:
     """Every setting once, in the order in which they were tried; why it stopped before the end."""
-    begin = time.monotonic()
     found: dict[Setting, Trial] = {}
     blocks = len(runs.world.blocks) - 1
     every = grid(dimensions, budget)
@@ -224,12 +232,13 @@ def _searched(
     for settings, tell in batches(dimensions, budget, runs.world.seed, len(objectives)):
         trials = race(runs, settings, blocks, len(objectives), subjects)
         found |= {one.setting: one for one in trials}
-        tell(trials)
-        asked += len(settings)
-        leader = order([one for one in found.values() if one.whole] or trials)[0]
-        said = f"best {leader.ratios[0]:.3f} of today's" if leader.runs else ""
-        progress(asked, total, said)
-        if limit is not None and time.monotonic() - begin > limit and asked < total:
+        asked += len(trials)
+        leaders = order([one for one in found.values() if one.whole] or trials)
+        best = [f"best {one.ratios[0]:.3f} of today's" for one in leaders[:1] if one.runs]
+        progress(asked, total, "".join(best))
+        if not runs.cut:
+            tell(trials)
+        if runs.cut or (runs.late and asked < total):
             return [*found.values()], f"after {asked} of {total} settings, at the time limit"
     return [*found.values()], ""
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from os import sched_getaffinity
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -50,7 +53,7 @@ class Simulated:
         return np.maximum(self.start - self.jobs.column("eligible"), 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class World:
     """All that a run needs; it is pickled for workers that are other processes."""
 
@@ -70,11 +73,8 @@ class World:
             today.
         """
         block = self.blocks[number]
-        changed, said = block.instance, ""
-        if setting:
-            changed, said = what_if(block.instance, change_of(self.keys, setting))
-            _require_work(block.instance, changed)
-        twin = Twin(changed, changed.machine, {}, approximate=True)
+        with _TWINS:
+            changed, said, twin = _prepared(self, setting, number)
         clocks = clocks_of(block.instance, self.draws, self.seed + number)[first:last]
         begun, killed, paused = twin.futures(clocks)
         if never := int(np.isnan(begun).any(axis=0).sum()):
@@ -113,6 +113,21 @@ class World:
                 found.update(f"{name}{column.tolist()}".encode())
         said = (self.keys, [str(one) for one in self.measures], self.draws, self.seed)
         return hashlib.sha256(f"{found.hexdigest()}{said}".encode()).hexdigest()
+
+
+_TWINS = Lock()
+
+
+# Draws of a block under a setting follow each other, and some run at the same time.
+@lru_cache(maxsize=8)
+def _prepared(world: World, setting: Setting, number: int) -> tuple[Instance, str, Twin]:
+    """What all draws of a block under a setting share: jobs, what is said of them, the twin."""
+    block = world.blocks[number]
+    changed, said = block.instance, ""
+    if setting:
+        changed, said = what_if(block.instance, change_of(world.keys, setting))
+        _require_work(block.instance, changed)
+    return changed, said, Twin(changed, changed.machine, {}, approximate=True)
 
 
 def _require_work(today: Instance, then: Instance) -> None:
@@ -164,7 +179,8 @@ class Runs:
         self.world, self._engine, self._path = world, engine, path
         self._rows: dict[str, Row] = {}
         self._ranges: dict[tuple[Setting, int], list[tuple[int, int]]] = {}
-        self.count = 0
+        self.until = np.inf  # of time.monotonic(): no run begins after it
+        self.cut = False  # whether one did not
         search = [] if path is None else [world.digest(), head]
         self._owner = json.dumps({"cosched": installed_version(), "search": search})
         if path is not None and path.exists():
@@ -197,42 +213,67 @@ class Runs:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
-    def of(self, settings: Sequence[Setting], counts: Sequence[int]) -> list[np.ndarray | str]:
+    @property
+    def late(self) -> bool:
+        """Whether the time is over."""
+        return time.monotonic() > self.until
+
+    @property
+    def count(self) -> int:
+        """How many draws of blocks ran."""
+        return sum(
+            last - first
+            for (setting, block), ranges in self._ranges.items()
+            for first, last in ranges
+            if _key(setting, block, first, last) in self._rows
+        )
+
+    def of(
+        self, settings: Sequence[Setting], counts: Sequence[int]
+    ) -> list[np.ndarray | str | None]:
         """The measures of settings on the first so many draws of each block.
 
         Returns
         -------
-        list of (numpy.ndarray, shape (sum(counts), measures)) or str
-            By block, then by draw; or why a setting has none.
+        list of (numpy.ndarray, shape (sum(counts), measures)) or str or None
+            By block, then by draw; or why a setting has none; None: the time was over before.
         """
         tasks: list[Task] = []
         for setting in dict.fromkeys(settings):
             for block, last in enumerate(counts):
                 ranges = self._ranges.setdefault((setting, block), [])
                 first = ranges[-1][1] if ranges else 0
-                if first < last:
-                    ranges.append((first, last))
-                    task = {"setting": setting, "block": block, "first": first, "last": last}
+                # A draw is a task: the time is looked at behind each.
+                for draw in range(first, last):
+                    ranges.append((draw, draw + 1))
+                    task = {"setting": setting, "block": block, "first": draw, "last": draw + 1}
                     tasks.append(task)
-                    self.count += last - first
         self._run([task for task in tasks if _key(**task) not in self._rows])
         return [self._gathered(setting, counts) for setting in settings]
 
     def _run(self, tasks: Sequence[Task]) -> None:
-        for place, row in self._engine(self.world, tasks) if tasks else ():
+        rows = () if self.late or not tasks else self._engine(self.world, tasks)
+        missing = len(tasks)
+        for place, row in rows:
             key = _key(**tasks[place])
             if self._path is not None and key not in self._rows:
                 with self._path.open("a", encoding="utf-8") as file:
                     head = "" if file.tell() else f"{self._owner}\n"
                     file.write(f"{head}[{key}, {json.dumps(row)}]\n")
             self._rows[key] = row
+            missing -= 1
+            if self.late:
+                break  # the engine lets go of what has not begun
+        self.cut |= missing > 0
 
-    def _gathered(self, setting: Setting, counts: Sequence[int]) -> np.ndarray | str:
+    def _gathered(self, setting: Setting, counts: Sequence[int]) -> np.ndarray | str | None:
         found = []
         for block, count in enumerate(counts):
             parts = []
             for first, last in self._ranges.get((setting, block), []):
-                row = self._rows[_key(setting, block, first, last)]
+                row = self._rows.get(_key(setting, block, first, last))
+                if row is None:
+                    return None
                 if row["why"]:
                     return printable(row["why"])
                 parts.append(np.array(row["values"]))

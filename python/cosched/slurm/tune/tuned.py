@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -21,6 +22,7 @@ from cosched.slurm.tune.race import Trial, beats, order
 from cosched.slurm.tune.space import Dimension, Setting, change_of, changed
 from cosched.slurm.tune.trials import Simulated
 from cosched.slurm.tune.weeks import Weeks
+from cosched.slurm.whatif.idle import idle
 
 #: What is no line of a file.
 _OTHER = ("nodes", "users", "reservation", "slurm.conf")
@@ -94,6 +96,18 @@ class Tuned:
     def best(self) -> dict[str, str]:
         """Key -> value of what the winner changes."""
         return changed(self.keys, self.setting)
+
+    @cached_property
+    def idle(self) -> list[str]:
+        """Why keys had no effect in any setting that was tried: another line leaves them none."""
+        left: dict[str, str] = dict.fromkeys(self.keys, "")
+        for one in self.found:
+            if left and any(one.setting) and not one.why:
+                other, _ = what_if(self.instance, change_of(self.keys, one.setting))
+                assert other.machine is not None
+                said = {key: idle(other.machine, key) for key in left}
+                left = {key: why for key, why in said.items() if why}
+        return [why for why in left.values() if why]
 
     @property
     def gain(self) -> float:

@@ -22,6 +22,7 @@ from cosched.slurm.conf.machine import PARTITION_KEYS
 from cosched.slurm.conf.parameters import LINES, PARAMETERS, given_as
 from cosched.slurm.conf.settings import HEARD, NOTED, POWER, SILENT, SILENT_PARAMETERS
 from cosched.slurm.machines import read_machine, with_lines
+from cosched.slurm.whatif.idle import idle
 
 _PLACE = "what-if"
 _PARAMETERS = "schedulerparameters"
@@ -66,6 +67,10 @@ def _change(instance: Instance, key: str, value: str) -> tuple[Instance, str]:
         changed, said = with_lines(machine, _parameter(machine, key, value)), ""
     found, cut = on_machine(instance, changed)
     return found, "; ".join(filter(None, [said, cut]))
+
+
+def _idle(instance: Instance, key: str) -> str:
+    return "" if instance.machine is None else idle(instance.machine, key)
 
 
 # --- lines of slurm.conf ---
@@ -250,5 +255,6 @@ CHANGES = Changes(
     r"slurm\.conf|reservation|(?:qos|account|partition|users)\.[^=,]+|[A-Z]\w+|[a-z]+_[a-z_]+",
     _applies,
     _change,
+    _idle,
     _FORMS,
 )
