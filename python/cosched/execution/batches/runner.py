@@ -6,6 +6,7 @@ the others) and tells it what to start on which cores; what started and ended is
 folder of tasks, it takes more of them while it has room and time, until none came for a while.
 """
 
+import contextlib
 import json
 import os
 import queue
@@ -225,10 +226,8 @@ class Spool:
             with open(path + ".part", "w") as file:
                 json.dump(how, file)
             os.rename(path + ".part", path)
-        try:
+        with contextlib.suppress(FileNotFoundError):  # it runs elsewhere
             os.remove(mine)
-        except FileNotFoundError:
-            pass  # it runs elsewhere
 
 
 class Runner:
