@@ -5,6 +5,10 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 
+# A container may tell Python to keep nothing of what it compiles: every start would then compile all that it imports,
+# which takes three times as long.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 JOBS ?= $(shell nproc)
 BIN := .venv/bin
