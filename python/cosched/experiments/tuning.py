@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from cosched.errors import StudyError, optional
+from cosched.errors import StudyError, optional, printable
 from cosched.experiments import dask_engine
 from cosched.experiments.study import Study
 from cosched.experiments.worker import Context
@@ -72,7 +73,26 @@ def engine(path: Path, address: str | None, jobs: int) -> Iterator[Engine]:
 
 
 def _workers(stack: ExitStack, jobs: int) -> str:
+    """The address of a scheduler here, whose workers are submitted; they may wait in the queue."""
     jobqueue = optional("dask_jobqueue", extra="dask")
-    cluster = stack.enter_context(jobqueue.SLURMCluster())
+    try:
+        cluster = stack.enter_context(jobqueue.SLURMCluster())
+        # What is refused later is in a log of Dask's alone, and nobody would ever work.
+        subprocess.run(
+            ["sbatch", "--test-only"],
+            input=cluster.job_script(), text=True, capture_output=True, check=True,
+        )  # fmt: skip
+    except ValueError as error:
+        raise StudyError(
+            f"--engine slurm: dask-jobqueue: {_lines(error)[0]} (its own file, "
+            "~/.config/dask/jobqueue.yaml, or DASK_JOBQUEUE__SLURM__CORES and ..._MEMORY, say so)"
+        ) from None
+    except (OSError, subprocess.CalledProcessError) as error:
+        said = _lines(getattr(error, "stderr", None) or error)[-1]
+        raise StudyError(f"--engine slurm: no job can be submitted: {said}") from None
     cluster.scale(jobs=jobs)
     return str(cluster.scheduler_address)
+
+
+def _lines(said: object) -> list[str]:
+    return [printable(line.strip()) for line in str(said).splitlines() if line.strip()]
