@@ -65,15 +65,19 @@ common_settings = CommonSettings(
     implies_no_shared_fs=False,
     job_deploy_sources=False,
     pass_group_args=True,
+    init_seconds_before_status_checks=1,
 )
 
 
 class Executor(RemoteExecutor):
     """Gives ready jobs to a folder, and asks for allocations that work it off."""
 
+    #: Made with the first job. Snakemake's thread looks for ended ones before `__post_init__` is
+    #: called: an error there would end that thread, and nobody would notice what ends.
+    _pool: Any = None
+
     def __post_init__(self) -> None:
         self.next_seconds_between_status_checks = _LOOK
-        self._pool: Any = None  # made with the first job
 
     def run_job(self, job) -> None:
         from snakemake_executor_plugin_cosched.pool import Pool

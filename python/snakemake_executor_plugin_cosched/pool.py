@@ -7,8 +7,10 @@ import logging
 import math
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -93,6 +95,7 @@ class Pool:
             task = {
                 "name": f"{number:06d}",
                 "command": ["/bin/sh", "-c", command],
+                "call": _call(command),
                 "seconds": min(seconds, 0.5 * self._limit),
                 "need": need if self._settings.memory is not None else [need[0], 0.0, 0.0],
                 "shared": [],
@@ -217,6 +220,7 @@ class Pool:
                 "tasks": [],
                 "spool": str(self._folder),
                 "idle": _IDLE,
+                "module": "snakemake_executor_plugin_cosched.call",
             },
         )
         asked = {"partition": settings.partition, "account": settings.account}
@@ -226,7 +230,8 @@ class Pool:
         options += [f"--{key}={value}" for key, value in asked.items() if value is not None]
         if settings.memory is not None:
             options.append(f"--mem={math.ceil(settings.memory * 1e9 / 2**20)}M")
-        text = script_of(part, settings.nodes, int(self._node[0]), self._limit, options)
+        cores = int(self._node[0])
+        text = script_of(part, settings.nodes, cores, self._limit, options, python=sys.executable)
         (self._folder / f"{part}.sh").write_text(text)
         if settings.local:
             self._parts[part] = subprocess.Popen(
@@ -260,6 +265,14 @@ class Pool:
             else:
                 _cancel(list(self._parts.values()))
             self._history.write()
+
+
+def _call(command: str) -> list[str] | None:
+    """The arguments of a command that is a call of Snakemake and nothing that a shell expands."""
+    words = shlex.split(command)
+    plain = not re.search(r"[$`\\!*?\[\]{}~;&|<>()#\n]", command)
+    called = words[:3] == [sys.executable, "-m", "snakemake"]
+    return words[3:] if plain and called else None
 
 
 def _write(path: Path, what: Any) -> None:

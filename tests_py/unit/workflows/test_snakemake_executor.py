@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -59,6 +60,17 @@ def test_snakemakes_own_tests_of_executors(tmp_path):
 
     Own().test_simple_workflow(tmp_path / "simple")
     Own().test_group_workflow(tmp_path / "group")
+
+
+def test_a_look_before_the_first_job_finds_nothing():
+    """Snakemake's thread looks while the executor is being made."""
+    library("snakemake")
+    from snakemake_executor_plugin_cosched import Executor
+
+    async def looked() -> list:
+        return [job async for job in Executor.__new__(Executor).check_active_jobs([])]
+
+    assert asyncio.run(looked()) == []
 
 
 def test_jobs_share_an_allocation_and_what_failed_is_tried_again(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ _SCRIPT = """#!/bin/bash
 # What starts and ends is a line in {name}.journal.jsonl; submitted again, it runs what has not
 # completed.
 [ -z "$SLURM_JOB_ID" ] || cd "$SLURM_SUBMIT_DIR" || exit 1
-exec python3 runner.py {name}.json
+exec {python} runner.py {name}.json
 """
 
 
@@ -173,7 +174,13 @@ def _script(made: Batches, k: int, name: str, options: Mapping[str, str]) -> str
 
 
 def script_of(
-    name: str, nodes: int, cores: int, limit: float, options: Sequence[str], about: str = "many"
+    name: str,
+    nodes: int,
+    cores: int,
+    limit: float,
+    options: Sequence[str],
+    about: str = "many",
+    python: str = "python3",
 ) -> str:
     """A script for sbatch that starts the runner with ``NAME.json``."""
     return _SCRIPT.format(
@@ -183,6 +190,7 @@ def script_of(
         minutes=max(math.ceil(limit / 60), 1),
         more="".join(f"#SBATCH {one}\n" for one in options),
         about=about,
+        python=shlex.quote(python),
     )
 
 

@@ -7,9 +7,11 @@ folder of tasks, it takes more of them while it has room and time, until none ca
 """
 
 import contextlib
+import importlib
 import json
 import os
 import queue
+import select
 import signal
 import socket
 import subprocess
@@ -79,57 +81,102 @@ def start_in_order(room, waiting, may_start):
         yield task, node
 
 
-def agent():
-    """On a node: starts what it is told, says what ended; ends all when nobody tells it more."""
-    running, lock = {}, threading.Lock()
+def agent(module=None):
+    """On a node: starts what it is told, says what ended; ends all when nobody tells it more.
+
+    A task that is a call of `main` of `module` is a fork of this process, which imports it once: a
+    start costs what the call does, not what it imports. So there is no other thread here.
+    """
+    running, imported = {}, None  # type: Any, Any
+    wakes, woken = os.pipe()
+    os.set_blocking(woken, False)
+    signal.set_wakeup_fd(woken)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def say(**what):
-        with lock:
-            sys.stdout.write(json.dumps(what) + "\n")
-            sys.stdout.flush()
+        os.write(1, (json.dumps(what) + "\n").encode())
 
-    def run(order):
-        begun = time.time()
-        try:  # a thread's affinity is inherited by what it starts
-            os.sched_setaffinity(0, order["cores"])
-            os.makedirs(order["directory"], exist_ok=True)
-            with open(order["output"], "ab") as output:
-                process = subprocess.Popen(
-                    order["command"],
-                    cwd=order["directory"],
-                    env=dict(os.environ, **order["environment"]),
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
-            running[order["start"]] = process
-            code = process.wait()
-        except OSError as error:
-            print("{}: {}".format(order["start"], error), file=sys.stderr)
-            code = 127
-        say(end=order["start"], code=code, seconds=time.time() - begun)
-        running.pop(order["start"], None)
+    def reap():
+        while running:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            name, begun = running.pop(pid)
+            code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+            say(end=name, code=code, seconds=time.time() - begun)
 
     say(cores=sorted(os.sched_getaffinity(0)))
-    for line in sys.stdin:
-        threading.Thread(target=run, args=(json.loads(line),), daemon=True).start()
+    told, more = b"", True
+    while more:
+        ready, _, _ = select.select([0, wakes], [], [])
+        if wakes in ready:
+            os.read(wakes, 4096)
+            reap()
+        if 0 in ready:
+            piece = os.read(0, 1 << 16)
+            more = bool(piece)
+            *lines, told = (told + piece).split(b"\n")
+            for line in lines:
+                order = json.loads(line.decode())
+                if order["call"] and module and not imported:
+                    imported = _import(module, order["directory"])
+                pid = os.fork()
+                if pid == 0:
+                    os.close(wakes)
+                    os.close(woken)
+                    return _become(order, imported)
+                running[pid] = order["start"], time.time()
     for number in (signal.SIGTERM, signal.SIGKILL):
-        for process in list(running.values()):
+        for pid in list(running):
             try:
-                os.killpg(process.pid, number)
+                os.killpg(pid, number)
             except OSError:
                 continue
         deadline = time.time() + _GRACE
         while running and time.time() < deadline:
             time.sleep(0.05)
+            reap()
+    return 0
+
+
+def _import(name, directory):
+    """A module, seen from the folder where it will be called; None: the command will do."""
+    try:
+        os.chdir(directory)
+        return importlib.import_module(name)
+    except (ImportError, OSError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+    return None
+
+
+def _become(order, imported):
+    """In a process of its own: the task, and its exit code."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    try:
+        os.sched_setaffinity(0, order["cores"])
+        with open(os.devnull) as nothing, open(order["output"], "ab") as output:
+            os.makedirs(order["directory"], exist_ok=True)
+            os.chdir(order["directory"])
+            os.dup2(nothing.fileno(), 0)
+            os.dup2(output.fileno(), 1)
+            os.dup2(output.fileno(), 2)
+        os.environ.update(order["environment"])
+        if not imported or not order["call"]:
+            os.execvp(order["command"][0], order["command"])
+    except OSError as error:
+        print("{}: {}".format(order["start"], error), file=sys.stderr)
+        return 127
+    return imported.main(order["call"])
 
 
 class Node:
     """An agent, and which of its cores and GPUs are free."""
 
-    def __init__(self, place, host, cores, gpus, tell):
+    def __init__(self, place, host, cores, gpus, module, tell):
         command = [sys.executable, "-u", os.path.abspath(__file__), "--agent"]
+        command += [module] if module else []
         if host is not None:
             size = f"--cpus-per-task={cores}"
             step = ["srun", "--nodes=1", "--ntasks=1", "--nodelist=" + host, "--mem=0", "--exact"]
@@ -169,6 +216,7 @@ class Node:
         order = {
             "start": task["name"],
             "command": [word.replace(CPUS, text) for word in task["command"]],
+            "call": task.get("call"),
             "cores": mine,
             "environment": given,
             "directory": task.get("directory") or os.getcwd(),
@@ -241,7 +289,7 @@ class Runner:
         self.events = queue.Queue()  # type: queue.Queue
         self.job = os.environ.get("SLURM_JOB_ID", str(os.getpid()))
         self.ends_at = time.time() + given["limit"]
-        self.outputs = self.stem + ".outputs"
+        self.outputs = os.path.abspath(self.stem) + ".outputs"
         os.makedirs(self.outputs, exist_ok=True)
         self.completed = completed_in(self.folder)
         self.waiting = [task for task in given["tasks"] if task["name"] not in self.completed]
@@ -266,7 +314,10 @@ class Runner:
         self.write(begin=self.job, hosts=self._hosts())
         for place, host in enumerate(self._hosts()):
             cores, _, gpus = self.given["node"]
-            self.nodes.append(Node(place, host, int(cores), int(gpus), self.events.put))
+            node = Node(
+                place, host, int(cores), int(gpus), self.given.get("module"), self.events.put
+            )
+            self.nodes.append(node)
         idle_since = time.time()
         while True:
             if not self.stopping:
@@ -383,4 +434,4 @@ def completed_in(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(agent() if sys.argv[1] == "--agent" else Runner(sys.argv[1]).run())
+    sys.exit(agent(*sys.argv[2:]) if sys.argv[1] == "--agent" else Runner(sys.argv[1]).run())
