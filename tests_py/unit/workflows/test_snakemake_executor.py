@@ -87,7 +87,10 @@ def test_jobs_share_an_allocation_and_what_failed_is_tried_again(tmp_path):
 
 
 def test_a_runner_that_is_killed_loses_nothing(tmp_path):
-    running = subprocess.Popen(command(tmp_path, "long"), cwd=tmp_path, stderr=subprocess.PIPE)
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}  # what is killed leaves files
+    running = subprocess.Popen(
+        command(tmp_path, "long"), cwd=tmp_path, env=environment, stderr=subprocess.PIPE
+    )
     until(lambda: (tmp_path / "second").exists(), running)
     (run,) = (tmp_path / ".snakemake" / "cosched").iterdir()
     for process in Path("/proc").glob("[0-9]*"):

@@ -43,8 +43,9 @@ def test_what_is_lost_and_what_fails_twice_starts_again(cluster, tmp_path, loss)
         *("--nocolor", "--latency-wait", "5", "--retries", "2"),
         *("--cosched-cores", "2", "--cosched-time", "10m"),
     ]
+    environment = {**cluster.environment, "TMPDIR": str(tmp_path)}  # what is killed leaves files
     with open(tmp_path / "said", "w") as said:
-        running = subprocess.Popen(command, cwd=tmp_path, stderr=said, env=cluster.environment)
+        running = subprocess.Popen(command, cwd=tmp_path, stderr=said, env=environment)
     try:
         cluster.until((tmp_path / "begun").exists, "the long job begins")
         node = (tmp_path / "node").read_text().strip()
