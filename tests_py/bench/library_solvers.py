@@ -2,33 +2,82 @@
 
 from __future__ import annotations
 
+import ctypes
+import logging
+import time
 from collections.abc import Callable
+from importlib.metadata import version
 from importlib.util import find_spec
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
+from bench_peers import saga_of
 
 import cosched as cs
+from cosched import _core
 from cosched.core import Schedule
 
 GRID = 100_000  # units of time in the schedule that a solver starts from
+MOST_TASKS = 400  # of a graph
 
 
-def of(family: str) -> list[tuple[str, str, Callable[[Any, float], Any]]]:
-    """Name, package and function of the solvers that are installed."""
-    named = {"moldable": moldable_by_cp_sat, "dags": graph_by_cp_sat}
-    there = find_spec("ortools") is not None and family in named
-    return [("CP-SAT", "ortools", named[family])] if there else []
+Solver = Callable[[Any, float], Schedule | None]
+
+
+def of(family: str) -> list[tuple[str, str, Solver]]:
+    """Name, package with its version, and function of the solvers that are installed."""
+    by_package: dict[str, dict[str, dict[str, Solver]]] = {
+        "ortools": {
+            "moldable": {"CP-SAT": moldable_by_cp_sat},
+            "dags": {"CP-SAT": graph_by_cp_sat},
+        },
+        "pyjobshop": {
+            "moldable": {"PyJobShop": moldable_by_pyjobshop},
+            "dags": {"PyJobShop": graph_by_pyjobshop},
+        },
+        "anrg-saga": {"dags": {"SAGA HEFT": saga_heft, "SAGA CPOP": saga_cpop}},
+    }
+    found = [
+        (name, f"{package} {version(package)}", solver)
+        for package, families in by_package.items()
+        if find_spec(package.removeprefix("anrg-")) is not None
+        for name, solver in families.get(family, {}).items()
+    ]
+    if family == "packs":
+        found.append(("ILP", f"GLPK {_glpk_version()}", packs_by_glpk))
+    return found
+
+
+def _glpk_version() -> str:
+    library = ctypes.CDLL(_core.__file__)  # with which it is linked
+    library.glp_version.restype = ctypes.c_char_p
+    return library.glp_version().decode()
+
+
+def packs_by_glpk(instance: cs.packs.Instance, seconds: float) -> Schedule:
+    """The integer programme of the paper, whatever it has after so many seconds."""
+    return cs.packs.solve(instance, "ilp", time_limit=seconds).schedule
 
 
 def _solved(model: Any, seconds: float) -> Any:
+    """The solver after so many seconds of the processor (CP-SAT's own limit is of the clock)."""
     from ortools.sat.python import cp_model
 
-    solver = cp_model.CpSolver()
-    solver.parameters.max_time_in_seconds = seconds
+    solver, done, end = cp_model.CpSolver(), Event(), time.process_time() + seconds
     solver.parameters.num_workers = 1
     solver.parameters.linearization_level = 0
+
+    def watch() -> None:
+        while not done.wait(0.1):
+            if time.process_time() >= end:
+                solver.stop_search()
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
     status = solver.solve(model)
+    done.set()
+    watcher.join()
     return solver if status in (cp_model.OPTIMAL, cp_model.FEASIBLE) else None
 
 
@@ -76,12 +125,102 @@ def _moldable_schedule(instance: cs.moldable.Instance, begins: list[int], counts
     return Schedule.from_dict(instance, {"placements": rows})
 
 
+def moldable_by_pyjobshop(instance: cs.moldable.Instance, seconds: float) -> Any:
+    """A mode a count of processors; starts and counts are decoded as those of CP-SAT."""
+    from pyjobshop import Model
+
+    unit = cs.moldable.solve(instance, "dual-approximation").value / GRID
+    model = Model()
+    machine = model.add_renewable(instance.machines)
+    counts = []
+    for job in range(instance.jobs):
+        task = model.add_task()
+        for count in range(1, instance.machines + 1):
+            length = int(np.ceil(instance.time(job, count) / unit))
+            model.add_mode(task, machine, length, count)
+            counts.append(count)
+    if (tasks := _by_pyjobshop(model, seconds)) is None:
+        return None
+    begins = [task.start for task in tasks]
+    return _moldable_schedule(instance, begins, [counts[task.mode] for task in tasks])
+
+
+def _by_pyjobshop(model: Any, seconds: float) -> Any:
+    """The tasks of its best solution; its limit is of the clock."""
+    result = model.solve(time_limit=seconds, display=False, num_workers=1)
+    return result.best.tasks if result.best and np.isfinite(result.objective) else None
+
+
+def graph_by_pyjobshop(instance: cs.dags.Instance, seconds: float) -> Any:
+    """A mode a type. It knows no data that moves or not by what is chosen: none where there is."""
+    from pyjobshop import Model
+
+    if instance.data is not None or instance.tasks > MOST_TASKS:
+        return None
+    unit = cs.dags.solve(instance, "heft").value / GRID
+    model = Model()
+    types = [model.add_renewable(count) for count in instance.units]
+    tasks = [model.add_task() for _ in range(instance.tasks)]
+    kinds = []
+    for task, times in zip(tasks, instance.times, strict=True):
+        for kind in np.flatnonzero(np.isfinite(times)).tolist():
+            model.add_mode(task, types[kind], int(np.ceil(times[kind] / unit)))
+            kinds.append(kind)
+    for before, after in instance.edges.tolist():
+        model.add_end_before_start(tasks[before], tasks[after])
+    if (found := _by_pyjobshop(model, seconds)) is None:
+        return None
+    begins = [task.start for task in found]
+    return _graph_schedule(instance, begins, [kinds[task.mode] for task in found])
+
+
+def saga_heft(instance: cs.dags.Instance, seconds: float) -> Any:
+    from saga.schedulers import HeftScheduler
+
+    return _by_saga(instance, HeftScheduler())
+
+
+def saga_cpop(instance: cs.dags.Instance, seconds: float) -> Any:
+    from saga.schedulers import CpopScheduler
+
+    return _by_saga(instance, CpopScheduler())
+
+
+def _by_saga(instance: cs.dags.Instance, scheduler: Any) -> Any:
+    """Its units differ by a speed only, and each has its own memory: none where ours do not."""
+    ratios = instance.times / instance.times[:, :1]
+    if instance.data is None or instance.memories != "unit" or not np.allclose(ratios, ratios[0]):
+        return None
+    logging.disable(logging.WARNING)
+    network, graph = saga_of(instance)
+    places = {
+        (kind, unit): k for k, (kind, units) in enumerate(_places(instance)) for unit in units
+    }
+    begins, on = np.zeros(instance.tasks), np.zeros(instance.tasks, dtype=int)
+    for name, tasks in scheduler.schedule(network, graph).items():
+        kind, unit = map(int, name.split("."))
+        for task in tasks:
+            if not task.name.startswith("__"):  # an entry and an exit of its own, of no length
+                begins[int(task.name)], on[int(task.name)] = task.start, places[kind, unit]
+    return _graph_schedule(instance, begins.tolist(), on.tolist())
+
+
 def graph_by_cp_sat(instance: cs.dags.Instance, seconds: float) -> Any:
-    """Optional intervals by memory: a unit, or all units of a type that share one; what moves
+    """The schedule of `graph_and_bound_by_cp_sat`."""
+    found = graph_and_bound_by_cp_sat(instance, seconds)
+    return None if found is None else found[0]
+
+
+def graph_and_bound_by_cp_sat(
+    instance: cs.dags.Instance, seconds: float
+) -> tuple[Schedule, float] | None:
+    """Schedule, and the bound for times that are rounded up to the grid.
+
+    Optional intervals by memory: a unit, or all units of a type that share one; what moves
     between two memories delays the task that wants it. Limited memories: none."""
     from ortools.sat.python import cp_model
 
-    if instance.memory_capacity is not None or instance.tasks > 400:
+    if instance.memory_capacity is not None or instance.tasks > MOST_TASKS:
         return None
     places = _places(instance)
     start = cs.dags.solve(instance, "heft")
@@ -117,7 +256,8 @@ def graph_by_cp_sat(instance: cs.dags.Instance, seconds: float) -> Any:
     if (solver := _solved(model, seconds)) is None:
         return None
     on = [next(p for p, flag in there.items() if solver.value(flag)) for there in chosen]
-    return _graph_schedule(instance, [solver.value(begin) for begin in begins], on)
+    schedule = _graph_schedule(instance, [solver.value(begin) for begin in begins], on)
+    return schedule, solver.best_objective_bound * unit
 
 
 def _places(instance: cs.dags.Instance) -> list[tuple[int, list[int]]]:
@@ -136,7 +276,7 @@ def _cost(instance: cs.dags.Instance, edge: int, one: Any, other: Any) -> float:
     return instance.transfer(edge, (one[0], one[1][0]), (other[0], other[1][0]))
 
 
-def _graph_schedule(instance: cs.dags.Instance, begins: list[int], on: list[int]) -> Any:
+def _graph_schedule(instance: cs.dags.Instance, begins: list[float], on: list[int]) -> Any:
     """Each task as early as its unit and its data allow, in the order of the starts found."""
     places = _places(instance)
     free = [dict.fromkeys(units, 0.0) for _, units in places]
