@@ -133,11 +133,7 @@ py::tuple pauses_of(const slurm::Outcome& outcome) {
   return py::make_tuple(array_of(job), array_of(from), array_of(until));
 }
 
-py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans) {
-  const slurm::Clocks clocks = to_clocks(given);
-  const slurm::Outcome outcome = released([&] {
-    return slurm::simulate(scenario, clocks, {told, plans});
-  });
+py::dict dict_of(const slurm::Outcome& outcome) {
   return py::dict("start"_a = array_of(outcome.start), "end"_a = array_of(outcome.end),
                   "start_exact"_a = array_of(outcome.start_exact),
                   "end_exact"_a = array_of(outcome.end_exact), "nodes"_a = nodes_of(outcome),
@@ -146,6 +142,11 @@ py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool 
                   "killed"_a = array_of(outcome.killed),
                   "units"_a = array_of(all_of(outcome.units)), "pauses"_a = pauses_of(outcome),
                   "cycles"_a = array_of(outcome.cycles), "notes"_a = notes_of(outcome));
+}
+
+py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans) {
+  const slurm::Clocks clocks = to_clocks(given);
+  return dict_of(released([&] { return slurm::simulate(scenario, clocks, {told, plans}); }));
 }
 
 // (like which job, submitted when, seconds from start to end)
@@ -168,11 +169,12 @@ slurm::Future to_future(const py::dict& clocks, std::vector<double> lengths,
   return future;
 }
 
-// (starts, when killed, how long suspended): a row a future, a column a job that is there.
+// (starts, when killed, how long suspended): a row a future, a column a job that is there; and all
+// of the first future, where that is asked for.
 py::tuple run_futures(const slurm::Scenario& scenario, int there,
                       const std::vector<py::dict>& clocks, const RealArray& lengths,
                       const std::vector<ComingArrays>& coming, int threads,
-                      const std::function<void(int)>& done) {
+                      const std::function<void(int)>& done, bool whole) {
   const std::size_t jobs = scenario.jobs().size();
   if (there < 0 || static_cast<std::size_t>(there) > jobs || threads < 1)
     throw InvalidInstance("slurm: expected some threads, and jobs that are there");
@@ -194,7 +196,8 @@ py::tuple run_futures(const slurm::Scenario& scenario, int there,
       released([&] { return slurm::simulate_all(scenario, there, futures, threads, done); });
   const std::vector<py::ssize_t> shape{runs.start.rows(), runs.start.cols()};
   return py::make_tuple(frozen(std::move(runs.start), shape), frozen(std::move(runs.killed), shape),
-                        frozen(std::move(runs.paused), shape));
+                        frozen(std::move(runs.paused), shape),
+                        whole && runs.first ? py::object(dict_of(*runs.first)) : py::none());
 }
 
 }  // namespace
@@ -206,7 +209,7 @@ void bind_slurm(py::module_& module) {
       .def("held_up", &held_up_slurm)
       .def("retrace", &retrace_slurm, py::kw_only(), "clocks"_a, "lives"_a, "times"_a)
       .def("run_all", &run_futures, py::kw_only(), "there"_a, "clocks"_a, "lengths"_a, "coming"_a,
-           "threads"_a, "done"_a)
+           "threads"_a, "done"_a, "whole"_a)
       .def("run", &run_slurm, py::kw_only(), "clocks"_a, "told"_a, "plans"_a);
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }

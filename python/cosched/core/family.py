@@ -284,7 +284,7 @@ class Family:
         for name in given:
             if name not in chosen:
                 raise ValueError(f"options for {shorten(name)}, which is not compared")
-        bound = self._bound_within(instance, time_limit)
+        bound = self.bound_within(instance, time_limit)
         for name in chosen:
             row, result = self._row(
                 instance, name, seed, time_limit, dict(given.get(name, {})), bound
@@ -320,7 +320,7 @@ class Family:
                 self.algorithm(name)
         return chosen
 
-    def _bound_within(self, instance: Any, time_limit: float | None) -> Bound | None:
+    def bound_within(self, instance: Any, time_limit: float | None) -> Bound | None:
         """The bound beside the results; a weaker one, or none, where it takes too long."""
         stops_itself = "time_limit" in (accepted_options(self.bounds[self.default_bound]) or ())
         try:

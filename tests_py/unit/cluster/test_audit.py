@@ -5,13 +5,16 @@ import html
 import pickle
 import re
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from web import assert_no_errors
 
 import cosched as cs
+from cosched import _core
 from cosched.cli import main
 from cosched.cluster.machine.node_types import NodeType
+from cosched.cluster.page import runs as page_runs
 from cosched.cluster.page.what_if import what_if, with_nodes
 from support import REPO, data
 
@@ -437,3 +440,18 @@ def test_two_pages_of_paper(tmp_path, browser, log):
     a4.set_page_size(PrintOptions.A4)
     paper = base64.b64decode(browser.print_page(a4))
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) <= 2
+
+
+def test_an_interrupted_audit_does_not_wait_for_the_bound(monkeypatch):
+    def endless(*_):
+        while True:
+            _core.check_interrupt()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(page_runs, "FAMILY", SimpleNamespace(bound_within=endless))
+    monkeypatch.setattr(page_runs, "_policies", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        page_runs.run_all(long_log(), [], None)
+    _core.check_interrupt()  # what follows is not stopped

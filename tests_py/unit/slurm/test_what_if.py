@@ -9,6 +9,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.cluster.page import runs as page_runs
 from cosched.cluster.page.what_if import what_if
 from cosched.slurm.conf.lines import parse_lines
 from cosched.slurm.whatif.changes import differences
@@ -245,6 +246,70 @@ def test_the_audit_says_the_fit_first_and_writes_numbers(folder, tmp_path):
     assert text.index("The twin of this Slurm starts") < text.index("Load, queue and waits")
     assert ">none<" in text
     assert "nodes=+4: the 10 groups that change most" in text
+
+
+@pytest.fixture(scope="module")
+def logged(folder):
+    given = jobs(machine_of(folder))
+    return given.replace(wait=cs.cluster.solve(given, "slurm-backfill", seed=0).waits)
+
+
+@pytest.fixture
+def audited(logged, tmp_path, monkeypatch):
+    """Rows and text of an audit in which the twin counts, whatever its draws are."""
+    monkeypatch.setattr(page_runs, "enough", lambda found: True)
+    page, numbers = tmp_path / "audit.html", tmp_path / "audit.json"
+
+    def run(**more):
+        cs.cluster.audit(logged, page, json=numbers, **more)
+        return json.loads(numbers.read_text())["rows"], page.read_text()
+
+    return run
+
+
+def test_a_change_has_no_more_draws_than_it_is_clear_with(audited):
+    whole, _ = audited(what_if=["nodes=+4"], draws=4)
+    (as_is, more), text = audited(what_if=["nodes=+4"], draws=60)
+    assert as_is["draws"] == 60
+    assert 4 <= more["draws"] < 60
+    assert more["difference_p95"] < 0
+    assert more["mean_wait"] - as_is["mean_wait"] == pytest.approx(more["difference"])
+    assert whole[1]["draws"] == 4
+    assert f"{more['draws']} of 60 draws" in text
+    assert "no further draws when it was clear" in text
+
+
+def test_draws_stop_when_the_time_is_over(audited):
+    rows, _ = audited(what_if=["bf_interval=31"], time_limit=1e-3)
+    assert all(2 <= row["draws"] < 20 for row in rows)
+
+
+def test_a_change_that_takes_too_long_is_left_out_and_said(audited, monkeypatch):
+    monkeypatch.setattr(page_runs, "_PATIENCE", 0)
+    rows, text = audited(what_if=["nodes=+4"], time_limit=1e-6, draws=2)
+    assert [row["what_if"] for row in rows] == ["as it is"]
+    assert "nodes=+4" in text
+    assert "time limit" in text
+
+
+def test_draws_that_are_enough_are_the_first_of_all(folder):
+    given = jobs(machine_of(folder))
+    asked = []
+
+    def enough(waits):
+        asked.append(waits)
+        return len(waits) >= 2
+
+    every = cs.cluster.solve(given, "slurm-backfill", seed=4, draws=12)
+    few = cs.cluster.solve(given, "slurm-backfill", seed=4, draws=12, enough=enough)
+    count = len(few.draws)
+    assert 2 <= count < 12
+    np.testing.assert_array_equal(few.draws.starts, every.draws.starts[:count])
+    np.testing.assert_array_equal(few.draws.epoch, every.draws.epoch[:count])
+    assert few.schedule.start.tolist() == every.schedule.start.tolist()
+    np.testing.assert_array_equal(asked[-1], few.draws.starts - given.column("eligible"))
+    with pytest.raises(cs.InvalidInstance, match="enough = 3: expected a function"):
+        cs.cluster.solve(given, "slurm-backfill", draws=2, enough=3)
 
 
 def test_a_setting_without_a_rule_is_left_out_and_said(folder, tmp_path):

@@ -5,32 +5,53 @@
 namespace cosched::slurm {
 
 void PlanMap::reset(Second begin, Second end, const NodeBits& nodes) {
-  if (records_.empty()) records_.emplace_back();
-  records_[0] = {begin, end, nodes, 0};
+  records_.assign(1, {begin, end, 0});
+  words_ = nodes.words();
+  size_ = words_.size();
   made_ = 1;
+}
+
+PlanMap::Record PlanMap::operator[](int record) const {
+  const Span& own = of(record);
+  NodeBits nodes(static_cast<int>(64 * size_));
+  std::copy_n(words(record), size_, nodes.words().begin());
+  return {own.begin, own.end, nodes, own.next};
 }
 
 PlanMap::Window PlanMap::window(const NodeBits& allowed, int wanted, Second from, Second limit,
                                 int first, bool beyond) {
   window_ = allowed;
   Window found{&window_, kNever, first, kNever};
+  const Word* const all = allowed.words().data();
+  Word* const left = window_.words().data();
+  bool enough = false;  // known to be
   for (int j = first;;) {
-    const Record& record = (*this)[j];
+    const Span& record = of(j);
     if (record.end <= from) {
       found.record = j;
     } else {
       found.holds_until = std::min(found.holds_until, record.end);
-      if (record.next && found.later == kNever &&
-          !NodeBits::common_within(allowed, (*this)[record.next].nodes, window_, record.nodes))
-        found.later = record.end;
+      const Word* const own = words(j);
+      if (record.next && found.later == kNever) {
+        const Word* const next = words(record.next);
+        Word more = 0;
+        for (std::size_t w = 0; w < size_; ++w) more |= all[w] & next[w] & ~(left[w] & own[w]);
+        if (more) found.later = record.end;
+      }
       if (record.begin > from + limit) {
         found.holds_until = std::min(found.holds_until, record.begin - limit);
-        if (beyond && found.later == kNever && record.next && (*this)[record.next].next)
-          found.later = (*this)[record.next].end;
+        if (beyond && found.later == kNever && record.next && of(record.next).next)
+          found.later = of(record.next).end;
         break;
       }
-      window_ &= record.nodes;
-      if (found.later != kNever && !window_.at_least(wanted)) break;  // whatever comes
+      Word lost = 0;
+      for (std::size_t w = 0; w < size_; ++w) {
+        lost |= left[w] & ~own[w];
+        left[w] &= own[w];
+      }
+      enough = enough && !lost;  // as many as there were
+      if (found.later != kNever && !enough && !(enough = window_.at_least(wanted)))
+        break;  // whatever comes
     }
     if ((j = record.next) == 0) break;
   }
@@ -38,26 +59,28 @@ PlanMap::Window PlanMap::window(const NodeBits& allowed, int wanted, Second from
 }
 
 bool PlanMap::free(const NodeBits& nodes, Second begin, Second end) const {
+  const Word* const wanted = nodes.words().data();
   for (int j = 0;;) {
-    const Record& record = (*this)[j];
+    const Span& record = of(j);
     if (record.begin >= end) return true;
-    if (record.end > begin && !nodes.within(record.nodes)) return false;
+    if (record.end > begin) {
+      const Word* const own = words(j);
+      Word missing = 0;
+      for (std::size_t w = 0; w < size_; ++w) missing |= wanted[w] & ~own[w];
+      if (missing) return false;
+    }
     if ((j = record.next) == 0) return true;
   }
 }
 
 // The record's second part becomes a record of its own, behind it.
 int PlanMap::split(int record, Second at) {
-  const auto made = static_cast<std::size_t>(made_);
-  if (records_.size() == made) records_.emplace_back();
-  Record& first = records_[static_cast<std::size_t>(record)];
-  Record& second = records_[made];
-  second.begin = at;
-  second.end = first.end;
-  second.nodes = first.nodes;
-  second.next = first.next;
-  first.end = at;
-  first.next = made_;
+  const Span first = of(record);
+  records_.push_back({at, first.end, first.next});
+  words_.resize(words_.size() + size_);
+  std::copy_n(words(record), size_, words(made_));
+  of(record).end = at;
+  of(record).next = made_;
   return made_++;
 }
 
@@ -65,8 +88,8 @@ void PlanMap::reserve(const NodeBits& nodes, Second begin, Second end, Second re
   begin = std::max(begin, records_[0].begin);
   end = std::max(end, begin + resolution);
   int before = 0, after = -1, j = 0;
-  for (;; j = records_[static_cast<std::size_t>(j)].next) {
-    const Record& record = (*this)[j];
+  for (;; j = of(j).next) {
+    const Span& record = of(j);
     if (record.end > begin) {
       split(j, begin);
       break;
@@ -75,22 +98,22 @@ void PlanMap::reserve(const NodeBits& nodes, Second begin, Second end, Second re
     before = j;
     if (record.next == 0) return;  // begins behind the map
   }
-  while ((j = (*this)[j].next) != 0) {
-    if (end < (*this)[j].end) split(j, end);
-    Record& record = records_[static_cast<std::size_t>(j)];
-    record.nodes -= nodes;
+  while ((j = of(j).next) != 0) {
+    if (end < of(j).end) split(j, end);
+    const Span& record = of(j);
+    Word* const own = words(j);
+    for (std::size_t w = 0; w < size_; ++w) own[w] &= ~nodes.words()[w];
     if (record.end == end) {
       if (record.next) after = record.next;
       break;
     }
   }
   for (int i = before; i != after;) {
-    j = (*this)[i].next;
+    j = of(i).next;
     if (j == 0) break;
-    Record& record = records_[static_cast<std::size_t>(i)];
-    if (record.nodes == (*this)[j].nodes) {
-      record.end = (*this)[j].end;
-      record.next = (*this)[j].next;
+    if (std::equal(words(i), words(i) + size_, words(j))) {
+      of(i).end = of(j).end;
+      of(i).next = of(j).next;
       break;
     }
     i = j;

@@ -2,6 +2,7 @@
 // 4.1, 4.3, 4.7).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "cosched/slurm/model/node_bits.hpp"
@@ -17,11 +18,11 @@ class PlanMap {
     NodeBits nodes;
     int next;  // 0 = the last
   };
-
   /// One record with all of `nodes`.
   void reset(Second begin, Second end, const NodeBits& nodes);
 
-  const Record& operator[](int record) const { return records_[static_cast<std::size_t>(record)]; }
+  /// A copy, for those who look at it from outside.
+  Record operator[](int record) const;
   /// Records ever made in this cycle, those merged away included: what bf_node_space_size limits.
   int made() const { return made_; }
 
@@ -48,9 +49,24 @@ class PlanMap {
   void reserve(const NodeBits& nodes, Second begin, Second end, Second resolution);
 
  private:
-  int split(int record, Second at);
+  struct Span {
+    Second begin, end;
+    int next;
+  };
+  using Word = std::uint64_t;
 
-  std::vector<Record> records_;
+  int split(int record, Second at);
+  Span& of(int record) { return records_[static_cast<std::size_t>(record)]; }
+  const Span& of(int record) const { return records_[static_cast<std::size_t>(record)]; }
+  /// Its nodes: all records are walked for each job, so their words lie side by side.
+  Word* words(int record) { return words_.data() + static_cast<std::size_t>(record) * size_; }
+  const Word* words(int record) const {
+    return words_.data() + static_cast<std::size_t>(record) * size_;
+  }
+
+  std::vector<Span> records_;
+  std::vector<Word> words_;  // of each record, `size_` of them
+  std::size_t size_ = 0;
   int made_ = 0;
   NodeBits window_;  // scratch, kept so that nothing is allocated
 };

@@ -62,8 +62,9 @@ int cores_with_memory(const Machine& machine, const Ask& ask, int node, int core
   if (ask.memory_all) return room == machine.node_memory[n] ? cores : 0;
   if (!ask.memory_by_core) return ask.memory > room ? 0 : cores;
   if (ask.exclusive) return ask.memory * cores > room ? 0 : cores;
-  return ask.memory > 0 ? static_cast<int>(std::min<std::int64_t>(cores, room / ask.memory))
-                        : cores;
+  // Divisions are slow, and mostly there is enough for all.
+  if (ask.memory <= 0 || ask.memory * cores <= room) return cores;
+  return static_cast<int>(std::min<std::int64_t>(cores, room / ask.memory));
 }
 
 // Jobs with GPUs have no more cores than the tasks need that it may hold.
@@ -91,7 +92,7 @@ Fit fit(const Machine& machine, const Job& job, int node, const Free& free) {
   }
   cores = cores_with_memory(machine, ask, node, cores, free);
   if (cores < least) return {0, 0};
-  return {cores - cores % ask.task_cores, gpus};
+  return {ask.task_cores == 1 ? cores : cores - cores % ask.task_cores, gpus};
 }
 
 std::int64_t memory_of(const Machine& machine, const Ask& ask, int node, int cores) {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "cosched/core/threads.hpp"
-#include "cosched/slurm/simulate/simulator.hpp"
 
 namespace cosched::slurm {
 namespace {
@@ -28,9 +28,9 @@ Runs simulate_all(const Scenario& scenario, int there, const std::vector<Future>
                   int threads, const std::function<void(int)>& done) {
   const auto rows = static_cast<std::ptrdiff_t>(futures.size());
   const double none = std::numeric_limits<double>::quiet_NaN();
-  Runs runs{Table(rows, there, none), Table(rows, there, none), Table(rows, there, 0)};
+  Runs runs{Table(rows, there, none), Table(rows, there, none), Table(rows, there, 0), {}};
   const auto simulated = [&](int number) {
-    const Outcome outcome = outcome_of(scenario, there, futures[static_cast<std::size_t>(number)]);
+    Outcome outcome = outcome_of(scenario, there, futures[static_cast<std::size_t>(number)]);
     for (int j = 0; j < there; ++j) {
       const auto job = static_cast<std::size_t>(j);
       runs.start(number, j) = outcome.start[job];
@@ -39,6 +39,7 @@ Runs simulate_all(const Scenario& scenario, int there, const std::vector<Future>
     for (const Pause& pause : outcome.pauses)
       if (pause.job < there && std::isfinite(pause.until))
         runs.paused(number, pause.job) += pause.until - pause.from;
+    if (number == 0) runs.first = std::move(outcome);
   };
   in_threads(static_cast<int>(rows), threads, simulated, done);
   return runs;

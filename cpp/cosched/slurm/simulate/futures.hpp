@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "cosched/core/times.hpp"
 #include "cosched/slurm/clocks/clocks.hpp"
 #include "cosched/slurm/model/scenario.hpp"
+#include "cosched/slurm/simulate/simulator.hpp"
 
 namespace cosched::slurm {
 
@@ -27,6 +29,7 @@ struct Runs {
   Table start;   // whole seconds; not a number: it did not
   Table killed;  // when the limit check ended it; not a number: it did not
   Table paused;  // how long it was suspended (s)
+  std::optional<Outcome> first;  // of the first future, whole
 };
 
 /// Simulates each future.  The first `there` jobs of the scenario are in all of them, the others

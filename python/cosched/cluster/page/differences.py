@@ -15,6 +15,8 @@ from cosched.cluster.result.groups import keys_of, range_of, starts_of
 _GROUPS = ("partition", "account", "user", "size", "gpu")
 #: Groups of fewer jobs say little.
 _FEWEST = 5
+#: Draws that say how far they lie from each other.
+_LEAST = 4
 #: Groups that are shown: those that change most.
 MOST = 10
 
@@ -28,13 +30,40 @@ class Spread:
     high: float
 
     @classmethod
-    def of(cls, values: np.ndarray) -> Spread:
-        return cls(float(values.mean()), *np.percentile(values, [5, 95]).tolist())
+    def of(cls, values: np.ndarray, whole: int = 1) -> Spread:
+        """Of fewer draws than the `whole` they only foretell what 90% of all lie between: an
+        interval of prediction, with Student's quantile."""
+        mean = float(values.mean())
+        if 1 < len(values) < whole:
+            half = float(_beyond(values, 0.95))
+            return cls(mean, mean - half, mean + half)
+        return cls(mean, *np.percentile(values, [5, 95]).tolist())
 
     @property
     def noise(self) -> bool:
         """Whether it may as well be nothing: zero lies inside."""
         return self.low <= 0 <= self.high
+
+
+def _beyond(values: np.ndarray, share: float) -> float:
+    """How far above their mean a further draw is with this chance at most."""
+    from scipy.stats import t
+
+    count = len(values)
+    return float(t.ppf(share, count - 1) * values.std(ddof=1) * np.sqrt(1 + 1 / count))
+
+
+def clear(differences: np.ndarray, whole: int) -> bool:
+    """Whether it is clear, before all draws are there, on which side of zero 90% of them lie.
+
+    On both, as soon as so many are on each that the others cannot change it; on one where hardly
+    any further draw is on the other: one in two hundred, by Student's quantile.
+    """
+    beyond = int(np.ceil(0.05 * (whole - 1))) + 1
+    if min((differences <= 0).sum(), (differences >= 0).sum()) >= beyond:
+        return True
+    mean = abs(float(differences.mean()))
+    return len(differences) >= _LEAST and mean > _beyond(differences, 0.995)
 
 
 @dataclass(frozen=True)
@@ -61,9 +90,12 @@ def mean_waits(result: Result) -> np.ndarray:
 
 def row_of(what: str, policy: str, base: Result, other: Result) -> dict[str, Any]:
     """A row of the audit's JSON; seconds."""
-    own = waits(other)
-    mean, p95 = Spread.of(own.mean(axis=1)), Spread.of(np.percentile(own, 95, axis=1))
-    difference = Spread.of(_paired(own.mean(axis=1), mean_waits(base)))
+    own, now = waits(other), mean_waits(base)
+    # The draws that it did not need would have been as those of what is.
+    as_usual = now.mean() - now[: len(own)].mean()
+    mean = Spread.of(own.mean(axis=1) + as_usual, len(now))
+    p95 = Spread.of(np.percentile(own, 95, axis=1), len(now))
+    difference = Spread.of(_paired(own.mean(axis=1), now), len(now))
     return {
         "what_if": what,
         "policy": policy,
@@ -75,6 +107,7 @@ def row_of(what: str, policy: str, base: Result, other: Result) -> dict[str, Any
         "difference_p05": difference.low,
         "difference_p95": difference.high,
         "noise": difference.noise,
+        "draws": len(own),
     }
 
 
@@ -111,7 +144,7 @@ def _of(
         if ours.sum() >= _FEWEST and theirs.any():
             means = new[:, ours].mean(axis=1), old[:, theirs].mean(axis=1)
             name = range_of(key) if what == "size" else str(key)
-            yield GroupChange(what, name, int(ours.sum()), Spread.of(_paired(*means)))
+            yield GroupChange(what, name, int(ours.sum()), Spread.of(_paired(*means), len(old)))
 
 
 def _keys(instance: Instance, what: str) -> np.ndarray | None:

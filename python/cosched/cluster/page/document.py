@@ -51,7 +51,8 @@ def audit(
         Ends in .html. Replaced as a whole or not at all.
     time_limit : float or None
         Seconds for the bound, and for each policy; one that takes longer is left out and said.
-        ``slurm-backfill`` is not: it has as many draws as there is time for, at least two.
+        ``slurm-backfill`` is not: it has as many draws as there is time for, at least two; under a
+        change it is where that takes four times as long as the jobs as they are, too.
     what_if : iterable of str
         Changes of the machine, a row each with the same jobs: ``"nodes=+20"`` (or ``-20``, or
         ``200``; of the type with the most nodes, ``nodes.TYPE=`` of another),
@@ -63,7 +64,8 @@ def audit(
         ``"partition.gpu.KEY=value"``, ``"reservation=2026-12-01T08:00/12h/ALL"``; and
         ``"users.ada=-50%"``: fewer of somebody's jobs.
     draws : int, optional
-        Of the clocks of ``slurm-backfill``; default 20, fewer where `time_limit` has no room.
+        Of the clocks of ``slurm-backfill``; default 20, fewer where `time_limit` has no room. A
+        change has no further ones when it is clear what 90% of them say, which the page tells.
     json : path-like, optional
         Write fit and what-ifs as numbers, too: ``{"fit": ..., "rows": [...]}`` (s).
     rightsize : str or path-like, optional

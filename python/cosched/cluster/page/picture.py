@@ -94,7 +94,8 @@ def draw(runs: Runs) -> plt.Figure | None:
 def beside(runs: Runs) -> str:
     """Mean waits as they are and in each what-if, with what 90% of the draws lie between."""
     named = [("as it is", runs.attainable), *((run.name, run.result) for run in runs.changes)]
-    known = [(name, Spread.of(mean_waits(one) / 3600)) for name, one in named if one is not None]
+    found = [(name, mean_waits(one) / 3600) for name, one in named if one is not None]
+    known = [(name, Spread.of(waits, len(found[0][1]))) for name, waits in found]
     with drawing(0.9 + 0.35 * len(known)) as (figure, ax):
         for row, (_, wait) in enumerate(known):
             ax.plot([wait.low, wait.high], [row, row], color=COLOURS[runs.counts], linewidth=4)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from os import sched_getaffinity
 from typing import Any
 
+import numpy as np
+
+from cosched import _core
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
+from cosched.cluster.page.differences import clear, mean_waits
 from cosched.cluster.page.fit import enough, fit_of
 from cosched.cluster.result import Result
 from cosched.core.comparison import settled
@@ -24,6 +28,8 @@ PLAIN = "EASY"
 TWIN = "slurm-backfill"
 #: Draws of its clocks, where nobody says how many and there is time for them.
 _DRAWS = 20
+#: A change may take so many times as long as what is.
+_PATIENCE = 4
 #: What no scheduler has.
 PERFECT = "all run times (perfect knowledge)"
 
@@ -101,64 +107,98 @@ def run_all(
     limit: float | None,
     draws: int | None = None,
 ) -> Runs:
-    """The policies of the page, and the one that counts on each changed machine."""
+    """The policies of the page, and the one that counts on each changed machine; the bound beside
+    them on a processor of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        bound = pool.submit(FAMILY.bound_within, instance, limit)
+        try:
+            runs, options = _policies(instance, limit, draws)
+            rows = [*_changes(runs, changed, options, limit if draws is None else None)]
+        except BaseException:
+            _core.request_stop()  # nobody waits for the bound
+            bound.exception()
+            _core.forget_stop()
+            raise
+        proof = bound.result()
+    first = {} if proof is None else {"bound": proof.value, "proof": proof}
+    known = [run.row | first for run in runs.all]
+    settled_rows = settled([(row, run.result) for row, run in zip(known, runs.all, strict=True)])
+    every = [replace(run, row=row) for run, row in zip(runs.all, settled_rows, strict=True)]
+    return replace(runs, all=tuple(every), changes=tuple(rows))
+
+
+def _policies(
+    instance: Instance, limit: float | None, draws: int | None
+) -> tuple[Runs, dict[str, dict[str, Any]]]:
+    """The jobs as they are under each policy, and the options of each."""
     limits = knows_limits(instance)
     usual = {"estimates": "requested"} if limits else {}
     knowing = "users' limits" if limits else PERFECT
     knows = {"as-logged": "what happened", "FCFS": "nothing", PLAIN: knowing,
              "conservative": knowing}  # fmt: skip
     names = [*knows] if has_waits(instance) else [*knows][1:]
-    options: dict[str, dict[str, Any]] = {PLAIN: usual, "conservative": usual}
-    rows: list[tuple[dict[str, Any], Any]] = []
-    if instance.machine is not None and instance.machine.slurm is not None:
-        # Settings without a rule are left out, which the page says, where solve refuses them. The
-        # bound stands in the other rows, which have a limit; here it would be in no hurry.
-        alone = instance.replace()._without_bound()
-        options[TWIN] = {"draws": draws or _draws_in(alone, limit), "approximate": True}
-        knows[TWIN] = "what Slurm knows"
-        rows += FAMILY.compare_rows(alone, [TWIN], 0, None, {TWIN: options[TWIN]})
     names += () if why_no_dfrs(instance) else DFRS
-    own = {name: options[name] for name in (PLAIN, "conservative")}
-    rows += FAMILY.compare_rows(instance, names, 0, limit, own)
-    if TWIN in knows:
-        names.insert(0, TWIN)
-    if limits:
-        knows_all = instance.replace()._without_bound()
-        rows += FAMILY.compare_rows(knows_all, [PLAIN], 0, limit)
-        names.append(PLAIN)
+    options: dict[str, dict[str, Any]] = {PLAIN: usual, "conservative": usual}
+    alone = instance.replace()._without_bound()
+    found = [*FAMILY.compare_rows(alone, names, 0, limit, dict(options))]
     told = [knows.get(name, "nothing; pauses and moves jobs") for name in names]
     if limits:
-        told[-1] = PERFECT
-    found = zip(names, told, settled(rows), (result for _, result in rows), strict=True)
-    runs = tuple(Run(name, what, row, _only(result)) for name, what, row, result in found)
+        found += FAMILY.compare_rows(alone, [PLAIN], 0, limit)
+        names, told = [*names, PLAIN], [*told, PERFECT]
+    if instance.machine is not None and instance.machine.slurm is not None:
+        # Settings without a rule are left out, which the page says, where solve refuses them.
+        options[TWIN] = {"draws": draws or _DRAWS, "approximate": True}
+        own = options[TWIN] if draws or limit is None else options[TWIN] | {"enough": _late(limit)}
+        found = [*FAMILY.compare_rows(alone, [TWIN], 0, None, {TWIN: own}), *found]
+        names, told = [TWIN, *names], ["what Slurm knows", *told]
+    runs = tuple(
+        Run(name, what, row, _only(result))
+        for name, what, (row, result) in zip(names, told, found, strict=True)
+    )
     twin = next((run.result for run in runs if run.name == TWIN), None)
-    base = Runs(instance, runs, (), limit, None if twin is None else fit_of(twin))
-    return replace(base, changes=tuple(_changes(base, changed, options)))
+    return Runs(instance, runs, (), limit, None if twin is None else fit_of(twin)), options
 
 
 def _changes(
     runs: Runs,
     changed: Iterable[tuple[str, Instance, str]],
     options: dict[str, dict[str, Any]],
+    time: float | None,
 ) -> Iterator[Run]:
-    """The policy that counts, with the same clocks, on each changed machine."""
-    counts, limit = runs.counts, None if runs.counts == TWIN else runs.time_limit
+    """The policy that counts, with the same clocks, on each changed machine.
+
+    Of the scheduler itself with no more draws than it is clear with, and as many as there is `time`
+    for; a change under which it takes much longer than as it is has the limit of any policy.
+    """
+    counts, limit = runs.counts, runs.time_limit
+    base = next(run for run in runs.all if run.name == counts)
+    if counts == TWIN and limit is not None:
+        limit = max(limit, _PATIENCE * base.row["seconds"])
     for text, other, said in changed:
+        own = options[counts]
+        if counts == TWIN and base.result is not None:
+            own = own | {"enough": _clear(mean_waits(base.result), time)}
         ((row, result),) = FAMILY.compare_rows(
-            other._without_bound(), [counts], 0, limit, {counts: options[counts]}
+            other._without_bound(), [counts], 0, limit, {counts: own}
         )
         yield Run(text, said, row, _only(result))
 
 
-def _draws_in(instance: Instance, limit: float | None) -> int:
-    """As many as there is time for, by how long one takes."""
-    if limit is None:
-        return _DRAWS
-    begin = clock.perf_counter()
-    list(FAMILY.compare_rows(instance, [TWIN], 0, None, {TWIN: {"approximate": True}}))
-    each = clock.perf_counter() - begin
-    together = len(sched_getaffinity(0))
-    return int(min(max(together * limit / max(each, 1e-3), 2), _DRAWS))
+def _late(limit: float | None) -> Callable[[np.ndarray], bool]:
+    """Whether two draws are there, and the time is over."""
+    end = np.inf if limit is None else clock.monotonic() + limit
+    return lambda waits: len(waits) > 1 and clock.monotonic() > end
+
+
+def _clear(base: np.ndarray, limit: float | None) -> Callable[[np.ndarray], bool]:
+    """Whether it is clear how the mean waits of as many draws differ, or the time is over."""
+    late = _late(limit)
+
+    def known(waits: np.ndarray) -> bool:
+        apart = waits.mean(axis=1)[: len(base)] - base[: len(waits)]
+        return len(waits) >= len(base) or clear(apart, len(base)) or late(waits)
+
+    return known
 
 
 def _only(result: Any) -> Result | None:

@@ -158,13 +158,13 @@ def changes(runs: Runs) -> str:
     rows = [["as it is", *_numbers(base), *_in_use(base, more), "", ""]]
     rows += [
         [run.name, *_numbers(run), *_in_use(run, more), _difference(runs, run),
-         run.row["message"] or run.knows]
+         "; ".join(filter(None, [run.row["message"] or run.knows, _fewer(base, run)]))]
         for run in runs.changes
     ]  # fmt: skip
     heads = ["what if", "mean wait", "half wait at most", "95% wait at most", "largest stretch",
              "machine in use", *(f"{shown(name)} in use" for name in more),
              "mean wait differs by", "(remarks)"]  # fmt: skip
-    drawn = 0 if base.result is None or base.result.draws is None else len(base.result.draws)
+    drawn = _drawn(base)
     about = (
         f"{runs.counts} ({base.knows}) with the same jobs at the same times. Users would change "
         "what they send and ask for: take a row as a direction, not a forecast."
@@ -178,6 +178,12 @@ def changes(runs: Runs) -> str:
             f" Differences are over {drawn} draws of the clocks that nobody sees, the same for "
             "each row; in brackets what 90% of the draws lie between."
         )
+        if any(_fewer(base, run) for run in runs.changes):
+            about += (
+                " A row had no further draws when it was clear on which side of zero 90% of all "
+                "would lie; its brackets are what further draws lie between (Student's quantile), "
+                "the wider the fewer it had."
+            )
     elif runs.counts == TWIN:
         about += (
             " Differences are of one draw of the clocks that nobody sees: how much of them is "
@@ -185,6 +191,15 @@ def changes(runs: Runs) -> str:
         )
     gains = "".join(_gains(base.result, run) for run in runs.changes)
     return f'{table(heads, rows)}{paragraph(about, "small")}<div class="pair gains">{gains}</div>'
+
+
+def _drawn(run: Run) -> int:
+    return 0 if run.result is None or run.result.draws is None else len(run.result.draws)
+
+
+def _fewer(base: Run, run: Run) -> str:
+    """How many draws of those of the row of what is, where it did not need all."""
+    return f"{_drawn(run)} of {_drawn(base)} draws" if 0 < _drawn(run) < _drawn(base) else ""
 
 
 def _in_use(run: Run, names: Sequence[str]) -> list[str]:

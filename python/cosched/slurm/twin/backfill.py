@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -37,6 +37,7 @@ def slurm_backfill(
     controller_start: float | None = None,
     epoch: int | None = None,
     draws: int = 1,
+    enough: Callable[[np.ndarray], bool] | None = None,
     seed: int | None = None,
     launch: float | None = None,
     epilog: float | None = None,
@@ -74,6 +75,9 @@ def slurm_backfill(
     draws : int
         So many schedules, each with clocks of its own where they are not given, on a host that
         varies a little, as real ones do. The result is the first; ``result.draws`` has them all.
+    enough : callable, optional
+        Asked after each few draws with the waits so far (s; a row a draw, a column a measured job)
+        whether no more are wanted; default: all are.
     seed : int, optional
         Of the clocks.
     launch, epilog : float, optional
@@ -152,8 +156,11 @@ def slurm_backfill(
     explained = flag(log, "log")
     while True:
         twin = make(instance)
-        first = twin.run(clocks[0], log=explained)
-        runs = twin.futures(clocks) if count > 1 else None
+        runs = None
+        if count > 1:
+            first, *runs = twin.draws(clocks, _asked(instance, enough))
+        if runs is None or explained:
+            first = twin.run(clocks[0], log=explained)
         begun = first["start"][None] if runs is None else runs[0]
         left_out = _never(twin, clocks, np.isnan(begun))
         if not left_out:
@@ -170,7 +177,27 @@ def slurm_backfill(
         return result
     begun, killed, paused = runs
     begun, ended, _ = times_of(instance, begun, killed, paused)
-    return replace(result, draws=_draws(instance, clocks, begun, ended, paused, threshold))
+    return replace(
+        result, draws=_draws(instance, clocks[: len(begun)], begun, ended, paused, threshold)
+    )
+
+
+def _asked(
+    instance: Instance, enough: Callable[[np.ndarray], bool] | None
+) -> Callable[[np.ndarray], bool] | None:
+    """The same of starts; where one is lacking, all will run again without that job."""
+    if enough is None:
+        return None
+    if not callable(enough):
+        raise InvalidInstance(f"enough = {shorten(enough)}: expected a function")
+    come, own = instance.column("eligible"), instance.measured
+
+    def asked(start: np.ndarray) -> bool:
+        if "running" in instance.known:
+            start = np.where(instance.column("running"), come, start)
+        return bool(np.isnan(start).any() or enough((start - come)[:, own]))
+
+    return asked
 
 
 def _never(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import sched_getaffinity
 from typing import Any
@@ -259,15 +259,36 @@ class Twin:
         Of each run: its `clocks`, a row of `lengths`, and what comes beside the first `there` jobs:
         (like which job, when, how long).
         """
-        fixed = {"cycles": [], "checks": [], "passes": [], "lengths": [], "watched": list(watched)}
         total = len(clocks)
         done = None if progress is None else lambda over: progress(over, total)
         return self._core.run_all(
-            there=len(self.instance) if there is None else there,
-            clocks=[{**one, **fixed} for one in clocks],
+            there=len(self.instance) if there is None else there, clocks=_given(clocks, watched),
             lengths=np.zeros((0, 0)) if lengths is None else lengths, coming=list(coming),
-            threads=len(sched_getaffinity(0)), done=done,
-        )  # fmt: skip
+            threads=len(sched_getaffinity(0)), done=done, whole=False,
+        )[:3]  # fmt: skip
+
+    def draws(
+        self,
+        clocks: Sequence[Mapping[str, float]],
+        enough: Callable[[np.ndarray], bool] | None = None,
+    ) -> tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]:
+        """The first run, and of all of them the same as :meth:`futures`; `enough` is asked with the
+        starts so far whether these are enough."""
+        threads = len(sched_getaffinity(0))
+        first: dict[str, Any] = {}
+        found: list[tuple[np.ndarray, ...]] = []
+        together = len(clocks) if enough is None else threads
+        for begin in range(0, len(clocks), together):
+            *rows, whole = self._core.run_all(
+                there=len(self.instance), clocks=_given(clocks[begin : begin + together]),
+                lengths=np.zeros((0, 0)), coming=[], threads=threads, done=None, whole=not found,
+            )  # fmt: skip
+            first = whole or first
+            found.append(tuple(rows))
+            if enough is not None and enough(np.concatenate([one[0] for one in found])):
+                break
+        start, killed, paused = map(np.concatenate, zip(*found, strict=True))
+        return first, start, killed, paused
 
     def retrace(
         self,
@@ -298,6 +319,14 @@ class Twin:
         numbers = units_of(self.instance, self.machine, self.node_cores)
         units = Units(self.instance.column("tasks"), self.node_cores, numbers, self.shared)
         return units.rows(outcome, start, end)
+
+
+def _given(
+    clocks: Iterable[Mapping[str, float]], watched: Sequence[int] = ()
+) -> list[dict[str, Any]]:
+    """Clocks of runs as the core has them, with nothing that was recorded."""
+    fixed = {"cycles": [], "checks": [], "passes": [], "lengths": [], "watched": list(watched)}
+    return [{**one, **fixed} for one in clocks]
 
 
 def _own(parameters: Mapping[str, float]) -> dict[str, float]:
