@@ -152,6 +152,11 @@ def test_files_that_cannot_be_read(tmp_path):
         workloads.read_swf(cut)
 
 
+def test_a_long_line_that_fails_at_its_end_fails_at_once(read):
+    _, report = read(line(), " ".join(["9" * 30] * (len(FIELDS) - 1) + ["x"]))
+    assert report.dropped == {UNREADABLE: [2]}
+
+
 TOKENS = st.one_of(
     st.integers(-2, 10**20).map(str),
     st.floats().map(repr),

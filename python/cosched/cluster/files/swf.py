@@ -33,7 +33,8 @@ ODD_PROCESSORS = "processors is no integer below 2^31"
 ALLOCATED = "processors: requested unknown, allocated taken"
 UNSORTED = "submitted before an earlier line: moved"
 
-_NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
+#: There is one way to read it: a long line that fails at its end fails at once.
+_NUMBER = rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 _JOB = re.compile(rb" *" + rb" +".join([_NUMBER] * len(FIELDS)) + rb" *")
 #: All that parts words within a line is a blank.
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
