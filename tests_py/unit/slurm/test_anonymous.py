@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial, reduce
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cosched as cs
@@ -75,26 +77,39 @@ def planted(data, path, change):
 
 
 def changes(name, text):
-    """The output with the marker in each of its fields, one after another."""
+    """What puts the marker into a field of the output, for each of its fields: its name, and a
+    function of the text. Neighbours change different fields, where there are several."""
     if name.endswith(".json"):
-        data = json.loads(text)
-        for path in dict.fromkeys(texts_in(data)):
-            for change in (lambda _: MARKER, lambda value: value + MARKER):
-                yield str(path), json.dumps(planted(data, path, change))
-        return
-    if "|" in text:
-        head, *rows = text.splitlines()
-        for column, title in enumerate(head.split("|")):
-            own = [line.split("|") for line in rows]
-            for one in own:
-                one[column : column + 1] = [one[column] + MARKER] if column < len(one) else []
-            yield title, "\n".join([head, *("|".join(one) for one in own)])
-        return
-    for key in dict.fromkeys(re.findall(r"([A-Za-z][\w:/-]*)\s*=", text)):
-        pattern = rf"(?m)(?<![\w:/-]){re.escape(key)}(\s*=\s*)([^\s,()]*)"
+        places = dict.fromkeys(texts_in(json.loads(text)))
+        for change in (lambda _: MARKER, lambda value: value + MARKER):
+            for path in places:
+                yield str(path), partial(in_json, path, change)
+    elif "|" in text:
+        for column, title in enumerate(text.splitlines()[0].split("|")):
+            yield title, partial(in_column, column)
+    else:
+        keys = dict.fromkeys(re.findall(r"([A-Za-z][\w:/-]*)\s*=", text))
         for value in (MARKER, rf"\g<2>{MARKER}", rf"\g<2>,{MARKER}=2", rf"{MARKER}(S:0-1)\g<2>"):
-            yield key, re.sub(pattern, rf"{key}\g<1>{value}", text)
-    yield "the end of lines", re.sub(r"(?m)$", f" Extra={MARKER}", text)
+            for key in keys:
+                yield key, partial(in_field, key, value)
+        yield "the end of lines", lambda text: re.sub(r"(?m)$", f" Extra={MARKER}", text)
+
+
+def in_json(path, change, text):
+    return json.dumps(planted(json.loads(text), path, change))
+
+
+def in_column(column, text):
+    head, *rows = text.splitlines()
+    own = [line.split("|") for line in rows]
+    for one in own:
+        one[column : column + 1] = [one[column] + MARKER] if column < len(one) else []
+    return "\n".join([head, *("|".join(one) for one in own)])
+
+
+def in_field(key, value, text):
+    pattern = rf"(?m)(?<![\w:/-]){re.escape(key)}(\s*=\s*)([^\s,()]*)"
+    return re.sub(pattern, rf"{key}\g<1>{value}", text)
 
 
 PLAIN = ("scontrol_job.txt", "scontrol_node.txt", "scontrol_partition.txt")
@@ -106,42 +121,80 @@ def one_line(text):
 
 
 def shown(texts):
-    """What is written of these outputs; None: they are refused."""
+    """What is written of these outputs, and how much of them was read; None: they are refused."""
     try:
         snapshot = read(texts)
     except InvalidInstance:
         return None
     plain = snapshot.anonymised()._plain()
-    return json.dumps(cs.io.plain(plain))
+    read_of = {name: len(part) for name, part in plain.items() if isinstance(part, (dict, list))}
+    return json.dumps(cs.io.plain(plain)), read_of
 
 
-@pytest.mark.parametrize("form", ["as printed", "one line"])
+def refused(texts, name, at_once):
+    """How many changes of an output are refused, and of how many; no other shows the marker.
+
+    So many changes are made at once; where one of them is refused, or hides a record from the
+    others, each is made alone, and from then on all others of its field.
+    """
+    found = list(changes(name, texts[name]))
+    _, whole = shown(texts)
+    waiting, none, apart = [], 0, set()
+
+    def answer(several):
+        text = reduce(lambda text, change: change[1](text), several, texts[name])
+        answer = shown({**texts, name: text})
+        assert answer is None or MARKER.lower() not in answer[0].lower(), (name, several)
+        return answer
+
+    def alone(change):
+        nonlocal none
+        answered = answer([change])
+        none += answered is None
+        if answered is None or answered[1] != whole:
+            apart.add(change[0])
+
+    for number, change in enumerate(found, 1):
+        if at_once == 1 or change[0] in apart:
+            alone(change)
+        else:
+            waiting.append(change)
+        if waiting and (len(waiting) == at_once or number == len(found)):
+            together = answer(waiting)
+            if together is None or together[1] != whole:
+                for one in waiting:
+                    alone(one)
+            waiting = []
+    return none, len(found)
+
+
+#: By night each change alone.
+NIGHT = pytest.mark.thorough
+FORMS = ["as printed", "one line"]
+
+
 @pytest.mark.parametrize(
-    "series", [pytest.param(one, marks=pytest.mark.thorough) for one in SHAPES[:-1]] + SHAPES[-1:]
+    ("series", "form", "at_once"),
+    [("live_qos", form, 12) for form in FORMS]
+    + [pytest.param(series, form, 1, marks=NIGHT) for series in SHAPES for form in FORMS],
 )
-def test_no_field_of_any_command_is_passed_on(folders, series, form):
+def test_no_field_of_any_command_is_passed_on(folders, series, form, at_once):
     texts = folders[series]
+    names = {*COMMANDS, "sacct.txt", "sshare_long.txt"} & set(texts)
     if form == "one line":
         texts = {k: one_line(v) if k in PLAIN else v for k, v in texts.items()}
-    planted_in, refused = 0, 0
-    for name in {*COMMANDS, "sacct.txt", "sshare_long.txt"} & set(texts):
-        if form == "one line" and name not in PLAIN:
-            continue
-        for field, text in changes(name, texts[name]):
-            planted_in += 1
-            found = shown({**texts, name: text})
-            refused += found is None
-            assert found is None or MARKER.lower() not in found.lower(), (name, field)
+        names &= {*PLAIN}
+    none, planted_in = np.sum([refused(texts, name, at_once) for name in names], axis=0)
     assert planted_in > 0
-    assert refused < planted_in / 2
+    assert none < planted_in / 2
 
 
-def test_jobs_alone_without_squeue(folders):
-    for series in SHAPES:
-        texts = {k: v for k, v in folders[series].items() if k != "squeue.json"}
-        for field, text in changes("scontrol_job.txt", texts["scontrol_job.txt"]):
-            found = shown({**texts, "scontrol_job.txt": text})
-            assert found is None or MARKER.lower() not in found.lower(), field
+@pytest.mark.parametrize("at_once", [12, pytest.param(1, marks=NIGHT)])
+@pytest.mark.parametrize("series", SHAPES)
+def test_jobs_alone_without_squeue(folders, series, at_once):
+    texts = {k: v for k, v in folders[series].items() if k != "squeue.json"}
+    none, planted_in = refused(texts, "scontrol_job.txt", at_once)
+    assert none < planted_in
 
 
 def test_reservations_licences_and_comments():
@@ -181,7 +234,7 @@ def test_reservations_licences_and_comments():
         "scontrol_reservation.txt": resv, "scontrol_config.txt": config,
     }  # fmt: skip
     snapshot = read(texts)
-    found = shown(texts)
+    found, _ = shown(texts)
     assert MARKER in json.dumps(cs.io.plain(snapshot._plain()))
     assert MARKER.lower() not in found.lower()
     own = snapshot.anonymised()
