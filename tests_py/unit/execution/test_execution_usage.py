@@ -80,17 +80,16 @@ def test_a_spike_is_seen_where_looking_at_all_pages_takes_long(tmp_path, monkeyp
     assert row.memory_by == "rss"
 
 
-BURN = "import os; os.sched_setaffinity(0, {{{core}}})\nwhile 1: pass"
+#: All on one core of ours.
+CORE = min(os.sched_getaffinity(0))
+THERE = f"import os, time; os.sched_setaffinity(0, {{{CORE}}})\n"
 
 
 @contextlib.contextmanager
 def burners(count):
-    """So many processes on each core that want it all the time."""
-    made = [
-        subprocess.Popen([sys.executable, "-I", "-S", "-c", BURN.format(core=core)])
-        for core in os.sched_getaffinity(0)
-        for _ in range(count)
-    ]
+    """So many processes that want the core all the time."""
+    burn = [sys.executable, "-I", "-S", "-c", THERE + "while 1: pass"]
+    made = [subprocess.Popen(burn) for _ in range(count)]
     try:
         yield
     finally:
@@ -100,7 +99,7 @@ def burners(count):
 
 
 #: Computes for a fixed while of processor time.
-BUSY = "import time\nwhile time.process_time() < 0.6: pass"
+BUSY = THERE + "while time.process_time() < 0.4: pass"
 
 
 def test_a_starved_run_is_marked_and_repeated(tmp_path):
