@@ -60,6 +60,10 @@ TEST(Reinsertion, FindsTheBestPlace) {
         units[task] = static_cast<int>(rng.below(count));
       while (!fits(task, units[task]));
     const int task = static_cast<int>(rng.below(n));
+    // Every third time the memory of one unit is asked for, which may not be able to run it.
+    const int only = round % 9 < 3 ? static_cast<int>(rng.below(count)) : -1;
+    const search::UnitNumbers& numbers = decoder.numbers();
+    const bool any = only < 0 || !fits(task, only);
     std::vector<int> others;
     for (const int one : order)
       if (one != task) others.push_back(one);
@@ -73,16 +77,17 @@ TEST(Reinsertion, FindsTheBestPlace) {
       for (const int one : instance.graph().predecessors(task)) valid = valid && position[one] < at;
       for (const int one : instance.graph().successors(task)) valid = valid && position[one] > at;
       for (int unit = 0; valid && unit < count; ++unit) {
-        if (!fits(task, unit)) continue;
+        if (!fits(task, unit) || (!any && numbers.memory(unit) != numbers.memory(only))) continue;
         std::vector<int> there = units;
         there[task] = unit;
-        least = std::min(least, through(instance, decoder.numbers(), task, tried, there));
+        least = std::min(least, through(instance, numbers, task, tried, there));
       }
     }
     units[task] = -1;
-    const double length = search::Reinsertion(instance, decoder).insert(task, 0, rng, order, units);
+    const double length =
+        search::Reinsertion(instance, decoder).insert(task, only, 0, rng, order, units);
     EXPECT_NEAR(length, least, 1e-9 * least);
-    EXPECT_NEAR(length, through(instance, decoder.numbers(), task, order, units), 1e-9 * length);
+    EXPECT_NEAR(length, through(instance, numbers, task, order, units), 1e-9 * length);
   }
 }
 

@@ -22,7 +22,8 @@ namespace cosched::dags::search {
 
 /// As OrderSearch, but a task is given a unit, not a type: which of two alike units it is decides
 /// what has to move.  A move takes up to eight tasks out and puts each where it fits best
-/// (reinsertion.hpp). Every schedule in which nothing can start earlier can be reached.  After a
+/// (reinsertion.hpp), or those that data joins in one memory into another, and such ones from there
+/// back.  Every schedule in which nothing can start earlier can be reached.  After a
 /// restart slightly longer schedules are taken as well, less and less so.
 class PlaceSearch {
  public:
@@ -102,10 +103,17 @@ class PlaceSearch {
   static constexpr int kGroup = 8;   // tasks that are taken out together, at most
   static constexpr int kNearby = 4;  // places in the order between two of them that no data joins
   static constexpr double kJoined = 0.6;
+  static constexpr double kExchanged = 0.2;
+  static constexpr double kBack = 0.6;    // of the exchanges, in which others come back
   static constexpr double kBlink = 0.05;  // of Reinsertion
 
   struct Candidate {
     std::vector<int> order, units;
+  };
+
+  // What comes out, and a unit in whose memory it goes back; -1: any.
+  struct Moved {
+    int task, unit;
   };
 
   // A neighbour of the current schedule, built if it may be within the limit.
@@ -196,31 +204,78 @@ class PlaceSearch {
     return candidate;
   }
 
-  // Tasks that data joins, or that are near in the order, come out and go back one by one, from the
-  // first on or from the last.  False: a path is longer than the limit.
+  // Some tasks come out and go back one by one, from the first on or from the last.  False: a path
+  // is longer than the limit.
   bool change(Candidate& candidate, double limit) {
-    const int n = instance_.tasks();
-    const std::vector<int>& order = candidate.order;
-    for (int k = 0; k < n; ++k) position_[order[k]] = k;
-    group_.assign(1, some_task());
-    const int most = 1 + static_cast<int>(rng_.below(kGroup));
-    for (int tries = 0; static_cast<int>(group_.size()) < most && tries < 2 * kGroup; ++tries) {
-      const int from = group_[rng_.below(group_.size())];
-      const int near = position_[from] + static_cast<int>(rng_.below(2 * kNearby + 1)) - kNearby;
-      const int next = rng_.uniform() < kJoined ? random_neighbour(from)
-                       : near >= 0 && near < n  ? order[near]
-                                                : -1;
-      if (next >= 0 && std::find(group_.begin(), group_.end(), next) == group_.end())
-        group_.push_back(next);
-    }
-    std::sort(group_.begin(), group_.end(),
-              [&](int a, int b) { return position_[a] < position_[b]; });
+    for (int k = 0; k < instance_.tasks(); ++k) position_[candidate.order[k]] = k;
+    group_.assign(1, {some_task(), -1});
+    const int other = static_cast<int>(rng_.below(decoder_.numbers().count()));
+    if (rng_.uniform() < kExchanged && !near(candidate.units[group_.front().task], other))
+      exchange(candidate, other);
+    else
+      take_out(candidate.order);
+    std::sort(group_.begin(), group_.end(), [&](const Moved& a, const Moved& b) {
+      return position_[a.task] < position_[b.task];
+    });
     if (rng_.uniform() < 0.5) std::reverse(group_.begin(), group_.end());
-    for (const int task : group_) candidate.units[task] = -1;
-    for (const int task : group_)
-      if (reinsertion_.insert(task, kBlink, rng_, candidate.order, candidate.units) > limit)
+    for (const Moved& moved : group_) candidate.units[moved.task] = -1;
+    for (const Moved& moved : group_)
+      if (reinsertion_.insert(moved.task, moved.unit, kBlink, rng_, candidate.order,
+                              candidate.units) > limit)
         return false;
     return true;
+  }
+
+  // Tasks that data joins, or that are near in the order, to wherever is best.
+  void take_out(const std::vector<int>& order) {
+    const int n = instance_.tasks();
+    const int most = 1 + static_cast<int>(rng_.below(kGroup));
+    for (int tries = 0; static_cast<int>(group_.size()) < most && tries < 2 * kGroup; ++tries) {
+      const int from = group_[rng_.below(group_.size())].task;
+      const int place = position_[from] + static_cast<int>(rng_.below(2 * kNearby + 1)) - kNearby;
+      const int next = rng_.uniform() < kJoined  ? random_neighbour(from)
+                       : place >= 0 && place < n ? order[place]
+                                                 : -1;
+      if (next >= 0) add(next, -1);
+    }
+  }
+
+  // Tasks that data joins in one memory go to another; mostly such ones from there come back.
+  void exchange(const Candidate& candidate, int other) {
+    const int home = candidate.units[group_.front().task], n = instance_.tasks();
+    const int most = 1 + static_cast<int>(rng_.below(kGroup));
+    gather(candidate, home, other, most);
+    if (rng_.uniform() >= kBack) return;
+    const int from = static_cast<int>(rng_.below(n));
+    for (int k = 0; k < n; ++k)
+      if (const int task = candidate.order[(from + k) % n]; near(candidate.units[task], other)) {
+        group_.push_back({task, home});
+        return gather(candidate, other, home, most);
+      }
+  }
+
+  // Whether two units share a memory.
+  bool near(int one, int other) const {
+    return decoder_.numbers().memory(one) == decoder_.numbers().memory(other);
+  }
+
+  // Grows from the last task of the group.
+  void gather(const Candidate& candidate, int from, int to, int most) {
+    const std::size_t begin = group_.size() - 1;
+    group_.back().unit = to;
+    for (int tries = 1; tries < 2 * most; ++tries) {
+      const Moved& one = group_[begin + rng_.below(group_.size() - begin)];
+      const int next = random_neighbour(one.task);
+      if (next >= 0 && near(candidate.units[next], from) &&
+          static_cast<int>(group_.size() - begin) < most)
+        add(next, to);
+    }
+  }
+
+  void add(int task, int unit) {
+    if (std::none_of(group_.begin(), group_.end(),
+                     [&](const Moved& other) { return other.task == task; }))
+      group_.push_back({task, unit});
   }
 
   int some_task() {
@@ -248,7 +303,8 @@ class PlaceSearch {
   bool anew_ = true;
   std::int64_t idle_ = 0;
   double heat_ = 0, lowest_ = 0;
-  std::vector<int> chain_, position_, group_;
+  std::vector<int> chain_, position_;
+  std::vector<Moved> group_;
   std::int64_t built_ = 0;
 };
 

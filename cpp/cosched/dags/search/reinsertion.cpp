@@ -60,16 +60,21 @@ void Reinsertion::measure(int task, const std::vector<int>& order, const std::ve
   }
 }
 
-double Reinsertion::insert(int task, double blink, Rng& rng, std::vector<int>& order,
+double Reinsertion::insert(int task, int only, double blink, Rng& rng, std::vector<int>& order,
                            std::vector<int>& units) {
+  const UnitNumbers& numbers = decoder_.numbers();
+  const auto there = [&](int unit) {
+    return only < 0 || numbers.memory(unit) == numbers.memory(only);
+  };
+  if (only >= 0 && !instance_.can_run(task, numbers.place(only).type)) only = -1;
   measure(task, order, units);
-  const int n = instance_.tasks(), count = decoder_.numbers().count(), at = position_[task];
+  const int n = instance_.tasks(), count = numbers.count(), at = position_[task];
   int low = 0, high = n;
   for (const int one : instance_.graph().predecessors(task))
     low = std::max(low, position_[one] + 1);
   for (const int one : instance_.graph().successors(task)) high = std::min(high, position_[one]);
   for (int unit = 0; unit < count; ++unit)
-    if (instance_.can_run(task, decoder_.numbers().place(unit).type)) {
+    if (there(unit) && instance_.can_run(task, numbers.place(unit).type)) {
       ready_[unit] = before(task, unit, units);
       rest_[unit] = after(task, unit, units);
     } else {

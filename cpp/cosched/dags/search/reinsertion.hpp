@@ -17,11 +17,12 @@ class Reinsertion {
 
   /// Gives the task, whose unit is -1, a unit and a place in the order between its last predecessor
   /// and its first successor: the longest path through it is shortest, but each place is overlooked
-  /// with probability `blink`.  Others without a unit take their least time, and their data costs
-  /// nothing.
+  /// with probability `blink`.  `only`: a unit in whose memory it stays if that unit can run it;
+  /// -1: anywhere.  Others without a unit take their least time, and their data costs nothing.
   /// Returns the length of that path: no schedule by this order and these units in which each unit
   /// takes its tasks in this order is shorter.  O(n + e + units (degree + 1)).
-  double insert(int task, double blink, Rng& rng, std::vector<int>& order, std::vector<int>& units);
+  double insert(int task, int only, double blink, Rng& rng, std::vector<int>& order,
+                std::vector<int>& units);
 
  private:
   double before(int task, int unit, const std::vector<int>& units) const;
