@@ -87,8 +87,13 @@ class Executor(RemoteExecutor):
             if self._pool is None:
                 settings = self.workflow.executor_settings or ExecutorSettings()
                 self._pool = Pool(settings, Path(".snakemake", "cosched").absolute(), self.logger)
-            info.external_jobid = self._pool.add(job, self.format_job_exec(job))
-        except ValueError as error:  # cosched's own are such
+        except (ValueError, OSError) as error:  # cosched's own are such
+            raise WorkflowError(f"cosched: {error}") from error
+        try:
+            info.external_jobid = self._pool.add(
+                job, self.format_job_exec(job), self.workflow.workdir_init
+            )
+        except ValueError as error:
             self.report_job_error(info, msg=f"cosched: {error}. ")
             return
         except OSError as error:
@@ -105,7 +110,8 @@ class Executor(RemoteExecutor):
             elif how == 0:
                 self.report_job_success(info)
             else:
-                self.report_job_error(info, msg=f"cosched: it ended with {how}. ")
+                outputs = self._pool.outputs(info.external_jobid)
+                self.report_job_error(info, msg=f"cosched: it ended with {how}. ", aux_logs=outputs)
 
     def cancel_jobs(self, active_jobs) -> None:
         if self._pool is not None:

@@ -18,6 +18,8 @@ gc.freeze()  # forks share what nobody looks through
 def main(arguments: list[str]) -> None:
     """``python -m snakemake ARGUMENTS``; does not return."""
     sys.argv = ["snakemake", *arguments]
+    if "numpy" in sys.modules:  # of Python's own generators a fork takes care itself
+        sys.modules["numpy"].random.seed()
     try:
         snakemake.cli.main()
     finally:  # one that looks for jobs again would keep what has ended for a second

@@ -9,11 +9,13 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,8 @@ _ASK, _AGAIN = 5.0, 2
 _IDLE = 4.0
 #: An allocation is over so long before its limit, for what ends it.
 _BEFORE = 10.0
+#: Seconds for a runner that is left over to end its jobs.
+_END = 15.0
 
 
 class Pool:
@@ -57,17 +61,19 @@ class Pool:
         self._ended: dict[str, int] = {}
         self._first, self._asked = math.inf, 0.0
         self._lock, self._closed = threading.Lock(), False
-        for old in parent.glob("*"):  # of a Snakemake that died: its jobs are to run again
-            _cancel((old / "jobs").read_text().split() if (old / "jobs").exists() else [])
-            shutil.rmtree(old, ignore_errors=True)
-        self._folder = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+        for old in parent.glob("*"):
+            if not _lives(old):  # the jobs of a Snakemake that died are to run again
+                _end(old)
+                shutil.rmtree(old, ignore_errors=True)
+        self._folder = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}@{gethostname()}"
         for name in ("new", "taken", "ended", "lost"):
             (self._folder / name).mkdir(parents=True)
         shutil.copyfile(runner.__file__, self._folder / "runner.py")
         threading.Thread(target=self._gather, daemon=True).start()
 
-    def add(self, job: Any, command: str) -> str:
-        """A job that is ready: the name of its file, which sorts the longest first.
+    def add(self, job: Any, command: str, directory: str) -> str:
+        """A job that is ready, and where its call starts: the name of its file, which sorts the
+        longest first.
 
         Raises
         ------
@@ -81,7 +87,8 @@ class Pool:
         if need[0] > self._node[0] or need[1] > self._node[1]:
             raise InvalidInstance(
                 f"{name} needs {need[0]:.0f} cores and {need[1]:g} GB, a node has "
-                f"{self._node[0]:.0f} and {self._node[1]:g} (--cosched-cores, --cosched-memory)"
+                f"{self._node[0]:.0f} (--cosched-cores, or --max-threads)"
+                + (f" and {self._node[1]:g}" if self._settings.memory is not None else "")
             )
         with self._lock:
             limit = before is None
@@ -100,7 +107,7 @@ class Pool:
                 "need": need if self._settings.memory is not None else [need[0], 0.0, 0.0],
                 "shared": [],
                 "node": 0,
-                "directory": os.getcwd(),
+                "directory": directory,
             }
             _write(self._folder / "new" / file, task)
             self._first = min(self._first, time.monotonic())
@@ -109,6 +116,8 @@ class Pool:
     def look(self) -> dict[str, int]:
         """File -> exit code of what has ended; lost ones start again."""
         with self._lock:
+            if not self._folder.exists():
+                raise FileNotFoundError(f"{self._folder} is gone, and with it what jobs would tell")
             for path in (self._folder / "ended").glob("*.json"):
                 how = json.loads(path.read_text())
                 self._note(path.name, how["code"], how["seconds"])
@@ -117,6 +126,11 @@ class Pool:
                 self._asked = time.monotonic()
                 self._notice_dead()
             return self._ended
+
+    def outputs(self, file: str) -> list[str]:
+        """Where what a job printed is."""
+        number, _, _ = self._known[file]
+        return [str(path) for path in self._folder.glob(f"part-*.outputs/{number:06d}.out")]
 
     def _note(self, file: str, code: int, seconds: float) -> None:
         self._ended[file] = code
@@ -174,7 +188,7 @@ class Pool:
             with self._lock:
                 try:
                     new = sum(1 for _ in os.scandir(self._folder / "new"))
-                except FileNotFoundError:  # somebody removed the workflow's folder: nobody waits
+                except FileNotFoundError:  # somebody removed it: the next look tells
                     return
                 full = new >= self._settings.nodes * self._node[0]
                 if not new or (not full and time.monotonic() - self._first < _GATHER):
@@ -237,6 +251,7 @@ class Pool:
             self._parts[part] = subprocess.Popen(
                 ["bash", f"{part}.sh"], cwd=self._folder, start_new_session=True
             )
+            self._remember(self._parts[part].pid)
             return True
         command = ["sbatch", "--parsable", f"{part}.sh"]
         sent = subprocess.run(
@@ -248,10 +263,14 @@ class Pool:
                 self._ended.setdefault(file, -1)
             return False
         self._parts[part] = sent.stdout.strip().partition(";")[0]
-        with open(self._folder / "jobs", "a") as known:
-            known.write(f"{self._parts[part]}\n")
+        self._remember(self._parts[part])
         self._logger.info(f"cosched: {part} is job {self._parts[part]}")
         return True
+
+    def _remember(self, job: int | str) -> None:
+        """For a Snakemake that finds what this one has left."""
+        with open(self._folder / ("processes" if self._settings.local else "jobs"), "a") as known:
+            known.write(f"{job}\n")
 
     def close(self) -> None:
         """End the allocations, keep the times."""
@@ -269,10 +288,45 @@ class Pool:
 
 def _call(command: str) -> list[str] | None:
     """The arguments of a command that is a call of Snakemake and nothing that a shell expands."""
-    words = shlex.split(command)
-    plain = not re.search(r"[$`\\!*?\[\]{}~;&|<>()#\n]", command)
-    called = words[:3] == [sys.executable, "-m", "snakemake"]
-    return words[3:] if plain and called else None
+    if re.search(r"[$`\\!*?\[\]{}~;&|<>()#\n]", command):
+        return None
+    try:
+        words = shlex.split(command)
+    except ValueError:  # the shell will say what is wrong
+        return None
+    return words[3:] if words[:3] == [sys.executable, "-m", "snakemake"] else None
+
+
+def _lives(folder: Path) -> bool:
+    """Whether the Snakemake that made it is another process of this host."""
+    made, _, host = folder.name.partition("@")
+    pid = made.rpartition("-")[2]
+    if host != gethostname() or pid == str(os.getpid()):
+        return False
+    try:
+        return b"snakemake" in Path("/proc", pid, "cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def _end(folder: Path) -> None:
+    """What a Snakemake has left: allocations, and runners on this host with their jobs."""
+    kept = {name: folder / name for name in ("jobs", "processes")}
+    left = {name: path.read_text().split() if path.exists() else [] for name, path in kept.items()}
+    _cancel(left["jobs"])
+    runners = [pid for pid in left["processes"] if _works_in(pid, folder)]
+    for pid in runners:
+        os.kill(int(pid), signal.SIGTERM)
+    deadline = time.monotonic() + _END
+    while any(_works_in(pid, folder) for pid in runners) and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def _works_in(pid: str, folder: Path) -> bool:
+    try:
+        return os.readlink(f"/proc/{pid}/cwd") == str(folder)
+    except OSError:
+        return False
 
 
 def _write(path: Path, what: Any) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import leavers
 from cosched.execution.batches import runner
 from support import library
 
@@ -84,6 +85,98 @@ def test_jobs_share_an_allocation_and_what_failed_is_tried_again(tmp_path):
     assert len(list(run.glob("part-*.sh"))) == 1
     assert not list((run / "new").iterdir())
     assert not list((run / "taken").glob("*/*"))
+
+
+def test_jobs_are_as_if_each_had_a_process(tmp_path):
+    """A working directory, numbers of chance, no threads, what a failed one printed."""
+    call = command(tmp_path, "--keep-going")
+    (tmp_path / "Snakefile").write_text(
+        """
+workdir: "in here"
+rule all:
+    input: expand("n{i}", i=range(3)), "none", "failed"
+rule numbers:
+    output: "n{i}"
+    run:
+        import numpy, random, sys
+        with open(output[0], "w") as file:
+            print(numpy.random.rand(), random.random(), sys.path[0], file=file)
+rule none:
+    output: "none"
+    threads: 0
+    shell: "pwd > {output}"
+rule failed:
+    output: "failed"
+    shell: "echo what went wrong; exit 3"
+"""
+    )
+    done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    at = tmp_path / "in here"
+    words = [(at / f"n{i}").read_text().split() for i in range(3)]
+    assert len({number for one in words for number in one[:2]}) == 6
+    assert not any(".snakemake/cosched" in one[2] for one in words)
+    assert (at / "none").read_text().strip() == str(at)
+    assert done.returncode == 1
+    outputs = at.glob(".snakemake/cosched/*/part-*.outputs/*.out")
+    (output,) = (path for path in outputs if str(path) in done.stderr)
+    assert "what went wrong" in output.read_text()
+
+
+def test_a_damaged_history_is_refused_once(tmp_path):
+    (tmp_path / "times.json").write_text('{"broken')
+    done = subprocess.run(
+        command(tmp_path, "--cosched-history", "times.json"),
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.count("times.json: line 1, column 2: not JSON") == 1
+
+
+def test_what_a_killed_snakemake_left_ends_before_its_jobs_run_again(tmp_path):
+    """And what one that lives has is left alone."""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    first = subprocess.Popen(command(tmp_path, "long"), cwd=tmp_path, env=environment)
+    until((tmp_path / "second").exists, first)
+    (old,) = (tmp_path / ".snakemake" / "cosched").iterdir()
+    subprocess.run(
+        [*command(tmp_path), "--nolock", "piece0"], cwd=tmp_path, check=True, timeout=300
+    )
+    assert old.exists()
+    first.kill()
+    first.wait()
+    subprocess.run(
+        [*command(tmp_path), "--nolock", "--rerun-incomplete", "long"],
+        cwd=tmp_path, check=True, timeout=300,
+    )  # fmt: skip
+    assert not old.exists()
+    assert not leavers.alive(str(tmp_path))
+
+
+def test_an_agent_that_is_killed_leaves_no_job(tmp_path):
+    allocation = {
+        **{"nodes": 1, "limit": 60, "node": [1, 1e9, 0], "shared": []},
+        "tasks": [
+            {
+                **{"name": "one", "seconds": 1, "need": [1, 0, 0], "shared": [], "node": 0},
+                "command": ["/bin/sh", "-c", "trap '' TERM; touch begun; sleep 300"],
+                "directory": str(tmp_path),
+            }
+        ],
+    }
+    (tmp_path / "part-001.json").write_text(json.dumps(allocation))
+    for victim in ("agent", "runner"):
+        (tmp_path / "begun").unlink(missing_ok=True)
+        running = subprocess.Popen(
+            [sys.executable, runner.__file__, "part-001.json"],
+            cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)},
+        )  # fmt: skip
+        until((tmp_path / "begun").exists, running)
+        assert leavers._processes(str(tmp_path))
+        task = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        (agent,) = task.read_text().split()
+        os.kill(int(agent) if victim == "agent" else running.pid, signal.SIGKILL)
+        running.wait(timeout=60)
+        assert not leavers.alive(str(tmp_path)), victim
 
 
 def test_a_runner_that_is_killed_loses_nothing(tmp_path):

@@ -32,7 +32,7 @@ _SCRIPT = """#!/bin/bash
 {more}# {about}; it needs Python 3 only.
 # What starts and ends is a line in {name}.journal.jsonl; submitted again, it runs what has not
 # completed.
-[ -z "$SLURM_JOB_ID" ] || cd "$SLURM_SUBMIT_DIR" || exit 1
+cd -- "${{SLURM_SUBMIT_DIR:-$(dirname -- "$0")}}" || exit 1
 exec {python} runner.py {name}.json
 """
 

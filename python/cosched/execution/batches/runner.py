@@ -94,7 +94,8 @@ def agent(module=None):
     signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def say(**what):
-        os.write(1, (json.dumps(what) + "\n").encode())
+        with contextlib.suppress(OSError):  # nobody listens any more: the end of input will tell
+            os.write(1, (json.dumps(what) + "\n").encode())
 
     def reap():
         while running:
@@ -126,6 +127,7 @@ def agent(module=None):
                     os.close(woken)
                     return _become(order, imported)
                 running[pid] = order["start"], time.time()
+                say(started=order["start"], pid=pid)
     for number in (signal.SIGTERM, signal.SIGKILL):
         for pid in list(running):
             try:
@@ -143,6 +145,7 @@ def _import(name, directory):
     """A module, seen from the folder where it will be called; None: the command will do."""
     try:
         os.chdir(directory)
+        sys.path[0] = directory  # as `python -m` has it
         return importlib.import_module(name)
     except (ImportError, OSError) as error:
         print(f"{name}: {error}", file=sys.stderr)
@@ -155,7 +158,8 @@ def _become(order, imported):
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     try:
-        os.sched_setaffinity(0, order["cores"])
+        if order["cores"]:
+            os.sched_setaffinity(0, order["cores"])
         with open(os.devnull) as nothing, open(order["output"], "ab") as output:
             os.makedirs(order["directory"], exist_ok=True)
             os.chdir(order["directory"])
@@ -182,6 +186,8 @@ class Node:
             step = ["srun", "--nodes=1", "--ntasks=1", "--nodelist=" + host, "--mem=0", "--exact"]
             command = step + [size, "--cpu-bind=none", "--unbuffered"] + command
         self.place, self.host, self.running = place, host or socket.gethostname(), {}
+        # Of tasks on this host, which an agent that dies leaves.
+        self.pids = {} if host is None else None  # type: Any
         self.cores, self.gpus = list(range(cores)), list(range(gpus))
         self.known = threading.Event()
         self.process = subprocess.Popen(  # type: Any
@@ -195,6 +201,9 @@ class Node:
             if "cores" in said:
                 self.cores = (said["cores"] * len(self.cores))[: len(self.cores)]
                 self.known.set()
+            elif "started" in said:
+                if self.pids is not None:
+                    self.pids[said["started"]] = said["pid"]
             else:
                 tell(dict(said, node=self.place))
         self.known.set()
@@ -404,6 +413,11 @@ class Runner:
     def _lost(self, node):
         """Its tasks start again elsewhere; it gets no more."""
         lost = [task for task, _, _ in node.running.values()]
+        for name in node.running:
+            try:
+                os.killpg((node.pids or {})[name], signal.SIGKILL)
+            except (KeyError, OSError):
+                continue
         node.running.clear()
         self.room.free[node.place] = [0] * len(self.given["node"])
         for task in lost:
