@@ -28,7 +28,7 @@ def test_rows_are_what_the_algorithms_give(study):
 
 def test_tables(study):
     means = study.tables["means"]
-    assert len(means) == (3 + 2) * 8
+    assert len(means) == (2 + 1) * 8
     assert (means.gap >= 0).all()
     assert means.relative_cost.between(0, 1.2).all()
     some = study.frame.query("workload == 'packs_ii' and max_tasks == 4")

@@ -422,13 +422,13 @@ def test_own_algorithms_go_to_the_workers(tmp_path, own_algorithm, monkeypatch):
     own_algorithm("packs", "mine", mine)
     study = experiments.STUDIES["packs-fig2-5"]
     tasks = [task for task in study.plan(True) if task["algorithm"] in ("mine", packs._BOUND)]
-    assert len(tasks) == 2 * 8
+    assert len(tasks) == 2 * 5
     context = Context.shipped("packs-fig2-5")
     batches = engines.local(context, list(enumerate(tasks[:4])), workers=1)
     got = {outcome.number: outcome for batch in batches for outcome in batch}
     assert [got[number].status for number in range(4)] == ["ok"] * 4
     values = {tasks[n]["algorithm"]: json.loads(got[n].row)["value"] for n in (0, 1)}
-    inst = cs.workloads.packs_ii(seed=0, max_tasks=2)
+    inst = cs.workloads.packs_ii(seed=0, max_tasks=4)
     assert values["mine"] == cs.packs.solve(inst, "mine").value >= values[packs._BOUND]
 
 

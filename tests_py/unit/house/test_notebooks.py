@@ -14,6 +14,14 @@ from support import REPO
 NOTEBOOKS = sorted((REPO / "notebooks").glob("*.ipynb"))
 
 
+#: Work of searches by default: those of quick studies take less of it here.
+BRIEF = {
+    "cosched.packs.algorithms.heuristics.LOCAL_SEARCH_WORK": 100_000,
+    "cosched.bags.algorithms.BEST_WORK": 20_000,
+    "cosched.moldable.algorithms.search.BEST_WORK": 100_000,
+}
+
+
 def shown(result: object) -> None:
     """What a notebook does with the value of a cell's last line."""
     getattr(result, "_repr_html_", lambda: repr(result))()
@@ -46,6 +54,8 @@ def test_notebook_runs_and_shows_a_picture(path, tmp_path, monkeypatch):
     monkeypatch.setenv("COSCHED_QUICK", "1")
     monkeypatch.setenv("COSCHED_CODES", str(REPO / "notebooks" / "codes"))
     monkeypatch.setattr(plt, "show", lambda: None)
+    for name, work in BRIEF.items():
+        monkeypatch.setattr(name, work)
     cells = json.loads(path.read_text())["cells"]
     assert not any(cell.get("outputs") for cell in cells), "commit without outputs"
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
