@@ -44,6 +44,10 @@ for name in sys.argv.pop(1).split(","):
     sys.modules[name] = None
 """
 COMMAND = WITHOUT + "from cosched.cli import main\nsys.exit(main(sys.argv[1:]))"
+EACH = WITHOUT + (
+    "from cosched.cli import main\n"
+    "sys.exit(2 if [main(line.split()) for line in sys.argv[1:]] == [2] * len(sys.argv[1:]) else 0)"
+)
 
 CORE_JOBS = """\
 generate packs_ii --seed 1 --option tasks=6 -o times.csv
@@ -79,12 +83,14 @@ def command(line: str, folder, hidden=HIDDEN):
     return run(COMMAND, *line.split(), hidden=hidden, folder=folder)
 
 
-def refused(done, extra: str) -> None:
-    """One clear line, and the exit code of bad input."""
+def refused(done, extra: str, commands: int = 1) -> None:
+    """One clear line of each command, and the exit code of bad input."""
     assert done.returncode == 2, done.stdout + done.stderr
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("cosched: error: ")
-    assert f"pip install 'cosched-hpc[{extra}]'" in line
+    lines = done.stderr.splitlines()
+    assert len(lines) == commands
+    for line in lines:
+        assert line.startswith("cosched: error: ")
+        assert f"pip install 'cosched-hpc[{extra}]'" in line
 
 
 def test_every_module_but_users_of_the_library_imports_without_the_extras(tmp_path):
@@ -135,11 +141,11 @@ def test_core_jobs_need_no_extra(tmp_path):
 
 
 @pytest.mark.parametrize("package", sorted(EXTRAS["studies"]))
-@pytest.mark.parametrize("line", ["list", "run packs-fig2-5 --quick --out x", "ledger"])
-def test_studies_say_so_before_they_work(package, line, tmp_path):
-    done = command(f"study {line}", tmp_path, {package})
-    refused(done, "studies")
-    assert package in done.stderr
+def test_studies_say_so_before_they_work(package, tmp_path):
+    lines = ["study list", "study run packs-fig2-5 --quick --out x", "study ledger"]
+    done = run(EACH, *lines, hidden={package}, folder=tmp_path)
+    refused(done, "studies", len(lines))
+    assert done.stderr.count(package) >= len(lines)
     assert not list(tmp_path.iterdir())
 
 
