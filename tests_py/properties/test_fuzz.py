@@ -22,7 +22,7 @@ SHARE = 0.25
 def test_fuzz_the_border():
     wanted = os.environ.get("COSCHED_FUZZ_SECONDS")
     seed = int.from_bytes(os.urandom(4), "big") if wanted else 20131
-    seconds = float(wanted or 8) * (1 - 2 * SHARE if wanted else 1)
+    seconds = float(wanted or 5) * (1 - 2 * SHARE if wanted else 1)
     done = subprocess.run(
         [sys.executable, "-W", "error", FUZZER, str(seed), str(seconds)],
         capture_output=True,

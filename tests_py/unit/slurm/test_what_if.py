@@ -105,7 +105,7 @@ EDITS = [
 
 
 def starts(instance):
-    return cs.cluster.solve(instance, "slurm-backfill", seed=4, draws=2).draws.starts
+    return np.asarray(cs.cluster.solve(instance, "slurm-backfill", seed=4).outcome["start"])
 
 
 @pytest.fixture(scope="module")
