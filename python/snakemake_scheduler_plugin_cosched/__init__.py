@@ -20,8 +20,6 @@ from snakemake_scheduler_plugin_cosched.first import first_jobs
 
 __all__ = ["Scheduler", "SchedulerSettings"]
 
-#: Seconds for which the first jobs start before cosched is imported beside them.
-_FIRST = 0.5
 _REPORTS = (".html", ".json", ".png", ".svg", ".pdf")
 
 
@@ -56,7 +54,6 @@ class Scheduler(SchedulerBase):
     def __post_init__(self) -> None:
         self._run: Any = None  # made beside the first jobs
         self._making: Any = None
-        self._needed = threading.Event()
         self._handing_over = threading.Lock()
         self._events: list[tuple[float, Any, str]] = []  # of the first jobs
         self._open: dict[Any, None] = {}
@@ -92,17 +89,13 @@ class Scheduler(SchedulerBase):
         atexit.register(self._close)
         history = (self.settings or SchedulerSettings()).history
         if history is not None and Path(history).exists():
-            self._needed.set()
             self._making.join()  # the first choice is the better for what is known
 
     def _make(self) -> None:
-        settings = self.settings or SchedulerSettings()
-        over = self._needed.wait(_FIRST)
-        if over and self._alone and settings.report is None and settings.history is None:
-            return  # one job, and nobody asks
         try:
             from snakemake_scheduler_plugin_cosched.run import Run
 
+            settings = self.settings or SchedulerSettings()
             run = Run(self.dag, settings, self.logger, self._began)
             with self._handing_over:
                 if self._given is not None:
@@ -112,12 +105,7 @@ class Scheduler(SchedulerBase):
         except Exception as error:  # told by the next choice
             self._error = error
 
-    @property
-    def _alone(self) -> bool:
-        return self._given is not None and len(self._given[0]) == 1
-
     def _close(self) -> None:
-        self._needed.set()
         self._making.join()
         if self._run is not None:
             self._run.close(at_exit=True)
