@@ -41,7 +41,8 @@ _END = 15.0
 
 
 class Pool:
-    """States are files, so that whoever dies loses nothing: ``new``, ``taken/PART``, ``ended``."""
+    """States are files, so that whoever dies loses nothing: ``new``, ``taken/PART``, ``ended``;
+    ``lost/PART`` is what a dead allocation had."""
 
     def __init__(self, settings: Any, parent: Path, logger: logging.Logger) -> None:
         self._settings, self._logger = settings, logger

@@ -152,6 +152,23 @@ def test_what_a_killed_snakemake_left_ends_before_its_jobs_run_again(tmp_path):
     assert not leavers.alive(str(tmp_path))
 
 
+def test_calls_of_a_module_that_cannot_be_imported_run_as_commands(tmp_path):
+    (tmp_path / "broken.py").write_text("raise RuntimeError('not today')")
+    task = {
+        **{"name": "one", "seconds": 1, "need": [1, 0, 0], "shared": [], "node": 0},
+        **{"command": ["/usr/bin/touch", "done"], "call": ["done"], "directory": str(tmp_path)},
+    }
+    allocation = {"nodes": 1, "limit": 60, "node": [1, 1e9, 0], "shared": [], "tasks": [task]}
+    (tmp_path / "part-001.json").write_text(json.dumps({**allocation, "module": "broken"}))
+    done = subprocess.run(
+        [sys.executable, runner.__file__, "part-001.json"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "broken: not today" in done.stderr
+    assert (tmp_path / "done").exists()
+
+
 def test_an_agent_that_is_killed_leaves_no_job(tmp_path):
     allocation = {
         **{"nodes": 1, "limit": 60, "node": [1, 1e9, 0], "shared": []},
