@@ -93,7 +93,8 @@ class Pool:
             )
         with self._lock:
             limit = before is None
-            number = self._times.add(rule, jobs.runtime(job) if limit else before, limit=limit)
+            known = jobs.runtime(job) if limit else before
+            number = self._times.add(rule, known, limit, jobs.subjects(job))
             if limit and not self._times.learned:
                 self._unknown.add(number)
             seconds = float(self._expected()[number])

@@ -27,6 +27,11 @@ def group(job: Any) -> tuple[Any, ...]:
     return tuple(getattr(job, "jobs", ()))
 
 
+def subjects(job: Any) -> tuple[tuple[str, str], ...]:
+    """Values of its wildcards: what it works on."""
+    return tuple((getattr(job, "wildcards_dict", None) or {}).items())
+
+
 def needs(resources: Mapping[str, Any]) -> dict[str, int]:
     """Amounts; what Snakemake does not know yet (TBD), and texts, are left out."""
     return {k: v for k, v in resources.items() if isinstance(v, int) and not isinstance(v, bool)}

@@ -123,8 +123,8 @@ class Run:
         except CoschedError as error:  # what is expected is told only: the order needs no plan
             self.complain(error)
 
-    def _describe(self, job: Any) -> tuple[str, float | None, bool]:
-        rule, name = jobs.rule(job), jobs.name(job)
+    def _describe(self, job: Any) -> tuple[str, float | None, bool, Any]:
+        rule, name, subjects = jobs.rule(job), jobs.name(job), jobs.subjects(job)
         for source, seconds in (
             ("benchmark files", jobs.benchmark(job)),
             ("earlier runs", self._history.seconds(rule, name)),
@@ -132,9 +132,9 @@ class Run:
         ):
             if seconds is not None:
                 self._sources[source] += 1
-                return rule, seconds, source == "runtime"
+                return rule, seconds, source == "runtime", subjects
         self._sources["nothing known"] += 1
-        return rule, None, False
+        return rule, None, False, subjects
 
     def _notice_ends(self) -> None:
         """Look which of the running jobs Snakemake has finished."""

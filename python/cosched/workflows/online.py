@@ -57,7 +57,7 @@ class OnlineList(Generic[Key]):
     def update(
         self,
         remaining: Collection[Key],
-        describe: Callable[[Key], tuple[str, float | None] | tuple[str, float | None, bool]],
+        describe: Callable[[Key], tuple],
         before: Callable[[Key], Iterable[Key]],
     ) -> bool:
         """Take notice of jobs that are new.
@@ -67,9 +67,10 @@ class OnlineList(Generic[Key]):
         remaining : collection
             All jobs that have not started, ready or not.
         describe : function
-            Rule of a job and its seconds, None where nothing is known, and whether they are its
-            limit; asked once a job, in the order given, which decides between jobs that are equal
-            in all else.
+            Rule of a job; its seconds, None where nothing is known; whether they are its limit;
+            its subjects: jobs of one subject take long alike. Of the tuple the first two suffice.
+            Asked once a job, in the order given, which decides between jobs that are equal in all
+            else.
         before : function
             The jobs that a job waits for.
 
@@ -82,8 +83,7 @@ class OnlineList(Generic[Key]):
         if not new:
             return False
         for job in new:
-            rule, seconds, *limit = describe(job)
-            self._number[job] = self._times.add(rule, seconds, limit=any(limit))
+            self._number[job] = self._times.add(*describe(job))
         after: list[list[int]] = [[] for _ in self._number]
         for job in remaining:
             number = self._number[job]

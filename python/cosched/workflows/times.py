@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Hashable, Iterable
 from math import nan
 from os import PathLike
 from pathlib import Path
@@ -21,7 +22,8 @@ class ExpectedTimes:
     What others of the rule took in this run comes first: over what was known of them before, times
     what is known of the job. Else what earlier runs say; else its time limit, times the share of
     their limits that jobs used so far; else the median of all that ended, or of all of which
-    something is known; 1 where nothing is known of any job.
+    something is known; 1 where nothing is known of any job. All that times what jobs of the same
+    subject, such as a sample, took of what was expected of them: who is large is so in each rule.
 
     Examples
     --------
@@ -33,6 +35,16 @@ class ExpectedTimes:
     >>> times.learn(0, 8.0)
     >>> times.seconds().tolist()
     [8.0, 8.0, 3.0, 8.0]
+
+    >>> times = ExpectedTimes()
+    >>> for sample in "abc":
+    ...     number = times.add("align", subjects=[sample])
+    >>> times.add("call", subjects=["c"])
+    3
+    >>> for number, seconds in enumerate([2.0, 2.0, 6.0]):
+    ...     times.learn(number, seconds)
+    >>> float(round(times.seconds()[3] / times.seconds()[0], 6))
+    3.0
     """
 
     def __init__(self) -> None:
@@ -44,9 +56,20 @@ class ExpectedTimes:
         self._of_rule: list[tuple[list[float], list[float]]] = []  # sorted seconds, ratios
         self._all: list[float] = []
         self._shares: list[float] = []  # of limits
+        self._subjects: dict[Hashable, int] = {}
+        self._on: list[tuple[int, int]] = []  # a job and one of its subjects
 
-    def add(self, rule: str, seconds: float | None = None, *, limit: bool = False) -> int:
+    def add(
+        self,
+        rule: str,
+        seconds: float | None = None,
+        limit: bool = False,
+        subjects: Iterable[Hashable] = (),
+    ) -> int:
         """The number of a new job; what is known of it is a time, or a limit that it has."""
+        for subject in subjects:
+            place = self._subjects.setdefault(subject, len(self._subjects))
+            self._on.append((len(self._rule), place))
         number = self._rules.setdefault(rule, len(self._rules))
         if number == len(self._of_rule):
             self._of_rule.append(([], []))
@@ -85,9 +108,27 @@ class ExpectedTimes:
         medians = np.array([_median(t) if t else nan for t, _ in self._of_rule])[rule]
         ratios = np.array([_median(r) if r else nan for _, r in self._of_rule])[rule]
         found = np.full(len(rule), other)
-        for better in (before, medians, ratios * known, taken):
+        for better in (before, medians, ratios * known):
             found = np.where(np.isnan(better), found, better)
-        return found
+        return np.where(np.isnan(taken), found * self._of_subjects(taken, found), taken)
+
+    def _of_subjects(self, taken: np.ndarray, expected: np.ndarray) -> np.ndarray:
+        """By how much jobs differ from what is expected: geometric means over those that ended of
+        each subject, and over the subjects of a job."""
+        job, subject = np.array(self._on, dtype=int).reshape(-1, 2).T
+        ended = (taken[job] > 0) & (expected[job] > 0)
+        apart = np.log(taken[job[ended]] / expected[job[ended]])
+        of_subject = _means(subject[ended], apart, len(self._subjects))
+        heard = ~np.isnan(of_subject[subject])
+        of_job = _means(job[heard], of_subject[subject[heard]], len(taken))
+        return np.exp(np.where(np.isnan(of_job), 0.0, of_job))
+
+
+def _means(group: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:
+    """Mean of the values of each group; nan of none."""
+    count = np.bincount(group, minlength=groups)
+    total = np.bincount(group, values, groups)
+    return np.divide(total, count, out=np.full(groups, nan), where=count > 0)
 
 
 def _median(ordered: list[float]) -> float:

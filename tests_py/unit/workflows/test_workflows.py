@@ -210,3 +210,45 @@ def test_times_of_this_run_outrank_limits():
     assert times.seconds().tolist()[4:] == [40.0, 80.0]
     times.learn(4, 20.0)  # half of what it took before
     assert times.seconds().tolist()[4:] == [20.0, 40.0]
+
+
+def test_a_sample_that_took_long_once_is_first_in_the_next_rule():
+    """Two cores; of five samples the last by name is long in two rules, which nobody said."""
+    jobs: dict[str, list[str]] = {"merge": []}
+    for k in "01234":
+        jobs |= {f"align{k}": [], f"sort{k}": [f"align{k}"], f"call{k}": [f"sort{k}"]}
+        jobs["merge"].append(f"call{k}")
+
+    def finishes(subjects) -> float:
+        online: OnlineList[str] = OnlineList()
+        online.update(
+            sorted(jobs), lambda job: (job[:-1], None, False, subjects(job)), jobs.__getitem__
+        )
+        now, ends, ended = 0.0, dict[str, float](), set[str]()
+        while len(ended) < len(jobs):
+            ready = {job for job in jobs if job not in ends and ended.issuperset(jobs[job])}
+            free = 2 - len(ends.keys() - ended)
+            for job in online.select(ready, {"cores": free}, lambda job: Ready({"cores": 1})):
+                ends[job] = now + (3.0 if job in ("align4", "call4") else 1.0)
+            now = min(end for job, end in ends.items() if job not in ended)
+            for job in [job for job in ends if ends[job] == now and job not in ended]:
+                online.learn(job, 3.0 if job in ("align4", "call4") else 1.0)
+                ended.add(job)
+        return now
+
+    assert finishes(lambda job: ()) == 12.0
+    assert finishes(lambda job: [job[-1]] if job != "merge" else []) == 11.0
+
+
+def test_several_subjects_of_a_job_count_alike():
+    times = ExpectedTimes()
+    for sample in "ab":
+        for part in "12":
+            times.add("align", subjects=[("sample", sample), ("part", part)])
+    times.add("call", subjects=[("sample", "b")])
+    times.add("call", subjects=[("sample", "c")])  # of which nothing is known
+    for number, seconds in enumerate([2.0, 2.0, 2.0, 16.0]):
+        times.learn(number, seconds)
+    assert times.seconds()[4:].tolist() == pytest.approx([2.0 * 8.0**0.5, 2.0])
+    times.add("align", subjects=[("sample", "b"), ("part", "1")])
+    assert times.seconds()[6] == pytest.approx(2.0 * 8.0**0.25)
