@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 from snakemake_scheduler_plugin_cosched import jobs
@@ -14,11 +14,11 @@ def first_jobs(
 ) -> list[Any]:
     """Jobs that start now: by priority, then the longest path, each that fits beside the others.
 
-    A job takes what its benchmark file or its limit says; of what is not known of it, the median
-    of the others.
+    A job takes what its benchmark file or its limit says; of what is not known of it, the mean of
+    the others.
     """
     known = {job: jobs.benchmark(job) or jobs.runtime(job) for job in remaining}
-    usual = median([seconds for seconds in known.values() if seconds] or [1.0])
+    usual = fmean([seconds for seconds in known.values() if seconds] or [1.0])
     paths = _paths(dag, {job: seconds or usual for job, seconds in known.items()})
 
     def rank(job: Any) -> tuple[float, float, str]:

@@ -2,8 +2,8 @@
 
 `python bench_snakemake.py schedulers 10`: `--scheduler cosched` beside `greedy` on two cores, on
 eight workflows, two at a time, in rounds of drawn order: seconds from the start of `snakemake` to
-its end (medians) and the geometric mean of their ratios round by round; then 1,200 empty jobs and
-a single one.
+its end (medians) and the geometric mean of their ratios round by round; what the jobs of one run of
+`cosched` took, and before when no schedule of them ends; then 1,200 empty jobs and a single one.
 
 `python bench_snakemake.py executors 125`: `--executor cosched` beside
 snakemake-executor-plugin-slurm (`pip install` it first), plain and with `--group-components`, on a
@@ -13,6 +13,7 @@ the number choose rows of it.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
@@ -68,7 +69,7 @@ def snakemake(workflow: str, *options: str) -> list[str]:
     return [sys.executable, "-m", "snakemake", "--snakefile", file, "--nocolor", *options]
 
 
-def seconds(case: str, scheduler: str) -> float:
+def seconds(case: str, scheduler: str, report: Path | None = None) -> float:
     """Of one run in a folder of its own."""
     if case in CASES:
         cores, values, more = CASES[case]
@@ -76,6 +77,7 @@ def seconds(case: str, scheduler: str) -> float:
         cores, values, more = 2, (f"jobs={case.partition(' ')[0]}",), ()
     command = snakemake(case if case in CASES else "empty", "--cores", str(cores), *more)
     command += ["--scheduler", scheduler, "--config", *values]
+    command += [] if report is None else ["--scheduler-cosched-report", str(report)]
     with tempfile.TemporaryDirectory() as folder:
         begin = time.monotonic()
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -101,17 +103,26 @@ def schedulers(rounds: int) -> None:
     for case, times in empty.items():
         for _ in range(times):
             note([(case, name) for name in SCHEDULERS], 1)
-    print("| workflow | rounds | `greedy` | `cosched` | ratio |")
-    print("|---|--:|--:|--:|--:|")
+    print("| workflow | rounds | `greedy` | `cosched` | ratio | its jobs | bound |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
     means = {}
     for case in [*CASES, *empty]:
         greedy, ours = (took[case, name] for name in SCHEDULERS)
         ratio = geometric_mean(b / a for a, b in zip(greedy, ours, strict=True))
         means[case] = ratio
         row = f"{len(ours)} | {median(greedy):.2f} | {median(ours):.2f} | {ratio:.3f}"
-        print(f"| {case} | {row} |")
+        print(f"| {case} | {row} | {jobs_and_bound(case)} |", flush=True)
     ratios = [means[case] for case in CASES]
     print(f"\ngeometric mean of the eight {geometric_mean(ratios):.3f}, worst {max(ratios):.3f}")
+
+
+def jobs_and_bound(case: str) -> str:
+    """Seconds from the first start to the last end, and those that no schedule can beat."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "run.json"
+        seconds(case, "cosched", report)
+        run = json.loads(report.read_text())
+    return f"{run['makespan']:.2f} | {run['bound']:.2f}"
 
 
 def executors(chains: int, names: list[str]) -> None:

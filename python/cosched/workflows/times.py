@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from math import nan
 from os import PathLike
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
@@ -21,9 +21,10 @@ class ExpectedTimes:
 
     What others of the rule took in this run comes first: over what was known of them before, times
     what is known of the job. Else what earlier runs say; else its time limit, times the share of
-    their limits that jobs used so far; else the median of all that ended, or of all of which
-    something is known; 1 where nothing is known of any job. All that times what jobs of the same
-    subject, such as a sample, took of what was expected of them: who is large is so in each rule.
+    their limits that jobs used so far; else the mean of all that ended, or of all of which
+    something is known (a median would forget the long ones, which matter); 1 where nothing is known
+    of any job. All that times what jobs of the same subject, such as a sample, took of what was
+    expected of them: who is large is so in each rule.
 
     Examples
     --------
@@ -39,11 +40,11 @@ class ExpectedTimes:
     >>> times = ExpectedTimes()
     >>> for sample in "abc":
     ...     number = times.add("align", subjects=[sample])
-    >>> times.add("call", subjects=["c"])
-    3
+    >>> times.add("call", subjects=["a"]), times.add("call", subjects=["c"])
+    (3, 4)
     >>> for number, seconds in enumerate([2.0, 2.0, 6.0]):
     ...     times.learn(number, seconds)
-    >>> float(round(times.seconds()[3] / times.seconds()[0], 6))
+    >>> float(round(times.seconds()[4] / times.seconds()[3], 6))
     3.0
     """
 
@@ -103,8 +104,8 @@ class ExpectedTimes:
         share = _median(self._shares) if self._shares else 1.0
         before = np.where(limits, share * known, known)  # without this run's own
         said = before[~np.isnan(before)]
-        other = 1.0 if not len(said) else float(np.median(said))
-        other = _median(self._all) if self._all else other
+        other = 1.0 if not len(said) else float(said.mean())
+        other = fmean(self._all) if self._all else other
         medians = np.array([_median(t) if t else nan for t, _ in self._of_rule])[rule]
         ratios = np.array([_median(r) if r else nan for _, r in self._of_rule])[rule]
         found = np.full(len(rule), other)
