@@ -13,7 +13,7 @@
 #include "cosched/moldable/search/proof.hpp"
 #include "cosched/moldable/shared/configurations.hpp"
 #include "cosched/moldable/slots/slots_bound.hpp"
-#include "cosched/moldable/slots/time_indexed.hpp"
+#include "cosched/moldable/step/step.hpp"
 #include "records.hpp"
 
 namespace cosched::moldable {
@@ -231,7 +231,6 @@ void bind_algorithms(py::module_& module) {
 }
 
 void bind_searches(py::module_& module) {
-  using search::Objective;
   def_names<Objective>(module, "Objective",
                        {{"makespan", Objective::makespan}, {"minsum", Objective::minsum}});
   module.attr("BEST_WORK") = search::kBestWork;
@@ -261,14 +260,13 @@ void bind_searches(py::module_& module) {
 }
 
 // A bound that a time limit may end: its value, and whether none did.
-template <class Bound>
-void def_limited(py::module_& module, const char* name, Bound (*bound)(const Instance&)) {
+void def_limited(py::module_& module, const char* name, bounds::Found (*bound)(const Instance&)) {
   def(
       module, name,
       [bound](const Instance& instance, Seconds time_limit) {
         const ScopedTimeLimit limit(time_limit);
-        const Bound found = bound(instance);
-        return std::make_tuple(found.value, found.complete);
+        const auto [value, complete] = bound(instance);
+        return std::make_tuple(value, complete);
       },
       "instance"_a, "time_limit"_a);
 }
@@ -279,8 +277,8 @@ void bind_bounds(py::module_& module) {
   def(module, "dual_approximation_bound", &dual::dual_approximation_bound, "instance"_a,
       "tolerance"_a);
   def_limited(module, "configuration_bound", &shared::configuration_bound);
-  def_limited<slots::TimeIndexedBound>(module, "time_indexed_bound", &slots::time_indexed_bound);
-  def_limited<slots::SlotsBound>(module, "slots_bound", &slots::slots_bound);
+  def_limited(module, "time_indexed_bound", &slots::time_indexed_bound);
+  def_limited(module, "slots_bound", &slots::slots_bound);
   def(
       module, "minsum_bound",
       [](const Instance& instance, std::optional<Reals> grid, int refine, bool tight,
@@ -295,6 +293,17 @@ void bind_bounds(py::module_& module) {
   module.def("work_path_certified_bound", &check::certified_bound, "instance"_a, "certificate"_a);
 }
 
+void bind_step(py::module_& module) {
+  def(
+      module, "step",
+      [](const Instance& instance, const Reals& free_in, double budget, double ratio) {
+        const auto found = step::step(instance, free_in, budget, {ratio});
+        return std::make_tuple(Ints(step::owners(found.plan, free_in)), found.makespan, found.bound,
+                               found.state.ratio);
+      },
+      "instance"_a, "free_in"_a, "budget"_a, "ratio"_a);
+}
+
 }  // namespace
 
 void bind_moldable(py::module_& module) {
@@ -303,6 +312,7 @@ void bind_moldable(py::module_& module) {
   bind_algorithms(module);
   bind_searches(module);
   bind_bounds(module);
+  bind_step(module);
 }
 
 }  // namespace bindings

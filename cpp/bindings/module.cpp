@@ -1,8 +1,11 @@
 // The extension module cosched._core: errors, interrupts, and one submodule a family.
+#include <map>
 #include <memory>
+#include <string>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/sharing.hpp"
 #include "cosched/core/stop.hpp"
 #include "pybind.hpp"
 
@@ -20,7 +23,6 @@ void bind_slurm(pybind11::module_& module);
 }  // namespace cluster::bindings
 namespace moldable::bindings {
 void bind_moldable(pybind11::module_& module);
-void bind_step(pybind11::module_& module);
 }  // namespace moldable::bindings
 namespace bags::bindings {
 void bind_bags(pybind11::module_& module);
@@ -28,8 +30,6 @@ void bind_bags(pybind11::module_& module);
 }  // namespace cosched
 
 namespace cosched::bindings {
-
-void bind_sharing(pybind11::module_& module);
 
 namespace {
 
@@ -88,6 +88,29 @@ class TimeLimitContext {
   std::unique_ptr<ScopedTimeLimit> scope_;
 };
 
+// What the tasks of packs and moldable share.
+Sharing to_sharing(int tasks, const std::map<std::string, std::pair<Table, double>>& needs,
+                   const std::optional<std::pair<Table, SlowdownRule>>& slowdowns,
+                   const std::optional<std::tuple<Table, double, Reals>>& bandwidth) {
+  std::vector<Resource> resources;
+  for (const auto& [name, given] : needs) resources.push_back({name, given.second, given.first});
+  std::optional<Slowdowns> pairs;
+  if (slowdowns) pairs = Slowdowns{slowdowns->first, slowdowns->second};
+  std::optional<Bandwidth> traffic;
+  if (bandwidth)
+    traffic = Bandwidth{std::get<0>(*bandwidth), std::get<1>(*bandwidth), std::get<2>(*bandwidth)};
+  return Sharing(tasks, std::move(resources), std::move(pairs), std::move(traffic));
+}
+
+void bind_sharing(py::module_& module) {
+  def_names<SlowdownRule>(
+      module, "SlowdownRule",
+      {{"sum", SlowdownRule::sum}, {"product", SlowdownRule::product}, {"max", SlowdownRule::max}});
+  py::class_<Sharing, std::shared_ptr<Sharing>>(module, "Sharing")
+      .def(py::init(&to_sharing), "tasks"_a, "resources"_a, "slowdowns"_a, "bandwidth"_a)
+      .def_property_readonly("slows", &Sharing::slows);
+}
+
 }  // namespace
 }  // namespace cosched::bindings
 
@@ -114,7 +137,6 @@ PYBIND11_MODULE(_core, module) {
   cosched::cluster::bindings::bind_slurm(cluster);
   auto moldable = module.def_submodule("moldable");
   cosched::moldable::bindings::bind_moldable(moldable);
-  cosched::moldable::bindings::bind_step(moldable);
   auto bags = module.def_submodule("bags");
   cosched::bags::bindings::bind_bags(bags);
 }

@@ -114,10 +114,10 @@ def configurations_bound(instance: Instance, *, time_limit: float | None = None)
 def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
     """The longest makespan that prices of time slots refute; never below ``dual-approximation``.
 
-    For a deadline, each slot of time and the work until each slot's end has a price. Where the
-    jobs, each on the start and count that pay least and keep the deadline, pay more than all the
-    processors are worth, no schedule keeps it. Prices by multiplicative weights, the deadline by
-    bisection. For any profiles and release dates.
+    For a deadline, processor time has a price in each slot. Where the jobs, each on the start and
+    count that pay least and keep the deadline, pay more than all the processors are worth, no
+    schedule keeps it. Prices by multiplicative weights, the deadline by bisection. For any profiles
+    and release dates.
 
     Parameters
     ----------
@@ -131,10 +131,6 @@ def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound
     -------
     Bound
         Of the makespan (s).
-
-    Notes
-    -----
-    The model, and why it is a relaxation, stand in ``cpp/cosched/moldable/slots/slots_bound.hpp``.
 
     Examples
     --------
@@ -240,10 +236,10 @@ def minsum_bound(
 def time_indexed_bound(instance: Instance, *, time_limit: float | None = None) -> Bound:
     """Lower bound on sum w_i C_i by starts in time slots, mostly far better than ``minsum``.
 
-    A column says that a job starts in a slot on so many processors; every slot and the work until
-    each slot's end has a price, and at any prices each job takes its cheapest column on its own:
-    that sum, less what the machine's processors are worth at these prices, is a bound (for times,
-    releases and profiles as they are). Prices are found by a subgradient method.
+    Processor time has a price in each slot, and at any prices each job takes its cheapest start
+    and count on its own: that sum, less what the machine's processors are worth at these prices, is
+    a bound (for times, releases and profiles as they are). Prices are found by a subgradient
+    method. See ``cpp/cosched/moldable/search/time_prices.hpp``.
 
     Parameters
     ----------
@@ -251,10 +247,6 @@ def time_indexed_bound(instance: Instance, *, time_limit: float | None = None) -
         Beyond 2,000 jobs, or where jobs x processors are too many: 0, which says nothing.
     time_limit : float, optional
         Seconds after which a weaker, still valid bound is returned.
-
-    Notes
-    -----
-    The model, and why it is a relaxation, stand in ``cpp/cosched/moldable/slots/time_indexed.hpp``.
 
     Examples
     --------

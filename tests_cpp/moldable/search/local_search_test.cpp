@@ -14,12 +14,12 @@ namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
 
-double value(const Instance& instance, const Placement& placement, search::Objective objective) {
+double value(const Instance& instance, const Placement& placement, Objective objective) {
   const Criteria both = criteria(instance, placement);
-  return objective == search::Objective::makespan ? both.makespan : both.minsum;
+  return objective == Objective::makespan ? both.makespan : both.minsum;
 }
 
-Placement searched(const Instance& instance, search::Objective objective, std::int64_t work) {
+Placement searched(const Instance& instance, Objective objective, std::int64_t work) {
   search::SearchOptions options;
   options.objective = objective;
   options.work = work;
@@ -36,10 +36,8 @@ TEST(MoldableSearch, FindsTheOptimumOfSmallInstances) {
       const int n = static_cast<int>(rng.between(1, 4)), m = static_cast<int>(rng.between(1, 3));
       const Instance instance = small_instance(kind, n, m, seed, seed % 2 == 1);
       const Optima optima = exhaustive_optima(instance);
-      for (const search::Objective objective :
-           {search::Objective::makespan, search::Objective::minsum}) {
-        const double optimum =
-            objective == search::Objective::makespan ? optima.makespan : optima.minsum;
+      for (const Objective objective : {Objective::makespan, Objective::minsum}) {
+        const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
         const double found = value(instance, searched(instance, objective, 30'000), objective);
         EXPECT_NEAR(found, optimum, kRounding * optimum) << kind << " " << seed;
       }
@@ -50,8 +48,7 @@ TEST(MoldableSearch, IsNeverWorseThanItsStarts) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
       const Instance instance = small_instance(kind, 12, 6, seed, seed % 2 == 1);
-      for (const search::Objective objective :
-           {search::Objective::makespan, search::Objective::minsum}) {
+      for (const Objective objective : {Objective::makespan, Objective::minsum}) {
         double least = kInfinity;
         const search::Offer offer = [&](const Placement& made) {
           check::validate(instance, to_schedule(instance, made));
@@ -60,7 +57,6 @@ TEST(MoldableSearch, IsNeverWorseThanItsStarts) {
         search::offer_simple(instance, offer);
         search::offer_family(instance, 0, offer);
         const double family = least;
-        search::offer_packs(instance, offer);
         search::offer_canonical(instance, least, offer);
         EXPECT_LE(value(instance, searched(instance, objective, 0), objective), family);
         EXPECT_LE(value(instance, searched(instance, objective, 2'000), objective), least);
@@ -71,7 +67,7 @@ TEST(MoldableSearch, IsNeverWorseThanItsStarts) {
 TEST(MoldableSearch, TakesAStartOfTheCallersWhateverTheLimit) {
   const Instance instance = workload(Kind::high, 12, 8, 1);
   search::SearchOptions options;
-  options.starts.push_back(searched(instance, search::Objective::makespan, 100'000));
+  options.starts.push_back(searched(instance, Objective::makespan, 100'000));
   const double given = makespan(options.starts.front());
   options.time_limit = 0;
   const search::SearchResult found = search::local_search(instance, options);
@@ -82,8 +78,7 @@ TEST(MoldableSearch, TakesAStartOfTheCallersWhateverTheLimit) {
 TEST(MoldableSearch, RepeatsForASeedAndRefusesNegativeWork) {
   for (const int n : {20, 120}) {
     const Instance instance = workload(Kind::mixed, n, 16, 2);
-    for (const search::Objective objective :
-         {search::Objective::makespan, search::Objective::minsum}) {
+    for (const Objective objective : {Objective::makespan, Objective::minsum}) {
       const Placement one = searched(instance, objective, 20'000);
       const Placement again = searched(instance, objective, 20'000);
       EXPECT_EQ(one.procs, again.procs);
@@ -97,8 +92,7 @@ TEST(MoldableSearch, RepeatsForASeedAndRefusesNegativeWork) {
 
 TEST(MoldableSearch, RoundsBeyondTheDefaultRepeatAndFindMore) {
   const Instance instance = workload(Kind::cirne, 40, 16, 3);
-  for (const search::Objective objective :
-       {search::Objective::makespan, search::Objective::minsum}) {
+  for (const Objective objective : {Objective::makespan, Objective::minsum}) {
     const double first =
         value(instance, searched(instance, objective, search::kSearchWork), objective);
     const Placement one = searched(instance, objective, 5 * search::kSearchWork);
@@ -125,8 +119,7 @@ TEST(FreeProfile, EarliestFitByHand) {
 TEST(LocalSearch, AReleaseThatSwallowsAllTimes) {
   Table times{{7.5, 5.8, 4.6}, {8.9, 7.9, 6.8}};
   for (const double late : {1.8e19, 1e300})
-    for (const search::Objective objective :
-         {search::Objective::makespan, search::Objective::minsum}) {
+    for (const Objective objective : {Objective::makespan, Objective::minsum}) {
       const Instance instance(Times(times), {1, 1}, {3, late});
       search::SearchOptions options;
       options.objective = objective;

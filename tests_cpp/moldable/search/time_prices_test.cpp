@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "cosched/core/rng.hpp"
-#include "support/moldable_exhaustive_minsum.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable::search {
@@ -13,15 +13,45 @@ namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
 
+using Choices = std::vector<std::vector<Choice>>;
+
+// The least sum w C of the jobs of `rest` in every order on every count, each as early as the one
+// before it, its release and processors that become free at these times let it.
+double exhaustive_minsum(const Instance& instance, const Choices& choices, JobSet rest,
+                         const std::vector<double>& free) {
+  if (rest == 0) return 0;
+  double best = kInfinity;
+  for (int job = 0; job < instance.jobs(); ++job)
+    if (rest >> job & 1)
+      for (const Choice& choice : choices[job]) {
+        std::vector<double> later = free;
+        const double start = std::max(instance.release(job), later[choice.procs - 1]);
+        const double end = start + choice.time;
+        for (double& time : later) time = std::max(time, start);
+        std::fill_n(later.begin(), choice.procs, end);
+        std::sort(later.begin(), later.end());
+        const JobSet others = rest & ~(JobSet{1} << job);
+        best = std::min(
+            best, instance.weight(job) * end + exhaustive_minsum(instance, choices, others, later));
+      }
+  return best;
+}
+
+TimePrices climbed(const Instance& instance, const Choices& choices, double value, double makespan,
+                   std::int64_t work) {
+  TimePrices prices(instance, choices, makespan, 32, TimePrices::Jobs::pay_for_their_end);
+  prices.climb(value, work, 3);
+  return prices;
+}
+
 TEST(MoldableTimePrices, AreBelowEverySchedule) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       const Instance instance = small_instance(kind, 4, 3, seed, seed % 2 == 1);
       const auto choices = choices_of(instance);
-      const StartWindows windows(instance);
-      const double all = exhaustive_within(instance, choices, windows, 15, {0, 0, 0});
+      const double all = exhaustive_minsum(instance, choices, 15, {0, 0, 0});
       for (const double stretch : {0.3, 1.0, 4.0}) {
-        TimePrices prices(instance, choices, windows, all, stretch * 3, 1'000'000);
+        TimePrices prices = climbed(instance, choices, all, stretch * 3, 250'000);
         EXPECT_LE(prices.bound(), all) << kind << " " << seed;
         Rng rng(seed);
         for (int draw = 0; draw < 10; ++draw) {
@@ -30,7 +60,7 @@ TEST(MoldableTimePrices, AreBelowEverySchedule) {
           for (double& time : free) time = 5 * rng.uniform();
           std::sort(free.begin(), free.end());
           const Step steps[] = {{free[0], 1}, {free[1], 1}, {free[2], 1}};
-          const double least = exhaustive_within(instance, choices, windows, rest, free);
+          const double least = exhaustive_minsum(instance, choices, rest, free);
           for (const double enough : {0.0, 0.9 * least, least, kInfinity})
             EXPECT_LE(prices.least(rest, steps, 3, enough), least * (1 + kRounding))
                 << kind << " " << seed << " " << rest;
@@ -45,9 +75,8 @@ TEST(MoldableTimePrices, AreExactWhereThatDecides) {
     const Instance instance =
         small_instance(static_cast<int>(seed) % kProfileKinds, 4, 3, seed, false);
     const auto choices = choices_of(instance);
-    const StartWindows windows(instance);
-    TimePrices prices(instance, choices, windows,
-                      exhaustive_within(instance, choices, windows, 15, {0, 0, 0}), 5, 1'000'000);
+    TimePrices prices =
+        climbed(instance, choices, exhaustive_minsum(instance, choices, 15, {0, 0, 0}), 5, 250'000);
     const Step steps[] = {{0.31, 2}, {0.87, 1}};
     const double low = prices.least(15, steps, 2, 0);
     double below = low, above = 2 * low;  // of what is enough
@@ -60,13 +89,32 @@ TEST(MoldableTimePrices, AreExactWhereThatDecides) {
   }
 }
 
+// At any prices, not only at those of the methods.
+TEST(MoldableTimePrices, BoundAtAnyPrices) {
+  for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
+    Rng rng(seed);
+    const int kind = static_cast<int>(seed % kProfileKinds);
+    const Instance instance = small_instance(kind, 3, 3, seed, seed % 2 == 1);
+    const auto choices = choices_of(instance);
+    const Optima optima = exhaustive_optima(instance);
+    std::vector<double> given(rng.between(1, 8));
+    for (double& price : given) price = rng.below(2) == 0 ? 0 : 6 * rng.uniform();
+    TimePrices ends(instance, choices, optima.makespan * (0.3 + 1.2 * rng.uniform()), 1,
+                    TimePrices::Jobs::pay_for_their_end);
+    ends.set(given);
+    ASSERT_LE(ends.value(), optima.minsum * (1 + kRounding)) << seed;
+    TimePrices deadline(instance, choices, optima.makespan * (1 + kRounding), 1,
+                        TimePrices::Jobs::keep_the_deadline);
+    deadline.set(given);
+    ASSERT_LE(deadline.value(), 0) << seed;
+  }
+}
+
 // One processor, unit jobs of one weight: time prices know the optimum, 1 + 2 + 3 + 4.
 TEST(MoldableTimePrices, AreExactForUnitJobsOneByOne) {
   const Instance instance(Times(Table(4, 1, 1.0)), {1, 1, 1, 1});
   const auto choices = choices_of(instance);
-  const StartWindows windows(instance);
-  TimePrices prices(instance, choices, windows, 10, 4, 20'000'000);
-  EXPECT_NEAR(prices.bound(), 10, 0.2);
+  EXPECT_NEAR(climbed(instance, choices, 10, 4, 5'000'000).bound(), 10, 0.2);
 }
 
 }  // namespace

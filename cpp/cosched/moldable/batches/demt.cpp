@@ -149,27 +149,6 @@ std::vector<int> in_order(std::size_t count) {
   return order;
 }
 
-// Keeps the schedule of least minsum, then of least makespan.
-class Best {
- public:
-  Best(const Instance& instance, Placement first)
-      : it_(instance), best_(std::move(first)), value_(criteria(it_, best_)) {}
-
-  void offer(Placement other) {
-    const Criteria found = criteria(it_, other);
-    if (std::pair(found.minsum, found.makespan) >= std::pair(value_.minsum, value_.makespan))
-      return;
-    best_ = std::move(other);
-    value_ = found;
-  }
-  Placement take() { return std::move(best_); }
-
- private:
-  const Instance& it_;
-  Placement best_;
-  Criteria value_;
-};
-
 }  // namespace
 
 std::vector<Batch> select_batches(const Instance& instance, double horizon) {
@@ -253,19 +232,20 @@ Placement demt(const Instance& instance, const DemtOptions& options) {
   const double horizon = options.horizon ? *options.horizon : dual::default_horizon(instance);
   const std::vector<Batch> batches = select_batches(instance, horizon);
   if (options.compaction == Compaction::none) return run_batches(instance, batches);
-  Best best(instance, start_early(instance, batches));
-  if (options.compaction == Compaction::early) return best.take();
+  BestSoFar best(instance, Objective::minsum);
+  best.offer(start_early(instance, batches));
+  if (options.compaction == Compaction::early) return best.placement();
   const std::vector<List> lists = local_lists(instance, batches, options.local_order);
   list::ListScheduler scheduler(instance.machines());
   std::vector<int> sequence = in_order(batches.size());
   best.offer(list_in_sequence(instance, lists, sequence, scheduler));
-  if (options.compaction == Compaction::list) return best.take();
+  if (options.compaction == Compaction::list) return best.placement();
   Rng rng(options.seed);
   for (int round = 0; round < options.shuffles; ++round) {
     rng.shuffle(sequence);
     best.offer(list_in_sequence(instance, lists, sequence, scheduler));
   }
-  return best.take();
+  return best.placement();
 }
 
 }  // namespace cosched::moldable::batches

@@ -5,6 +5,12 @@
 
 namespace cosched::moldable::bounds {
 
+/// What a search for a bound found.
+struct Found {
+  double value = 0;
+  bool complete = true;  // false: a time limit, or the work, ended it with what was proved
+};
+
 /// max_i (r_i + min_q t_i(q)).  O(n).
 double longest_bound(const Instance& instance);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cosched/core/schedule.hpp"
@@ -54,6 +55,40 @@ struct Criteria {
   double makespan = 0, minsum = 0;
 };
 Criteria criteria(const Instance& instance, const Placement& placement);
+
+enum class Objective { makespan, minsum };
+
+/// Relative, of sums of a few times.
+inline constexpr double kProofRounding = 1e-12;
+
+/// The best schedule so far for one criterion; ties: the other one.
+class BestSoFar {
+ public:
+  /// `instance` must outlive it.
+  BestSoFar(const Instance& instance, Objective objective)
+      : instance_(instance), objective_(objective) {}
+
+  template <class Made>
+  void offer(Made&& made) {
+    const Criteria value = criteria(instance_, made);
+    const std::pair<double, double> key = objective_ == Objective::makespan
+                                              ? std::pair(value.makespan, value.minsum)
+                                              : std::pair(value.minsum, value.makespan);
+    if (placement_.jobs() > 0 && !(key < key_)) return;
+    key_ = key;
+    placement_ = std::forward<Made>(made);
+  }
+  const Placement& placement() const { return placement_; }
+  double value() const { return key_.first; }
+  /// Whether nothing that costs at least so much is better.
+  bool hopeless(double least) const { return least >= value() * (1 - kProofRounding); }
+
+ private:
+  const Instance& instance_;
+  Objective objective_;
+  std::pair<double, double> key_;
+  Placement placement_;
+};
 
 /// Processor numbers, lowest free first.  O(n log n + total processors x log m).  Throws
 /// InvalidSchedule where more than m would be busy, InvalidInstance where the jobs together hold

@@ -17,41 +17,7 @@
 
 namespace cosched::moldable::search {
 
-// What a proof has: the best schedule known, and the work that is left.
-
-/// Relative, of sums of a few times.
-inline constexpr double kProofRounding = 1e-12;
-
-class Incumbent {
- public:
-  /// `instance` must outlive it.
-  Incumbent(const Instance& instance, Objective objective, Placement start)
-      : it_(&instance), objective_(objective), best_(std::move(start)), value_(value_of(best_)) {}
-
-  void take(Placement made) {
-    const double value = value_of(made);
-    if (!(value < value_)) return;
-    value_ = value;
-    best_ = std::move(made);
-  }
-
-  double value() const { return value_; }
-  const Placement& placement() const { return best_; }
-  /// Whether nothing that costs at least so much is better.
-  bool hopeless(double least) const { return least >= value_ * (1 - kProofRounding); }
-
- private:
-  double value_of(const Placement& placement) const {
-    return objective_ == Objective::makespan ? makespan(placement)
-                                             : weighted_completion(*it_, placement);
-  }
-
-  const Instance* it_;
-  Objective objective_;
-  Placement best_;
-  double value_;
-};
-
+/// The work that a proof has left.
 class Effort {
  public:
   explicit Effort(std::int64_t steps) : left_(steps) {}
@@ -87,11 +53,9 @@ class LabelBounds {
  public:
   /// All must outlive it.
   LabelBounds(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-              const StartWindows& windows, Objective objective, const Incumbent& incumbent,
-              Effort& effort)
+              Objective objective, const BestSoFar& incumbent, Effort& effort)
       : it_(instance),
         choices_(choices),
-        windows_(windows),
         makespan_(objective == Objective::makespan),
         best_(incumbent),
         effort_(effort) {
@@ -103,14 +67,6 @@ class LabelBounds {
           [](const Choice& a, const Choice& b) { return a.procs * a.time < b.procs * b.time; }));
   }
 
-  /// For the minsum, with prices for these windows.
-  LabelBounds(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-              const StartWindows& windows, TimePrices prices, const Incumbent& incumbent,
-              Effort& effort)
-      : LabelBounds(instance, choices, windows, Objective::minsum, incumbent, effort) {
-    prices_.emplace(std::move(prices));
-  }
-
   /// Bounds that cost more, for all that follows; a bound on all schedules.  `proved`: such a
   /// bound.
   double sharpen(double proved) {
@@ -119,7 +75,8 @@ class LabelBounds {
       if (!(longest > 0) || !(best_.value() > 0) || it_.machines() > kMostPricedMachines)
         return proved;
       const std::int64_t work = std::min(kPricesWork, std::max<std::int64_t>(0, effort_.left()));
-      prices_.emplace(it_, choices_, windows_, best_.value(), longest, work);
+      prices_.emplace(it_, choices_, longest, kFewestCells, TimePrices::Jobs::pay_for_their_end);
+      prices_->climb(best_.value(), work, kDoublings);
       effort_.count(prices_->take_work());
       return std::max(proved, prices_->bound() * (1 - kProofRounding));
     }
@@ -148,14 +105,11 @@ class LabelBounds {
     return least * (1 - kProofRounding);
   }
 
-  bool prices() const { return prices_.has_value(); }
-
-  /// May be null.
-  ProcessorPatterns* patterns() { return patterns_ ? &*patterns_ : nullptr; }
-
  private:
   static constexpr int kHalvings = 4;
   static constexpr int kSideBySide = 3;  // jobs side by side that are bounded by number
+  static constexpr int kMostPricedMachines = 1 << 16;      // more have too many counts
+  static constexpr int kFewestCells = 32, kDoublings = 3;  // of prices
   static constexpr std::int64_t kPricesWork = 20'000'000;  // at most
 
   // What a job that is not in a label can do at best.
@@ -179,12 +133,12 @@ class LabelBounds {
 
   void order_by_release() {
     released_.emplace_back(0, 0);
-    for (int i = 0; i < it_.jobs(); ++i) released_.emplace_back(windows_.first[i], 0);
+    for (int i = 0; i < it_.jobs(); ++i) released_.emplace_back(it_.release(i), 0);
     std::sort(released_.begin(), released_.end());
     released_.erase(std::unique(released_.begin(), released_.end()), released_.end());
     for (auto& [release, jobs] : released_)
       for (int i = 0; i < it_.jobs(); ++i)
-        if (windows_.first[i] >= release) jobs |= JobSet{1} << i;
+        if (it_.release(i) >= release) jobs |= JobSet{1} << i;
   }
 
   // Of the choices for which enough processors are free at a step the last is the fastest; where
@@ -197,8 +151,7 @@ class LabelBounds {
     int free = 0;
     for (const Step *step = label.steps, *const last = step + label.count; step < last; ++step) {
       free += step->count;
-      const double start = std::max(windows_.first[job], step->time);
-      if (start > windows_.last[job]) break;
+      const double start = std::max(it_.release(job), step->time);
       while (fits < end && fits->procs <= free) ++fits;
       if (fits == own.data()) continue;
       found.end = std::min(found.end, start + fits[-1].time);
@@ -246,13 +199,13 @@ class LabelBounds {
   double least_by_release(const Beginning& label) {
     const double from = label.steps->time;
     std::sort(prospects_.begin(), prospects_.end(), [&](const Prospect& a, const Prospect& b) {
-      return windows_.first[a.job] > windows_.first[b.job];
+      return it_.release(a.job) > it_.release(b.job);
     });
     double area = 0, least = 0;
     for (std::size_t k = 0; k < prospects_.size(); ++k) {
       area += prospects_[k].work;
-      const double release = windows_.first[prospects_[k].job];
-      if (k + 1 < prospects_.size() && windows_.first[prospects_[k + 1].job] == release &&
+      const double release = it_.release(prospects_[k].job);
+      if (k + 1 < prospects_.size() && it_.release(prospects_[k + 1].job) == release &&
           release > from)
         continue;
       if (release > from || k + 1 == prospects_.size())
@@ -319,9 +272,8 @@ class LabelBounds {
 
   const Instance& it_;
   const std::vector<std::vector<Choice>>& choices_;
-  const StartWindows& windows_;
   bool makespan_;
-  const Incumbent& best_;
+  const BestSoFar& best_;
   Effort& effort_;
   std::vector<int> by_density_;  // least work by weight: Smith's order
   std::vector<double> least_work_;

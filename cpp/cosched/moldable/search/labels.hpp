@@ -29,14 +29,12 @@ inline constexpr std::size_t kLabelsRoom = 12'000'000;
 ///     known.
 class Labels {
  public:
-  /// Only what may be best of all schedules must be found within the windows: what is better out of
-  /// them may leave it out.  All must outlive it.
+  /// All must outlive it.
   Labels(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-         const StartWindows& windows, Objective objective, Incumbent& incumbent,
-         LabelBounds& bounds, Effort& effort, std::size_t room = kLabelsRoom)
+         Objective objective, BestSoFar& incumbent, LabelBounds& bounds, Effort& effort,
+         std::size_t room = kLabelsRoom)
       : it_(instance),
         choices_(choices),
-        windows_(windows),
         makespan_(objective == Objective::makespan),
         best_(incumbent),
         bounds_(bounds),
@@ -45,7 +43,7 @@ class Labels {
         twins_(instance.jobs(), 0) {
     for (int j = 0; j < it_.jobs(); ++j)
       for (int i = 0; i < j; ++i)
-        if (alike(it_, choices_, windows_, i, j)) twins_[j] |= JobSet{1} << i;
+        if (alike(it_, choices_, i, j)) twins_[j] |= JobSet{1} << i;
   }
 
   /// All numbers of jobs, from the empty schedule on; of each the `width` labels of least bound go
@@ -92,9 +90,8 @@ class Labels {
   }
 
   static bool alike(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-                    const StartWindows& windows, int a, int b) {
-    return instance.weight(a) == instance.weight(b) && windows.first[a] == windows.first[b] &&
-           windows.last[a] == windows.last[b] &&
+                    int a, int b) {
+    return instance.weight(a) == instance.weight(b) && instance.release(a) == instance.release(b) &&
            std::equal(choices[a].begin(), choices[a].end(), choices[b].begin(), choices[b].end(),
                       [](const Choice& x, const Choice& y) {
                         return x.procs == y.procs && x.time == y.time;
@@ -126,7 +123,7 @@ class Labels {
   JobSet everything() const { return (JobSet{1} << it_.jobs()) - 1; }
 
   double start_of(const Label& label, int job, const Choice& choice) const {
-    return std::max(windows_.first[job], free_time(&steps_[label.first], choice.procs));
+    return std::max(it_.release(job), free_time(&steps_[label.first], choice.procs));
   }
 
   // The earliest end of any job that is not in the label: whoever starts later leaves a hole.
@@ -147,7 +144,7 @@ class Labels {
       for (const Choice& choice : choices_[j]) {
         const double start = start_of(label, j, choice);
         effort_.count(label.steps);
-        if (start < before && start <= windows_.last[j]) add(label, j, choice, start);
+        if (start < before) add(label, j, choice, start);
       }
     }
   }
@@ -196,7 +193,7 @@ class Labels {
       place(it_, made, move->job, move->procs, move->start);
       if (move->before < 0) break;
     }
-    best_.take(std::move(made));
+    best_.offer(std::move(made));
   }
 
   // Whether what b becomes, started so much later that every processor of a is free for it, costs
@@ -204,7 +201,6 @@ class Labels {
   bool dominates(const Label& a, const Label& b, double weight) {
     const double cheaper = makespan_ ? 0 : b.cost - a.cost;
     if (cheaper < 0) return false;
-    // Later starts may leave their windows: only where that is better.
     const double most = makespan_ ? 0 : cheaper - kProofRounding * b.cost;
     const Step *x = &next_steps_[a.first], *y = &next_steps_[b.first];
     const Step* const x_end = x + a.steps;
@@ -287,9 +283,8 @@ class Labels {
 
   const Instance& it_;
   const std::vector<std::vector<Choice>>& choices_;
-  const StartWindows& windows_;
   bool makespan_;
-  Incumbent& best_;
+  BestSoFar& best_;
   LabelBounds& bounds_;
   Effort& effort_;
   std::size_t room_;

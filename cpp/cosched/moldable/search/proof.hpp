@@ -39,12 +39,8 @@ void require_provable(const Instance& instance, const ProofOptions& options);
 /// dropped, or may still come when work or time is over, has a lower bound: the least of them is
 /// the bound. What the first pass does not prove gets bounds that cost more: for the makespan what
 /// one processor can do in its window (patterns.hpp), for the minsum prices of time
-/// (time_prices.hpp); then the minsum goes to a branch and bound over windows of starts
-/// (window_search.hpp), in turns with the passes. What is not proved for the makespan by a few
-/// passes, with no releases and few jobs, goes to halves of schedules that meet (halves.hpp), as
-/// far as there is room for all their labels: whether any ends before deadlines further and further
-/// on. Any profiles, any releases.  `start`: a schedule to be beaten.  Throws as require_provable.
-/// Exponential in n; some 2^n labels where one criterion decides.
+/// (time_prices.hpp). Any profiles, any releases.  `start`: a schedule to be beaten.  Throws as
+/// require_provable.  Exponential in n; some 2^n labels where one criterion decides.
 Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options);
 
 // optimal: a short search, then a proof.

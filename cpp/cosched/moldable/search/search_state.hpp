@@ -40,35 +40,6 @@ class FreeProfile {
   mutable std::int64_t operations_ = 0;
 };
 
-enum class Objective { makespan, minsum };
-
-/// The best schedule so far for one criterion; ties: the other one.
-class BestSoFar {
- public:
-  /// `instance` must outlive it.
-  BestSoFar(const Instance& instance, Objective objective)
-      : instance_(instance), objective_(objective) {}
-
-  template <class Made>
-  void offer(Made&& made) {
-    const Criteria value = moldable::criteria(instance_, made);
-    const std::pair<double, double> key = objective_ == Objective::makespan
-                                              ? std::pair(value.makespan, value.minsum)
-                                              : std::pair(value.minsum, value.makespan);
-    if (placement_.jobs() > 0 && !(key < key_)) return;
-    key_ = key;
-    placement_ = std::forward<Made>(made);
-  }
-  const Placement& placement() const { return placement_; }
-  double value() const { return key_.first; }
-
- private:
-  const Instance& instance_;
-  Objective objective_;
-  std::pair<double, double> key_;
-  Placement placement_;
-};
-
 /// Counts worth trying: those with a shorter time than all smaller ones; beyond 16 processors some
 /// ten percent apart where there are more than 64.
 std::vector<std::vector<int>> useful_counts(const Instance& instance);

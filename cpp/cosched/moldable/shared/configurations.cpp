@@ -11,7 +11,6 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/moldable/bounds/areas.hpp"
-#include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
 #include "cosched/moldable/shared/orders.hpp"
@@ -190,13 +189,13 @@ class Configurations {
 
 }  // namespace
 
-ConfigurationBound configuration_bound(const Instance& instance) {
+bounds::Found configuration_bound(const Instance& instance) {
   if (instance.sharing() == nullptr) {
     const Instance shared = instance.with(std::make_shared<const Sharing>(
         instance.jobs(), std::vector<Resource>{}, std::nullopt, std::nullopt));
     return configuration_bound(shared);
   }
-  ConfigurationBound found;
+  bounds::Found found;
   std::optional<Configurations> programme;
   const bool in_time = finishes_within(std::nullopt, [&] {
     found.value = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));

@@ -4,14 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "cosched/moldable/model/instance.hpp"
+#include "cosched/moldable/bounds/makespan.hpp"
 
 namespace cosched::moldable::shared {
-
-struct ConfigurationBound {
-  double value = 0;
-  bool complete = true;  // false: a time limit, or the work, ended it with what was proved
-};
 
 /// Every schedule is a mix of configurations c, sets of jobs with counts that fit and run for x_c
 /// seconds:
@@ -25,7 +20,7 @@ struct ConfigurationBound {
 /// feasible for the dual, so every round gives a bound, whether its pricing was complete or not.
 /// For instances that share nothing, too.
 /// Throws as check_interrupt() only where it has nothing; its work is fixed: steps of knapsacks.
-ConfigurationBound configuration_bound(const Instance& instance);
+bounds::Found configuration_bound(const Instance& instance);
 
 /// The prices of jobs that so much work proves most by, in seconds; empty where it proves nothing.
 std::vector<double> configuration_prices(const Instance& instance, std::int64_t work);

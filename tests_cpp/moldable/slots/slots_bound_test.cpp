@@ -1,4 +1,4 @@
-#include "cosched/moldable/slots/time_indexed.hpp"
+#include "cosched/moldable/slots/slots_bound.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/moldable/minsum/model.hpp"
 #include "cosched/moldable/search/local_search.hpp"
-#include "cosched/moldable/slots/slots_bound.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable {
@@ -28,41 +27,18 @@ TEST(TimeIndexed, IsNeverAboveTheOptimum) {
     const Instance instance = small_instance(kind, n, m, seed, seed % 4 >= 2);
     const Optima optima = exhaustive_optima(instance);
     slots::TimeIndexedOptions options;
-    options.slots = 1 + static_cast<int>(rng.below(40));
+    options.cells = 1 + static_cast<int>(rng.below(5));
     options.work = 30'000;
     const double horizon = optima.makespan * (0.3 + 1.2 * rng.uniform());
     const double bound =
         slots::time_indexed_bound(instance, optima.minsum * 1.01, horizon, options).value;
     ASSERT_LE(bound, optima.minsum * (1 + kRounding)) << seed;
-    if (optima.minsum > 0 && options.slots > 20 && horizon >= optima.makespan) {
+    if (optima.minsum > 0 && options.cells > 2 && horizon >= optima.makespan) {
       sum += bound / optima.minsum;
       ++counted;
     }
   }
   EXPECT_GT(sum / counted, 0.9);
-}
-
-// At any prices, not only at those of the method.
-TEST(TimeIndexed, IsABoundAtAnyPrices) {
-  for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
-    Rng rng(seed);
-    const int kind = static_cast<int>(seed % kProfileKinds);
-    const Instance instance = small_instance(kind, 3, 3, seed, seed % 2 == 1);
-    const Optima optima = exhaustive_optima(instance);
-    std::vector<double> grid{0};
-    slots::RowPrices prices{{}, {0}}, use;
-    for (int s = static_cast<int>(rng.between(1, 8)); s > 0; --s)
-      grid.push_back(grid.back() + optima.makespan * (0.02 + rng.uniform()) / 4);
-    for (std::size_t s = 0; s + 1 < grid.size(); ++s) {
-      prices.slot.push_back(rng.below(2) == 0 ? 0 : 6 * rng.uniform());
-      prices.work.push_back(rng.below(2) == 0 ? 0 : 2 * rng.uniform());
-    }
-    slots::SlotPricing ends(instance, grid, slots::SlotPricing::Jobs::pay_for_their_end);
-    ASSERT_LE(ends.value(prices, use), optima.minsum * (1 + kRounding)) << seed;
-    for (double& g : grid) g *= optima.makespan * (1 + kRounding) / grid.back();
-    slots::SlotPricing deadline(instance, grid, slots::SlotPricing::Jobs::keep_the_deadline);
-    ASSERT_LE(deadline.value(prices, use), 0) << seed;
-  }
 }
 
 // Every kind of profile, with and without releases, against complete enumeration.
@@ -77,9 +53,9 @@ TEST(SlotsBound, IsNeverAboveTheOptimum) {
     const double optimum = exhaustive_optima(instance).makespan;
     const double lower = bounds::window_bound(instance);
     slots::SlotsOptions options;
-    options.slots = 4 + static_cast<int>(rng.below(40));
+    options.cells = 4 + static_cast<int>(rng.below(40));
     options.rounds = 20;
-    const slots::SlotsBound bound = slots::slots_bound(instance, lower, 1.2 * optimum, options);
+    const bounds::Found bound = slots::slots_bound(instance, lower, 1.2 * optimum, options);
     ASSERT_LE(bound.value, optimum * (1 + kRounding)) << seed;
     ASSERT_GE(bound.value, lower);
     if (lower > 0.99 * optimum) continue;
@@ -93,7 +69,7 @@ TEST(SlotsBound, ClosesGapsOfTheDualApproximationAndStopsInTime) {
   for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne})
     for (std::uint64_t seed = 0; seed < 2; ++seed) {
       const Instance instance = workload(kind, 8, 8, seed);
-      const slots::SlotsBound bound = slots::slots_bound(instance);
+      const bounds::Found bound = slots::slots_bound(instance);
       EXPECT_TRUE(bound.complete);
       const search::SearchResult found = search::local_search(instance, {});
       EXPECT_LE(bound.value, makespan(found.placement));
@@ -103,7 +79,7 @@ TEST(SlotsBound, ClosesGapsOfTheDualApproximationAndStopsInTime) {
   EXPECT_LT(after, 0.7 * before);
   const Instance instance = workload(Kind::mixed, 12, 16, 1);
   const ScopedTimeLimit limit(0.05);
-  const slots::SlotsBound stopped = slots::slots_bound(instance, 0.1, 1e9);
+  const bounds::Found stopped = slots::slots_bound(instance, 0.1, 1e9);
   EXPECT_FALSE(stopped.complete);
   EXPECT_GE(stopped.value, 0.1);
 }
@@ -114,11 +90,11 @@ TEST(TimeIndexed, IsBetterThanThePapersAndStopsInTime) {
       const Instance instance = workload(kind, n, 16, n);
       minsum::Options options;
       options.refine = 8;
-      const slots::TimeIndexedBound bound = slots::time_indexed_bound(instance);
+      const bounds::Found bound = slots::time_indexed_bound(instance);
       EXPECT_TRUE(bound.complete);
       EXPECT_GT(bound.value, minsum::bound(instance, options));
       const ScopedTimeLimit limit(0.0);
-      const slots::TimeIndexedBound stopped = slots::time_indexed_bound(instance);
+      const bounds::Found stopped = slots::time_indexed_bound(instance);
       EXPECT_FALSE(stopped.complete);
       EXPECT_LE(stopped.value, bound.value);
     }
