@@ -147,11 +147,7 @@ void bind_batch(py::module_& module) {
       "instance"_a, "requested"_a, "trace"_a, "log"_a);
 }
 
-using Bits = py::array_t<std::uint64_t>;
-
-std::vector<std::uint64_t> to_bits(const Bits& bits) {
-  return {bits.data(), bits.data() + bits.size()};
-}
+using Bits = Array<std::uint64_t>;
 
 batch::Site make_site(const Ints& cores, const Reals& memory, const Ints& gpus, const Ints& cell,
                       const Ints& gpu_type, const Ints& first_core, const Ints& tasks,
@@ -164,8 +160,8 @@ batch::Site make_site(const Ints& cores, const Reals& memory, const Ints& gpus, 
                      cell.at(k),
                      gpu_type.at(k),
                      first_core.at(k)});
-  const batch::Site::Asked asked{
-      tasks, parts, job_gpus, job_memory, to_bits(cells), to_bits(gpu_types), std::move(held)};
+  const batch::Site::Asked asked{tasks, parts,     job_gpus,       job_memory,
+                                 cells, gpu_types, std::move(held)};
   return released([&] { return batch::Site(std::move(nodes), asked); });
 }
 
@@ -198,7 +194,7 @@ void bind_backfill(py::module_& module) {
          bool with_trace, bool with_log) {
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           batch::Layout layout = batch::one_cell(instance);
-          if (!cells.empty()) layout = {cells, to_bits(allowed)};
+          if (!cells.empty()) layout = {cells, allowed};
           layout.held = held;
           auto placed =
               batch::backfill(instance, layout, rule, {wfp3, key}, estimates_of(requested), log);

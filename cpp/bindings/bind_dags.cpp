@@ -1,7 +1,14 @@
+#include <array>
 #include <string>
 #include <variant>
 
+#include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/check/requirements.hpp"
+#include "cosched/dags/hlp/bounds.hpp"
+#include "cosched/dags/hlp/hlp.hpp"
+#include "cosched/dags/hlp/model.hpp"
+#include "cosched/dags/hlp/rounding.hpp"
+#include "cosched/dags/hlp/structured.hpp"
 #include "cosched/dags/list/dmda.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/heteroprio.hpp"
@@ -10,10 +17,137 @@
 #include "cosched/dags/list/online.hpp"
 #include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/model/instance.hpp"
+#include "cosched/dags/proof/bisection.hpp"
+#include "cosched/dags/proof/certificate.hpp"
+#include "cosched/dags/proof/transfers_bound.hpp"
+#include "cosched/dags/proof/windows.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "cosched/dags/search/optimal.hpp"
 #include "cosched/dags/search/replay.hpp"
-#include "dags_records.hpp"
+#include "cosched/lp/model.hpp"
+#include "records.hpp"
+
+namespace cosched::dags::hlp {
+
+template <class Visit>
+void fields(Certificate& certificate, const Visit& visit) {
+  visit("weights", certificate.weights);
+  visit("task_flow", certificate.task_flow);
+  visit("edge_flow", certificate.edge_flow);
+}
+
+template <class Visit>
+void fields(Solution& solution, const Visit& visit) {
+  visit("value", solution.value);
+  visit("x", solution.x);
+  visit("C", solution.completion);
+  visit("certificate", solution.certificate);
+  visit("complete", solution.complete);
+  visit("failure", solution.failure);
+}
+
+}  // namespace cosched::dags::hlp
+
+namespace cosched::dags::proof {
+
+std::array<double, 4> row_of(const PricedInterval& row) {
+  return {static_cast<double>(row.interval.type), row.interval.begin, row.interval.end, row.price};
+}
+PricedInterval from_row(const std::array<double, 4>& row, const PricedInterval*) {
+  return {{static_cast<int>(row[0]), row[1], row[2]}, row[3]};
+}
+
+/// Whether of an edge; task or edge; type or way.
+std::array<int, 3> row_of(const TransferGuess& row) {
+  return {static_cast<int>(row.of_edge), row.item, row.choice};
+}
+TransferGuess from_row(const std::array<int, 3>& row, const TransferGuess*) {
+  return {row[0] != 0, row[1], row[2]};
+}
+
+template <class Visit>
+void fields(RefutationStage& stage, const Visit& visit) {
+  visit("raise_heads", stage.raise);
+  visit("loads", stage.loads);
+  visit("task_flow", stage.task_flow);
+  visit("edge_flow", stage.edge_flow);
+  visit("intervals", stage.intervals);
+}
+
+template <class Visit>
+void fields(TransferStage& stage, const Visit& visit) {
+  visit("raise_heads", stage.raise);
+  visit("loads", stage.loads);
+  visit("task_flow", stage.task_flow);
+  visit("edge_flow", stage.edge_flow);
+  visit("shift", stage.shift);
+  visit("intervals", stage.intervals);
+  visit("guesses", stage.guesses);
+}
+
+template <class Visit>
+void fields(Refutation& refutation, const Visit& visit) {
+  visit("makespan", refutation.makespan);
+  visit("stages", refutation.stages);
+}
+
+template <class Visit>
+void fields(TransferRefutation& refutation, const Visit& visit) {
+  visit("makespan", refutation.makespan);
+  visit("stages", refutation.stages);
+  visit("clusters", refutation.clusters);
+}
+
+template <class Visit>
+void fields(WindowsCertificate& certificate, const Visit& visit) {
+  visit("relaxation", certificate.relaxation);
+  fields(certificate.refutation, visit);
+}
+
+template <class Visit>
+void fields(TransfersCertificate& certificate, const Visit& visit) {
+  visit("windows", certificate.windows);
+  fields(certificate.refutation, visit);
+}
+
+/// Without what the bound began with, which the caller has.
+template <class Certificate, class Visit>
+void fields(ProvenBound<Certificate>& bound, const Visit& visit) {
+  fields(bound.certificate.refutation, visit);
+  visit("value", bound.value);
+  visit("complete", bound.complete);
+  visit("failure", bound.failure);
+}
+
+template <class Visit>
+void fields(TransfersRelaxation& relaxation, const Visit& visit) {
+  fields(relaxation.refutation, visit);
+  visit("value", relaxation.value);
+  visit("x", relaxation.x);
+  visit("C", relaxation.completion);
+}
+
+}  // namespace cosched::dags::proof
+
+namespace cosched::lp {
+
+/// A model's arrays, for a back end in Python.
+bindings::py::dict in_python(const Model& model) {
+  using namespace bindings;  // NOLINT
+  Ints row, col;
+  Reals value;
+  for (const Entry& entry : model.entries) {
+    row.push_back(entry.row);
+    col.push_back(entry.col);
+    value.push_back(entry.value);
+  }
+  return py::dict("cost"_a = array_of(model.cost), "lower"_a = array_of(model.lower),
+                  "upper"_a = array_of(model.upper), "row_lower"_a = array_of(model.row_lower),
+                  "row_upper"_a = array_of(model.row_upper), "row"_a = row, "col"_a = col,
+                  "value"_a = value);
+}
+
+}  // namespace cosched::lp
 
 namespace cosched::dags {
 
@@ -51,6 +185,9 @@ bindings::py::dict in_python(BestResult found) {
 }  // namespace search
 
 namespace bindings {
+
+using namespace cosched::bindings;  // NOLINT
+
 namespace {
 
 // memories: "host", "unit", or a number a unit.
@@ -147,6 +284,77 @@ void bind_schedulers(py::module_& module) {
   def(module, "random_types", &list::random_types, "instance"_a, "seed"_a, "order"_a);
 }
 
+// A solution of a model from a back end in Python.
+lp::Solution to_solution(const lp::Model& model, double objective, const Reals& x,
+                         const Reals& dual) {
+  if (static_cast<int>(x.size()) != model.columns() ||
+      static_cast<int>(dual.size()) != model.rows())
+    throw InvalidInstance("from_lp: expected a value a column and a price a row");
+  lp::Solution solution;
+  solution.status = lp::Status::optimal;
+  solution.objective = objective;
+  solution.x = x;
+  solution.dual = dual;
+  return solution;
+}
+
+// The check of one kind of certificate.
+template <class Certificate>
+void def_check(py::module_& module, const char* name) {
+  using Check = double (*)(const Instance&, const Certificate&);
+  def(module, name, static_cast<Check>(&check::certified_bound), "instance"_a, "certificate"_a);
+}
+
+void bind_hlp(py::module_& module) {
+  def_names<hlp::Method>(module, "Method",
+                         {{"structured", hlp::Method::structured},
+                          {"glpk", hlp::Method::glpk},
+                          {"glpk_primal", hlp::Method::glpk_primal}});
+  def(module, "hlp", &hlp::hlp, "instance"_a, "method"_a);
+  def(module, "hlp_so_far", &hlp::hlp_so_far, "instance"_a);
+  module.def("hlp_model", &hlp::hlp_model, "instance"_a);
+  module.def(
+      "hlp_from_lp",
+      [](const Instance& instance, double objective, const Reals& x, const Reals& dual) {
+        return hlp::hlp_from_lp(instance,
+                                to_solution(hlp::hlp_model(instance), objective, x, dual));
+      },
+      "instance"_a, "objective"_a, "x"_a, "dual"_a);
+  def_check<hlp::Certificate>(module, "certified_bound");
+  module.def("round_allocation", crossing(&hlp::round_allocation), "times"_a, "x"_a, "threshold"_a);
+  def(module, "area_bound", &hlp::area_bound, "instance"_a);
+  def(module, "memory_bound", &hlp::memory_bound, "instance"_a);
+  def(module, "critical_path_bound", &hlp::critical_path_bound, "instance"_a);
+}
+
+void bind_refutations(py::module_& module) {
+  def(
+      module, "windows_bound",
+      [](const Instance& instance, const hlp::Certificate& relaxation,
+         std::optional<double> upper) {
+        return proof::windows_bound(instance, relaxation, {upper});
+      },
+      "instance"_a, "relaxation"_a, "upper"_a);
+  def_check<proof::WindowsCertificate>(module, "certified_windows");
+  def(
+      module, "transfers_bound",
+      [](const Instance& instance, const proof::WindowsCertificate& windows,
+         std::optional<double> upper) {
+        return proof::transfers_bound(instance, windows, {upper});
+      },
+      "instance"_a, "windows"_a, "upper"_a);
+  def_check<proof::TransfersCertificate>(module, "certified_transfers");
+  def(module, "transfers_relaxation", &proof::transfers_relaxation, "instance"_a, "method"_a);
+  module.def("transfers_model", &proof::transfers_model, "instance"_a);
+  module.def(
+      "transfers_from_lp",
+      [](const Instance& instance, const Reals& x, const Reals& dual) {
+        const lp::Solution found = to_solution(proof::transfers_model(instance), 0, x, dual);
+        return proof::transfers_from_lp(instance, found.x, found.dual);
+      },
+      "instance"_a, "x"_a, "dual"_a);
+}
+
 void bind_searches(py::module_& module) {
   // `relaxation`: x and certificate of one that is known, None otherwise.
   def(
@@ -194,7 +402,8 @@ void bind_replay(py::module_& module) {
 void bind_dags(py::module_& module) {
   bind_instance(module);
   bind_schedulers(module);
-  bind_bounds(module);
+  bind_hlp(module);
+  bind_refutations(module);
   bind_searches(module);
   bind_replay(module);
 }

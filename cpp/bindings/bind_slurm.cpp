@@ -156,9 +156,9 @@ slurm::Future to_future(const py::dict& clocks, std::vector<double> lengths,
                         const ComingArrays& coming, std::size_t jobs) {
   slurm::Future future{to_clocks(clocks), {}};
   if (!lengths.empty()) future.clocks.lengths = std::move(lengths);
-  const std::vector<int> like = to_ints(std::get<0>(coming), "like");
-  const std::vector<double> submit = to_reals(std::get<1>(coming)),
-                            length = to_reals(std::get<2>(coming));
+  const std::vector<int> like = copied<Ints>(std::get<0>(coming), "like");
+  const std::vector<double> submit = copied<Reals>(std::get<1>(coming)),
+                            length = copied<Reals>(std::get<2>(coming));
   if (submit.size() != like.size() || length.size() != like.size())
     throw InvalidInstance("slurm: what comes: expected columns of one length");
   for (std::size_t k = 0; k < like.size(); ++k) {
@@ -178,7 +178,7 @@ py::tuple run_futures(const slurm::Scenario& scenario, int there,
   const std::size_t jobs = scenario.jobs().size();
   if (there < 0 || static_cast<std::size_t>(there) > jobs || threads < 1)
     throw InvalidInstance("slurm: expected some threads, and jobs that are there");
-  const Table known = to_table(lengths);
+  const Table known = copied<Table>(lengths);
   const bool given = known.rows() > 0;
   if (given && (known.cols() != there || static_cast<std::size_t>(known.rows()) != clocks.size()))
     throw InvalidInstance("slurm: lengths: expected a row a future, a column a job that is there");

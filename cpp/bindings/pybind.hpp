@@ -29,27 +29,55 @@ namespace cosched::bindings {
 namespace py = pybind11;
 using namespace py::literals;  // NOLINT: "name"_a
 
-using RealArray = py::array_t<double, py::array::c_style | py::array::forcecast>;
-using IntArray = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
+void require_dimensions(const py::array& values, int expected, const char* name);
+/// `k`: where it is in the array.
+void require_int(std::int64_t value, const char* name, py::ssize_t k);
+
+/// What numpy keeps numbers of a type in.
+template <class T>
+using Wide = std::conditional_t<std::is_same_v<T, int>, std::int64_t, T>;
+template <class T>
+using ArrayOf = py::array_t<Wide<T>, py::array::c_style | py::array::forcecast>;
+using RealArray = ArrayOf<double>;
+using IntArray = ArrayOf<int>;
 using Seconds = std::optional<double>;
 
-/// Copy of a 2-D array.  Python code checks dtype and shape first (core/arrays.py).
-Table to_table(const RealArray& values);
-Matrix<std::int64_t> to_counts(const IntArray& values);
-/// Copy of a 1-D array.
-std::vector<double> to_reals(const RealArray& values);
-/// Copy of a 1-D array; throws InvalidInstance on an entry outside int.
-std::vector<int> to_ints(const IntArray& values, const char* name = "array");
-std::vector<std::int64_t> to_longs(const IntArray& values);
+/// Copy of an array as a vector, or of one of two dimensions as a matrix.  Python code checks dtype
+/// and shape first (core/arrays.py); throws InvalidInstance on other dimensions, and on an entry
+/// outside int.
+template <class Values>
+Values copied(const ArrayOf<typename Values::value_type>& array, const char* name = "array") {
+  using T = typename Values::value_type;
+  constexpr int kDimensions = std::is_base_of_v<std::vector<T>, Values> ? 1 : 2;
+  require_dimensions(array, kDimensions, name);
+  Values values;
+  if constexpr (kDimensions == 1)
+    values.resize(array.size());
+  else
+    values = Values(array.shape(0), array.shape(1));
+  for (py::ssize_t k = 0; k < array.size(); ++k) {
+    if constexpr (std::is_same_v<T, int>) require_int(array.data()[k], name, k);
+    values.data()[k] = static_cast<T>(array.data()[k]);
+  }
+  return values;
+}
+
+/// New array that owns its data.
+template <class Values>
+py::array_t<Wide<typename Values::value_type>> array_of(const Values& values) {
+  using T = typename Values::value_type;
+  std::vector<py::ssize_t> shape;
+  if constexpr (std::is_base_of_v<std::vector<T>, Values>)
+    shape = {static_cast<py::ssize_t>(values.size())};
+  else
+    shape = {values.rows(), values.cols()};
+  py::array_t<Wide<T>> result(shape);
+  std::copy_n(values.data(), values.size(), result.mutable_data());
+  return result;
+}
+
 /// Copy of an array of shape (e, 2).
 std::vector<Edge> to_edges(const IntArray& edges);
-
-/// New arrays that own their data.
-py::array_t<std::int64_t> array_of(const std::vector<int>& values);
-py::array_t<std::int64_t> array_of(const std::vector<std::int64_t>& values);
-py::array_t<double> array_of(const std::vector<double>& values);
-py::array_t<std::int64_t> array_of(const Matrix<std::int64_t>& counts);
-py::array_t<double> array_of(const Table& table);
 
 /// Read-only array that takes a vector or a table over: no copy.
 template <class Values>
@@ -185,24 +213,14 @@ auto validator(Check check) {
 namespace pybind11::detail {
 
 /// A value that is an array in Python.
-template <class Value, class Given>
+template <class Value>
 struct numbers_caster {
+  using Given = cosched::bindings::ArrayOf<typename Value::value_type>;
   PYBIND11_TYPE_CASTER(Value, make_caster<Given>::name);
   bool load(handle source, bool convert) {
-    namespace bindings = cosched::bindings;
     make_caster<Given> array;
     if (!array.load(source, convert)) return false;
-    const Given& given = cast_op<Given&>(array);
-    if constexpr (std::is_same_v<Value, cosched::Table>)
-      value = bindings::to_table(given);
-    else if constexpr (std::is_same_v<Value, cosched::Matrix<std::int64_t>>)
-      value = bindings::to_counts(given);
-    else if constexpr (std::is_same_v<Value, bindings::Reals>)
-      value = bindings::to_reals(given);
-    else if constexpr (std::is_same_v<Value, bindings::Ints>)
-      value = bindings::to_ints(given);
-    else
-      value = bindings::to_longs(given);
+    value = cosched::bindings::copied<Value>(cast_op<Given&>(array));
     return true;
   }
   static handle cast(const Value& from, return_value_policy, handle) {
@@ -211,16 +229,9 @@ struct numbers_caster {
 };
 
 template <class T>
-struct type_caster<cosched::bindings::Array<T>>
-    : numbers_caster<cosched::bindings::Array<T>,
-                     std::conditional_t<std::is_integral_v<T>, cosched::bindings::IntArray,
-                                        cosched::bindings::RealArray>> {};
-template <>
-struct type_caster<cosched::Table> : numbers_caster<cosched::Table, cosched::bindings::RealArray> {
-};
-template <>
-struct type_caster<cosched::Matrix<std::int64_t>>
-    : numbers_caster<cosched::Matrix<std::int64_t>, cosched::bindings::IntArray> {};
+struct type_caster<cosched::bindings::Array<T>> : numbers_caster<cosched::bindings::Array<T>> {};
+template <class T>
+struct type_caster<cosched::Matrix<T>> : numbers_caster<cosched::Matrix<T>> {};
 
 /// A struct that in_python() and, on its way in, from_python() know.
 template <class T>

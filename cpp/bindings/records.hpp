@@ -91,7 +91,7 @@ struct RecordReader {
       member = entry(given, name).cast<T>();
   }
   void operator()(const char* name, std::vector<double>& member) const {
-    member = to_reals(entry(given, name).attr("ravel")().cast<RealArray>());
+    member = copied<Reals>(entry(given, name).attr("ravel")());
   }
   void operator()(const char* name, std::vector<EdgeFlow>& member) const {
     const std::vector<Edge> edges = to_edges(entry(given, "edges").cast<IntArray>());

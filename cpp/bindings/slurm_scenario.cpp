@@ -80,19 +80,19 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   slurm::Machine machine;
   machine.nodes = named["nodes"].cast<int>();
   machine.cpus = named["cpus"].cast<int>();
-  machine.node_cores = to_ints(named["node_cores"].cast<IntArray>(), "node_cores");
+  machine.node_cores = copied<Ints>(named["node_cores"], "node_cores");
   for (const Ranges& line : named["lines"].cast<std::vector<Ranges>>())
     machine.lines.push_back(to_bits(line, machine.nodes));
   for (const Ranges& set : named["sets"].cast<std::vector<Ranges>>())
     machine.sets.push_back(to_bits(set, machine.nodes));
   machine.node_memory = named["node_memory"].cast<std::vector<std::int64_t>>();
   machine.node_gpus = named["node_gpus"].cast<std::vector<std::vector<int>>>();
-  machine.node_weight = to_ints(named["node_weight"].cast<IntArray>(), "node_weight");
+  machine.node_weight = copied<Ints>(named["node_weight"], "node_weight");
   for (const auto& qos : named["qos"].cast<std::vector<py::dict>>())
     machine.qos.push_back(to_qos(qos, tres_of(machine)));
   machine.priority_tres = named["priority_tres"].cast<std::vector<double>>();
   machine.down = to_bits(named["down"].cast<Ranges>(), machine.nodes);
-  machine.licences = to_ints(named["licences"].cast<IntArray>(), "licences");
+  machine.licences = copied<Ints>(named["licences"], "licences");
   machine.parts = to_partitions(partitions, machine.nodes);
   return machine;
 }

@@ -28,10 +28,10 @@ class Named {
   }
   double number(const char* name) const { return (*this)[name].cast<double>(); }
   std::vector<double> reals(const char* name) {
-    return of_one_length(to_reals((*this)[name].cast<RealArray>()), name);
+    return of_one_length(copied<Reals>((*this)[name]), name);
   }
   std::vector<int> ints(const char* name) {
-    return of_one_length(to_ints((*this)[name].cast<IntArray>(), name), name);
+    return of_one_length(copied<Ints>((*this)[name], name), name);
   }
   std::vector<Ranges> ranges(const char* name) {
     return of_one_length((*this)[name].cast<std::vector<Ranges>>(), name);
