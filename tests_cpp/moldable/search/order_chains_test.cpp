@@ -5,7 +5,7 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/moldable/search/chains.hpp"
+#include "cosched/moldable/search/shared_search.hpp"
 
 namespace cosched::moldable::search {
 namespace {

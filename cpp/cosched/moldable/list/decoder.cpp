@@ -7,18 +7,46 @@
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::moldable::list {
-namespace {
 
-bool fits_beside(const Sharing& sharing, const std::vector<Run>& running, const Run& run) {
+void Making::begin() {
+  running_.clear();
+  now_ = 0;
+  free_ = it_.machines();
+  placement_ = unplaced(it_.jobs());
+}
+
+bool Making::fits(const Run& run) const {
+  if (run.procs > free_) return false;
+  const Sharing& sharing = *it_.sharing();
   for (int r = 0; r < sharing.resources(); ++r) {
     double sum = sharing.need(r, run.task, run.procs);
-    for (const Run& other : running) sum += sharing.need(r, other.task, other.procs);
+    for (const Run& other : set()) sum += sharing.need(r, other.task, other.procs);
     if (!leq(sum, sharing.capacity(r))) return false;
   }
   return true;
 }
 
-}  // namespace
+void Making::start(const Run& run) {
+  running_.start(run, now_);
+  free_ -= run.procs;
+  placement_.procs[run.task] = run.procs;
+  placement_.start[run.task] = now_;
+}
+
+const std::vector<Running::Ended>& Making::advance(double release) {
+  static const std::vector<Running::Ended> kNobody;
+  if (release < running_.next_end()) {
+    now_ = release;
+    return kNobody;
+  }
+  const std::vector<Running::Ended>& ended = running_.finish();
+  for (const auto& [job, end] : ended) {
+    placement_.end[job] = end;
+    free_ += placement_.procs[job];
+    now_ = std::max(now_, end);
+  }
+  return ended;
+}
 
 std::vector<Choice> fitting_counts(const Instance& instance, int i) {
   return choices(*instance.sharing(), i, instance.useful_machines(),
@@ -30,7 +58,7 @@ Allotment fitting(const Instance& instance, const Allotment& procs) {
 }
 
 Decoder::Decoder(const Instance& instance)
-    : instance_(instance), sharing_(*instance.sharing()), running_(instance.sharing()) {
+    : instance_(instance), sharing_(*instance.sharing()), making_(instance) {
   for (int i = 0; i < instance.jobs(); ++i) counts_.push_back(fitting_counts(instance, i));
 }
 
@@ -55,16 +83,16 @@ double Decoder::worth(const std::vector<Run>& set, const std::vector<double>& pr
 }
 
 bool Decoder::may_start(const Run& run, const List& list) const {
-  if (!fits_beside(sharing_, running_.set(), run)) return false;
-  if (!list.prices.empty() && running_.size() > 0) {
-    std::vector<Run> with = running_.set();
+  if (!making_.fits(run)) return false;
+  if (!list.prices.empty() && !making_.set().empty()) {
+    std::vector<Run> with = making_.set();
     const double before = worth(with, list.prices);
     with.push_back(run);
     return worth(with, list.prices) > before;
   }
   const double theta = list.theta;
   if (theta <= 0) return true;
-  for (const Run& other : running_.set()) {
+  for (const Run& other : making_.set()) {
     double own = 1 + sharing_.excess(run.task, other.task);
     double others = 1 + sharing_.excess(other.task, run.task);
     if (sharing_.has_bandwidth()) {
@@ -81,55 +109,39 @@ bool Decoder::may_start(const Run& run, const List& list) const {
 }
 
 Placement Decoder::run(const List& list) {
-  Placement placement = unplaced(instance_.jobs());
   waiting_ = list.order;
-  running_.clear();
-  int free = instance_.machines();
-  for (double now = 0;;) {
+  for (making_.begin();;) {
     double next_release = kInfinity;
     std::size_t kept = 0;
     for (std::size_t k = 0; k < waiting_.size(); ++k) {
-      const int i = waiting_[k], q = list.procs[i];
-      const Run run{i, q, instance_.given(i, q)};
-      const double release = instance_.release(i);
-      if (release > now) next_release = std::min(next_release, release);
-      if (release <= now && q <= free && may_start(run, list)) {
-        running_.start(run, now);
-        placement.procs[i] = q;
-        placement.start[i] = now;
-        free -= q;
-        operations_ += 8 * running_.size();
+      const int i = waiting_[k];
+      const Run run = making_.run_of(i, list.procs[i]);
+      const bool late = instance_.release(i) > making_.now();
+      if (late) next_release = std::min(next_release, instance_.release(i));
+      if (!late && may_start(run, list)) {
+        making_.start(run);
+        operations_ += 8 * static_cast<std::int64_t>(making_.set().size());
       } else {
         waiting_[kept++] = i;
       }
     }
     operations_ += 4 * static_cast<std::int64_t>(waiting_.size());
     waiting_.resize(kept);
-    if (running_.size() == 0 && waiting_.empty()) return placement;
-    const double next = running_.next_end();
-    if (next_release < next) {
-      now = next_release;
-      continue;
-    }
-    for (const Running::Ended& ended : running_.finish()) {
-      placement.end[ended.task] = ended.end;
-      free += list.procs[ended.task];
-      now = std::max(now, ended.end);
-    }
+    if (making_.set().empty() && waiting_.empty()) return making_.placement();
+    making_.advance(next_release);
   }
 }
 
 // What starts now, on top of what runs.
 Placement Decoder::greedy(const std::vector<double>& prices) {
   const int n = instance_.jobs();
-  Placement placement = unplaced(n);
   std::vector<char> waits(n, 1);
-  int left = n, free = instance_.machines();
-  running_.clear();
-  for (double now = 0; left > 0 || running_.size() > 0;) {
+  int left = n;
+  for (making_.begin(); left > 0 || !making_.set().empty();) {
     check_interrupt();
-    std::vector<Run> set = running_.set();
+    std::vector<Run> set = making_.set();
     const std::size_t before = set.size();
+    int free = making_.free();
     double value = worth(set, prices), next_release = kInfinity;
     for (;;) {
       double most = set.empty() ? -1 : 0, gained = 0;  // rather one of no worth than nobody
@@ -137,7 +149,7 @@ Placement Decoder::greedy(const std::vector<double>& prices) {
       std::size_t place = 0;
       for (int i = 0; i < n; ++i) {
         if (!waits[i]) continue;
-        if (instance_.release(i) > now) {
+        if (instance_.release(i) > making_.now()) {
           next_release = std::min(next_release, instance_.release(i));
           continue;
         }
@@ -171,23 +183,13 @@ Placement Decoder::greedy(const std::vector<double>& prices) {
         set.push_back(best);
     }
     for (std::size_t k = before; k < set.size(); ++k) {
-      running_.start(set[k], now);
-      placement.procs[set[k].task] = set[k].procs;
-      placement.start[set[k].task] = now;
+      making_.start(set[k]);
       waits[set[k].task] = 0;
       --left;
     }
-    if (next_release < running_.next_end()) {
-      now = next_release;
-      continue;
-    }
-    for (const Running::Ended& ended : running_.finish()) {
-      placement.end[ended.task] = ended.end;
-      free += placement.procs[ended.task];
-      now = std::max(now, ended.end);
-    }
+    making_.advance(next_release);
   }
-  return placement;
+  return making_.placement();
 }
 
 List as_list(const Decoder& decoder, const Placement& placement) {
@@ -209,40 +211,26 @@ Placement replayed(const Instance& instance, const Placement& placement) {
       if (queue[schedule.unit[u]].back() != job) return false;
     return true;
   };
-  Placement made = unplaced(placement.jobs());
-  Running running(instance.sharing());
-  std::vector<int> waiting = order;
-  std::vector<char> started(placement.jobs(), 0);
-  for (double now = 0; !waiting.empty() || running.size() > 0;) {
+  Making making(instance);
+  for (std::vector<int> waiting = order; !waiting.empty() || !making.set().empty();) {
     check_interrupt();
     double next = kInfinity;
     std::vector<int> left;
     for (const int i : waiting) {
-      const Run run{i, placement.procs[i], instance.given(i, placement.procs[i])};
-      const bool ready = instance.release(i) <= now && first_everywhere(i);
-      if (instance.release(i) > now) next = std::min(next, instance.release(i));
-      if (ready && fits_beside(*instance.sharing(), running.set(), run)) {
-        running.start(run, now);
-        made.procs[i] = run.procs;
-        made.start[i] = now;
-      } else {
+      const Run run = making.run_of(i, placement.procs[i]);
+      const bool late = instance.release(i) > making.now();
+      if (late) next = std::min(next, instance.release(i));
+      if (!late && first_everywhere(i) && making.fits(run))
+        making.start(run);
+      else
         left.push_back(i);
-      }
     }
     waiting = std::move(left);
-    if (next < running.next_end()) {
-      now = next;
-      continue;
-    }
-    for (const Running::Ended& ended : running.finish()) {
-      made.end[ended.task] = ended.end;
-      now = std::max(now, ended.end);
-      for (auto u = schedule.unit_begin[row[ended.task]];
-           u < schedule.unit_begin[row[ended.task] + 1]; ++u)
+    for (const auto& [job, end] : making.advance(next))
+      for (auto u = schedule.unit_begin[row[job]]; u < schedule.unit_begin[row[job] + 1]; ++u)
         queue[schedule.unit[u]].pop_back();
-    }
   }
-  return made;
+  return making.placement();
 }
 
 double makespan_if_constant(const Instance& instance, const Placement& placement) {

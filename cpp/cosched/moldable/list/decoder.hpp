@@ -30,6 +30,36 @@ struct List {
 /// The values of theta that searches try.
 inline constexpr double kThetas[] = {0, 1, 1.2, 1.5, 1.8};
 
+/// A schedule in the making: who runs, and what that leaves.  Keeps its memory between schedules.
+class Making {
+ public:
+  /// `instance` must outlive it, and share something.
+  explicit Making(const Instance& instance) : it_(instance), running_(instance.sharing()) {
+    begin();
+  }
+
+  void begin();
+
+  double now() const { return now_; }
+  int free() const { return free_; }
+  const std::vector<Run>& set() const { return running_.set(); }
+  const Placement& placement() const { return placement_; }
+
+  Run run_of(int job, int procs) const { return {job, procs, it_.given(job, procs)}; }
+  /// Whether its processors are free, and what it needs.
+  bool fits(const Run& run) const;
+  void start(const Run& run);
+  /// To the next end, or to `release` where that is sooner.  Those that ended.
+  const std::vector<Running::Ended>& advance(double release = kInfinity);
+
+ private:
+  const Instance& it_;
+  Running running_;
+  double now_ = 0;
+  int free_ = 0;
+  Placement placement_;
+};
+
 /// Keeps its memory between calls.
 class Decoder {
  public:
@@ -59,7 +89,7 @@ class Decoder {
   const Instance& instance_;
   const Sharing& sharing_;
   std::vector<std::vector<Choice>> counts_;
-  Running running_;
+  Making making_;
   std::vector<int> waiting_;
   std::int64_t operations_ = 0;
 };

@@ -106,9 +106,11 @@ ListScheduler::Idle ListScheduler::pop() {
 }
 
 void ListScheduler::run(Rule rule, const std::vector<int>& procs, const std::vector<double>& length,
-                        std::vector<double>& start) {
+                        std::vector<double>& start, const std::vector<double>& free_in) {
   start.resize(procs.size());
   later_.clear();
+  if (free_in.empty()) push(0, machines_);
+  for (const double when : free_in) push(when, 1);
   if (rule == Rule::list)
     run_list(procs, length, start);
   else
@@ -118,28 +120,24 @@ void ListScheduler::run(Rule rule, const std::vector<int>& procs, const std::vec
 void ListScheduler::run_list(const std::vector<int>& procs, const std::vector<double>& length,
                              std::vector<double>& start) {
   build(procs);
-  int idle = machines_;
-  std::size_t waiting = procs.size();
-  double now = 0;
+  int idle = 0;
   Poll poll;
-  for (;;) {
+  for (std::size_t waiting = procs.size(); waiting > 0;) {
+    require_progress(!later_.empty(), "list schedule");
+    const double now = later_.front().time;
+    while (!later_.empty() && later_.front().time <= now) idle += pop().procs;
     for (int item; idle > 0 && (item = first_fit(idle)) >= 0; --waiting) {
       start[item] = now;
       idle -= procs[item];
       remove(item);
       push(now + length[item], procs[item]);
     }
-    if (waiting == 0) return;
-    require_progress(!later_.empty(), "list schedule");
-    now = later_.front().time;
-    while (!later_.empty() && later_.front().time <= now) idle += pop().procs;
     poll.count(100);
   }
 }
 
 void ListScheduler::run_append(const std::vector<int>& procs, const std::vector<double>& length,
                                std::vector<double>& start) {
-  push(0, machines_);
   for (std::size_t k = 0; k < procs.size(); ++k) {
     int missing = procs[k];
     while (missing > 0) {

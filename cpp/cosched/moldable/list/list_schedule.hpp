@@ -30,9 +30,9 @@ class ListScheduler {
   explicit ListScheduler(int machines) : machines_(machines) {}
 
   /// Writes the starts of the items, of `procs[k]` processors (1..machines) and `length[k]`
-  /// seconds, into `start`.  O(n log n).
+  /// seconds, into `start`.  `free_in`: when each processor becomes free; empty: now.  O(n log n).
   void run(Rule rule, const std::vector<int>& procs, const std::vector<double>& length,
-           std::vector<double>& start);
+           std::vector<double>& start, const std::vector<double>& free_in = {});
 
  private:
   // Processors that are idle from `time` on.

@@ -7,6 +7,7 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
+#include "cosched/core/threads.hpp"
 
 namespace cosched::moldable::search {
 namespace {
@@ -272,6 +273,23 @@ void anneal(const Instance& instance, Placement start, const AnnealOptions& opti
   Annealing(instance, options.objective, options.seed, options.enough,
             Best(instance, options.objective, std::move(start), offer))
       .run(options.work, options.enough);
+}
+
+void in_chains(int chains, const std::function<void(int, const Offer&)>& chain,
+               const Offer& offer) {
+  std::vector<Placement> found(chains);
+  const auto hand_over = [&] {
+    for (Placement& one : found)
+      if (one.jobs() > 0) offer(std::move(one));
+  };
+  try {
+    in_threads(chains, usual_threads(),
+               [&](int k) { chain(k, [&](Placement made) { found[k] = std::move(made); }); });
+  } catch (...) {
+    hand_over();
+    throw;
+  }
+  hand_over();
 }
 
 }  // namespace cosched::moldable::search

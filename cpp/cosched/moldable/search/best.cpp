@@ -268,7 +268,6 @@ class LocalSearch {
 void search_ends(const Instance& instance, double bound, const BestOptions& options,
                  ParetoFront& front) {
   const Offer offer = [&](Placement made) { front.offer(instance, std::move(made)); };
-  offer_packs(instance, offer);
   offer_canonical(instance, bound, offer);
   const std::int64_t most = kSearchWork * std::int64_t{instance.jobs()} / kEndOperations;
   const std::int64_t rounds = 1 + options.work / (kBestWork + 1);  // as long as the first

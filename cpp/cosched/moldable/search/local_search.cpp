@@ -11,7 +11,6 @@
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/search/annealing.hpp"
-#include "cosched/moldable/search/chains.hpp"
 #include "cosched/moldable/search/graph_search.hpp"
 #include "cosched/moldable/search/proof.hpp"
 #include "cosched/moldable/search/shared_search.hpp"
@@ -63,7 +62,6 @@ AloneSearch::AloneSearch(const Instance& instance, const SearchOptions& options)
 
 void AloneSearch::begin() {
   const Offer offer = [&](Placement made) { best_.offer(std::move(made)); };
-  offer_packs(instance_, offer);
   offer_canonical(instance_, bound_, offer);
 }
 

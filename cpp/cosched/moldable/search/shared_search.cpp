@@ -8,14 +8,13 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/core/rng.hpp"
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/moldable/search/chains.hpp"
+#include "cosched/moldable/search/annealing.hpp"
 #include "cosched/moldable/shared/beam.hpp"
 #include "cosched/moldable/shared/configurations.hpp"
+#include "cosched/moldable/shared/orders.hpp"
 
 namespace cosched::moldable::search {
 namespace {
@@ -35,6 +34,11 @@ constexpr double kBeamNoise[] = {0.05, 0.15}, kWastes[] = {0.05, 0.1};
 constexpr double kStepsABeamOperation = 0.5;  // of work, as above
 constexpr int kMostPriced = 200;              // jobs
 constexpr std::int64_t kPriceWork = 10'000'000;
+
+// Several differ more than one gains by taking as long as all.
+constexpr int kHotChains = 6, kWarmChains = 4, kWarmGenerations = 4;
+constexpr double kHottest = 0.003, kWarm = 0.0012, kColdest = 0.0005;
+constexpr double kWarmShare = 0.6;  // of the operations
 
 class ListSearch {
  public:
@@ -284,6 +288,36 @@ class SharedSearch : public Search {
 };
 
 }  // namespace
+
+Placement anneal_orders(const Instance& instance, const list::Decoder& decoder,
+                        const Placement& from, double operations, Rng& rng) {
+  Placement best = from;
+  const auto generation = [&](int chains, double hot, double share) {
+    std::vector<std::uint64_t> seeds;
+    for (int k = 0; k < chains; ++k) seeds.push_back(rng.bits());
+    const auto each = static_cast<std::int64_t>(share * operations / chains);
+    const Placement start = best;
+    return finishes_within(std::nullopt, [&] {
+      in_chains(
+          chains,
+          [&](int k, const Offer& offer) {
+            Rng own(seeds[k]);
+            shared::OrderSearch orders(instance, decoder, own);
+            const bool ended =
+                finishes_within(std::nullopt, [&] { orders.anneal(start, hot, kColdest, each); });
+            if (Placement found = orders.best(); found.jobs() > 0) offer(std::move(found));
+            if (!ended) check_interrupt();
+          },
+          [&](Placement found) {
+            if (makespan(found) < makespan(best)) best = std::move(found);
+          });
+    });
+  };
+  if (!generation(kHotChains, kHottest, 1 - kWarmShare)) return best;
+  for (int k = 0; k < kWarmGenerations; ++k)
+    if (!generation(kWarmChains, kWarm, kWarmShare / kWarmGenerations)) break;
+  return best;
+}
 
 SearchResult shared_search(const Instance& instance, const SearchOptions& options) {
   SharedSearch search(instance, options);

@@ -15,7 +15,6 @@ namespace cosched::moldable::search {
 namespace {
 
 constexpr int kDeadlines = 24;
-constexpr double kSlacks[] = {0, 0.15, 0.5, 1};
 
 // An off-line algorithm, by batches where jobs are released.
 template <class Algorithm>
@@ -51,91 +50,6 @@ std::vector<std::vector<int>> orders(const Instance& instance, const Allotment& 
   for (const auto& key : keys) result.push_back(list::jobs_by(n, [&](int i) { return key[i]; }));
   return result;
 }
-
-// Packs on the counts of least longest time (one_pack of the packs family, on moldable's data).
-class PackBuilder {
- public:
-  explicit PackBuilder(const Instance& instance)
-      : it_(instance),
-        procs_(instance.jobs()),
-        order_(list::jobs_by(instance.jobs(), [&](int i) { return -instance.least_time(i); })) {}
-
-  Placement build(int most, double slack) {
-    packs_.clear();
-    std::vector<char> packed(it_.jobs(), 0);
-    for (std::size_t first = 0; first < order_.size(); ++first)
-      if (!packed[order_[first]]) {
-        packs_.push_back(pack(first, most, slack, packed));
-        check_interrupt();
-      }
-    return one_after_the_other();
-  }
-
- private:
-  static constexpr int kWindow = 200;  // jobs that a pack looks at in vain
-
-  struct Pack {
-    std::vector<int> jobs;
-    double length = 0, weight = 0;
-  };
-
-  Pack pack(std::size_t first, int most, double slack, std::vector<char>& packed) {
-    Pack result;
-    const double length = it_.least_time(order_[first]) * (1 + slack);
-    int left = it_.machines(), refused = 0;
-    for (std::size_t at = first; at < order_.size() && refused < kWindow; ++at) {
-      const int i = order_[at];
-      if (packed[i]) continue;
-      const int places = most - static_cast<int>(result.jobs.size());
-      if (places == 0 || left == 0) break;
-      const int need = it_.gamma(i, length);
-      const int kept = result.jobs.empty() ? 0 : std::min(places - 1, left - 1);
-      if (need == 0 || need > left - kept) {
-        ++refused;
-        continue;
-      }
-      packed[i] = 1;
-      procs_[i] = need;
-      left -= need;
-      result.jobs.push_back(i);
-    }
-    widen(result, left);
-    return result;
-  }
-
-  // The longest job gets the processors that make it faster, while there are enough.
-  void widen(Pack& pack, int left) {
-    for (;;) {
-      int longest = pack.jobs.front();
-      for (const int i : pack.jobs)
-        if (it_.time(i, procs_[i]) > it_.time(longest, procs_[longest])) longest = i;
-      pack.length = it_.time(longest, procs_[longest]);
-      const int next = it_.faster(longest, procs_[longest]);
-      if (next == 0 || next - procs_[longest] > left) break;
-      left -= next - procs_[longest];
-      procs_[longest] = next;
-    }
-    for (const int i : pack.jobs) pack.weight += it_.weight(i);
-  }
-
-  Placement one_after_the_other() {
-    std::stable_sort(packs_.begin(), packs_.end(), [](const Pack& a, const Pack& b) {
-      return a.length * b.weight < b.length * a.weight;
-    });
-    Placement placement = unplaced(it_.jobs());
-    double now = 0;
-    for (const Pack& pack : packs_) {
-      for (const int i : pack.jobs) place(it_, placement, i, procs_[i], now);
-      now += pack.length;
-    }
-    return placement;
-  }
-
-  const Instance& it_;
-  Allotment procs_;
-  std::vector<int> order_;
-  std::vector<Pack> packs_;
-};
 
 }  // namespace
 
@@ -176,16 +90,6 @@ void offer_canonical(const Instance& instance, double bound, const Offer& offer)
       check_interrupt();
       offer(listed(instance, order, procs));
     }
-  }
-}
-
-void offer_packs(const Instance& instance, const Offer& offer) {
-  if (instance.has_releases()) return;
-  PackBuilder builder(instance);
-  const int most = std::min(instance.jobs(), instance.machines());
-  for (int size = 1;; size = std::min(2 * size, most)) {
-    for (const double slack : kSlacks) offer(builder.build(size, slack));
-    if (size == most) break;
   }
 }
 

@@ -1,4 +1,4 @@
-// First schedules for the search: all algorithms of the family, packs, and canonical allotments.
+// First schedules for the search: all algorithms of the family, and canonical allotments.
 #pragma once
 
 #include "cosched/moldable/search/annealing.hpp"
@@ -20,9 +20,5 @@ void offer_family(const Instance& instance, std::uint64_t seed, const Offer& off
 /// Lists of canonical allotments: for deadlines d between the bound and twice as much, each job on
 /// the cheapest count that keeps d, in orders by time, work, weight / time and weight / work.
 void offer_canonical(const Instance& instance, double bound, const Offer& offer);
-
-/// Packs one after the other: around the longest jobs, for some sizes of packs, each pack on the
-/// counts of least longest time; by increasing length / weight.  No release dates.
-void offer_packs(const Instance& instance, const Offer& offer);
 
 }  // namespace cosched::moldable::search

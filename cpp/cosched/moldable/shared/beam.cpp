@@ -248,26 +248,17 @@ class BeamSearch {
     std::vector<Start> starts;
     for (int k = last; k >= 0; k = history_[k].before) starts.push_back(history_[k]);
     std::reverse(starts.begin(), starts.end());
-    Placement placement = unplaced(instance_.jobs());
-    Running running(&sharing_);
-    double now = 0;
+    list::Making making(instance_);
     int ended = 0;
     const auto until = [&](int count) {
-      while (ended < count)
-        for (const Running::Ended& one : running.finish()) {
-          placement.end[one.task] = one.end;
-          now = std::max(now, one.end);
-          ++ended;
-        }
+      while (ended < count) ended += static_cast<int>(making.advance().size());
     };
     for (const Start& start : starts) {
       until(start.ended);
-      running.start({start.job, start.procs, instance_.given(start.job, start.procs)}, now);
-      placement.procs[start.job] = start.procs;
-      placement.start[start.job] = now;
+      making.start(making.run_of(start.job, start.procs));
     }
     until(instance_.jobs());
-    return placement;
+    return making.placement();
   }
 
   const Instance& instance_;

@@ -55,34 +55,19 @@ class OrderSearch {
 
   /// The shortest of the last call, decoded anew; empty before any.
   Placement best() const {
-    Placement placement = unplaced(static_cast<int>(best_order_.size()));
-    const Sharing& sharing = *instance_.sharing();
-    Running running(&sharing);
-    double now = 0;
-    int free = instance_.machines();
-    const auto starts = [&](const Run& run, int beside) {
-      if (running.size() == 0) return true;
-      std::vector<Run> with = running.set();
-      with.push_back(run);
-      return running.size() <= beside && run.procs <= free && sharing.fits(with);
-    };
-    for (auto next = best_order_.begin(); next != best_order_.end() || running.size() > 0;) {
+    if (best_order_.empty()) return {};
+    list::Making making(instance_);
+    for (auto next = best_order_.begin(); next != best_order_.end() || !making.set().empty();) {
       for (; next != best_order_.end(); ++next) {
-        const SideBySide::Count& count = machine_.counts(*next)[best_decided_[*next].count];
-        const Run run{*next, count.procs, count.time};
-        if (!starts(run, best_decided_[*next].beside)) break;
-        running.start(run, now);
-        placement.procs[run.task] = run.procs;
-        placement.start[run.task] = now;
-        free -= run.procs;
+        const auto [chosen, beside] = best_decided_[*next];
+        const Run run = making.run_of(*next, machine_.counts(*next)[chosen].procs);
+        const auto others = static_cast<int>(making.set().size());
+        if (others > 0 && (others > beside || !making.fits(run))) break;
+        making.start(run);
       }
-      for (const Running::Ended& one : running.finish()) {
-        placement.end[one.task] = one.end;
-        free += placement.procs[one.task];
-        now = std::max(now, one.end);
-      }
+      making.advance();
     }
-    return placement;
+    return making.placement();
   }
 
  private:

@@ -4,13 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <queue>
 #include <string>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/rng.hpp"
+#include "cosched/moldable/list/list_schedule.hpp"
 
 namespace cosched::moldable::step {
 
@@ -24,82 +23,13 @@ constexpr double kRatios[] = {1.0, 1.1, 1.25, 1.45, 1.7, 2.0};
 constexpr int kRefinements = 6;
 constexpr int kPatience = 20'000;  // moves in a row that make nothing better
 
-/// The jobs that wait, by their counts, and of any number of free processors the longest that fits:
-/// by their times, each multiplied by its boost.
-class Waiting {
- public:
-  Waiting(const Instance& instance, const Allotment& procs, const std::vector<double>& boost)
-      : counts_(1), jobs_(static_cast<std::size_t>(instance.machines()) + 1) {
-    while (counts_ <= instance.machines()) counts_ *= 2;
-    best_.assign(2 * static_cast<std::size_t>(counts_), {-1.0, -1});
-    times_.resize(procs.size());
-    for (std::size_t i = 0; i < procs.size(); ++i) {
-      times_[i] = boost[i] * instance.time(static_cast<int>(i), procs[i]);
-      jobs_[procs[i]].push_back(static_cast<int>(i));
-    }
-    for (int q = 1; q <= instance.machines(); ++q) {
-      auto& jobs = jobs_[q];
-      std::sort(jobs.begin(), jobs.end(), [&](int a, int b) {
-        return times_[a] != times_[b] ? times_[a] < times_[b] : a > b;
-      });
-      best_[counts_ + q] = top(q);
-    }
-    for (int node = counts_ - 1; node > 0; --node)
-      best_[node] = std::max(best_[2 * node], best_[2 * node + 1]);
-  }
-
-  /// The count whose longest job is the longest of those on at most `free` processors; 0: none
-  /// fits.
-  int longest(int free) const {
-    Top found{-1.0, -1};
-    for (int low = counts_, high = counts_ + free + 1; low < high; low /= 2, high /= 2) {
-      if (low % 2 == 1) found = std::max(found, best_[low++]);
-      if (high % 2 == 1) found = std::max(found, best_[--high]);
-    }
-    return found.count > 0 ? found.count : 0;
-  }
-
-  /// Takes the longest job of a count.
-  int take(int count) {
-    const int job = jobs_[count].back();
-    jobs_[count].pop_back();
-    int node = counts_ + count;
-    best_[node] = top(count);
-    for (node /= 2; node > 0; node /= 2)
-      best_[node] = std::max(best_[2 * node], best_[2 * node + 1]);
-    return job;
-  }
-
- private:
-  struct Top {
-    double time;
-    int count;
-    bool operator<(const Top& other) const {
-      return time != other.time ? time < other.time : count < other.count;
-    }
-  };
-  Top top(int q) const {
-    return jobs_[q].empty() ? Top{-1.0, -1} : Top{times_[jobs_[q].back()], q};
-  }
-
-  int counts_;  // leaves of the tree: a power of two above m
-  std::vector<std::vector<int>> jobs_;
-  std::vector<Top> best_;
-  std::vector<double> times_;
-};
-
-struct Event {
-  double time;
-  int count;  // processors that become free
-  bool operator>(const Event& other) const { return time > other.time; }
-};
-
 /// One call: the jobs, what is free when, and what is the best so far.
 class Planner {
  public:
   Planner(const Instance& instance, std::vector<double> free, double budget)
       : instance_(instance),
         free_(std::move(free)),
+        scheduler_(instance.machines()),
         end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                 std::chrono::duration<double>(std::min(budget, 1e6)))) {
     std::sort(free_.begin(), free_.end());
@@ -176,29 +106,26 @@ class Planner {
     if (best_.makespan < before) best_.state.ratio = ratio;
   }
 
-  /// Lists the jobs on these counts; whether no plan so far was better.
+  /// Lists the jobs on these counts, by decreasing time x boost; whether no plan so far was better.
   bool keep(const Allotment& procs, const std::vector<double>& boost) {
-    Step found;
-    found.plan = unplaced(instance_.jobs());
-    Waiting waiting(instance_, procs, boost);
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
-    for (const double when : free_) events.push({when, 1});
-    found.makespan = free_.back();
-    int idle = 0;
-    for (int left = instance_.jobs(); left > 0;) {
-      const double now = events.top().time;
-      for (; !events.empty() && events.top().time == now; events.pop()) idle += events.top().count;
-      for (int q = waiting.longest(idle); q > 0; q = waiting.longest(idle), --left) {
-        const int job = waiting.take(q);
-        place(instance_, found.plan, job, q, now);
-        found.makespan = std::max(found.makespan, found.plan.end[job]);
-        if (found.makespan > best_.makespan) return false;
-        events.push({found.plan.end[job], q});
-        idle -= q;
-      }
+    const int n = instance_.jobs();
+    std::vector<double> boosted(n), length(n);
+    for (int i = 0; i < n; ++i) boosted[i] = boost[i] * instance_.time(i, procs[i]);
+    const std::vector<int> order = sorted_numbers(n, [&](int a, int b) {
+      return boosted[a] != boosted[b] ? boosted[a] > boosted[b] : procs[a] > procs[b];
+    });
+    Allotment counts(n);
+    for (int k = 0; k < n; ++k) {
+      counts[k] = procs[order[k]];
+      length[k] = instance_.time(order[k], counts[k]);
     }
-    best_.plan = std::move(found.plan);
-    best_.makespan = found.makespan;
+    scheduler_.run(list::Rule::list, counts, length, start_, free_);
+    Placement plan = unplaced(n);
+    for (int k = 0; k < n; ++k) place(instance_, plan, order[k], counts[k], start_[k]);
+    const double found = std::max(free_.back(), makespan(plan));
+    if (found > best_.makespan) return false;
+    best_.plan = std::move(plan);
+    best_.makespan = found;
     return true;
   }
 
@@ -234,6 +161,8 @@ class Planner {
 
   const Instance& instance_;
   std::vector<double> free_;  // ascending
+  list::ListScheduler scheduler_;
+  std::vector<double> start_;
   Clock::time_point end_;
   Step best_;
 };
