@@ -75,8 +75,7 @@ def local_search(
     """The best schedule for one criterion that a short search finds. Release dates are known.
 
     Starts from the best of all algorithms of the family (by batches where jobs are released), of
-    packs one after the other, of lists with canonical allotments for many deadlines, and of
-    `start`. Then annealing: up to eight jobs are taken out and put back where their end and the
+    lists with canonical allotments for many deadlines, and of `start`. Then annealing: up to eight jobs are taken out and put back where their end and the
     price of the area they take are least; a job gets another count, or another place in the order.
     It ends when it meets a bound; up to twelve jobs the proof of
     :func:`cosched.moldable.optimal` follows. Jobs with precedence start from ``list-lp`` and
