@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 KNOWING = "local-search, gang, sequential or a list"
 #: What is not claimed where work q t(q) falls with processors.
 UNCLAIMED = "dual-approximation claims a factor of 2, not 3/2 (by batches 4, not 3)"
+#: Numbers of Downey's formula.
+_FORMULA = ("t1", "A", "sigma")
 #: A table with more entries is not made from formulas.
 _MOST_ENTRIES = 2**27
 
@@ -185,24 +187,18 @@ class Instance(profiles.HasSharing, core.Instance):
         >>> inst.time(0, 2), inst.time(0, 10_000)
         (5.0, 2.5)
         """
-        numbers = [
-            _per_job(values, name) for values, name in ((t1, "t1"), (A, "A"), (sigma, "sigma"))
-        ]
-        for values, name in zip(numbers, ("t1", "A", "sigma"), strict=True):
+        numbers = tuple(map(_per_job, (t1, A, sigma), _FORMULA))
+        for values, name in zip(numbers, _FORMULA, strict=True):
             if len(values) != len(numbers[0]):
                 raise InvalidInstance(f"{name} has {len(values)} entries, t1 has {len(numbers[0])}")
             values.flags.writeable = False
-        made = cls.__new__(cls)
+        most, costs = integer(machines, "machines", 1), _per_job(weights, "weights")
         alone, parallelism, variance = numbers
         given = _core.moldable.Instance.from_downey(
-            alone,
-            parallelism,
-            variance,
-            _per_job(weights, "weights"),
-            _released(release),
-            integer(machines, "machines", 1),
+            alone, parallelism, variance, costs, _released(release), most
         )
-        made._fill(given, tuple(numbers), names, None, None, notes)
+        made = cls.__new__(cls)
+        made._fill(given, numbers, names, None, None, notes)
         return made
 
     def _fill(
@@ -482,29 +478,19 @@ class Instance(profiles.HasSharing, core.Instance):
         """
         suffix = io.check_suffix(path, (".json", ".csv"))
         require_names_of_file(self.names, path)
+        jobs = (self.names, self.weights, self.release if self.has_releases else None)
         if suffix == ".json":
-            files.write_json(
-                path,
-                self.machines,
-                self.names,
-                self.weights,
-                self._releases(),
-                self._profiles(),
-                self._links(),
-            )
+            files.write_json(path, self.machines, *jobs, self._profiles(), self._links())
         else:
             profiles.require_plain(path, self.sharing.to_dict())
             after = files.after_column(self.edges, self.names, path)
-            files.write_csv(path, self.names, self.weights, self._releases(), self.times, after)
-
-    def _releases(self) -> np.ndarray | None:
-        return self.release if self.has_releases else None
+            files.write_csv(path, *jobs, self.times, after)
 
     def _profiles(self) -> Iterator[dict[str, Any]]:
         """Of each job, what a JSON file says of its times."""
         if self.downey is not None:
             for values in zip(*self.downey, strict=True):
-                yield {"downey": dict(zip(("t1", "A", "sigma"), values, strict=True))}
+                yield {"downey": dict(zip(_FORMULA, values, strict=True))}
         else:
             for row in self.times:
                 yield {"processingTimes": row.tolist()}

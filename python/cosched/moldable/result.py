@@ -157,37 +157,30 @@ Placement = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def make_result(instance: Instance, algorithm: str, placement: Placement, **more: Any) -> Result:
-    procs, start, end = placement
-    for array in placement:
-        array.flags.writeable = False
-    return Result(
-        algorithm=algorithm,
-        instance=instance,
-        schedule=Schedule(instance, *_core.moldable.schedule(instance._core, placement)),
-        value=float(end.max()),
-        procs=procs,
-        start=start,
-        end=end,
-        **more,
-    )
+    schedule = Schedule(instance, *_core.moldable.schedule(instance._core, placement))
+    return _result(instance, algorithm, schedule, placement, **more)
 
 
 def result_of_schedule(instance: Instance, schedule: Schedule) -> Result:
     schedule.validate()
     order = np.argsort(schedule.task)
-    placement = (
-        np.diff(schedule.unit_begin)[order],
-        schedule.start[order],
-        schedule.end[order],
-    )
+    counts = np.diff(schedule.unit_begin)[order]
+    return _result(instance, "", schedule, (counts, schedule.start[order], schedule.end[order]))
+
+
+def _result(
+    instance: Instance, algorithm: str, schedule: Schedule, placement: Placement, **more: Any
+) -> Result:
     for array in placement:
         array.flags.writeable = False
+    procs, start, end = placement
     return Result(
-        algorithm="",
+        algorithm=algorithm,
         instance=instance,
         schedule=schedule,
-        value=schedule.makespan,
-        procs=placement[0],
-        start=placement[1],
-        end=placement[2],
+        value=float(end.max()),
+        procs=procs,
+        start=start,
+        end=end,
+        **more,
     )

@@ -75,12 +75,13 @@ def local_search(
     """The best schedule for one criterion that a short search finds. Release dates are known.
 
     Starts from the best of all algorithms of the family (by batches where jobs are released), of
-    lists with canonical allotments for many deadlines, and of `start`. Then annealing: up to eight jobs are taken out and put back where their end and the
-    price of the area they take are least; a job gets another count, or another place in the order.
-    It ends when it meets a bound; up to twelve jobs the proof of
-    :func:`cosched.moldable.optimal` follows. Jobs with precedence start from ``list-lp`` and
-    ``list-local`` with several parameters, and from every trade-off that the programme asked for;
-    annealing on order and counts, the best justified to the right and to the left.
+    lists with canonical allotments for many deadlines, and of `start`. Then annealing: up to eight
+    jobs are taken out and put back where their end and the price of the area they take are least; a
+    job gets another count, or another place in the order. It ends when it meets a bound; up to
+    twelve jobs the proof of :func:`cosched.moldable.optimal` follows. Jobs with precedence start
+    from ``list-lp`` and ``list-local`` with several parameters, and from every trade-off that the
+    programme asked for; annealing on order and counts, the best justified to the right and to the
+    left.
 
     Parameters
     ----------
