@@ -27,7 +27,7 @@ _SMALLER = "expected a smaller instance, or a machine with more"
 
 
 def _add(verb: str, to: typer.Typer) -> None:
-    import_module(f"cosched.cli.{VERBS[verb].module}").add(to)
+    import_module(f"cosched.cli.{VERBS[verb].module}").add(to, verb)
 
 
 app = typer.Typer(

@@ -10,9 +10,7 @@ import typer
 
 from cosched import cluster, execution, io
 from cosched.cli import report
-from cosched.cli.arguments import Arguments
-from cosched.cli.commands import in_groups
-from cosched.cli.on_demand import adds
+from cosched.cli.parameters import Arguments, adds
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import batches
 from cosched.execution.codes import Codes
@@ -25,45 +23,20 @@ _DRAWS = 40
 
 
 def batch(
-    tasks: Annotated[
-        Path,
-        typer.Argument(
-            help="codes.toml, or a CSV of command lines (command,seconds[,cores,memory,after,"
-            "name]), or - for standard input; with --status and --rest: the folder."
-        ),
-    ],
+    tasks: Path,
     given: Annotated[dict[str, Any], Arguments(execution.batch, "chance", "spread")],
-    runs: Annotated[
-        Path | None, typer.Option("--runs", help="Measurements of the codes, by profile.")
-    ] = None,
-    nodes: Annotated[str, typer.Option("--nodes", help="Of an allocation; or auto.")] = "1",
-    limit: Annotated[
-        str | None, typer.Option("--time", help="Of an allocation, as sbatch has it; or auto.")
-    ] = None,
-    cores: Annotated[
-        str | None, typer.Option("--cores-per-node", help="Default: procs of the codes.")
-    ] = None,
-    memory: Annotated[
-        str | None, typer.Option("--memory-per-node", help="GB. Default: that of the codes.")
-    ] = None,
-    jobs: Annotated[
-        str | None, typer.Option("--jobs", help="Allocations at a time; default: all.")
-    ] = None,
-    partition: Annotated[str | None, typer.Option("--partition", help="Of the jobs.")] = None,
-    account: Annotated[str | None, typer.Option("--account", help="Of the jobs.")] = None,
-    snapshot: Annotated[
-        Path | None,
-        typer.Option("--snapshot", help="For auto: what snapshot wrote; default: this Slurm."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="A new folder for the scripts.")
-    ] = None,
-    status: Annotated[
-        bool, typer.Option("--status", help="What has become of the tasks of a folder.")
-    ] = False,
-    rest: Annotated[
-        bool, typer.Option("--rest", help="What has not completed, as new allocations.")
-    ] = False,
+    runs: Path | None = None,
+    nodes: str = "1",
+    limit: str | None = None,
+    cores: str | None = None,
+    memory: str | None = None,
+    jobs: str | None = None,
+    partition: str | None = None,
+    account: str | None = None,
+    snapshot: Path | None = None,
+    output: Path | None = None,
+    status: bool = False,
+    rest: bool = False,
 ) -> None:
     if status:
         _show(tasks)
@@ -211,4 +184,4 @@ def _show(folder: Path) -> None:
         raise typer.Exit(1)
 
 
-add = adds(batch=in_groups(batch))
+add = adds(batch=batch)

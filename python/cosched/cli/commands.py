@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,8 +15,8 @@ from typing import Annotated, Any
 import typer
 
 from cosched import io
-from cosched.cli.arguments import Arguments
 from cosched.cli.on_demand import VERBS, made_on_demand
+from cosched.cli.parameters import asking_for, in_groups
 from cosched.core import Output, Presentation
 from cosched.registry import FAMILIES, presentation
 
@@ -71,17 +70,26 @@ def add(app: typer.Typer, verb: str, run: Callable[..., None]) -> None:
     app.add_typer(group, name=verb)
 
 
+def adds_of_cluster(**commands: Callable[..., None]) -> Callable[[typer.Typer, str], None]:
+    """As ``parameters.adds``, of verbs about a log: with the arguments of cluster."""
+
+    def add_one(app: typer.Typer, verb: str) -> None:
+        run = command_of(presentation("cluster"), commands[verb])
+        app.command(verb, help=VERBS[verb].help)(run)
+
+    return add_one
+
+
 def command_of(
     of: Presentation, run: Callable[..., None], outputs: Sequence[Output] = ()
 ) -> Callable[..., None]:
     """`run` with the family's parameters before its own."""
     keywords = [argument.keyword for argument in of.arguments] + [out.keyword for out in outputs]
-    grouped = in_groups(partial(run, of))
-    own = inspect.signature(grouped).parameters.values()
+    grouped = in_groups(partial(run, of), "file", "given")
     size = typer.Option("--max-bytes", help="Read files of up to this size, unpacked, such as 2GB.")
     parameters = [
         *_parameters_of(of, outputs),
-        *(p for p in own if p.name not in ("file", "given")),
+        *inspect.signature(grouped).parameters.values(),
         _parameter("max_bytes", str | None, size, default=None),
     ]
 
@@ -90,40 +98,4 @@ def command_of(
         with io.max_bytes(given.pop("max_bytes")):
             grouped(given=own_of_family, **given)
 
-    return _asking_for(parameters, command)
-
-
-def in_groups(run: Callable[..., None]) -> Callable[..., None]:
-    """`run` with a parameter for each field of the dataclasses, and for each of the arguments of
-    functions, that it takes."""
-    parameters: list[inspect.Parameter] = []
-    groups: dict[str, tuple[Callable[..., Any], list[str]]] = {}
-    for parameter in inspect.signature(run, eval_str=True).parameters.values():
-        group: Any = parameter.annotation
-        (metadata,) = getattr(group, "__metadata__", (None,))
-        fields = [parameter]
-        if isinstance(metadata, Arguments):
-            fields, group = metadata.parameters(), metadata.values
-        elif isinstance(group, type) and is_dataclass(group):
-            fields = list(inspect.signature(group, eval_str=True).parameters.values())
-        if fields != [parameter]:
-            groups[parameter.name] = (group, [each.name for each in fields])
-        parameters += [each.replace(kind=parameter.KEYWORD_ONLY) for each in fields]
-
-    def command(**given: Any) -> None:
-        made = {
-            name: group(**{key: given.pop(key) for key in keys})
-            for name, (group, keys) in groups.items()
-        }
-        run(**given, **made)
-
-    return _asking_for(parameters, command)
-
-
-def _asking_for(
-    parameters: Sequence[inspect.Parameter], command: Callable[..., None]
-) -> Callable[..., None]:
-    """typer reads parameters off a signature, and has no public way to add one."""
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in parameters}
-    return command
+    return asking_for(parameters, command)

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from cosched import io, workloads
 from cosched.cli import report
-from cosched.cli.on_demand import adds
+from cosched.cli.parameters import adds
 from cosched.cli.stopping import best_so_far
-from cosched.cli.values import Options, Seed, parse_options, required, seed_of_text
+from cosched.cli.values import parse_options, required, seed_of_text
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
 from cosched.workloads import WORKLOADS
 
 
-def generate(
-    workload: Annotated[str, typer.Argument(help="Name; unknown names list the known ones.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="File to write (.csv, .json).")],
-    seed: Seed = "0",
-    option: Options = None,
-) -> None:
+def generate(workload: str, output: Path, seed: str = "0", option: list[str] | None = None) -> None:
     name = workload.replace("-", "_")
     if name not in WORKLOADS:
         raise InvalidInstance(unknown_name("workload", workload, WORKLOADS))
@@ -37,10 +31,7 @@ def generate(
 
 
 def fetch(
-    name: Annotated[str | None, typer.Argument(help="Name of a log; see --list.")] = None,
-    out: Annotated[Path, typer.Option("--out", help="Existing folder to write into.")] = Path("."),
-    list_: Annotated[bool, typer.Option("--list", help="Show the known logs and stop.")] = False,
-    all_: Annotated[bool, typer.Option("--all", help="Every log of --list.")] = False,
+    name: str | None = None, out: Path = Path("."), list_: bool = False, all_: bool = False
 ) -> None:
     if list_:
         for known, log in workloads.LOGS.items():

@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from cosched import io, library
 from cosched.cli import report, tables
+from cosched.cli.parameters import adds_group
 from cosched.cli.values import check_files
 from cosched.core.text import unknown_name
 from cosched.errors import printable
 from cosched.library.records import Finding, family_of, record_of
 from cosched.library.table import gap_of
 
-EXAMPLES = {
-    "list": "cosched library list dags",
-    "show": "cosched library show dags/cholesky-12-ccr1",
-    "solve": "cosched library solve packs/ii-33-p16-s1 local-search -o schedule.json",
-    "verify": "cosched library verify",
-    "submit": "cosched library submit packs/ii-33-p16-s1 schedule.json --by 'Ada Lovelace'",
-}
 
-app = typer.Typer(
-    help="Instances with the best value and the best bound that anybody knows: records to beat."
-    f"\n\nExample: {EXAMPLES['list']}",
-    no_args_is_help=True,
-)
-
-Name = Annotated[str, typer.Argument(metavar="NAME", help="As `cosched library list` shows it.")]
-
-
-def _example(verb: str) -> str:
-    return f"\n\nExample: {EXAMPLES[verb]}"
-
-
-@app.command("list", help=f"Values, bounds and gaps, the widest first.{_example('list')}")
-def list_instances(
-    family: Annotated[str | None, typer.Argument(help="Of one family.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write it: .csv, .json or .md.")
-    ] = None,
-) -> None:
+def list_instances(family: str | None = None, output: Path | None = None) -> None:
     check_files((output, (".csv", ".json", ".md")))
     frame = library.list()
     if family is not None:
@@ -57,8 +32,7 @@ def list_instances(
         tables.show("library", tables.columns_of(frame))
 
 
-@app.command("show", help=f"An instance and its record.{_example('show')}")
-def show(name: Name) -> None:
+def show(name: str) -> None:
     record, instance = record_of(name), library.load(name)
     report.say(f"{name}: {instance!r}")
     report.say(f"value {record.best.value:.9g}: {_found(record.best)}")
@@ -72,15 +46,12 @@ def _found(finding: Finding) -> str:
     return printable(f"{finding.algorithm}, by {finding.by}, since {finding.since}")
 
 
-@app.command("solve", help=f"Try an algorithm against the record.{_example('solve')}")
-def solve(
-    name: Name,
-    algorithm: Annotated[str, typer.Argument(help="Of the instance's family.")],
-    seed: Annotated[int, typer.Option(help="Where there is chance.")] = 0,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds of a search.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the schedule (.json).")
-    ] = None,
+def try_algorithm(
+    name: str,
+    algorithm: str,
+    seed: int = 0,
+    time_limit: float | None = None,
+    output: Path | None = None,
 ) -> None:
     check_files((output, (".json",)))
     record, of = record_of(name), family_of(name)
@@ -92,17 +63,7 @@ def solve(
     report.say(f"{name}: {algorithm} {found.value:.9g}, record {record.best.value:.9g}")
 
 
-@app.command(
-    "verify",
-    help="Check values by the validators and bounds by their certificates. Exit code 0: all hold; "
-    f"1: some do not.{_example('verify')}",
-)
-def verify(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Default: all.")] = None,
-    thorough: Annotated[
-        bool, typer.Option("--thorough", help="Also proofs that are searches: run them again.")
-    ] = False,
-) -> None:
+def verify_records(name: str | None = None, thorough: bool = False) -> None:
     frame = library.verify(name, thorough=thorough)
     wrong = frame[frame.status == "wrong"]
     for row in wrong.itertuples():
@@ -113,22 +74,14 @@ def verify(
     raise typer.Exit(1 if len(wrong) else 0)
 
 
-@app.command(
-    "submit",
-    help="Put a better schedule into the records, ready for a pull request; what is not valid or "
-    f"not better is refused.{_example('submit')}",
-)
-def submit(
-    name: Name,
-    schedule: Annotated[Path, typer.Argument(help="What `solve -o schedule.json` wrote.")],
-    by: Annotated[str, typer.Option(help="Who found it.", show_default=False)],
-    folder: Annotated[
-        Path | None, typer.Option(help="Where records are; default: the installed package's.")
-    ] = None,
-) -> None:
+def submit(name: str, schedule: Path, by: str, folder: Path | None = None) -> None:
     report.say(f"{library.submit(name, schedule, by, folder=folder)}: a new record")
 
 
-def add(to: typer.Typer) -> None:
-    """The commands of this file."""
-    to.add_typer(app, name="library")
+add = adds_group(
+    list=list_instances,
+    show=show,
+    solve=try_algorithm,
+    verify=verify_records,
+    submit=submit,
+)

@@ -17,31 +17,28 @@ from cosched.cli.signals import exit_code
 
 
 class Verb(NamedTuple):
-    """The module here whose ``add(app)`` makes a verb, and what ``--help`` says of it."""
+    """What ``--help`` says of a command, and the module here whose ``add(app, verb)`` makes it."""
 
-    module: str
     about: str
     example: str = ""
+    more: str = ""
+    module: str = ""
 
     @property
     def help(self) -> str:
-        return f"{self.about}\n\nExample: {self.example}"
+        said = f"{self.about}\n\n{self.more}".strip()
+        return f"{said}\n\nExample: {self.example}" if self.example else said
 
 
-_FILE = Path(__file__).with_name("verbs.toml")
-VERBS = {
-    verb: Verb(**said) for verb, said in io.parse_toml(io.read_text(_FILE), str(_FILE)).items()
-}
+def table(name: str) -> dict[str, Any]:
+    """A table of words beside this file."""
+    path = Path(__file__).with_name(name)
+    return io.parse_toml(io.read_text(path), str(path))
 
 
-def adds(**commands: Callable[..., None]) -> Callable[[typer.Typer], None]:
-    """``add(app)`` of a module: it makes these verbs, with what the table says of each."""
-
-    def add(app: typer.Typer) -> None:
-        for verb, run in commands.items():
-            app.command(verb, help=VERBS[verb].help)(run)
-
-    return add
+#: All commands, those of a group behind its name.
+COMMANDS = {name: Verb(**said) for name, said in table("verbs.toml").items()}
+VERBS = {name: said for name, said in COMMANDS.items() if " " not in name}
 
 
 def made_on_demand(

@@ -320,14 +320,18 @@ def write_result(result: Result, path: str | PathLike[str]) -> None:
         io.write_frame(result.schedule.to_frame(), path, exact=True)
 
 
-def draw(results: list[Titled], of: Presentation, path: str | PathLike[str]) -> None:
-    """The family's pictures of each result, one below the other."""
+def without_screen() -> None:
+    """Before a picture is begun: nobody looks at it now."""
     import matplotlib
 
     matplotlib.use("Agg")
 
+
+def draw(results: list[Titled], of: Presentation, path: str | PathLike[str]) -> None:
+    """The family's pictures of each result, one below the other."""
     if not results:
         return
+    without_screen()
     panels = of.panels or (lambda result, ax: cosched.plot.gantt(result.schedule, ax),)
     rows = len(results) * len(panels)
     figure, axes = plt.subplots(

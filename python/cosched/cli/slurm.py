@@ -6,17 +6,16 @@ from importlib import import_module
 
 import typer
 
-from cosched.cli.on_demand import made_on_demand
+from cosched.cli.on_demand import COMMANDS, made_on_demand
 
-#: What ``--help`` says of each; a test compares it with the command's own help.
-_ABOUT = {
-    "check": "Job by job, and plan by plan: where the twin agrees with a real Slurm.",
-    "record": "Run jobs on a real Slurm of your own on this host, and record what it does.",
-}
+_ABOUT = {name: COMMANDS[f"slurm {name}"].about for name in ("check", "record")}
 
 
 def _add(name: str, to: typer.Typer) -> None:
-    import_module(f"cosched.cli.slurm_{name}").add(to)
+    from cosched.cli.parameters import in_groups  # with it comes numpy
+
+    run = getattr(import_module(f"cosched.cli.slurm_{name}"), name)
+    to.command(name, help=COMMANDS[f"slurm {name}"].help)(in_groups(run))
 
 
 app = typer.Typer(
@@ -30,6 +29,6 @@ app = typer.Typer(
 def _nothing() -> None: ...
 
 
-def add(to: typer.Typer) -> None:
-    """The commands of this file."""
-    to.add_typer(app, name="slurm")
+def add(to: typer.Typer, verb: str) -> None:
+    """The group."""
+    to.add_typer(app, name=verb)

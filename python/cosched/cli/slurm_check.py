@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -27,55 +27,17 @@ from cosched.slurm.recordings.log_state import read_state
 
 
 def check(
-    recording: Annotated[
-        Path, typer.Argument(help="A recording: .json; or what sacct -P printed, with --machine.")
-    ],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print starts and nodes as JSON.")
-    ] = False,
-    replay: Annotated[
-        bool,
-        typer.Option(
-            "--replay",
-            help="Passes, cycles and limit checks when they were recorded; jobs as long as then.",
-        ),
-    ] = False,
-    machine: Annotated[
-        Path | None,
-        typer.Option(help="Of sacct output: slurm.conf, or a folder of scontrol show."),
-    ] = None,
-    slurm_version: Annotated[
-        str | None, typer.Option(help="Whose rules, as 22.05 or 24.11; default: the recording's.")
-    ] = None,
-    accounts: Annotated[
-        Path | None,
-        typer.Option(help="Of a slurm.conf: what sacctmgr -P show assoc, show qos printed."),
-    ] = None,
-    approximate: Annotated[
-        bool, typer.Option("--approximate", help="Leave out what has no rule, with a note.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Of what sacct does not tell.")] = 0,
-    draws: Annotated[
-        int, typer.Option(help="So many draws of that, of which means are told.")
-    ] = 20,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write what --json prints: .json.")
-    ] = None,
+    recording: Path,
+    as_json: bool = False,
+    replay: bool = False,
+    machine: Path | None = None,
+    slurm_version: str | None = None,
+    accounts: Path | None = None,
+    approximate: bool = False,
+    seed: int = 0,
+    draws: int = 20,
+    output: Path | None = None,
 ) -> None:
-    """Job by job, and plan by plan: where the twin agrees with a real Slurm.
-
-    Each recorded run is run again with its controller's start and its epoch (or, with --replay,
-    with the recorded times of passes, cycles and limit checks as well), with jobs as long as exact
-    starts tell, and on a host as quick as it was. Of what is left open within a second, the run
-    that agrees with most others is shown. Times are seconds from the run's second 0; null: the job
-    did not start.
-
-    Of sacct output: how many starts the twin has within one and five minutes of the log's, and how
-    alike their order is, by partition, in the mean of some draws of the clocks and of what the host
-    takes: does it know this cluster?
-
-    Example: cosched slurm check pois40.json
-    """
     check_files((output, (".json",)))
     if machine is not None:
         given = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
@@ -198,8 +160,3 @@ def _apart(seconds: float) -> str:
 
 def _short(names: tuple[str, ...]) -> str:
     return ",".join(names) or "no node"
-
-
-def add(to: typer.Typer) -> None:
-    """The command of this file."""
-    to.command("check")(check)

@@ -11,29 +11,16 @@ import typer
 
 from cosched import experiments, io
 from cosched.cli import report, tables
-from cosched.cli.arguments import Arguments
-from cosched.cli.commands import in_groups
+from cosched.cli.parameters import Arguments, adds_group
 from cosched.cli.user_code import look_here_first
 from cosched.errors import StudyError, printable
 from cosched.experiments import StudyResult, papers
 from cosched.experiments.study import missing_line
 
-EXAMPLES = {
-    "list": "cosched study list",
-    "run": "cosched study run packs-fig2-5 --quick --out packs --workers 2",
-    "verify": "cosched study verify packs",
-    "ledger": "cosched study ledger cluster-table2 --json -o ledger.json",
-}
 #: Longer tables are left to the report.
 _MOST_ROWS = 40
 
-app = typer.Typer(
-    help=f"The papers' tables and figures, resumable.\n\nExample: {EXAMPLES['run']}",
-    no_args_is_help=True,
-)
 
-
-@app.command("list", help=f"The studies and the data they need.\n\nExample: {EXAMPLES['list']}")
 def list_studies() -> None:
     rows = []
     for study in experiments.STUDIES.values():
@@ -46,38 +33,19 @@ def list_studies() -> None:
 
 
 def run_study(
-    name: Annotated[str, typer.Argument(help="See `cosched study list`; 'all'; or MODULE:NAME.")],
+    name: str,
     given: Annotated[
         dict[str, Any],
         Arguments(experiments.run, "quick", "workers", "dask", "resume", "task_timeout"),
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Folder of its files; default out/NAME. 'all': a folder of folders."),
-    ] = None,
+    out: Path | None = None,
 ) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
+    report.without_screen()
     good = _run_all(out or Path("out"), given) if name == "all" else _run_one(name, out, given)
     raise typer.Exit(0 if good else 1)
 
 
-app.command(
-    "run",
-    help="Run a study: results.parquet, tables, figures and report.html.\n\n"
-    f"Example: {EXAMPLES['run']}",
-)(in_groups(run_study))
-
-
-@app.command(
-    "verify",
-    help="Compare a study's files with the digests that were kept of them. Exit code 0: all are "
-    f"whole; 1: some are damaged.\n\nExample: {EXAMPLES['verify']}",
-)
-def verify_study(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The --out of a study.")],
-) -> None:
+def verify_study(folder: Path) -> None:
     found = experiments.verify(folder)
     for name, damage in found.items():
         report.say(f"{folder / name}: {f'DAMAGED: {damage}' if damage else 'whole'}")
@@ -92,19 +60,8 @@ def verify_study(
     report.say(f"{folder}: all {len(found)} files are whole")
 
 
-@app.command(
-    "ledger",
-    help="What the papers claim, row by row, beside the kept results of our studies at full size: "
-    f"no run is needed.\n\nExample: {EXAMPLES['ledger']}",
-)
 def show_ledger(
-    studies: Annotated[
-        list[str] | None, typer.Argument(metavar="[STUDY]...", help="Default: all.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A list of rows.")] = False,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write it: .md, .json or .csv.")
-    ] = None,
+    studies: list[str] | None = None, as_json: bool = False, output: Path | None = None
 ) -> None:
     suffix = None if output is None else io.check_suffix(output, (".md", ".json", ".csv"))
     rows = papers.ledger_rows(tuple(studies or ()))
@@ -163,6 +120,4 @@ def _say(result: StudyResult) -> None:
         )
 
 
-def add(to: typer.Typer) -> None:
-    """The commands of this file."""
-    to.add_typer(app, name="study")
+add = adds_group(list=list_studies, run=run_study, verify=verify_study, ledger=show_ledger)

@@ -6,24 +6,11 @@ import ast
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from cosched import io
 from cosched.core import Argument, Presentation
 from cosched.errors import InvalidInstance, shorten
-
-Output = Annotated[
-    Path | None, typer.Option("-o", "--output", help="Write to this file too (by its suffix).")
-]
-Plot = Annotated[
-    Path | None, typer.Option("--plot", help="Picture (of the best): .png, .svg or .pdf.")
-]
-Seed = Annotated[str, typer.Option("--seed", help="Seed wherever there is chance.")]
-Options = Annotated[
-    list[str] | None, typer.Option("--option", help="KEY=VALUE for the algorithm; repeatable.")
-]
 
 RESULTS = (".json", ".csv", ".md")
 #: A schedule may be written as a trace, too.

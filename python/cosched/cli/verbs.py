@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -17,10 +17,6 @@ from cosched.cli.values import (
     PICTURES,
     RESULTS,
     SCHEDULES,
-    Options,
-    Output,
-    Plot,
-    Seed,
     check_files,
     parse_options,
     read,
@@ -42,14 +38,14 @@ def solve(
     file: Path,
     given: dict[str, Any],
     *,
-    algorithm: Annotated[str | None, typer.Option(help="Name; see the list above.")] = None,
-    seed: Seed = "0",
-    option: Options = None,
-    plot: Plot = None,
-    output: Output = None,
+    algorithm: str | None = None,
+    seed: str = "0",
+    option: list[str] | None = None,
+    picture: Path | None = None,
+    output: Path | None = None,
 ) -> None:
     files = [(out, given[out.keyword]) for out in of.outputs if given[out.keyword] is not None]
-    check_files((output, SCHEDULES), (plot, PICTURES), *((p, out.suffixes) for out, p in files))
+    check_files((output, SCHEDULES), (picture, PICTURES), *((p, out.suffixes) for out, p in files))
     instance = read(of, file, given)
     built_in = [of.spelling] if of.spelling else of.family.algorithms
     name = algorithm or required("--algorithm", [*built_in, *of.family.offered()])
@@ -64,8 +60,8 @@ def solve(
         report.write_result(result, output)
     for out, path in files:
         out.write(result, path)
-    if plot is not None:
-        report.draw([(f"{of.family.name} {name}", result)], of, plot)
+    if picture is not None:
+        report.draw([(f"{of.family.name} {name}", result)], of, picture)
     report.show_notes(result.instance)  # a policy may have added some
     report.show_result(of, result)
     stop.then("this is the best that was found until then")
@@ -76,33 +72,16 @@ def compare(
     file: Path,
     given: dict[str, Any],
     *,
-    algorithms: Annotated[
-        list[str] | None,
-        typer.Option("--algorithms", "--policies", help="Names A B C; default: those that suit."),
-    ] = None,
-    seed: Seed = "0",
-    time_limit: Annotated[
-        str | None,
-        typer.Option(
-            help="Seconds for each algorithm, which a search uses, or 'none'; default: fixed work, "
-            "and no more than the family's patience."
-        ),
-    ] = None,
-    option: Options = None,
-    draws: Annotated[
-        int | None, typer.Option(help="Schedules of algorithms with hidden clocks: their spread.")
-    ] = None,
-    noise: Annotated[
-        str | None,
-        typer.Option(
-            help="dags: coefficient of variation of the times; ranks by the median of 1,000 "
-            "replays of each schedule."
-        ),
-    ] = None,
-    plot: Plot = None,
-    output: Output = None,
+    algorithms: list[str] | None = None,
+    seed: str = "0",
+    time_limit: str | None = None,
+    option: list[str] | None = None,
+    draws: int | None = None,
+    noise: str | None = None,
+    picture: Path | None = None,
+    output: Path | None = None,
 ) -> None:
-    check_files((output, (".csv", ".json", ".md")), (plot, PICTURES))
+    check_files((output, (".csv", ".json", ".md")), (picture, PICTURES))
     limit = time_limit_of_text(time_limit) if time_limit is not None else of.patience
     spread = None if noise is None else io.parse_positive(noise, "--noise", "a positive number")
     instances = read_all(of, file, given)
@@ -113,8 +92,8 @@ def compare(
     )
     if output is not None:
         io.write_frame(table, output)
-    if plot is not None:
-        report.draw(best, of, plot)
+    if picture is not None:
+        report.draw(best, of, picture)
     report.show_notes(instances[0][1])
     report.show_table(of, table, keys)
     report.show_untaken(of, table, asked)
@@ -143,9 +122,9 @@ def bound(
     file: Path,
     given: dict[str, Any],
     *,
-    bound: Annotated[str | None, typer.Option(help="Name; default: the family's.")] = None,
-    option: Options = None,
-    output: Output = None,
+    bound: str | None = None,
+    option: list[str] | None = None,
+    output: Path | None = None,
 ) -> None:
     check_files((output, RESULTS))
     instance = read(of, file, given)
@@ -168,9 +147,7 @@ def validate(
     file: Path,
     given: dict[str, Any],
     *,
-    schedule: Annotated[
-        Path, typer.Argument(help="What `solve -o` wrote: .json or .csv; or `run -o`.")
-    ],
+    schedule: Path,
 ) -> None:
     instance = read(of, file, given)
     try:
@@ -220,15 +197,15 @@ def _number(stated: Any, what: str) -> float:
     return math.nan if stated is None else real(stated, what)
 
 
-def add(app: typer.Typer) -> None:
-    """The verbs of this file, a command a family each."""
-    for verb, run in (
-        ("solve", solve),
-        ("compare", compare),
-        ("bound", bound),
-        ("validate", validate),
-    ):
-        add_verb(app, verb, run)
+def add(app: typer.Typer, verb: str) -> None:
+    """A verb of this file, a command a family."""
+    runs: dict[str, Any] = {
+        "solve": solve,
+        "compare": compare,
+        "bound": bound,
+        "validate": validate,
+    }
+    add_verb(app, verb, runs[verb])
 
 
 def record_of(of: Family, instance: Any, path: Path) -> Execution | None:

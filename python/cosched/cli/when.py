@@ -1,4 +1,4 @@
-"""``cosched when``: when jobs will start, and how many nodes to ask for."""
+"""``cosched snapshot``, ``when``: a Slurm now, when jobs will start, how many nodes to ask for."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ import typer
 
 from cosched import cluster, io, plot
 from cosched.cli import report
-from cosched.cli.arguments import Arguments
-from cosched.cli.commands import in_groups
-from cosched.cli.on_demand import adds
-from cosched.cli.values import check_files
+from cosched.cli.parameters import Arguments, adds
+from cosched.cli.values import PICTURES, check_files
 from cosched.cluster.machine.node_types import megabytes_of
 from cosched.core.tails import enough, least_past
 from cosched.errors import InvalidInstance, shorten
@@ -26,6 +24,8 @@ from cosched.execution.needs import MARGIN
 from cosched.execution.runs import current
 from cosched.lazy import pd, plt
 from cosched.slurm.conf.lines import seconds_of_limit
+from cosched.slurm.live import Snapshot
+from cosched.slurm.live.outputs import asked, collected, days_of
 from cosched.slurm.live.page import page, prometheus
 from cosched.slurm.live.past import by
 from cosched.slurm.live.starts import finite
@@ -34,61 +34,62 @@ _RISK = 0.05  # that a run of such a code is longer than its limit
 _PAST = "14days"  # that the Slurm here is asked for
 
 
+def snapshot(
+    output: Path,
+    folder: Path | None = None,
+    history: str | None = None,
+    anonymise: bool = False,
+    timezone: str | None = None,
+) -> None:
+    check_files((output, (".json",)))
+    days = days_of(history) if history is not None else None
+    if folder is not None:
+        texts, said = collected(folder)
+    else:
+        with report.working("asking Slurm"):
+            texts, said = asked(days)
+    if history is not None and days is None:
+        texts["sacct.txt"] = io.read_text(history)
+    found = Snapshot.of_texts(texts, str(folder or "Slurm"), said, timezone)
+    (found.anonymised() if anonymise else found).write(output)
+    for line in found.missing:
+        report.say(f"note: {line}")
+    report.say(
+        f"wrote {output}: {len(found.running)} jobs run, {len(found.pending)} wait, "
+        f"{len(found.history)} of the past"
+    )
+
+
 def when(
-    snapshot: Annotated[
-        Path | None,
-        typer.Argument(
-            help="What snapshot wrote, or a folder of Slurm's outputs; default: this host's Slurm."
-        ),
-    ] = None,
-    jobs: Annotated[list[str] | None, typer.Argument(help="Pending jobs; default: all.")] = None,
+    snapshot: Path | None = None,
+    jobs: list[str] | None = None,
     *,
-    nodes: Annotated[
-        str | None, typer.Option(help="A job that is not submitted yet, on so many: 1,2,4,8.")
-    ] = None,
-    limit: Annotated[
-        str | None, typer.Option("--time", help="Its time limit, as sbatch takes it; or auto.")
-    ] = None,
-    cpus_per_task: Annotated[int, typer.Option(help="Its CPUs of each node.")] = 1,
-    mem: Annotated[str | None, typer.Option(help="Its memory of each node, as 4G.")] = None,
-    gpus: Annotated[int | None, typer.Option(help="Its GPUs of each node.")] = None,
-    partition: Annotated[str | None, typer.Option(help="Its partition.")] = None,
-    account: Annotated[str | None, typer.Option(help="Its account.")] = None,
-    user: Annotated[str | None, typer.Option(help="Its user.")] = None,
-    qos: Annotated[str | None, typer.Option(help="Its QOS.")] = None,
-    runs: Annotated[Path | None, typer.Option(help="Run times, as profile wrote them.")] = None,
-    task: Annotated[str | None, typer.Option(help="Of these runs, the code.")] = None,
+    nodes: str | None = None,
+    limit: str | None = None,
+    cpus_per_task: int = 1,
+    mem: str | None = None,
+    gpus: int | None = None,
+    partition: str | None = None,
+    account: str | None = None,
+    user: str | None = None,
+    qos: str | None = None,
+    runs: Path | None = None,
+    task: str | None = None,
     futures: Annotated[dict[str, Any], Arguments(cluster.when, "draws", "seed", "run_times")],
-    backtest: Annotated[
-        Path | None, typer.Option(help="Ask in the past instead: what sacct -P printed.")
-    ] = None,
+    backtest: Path | None = None,
     past: Annotated[
         dict[str, Any],
         Arguments(cluster.backtest, "machine", "accounts", "approximate", "moments"),
     ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", help="A page, .html; the backtest, for --calibration, .json."
-        ),
-    ] = None,
-    calibration: Annotated[
-        Path | None, typer.Option(help="A backtest: bands as wide as its errors say.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    picture: Annotated[
-        Path | None, typer.Option("--plot", help="Draw when jobs start: .png, .pdf, .svg.")
-    ] = None,
+    output: Path | None = None,
+    calibration: Path | None = None,
+    as_json: bool = False,
+    picture: Path | None = None,
     dates: Annotated[dict[str, Any], Arguments(cluster.Snapshot.read, "timezone")],
-    metrics: Annotated[
-        Path | None, typer.Option("--prometheus", help="Write quantiles for node_exporter.")
-    ] = None,
-    watch: Annotated[
-        float | None,
-        typer.Option("-w", metavar="SECONDS", help="Again after so many seconds, until Ctrl-C."),
-    ] = None,
+    metrics: Path | None = None,
+    watch: float | None = None,
 ) -> None:
-    check_files((picture, (".png", ".pdf", ".svg")))
+    check_files((picture, PICTURES))
     check_files((output, (".json",) if backtest is not None else (".html",)))
     if watch is not None and not 0 < watch < math.inf:
         raise InvalidInstance(f"-w {watch:g}: expected seconds > 0")
@@ -186,10 +187,7 @@ def _calibration(path: Path | None) -> dict[str, Any] | None:
 
 
 def _draw(frame: pd.DataFrame, path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-
+    report.without_screen()
     figure, ax = plt.subplots(figsize=(9, 1.5 + 0.3 * min(len(frame), 60)), layout="constrained")
     plot.save(plot.starts(frame, ax), path)
     plt.close(figure)
@@ -298,4 +296,4 @@ def plain(frame: pd.DataFrame) -> dict[str, Any]:
     return {"taken": frame.attrs["taken"], "jobs": rows, **{k: frame.attrs[k] for k in keys[1:]}}
 
 
-add = adds(when=in_groups(when))
+add = adds(snapshot=snapshot, when=when)

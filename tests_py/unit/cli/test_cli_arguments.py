@@ -9,8 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cosched.cli.arguments import Arguments
-from cosched.cli.commands import in_groups
+from cosched.cli.parameters import Arguments, in_groups
 from cosched.errors import InvalidInstance
 
 

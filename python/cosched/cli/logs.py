@@ -1,0 +1,198 @@
+"""``cosched audit``, ``rightsize``, ``tune``: what a log says to those who run a batch system."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cosched import cluster, io, plot
+from cosched.cli import report
+from cosched.cli.commands import adds_of_cluster
+from cosched.cli.parameters import Arguments
+from cosched.cli.values import PICTURES, check_files, read
+from cosched.cluster.sizing.exports import FORMS, export, limit_as_typed
+from cosched.cluster.sizing.page import above_the_promise
+from cosched.core import Presentation
+from cosched.core.text import unknown_name
+from cosched.errors import InvalidInstance, printable, shorten
+from cosched.execution.needs import toml_of
+from cosched.lazy import Lazy, pd
+from cosched.slurm.tune.page import said
+from cosched.slurm.tune.space import vary_of_texts
+from cosched.slurm.tune.trials import Engine, threads
+
+_OF_AUDIT = ("time_limit", "what_if", "rightsize", "draws", "json")
+_OF_TUNE = ("objective", "subject", "weeks", "days", "budget", "draws", "seed", "time_limit",
+            "resume")  # fmt: skip
+
+
+def audit(
+    of: Presentation,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    output: Path,
+    options: Annotated[dict[str, Any], Arguments(cluster.audit, *_OF_AUDIT)],
+    picture: Path | None = None,
+) -> None:
+    check_files((output, (".html",)), (picture, PICTURES), (options["json"], (".json",)))
+    instance = read(of, file, given)
+    with report.working(f"audit of {file.name}"):
+        figure = cluster.audit(instance, output, **options)
+        if picture is not None and figure is not None:
+            plot.save(figure, picture)
+    report.show_notes(instance)
+    report.say(f"wrote {output}")
+
+
+# --- right sizes --------------------------------------------------------------------------
+
+_ROWS = 12
+_HIDDEN = ("risk", "enough", "nodes", "node_memory_gb", "unused_core_hours", "used_limit_p50",
+           "used_memory_p50")  # fmt: skip
+
+
+def rightsize(
+    of: Presentation,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    promise: Annotated[dict[str, Any], Arguments(cluster.rightsize, "risk", "by")],
+    limits: Annotated[dict[str, Any], Arguments(cluster.RightSize.replay, "time_limit")],
+    form: str | None = None,
+    as_json: Path | None = None,
+    user: str | None = None,
+    output: Path | None = None,
+) -> None:
+    pages = (".html", *([".txt"] if user is not None else []))
+    check_files((as_json, (".json",)), (output if form is None else None, pages))
+    if form is not None and form not in (*FORMS, "codes"):
+        raise InvalidInstance(f"--export {shorten(form)}: expected {', '.join(FORMS)}, codes")
+    if form == "codes":
+        for option, value in (("--user", user), ("--json", as_json), ("--by", promise["by"])):
+            if value is not None:
+                raise InvalidInstance(f"{option} does not apply to --export codes")
+        _hand_out(toml_of(file, promise["risk"]), output)
+        return
+    instance = read(of, file, given)
+    with report.working(f"right sizes of {file.name}"):
+        found = cluster.rightsize(instance, **promise)
+        advice = found.advice_for(user)
+        held = found.backtest()
+    if as_json is not None:
+        tables = {"advice": advice, "backtest": held}
+        rows = {name: io.plain(table.to_dict("records")) for name, table in tables.items()}
+        io.write_json({"risk": found.risk, "by": list(found.use.names), **rows}, as_json)
+    if form is not None:
+        _hand_out(export(advice, form, found.risk), output)
+        return
+    if user is not None and output is None:
+        with report.working("schedules"):
+            text = found.mail(user, **limits)
+        typer.echo(text, nl=False)
+        return
+    report.show_notes(instance)
+    if user is None:
+        _show(found, advice, held)
+    if output is not None:
+        with report.working("schedules"):
+            found.write(output, user, **limits)
+        report.say(f"wrote {output}")
+
+
+def _hand_out(text: str, output: Path | None) -> None:
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        io.write_text(text, output)
+
+
+def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame) -> None:
+    shown = advice.head(_ROWS).drop(columns=[name for name in _HIDDEN if name in advice])
+    for name in ("asked_limit", "used_limit_p95", "limit"):
+        shown[name] = ["-" if not value > 0 else limit_as_typed(value) for value in shown[name]]
+    known = shown.columns[shown.notna().any()]
+    report.show_frame("advice: those first that leave most unused", shown[known].round(1))
+    if len(advice) > len(shown):
+        report.say(f"... and {len(advice) - len(shown):,} more groups; --json FILE has them all")
+    covered = advice["jobs"][advice["enough"]].sum() / max(advice["jobs"].sum(), 1)
+    report.say(
+        f"promised: killed at most {100 * found.risk:g}% of the jobs; advice for "
+        f"{int(advice['enough'].sum()):,} of {len(advice):,} groups, {covered:.0%} of the jobs"
+    )
+    if len(held):
+        report.show_frame("would it have held? each month from what was known before it", held)
+        report.say(above_the_promise(found))
+    else:
+        report.say("no backtest: the log is of one month")
+
+
+# --- better settings ----------------------------------------------------------------------
+
+#: Studies need packages that a search on this machine does not.
+_tuning: Any = Lazy("cosched.experiments.tuning")
+_ENGINES = ("local", "dask", "slurm")
+
+
+def tune(
+    of: Presentation,
+    file: Path,
+    given: dict[str, Any],
+    *,
+    vary: list[str],
+    output: Path,
+    options: Annotated[dict[str, Any], Arguments(cluster.tune, *_OF_TUNE)],
+    engine: str = "local",
+    dask: str | None = None,
+    jobs: str = "4",
+    as_json: Path | None = None,
+) -> None:
+    check_files((output, (".html",)), (as_json, (".json",)))
+    journal = output.with_suffix(".runs.jsonl")
+    where = _engine(engine, dask, io.parse_integer(jobs, "--jobs", 1, 10**4), journal)
+    instance = read(of, file, given)
+    with report.progress(counted=True) as bar, where as runs:
+        task = bar.add_task(printable(f"tune {file.name}"), total=options["budget"])
+        try:
+            found = cluster.tune(
+                instance,
+                vary=vary_of_texts(vary),
+                **options,
+                engine=runs,
+                journal=journal,
+                progress=lambda done, total, best: bar.update(
+                    task, completed=done, total=total, description=printable(best)
+                ),
+            )
+        except KeyboardInterrupt as stop:
+            kept = f"interrupted: the runs so far are kept in {journal}; --resume goes on"
+            raise type(stop)(kept) from None
+    found.write(output)
+    if as_json is not None:
+        found.write(as_json)
+    report.show_notes(instance)
+    report.say(said(found))
+    if found.stopped:
+        report.say(f"the search stopped {found.stopped}")
+    for line in (*found.idle, *found.lines()):
+        report.say(line)
+    report.say(f"wrote {output}")
+
+
+def _engine(
+    name: str, dask: str | None, jobs: int, journal: Path
+) -> AbstractContextManager[Engine]:
+    """The engines of studies; they need the extra that studies need."""
+    if name not in _ENGINES:
+        raise InvalidInstance(unknown_name("--engine", name, _ENGINES))
+    if (dask is not None) != (name == "dask"):
+        raise InvalidInstance(f"--engine {name}: expected --dask with --engine dask, and only then")
+    if name == "local":
+        return nullcontext(threads)
+    return _tuning.engine(journal.with_suffix(".pickle"), dask, jobs)
+
+
+add = adds_of_cluster(audit=audit, rightsize=rightsize, tune=tune)
