@@ -6,8 +6,10 @@ short command, load neither pandas nor matplotlib.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -27,18 +29,24 @@ class Lazy(ModuleType):
         return getattr(import_module(self.__name__), name)
 
 
-def on_first_use(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
-    """``__getattr__`` of a package: its modules -> what they give it, in words, imported then."""
-    places = {name: module for module, of in names.items() for name in of.split()}
+def on_first_use(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
+    """``__getattr__`` of a package: names -> modules, imported when one is asked for."""
 
     def __getattr__(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{package}.{places[name]}"), name)
+        found = getattr(import_module(places[name]), name)
         described({name: found})
         return found
 
     return __getattr__
+
+
+def of_stub(file: str) -> dict[str, str]:
+    """The same names and modules: what the stub beside a package's file imports ``as`` itself."""
+    stub = Path(file).with_suffix(".pyi").read_text("utf-8")
+    imports = re.findall(r"^from (\S+) import (\([^)]*\)|.*)$", stub, re.MULTILINE)
+    return {name: module for module, said in imports for name in re.findall(r"as (\w+)", said)}
 
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ import library_solvers
 import numpy as np
 
 import cosched as cs
-from cosched.dags.workloads.machine import data_of_tasks
+from cosched.dags.workloads.random_graphs import data_of_tasks
 
 TILES = {30: 5, 60: 6, 120: 8}
 Labelled = tuple[str, cs.dags.Instance]

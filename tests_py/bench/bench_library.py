@@ -22,7 +22,6 @@ import library_solvers
 import cosched as cs
 from cosched.core import Result
 from cosched.errors import CoschedError
-from cosched.library.certificates import as_json, proven
 from cosched.library.records import (
     FOLDER,
     Finding,
@@ -32,6 +31,7 @@ from cosched.library.records import (
     record_of,
     rows_without_names,
 )
+from cosched.library.table import as_json, proven
 
 #: Of each family: what is tried, the quick ones first; searches get the time limit.
 OWN = {

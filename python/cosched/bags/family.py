@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from cosched import core
 from cosched.bags import algorithms, bounds
-from cosched.bags.arguments import parse_watts
-from cosched.bags.instance import Instance
+from cosched.bags.instance import Instance, parse_watts
 from cosched.bags.result import Result, result_of_schedule
 from cosched.bags.schedule import Schedule
 from cosched.core import Bound, Family, Presentation

@@ -18,11 +18,10 @@ from cosched.cli.parameters import Arguments, adds
 from cosched.cli.values import PICTURES, check_files, seed_of_text
 from cosched.execution.advice import command_to_run
 from cosched.execution.codes import Codes
-from cosched.execution.executions import append_executions
 from cosched.execution.journal import read_past
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.planned import Plan
-from cosched.execution.runs import append_execution
+from cosched.execution.runs import append_execution, append_executions
 from cosched.execution.usage import ENOUGH
 
 _OF_PLAN = ("procs", "counts", "slowdowns", "slowdown", "missing", "memory_margin", "strict")

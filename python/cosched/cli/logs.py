@@ -18,7 +18,7 @@ from cosched.cluster.sizing.page import above_the_promise
 from cosched.core import Presentation
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, printable, shorten
-from cosched.execution.needs import toml_of
+from cosched.execution.plan_input import toml_of
 from cosched.lazy import Lazy, pd
 from cosched.slurm.tune.page import said
 from cosched.slurm.tune.space import vary_of_texts

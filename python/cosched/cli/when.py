@@ -20,7 +20,7 @@ from cosched.cluster.machine.node_types import megabytes_of
 from cosched.core.tails import enough, least_past
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import runs as run_files
-from cosched.execution.needs import MARGIN
+from cosched.execution.plan_input import MARGIN
 from cosched.execution.runs import current
 from cosched.lazy import pd, plt
 from cosched.slurm.conf.lines import seconds_of_limit

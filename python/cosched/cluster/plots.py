@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from cosched.cluster.result import Result
+from cosched.core.arrays import levels, means
 from cosched.core.drawing import axes_or_new
-from cosched.core.levels import levels, means
 from cosched.lazy import plt
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from itertools import cycle
 
 import numpy as np
 
-from cosched.core.frames import require_columns
+from cosched.core.text import require_columns
 from cosched.errors import InvalidInstance, printable
 from cosched.lazy import pd, plt
 

@@ -12,8 +12,8 @@ import numpy as np
 from cosched import io
 from cosched.core import paje
 from cosched.core.arrays import integer, integer_array, real, real_array
-from cosched.core.frames import require_columns
 from cosched.core.instance import Instance
+from cosched.core.text import require_columns
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 from cosched.lazy import pd
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from cosched import _core, core, io
 from cosched.core.arrays import edge_pairs, integer_array, real_array
-from cosched.core.frames import rows_named
-from cosched.core.text import labels, texts
+from cosched.core.text import labels, rows_named, texts
 from cosched.dags import arguments, files
 from cosched.dags.files import Run
 from cosched.errors import InvalidInstance

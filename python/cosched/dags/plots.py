@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from cosched.core.drawing import axes_or_new, literal
-from cosched.core.frames import require_columns
-from cosched.core.text import texts
+from cosched.core.text import require_columns, texts
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd, plt
 

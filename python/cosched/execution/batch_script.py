@@ -16,11 +16,9 @@ from cosched.core import Result, Schedule
 from cosched.core.arrays import integer
 from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.code import Code
+from cosched.execution.code import Code, output_names
 from cosched.execution.codes import Codes
-from cosched.execution.launchers.base import own_environment
-from cosched.execution.launchers.slurm import hosts_of, require_ranks, srun_size
-from cosched.execution.output_names import output_names
+from cosched.execution.launchers import hosts_of, own_environment, require_ranks, srun_size
 from cosched.execution.planned import Plan, Step
 from cosched.execution.tokens import Tokens, needs_of
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from cosched.core.text import listed
 from cosched.execution import process_tree, watchdog
+from cosched.execution.code import output_names
 from cosched.execution.journal import FORMAT, VERSION
 from cosched.execution.launchers import Launcher
-from cosched.execution.output_names import output_names
 from cosched.execution.planned import Step
 from cosched.execution.processes import NOT_EXECUTABLE, NOT_FOUND, Ended, Pool
 from cosched.execution.record import Execution

@@ -19,10 +19,9 @@ from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import process_tree
 from cosched.execution.adaptive import Guarantee, measure_adaptively
-from cosched.execution.code import Code, fingerprint, values_of_sweep
+from cosched.execution.code import Code, fingerprint, output_names, values_of_sweep
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
-from cosched.execution.output_names import output_names
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Ended, Pool
 from cosched.execution.runs import Run, RunsFile, current, frame_of, notes_of, seconds_of, table_of

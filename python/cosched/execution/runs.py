@@ -1,4 +1,4 @@
-"""``runs.csv``: a row a run, appended and synced as soon as the run has ended."""
+"""``runs.csv``: a row a run, on the disk as soon as it has ended; beside it, executions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, fields
 from os import PathLike
+from pathlib import Path
 
 import numpy as np
 
@@ -357,3 +358,53 @@ def current(runs: Sequence[Run], codes: Codes | None) -> tuple[list[Run], tuple[
     changed = list(dict.fromkeys(run.task for run in runs if not counts(run)))
     said = f"{len(runs) - len(kept)} runs do not count: the command of {listed(changed)}, or the "
     return kept, (said + "values of its sweep, have changed since",)
+
+
+EXECUTION_COLUMNS = ("execution", "task", "processors", "planned", "planned_end", "end")
+
+#: (task, processors, planned seconds, planned end, real end)
+Row = tuple[str, int, float, float, float]
+
+
+def beside(runs: str | PathLike[str]) -> Path:
+    """The file that belongs to a file of runs."""
+    return Path(runs).with_suffix(".executions.csv")
+
+
+def append_executions(
+    execution: Execution, runs: str | PathLike[str], name: str, codes: Codes
+) -> None:
+    """Keep an execution of which every task completed; of others the end says nothing."""
+    if not execution.good:
+        return
+    with closing(AppendedTable(beside(runs), EXECUTION_COLUMNS)) as file:
+        file.append(_row(task, name, codes) for task in execution.tasks)
+
+
+def _row(task: TaskRun, name: str, codes: Codes) -> tuple[object, ...]:
+    planned = task.planned_end - task.planned_start
+    ends = (f"{x:.6f}" for x in (planned, task.planned_end, task.end))
+    return (name, codes[task.name].profile_name, len(task.units), *ends)
+
+
+def read_executions(runs: str | PathLike[str]) -> dict[str, list[Row]]:
+    """Execution -> its tasks; nothing where no such file is."""
+    path = beside(runs)
+    if not path.exists():
+        return {}
+    table = io.read_csv(path)
+    if tuple(name.strip() for name in table.header) != EXECUTION_COLUMNS:
+        raise InvalidInstance(
+            f"{path}: line 1: header {shorten(','.join(table.header))}: expected "
+            f"{','.join(EXECUTION_COLUMNS)}"
+        )
+    found: dict[str, list[Row]] = {}
+    for line, cells in table.rows:
+        where = f"{path}: line {line}"
+        count = io.parse_integer(cells[2], f"{where}, column 'processors'", 1, 10**6)
+        planned, planned_end, end = (
+            io.parse_nonnegative(cells[k], f"{where}, column '{EXECUTION_COLUMNS[k]}'")
+            for k in (3, 4, 5)
+        )
+        found.setdefault(cells[0], []).append((cells[1], count, planned, planned_end, end))
+    return found

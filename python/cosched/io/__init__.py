@@ -5,17 +5,15 @@ from cosched.io.limit import (
     max_bytes as max_bytes,
     polled as polled,
 )
-from cosched.io.numbers import (
+from cosched.io.tables import (
+    CsvTable as CsvTable,
     is_number as is_number,
+    parse_csv as parse_csv,
     parse_integer as parse_integer,
+    parse_json as parse_json,
     parse_nonnegative as parse_nonnegative,
     parse_number as parse_number,
     parse_positive as parse_positive,
-)
-from cosched.io.tables import (
-    CsvTable as CsvTable,
-    parse_csv as parse_csv,
-    parse_json as parse_json,
     parse_toml as parse_toml,
     read_csv as read_csv,
     read_json as read_json,

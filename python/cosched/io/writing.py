@@ -18,7 +18,7 @@ from typing import Any
 
 from cosched.errors import InvalidInstance, printable
 from cosched.io.limit import require_length
-from cosched.io.numbers import is_number
+from cosched.io.tables import is_number
 from cosched.lazy import pd
 
 _LONG_SUFFIX = 20

@@ -120,7 +120,7 @@ class Record:
     bound : Finding
         The best bound.
     certificate : dict
-        Its proof: see :mod:`cosched.library.certificates`.
+        Its proof: see :mod:`cosched.library.table`.
     history : tuple of Finding
         The values before, the oldest first.
     """

@@ -11,8 +11,7 @@ import numpy as np
 
 from cosched import _core, core, io, profiles
 from cosched.core.arrays import any_array, edge_pairs, integer, integer_array, real_array
-from cosched.core.frames import require_labels, require_names_of_file
-from cosched.core.text import labels, texts
+from cosched.core.text import labels, require_labels, require_names_of_file, texts
 from cosched.errors import InvalidInstance
 from cosched.moldable import files
 from cosched.profiles.frames import labelled

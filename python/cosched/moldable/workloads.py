@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cosched.core.arrays import checked_entries, integer, seed_of, share
-from cosched.core.rejection import sampled_inside
+from cosched.core.resampling import sampled_inside
 from cosched.errors import InvalidInstance, shorten
 from cosched.moldable.instance import Instance
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import real_array
-from cosched.core.frames import rows_named
-from cosched.core.text import texts
+from cosched.core.text import rows_named, texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.profiles.completion import MOST_PROCESSORS, Runs, complete
 

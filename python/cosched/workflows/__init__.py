@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 # Pictures and tables are for the end of a run: their import would delay its first jobs.
-__getattr__ = on_first_use(__name__, {"report": "by_rule execution_of write_report"})
+_LATE = ("by_rule", "execution_of", "write_report")
+__getattr__ = on_first_use(__name__, dict.fromkeys(_LATE, "cosched.workflows.report"))
 
 described(globals())

@@ -14,7 +14,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.execution.executions import beside
+from cosched.execution.runs import beside
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.dags.candidates import LEAST, MOST, Space
+from cosched.dags.adversary import LEAST, MOST, Space
 
 PAPER = (
     "hlp-est",

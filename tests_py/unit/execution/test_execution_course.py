@@ -12,12 +12,11 @@ import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import Codes, Plan, Step, plan, profile, run
-from cosched.execution.executions import append_executions, read_executions
 from cosched.execution.interval import errors_of, interval_of, noise_of
 from cosched.execution.journal import read_past
 from cosched.execution.planning import is_no_better, longest_first
 from cosched.execution.run_state import ReadySteps
-from cosched.execution.runs import COLUMNS, read_runs
+from cosched.execution.runs import COLUMNS, append_executions, read_executions, read_runs
 from execution_codes import read_notes, shell_notes, until
 
 

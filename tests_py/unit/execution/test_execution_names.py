@@ -12,8 +12,8 @@ import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import Code, Codes, profile, run, script
+from cosched.execution.code import output_names
 from cosched.execution.journal import read_past
-from cosched.execution.output_names import output_names
 
 HOSTILE = [
     "分" * 29, "分" * 29 + "b", "x" * 300, "a", "A", "a.", "a..", ".", "..", "-rf", "a/b", "../a",

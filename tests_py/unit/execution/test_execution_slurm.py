@@ -16,8 +16,7 @@ import pytest
 import cosched as cs
 from cosched.errors import InvalidInstance
 from cosched.execution import Code, Codes, Execution, Job, Plan, Slurm, Step, script
-from cosched.execution.launchers import launcher_of
-from cosched.execution.launchers.slurm import cpus_of
+from cosched.execution.launchers import cpus_of, launcher_of
 from execution_codes import read_notes, shared_cores, shell_notes, spans
 from slurm_cluster import Cluster
 from support import REPO, library

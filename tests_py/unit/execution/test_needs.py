@@ -10,7 +10,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.core.tails import enough, least_past, tail
 from cosched.execution import Codes, plan
-from cosched.execution.needs import toml_of
+from cosched.execution.plan_input import toml_of
 
 
 @pytest.fixture

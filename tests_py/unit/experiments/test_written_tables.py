@@ -10,7 +10,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.execution import executions, runs
+from cosched.execution import runs
 from cosched.execution.appended import AppendedTable
 from cosched.execution.runs import Run, RunsFile, read_runs
 from cosched.io import write_frame
@@ -121,7 +121,7 @@ def test_pages_keep_no_tags_of_names(tmp_path):
     assert "<b>" not in text
 
 
-@pytest.mark.parametrize("columns", [executions.COLUMNS, runs.COLUMNS])
+@pytest.mark.parametrize("columns", [runs.EXECUTION_COLUMNS, runs.COLUMNS])
 def test_a_table_of_something_else_is_not_appended_to(columns, tmp_path):
     path = tmp_path / "some.csv"
     path.write_text("a,b\n1,2\n3")

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.bags.files.folders import read_folder, write_folder
-from cosched.bags.files.gaps import Table
+from cosched.bags.files.folders import Table, read_folder, write_folder
 from cosched.core.arrays import any_array, integer
 from cosched.core.text import not_read
 from cosched.errors import InvalidInstance, shorten

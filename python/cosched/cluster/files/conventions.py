@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cosched.core.arrays import fraction, integer, positive
-from cosched.core.frames import require_columns
+from cosched.core.text import require_columns
 from cosched.lazy import pd
 
 WEEK = 604800.0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cosched.core.levels import MOST, OFTEN, levels, share_above
+from cosched.core.arrays import MOST, OFTEN, levels, share_above
 from cosched.lazy import pd
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cosched.cluster.instance.instance import Instance
-from cosched.core.levels import MOST, OFTEN, levels, share_above
+from cosched.core.arrays import MOST, OFTEN, levels, share_above
 from cosched.errors import InvalidInstance
 
 

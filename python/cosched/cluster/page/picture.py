@@ -13,7 +13,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.page.differences import Spread, mean_waits
 from cosched.cluster.page.runs import PLAIN, TWIN, Runs
-from cosched.core.levels import levels, means
+from cosched.core.arrays import levels, means
 from cosched.lazy import plt
 
 if TYPE_CHECKING:

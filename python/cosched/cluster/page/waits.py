@@ -10,7 +10,7 @@ from cosched.cluster.page.runs import Runs
 from cosched.cluster.page.text import clock, paragraph, share, shown, span, table, units
 from cosched.cluster.result import Result
 from cosched.cluster.result.waited import Capacity
-from cosched.core.levels import levels
+from cosched.core.arrays import levels
 
 LONGEST = 10
 _ABOUT = (

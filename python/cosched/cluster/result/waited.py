@@ -7,7 +7,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
 from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
-from cosched.core.levels import levels
+from cosched.core.arrays import levels
 from cosched.lazy import pd
 
 

@@ -24,7 +24,7 @@ from cosched.cluster.schedule.rows import (
     penalty_paid,
 )
 from cosched.core.arrays import flag, integer_array, real, real_array
-from cosched.core.frames import require_columns
+from cosched.core.text import require_columns
 from cosched.errors import InvalidInstance, InvalidSchedule
 from cosched.lazy import pd
 

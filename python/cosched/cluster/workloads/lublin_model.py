@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosched.core.arrays import fraction, integer, seed_of
-from cosched.core.rejection import sampled_inside
+from cosched.core.resampling import sampled_inside
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cosched.cluster.files import WEEK, dfrs_jobs, read_swf, week_of
 from cosched.core.arrays import integer, positive, real_array
-from cosched.core.frames import require_columns
+from cosched.core.text import require_columns
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
 

@@ -10,11 +10,13 @@ from cosched.dags.bounds.refutations import (
 )
 from cosched.dags.bounds.relaxation import (
     Relaxation,
+    area_bound,
+    critical_path_bound,
     hlp,
     hlp_at_hand,
     hlp_bound,
     keep_hlp,
+    memory_bound,
     round_allocation,
     transfers_relaxation,
 )
-from cosched.dags.bounds.simple import area_bound, critical_path_bound, memory_bound

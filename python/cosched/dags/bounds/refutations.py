@@ -10,8 +10,7 @@ from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import real, time_limit_of
 from cosched.dags.bounds.certificates import Certificate
-from cosched.dags.bounds.relaxation import hlp_bound, hlp_so_far
-from cosched.dags.bounds.simple import memory_bound
+from cosched.dags.bounds.relaxation import hlp_bound, hlp_so_far, memory_bound
 from cosched.dags.instance import Instance
 from cosched.errors import InvalidInstance, SolverError, TimeLimit
 

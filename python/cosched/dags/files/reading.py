@@ -29,8 +29,7 @@ import numpy as np
 from cosched import io
 from cosched.core.arrays import integer, real_array
 from cosched.dags.files import networks, plain, starpu, types, wfformat
-from cosched.dags.files.parsed import Graph, Parsed
-from cosched.dags.files.run import run_of
+from cosched.dags.files.parsed import Graph, Parsed, run_of
 from cosched.errors import InvalidInstance, shorten
 
 #: Of this package's own JSON, of a graph or an instance.

@@ -1,27 +1,190 @@
 """StarPU: ``tasks.rec`` of starpu_fxt_tool, which holds a run: tasks, workers, times in ms.
 
 A task's time on the type that it ran on is what it took there; on other types what StarPU's own
-models say (see :mod:`cosched.dags.files.starpu_machine`), else the mean of the tasks of the same
-model and footprint that ran there. Tasks without a worker (synchronisation, waits for data) are
-taken out: who waits for them waits for what they wait for.
+models say, else the mean of the tasks of the same model and footprint that ran there. Those models,
+and all workers with their types, are in what ``starpu_perfmodel_recdump tasks.rec`` writes; without
+it the memory nodes of the tasks say which workers are CPUs (node 0), and ``EstimatedTime`` of
+``starpu_tasks_rec_complete`` holds the times. Tasks without a worker (synchronisation, waits for
+data) are taken out: who waits for them waits for what they wait for.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from os import PathLike
+from typing import TypeAlias
 
 import numpy as np
 
 from cosched import io
-from cosched.dags.files import rec
-from cosched.dags.files.parsed import Parsed
-from cosched.dags.files.run import Run
-from cosched.dags.files.starpu_machine import Key, Machine, machine_of_tasks, read_machine
+from cosched.dags.files.parsed import Parsed, Run
 from cosched.errors import InvalidInstance, shorten
+
+
+@dataclass
+class Block:
+    """A record: the line that it begins on, its type (``%rec: timing``), its fields."""
+
+    line: int
+    kind: str
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+def blocks(text: str, path: str) -> Iterator[Block]:
+    """The records of a file in order; a field that is there twice in one is refused.
+
+    Examples
+    --------
+    >>> found = list(blocks("%rec: timing\\n\\nModel: gemm\\nMean: 3\\n\\nModel: trsm\\n", "a.rec"))
+    >>> [(block.line, block.kind, block.fields) for block in found]
+    [(3, 'timing', {'Model': 'gemm', 'Mean': '3'}), (6, 'timing', {'Model': 'trsm'})]
+    """
+    kind, block = "", None
+    for number, line in enumerate(io.polled(text.splitlines()), start=1):
+        if not line.strip():
+            if block is not None:
+                yield block
+            block = None
+        elif line.startswith("%"):
+            key, _, value = line[1:].partition(":")
+            kind = value.strip() if key == "rec" else kind
+        elif not line.startswith("#"):
+            key, colon, value = line.partition(":")
+            if not colon or not key.strip():
+                raise InvalidInstance(
+                    f"{path}: line {number}: {shorten(line)}: expected Key: value"
+                )
+            block = block or Block(number, kind)
+            if key in block.fields:
+                raise InvalidInstance(f"{path}: line {number}: {shorten(key)} is there twice")
+            block.fields[key] = value.removeprefix(" ")
+    if block is not None:
+        yield block
+
+
+def hexadecimal(text: str, where: str) -> int:
+    """A number in hexadecimal digits, as StarPU prints its hashes."""
+    if not re.fullmatch(r"[0-9a-fA-F]{1,16}", text.strip()):
+        raise InvalidInstance(f"{where}: {shorten(text)}: expected hexadecimal digits")
+    return int(text, 16)
+
+
+#: Kernel, performance model and footprint of a task: what has the same time on a worker.
+Key: TypeAlias = tuple[str, str, int]
+#: Memory nodes of CPUs, by the first word of their names.
+_HOST = ("numa", "ram")
+_CPU = "cpu"
+_MICROSECONDS = 1e-6
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Workers by id: ``places`` = (type, unit within it), ``architectures`` as the models say."""
+
+    source: str
+    units: tuple[int, ...]
+    places: dict[int, tuple[int, int]]
+    architectures: dict[int, str] = field(default_factory=dict)
+    #: (model, footprint) -> architecture -> seconds.
+    means: dict[tuple[str, int], dict[str, float]] = field(default_factory=dict)
+
+    def modelled(self, key: Key, estimates: Sequence[float], kind: int) -> float | None:
+        """Mean over the workers of a type of what StarPU expects there; None: it knows nothing."""
+        by_architecture = self.means.get(key[1:], {})
+        workers = [worker for worker, (own, _) in self.places.items() if own == kind]
+        known = [
+            by_architecture[self.architectures[worker]]
+            for worker in workers
+            if self.architectures.get(worker) in by_architecture
+        ] or [estimates[worker] for worker in workers if worker < len(estimates)]
+        finite = [seconds for seconds in known if seconds < math.inf]
+        return float(np.mean(finite)) if finite else None
+
+
+def machine_of_tasks(ran: Iterable[tuple[int, int | None]], notes: list[str]) -> Machine:
+    """Workers with the memory nodes of their tasks: node 0 is the CPUs', others are GPUs'."""
+    node: dict[int, int | None] = {}
+    for worker, memory in ran:
+        node[worker] = memory
+    if None in node.values():
+        notes.append("no MemoryNode: all workers are taken to be of one type (or pass perfmodels)")
+        labels = dict.fromkeys(node, _CPU)
+    else:
+        labels = {worker: "gpu" if memory else _CPU for worker, memory in node.items()}
+    notes.append("machine: the workers that ran a task (perfmodels says which there are besides)")
+    return _machine("the workers of the trace", labels, {}, {})
+
+
+def read_machine(path: str | PathLike[str]) -> Machine:
+    """The file of ``starpu_perfmodel_recdump tasks.rec -o FILE``."""
+    labels: dict[int, str] = {}
+    architectures: dict[int, str] = {}
+    means: dict[tuple[str, int], dict[str, float]] = {}
+    for block in blocks(io.read_text(path), str(path)):
+        where = f"{path}: line {block.line}"
+        if block.kind == "memory_workers":
+            label, number = _node(block.fields.get("Name", ""), where)
+            for text in block.fields.get("Workers", "").split():
+                worker = io.parse_integer(text, f"{where}: Workers", 0, 2**31 - 1)
+                labels[worker] = label
+                # StarPU has one model for all CPUs, and one for each device.
+                architectures[worker] = f"{label}{0 if label == _CPU else number}"
+        elif block.kind == "timing":
+            model, architecture, print_of_data, seconds = _timing(block, where)
+            means.setdefault((model, print_of_data), {})[architecture] = seconds
+    if not labels:
+        raise InvalidInstance(
+            f"{path}: no workers: expected what starpu_perfmodel_recdump writes for a tasks.rec"
+        )
+    return _machine(f"the workers of {path}", labels, architectures, means)
+
+
+def _machine(
+    source: str,
+    labels: dict[int, str],
+    architectures: dict[int, str],
+    means: dict[tuple[str, int], dict[str, float]],
+) -> Machine:
+    """CPUs are type 0, the others follow in the order of their workers."""
+    in_order = sorted(labels)
+    types = sorted(dict.fromkeys(labels[worker] for worker in in_order), key=lambda l: l != _CPU)
+    members = {label: [w for w in in_order if labels[w] == label] for label in types}
+    places = {
+        worker: (kind, unit)
+        for kind, label in enumerate(types)
+        for unit, worker in enumerate(members[label])
+    }
+    return Machine(
+        source, tuple(len(members[label]) for label in types), places, architectures, means
+    )
+
+
+def _node(name: str, where: str) -> tuple[str, int]:
+    """``"CUDA 1"`` as ("cuda", 1); where CPUs compute: ("cpu", ...)."""
+    found = re.fullmatch(r"([A-Za-z]+)\s*([0-9]{0,9})", name.strip())
+    if not found:
+        raise InvalidInstance(f"{where}: Name {shorten(name)}: expected a memory node, as CUDA 0")
+    label = found[1].lower()
+    return (_CPU if label in _HOST else label), int(found[2] or 0)
+
+
+def _timing(block: Block, where: str) -> tuple[str, str, int, float]:
+    said = block.fields
+    for key in ("Model", "Architecture", "Footprint", "Mean"):
+        if key not in said:
+            raise InvalidInstance(f"{where}: no {key}: expected a record of a performance model")
+    mean = io.parse_nonnegative(said["Mean"], f"{where}: Mean", "microseconds >= 0")
+    return (
+        said["Model"].strip(),
+        said["Architecture"].strip(),
+        hexadecimal(said["Footprint"], f"{where}: Footprint"),
+        mean * _MICROSECONDS,
+    )
+
 
 #: StarPU's unit of time in a trace (s).
 _MS = 1e-3
@@ -78,7 +241,7 @@ def read_starpu(text: str, path: str, perfmodels: str | PathLike[str] | None) ->
 def _jobs(text: str, path: str) -> dict[str, _Job]:
     jobs: dict[str, _Job] = {}
     ranks = set()
-    for block in rec.blocks(text, path):
+    for block in blocks(text, path):
         if "Control" in block.fields:  # a hint for the memory, no task
             continue
         job = _job(block, f"{path}: line {block.line}", len(jobs))
@@ -93,14 +256,14 @@ def _jobs(text: str, path: str) -> dict[str, _Job]:
     return jobs
 
 
-def _job(block: rec.Block, where: str, place: int) -> _Job:
+def _job(block: Block, where: str, place: int) -> _Job:
     said = block.fields
     name = said.get("JobId", "").strip()
     if not name:
         raise InvalidInstance(f"{where}: no JobId: expected a record of StarPU's tasks.rec")
     kernel = (said.get("Name") or said.get("Model") or "").strip()
     model = said.get("Model", kernel).strip()
-    print_of_data = rec.hexadecimal(said.get("Footprint", "0"), f"{where}: Footprint")
+    print_of_data = hexadecimal(said.get("Footprint", "0"), f"{where}: Footprint")
     order = place
     if "SubmitOrder" in said:
         order = io.parse_integer(said["SubmitOrder"], f"{where}: SubmitOrder", 0, _LARGEST)

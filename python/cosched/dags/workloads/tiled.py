@@ -13,7 +13,7 @@ import numpy as np
 
 from cosched.core.arrays import integer, nonnegative, real, seed_of
 from cosched.dags.instance import Instance
-from cosched.dags.workloads.machine import Units, on_machine
+from cosched.dags.workloads.random_graphs import Units, on_machine
 from cosched.errors import InvalidInstance, shorten
 
 #: (CPU, GPU) milliseconds on tiles of 512: medians over the tasks of a kernel in the files

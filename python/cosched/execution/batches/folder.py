@@ -18,7 +18,7 @@ from cosched.execution.batches import runner
 from cosched.execution.batches.packing import Batches
 from cosched.execution.batches.problem import OF_NODE
 from cosched.execution.batches.task_list import BatchTask, TaskList
-from cosched.execution.output_names import output_names
+from cosched.execution.code import output_names
 
 FORMAT, VERSION = "cosched-batch", 1
 #: A task that was cut off is planned with so much more than it had.

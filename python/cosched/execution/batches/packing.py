@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from cosched.core.arrays import integer, positive
 from cosched.core.text import percent
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.batches.bounds import node_seconds_bound
 from cosched.execution.batches.chance import Chance
 from cosched.execution.batches.problem import (
     OF_NODE,
@@ -17,6 +16,7 @@ from cosched.execution.batches.problem import (
     Problem,
     choose_counts,
     end_of,
+    node_seconds_bound,
     problem_of,
 )
 from cosched.execution.batches.search import cost_of, pack

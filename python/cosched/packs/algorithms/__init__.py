@@ -8,13 +8,15 @@ from cosched.packs.algorithms.allocation import (
     one_pack_dynamic_programme,
     slowdown,
 )
-from cosched.packs.algorithms.exact import ilp, optimal, pairs
 from cosched.packs.algorithms.heuristics import (
     LOCAL_SEARCH_WORK,
     NINE,
+    ilp,
     local_search,
+    optimal,
     pack_approx,
     pack_by_pack,
+    pairs,
     random_pack,
     random_proc,
     sequential,

@@ -6,7 +6,7 @@ import numpy as np
 
 from cosched.core.arrays import real_array
 from cosched.core.drawing import axes_or_new
-from cosched.core.frames import require_columns
+from cosched.core.text import require_columns
 from cosched.lazy import pd, plt
 
 _HOUR = 3600.0
