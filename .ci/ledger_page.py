@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from cosched.experiments import tolerances as t
-from cosched.experiments.cluster.counting import COSTS
 from cosched.experiments.cluster.table_cells import (
+    COSTS,
     NUMBERS,
     SETS,
     WORDS,

@@ -7,7 +7,7 @@ import pytest
 
 import cosched as cs
 from cosched.cluster import Instance
-from cosched.experiments.cluster.theorems import (
+from cosched.experiments.cluster.sections import (
     equal_shares_worst,
     equipartition,
     unknown_times_worst,

@@ -5,7 +5,7 @@ import pytest
 
 import cosched as cs
 from cosched import experiments
-from cosched.experiments.cluster import counting, readings
+from cosched.experiments.cluster import readings
 from cosched.experiments.dags import studies as dags_studies
 from cosched.experiments.packs import studies as packs_studies
 
@@ -45,7 +45,7 @@ def test_counts_move_pauses_to_migrations_and_lose_none():
     for seed in range(4):
         inst = trace(seed, jobs=150)
         metrics = cs.cluster.solve(inst, "GreedyP */per/opt=min").metrics()
-        other = counting.costs(inst, "GreedyP */per/opt=min")
+        other = readings.costs(inst, "GreedyP */per/opt=min")
         for unit in ("hour", "job"):
             both = [f"{event}_per_{unit}" for event in ("preemptions", "migrations")]
             assert sum(other[name] for name in both) == pytest.approx(

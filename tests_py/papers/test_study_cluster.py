@@ -6,7 +6,7 @@ import pytest
 import cosched as cs
 from cosched import experiments
 from cosched.cluster import TABLE_2, paper_policies
-from cosched.experiments.cluster import costs, degradation, table_cells, traces
+from cosched.experiments.cluster import table_cells, tables, traces
 from support import data
 
 NAMES = [f"cluster-{name}" for name in ("table2", "table3", "table4", "table5", "fig1", "fig3-4")]
@@ -43,7 +43,7 @@ def test_plans_at_full_size():
         "cluster-table4": (1 + 182 + 100 + 900) * 3 + 2,
         "cluster-table5": 182 * 118,
         "cluster-fig1": 900 * 20,
-        "cluster-fig3-4": (182 + 100 + 900) * (1 + len(costs.PERIODS)),
+        "cluster-fig3-4": (182 + 100 + 900) * (1 + len(tables.PERIODS)),
     }
 
 
@@ -87,13 +87,13 @@ def test_numbers_beside_the_paper_s():
             "degradation": [3000.0, 3083.8, 5.0],
         }
     )
-    table = degradation.degradation(frame, 2).set_index("algorithm")
+    table = tables.degradation(frame, 2).set_index("algorithm")
     assert table.loc["EASY"].tolist() == pytest.approx(
         [3041.9, 59.3, 3083.8, 3041.9, 3438.0, 21317.4, 1.0], abs=0.06
     )
     assert table.loc["own", ["paper avg", "factor"]].isna().all()
     frame["traces"] = "scaled"
-    assert degradation.degradation(frame, 2)["paper avg"][0] == 5262.0
+    assert tables.degradation(frame, 2)["paper avg"][0] == 5262.0
 
 
 def test_a_policy_of_ones_own_takes_part(own_algorithm, no_data):
@@ -101,11 +101,11 @@ def test_a_policy_of_ones_own_takes_part(own_algorithm, no_data):
     for name in NAMES[:5]:
         names = {task["algorithm"] for task in experiments.STUDIES[name].plan(True)}
         assert "mine" in names
-    tasks = [t for t in degradation.plan_figure1(True) if t["algorithm"] in ("mine", "EASY")]
+    tasks = [t for t in tables.plan_figure1(True) if t["algorithm"] in ("mine", "EASY")]
     frame = rows_of(experiments.STUDIES["cluster-fig1"], [{**t, "size": 40} for t in tasks])
     values = frame.pivot(index=["trace", "load"], columns="algorithm", values="max_stretch")
     assert (values.mine == values.EASY).all()
-    assert degradation.means_by_load(frame).algorithm.tolist() == ["EASY", "mine"]
+    assert tables.means_by_load(frame).algorithm.tolist() == ["EASY", "mine"]
 
 
 @pytest.mark.data
@@ -114,8 +114,8 @@ def test_some_real_weeks():
     study = experiments.STUDIES["cluster-table4"]
     weeks = study.plan(True)[:6]
     assert {task["traces"] for task in weeks} == {"weeks"}
-    means = rows_of(study, weeks).groupby("algorithm").degradation.mean()
-    assert means["EASY"] > 20 * means[costs.BEST]
+    means = rows_of(study, weeks).groupby("algorithm").tables.mean()
+    assert means["EASY"] > 20 * means[tables.BEST]
 
 
 @pytest.mark.data
@@ -123,7 +123,7 @@ def test_the_whole_log_of_section_6_4_2():
     """EASY 8%, "our algorithms" 10%: as printed where rescheduling costs nothing."""
     data(*traces.LOG.split("/"))
     easy = traces.run({**traces.whole_log()[0], "algorithm": "EASY"})
-    best = traces.run({**traces.whole_log_without_penalty()[0], "algorithm": costs.BEST})
+    best = traces.run({**traces.whole_log_without_penalty()[0], "algorithm": tables.BEST})
     assert round(easy["underutilisation"], 2) == 0.08
     assert round(best["underutilisation"], 2) == 0.10
 

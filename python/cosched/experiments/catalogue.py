@@ -16,14 +16,9 @@ from cosched import io
 from cosched.core.text import unknown_name
 from cosched.errors import shorten
 from cosched.experiments import bags, cluster, dags, ledger, measures, moldable, packs, tolerances
-from cosched.experiments.bags import measures as bags_measures
-from cosched.experiments.cluster import (
-    explanations,
-    measures as cluster_measures,
-    table_cells,
-    traces,
-)
-from cosched.experiments.dags import measures as dags_measures, theorems as dags_theorems
+from cosched.experiments.bags import tables as bags_tables
+from cosched.experiments.cluster import measures as cluster_measures, table_cells, traces
+from cosched.experiments.dags import measures as dags_measures, studies as dags_studies
 from cosched.experiments.ledger import Claim
 from cosched.experiments.moldable import measures as moldable_measures
 from cosched.experiments.packs import measures as packs_measures
@@ -39,10 +34,10 @@ STUDIES: dict[str, Study] = {
 #: Family -> what the formulas of its ``claims.toml`` may call beside what all may.
 _MODULES = {
     "packs": (packs_measures,),
-    "dags": (dags_theorems, dags_measures),
-    "cluster": (traces, table_cells, cluster_measures, explanations),
+    "dags": (dags_studies, dags_measures),
+    "cluster": (traces, table_cells, cluster_measures),
     "moldable": (moldable_measures,),
-    "bags": (bags_measures,),
+    "bags": (bags_tables,),
 }
 
 

@@ -16,9 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosched.errors import StudyError, optional, shorten
-from cosched.experiments.engines import WORKER_DIED, Batches, Crew, Numbered
+from cosched.experiments.engines import (
+    WORKER_DIED,
+    Batches,
+    Context,
+    Crew,
+    Numbered,
+    Outcome,
+    error_outcome,
+)
 from cosched.experiments.study import Task
-from cosched.experiments.worker import Context, Outcome, error_outcome
 
 if TYPE_CHECKING:
     from distributed import Client

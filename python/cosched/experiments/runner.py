@@ -19,11 +19,10 @@ from cosched.core.arrays import integer, positive
 from cosched.errors import StudyError, optional
 from cosched.experiments import dask_engine, engines
 from cosched.experiments.catalogue import claims_of, find
-from cosched.experiments.engines import Engine
+from cosched.experiments.engines import Context, Engine
 from cosched.experiments.outputs import RESULTS, StudyResult, write_outputs, written
 from cosched.experiments.state import State
 from cosched.experiments.study import Design, is_timing, make_design, missing_line
-from cosched.experiments.worker import Context
 
 if TYPE_CHECKING:
     import pyarrow as pa

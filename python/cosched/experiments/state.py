@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from cosched.errors import StudyError
+from cosched.experiments.engines import Outcome
 from cosched.experiments.study import Design
-from cosched.experiments.worker import Outcome
 from cosched.io.writing import UNFINISHED
 
 ROWS = "state/rows.sqlite"

@@ -13,8 +13,8 @@ from typing import Any
 
 from cosched.errors import StudyError, optional, printable
 from cosched.experiments import dask_engine
+from cosched.experiments.engines import Context
 from cosched.experiments.study import Study
-from cosched.experiments.worker import Context
 from cosched.io import replacing
 from cosched.slurm.tune.trials import Engine, Row, Task as Trial, World
 

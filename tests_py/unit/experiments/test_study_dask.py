@@ -15,10 +15,10 @@ import toy_studies
 from cosched import experiments
 from cosched.errors import StudyError
 from cosched.experiments.dask_engine import dask
+from cosched.experiments.engines import Context
 from cosched.experiments.runner import run_campaign, write_results
 from cosched.experiments.state import State
 from cosched.experiments.study import make_design
-from cosched.experiments.worker import Context
 from support import library, rows_kept, same_results, study_command, wait_for_rows, with_toy_studies
 
 library("distributed")

@@ -20,10 +20,10 @@ from cosched import experiments
 from cosched.cli import main
 from cosched.errors import StudyError
 from cosched.experiments import engines
+from cosched.experiments.engines import Context, error_outcome, execute
 from cosched.experiments.runner import run_campaign, write_results
 from cosched.experiments.state import State
 from cosched.experiments.study import Study, data_path, make_design
-from cosched.experiments.worker import Context, error_outcome, execute
 from support import rows_kept, same_results, study_command, wait_for_rows
 
 TASKS = len(toy_studies.plan(False))

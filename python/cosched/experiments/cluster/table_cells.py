@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.experiments.cluster.counting import COSTS
 from cosched.experiments.measures import Measure, measure
 from cosched.experiments.tolerances import Seen
 from cosched.lazy import pd
@@ -24,6 +23,15 @@ SETS = {
 }
 WORDS = {"avg": "average", "std": "standard deviation", "max": "maximum"}
 NUMBERS = tuple(WORDS)
+#: Measure of a simulation -> its words, in the order of the columns of Table 3.
+COSTS = {
+    "preemption_bandwidth": "GB/s of preemptions",
+    "migration_bandwidth": "GB/s of migrations",
+    "preemptions_per_hour": "preemptions an hour",
+    "migrations_per_hour": "migrations an hour",
+    "preemptions_per_job": "preemptions a job",
+    "migrations_per_job": "migrations a job",
+}
 _DRAWS = 2000
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from cosched.experiments.measures import Table, measure
-from cosched.experiments.packs import measured, studies, variants
+from cosched.experiments.packs import sections, studies
 from cosched.experiments.packs.draws import MEASURES
 from cosched.lazy import pd
 
-SEVEN, OPTIMAL = studies.HEURISTICS[:-1], measured.OPTIMAL
+SEVEN, OPTIMAL = studies.HEURISTICS[:-1], studies.OPTIMAL
 
 
 def means(frame: pd.DataFrame) -> Table:
@@ -17,7 +17,7 @@ def means(frame: pd.DataFrame) -> Table:
 
 def stand_in(frame: pd.DataFrame) -> Table:
     """Measures by pack size, and ``over``, the cost over the optimum: (measure, algorithm)."""
-    best = frame[frame.algorithm == measured.OPTIMAL].set_index("max_tasks").value
+    best = frame[frame.algorithm == studies.OPTIMAL].set_index("max_tasks").value
     return _by_size(frame.assign(over=frame.value / frame.max_tasks.map(best)), ["algorithm"])
 
 
@@ -28,7 +28,7 @@ def _by_size(rows: pd.DataFrame, keys: list[str]) -> Table:
 
 def beside(frame: pd.DataFrame) -> Table:
     """A variant beside the heuristic: (column, workload, variant)."""
-    rows = variants.beside(frame)
+    rows = sections.beside(frame)
     return Table(rows.pivot(index="instead of", columns=["workload", "variant"]))
 
 
