@@ -5,8 +5,6 @@ comes back where the annotation says it, are filled in from here when a package 
 ``help``, tooltips and the reference name every parameter.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from inspect import CO_VARARGS, CO_VARKEYWORDS, cleandoc, unwrap

@@ -4,8 +4,6 @@
 short command, load neither pandas nor matplotlib.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The five families by name: the only place that imports by name."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import ModuleType
 

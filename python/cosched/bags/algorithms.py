@@ -1,7 +1,5 @@
 """The schedulers of bags."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

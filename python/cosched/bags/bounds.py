@@ -1,7 +1,5 @@
 """The relaxation of bags: for one makespan, for all, and the bounds that follow."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

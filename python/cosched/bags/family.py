@@ -1,7 +1,5 @@
 """The family of bags: names of algorithms and bounds, and what the command line offers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from cosched import core

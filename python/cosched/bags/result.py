@@ -1,7 +1,5 @@
 """The result of bags: counts, loads, makespan, energy, profit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The random bags of Li et al. 2016, figure 3."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cosched.bags.instance import Instance

@@ -6,8 +6,6 @@ of a verb is imported when the verb is asked for, as the package does with its m
 what a short command costs would be the imports of all others.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ A family contributes its instance arguments, files that ``solve`` writes and pic
 (``Presentation.arguments``, ``outputs``, ``panels``).
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial

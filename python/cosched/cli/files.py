@@ -1,7 +1,5 @@
 """``cosched generate`` and ``cosched fetch``: instances from generators and archives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer

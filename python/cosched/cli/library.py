@@ -1,7 +1,5 @@
 """``cosched library``: instances with the best that is known of them, and better schedules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Commands that are made when they are asked for: most of what a short one costs are imports."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Schedule files, as ``cosched solve -o`` writes them: .json with what it states, .csv of rows."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Ctrl-C and SIGTERM: the command ends with 130 or 143."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import threading

@@ -1,7 +1,5 @@
 """``cosched slurm``: its commands, each imported when it is asked for."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import typer

@@ -1,7 +1,5 @@
 """``cosched slurm check``: the twin of Slurm's scheduler beside recordings of real ones."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

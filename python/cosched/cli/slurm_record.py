@@ -1,7 +1,5 @@
 """``cosched slurm record``: recordings of a real Slurm on this host."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cosched import io, slurm_lab

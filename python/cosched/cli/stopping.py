@@ -1,7 +1,5 @@
 """Searches that a signal stops: what was found is shown before the command ends."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -2,8 +2,6 @@
 more, ends what is said and not the work.
 """
 
-from __future__ import annotations
-
 import codecs
 import io
 import os

@@ -1,7 +1,5 @@
 """Code of the user's own that the command line is told to import."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import suppress
 from importlib import import_module

@@ -1,7 +1,5 @@
 """What is typed after a verb: its types, and text as values; one clear line where it is wrong."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 from itertools import product

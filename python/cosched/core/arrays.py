@@ -4,8 +4,6 @@ Nothing is truncated or reinterpreted silently: text, booleans, complex numbers,
 fractions where an integer is meant and ragged rows are refused in one line.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import sys

@@ -1,7 +1,5 @@
 """Base class of the five families' instances."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, TypeVar
 

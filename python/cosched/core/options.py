@@ -1,7 +1,5 @@
 """What functions take as options, and what families offer on the command line."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Containers: the machine, a group for each resource type, a unit. A unit's state 
 kernel of the task where the instance has kernels, else its label; the label is a field besides.
 """
 
-from __future__ import annotations
-
 import colorsys
 from collections.abc import Iterable, Iterator
 from typing import Any

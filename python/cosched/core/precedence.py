@@ -1,7 +1,5 @@
 """Which tasks wait for which: names, before anything is planned."""
 
-from __future__ import annotations
-
 import graphlib
 import itertools
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """How a family looks: its words, its tables and pictures, its options of the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """Draws: how far a schedule's value moves when times vary as the repeated measurements did; and
 rejection sampling, for workloads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How much the next job needs at most, but for a stated risk: order statistics of the past."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What a user says of units, edges, data and links: checked, and read from the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Sized
 from os import PathLike
 from typing import Any

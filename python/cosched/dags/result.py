@@ -1,7 +1,5 @@
 """The result of dags: where and when each task runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar

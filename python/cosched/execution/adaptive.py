@@ -5,8 +5,6 @@ time bounds those on all other counts. A plan for the upper bounds ends no later
 no schedule at all ends before the lower bound of the lower bounds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Files that grow while codes run: what is appended is on the disk, whole, or not there at all."""
 
-from __future__ import annotations
-
 import csv
 import fcntl
 import io as text_io

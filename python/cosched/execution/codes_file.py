@@ -1,7 +1,5 @@
 """The TOML file of codes: values checked, errors placed, sweeps written out."""
 
-from __future__ import annotations
-
 import glob
 import itertools
 import math

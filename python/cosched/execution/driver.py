@@ -1,7 +1,5 @@
 """Running a plan: one loop that starts what may start, waits, and writes down what happened."""
 
-from __future__ import annotations
-
 import math
 import signal
 import socket

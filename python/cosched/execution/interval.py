@@ -8,8 +8,6 @@ observation, and a new one is drawn from what is then known (Student's t). What 
 itself is drawn from its repeats, and the slow-downs of tasks in company from their own intervals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a plan is made of: tasks, their times and needs, by measurements and codes."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """What is known of a run: how far its plan is, by the journal and the clock."""
 
-from __future__ import annotations
-
 import functools
 import graphlib
 import math

@@ -1,7 +1,5 @@
 """``slowdowns.csv``: what codes do to each other side by side, and what of it is noise."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -6,8 +6,6 @@ process, as the kernel has it (``VmHWM``, ``ru_maxrss``), is a least value. Look
 twentieth of a core.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """All studies by name: those of the five papers, and a user's own."""
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ A rule gives the interval in which our value has to be, and the kind of what is 
 verdict follows from numbers alone (``verdict``), all of which stand in a row of the ledger.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

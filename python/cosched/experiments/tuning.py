@@ -1,7 +1,5 @@
 """Runs of a search over a slurm.conf as tasks of a study: on a Dask cluster, or on Slurm."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import subprocess

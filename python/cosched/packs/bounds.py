@@ -1,7 +1,5 @@
 """Lower bounds on the cost of packs."""
 
-from __future__ import annotations
-
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import time_limit_of

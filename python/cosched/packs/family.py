@@ -1,7 +1,5 @@
 """The family of packs: names of algorithms and bounds, and what the command line offers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

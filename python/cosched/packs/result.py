@@ -1,7 +1,5 @@
 """The result of packs: packs, processor counts, and the paper's measures."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 

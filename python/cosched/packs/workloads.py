@@ -1,7 +1,5 @@
 """Workloads II and III of Aupy et al. 2013, and 3-Partition instances of known optimum."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A folder of CSV files: matrices and numbers, plain, or as pandas writes them; what is missing."""
 
-from __future__ import annotations
-
 import csv
 import io as streams
 import math

@@ -1,7 +1,5 @@
 """Which format a file or folder of bags has; JSON, and tables that openbenchmarking exports."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Heuristics that look at the whole graph, each task placed once: no relaxation, no search."""
 
-from __future__ import annotations
-
 from cosched import _core
 from cosched.dags.instance import Instance
 from cosched.dags.result import Result, result_of_plan, scheduled

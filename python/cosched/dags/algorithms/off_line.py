@@ -1,7 +1,5 @@
 """Schedulers that know the whole graph: by LP allocation, by search, by branch and bound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

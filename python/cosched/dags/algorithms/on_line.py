@@ -1,8 +1,6 @@
 """Schedulers that see a task when it arrives, or (those of runtime systems) when its predecessors
 have ended; and what one ran."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

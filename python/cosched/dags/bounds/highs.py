@@ -1,7 +1,5 @@
 """Linear programmes given to HiGHS."""
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

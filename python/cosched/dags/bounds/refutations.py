@@ -1,7 +1,5 @@
 """Bounds by refuting makespans: ``windows``, and ``transfers`` where data that moves costs time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

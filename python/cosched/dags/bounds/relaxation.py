@@ -1,7 +1,5 @@
 """Bounds in closed form; HLP and QHLP: the linear relaxation of the allocation, its rounding."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

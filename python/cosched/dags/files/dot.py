@@ -5,8 +5,6 @@ ports, compass points and attributes of graphs are passed over. Graphviz's own w
 https://graphviz.org/doc/info/lang.html.
 """
 
-from __future__ import annotations
-
 import re
 from collections import ChainMap
 from collections.abc import MutableMapping

@@ -9,8 +9,6 @@ The DOT of PaRSEC's grapher says of a task what it computes (``tname=`` in its t
 a table gives those. Its pieces of data (circles) are no tasks.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

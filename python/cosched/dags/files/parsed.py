@@ -1,8 +1,6 @@
 """What every format's reader makes: tasks by id, in file order, and who precedes whom; a run that
 was recorded; and what a file says as a whole."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

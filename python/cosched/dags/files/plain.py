@@ -1,7 +1,5 @@
 """Two formats of lines of numbers: the benchmark of Amaris et al. 2017, and STG."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

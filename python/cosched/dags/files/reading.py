@@ -17,8 +17,6 @@ Each may be a plain file, a ``.gz`` file, or a member of an archive
 (``graphs.tar.gz:folder/name.txt``).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from os import PathLike

@@ -8,8 +8,6 @@ it the memory nodes of the tasks say which workers are CPUs (node 0), and ``Esti
 data) are taken out: who waits for them waits for what they wait for.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """From one time a task to one time a resource type: factors by program, or a second table."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from os import PathLike

@@ -1,7 +1,5 @@
 """WfFormat 1.5 (WfCommons): the trace of a workflow as JSON."""
 
-from __future__ import annotations
-
 import math
 import re
 import sys

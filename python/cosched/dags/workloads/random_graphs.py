@@ -4,8 +4,6 @@ Fork-joins and layers number the tasks topologically (every edge goes from a low
 higher one). All depend on nothing but their arguments, `seed` among them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The worst cases of Amaris et al. 2017, on the machines that their theorems speak of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

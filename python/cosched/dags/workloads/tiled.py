@@ -4,8 +4,6 @@ Tasks are numbered by step k, then as in the loops of the algorithms; edges are 
 data dependencies. Arrays of all (i, j, k) at once: 60 tiles are made in a fraction of a second.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A folder of allocations: scripts that need no cosched, what has completed, and the rest."""
 
-from __future__ import annotations
-
 import math
 import shlex
 import shutil

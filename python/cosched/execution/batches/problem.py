@@ -1,7 +1,5 @@
 """Rigid tasks in allocations of one shape: what is packed, and node-seconds that nothing beats."""
 
-from __future__ import annotations
-
 import graphlib
 import math
 from collections.abc import Iterable, Sequence

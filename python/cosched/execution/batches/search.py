@@ -1,7 +1,5 @@
 """As few node-seconds as possible: an allocation filled, and which tasks share one."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The studies of Casanova, Stillwell, Vivien 2011, and archive logs as they ran."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from cosched.experiments.cluster import archive, readings, sections, tables, traces

@@ -1,7 +1,5 @@
 """Processors of the tasks of a pack, and packs that the caller chooses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The heuristics of Section 5, local search, and exact methods."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
