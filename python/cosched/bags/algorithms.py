@@ -52,8 +52,7 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> result = cs.bags.ttb(inst)
     >>> result.counts.tolist(), result.makespan, result.energy, result.profit_rate
     ([[1, 3], [3, 0]], 18.0, 5820.0, 176.66666666666666)
@@ -81,8 +80,7 @@ def ttb_exact(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> cs.bags.ttb_exact(inst).profit_rate >= cs.bags.ttb(inst).profit_rate
     True
     """
@@ -112,8 +110,7 @@ def ttb_best(
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> result = cs.bags.ttb_best(inst)
     >>> result.status, round(result.profit_rate, 3), round(cs.bags.ttb(inst).profit_rate, 3)
     ('ok', 176.667, 176.667)
@@ -138,8 +135,7 @@ def tms(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> cs.bags.tms(inst).counts.tolist()
     [[1, 3], [3, 0]]
     """
@@ -157,8 +153,7 @@ def min_energy(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> result = cs.bags.min_energy(inst)
     >>> result.energy, result.makespan
     (5520.0, 36.0)
@@ -176,8 +171,7 @@ def min_makespan(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> result = cs.bags.min_makespan(inst)
     >>> result.makespan, round(cs.bags.least_makespan(inst), 3)
     (18.0, 16.0)

@@ -29,8 +29,7 @@ class Relaxation:
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> cs.bags.relaxation(inst, 20.0).x.round(3).tolist()
     [[1.6, 2.4], [3.0, 0.0]]
     """
@@ -56,8 +55,7 @@ class Front:
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> found = cs.bags.front(inst)
     >>> found.makespan.round(3).tolist(), found.energy.round(3).tolist()
     ([16.0, 32.0], [5840.0, 5520.0])
@@ -166,8 +164,7 @@ def front(instance: Instance, *, cut: bool = True) -> Front:
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> round(cs.bags.front(inst).least_makespan, 3) == round(cs.bags.least_makespan(inst), 3)
     True
     """
@@ -226,8 +223,7 @@ def round_relaxation(
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> found = cs.bags.relaxation(inst, 20.0)
     >>> found.x.round(3).tolist()
     [[1.6, 2.4], [3.0, 0.0]]
@@ -267,8 +263,7 @@ def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> profit_rate_bound(inst)
     Bound(197.5, 'profit-rate')
     """
@@ -293,8 +288,7 @@ def cut_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> cut_bound(inst)
     Bound(197.5, 'profit-rate-cut')
     """

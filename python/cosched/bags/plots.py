@@ -29,8 +29,7 @@ def energy_front(
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> plans = [cs.bags.solve(inst, name) for name in ("ttb", "tms")]
     >>> ax = cs.plot.energy_front(inst, plans, ax=Figure().subplots())
     >>> ax.get_xlabel(), ax.get_ylabel()

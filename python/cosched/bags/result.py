@@ -34,8 +34,7 @@ class Result(core.Result):
 
     Examples
     --------
-    >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-    >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
+    >>> inst = cs.bags.Instance([4, 3], [2, 1], [[10, 5], [8, 12]], [[90, 200], [80, 100]], 9000)
     >>> result = cs.bags.solve(inst, "ttb")
     >>> [loads.tolist() for loads in result.loads], result.makespan
     ([[18.0, 16.0], [15.0]], 18.0)

@@ -57,8 +57,7 @@ class Family:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> packs = cs.packs.FAMILY
     >>> packs.solve(inst, "pack-by-pack-9").value
     6.5

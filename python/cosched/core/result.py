@@ -82,8 +82,7 @@ class Result:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> result = cs.packs.solve(inst, "optimal")
     >>> result.value, result.bound, result.gap
     (6.300000000000001, Bound(6.3, 'optimal'), 0.0)
@@ -211,8 +210,7 @@ class Result:
 
         Examples
         --------
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
         >>> sorted(cs.packs.solve(inst, "sequential").metrics())
         ['packing_ratio', 'packs', 'relative_cost', 'relative_response_time']
         """

@@ -31,8 +31,7 @@ class Result(core.Result):
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> result = cs.dags.solve(inst, "heft")
     >>> result
     <Result of dags heft: value 5, bound 5 (windows), gap 0.00%>

@@ -20,8 +20,7 @@ def columns_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> columns_bound(inst)
     Bound(6.29994054, 'columns')
     """
@@ -35,8 +34,7 @@ def area_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> area_bound(inst)
     Bound(5.33333333, 'area')
     """
@@ -49,8 +47,7 @@ def longest_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> longest_bound(inst)
     Bound(4, 'longest')
     """

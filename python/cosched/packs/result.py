@@ -28,8 +28,7 @@ class Result(core.Result):
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> result = cs.packs.solve(inst, "pack-by-pack-9")
     >>> result.pack_of.tolist(), result.procs.tolist(), result.cost
     ([1, 0, 2], [3, 3, 3], 6.5)
@@ -100,8 +99,7 @@ class Result(core.Result):
 
         Examples
         --------
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.packs.Instance(times, max_tasks=2)
+        >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
         >>> metrics = cs.packs.solve(inst, "sequential").metrics()
         >>> metrics["relative_cost"], metrics["packs"]
         (1.0, 3)

@@ -23,8 +23,7 @@ def heft(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> cs.dags.heft(inst).end.tolist()
     [1.0, 3.0, 3.0, 5.0]
     """
@@ -86,8 +85,7 @@ def cpop(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    >>> times, edges = [[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3), (2, 3)]
     >>> inst = cs.dags.Instance(times, edges, (1, 1), data=[8.0] * 4, bandwidth=4.0)
     >>> result = cs.dags.cpop(inst)
     >>> result.makespan, result.kind.tolist()
@@ -114,8 +112,7 @@ def peft(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    >>> times, edges = [[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3), (2, 3)]
     >>> inst = cs.dags.Instance(times, edges, (1, 1), data=[8.0] * 4, bandwidth=4.0)
     >>> result = cs.dags.peft(inst)
     >>> result.makespan, result.kind.tolist()
@@ -141,8 +138,7 @@ def etf(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    >>> times, edges = [[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3), (2, 3)]
     >>> inst = cs.dags.Instance(times, edges, (1, 1), data=[8.0] * 4, bandwidth=4.0)
     >>> result = cs.dags.etf(inst)
     >>> result.makespan, result.kind.tolist()
@@ -166,8 +162,7 @@ def min_min(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    >>> times, edges = [[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3), (2, 3)]
     >>> inst = cs.dags.Instance(times, edges, (1, 1), data=[8.0] * 4, bandwidth=4.0)
     >>> result = cs.dags.min_min(inst)
     >>> result.makespan, result.kind.tolist()

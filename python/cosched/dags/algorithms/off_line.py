@@ -38,8 +38,7 @@ def est(instance: Instance, allocation: Any) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> cs.dags.est(inst, [1, 1, 0, 1]).start.tolist()
     [0.0, 1.0, 1.0, 3.0]
     """
@@ -68,8 +67,7 @@ def ols(instance: Instance, allocation: Any) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> cs.dags.ols(inst, [1, 1, 1, 1]).makespan
     9.0
     """
@@ -105,8 +103,7 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> result = cs.dags.hlp_est(inst)
     >>> result.makespan, result.kind.tolist(), result.gap
     (5.0, [1, 1, 0, 1], 0.0)
@@ -143,8 +140,7 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> cs.dags.hlp_ols(inst).makespan
     5.0
     """
@@ -212,8 +208,7 @@ def hlp_best(
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> result = cs.dags.hlp_best(inst)
     >>> result.makespan, result.bound, result.gap, result.status
     (5.0, Bound(5, 'windows'), 0.0, 'ok')
@@ -308,8 +303,7 @@ def optimal(
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> edges = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    >>> times, edges = [[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3), (2, 3)]
     >>> inst = cs.dags.Instance(times, edges, (1, 1), data=[8.0] * 4, bandwidth=4.0)
     >>> result = cs.dags.optimal(inst)
     >>> result.makespan, result.bound, result.stopped_by

@@ -29,8 +29,7 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> cs.dags.er_ls(inst, order=[0, 2, 1, 3]).kind.tolist()
     [1, 1, 0, 1]
     """
@@ -49,8 +48,7 @@ def eft(instance: Instance, *, order: Any = None) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> cs.dags.eft(inst).makespan
     5.0
     """
@@ -66,8 +64,7 @@ def greedy(instance: Instance, *, order: Any = None) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> cs.dags.greedy(inst).kind.tolist()
     [1, 1, 0, 1]
     """
@@ -119,8 +116,7 @@ def r3_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> cs.dags.r3_ls(inst).kind.tolist()
     [1, 1, 0, 1]
     """
@@ -132,8 +128,7 @@ def random(instance: Instance, *, order: Any = None, seed: int | None = None) ->
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> result = cs.dags.random(inst, seed=1)
     >>> result.seed, result.makespan >= result.bound.value
     (1, True)

@@ -19,8 +19,7 @@ def area_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> area_bound(inst)
     Bound(3.8, 'area')
     """
@@ -37,8 +36,7 @@ def critical_path_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> critical_path_bound(inst)
     Bound(5, 'critical-path')
     """
@@ -109,8 +107,7 @@ class Relaxation:
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> relaxation = cs.dags.hlp(inst)
     >>> relaxation
     <Relaxation: LP* = 5 (structured)>
@@ -315,8 +312,7 @@ def hlp_bound(
 
     Examples
     --------
-    >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-    >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
+    >>> inst = cs.dags.Instance([[4, 1], [3, 2], [2, 4], [6, 2]], [(0, 1), (0, 2), (1, 3)], (1, 1))
     >>> hlp_bound(inst)
     Bound(5, 'hlp')
     """

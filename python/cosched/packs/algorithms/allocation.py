@@ -175,8 +175,7 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> cs.packs.make_pack(inst, [2, 1, 1], reoptimise=False).pack_of.tolist()
     [0, 0, 1]
     """

@@ -29,8 +29,7 @@ def sequential(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> cs.packs.sequential(inst).cost
     6.5
     """
@@ -61,8 +60,7 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> cs.packs.pack_approx(inst).cost
     6.9
     >>> round(cs.packs.pack_approx(inst, reoptimise=False).cost, 6)
@@ -92,8 +90,7 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> one, nine = (cs.packs.random_pack(inst, draws=draws, seed=1) for draws in (1, 9))
     >>> nine.cost <= one.cost
     True
@@ -122,8 +119,7 @@ def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) 
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> one, nine = (cs.packs.random_proc(inst, draws=draws, seed=1) for draws in (1, 9))
     >>> nine.cost <= one.cost
     True
@@ -169,8 +165,7 @@ def pack_by_pack(
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> cs.packs.pack_by_pack(inst, epsilons=(0.5,)).cost
     6.9
     >>> cs.packs.pack_by_pack(inst, epsilons=(0.5,), choice="cuts").cost
@@ -209,8 +204,7 @@ def local_search(
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> round(cs.packs.local_search(inst).cost, 6) == round(cs.packs.optimal(inst).cost, 6)
     True
     """
@@ -249,8 +243,7 @@ def pairs(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> result = cs.packs.pairs(inst)
     >>> result.pack_of.tolist(), result.procs.tolist(), round(result.cost, 6)
     ([0, 1, 1], [3, 2, 1], 6.3)
@@ -277,8 +270,7 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> result = cs.packs.optimal(inst)
     >>> round(result.cost, 6), result.status, result.gap
     (6.3, 'ok', 0.0)
@@ -312,8 +304,7 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.packs.Instance(times, max_tasks=2)
+    >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
     >>> round(cs.packs.ilp(inst).cost, 6)
     6.3
     """
