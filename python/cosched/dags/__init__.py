@@ -74,5 +74,13 @@ solve = FAMILY.solve
 bound = FAMILY.bound
 compare = FAMILY.compare
 
-
-described(globals())
+described(
+    globals(),
+    {
+        "method": (
+            '{"auto", "structured", "glpk", "highs"}',
+            "What solves the relaxation, as in :func:`cosched.dags.hlp`.",
+        ),
+        "allocation": ("array_like of int, shape (n,)", "Resource type of each task."),
+    },
+)

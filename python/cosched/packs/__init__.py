@@ -49,5 +49,14 @@ solve = FAMILY.solve
 bound = FAMILY.bound
 compare = FAMILY.compare
 
-
-described(globals())
+described(
+    globals(),
+    {
+        "draws": ("int", "Co-schedules to draw, >= 1 (the paper: 1 or 9)."),
+        "tasks": ("array_like of int, shape (k,)", "Different tasks that start together."),
+        "procs": (
+            "array_like of int, shape (k,)",
+            "Processors of each, 1..p, on which it can run.",
+        ),
+    },
+)

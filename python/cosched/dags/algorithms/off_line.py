@@ -27,11 +27,6 @@ def est(instance: Instance, allocation: Any) -> Result:
     Repeatedly schedules the ready task with the earliest possible start under its
     allocation; equal starts: the lowest task number.
 
-    Parameters
-    ----------
-    allocation : array_like of int, shape (n,)
-        Resource type of each task.
-
     Notes
     -----
     O((n + e) log n).
@@ -52,11 +47,6 @@ def ols(instance: Instance, allocation: Any) -> Result:
     the allocation): an idle unit gets the first ready task of its type. Equal ranks: the
     lowest task number.
 
-    Parameters
-    ----------
-    allocation : array_like of int, shape (n,)
-        Resource type of each task.
-
     Notes
     -----
     O((n + e) log n).
@@ -76,11 +66,6 @@ def ols(instance: Instance, allocation: Any) -> Result:
 
 def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
     """HLP-EST: LP relaxation, rounding, EST; for Q > 2 the paper's QHLP-EST.
-
-    Parameters
-    ----------
-    method : {"auto", "structured", "glpk", "highs"}
-        What solves the relaxation, as in :func:`cosched.dags.hlp`.
 
     Returns
     -------
@@ -113,11 +98,6 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
 
 def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
     """HLP-OLS: LP relaxation, rounding, OLS; for Q > 2 the paper's QHLP-OLS.
-
-    Parameters
-    ----------
-    method : {"auto", "structured", "glpk", "highs"}
-        What solves the relaxation, as in :func:`cosched.dags.hlp`.
 
     Returns
     -------
@@ -165,8 +145,6 @@ def hlp_best(
 
     Parameters
     ----------
-    method : {"auto", "structured", "glpk", "highs"}
-        What solves the relaxation, as in :func:`cosched.dags.hlp`.
     work : int, optional
         Schedules that the local search builds; by default, where there is no limit either, 1e7 /
         (n + e), between 50 and 50,000: the same result on every machine.

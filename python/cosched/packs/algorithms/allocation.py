@@ -98,13 +98,6 @@ def ends(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
     Between two ends each task works at the rate 1 / (its time alone x its factor beside those that
     still run). Whether the pack fits the machine is not asked.
 
-    Parameters
-    ----------
-    tasks : array_like of int, shape (k,)
-        Different tasks that start together.
-    procs : array_like of int, shape (k,)
-        Processors of each, 1..p, on which it can run.
-
     Returns
     -------
     numpy.ndarray, shape (k,)
@@ -122,13 +115,6 @@ def ends(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
 
 def slowdown(instance: Instance, tasks: Any, procs: Any) -> np.ndarray:
     """The factors by which the tasks of a pack slow down while all of them run.
-
-    Parameters
-    ----------
-    tasks : array_like of int, shape (k,)
-        Different tasks that run together.
-    procs : array_like of int, shape (k,)
-        Processors of each, 1..p, on which it can run.
 
     Returns
     -------

@@ -75,11 +75,6 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
 def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
     """Random-Pack (Section 5): packs of random size and content, 1-pack on each; best draw.
 
-    Parameters
-    ----------
-    draws : int
-        Co-schedules to draw, >= 1 (the paper: 1 or 9).
-
     Notes
     -----
     No guarantee.
@@ -103,11 +98,6 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
 
 def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
     """Random-Proc (Section 5): random processor counts, Make-pack, 1-pack on each; best draw.
-
-    Parameters
-    ----------
-    draws : int
-        Co-schedules to draw, >= 1 (the paper: 1 or 9).
 
     Notes
     -----
@@ -263,11 +253,6 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
     Beyond 1,200 tasks it is a local search with the ``columns`` bound beside it, which a time
     limit's rest prolongs; ``gap`` says what is proved.
 
-    Parameters
-    ----------
-    time_limit : float, optional
-        Seconds; None: until it is proved.
-
     Examples
     --------
     >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
@@ -287,11 +272,6 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     See :func:`optimal` for status and time limit; at worst the limit leaves the co-schedule of
     ``pack-by-pack-9``. GLPK proves up to its tolerances: ``bound`` is a millionth below what it
     found, of which a part is real where times differ by twelve orders of magnitude.
-
-    Parameters
-    ----------
-    time_limit : float, optional
-        Seconds; None: until it is proved.
 
     Raises
     ------
