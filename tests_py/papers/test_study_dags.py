@@ -9,7 +9,7 @@ import cosched as cs
 from cosched import experiments
 from cosched.experiments import catalogue, ledger
 from cosched.experiments.dags import studies as module
-from cosched.experiments.dags.outputs import BOUND, OFFLINE, ONLINE
+from cosched.experiments.dags.studies import BOUND, OFFLINE, ONLINE
 from support import data
 
 NAMES = ("dags-fig3-4", "dags-fig5", "dags-fig6-7")

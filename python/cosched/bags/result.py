@@ -11,7 +11,7 @@ from cosched.bags.bounds import cut_bound, profit_rate_bound
 from cosched.bags.instance import Instance
 from cosched.bags.schedule import Schedule
 from cosched.core import Bound
-from cosched.core.overview import Overview
+from cosched.core.result import Overview
 from cosched.lazy import pd
 
 

@@ -15,8 +15,7 @@ from typing import Annotated
 import typer
 
 from cosched.cli.on_demand import VERBS, made_on_demand
-from cosched.cli.signals import exit_code, terminable
-from cosched.cli.streams import patient
+from cosched.cli.process import exit_code, patient, terminable
 from cosched.cli.user_code import import_own
 from cosched.errors import CoschedError, printable
 from cosched.version import installed_version

@@ -21,8 +21,8 @@ from cosched.execution.codes import Codes
 from cosched.execution.journal import read_past
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.planned import Plan
+from cosched.execution.processes import ENOUGH
 from cosched.execution.runs import append_execution, append_executions
-from cosched.execution.usage import ENOUGH
 
 _OF_PLAN = ("procs", "counts", "slowdowns", "slowdown", "missing", "memory_margin", "strict")
 _OF_RUN = ("resume", "again", "limit_factor", "replan", "stop_on_failure", "outputs")

@@ -12,7 +12,7 @@ import numpy as np
 
 from cosched.cli import report
 from cosched.cli.tables import Column, column, show
-from cosched.core.overview import spans
+from cosched.core.result import spans
 from cosched.errors import InvalidSchedule, printable
 from cosched.lazy import pd
 

@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 from cosched import io
-from cosched.cli.signals import exit_code
+from cosched.cli.process import exit_code
 
 
 class Verb(NamedTuple):

@@ -7,7 +7,7 @@ from types import FrameType
 from typing import Any
 
 from cosched import _core
-from cosched.cli.signals import handled
+from cosched.cli.process import handled
 from cosched.core import Result
 from cosched.errors import Terminated, TimeLimit
 

@@ -1,8 +1,9 @@
-"""What each verb does, for any family."""
+"""What each verb does, for any family; schedule files as `cosched solve -o` writes them."""
 
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import typer
 from cosched import io
 from cosched.cli import report
 from cosched.cli.commands import add as add_verb
-from cosched.cli.schedules import read_schedule
 from cosched.cli.stopping import INTERRUPTED, best_so_far
 from cosched.cli.values import (
     PICTURES,
@@ -25,12 +25,133 @@ from cosched.cli.values import (
     seed_of_text,
     time_limit_of_text,
 )
-from cosched.core import Bound, Family, Presentation, Result
-from cosched.core.arrays import real
-from cosched.core.text import percent
+from cosched.core import Bound, Family, Presentation, Result, Schedule
+from cosched.core.arrays import integer_array, real
+from cosched.core.result import FORMAT, VERSION
+from cosched.core.text import first_repeated, percent
 from cosched.errors import InvalidBound, InvalidInstance, InvalidSchedule, shorten
-from cosched.execution.record import FORMAT, Execution
+from cosched.execution.record import FORMAT as OF_RECORD, Execution
 from cosched.lazy import pd
+from cosched.profiles import SHARED_FIELDS
+
+_INTEGERS = {"task", "kind", "task_type", "machine_type", "machine", "count"}
+_LISTS = {"units", "nodes"}
+_NUMBERS = {"start", "end", "yield_", "progress"}
+_TEXTS = {"cause", "name", "machine_name"}
+_FLAGS = {"exclusive", "killed"}
+_LIST = re.compile(r"\(?\s*([0-9]+(\s*,\s*[0-9]+)*)?\s*,?\s*\)?")
+
+
+def read_schedule(of: Family, instance: Any, path: Path) -> tuple[Schedule, dict[str, Any]]:
+    """The schedule of a file, and what the file states of it (nothing, in a .csv)."""
+    name = io.bare_name(path)
+    if name.endswith(".json"):
+        data = io.read_json(path)
+        _require_known(of, data)
+        _require_same_facts(instance, data)
+        found = of.schedule_type.from_dict(instance, data)
+        if data.get("edges") and "edges" not in instance.facts():
+            _require_order(instance, found, data["edges"])
+        return found, data
+    if name.endswith(".csv"):
+        rows = _placements(path)
+        return of.schedule_type.from_frame(instance, pd.DataFrame(rows)), {}
+    raise InvalidSchedule("expected a name that ends in .json or .csv")
+
+
+def _require_known(of: Family, data: Any) -> None:
+    known = isinstance(data, dict) and "placements" in data
+    if not known or data.get("family", of.name) != of.name:
+        raise InvalidSchedule(f"not a schedule of the family {of.name}")
+    if (format := data.get("format", FORMAT)) != FORMAT:
+        raise InvalidSchedule(f"format = {shorten(format)}: expected {FORMAT!r}")
+    version = data.get("version", VERSION)
+    if isinstance(version, bool) or version != VERSION:
+        raise InvalidSchedule(
+            f"version = {shorten(version)}: this cosched reads version {VERSION}: expected a "
+            "schedule that it wrote, or a newer cosched"
+        )
+
+
+def _require_same_facts(instance: Any, data: dict[str, Any]) -> None:
+    """What the file repeats of the instance, for `cosched run`, is as the instance has it.
+
+    A table of another shape is of an instance with more or fewer processors: the schedule may suit
+    both.
+    """
+    facts = io.plain(instance.facts())
+    for key in (key for key in SHARED_FIELDS if key in data and key not in facts):
+        raise InvalidSchedule(
+            f"states {key}, of which the instance knows nothing: expected the file that it was "
+            "made from, or the schedule itself as the instance"
+        )
+    for key, ours in facts.items():
+        if isinstance(ours, (dict, list)):
+            _require_same(key, data.get(key, ours), ours)
+
+
+def _require_same(what: str, theirs: Any, ours: Any) -> None:
+    """As far as tables have one shape."""
+    if isinstance(ours, dict):
+        given = theirs if isinstance(theirs, dict) else {}
+        for name in {**ours, **given}:
+            _require_same(f"{what}.{name}", given.get(name), ours.get(name))
+    elif isinstance(ours, list) and isinstance(theirs, list):
+        pairs = zip(theirs, ours, strict=True) if len(theirs) == len(ours) else ()
+        for number, (row, own) in enumerate(pairs):
+            _require_same(f"{what}[{number}]", row, own)
+    elif theirs != ours:
+        raise InvalidSchedule(f"{what} = {shorten(theirs)}: it is {shorten(ours)}")
+
+
+def _require_order(instance: Any, schedule: Any, edges: Any) -> None:
+    """A file of measurements does not say which task comes after which; that of a plan does."""
+    pairs = integer_array(edges, "edges", 2)
+    place = {task: k for k, task in enumerate(schedule.task.tolist())}
+    for number, pair in enumerate(pairs.tolist()):
+        if len(pair) != 2 or not place.keys() >= set(pair):
+            raise InvalidSchedule(f"edges[{number}] = {pair}: expected two tasks that are placed")
+        first, second = (place[task] for task in pair)
+        if schedule.start[second] < schedule.end[first] - 1e-9 * max(1.0, schedule.end[first]):
+            before, after = (shorten(instance.names[task]) for task in pair)
+            raise InvalidSchedule(
+                f"{after} starts at {schedule.start[second]:g}, before {before} ends at "
+                f"{schedule.end[first]:g}: expected the order of its edges"
+            )
+
+
+def _placements(path: Path) -> list[dict[str, Any]]:
+    """Rows of a table of placements; columns that say nothing of a placement are passed over."""
+    table = io.read_csv(path)
+    known = _INTEGERS | _LISTS | _NUMBERS | _TEXTS | _FLAGS
+    columns = [(place, name) for place, name in enumerate(table.header) if name in known]
+    twice = first_repeated(name for _, name in columns)
+    if twice is not None:
+        raise InvalidSchedule(f"line 1: column {twice!r} is there twice")
+    return [
+        {
+            name: _parsed(name, cells[place], f"{path}: line {line}, column '{name}'")
+            for place, name in columns
+        }
+        for line, cells in table.rows
+    ]
+
+
+def _parsed(name: str, text: str, where: str) -> Any:
+    if name in _TEXTS:
+        return text
+    if name in _FLAGS:
+        if text.strip() not in ("True", "False"):
+            raise InvalidInstance(f"{where}: {shorten(text)}: expected True or False")
+        return text.strip() == "True"
+    if name in _INTEGERS:
+        return io.parse_integer(text, where, 0, 2**53)
+    if name in _NUMBERS:
+        return io.parse_nonnegative(text, where)
+    found = _LIST.fullmatch(text.strip())
+    if not found:
+        raise InvalidInstance(f"{where}: {shorten(text)}: expected integers, as (0, 3)")
+    return tuple(io.parse_integer(part, where, 0, 2**31 - 1) for part in re.findall(r"\d+", text))
 
 
 def solve(
@@ -213,7 +334,7 @@ def record_of(of: Family, instance: Any, path: Path) -> Execution | None:
     if not io.bare_name(path).endswith(".json"):
         return None
     data = io.read_json(path)
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
+    if not isinstance(data, dict) or data.get("format") != OF_RECORD:
         return None
     record = Execution.read(path)
     tasks = sorted(task.task for task in record.tasks)

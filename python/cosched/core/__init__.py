@@ -10,10 +10,10 @@ from cosched.core.options import (
     Argument as Argument,
     Output as Output,
 )
-from cosched.core.overview import Overview as Overview
 from cosched.core.presentation import Presentation as Presentation
 from cosched.core.result import (
     Bound as Bound,
+    Overview as Overview,
     Result as Result,
 )
 from cosched.core.schedule import Schedule as Schedule

@@ -1,4 +1,4 @@
-"""What a solver returns: a schedule, its value, and a proven bound beside it."""
+"""What a solver returns: a schedule, its value, a proven bound beside it; and its first rows."""
 
 from __future__ import annotations
 
@@ -8,15 +8,76 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from cosched import _core
-from cosched.core.arrays import integer
+from cosched.core.arrays import integer, ranges
 from cosched.core.instance import Instance
-from cosched.core.overview import Overview, placements
+from cosched.core.schedule import Schedule
+from cosched.core.text import listed
 from cosched.errors import CoschedError, InvalidBound, InvalidInstance, SolverError
 from cosched.lazy import pd
 
 if TYPE_CHECKING:
     from cosched.core.schedule import Schedule
+
+#: Spans and names that one cell shows; the rest is counted.
+IN_A_CELL = 12
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The first rows of a plan.
+
+    Attributes
+    ----------
+    what : str
+        What a row is, in the plural: packs, placements, ...
+    frame : pandas.DataFrame
+        The rows that are shown, in order of time.
+    total : int
+        How many rows there are in all.
+
+    Examples
+    --------
+    >>> inst = cs.packs.Instance([[4.0, 2.0], [3.0, 2.0]], names=["fft", "lu"])
+    >>> found = cs.packs.solve(inst, "sequential").overview()
+    >>> found.total, found.what
+    (2, 'packs')
+    >>> print(found.frame.to_string(index=False))
+     pack  start  end tasks on processors
+        0    0.0  2.0            fft on 2
+        1    2.0  4.0             lu on 2
+    """
+
+    what: str
+    frame: pd.DataFrame
+    total: int
+
+
+def spans(numbers: np.ndarray) -> str:
+    """Numbers of units as spans.
+
+    Examples
+    --------
+    >>> spans(np.array([4, 0, 1, 2, 7, 8]))
+    '0-2, 4, 7-8'
+    """
+    parts = [f"{a}" if a == b else f"{a}-{b}" for a, b in ranges(np.unique(numbers))]
+    return listed(parts, IN_A_CELL)
+
+
+def placements(schedule: Schedule, most: int) -> Overview:
+    """The placements that start first; equal starts by task."""
+    chosen = np.lexsort((schedule.task, schedule.start))[:most]
+    names = schedule.instance.names
+    columns: dict[str, list] = {"task": [names[task] for task in schedule.task[chosen].tolist()]}
+    kinds = getattr(schedule.instance, "kind_names", ())
+    if len(kinds) > 1:
+        columns["on"] = [kinds[kind] for kind in schedule.kind[chosen].tolist()]
+    columns["units"] = [spans(np.array(schedule.units(row))) for row in chosen.tolist()]
+    columns |= {"start": schedule.start[chosen].tolist(), "end": schedule.end[chosen].tolist()}
+    return Overview("placements", pd.DataFrame(columns), len(schedule))
 
 
 _GLANCE = 1.0  # s that showing a result may take

@@ -15,7 +15,7 @@ from cosched.execution.batches import (
 )
 from cosched.execution.code import Code as Code
 from cosched.execution.codes import Codes as Codes
-from cosched.execution.interference import together as together
+from cosched.execution.slowdowns import together as together
 from cosched.execution.launchers import Local as Local, Slurm as Slurm
 from cosched.execution.measure import Adaptive as Adaptive, profile as profile
 from cosched.execution.planned import Plan as Plan, Step as Step

@@ -23,9 +23,8 @@ from cosched.execution.code import Code, fingerprint, output_names, values_of_sw
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.planned import Plan, Step
-from cosched.execution.processes import Ended, Pool
+from cosched.execution.processes import Ended, Meter, Pool, usage_of_step
 from cosched.execution.runs import Run, RunsFile, current, frame_of, notes_of, seconds_of, table_of
-from cosched.execution.usage import Meter, usage_of_step
 from cosched.lazy import pd
 
 

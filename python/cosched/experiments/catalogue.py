@@ -14,7 +14,7 @@ from cosched import io
 from cosched.core.text import unknown_name
 from cosched.errors import shorten
 from cosched.experiments import bags, cluster, dags, ledger, measures, moldable, packs, tolerances
-from cosched.experiments.bags import tables as bags_tables
+from cosched.experiments.bags import studies as bags_studies
 from cosched.experiments.cluster import measures as cluster_measures, table_cells, traces
 from cosched.experiments.dags import measures as dags_measures, studies as dags_studies
 from cosched.experiments.ledger import Claim
@@ -35,7 +35,7 @@ _MODULES = {
     "dags": (dags_studies, dags_measures),
     "cluster": (traces, table_cells, cluster_measures),
     "moldable": (moldable_measures,),
-    "bags": (bags_tables,),
+    "bags": (bags_studies,),
 }
 
 

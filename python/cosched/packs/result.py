@@ -7,8 +7,8 @@ import numpy as np
 
 from cosched import _core, core
 from cosched.core import Bound, Schedule
-from cosched.core.overview import IN_A_CELL, Overview
 from cosched.core.resampling import value_range
+from cosched.core.result import IN_A_CELL, Overview
 from cosched.core.text import listed
 from cosched.lazy import pd
 from cosched.packs.bounds import bound_beside, simple_bound

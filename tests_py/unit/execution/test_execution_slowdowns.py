@@ -9,9 +9,8 @@ import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import Execution, Plan, TaskRun, plan
-from cosched.execution.interference import order_statistics
 from cosched.execution.runs import append_execution, company_of, read_runs
-from cosched.execution.slowdowns import COLUMNS, Pair, read_slowdowns, slow_of
+from cosched.execution.slowdowns import COLUMNS, Pair, order_statistics, read_slowdowns, slow_of
 from execution_codes import shell_notes, spans
 
 

@@ -13,7 +13,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.errors import InvalidInstance
-from cosched.execution import Code, Codes, plan, profile, usage
+from cosched.execution import Code, Codes, plan, processes, profile
 from cosched.execution.runs import COLUMNS, RunsFile, notes_of, read_runs
 
 MB = 1_000_000
@@ -73,8 +73,8 @@ def test_a_spike_is_seen_where_looking_at_all_pages_takes_long(tmp_path, monkeyp
         while time.thread_time() < end:
             pass
 
-    monkeypatch.setattr(usage.ProcessTree, "hold", slowly)
-    monkeypatch.setattr(usage, "kilobytes", lambda *_: math.inf)  # ours hides ru_maxrss
+    monkeypatch.setattr(processes.ProcessTree, "hold", slowly)
+    monkeypatch.setattr(processes, "kilobytes", lambda *_: math.inf)  # ours hides ru_maxrss
     row, expected = memory_of(tmp_path, "spike", tmp_path / "runs.csv")
     assert expected <= row.memory + 0.001
     assert row.memory_by == "rss"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cosched.experiments.bags import tables as bags
+from cosched.experiments.bags import studies as bags
 from cosched.experiments.cluster import measures as cluster
 from cosched.experiments.cluster.table_cells import Cells, in_set, printed, with_interval
 from cosched.experiments.dags.measures import Wide, outliers

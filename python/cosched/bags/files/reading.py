@@ -1,6 +1,11 @@
-"""Which format a file or folder of bags has; JSON, and tables that openbenchmarking exports."""
+"""Files of bags: a folder of CSV matrices (plain, or as pandas writes them, with gaps), JSON, and
+tables that openbenchmarking exports."""
 
-from collections.abc import Mapping
+import csv
+import io as streams
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -8,10 +13,250 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.bags.files.folders import Table, read_folder, write_folder
 from cosched.core.arrays import any_array, integer
-from cosched.core.text import not_read
+from cosched.core.text import labels, not_read
 from cosched.errors import InvalidInstance, shorten
+from cosched.io.limit import require_length
+
+_GAPS = ("", "nan", "na", "n/a", "inf", "infinity", "-")
+
+
+def is_gap(text: str) -> bool:
+    """Whether a cell says that there is no number."""
+    return text.strip().lower() in _GAPS
+
+
+class Table:
+    """Times and powers of task types on machine types; cells are put in one by one."""
+
+    def __init__(self, missing: str, tasks: list[str], machines: list[str]) -> None:
+        self.missing = missing
+        self.tasks, self.machines = tasks, machines
+        self.seconds = np.full((len(tasks), len(machines)), math.nan)
+        self.watts = self.seconds.copy()
+
+    def put(self, table: np.ndarray, i: int, j: int, text: str, where: str, what: str) -> None:
+        """One cell; a gap is refused, or stays NaN."""
+        if is_gap(text) and self.missing != "refuse":
+            return
+        try:
+            table[i, j] = io.parse_positive(text, where, what)
+        except InvalidInstance as error:
+            hint = " (missing='drop' drops it)" if is_gap(text) else ""
+            raise InvalidInstance(f"{error}{hint}") from None
+
+    def fields(self, counts: Any, machines: Any, idle_power: Any = None) -> dict[str, Any]:
+        """The arguments of Instance, without what is to be dropped."""
+        known = np.isfinite(self.seconds) & np.isfinite(self.watts)
+        rows, columns = np.ones(len(known), dtype=bool), np.ones(known.shape[1], dtype=bool)
+        if self.missing == "drop-tasks":
+            rows = known.all(axis=1)
+            dropped = [name for name, kept in zip(self.tasks, rows, strict=True) if not kept]
+        elif self.missing == "drop-machines":
+            columns = known.all(axis=0)
+            dropped = [name for name, kept in zip(self.machines, columns, strict=True) if not kept]
+        else:
+            dropped = [f"{self.tasks[i]} on {self.machines[j]}" for i, j in np.argwhere(~known)]
+        chosen = np.ix_(rows, columns)
+        return {
+            "counts": np.asarray(counts)[rows],
+            "machines": np.asarray(machines)[columns],
+            "etc": self.seconds[chosen],
+            "apc": self.watts[chosen],
+            "allowed": None if known[chosen].all() else known[chosen],
+            "idle_power": None if idle_power is None else np.asarray(idle_power)[columns],
+            "names": [name for name, kept in zip(self.tasks, rows, strict=True) if kept],
+            "machine_names": [n for n, kept in zip(self.machines, columns, strict=True) if kept],
+            "notes": [f"dropped {what}: a time or power is missing" for what in dropped],
+        }
+
+
+#: Optional files: idle watts of each machine type, watts of all machines together.
+IDLE, CAP = "IDLE.csv", "CAP.csv"
+_MOST = 2**53
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The cells of a file without its labels: (line, first column of them, texts)."""
+
+    path: Path
+    rows: list[tuple[int, int, list[str]]]
+    index: list[str] | None
+    header: list[str] | None
+
+
+def read_folder(folder: Path, missing: str) -> dict[str, Any]:
+    """The arguments of ``Instance`` that ETC, EPC, MPT, TPT and perhaps IDLE and CAP hold."""
+    tasks, machines = _numbers(folder / "TPT.csv"), _numbers(folder / "MPT.csv")
+    entries = sum(len(texts) for _, _, texts in machines.rows)
+    times, powers = _matrix(folder / "ETC.csv", entries), _matrix(folder / "EPC.csv", entries)
+    if not times.rows:
+        raise InvalidInstance(f"{times.path}: empty: expected a row a task type")
+    idle = _numbers(folder / IDLE) if (folder / IDLE).exists() else None
+    shape = (len(times.rows), len(times.rows[0][2]))
+    _require_entries(shape, tasks, machines, powers, idle)
+    by_type = [(times, times.index), (powers, powers.index), (tasks, tasks.index)]
+    by_machine = [(times, times.header), (powers, powers.header), (machines, machines.index)]
+    if idle is not None:
+        by_machine.append((idle, idle.index))
+    names = labels(_agreed(by_type), shape[0], "task type")
+    machine_names = labels(_agreed(by_machine), shape[1], "machine type")
+    table = Table(missing, list(names), list(machine_names))
+    _fill(table, table.seconds, times, "a positive number of seconds")
+    _fill(table, table.watts, powers, "a positive number of watts")
+    watts = None if idle is None else [io.parse_nonnegative(*cell) for cell in _each(idle)]
+    counts = [io.parse_integer(*cell, 0, _MOST) for cell in _each(tasks)]
+    units = [io.parse_integer(*cell, 0, _MOST) for cell in _each(machines)]
+    return {**table.fields(counts, units, watts), **_cap(folder / CAP)}
+
+
+def _cap(path: Path) -> dict[str, float]:
+    if not path.exists():
+        return {}
+    found = [io.parse_positive(*cell, "watts, > 0") for cell in _each(_numbers(path))]
+    if len(found) != 1:
+        raise InvalidInstance(f"{path}: {len(found)} numbers: expected one, watts of all machines")
+    return {"power_cap": found[0]}
+
+
+def _require_entries(
+    shape: tuple[int, int], tasks: _Cells, machines: _Cells, powers: _Cells, idle: _Cells | None
+) -> None:
+    counted = [(tasks, shape[0]), (machines, shape[1])]
+    if idle is not None:
+        counted.append((idle, shape[1]))
+    for cells, expected in counted:
+        _require(cells, sum(len(texts) for _, _, texts in cells.rows), expected)
+    _require(powers, len(powers.rows), shape[0])
+
+
+def _require(cells: _Cells, count: int, expected: int) -> None:
+    if count != expected:
+        hint = " (line 1 is taken as a header)" if cells.header is not None else ""
+        raise InvalidInstance(
+            f"{cells.path}: {count} entries: expected {expected}, as ETC.csv has{hint}"
+        )
+
+
+def _fill(table: Table, target: np.ndarray, cells: _Cells, what: str) -> None:
+    for i, (line, first, texts) in enumerate(cells.rows):
+        if len(texts) != target.shape[1]:
+            raise InvalidInstance(
+                f"{cells.path}: line {line}: {len(texts) + first - 1} cells: expected "
+                f"{target.shape[1] + first - 1}"
+            )
+        for j, text in enumerate(texts):
+            table.put(target, i, j, text, f"{cells.path}: line {line}, column {j + first}", what)
+
+
+def _each(cells: _Cells) -> list[tuple[str, str]]:
+    """Each cell and where it is."""
+    return [
+        (text, f"{cells.path}: line {line}, column {column}")
+        for line, first, texts in cells.rows
+        for column, text in enumerate(texts, first)
+    ]
+
+
+# --- labels ---------------------------------------------------------------------------------
+
+
+def _is_label(text: str) -> bool:
+    return not is_gap(text) and not io.is_number(text)
+
+
+def _counted(texts: Sequence[str]) -> bool:
+    """0, 1, 2, ...: what pandas writes where nobody gave labels."""
+    return list(texts) == [str(k) for k in range(len(texts))]
+
+
+def _split(path: Path, header: bool, index: bool, rows: list[tuple[int, list[str]]]) -> _Cells:
+    first = int(index)
+    above = [text.strip() for text in rows[0][1][first:]] if header else None
+    beside = [cells[0].strip() for _, cells in rows[header:]] if index else None
+    cells = [(line, first + 1, texts[first:]) for line, texts in rows[header:]]
+    return _Cells(path, cells, beside, above)
+
+
+def _matrix(path: Path, machines: int) -> _Cells:
+    """A table of times or powers; `machines` decides where a column could be labels or times."""
+    rows = io.read_rows(path)
+    if not rows:
+        return _Cells(path, [], None, None)
+    top = [text.strip() for text in rows[0][1]]
+    words = [text for text in top if not is_gap(text)]
+    pandas_wrote = not top[0] and len(top) > 1 and _counted(top[1:])
+    header = pandas_wrote or (bool(words) and all(map(_is_label, words)))
+    beside = [cells[0] for _, cells in rows[header:]]
+    index = bool(beside) and all(map(_is_label, beside))
+    if header and not index:
+        index = not top[0] or len(top) == machines + 1
+    return _split(path, header, index, rows)
+
+
+def _numbers(path: Path) -> _Cells:
+    """Numbers, one or more a line, or a line a label and its number."""
+    rows = io.read_rows(path)
+    if not rows:
+        return _Cells(path, [], None, None)
+    top = [text.strip() for text in rows[0][1]]
+    header = not top[0] or all(map(_is_label, top))
+    beside = [cells[0] for _, cells in rows[header:]]
+    pairs = bool(beside) and all(len(cells) == 2 for _, cells in rows)
+    index = pairs and (header or all(map(_is_label, beside)))
+    return _split(path, header, index, rows)
+
+
+def _agreed(read: list[tuple[_Cells, list[str] | None]]) -> list[str] | None:
+    """The labels that all files give which have some; None where there are none."""
+    known = [(cells.path, names) for cells, names in read if names and not _counted(names)]
+    for path, names in known[1:]:
+        for name, expected in zip(names, known[0][1], strict=False):
+            if name != expected:
+                raise InvalidInstance(
+                    f"{path}: {shorten(name)}: expected {shorten(expected)}, as {known[0][0]} has "
+                    "(the order of types is the same in all files)"
+                )
+    return known[0][1] if known else None
+
+
+# --- writing --------------------------------------------------------------------------------
+
+
+def write_folder(folder: Path, fields: Mapping[str, Any], labelled: bool) -> None:
+    """Write the files; labels, idle watts and the cap only where there are some."""
+    require_length(folder)
+    folder.mkdir(exist_ok=True)
+    names, machines = fields["names"], fields["machine_names"]
+    for name, table in (("ETC.csv", fields["etc"]), ("EPC.csv", fields["apc"])):
+        rows = [["" if not math.isfinite(x) else repr(float(x)) for x in row] for row in table]
+        _write(folder / name, rows, names if labelled else None, machines)
+    idle, cap = fields["idle_power"], fields["power_cap"]
+    for name, numbers, beside, title in (
+        ("TPT.csv", fields["counts"], names, "tasks"),
+        ("MPT.csv", fields["machines"], machines, "machines"),
+        (IDLE, idle if np.any(idle) else (), machines, "watts"),
+        (CAP, [cap] if math.isfinite(cap) else (), None, ""),
+    ):
+        if len(numbers):
+            column = [[str(x)] for x in np.asarray(numbers).tolist()]
+            _write(folder / name, column, beside if labelled else None, [title])
+        else:  # of another instance that was written here before
+            (folder / name).unlink(missing_ok=True)
+
+
+def _write(
+    path: Path, rows: list[list[str]], index: Sequence[str] | None, header: Sequence[str]
+) -> None:
+    text = streams.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if index is not None:
+        writer.writerow(["", *header])
+        rows = [[name, *row] for name, row in zip(index, rows, strict=True)]
+    writer.writerows(rows)
+    io.write_text(text.getvalue(), path)
+
 
 MISSING = ("refuse", "drop", "drop-tasks", "drop-machines")
 #: Work of one task where a benchmark reports a rate: the constants behind the data of Tarplee et
@@ -102,7 +347,7 @@ def _read_openbenchmarking(path: Path, missing: str, counts: Any, machines: Any)
             where = f"{path}: line {line}, column {j + 3} ({name} on {systems[j]})"
             table.put(table.watts, i, j, text, where, "a positive number of watts")
     return table.fields(
-        _split(TASKS if counts is None else counts, len(names)),
+        _shared_out(TASKS if counts is None else counts, len(names)),
         _repeated(MACHINES if machines is None else machines, len(systems)),
     )
 
@@ -138,7 +383,7 @@ def _results(path: Path) -> tuple[list[str], dict, dict]:
     return systems, results, powers
 
 
-def _split(counts: Any, types: int) -> list[int]:
+def _shared_out(counts: Any, types: int) -> list[int]:
     """One number split evenly (the first types get what is left over), or a number a type."""
     if any_array(counts, "counts", 1).ndim > 0:
         if len(counts) != types:

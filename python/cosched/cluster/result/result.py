@@ -16,7 +16,7 @@ from cosched.cluster.result.draws import Draws
 from cosched.cluster.result.groups import by, calibration, slowdowns_of
 from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
-from cosched.core.overview import Overview
+from cosched.core.result import Overview
 from cosched.lazy import pd
 
 #: What single algorithms measure.

@@ -1,4 +1,3 @@
 """The studies of Li et al. 2016, and what they are made of for one's own instances."""
 
-from cosched.experiments.bags.studies import GAMMAS, STUDIES, gamma_sweep
-from cosched.experiments.bags.tables import advantage
+from cosched.experiments.bags.studies import GAMMAS, STUDIES, advantage, gamma_sweep

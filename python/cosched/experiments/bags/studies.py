@@ -1,4 +1,4 @@
-"""Table 1 and figure 3 of Li et al. 2016, the data of Tarplee et al., and a sweep on any bag."""
+"""The studies of Li et al. 2016: table 1, figure 3, Tarplee's data, a sweep; what claims see."""
 
 from __future__ import annotations
 
@@ -10,18 +10,206 @@ import numpy as np
 
 from cosched import bags, plot, workloads
 from cosched.bags import FAMILY, Instance, Result
-from cosched.experiments.bags.tables import (
-    GRID,
-    advantage,
-    advantage_1,
-    table_1,
-    tables_3,
-    tarplee_gaps,
-    tarplee_over_tms,
-    with_bound,
-)
+from cosched.experiments.ledger import Reading
+from cosched.experiments.measures import Table
 from cosched.experiments.study import Functions, Task, data_path, read_studies, with_registered
 from cosched.lazy import pd, plt
+
+#: TTB on the grid of the paper's section III alone: what the paper compares with TMS.
+GRID = "ttb (grid)"
+#: The paper's table 1: profit per unit of time of TMS and TTB for each gamma.
+TABLE_1 = {
+    1.0: (-0.6, 0.0),
+    1.1: (985.1, 986.1),
+    1.2: (1998.8, 2009.0),
+    1.3: (3505.4, 3529.8),
+    1.4: (5491.4, 5510.7),
+    1.5: (7933.9, 7986.0),
+}
+_OURS = (GRID, "ttb", "ttb-exact", "ttb-best")
+
+
+def _there(wide: pd.DataFrame) -> list[str]:
+    """Our algorithms that were run."""
+    return [name for name in _OURS if name in wide]
+
+
+def wide_rates(frame: pd.DataFrame, index: str | list[str]) -> pd.DataFrame:
+    """Profit rates: a column an algorithm, and the bound."""
+    values = frame.pivot(index=index, columns="algorithm", values="value")
+    values = values[list(dict.fromkeys(frame.algorithm))]
+    return values.assign(bound=frame.groupby(index)["bound"].first()).rename_axis(columns=None)
+
+
+def with_bound(frame: pd.DataFrame, index: str | list[str]) -> pd.DataFrame:
+    """The same in rows, for a picture: the bound as one more algorithm."""
+    wide = wide_rates(frame, index)
+    long = wide.melt(var_name="algorithm", value_name="profit rate", ignore_index=False)
+    return long.reset_index()
+
+
+# --- table 1 ------------------------------------------------------------------------------
+
+
+def table_1(programs: pd.DataFrame) -> pd.DataFrame:
+    """The even split, with the paper's values beside ours."""
+    wide = wide_rates(programs[programs.draw == 0], "gamma")
+    table = wide.round(1).reset_index()
+    table.insert(1, "paper TMS", [TABLE_1[gamma][0] for gamma in wide.index])
+    table.insert(2, "paper TTB", [TABLE_1[gamma][1] for gamma in wide.index])
+    return table
+
+
+def advantage_1(programs: pd.DataFrame) -> pd.DataFrame:
+    """Percent above TMS where there is a profit: the paper's, the even split, all splits."""
+    wide = wide_rates(programs[programs.gamma > 1], ["draw", "gamma"])
+    of_paper = [100 * (ttb / tms - 1) for tms, ttb in list(TABLE_1.values())[1:]]
+    paper = [*of_paper, sum(of_paper) / len(of_paper)]
+    rows = []
+    for name in _there(wide):
+        percent = 100 * (wide[name] / wide["tms"] - 1)
+        groups = [*percent.groupby("gamma"), ("mean", percent)]
+        for (gamma, each), published in zip(groups, paper, strict=True):
+            rows.append(
+                {
+                    "algorithm over tms": name,
+                    "gamma": gamma,
+                    "paper %": f"{published:.3f}" if name == GRID else "",
+                    "even split %": each.xs(0, level="draw").mean(),
+                    "least %": each.min(),
+                    "mean %": each.mean(),
+                    "greatest %": each.max(),
+                }
+            )
+    return pd.DataFrame(rows).round(3)
+
+
+def tarplee_gaps(rows: pd.DataFrame) -> pd.DataFrame:
+    """Percent below the bound for each gamma."""
+    wide = wide_rates(rows, "gamma")
+    table = wide[["bound"]].round(1)
+    for name in wide.columns.drop("bound"):
+        table[f"{name} %"] = (100 * (wide["bound"] / wide[name] - 1)).round(3)
+    table["goal of ttb-best %"] = [0.1 if gamma <= 1.11 else 0.4 for gamma in table.index]
+    return table.reset_index()
+
+
+def tarplee_over_tms(rows: pd.DataFrame) -> pd.DataFrame:
+    """Percent above TMS for each gamma."""
+    wide = wide_rates(rows, "gamma")
+    table = wide[["tms"]].round(1)
+    for name in _there(wide):
+        table[f"{name} %"] = (100 * (wide[name] / wide["tms"] - 1)).round(4)
+    return table.reset_index()
+
+
+# --- figure 3 -----------------------------------------------------------------------------
+
+
+def advantage(frame: pd.DataFrame, over: str = "tms") -> pd.DataFrame:
+    """Ratio of each algorithm's profit rate to that of another, where both earn a profit."""
+    wide = wide_rates(frame, ["q", "draw"]).drop(columns="bound")
+    wide = wide[wide[over] > 0]
+    ratio = wide.drop(columns=over).div(wide[over], axis=0)
+    long = ratio.reset_index().melt(["q", "draw"], var_name="algorithm", value_name="ratio")
+    return long[long.ratio > 0]
+
+
+def tables_3(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Mean profit rates; percent above TMS."""
+    means = wide_rates(frame, ["q", "draw"]).groupby("q").mean()
+    ratio = advantage(frame)
+    percent = ratio.assign(percent=100 * (ratio.ratio - 1))
+    over = percent.groupby(["algorithm", "q"], sort=False).percent.agg(["min", "mean", "max"])
+    over.columns = ["least %", "mean %", "greatest %"]
+    return {
+        "fig3": means.round(4).reset_index(),
+        "advantage": over.round(3).rename_axis(["algorithm over tms", "q"]).reset_index(),
+    }
+
+
+TABLE, FIGURE = "bags-table1", "bags-fig3"
+#: The lines of the paper's Table 1 that have a profit.
+TABLE_1_WITH_PROFIT = [(gamma, pair) for gamma, pair in TABLE_1.items() if gamma > 1]
+
+
+def percent_above(tms: float, ttb: float) -> float:
+    """Percent by which TTB is above TMS, to three decimals."""
+    return float(f"{100 * (ttb / tms - 1):.3f}")
+
+
+def even(frame: pd.DataFrame) -> Table:
+    """Profit rates of the five programs on the even split by gamma, a column an algorithm."""
+    return Table(wide_rates(frame[(frame.data == "programs") & (frame.draw == 0)], "gamma"))
+
+
+def splits(frame: pd.DataFrame) -> Table:
+    """Ratios to TMS by (split, gamma) above 1, where there is a profit."""
+    rows = frame[(frame.data == "programs") & (frame.gamma > 1)]
+    return Table(_over_tms(wide_rates(rows, ["draw", "gamma"])))
+
+
+def many_splits(frame: pd.DataFrame) -> Table:
+    """The same, of more than the even split."""
+    if not frame.draw[frame.data == "programs"].any():
+        raise LookupError("the even split alone")
+    return splits(frame)
+
+
+def by_size(frame: pd.DataFrame) -> Table:
+    """Mean profit rates by q, a column an algorithm, and the bound."""
+    return Table(wide_rates(frame, ["q", "draw"]).groupby("q").mean())
+
+
+def draws(frame: pd.DataFrame) -> Table:
+    """Ratios to TMS by (q, draw) where both earn a profit: all, those of few and of many tasks."""
+    wide = _over_tms(wide_rates(frame, ["q", "draw"]))
+    q = wide.index.get_level_values("q")
+    for name in list(wide):
+        wide[f"{name}, few"], wide[f"{name}, many"] = wide[name][q <= 5], wide[name][q >= 20]
+    return Table(wide)
+
+
+def bounds(frame: pd.DataFrame) -> Table:
+    """``over``: the bound over the profit rate of TTB, where it earns one."""
+    ttb = frame[(frame.algorithm == GRID) & (frame.value > 0)]
+    return Table(ttb.assign(over=ttb.bound / ttb.value))
+
+
+def _over_tms(wide: pd.DataFrame) -> pd.DataFrame:
+    earns = wide[wide["tms"] > 0]
+    ratio = earns.drop(columns="bound").div(earns["tms"], axis=0)
+    return ratio.where(ratio > 0)
+
+
+# --- other readings -----------------------------------------------------------------------
+
+
+def _tms_tried(table: Table) -> Table:
+    return Table(table.wide.assign(**{GRID: table.wide["ttb"]}))
+
+
+def splits_with_tms(frame: pd.DataFrame) -> Table:
+    """All splits, TTB with the makespan of TMS's plan."""
+    return _tms_tried(many_splits(frame))
+
+
+def draws_with_tms(frame: pd.DataFrame) -> Table:
+    """All draws, TTB with the makespan of TMS's plan."""
+    return _tms_tried(draws(frame))
+
+
+def mean_split(frame: pd.DataFrame) -> Table:
+    """Mean ratio to TMS over all splits, by gamma."""
+    ratios = many_splits(frame).wide.groupby("gamma").mean()
+    return Table(ratios.assign(tms=1.0))
+
+
+_TRIED = "the makespan of TMS's plan is tried too, as section IV proposes"
+TMS_TRIED = Reading(_TRIED, (TABLE,), splits_with_tms)
+TMS_TRIED_TOO = Reading(_TRIED, (FIGURE,), draws_with_tms)
+MEAN_SPLIT = Reading("the mean of 40 other splits", (TABLE,), mean_split)
+
 
 #: The paper's two, and ours.
 ALGORITHMS = ("tms", GRID, "ttb", "ttb-exact", "ttb-best")
