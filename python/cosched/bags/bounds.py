@@ -241,9 +241,6 @@ def round_relaxation(
     return _core.bags.round_relaxation(instance._core, table, rule == "matching")
 
 
-# --- bounds -------------------------------------------------------------------------------
-
-
 def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
     """Upper bound on the profit rate: the linear programme of Tarplee et al. 2014.
 

@@ -48,8 +48,6 @@ def audit(
     report.say(f"wrote {output}")
 
 
-# --- right sizes --------------------------------------------------------------------------
-
 _ROWS = 12
 _HIDDEN = ("risk", "enough", "nodes", "node_memory_gb", "unused_core_hours", "used_limit_p50",
            "used_memory_p50")  # fmt: skip
@@ -129,8 +127,6 @@ def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame) ->
     else:
         report.say("no backtest: the log is of one month")
 
-
-# --- better settings ----------------------------------------------------------------------
 
 #: Studies need packages that a search on this machine does not.
 _tuning: Any = Lazy("cosched.experiments.tuning")

@@ -335,8 +335,6 @@ class _Search:
             return "time"
         return stopped_by
 
-    # --- one instance ------------------------------------------------------------------------
-
     def _judge(self, candidate: Candidate, strong: bool = False) -> _Judged:
         if _core.seconds_left() <= 0:
             raise TimeLimit("the time of worst_case is over")
@@ -369,8 +367,6 @@ class _Search:
         found = FAMILY.solve(instance, name, seed=self.seed, **options)
         assert isinstance(found, Result)
         return found
-
-    # --- the search --------------------------------------------------------------------------
 
     def _draw(self, rng: np.random.Generator, end: int) -> _Judged:
         worst = self._judge(self.space.drawn(rng))

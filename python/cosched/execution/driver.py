@@ -77,8 +77,6 @@ class Driver:
             )
         return execution
 
-    # --- the beginning --------------------------------------------------------------------
-
     def _begin(self) -> None:
         past = self.journal.past
         found = [process for run in past.runs for process in watchdog.end_all(run)]
@@ -102,8 +100,6 @@ class Driver:
                 why = "it ran when its driver died; it was ended and is run again"
                 self._write("lost", step, time=self.state.now(), why=why)
         self.state.begin()
-
-    # --- starts ---------------------------------------------------------------------------
 
     def _start_ready(self, pool: Pool) -> None:
         """Start all that may start; what cannot be started has failed, and others may follow."""
@@ -162,8 +158,6 @@ class Driver:
         attempt = self.state.attempt(step).attempt
         return self.options.outputs / f"{self._names[step.name]}-{attempt}.out"
 
-    # --- waiting --------------------------------------------------------------------------
-
     def _pause(self) -> float | None:
         """Seconds until this has something to do though nothing ends."""
         moments = [self._late_from(step) for step in self._on if step.task not in self._late]
@@ -197,8 +191,6 @@ class Driver:
         if plan is not None:
             self.journal.write("replanned", time=self.state.now(), placements=placements_of(plan))
             self.state.take(plan)
-
-    # --- ends -----------------------------------------------------------------------------
 
     def _end(self, ended: Ended) -> None:
         state = ended.why or ("completed" if ended.exit_code == 0 else "failed")

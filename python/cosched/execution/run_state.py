@@ -66,8 +66,6 @@ class RunState:
         """Seconds since the run began, in which a driver was at work."""
         return time.monotonic() + self.offset
 
-    # --- the plan -------------------------------------------------------------------------
-
     def begin(self) -> None:
         """Take up the plan, as it was planned last, where its last driver left it."""
         completed = (step for step in self.plan.steps if self.attempt(step).state == "completed")
@@ -119,8 +117,6 @@ class RunState:
         found = before_of((after, before) for before, after in self.original.edges)
         return {task: [of_task[one] for one in mine] for task, mine in found.items()}
 
-    # --- a step ---------------------------------------------------------------------------
-
     def attempt(self, step: Step) -> Attempt:
         """The last attempt at a step."""
         return self.journal.past.tasks.get(step.task, Attempt())
@@ -131,8 +127,6 @@ class RunState:
 
     def running(self, step: Step) -> bool:
         return self.attempt(step).state == "running" and step.task in self.tried
-
-    # --- the whole ------------------------------------------------------------------------
 
     def expected_end(self) -> float:
         """Seconds at which all would be done if what has not ended takes its planned time."""

@@ -75,9 +75,6 @@ def listed(items: Iterable[tuple[Any, ...]], form: str, by: str = ", ") -> str:
     return by.join(form.format(*item) for item in items)
 
 
-# --- curves -------------------------------------------------------------------------------
-
-
 class Curves(Protocol):
     """Prepared results that are curves, by key: a ``pandas.Series``, or an array without places."""
 
@@ -181,9 +178,6 @@ def exceeding(curves: Curves, limit: float, *key: Any) -> tuple[float, int, int]
 def share(prepared: Any, points: Measure[tuple[float, int, int]]) -> float:
     """The share alone."""
     return points(prepared)[0]
-
-
-# --- pictures -----------------------------------------------------------------------------
 
 
 @measure

@@ -111,9 +111,6 @@ def _checked(name: str) -> str:
     return name
 
 
-# --- the page ----------------------------------------------------------------------------
-
-
 #: Above this, the table of all rows is left to results.parquet: browsers get slow.
 _MOST_ROWS = 3000
 _PAGE = Path(__file__).with_name("report.html")

@@ -24,9 +24,6 @@ def as_frame(rows: list[Row]) -> pd.DataFrame:
     return pd.DataFrame([row.plain() for row in rows])
 
 
-# --- as Markdown -------------------------------------------------------------------------
-
-
 _ABSENT = "at full size is kept"
 
 

@@ -157,9 +157,6 @@ def _write_errors(outcomes: Any, path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-# --- a campaign --------------------------------------------------------------------------
-
-
 #: Seconds between the lines that stand for the progress bar where there is no terminal.
 _LINE_EVERY = 60.0
 

@@ -201,9 +201,6 @@ def missing_line(who: str, paths: Sequence[str]) -> str:
     )
 
 
-# --- its tasks, numbered and fingerprinted -----------------------------------------------
-
-
 #: Columns of the results that a task must not claim.
 _RESERVED = ("task", "status", "message")
 

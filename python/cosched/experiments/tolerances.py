@@ -117,9 +117,6 @@ def explained(value: float, other: float, low: float, high: float, target: float
     return max(0.0, 1 - left / gap)
 
 
-# --- rules --------------------------------------------------------------------------------
-
-
 def within(relative: float, why: str) -> Tolerance:
     """Within a share of the paper's number."""
     return Tolerance(

@@ -159,9 +159,6 @@ def _each(cells: _Cells) -> list[tuple[str, str]]:
     ]
 
 
-# --- labels ---------------------------------------------------------------------------------
-
-
 def _is_label(text: str) -> bool:
     return not is_gap(text) and not io.is_number(text)
 
@@ -219,9 +216,6 @@ def _agreed(read: list[tuple[_Cells, list[str] | None]]) -> list[str] | None:
                     "(the order of types is the same in all files)"
                 )
     return known[0][1] if known else None
-
-
-# --- writing --------------------------------------------------------------------------------
 
 
 def write_folder(folder: Path, fields: Mapping[str, Any], labelled: bool) -> None:
@@ -296,9 +290,6 @@ def write(path: str | PathLike[str], fields: Mapping[str, Any], labelled: bool) 
     io.write_json(fields, path)
 
 
-# --- JSON -----------------------------------------------------------------------------------
-
-
 def _read_json(path: Path) -> dict[str, Any]:
     data = io.read_json(path)
     needed = ("counts", "machines", "etc", "apc")
@@ -318,9 +309,6 @@ def _read_json(path: Path) -> dict[str, Any]:
             fields["allowed"] = ~np.array(closed)
     fields["notes"] = not_read("fields", [k for k in data if k not in (*needed, *optional)])
     return fields
-
-
-# --- openbenchmarking -----------------------------------------------------------------------
 
 
 def _read_openbenchmarking(path: Path, missing: str, counts: Any, machines: Any) -> dict[str, Any]:

@@ -233,9 +233,6 @@ def read_starpu(text: str, path: str, perfmodels: str | PathLike[str] | None) ->
     return parsed
 
 
-# --- records ---------------------------------------------------------------------------------
-
-
 def _jobs(text: str, path: str) -> dict[str, _Job]:
     jobs: dict[str, _Job] = {}
     ranks = set()
@@ -323,9 +320,6 @@ def _data(said: Mapping[str, str], where: str) -> list[tuple[str, str, float]]:
     return list(zip(handles, modes, numbers, strict=True))
 
 
-# --- run and times ---------------------------------------------------------------------------
-
-
 def _run(jobs: Iterable[_Job], machine: Machine, path: str) -> Run:
     """Where and when each task ran; the first one starts at 0."""
     rows = []
@@ -363,9 +357,6 @@ def _times(jobs: Iterable[_Job], machine: Machine, parsed: Parsed) -> list[list[
             "model ran and no model is given (perfmodels, or starpu_tasks_rec_complete)"
         )
     return rows
-
-
-# --- arcs --------------------------------------------------------------------------------------
 
 
 def _predecessors(

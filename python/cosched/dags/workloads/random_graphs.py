@@ -254,9 +254,6 @@ def _between_layers(
     return np.column_stack([codes // n, codes % n])
 
 
-# --- arguments ------------------------------------------------------------------------------
-
-
 def checked_size(n: int) -> int:
     if n > MOST_TASKS:
         raise InvalidInstance(f"{n} tasks or arcs: expected at most {MOST_TASKS}")

@@ -48,9 +48,6 @@ def with_bound(frame: pd.DataFrame, index: str | list[str]) -> pd.DataFrame:
     return long.reset_index()
 
 
-# --- table 1 ------------------------------------------------------------------------------
-
-
 def table_1(programs: pd.DataFrame) -> pd.DataFrame:
     """The even split, with the paper's values beside ours."""
     wide = wide_rates(programs[programs.draw == 0], "gamma")
@@ -101,9 +98,6 @@ def tarplee_over_tms(rows: pd.DataFrame) -> pd.DataFrame:
     for name in _there(wide):
         table[f"{name} %"] = (100 * (wide[name] / wide["tms"] - 1)).round(4)
     return table.reset_index()
-
-
-# --- figure 3 -----------------------------------------------------------------------------
 
 
 def advantage(frame: pd.DataFrame, over: str = "tms") -> pd.DataFrame:
@@ -180,9 +174,6 @@ def _over_tms(wide: pd.DataFrame) -> pd.DataFrame:
     earns = wide[wide["tms"] > 0]
     ratio = earns.drop(columns="bound").div(earns["tms"], axis=0)
     return ratio.where(ratio > 0)
-
-
-# --- other readings -----------------------------------------------------------------------
 
 
 def _tms_tried(table: Table) -> Table:
@@ -277,9 +268,6 @@ def _row(instance: Instance, algorithm: str) -> dict[str, Any]:
     }
 
 
-# --- table 1 ------------------------------------------------------------------------------
-
-
 def _plan_1(quick: bool) -> list[Task]:
     """Bags x gamma x algorithms; bag 0 of the programs splits the tasks evenly."""
     names = with_registered("bags", ALGORITHMS)
@@ -318,9 +306,6 @@ def _tables_1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "tarplee-gap": tarplee_gaps(tarplee),
         "tarplee-over-tms": tarplee_over_tms(tarplee),
     }
-
-
-# --- figure 3 -----------------------------------------------------------------------------
 
 
 def _plan_3(quick: bool) -> list[Task]:

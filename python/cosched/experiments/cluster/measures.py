@@ -159,9 +159,6 @@ def total_bandwidth(number: str, name: str) -> f.Measure[float]:
     return in_set("scaled", f.among("sum", *both))
 
 
-# --- the paper's own tables ---------------------------------------------------------------
-
-
 def printed_cells(table: int, kind: str) -> list[tuple[str, str, str, str, float]]:
     """Label, words for its number and its cost, policy and value of each cell of a set."""
     cells = []
@@ -196,9 +193,6 @@ PERIODIC_ONLY = tuple(
     for number, name in printed(5)["weeks"].found
     if number == "avg" and name.startswith(("/per", "/stretch-per"))
 )
-
-
-# --- curves -------------------------------------------------------------------------------
 
 
 def told_of_load(name: str) -> str:
@@ -236,9 +230,6 @@ READINGS = "cluster-readings"
 TABLE_3, TABLE_4 = "cluster-table3", "cluster-table4"
 PERIODS = "cluster-fig3-4"
 _KEYS = ["traces", "trace", "load"]
-
-
-# --- degradations -------------------------------------------------------------------------
 
 
 def with_pooled(frame: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
@@ -279,9 +270,6 @@ def degradation(study: str, kind: str, name: str = "") -> Reading:
     if kind == "weeks" or name == "EASY":
         return Reading(_LESS if name in ("", "EASY") else _POOLED, (study, READINGS), pooled)
     return Reading(_WORST, (study,), without_worst)
-
-
-# --- preemptions, migrations, underutilisation --------------------------------------------
 
 
 def counted(others: pd.DataFrame) -> Sets:
@@ -336,8 +324,6 @@ def free_log(frame: pd.DataFrame) -> Sets:
 
 
 NO_PENALTY = Reading("without the penalty of 300 s", (TABLE_4,), free_log)
-
-# --- the period ---------------------------------------------------------------------------
 
 
 def paper_easy(frame: pd.DataFrame) -> Table:

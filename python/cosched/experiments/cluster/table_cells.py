@@ -79,9 +79,6 @@ def printed(table: int) -> Sets:
     return {kind: Cells(cells) for kind, cells in found.items()}
 
 
-# --- ours ---------------------------------------------------------------------------------
-
-
 def degradations(frame: pd.DataFrame, intervals: bool = True) -> Sets:
     """Average, deviation and maximum of the degradation."""
     return _sets(frame, ("degradation",), NUMBERS, intervals)

@@ -17,9 +17,6 @@ NOT_DRAWN = tuple(name for name in TABLE_2 if name.startswith("GreedyP") and "PM
 _COLUMN = {"weeks": 0, "generated": 0, "unscaled": 3, "scaled": 6}
 
 
-# --- plans --------------------------------------------------------------------------------
-
-
 def _times(chosen: list[Task], policies: Sequence[str]) -> list[Task]:
     names = with_registered("cluster", policies)
     return [{**trace, "algorithm": name} for trace in chosen for name in names]
@@ -42,9 +39,6 @@ def plan_figure1(quick: bool) -> list[Task]:
     return _times(
         traces.scaled(2, 200, traces.LOADS[::2]) if quick else traces.scaled(100), TABLE_2
     )
-
-
-# --- tables -------------------------------------------------------------------------------
 
 
 def degradation(rows: pd.DataFrame, number: int) -> pd.DataFrame:
@@ -87,9 +81,6 @@ def tables_figure1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-# --- the picture -------------------------------------------------------------------------
-
-
 def figures1(frame: pd.DataFrame) -> dict[str, plt.Figure]:
     """Figure 1."""
     figure, ax = plt.subplots(figsize=(10, 5), layout="constrained")
@@ -115,9 +106,6 @@ MEASURES = {
     "preemptions_per_job": "pmtn/job",
     "migrations_per_job": "mig/job",
 }
-
-
-# --- plans --------------------------------------------------------------------------------
 
 
 def plan_table3(quick: bool) -> list[Task]:
@@ -158,9 +146,6 @@ def plan_periods(quick: bool) -> list[Task]:
         for trace in chosen
         for name, period in (("EASY", None), *((BEST, period) for period in periods))
     ]
-
-
-# --- tables -------------------------------------------------------------------------------
 
 
 def tables3(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -223,9 +208,6 @@ def _by_period(frame: pd.DataFrame) -> pd.DataFrame:
     means = ours.groupby(keys, sort=False)[columns].mean().reset_index()
     easy = frame[frame.algorithm == "EASY"].groupby("traces").underutilisation.mean()
     return means.assign(**{"underutilisation of EASY": means.traces.map(easy)})
-
-
-# --- pictures -----------------------------------------------------------------------------
 
 
 def figures_periods(frame: pd.DataFrame) -> dict[str, plt.Figure]:

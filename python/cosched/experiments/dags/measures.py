@@ -88,9 +88,6 @@ def by_root(frame: pd.DataFrame) -> Table:
     return Table(pd.DataFrame({**curves, ("guarantee", ""): [4 * r for r in ROOTS]}, list(ROOTS)))
 
 
-# --- measures -----------------------------------------------------------------------------
-
-
 def outliers(name: str, *applications: str) -> Measure[float]:
     """Outliers of an algorithm's boxes of makespan / LP*."""
     boxes = applications or APPLICATIONS
@@ -135,9 +132,6 @@ def eft_over_er_ls(cube: float, most: int) -> float:
     )
 
 
-# --- pictures -----------------------------------------------------------------------------
-
-
 def greatest_in_box(above: str, below: str, application: str) -> Measure[Curve]:
     """A box plot, and its greatest ratio, of which the text tells that it is at most 2."""
     key = above, below, application
@@ -176,9 +170,6 @@ def _beside(keys: Mapping[str, tuple[str, ...]], worse: str, better: str) -> Mea
 def cube_root(_: pd.DataFrame) -> float:
     """The paper's condition on k and m."""
     return 1.0
-
-
-# --- other readings -----------------------------------------------------------------------
 
 
 def _instead(frame: pd.DataFrame, others: pd.DataFrame, reading: str) -> Wide:

@@ -70,9 +70,6 @@ def _offline(wide: pd.DataFrame) -> list[str]:
     return [name for name in OFFLINE if name in wide]
 
 
-# --- tables -------------------------------------------------------------------------------
-
-
 def _ratio_table(wide: pd.DataFrame) -> pd.DataFrame:
     """Mean of makespan / LP* by application, over all instances, and the greatest."""
     names = _algorithms(wide)
@@ -116,9 +113,6 @@ def _competitive_table(wide: pd.DataFrame) -> pd.DataFrame:
     root = (wide.cpus / wide.gpus) ** 0.5
     means = wide[names].div(wide.lp, axis=0).groupby(root).mean()
     return means.round(4).reset_index(names="sqrt(m/k)").round({"sqrt(m/k)": 4})
-
-
-# --- figures ------------------------------------------------------------------------------
 
 
 def _picture(wide: pd.DataFrame, pairs: Pairs | Sequence[str], title: str) -> plt.Figure:
@@ -251,9 +245,6 @@ def _archive(types: int) -> str:
     return f"amaris_het/formatedTasks_{types}.tar.gz"
 
 
-# --- the plan -----------------------------------------------------------------------------
-
-
 def _files(types: int) -> Iterator[tuple[str, str]]:
     """(application, path below COSCHED_DATA) of every graph of the authors' benchmark."""
     parts = [
@@ -306,9 +297,6 @@ def _plan(types: int, names: tuple[str, ...], quick: bool) -> list[Task]:
     ]
 
 
-# --- a task -------------------------------------------------------------------------------
-
-
 @lru_cache(maxsize=2)
 def _graph(name: str, types: int) -> Instance:
     """A graph of the plan with one unit of each type."""
@@ -340,8 +328,6 @@ def _run(task: Task) -> dict[str, Any]:
     result.schedule.validate()
     return {**row, "status": result.status, "value": result.value, **result.metrics()}
 
-
-# --- other readings -----------------------------------------------------------------------
 
 #: Reading -> its algorithms: another optimum of HLP, another order of arrival.
 _OTHERS = {"glpk": ("hlp-est", "hlp-ols"), "levels": ("er-ls", "eft", "greedy")}

@@ -144,9 +144,6 @@ def run(task: Task) -> dict[str, Any]:
     return {**row, "status": result.status, "value": result.value, **result.metrics()}
 
 
-# --- tables -------------------------------------------------------------------
-
-
 def wide_table(frame: pd.DataFrame) -> pd.DataFrame:
     """A row an instance, a column an algorithm or bound."""
     keys = ["source", "graph", "memories", "ccr"]

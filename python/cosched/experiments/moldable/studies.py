@@ -81,9 +81,6 @@ _ON = ["kind", "jobs", "run"]
 BOUND_COLUMNS = ("makespan_bound", "minsum_bound", "minsum_bound_fine")
 
 
-# --- figures 3 to 6 -----------------------------------------------------------------------
-
-
 def _plan(quick: bool) -> list[Task]:
     """Workloads x sizes x runs x (the bounds and the algorithms)."""
     return _tasks(quick, (_BOUNDS, *with_registered("moldable", ALGORITHMS)))
@@ -248,9 +245,6 @@ def _figures(frame: pd.DataFrame) -> dict[str, plt.Figure]:
         figure.suptitle(f"{kind} jobs: mean, least and greatest ratio")
         figures[f"fig{number}"] = figure
     return figures
-
-
-# --- figure 7 -----------------------------------------------------------------------------
 
 
 def _plan_7(quick: bool) -> list[Task]:

@@ -127,9 +127,6 @@ def quality(
     return pd.DataFrame(rows)
 
 
-# --- the study ----------------------------------------------------------------------------
-
-
 def _plan(quick: bool) -> list[Task]:
     """Draws x pack sizes x (the bound and the heuristics), for both workloads."""
     names = (_BOUND, *with_registered("packs", HEURISTICS), REOPTIMISED)
