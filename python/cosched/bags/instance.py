@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from cosched.bags import files
 from cosched.core.arrays import any_array, integer_array, nonnegative, real, real_array
 from cosched.core.text import columns_named, labels, require_same_labels, rows_named, texts
 from cosched.errors import InvalidInstance
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 def flags(allowed: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -312,7 +309,7 @@ class Instance(core.Instance):
         missing: str = "refuse",
         counts: Any = None,
         machines: Any = None,
-    ) -> Self:
+    ) -> Instance:
         r"""Read a bag from a folder or a file.
 
         * A folder with ``ETC.csv`` (seconds) and ``EPC.csv`` (watts), a row a task type and a

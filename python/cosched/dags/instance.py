@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence, Sized
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from cosched.core.text import labels, rows_named, texts
 from cosched.dags import arguments, files
 from cosched.dags.files import Run
 from cosched.errors import InvalidInstance
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class Instance(core.Instance):
@@ -352,7 +349,7 @@ class Instance(core.Instance):
         memories: Any = None,
         memory_capacity: Any = None,
         **options: Any,
-    ) -> Self:
+    ) -> Instance:
         """Read a task graph from a file.
 
         Formats: the amaris_het text files; WfFormat 1.5 JSON; STG; DOT and GraphML; StarPU's

@@ -222,27 +222,16 @@ def _column(values: list[Any]) -> pa.Array:
 @contextmanager
 def _progress(title: str, total: int, done: int) -> Iterator[Callable[[int], None]]:
     """Show how many tasks are done and how long the others will take; gives f(done)."""
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _lines(title, total, done)
         return
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+    with rich.Progress(
+        *(rich.TextColumn("{task.description}"), rich.BarColumn(), rich.MofNCompleteColumn()),
+        *(rich.TimeElapsedColumn(), rich.TextColumn("left"), rich.TimeRemainingColumn()),
         console=console,
         transient=True,
         speed_estimate_period=600,  # tasks may take minutes

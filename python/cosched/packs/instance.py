@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from cosched.core.arrays import integer, integer_array, real_array
 from cosched.core.text import labels, require_labels, require_names_of_file, texts
 from cosched.errors import InvalidInstance
 from cosched.profiles.frames import labelled
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 #: Algorithms that know what tasks share, for a refusal.
 KNOWING = "optimal, local-search or pack-by-pack"
@@ -213,7 +210,7 @@ class Instance(profiles.HasSharing, core.Instance):
         fit: str = "interpolation",
         extrapolate: bool = False,
         counts: str = "all",
-    ) -> Self:
+    ) -> Instance:
         """Read profiles from a file; the format is told by the header (see `cosched.io`).
 
         * CSV table: header ``task,1,2,3,...``, a row a task, seconds. An empty cell is a count
