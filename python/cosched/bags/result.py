@@ -87,14 +87,6 @@ class Result(core.Result):
         -------
         dict of str to float
             ``makespan`` (s), ``energy`` (J), ``profit``, mean ``power`` (W), ``machines_used``.
-
-        Examples
-        --------
-        >>> etc, apc = [[10, 5], [8, 12]], [[90, 200], [80, 100]]
-        >>> inst = cs.bags.Instance([4, 3], [2, 1], etc, apc, price=9000)
-        >>> metrics = cs.bags.solve(inst, "ttb").metrics()
-        >>> metrics["profit"], metrics["machines_used"]
-        (3180.0, 3)
         """
         return {
             "makespan": self.makespan,

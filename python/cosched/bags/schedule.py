@@ -99,12 +99,6 @@ class Schedule(core.Schedule):
             A row a run: ``task_type, machine_type, machine, count, start, end`` (s); where the
             instance has labels, ``name`` (of the task type) and ``machine_name`` (of the machine
             type) as well.
-
-        Examples
-        --------
-        >>> inst = cs.bags.Instance([3], [2], [[10.0]], [[90.0]], price=9000)
-        >>> cs.bags.solve(inst, "ttb").schedule.to_frame().to_numpy().tolist()
-        [[0.0, 0.0, 0.0, 2.0, 0.0, 20.0], [0.0, 0.0, 1.0, 1.0, 0.0, 10.0]]
         """
         return pd.DataFrame(
             {

@@ -12,13 +12,7 @@ _MOST_SHOWN = 8
 
 
 def before_of(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """Who has to end before each, of those that wait.
-
-    Examples
-    --------
-    >>> before_of([(0, 2), (1, 2)])
-    {2: [0, 1]}
-    """
+    """Who has to end before each, of those that wait."""
     found: dict[int, list[int]] = {}
     for before, after in edges:
         found.setdefault(after, []).append(before)
@@ -51,13 +45,7 @@ def cycle_of(after: Mapping[str, Iterable[str]]) -> list[str]:
 
 
 def waits_for_itself(cycle: Sequence[str]) -> str:
-    """The message about a cycle.
-
-    Examples
-    --------
-    >>> waits_for_itself(["a", "b", "a"])
-    "'a' waits for 'b', 'b' for 'a': expected no cycle"
-    """
+    """The message about a cycle."""
     if len(cycle) == 2:
         return f"{shorten(cycle[0])} waits for itself: expected other tasks"
     pairs = [f"{shorten(a)} for {shorten(b)}" for a, b in itertools.pairwise(cycle)]

@@ -56,13 +56,7 @@ class Overview:
 
 
 def spans(numbers: np.ndarray) -> str:
-    """Numbers of units as spans.
-
-    Examples
-    --------
-    >>> spans(np.array([4, 0, 1, 2, 7, 8]))
-    '0-2, 4, 7-8'
-    """
+    """Numbers of units as spans."""
     parts = [f"{a}" if a == b else f"{a}-{b}" for a, b in ranges(np.unique(numbers))]
     return listed(parts, IN_A_CELL)
 
@@ -268,12 +262,6 @@ class Result:
         -------
         dict
             Name -> number, and ``stopped_by`` (see there). Empty, where a family has none.
-
-        Examples
-        --------
-        >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
-        >>> sorted(cs.packs.solve(inst, "sequential").metrics())
-        ['packing_ratio', 'packs', 'relative_cost', 'relative_response_time']
         """
         return self._end_of_search()
 

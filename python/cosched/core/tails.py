@@ -70,33 +70,19 @@ def in_order(value: np.ndarray, ended: np.ndarray) -> np.ndarray:
 
 
 def tail(values: np.ndarray, risk: float) -> float:
-    """Of one group, in which all ended by themselves.
-
-    Examples
-    --------
-    >>> tail(np.arange(1, 100), 0.01), tail(np.arange(1, 99), 0.01)
-    (99.0, nan)
-    """
+    """Of one group, in which all ended by themselves."""
     values = np.sort(np.asarray(values, dtype=float))
     alike = np.zeros(len(values), dtype=np.int64)
     return float(tails(alike, values, alike == 0, 1, risk)[0])
 
 
 def least_past(risk: float) -> int:
-    """So many values :func:`tail` needs.
-
-    >>> least_past(0.05), least_past(0.01)
-    (19, 99)
-    """
+    """So many values :func:`tail` needs."""
     return math.ceil(1.0 / risk - 1e-9) - 1
 
 
 def enough(values: Sequence[float], risk: float, margin: float) -> float:
-    """:func:`tail`; of too few values the largest, times `margin`.
-
-    >>> enough([60.0, 50.0], 0.05, 1.1), enough([60.0] * 19, 0.05, 1.1)
-    (66.0, 60.0)
-    """
+    """:func:`tail`; of too few values the largest, times `margin`."""
     sure = tail(np.asarray(values), risk)
     return margin * max(values) if math.isnan(sure) else sure
 

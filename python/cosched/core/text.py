@@ -57,13 +57,7 @@ def texts(given: Any, what: str) -> list[str]:
 
 
 def not_read(what: str, names: Iterable[Any]) -> list[str]:
-    """A note about columns or fields of a file that nothing reads; none where all have no name.
-
-    Examples
-    --------
-    >>> not_read("columns", ["colour", ""])
-    ["columns that are not read: 'colour'"]
-    """
+    """A note about columns or fields of a file that nothing reads; none where all have no name."""
     shown = [shorten(str(name)) for name in names if str(name)]
     return [f"{what} that are not read: {', '.join(shown)}"] if shown else []
 

@@ -75,13 +75,6 @@ class Result(core.Result):
         -------
         dict of str to float
             ``utilisation``, ``accelerated``, both in 0..1.
-
-        Examples
-        --------
-        >>> times = [[4.0, 1.0], [3.0, 2.0], [2.0, 4.0], [6.0, 2.0]]
-        >>> inst = cs.dags.Instance(times, [(0, 1), (0, 2), (1, 3), (2, 3)], units=(1, 1))
-        >>> cs.dags.solve(inst, "heft").metrics()
-        {'utilisation': 0.7, 'accelerated': 0.75}
         """
         return {
             "utilisation": self.utilisation,

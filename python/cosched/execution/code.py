@@ -189,13 +189,7 @@ class Code:
         return self.ranks == "procs" or self.launch[:1] == ("srun",)
 
     def ranks_on(self, procs: int) -> int:
-        """Processes that are started on a number of processors.
-
-        Examples
-        --------
-        >>> Code(name="fem", command="./fem", launch="mpirun").ranks_on(4)
-        4
-        """
+        """Processes that are started on a number of processors."""
         return procs if self.starts_ranks or self.a_rank_each else 1
 
     def _launch(self) -> tuple[str, ...]:
@@ -203,26 +197,12 @@ class Code:
         return tuple(self.launch) if said else (*self.launch, *_MPIRUN)
 
     def filled_environment(self, procs: int, cpus: Sequence[int]) -> dict[str, str]:
-        """What is added to the environment on a number of processors.
-
-        Examples
-        --------
-        >>> code = Code(name="fem", command="./fem", environment={"THREADS": "{procs}"})
-        >>> code.filled_environment(2, (0, 1))
-        {'THREADS': '2'}
-        """
+        """What is added to the environment on a number of processors."""
         values = self._values(procs, cpus)
         return {key: _with(values, value) for key, value in self.environment.items()}
 
     def filled_directory(self, procs: int, cpus: Sequence[int]) -> Path:
-        """Where it is started on a number of processors.
-
-        Examples
-        --------
-        >>> code = Code(name="a/b", command="./fem", directory=Path("runs/{task}"))
-        >>> str(code.filled_directory(2, (0, 1)))
-        'runs/a%2Fb'
-        """
+        """Where it is started on a number of processors."""
         if not self.makes_directory:
             return self.directory
         values = {**self._values(procs, cpus), **self.parameters}
@@ -236,13 +216,7 @@ class Code:
         return any(found in known for found in _PLACE.findall(str(self.directory)))
 
     def fills(self, place: str) -> bool:
-        """Whether the command, what launches it or the environment has a place.
-
-        Examples
-        --------
-        >>> Code(name="fem", command="./fem {procs}").fills("procs")
-        True
-        """
+        """Whether the command, what launches it or the environment has a place."""
         command = (self.command,) if isinstance(self.command, str) else self.command
         said = (*command, *self.launch, *self.environment.values())
         return any(place in _PLACE.findall(text) for text in said)
@@ -285,13 +259,7 @@ class Code:
 
 
 def memory_at(known: Mapping[int, float], procs: int) -> float:
-    """GB on a count: linear between two that are known, outside them the larger neighbour.
-
-    Examples
-    --------
-    >>> memory_at({1: 10.0, 4: 16.0}, 3), memory_at({2: 10.0, 4: 8.0}, 8)
-    (14.0, 10.0)
-    """
+    """GB on a count: linear between two that are known, outside them the larger neighbour."""
     counts = sorted(known)
     values = [known[count] for count in counts]
     if counts[0] <= procs <= counts[-1]:
@@ -305,10 +273,6 @@ def require_known(text: str, known: Sequence[str]) -> None:
     Raises
     ------
     InvalidInstance
-
-    Examples
-    --------
-    >>> require_known("awk '{ print }' ${HOME} {procs}", PLACES)
     """
     for name in _PLACE.findall(text):
         if name not in known:
@@ -323,23 +287,11 @@ def _with(values: Mapping[str, str], text: str) -> str:
 
 
 def fingerprint(code: Code) -> str:
-    """A hash of what starts a code, with its places unfilled: a sweep has one.
-
-    Examples
-    --------
-    >>> fingerprint(Code(name="a", command="./a")) == fingerprint(Code(name="b", command="./a"))
-    True
-    """
+    """A hash of what starts a code, with its places unfilled: a sweep has one."""
     said = [code.command, code.launch, sorted(code.environment.items())]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
 
 
 def values_of_sweep(code: Code) -> str:
-    """What a code's sweep has chosen for it, as a file of runs keeps it.
-
-    Examples
-    --------
-    >>> values_of_sweep(Code(name="a", command="./a {case}", parameters={"case": "x"}))
-    '{"case": "x"}'
-    """
+    """What a code's sweep has chosen for it, as a file of runs keeps it."""
     return json.dumps(dict(code.parameters)) if code.parameters else ""

@@ -63,15 +63,7 @@ class Codes(Mapping[str, Code]):
         return {**swept, **{name: code.after for name, code in self.codes.items()}}
 
     def levels(self) -> dict[str, int]:
-        """Of each profile, how many others stand before it at least, one after the other.
-
-        Examples
-        --------
-        >>> given = [Code(name="fem", command="./fem", after="mesh"),
-        ...          Code(name="mesh", command="./mesh")]
-        >>> Codes(procs=4, codes={code.name: code for code in given}).levels()
-        {'fem': 1, 'mesh': 0}
-        """
+        """Of each profile, how many others stand before it at least, one after the other."""
         waits = self._waits()
         level: dict[str, int] = {}
         for name in graphlib.TopologicalSorter(waits).static_order():

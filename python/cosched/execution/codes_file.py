@@ -373,13 +373,7 @@ def environment_of(value: Any, known: Sequence[str]) -> Mapping[str, str]:
 
 
 def lacking(name: str, what: str, need: float, most: float) -> str:
-    """The message about a task that never fits.
-
-    Examples
-    --------
-    >>> lacking("cfd", "memory", 250.0, 192.0)
-    "task 'cfd' needs 250 GB of memory, capacity is 192"
-    """
+    """The message about a task that never fits."""
     unit = f"{need:g} GB of memory" if what == "memory" else f"{need:g} {what}"
     return f"task {shorten(name)} needs {unit}, capacity is {most:g}"
 

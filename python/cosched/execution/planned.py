@@ -241,11 +241,6 @@ class Plan:
             A schedule of a family whose placements say more.
         InvalidSchedule
             It breaks a rule of its instance.
-
-        Examples
-        --------
-        >>> Plan.of(cs.packs.sequential(cs.packs.Instance([[4.0], [3.0]]))).makespan
-        7.0
         """
         if isinstance(given, Plan):
             return given

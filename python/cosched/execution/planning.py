@@ -370,11 +370,6 @@ def longest_first(times: np.ndarray, procs: int) -> tuple[float, list[int]]:
     ----------
     times : numpy.ndarray, shape (n,)
         Seconds on one processor.
-
-    Examples
-    --------
-    >>> longest_first(np.array([1.0, 3.0, 2.0]), 2)
-    (3.0, [1, 2, 0])
     """
     order = np.argsort(-times, kind="stable").tolist()
     free = [0.0] * procs

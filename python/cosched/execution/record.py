@@ -307,13 +307,6 @@ class Execution:
         ------
         InvalidInstance
             Not such a file; the message names what is wrong.
-
-        Examples
-        --------
-        >>> Execution.read("nowhere.json")
-        Traceback (most recent call last):
-            ...
-        FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.json'
         """
         data = io.read_json(path)
         if not isinstance(data, dict) or data.get("format") != FORMAT:

@@ -96,13 +96,6 @@ class Result(core.Result):
             less; where times were measured
             more than once, ``value_p5`` and ``value_p95``: 5% and 95% of the cost (s) over 200
             seeded draws of times that vary by their spread.
-
-        Examples
-        --------
-        >>> inst = cs.packs.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], max_tasks=2)
-        >>> metrics = cs.packs.solve(inst, "sequential").metrics()
-        >>> metrics["relative_cost"], metrics["packs"]
-        (1.0, 3)
         """
         return {
             "packing_ratio": self.packing_ratio,

@@ -33,14 +33,7 @@ class Block:
 
 
 def blocks(text: str, path: str) -> Iterator[Block]:
-    """The records of a file in order; a field that is there twice in one is refused.
-
-    Examples
-    --------
-    >>> found = list(blocks("%rec: timing\\n\\nModel: gemm\\nMean: 3\\n\\nModel: trsm\\n", "a.rec"))
-    >>> [(block.line, block.kind, block.fields) for block in found]
-    [(3, 'timing', {'Model': 'gemm', 'Mean': '3'}), (6, 'timing', {'Model': 'trsm'})]
-    """
+    """The records of a file in order; a field that is there twice in one is refused."""
     kind, block = "", None
     for number, line in enumerate(io.polled(text.splitlines()), start=1):
         if not line.strip():

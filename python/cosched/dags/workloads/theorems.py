@@ -179,13 +179,7 @@ def theorem5(m: int = 8, types: int = 3, *, seed: int | None = None) -> Instance
 
 
 def theorem5_shares(m: int, types: int) -> np.ndarray:
-    """The optimum of the LP that Theorem 5 rounds: a row a task of :func:`theorem5`.
-
-    Examples
-    --------
-    >>> theorem5_shares(4, 3)[1].round(3).tolist()
-    [0.349, 0.326, 0.326]
-    """
+    """The optimum of the LP that Theorem 5 rounds: a row a task of :func:`theorem5`."""
     count, more = types * m + 1, 1 / m**3
     shares = np.full((1 + types * count, types), 1 / types - more / (types - 1))
     shares[0] = np.eye(types)[0]
