@@ -9,7 +9,8 @@ from cosched import _core
 from cosched.bags.instance import Instance
 from cosched.core import Bound
 from cosched.core.arrays import any_array, flag, real, real_array
-from cosched.errors import InfeasibleError, InvalidInstance, shorten
+from cosched.core.options import one_of
+from cosched.errors import InfeasibleError
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,7 @@ def relaxation(instance: Instance, makespan: float, *, method: str = "front") ->
     'infeasible'
     """
     Instance.require(instance)
-    if method not in ("front", "glpk"):
-        raise InvalidInstance(f"method = {shorten(method)}: expected 'front' or 'glpk'")
+    one_of(method, "method", ("front", "glpk"))
     seconds = real(makespan, "makespan")
     feasible, joules, x = _core.bags.relaxation(instance._core, seconds, method == "glpk")
     if not feasible:
@@ -231,8 +231,7 @@ def round_relaxation(
     [[2, 2], [3, 0]]
     """
     Instance.require(instance)
-    if rule not in ("matching", "largest-part"):
-        raise InvalidInstance(f"rule = {shorten(rule)}: expected 'matching' or 'largest-part'")
+    one_of(rule, "rule", ("matching", "largest-part"))
     known = isinstance(relaxation, Relaxation)
     x = relaxation.x if known else relaxation
     if known and x is None:
@@ -265,8 +264,7 @@ def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
     Bound(197.5, 'profit-rate')
     """
     Instance.require(instance)
-    if method not in ("front", "glpk"):
-        raise InvalidInstance(f"method = {shorten(method)}: expected 'front' or 'glpk'")
+    one_of(method, "method", ("front", "glpk"))
     if method == "glpk":
         return Bound(_core.bags.profit_lp(instance._core)[1], "profit-rate")
     return Bound(_core.bags.best_rate(instance._core, False)[1], "profit-rate")

@@ -13,11 +13,12 @@ import numpy as np
 from cosched import _core
 from cosched.core.arrays import integer, integer_array, seed_of
 from cosched.core.limits import budget
+from cosched.core.options import one_of
 from cosched.dags.arguments import sequence
 from cosched.dags.family import FAMILY
 from cosched.dags.instance import Instance
 from cosched.dags.result import Result
-from cosched.errors import InvalidInstance, TimeLimit, shorten
+from cosched.errors import InvalidInstance, TimeLimit
 
 #: Times are within (s); data likewise, in bytes at 1 byte/s.
 LEAST, MOST = 0.01, 1.0
@@ -270,8 +271,7 @@ def worst_case(
     """
     for name in [algorithm] + [against] * (against not in ("best", "bound")):
         FAMILY.algorithm(name)
-    if method not in ("annealing", "random"):
-        raise ValueError(f"method = {shorten(method)}: expected 'annealing' or 'random'")
+    one_of(method, "method", ("annealing", "random"))
     counts = tuple(integer_array(sequence(units), "units", 1, 1).tolist())
     space = Space(integer(tasks, "tasks", 1, 1000), counts, bool(transfers))
     used = seed_of(seed)

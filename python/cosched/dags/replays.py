@@ -10,6 +10,7 @@ import numpy as np
 from cosched import _core
 from cosched.core import Schedule
 from cosched.core.arrays import any_array, integer, nonnegative, real, real_array, seed_of
+from cosched.core.options import one_of
 from cosched.dags.bounds import hlp
 from cosched.dags.instance import Instance, without_limits
 from cosched.dags.result import Result, columns_of, result_of_plan
@@ -100,8 +101,7 @@ def replay(
     True
     """
     placed = _schedule_of(schedule)
-    if order not in ("kept", "list"):
-        raise InvalidInstance(f"order = {shorten(order)}: expected 'kept' or 'list'")
+    one_of(order, "order", ("kept", "list"))
     count = integer(draws, "draws", 1)
     if noise is None and count > 1:
         raise InvalidInstance(f"draws = {count}: expected 1 without noise")

@@ -14,6 +14,7 @@ from pathlib import Path
 from cosched import io
 from cosched.core import Result, Schedule
 from cosched.core.arrays import integer
+from cosched.core.options import one_of
 from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code, output_names
@@ -133,8 +134,7 @@ def script(
     (True, True)
     """
     plan = Plan.of(schedule)
-    if unit not in ("core", "node"):
-        raise InvalidInstance(f"unit = {unit!r}: expected 'core' or 'node'")
+    one_of(unit, "unit", ("core", "node"))
     plan.require_order_of(codes)
     for step in plan.steps:
         codes[step.name].require_count(len(step.units))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import nonnegative
+from cosched.core.options import one_of
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import Code
@@ -32,10 +33,8 @@ class Launcher(ABC):
     here = False
 
     def __init__(self, oversubscribe: bool, unit: str, grace: float) -> None:
-        if unit not in ("core", "node"):
-            raise InvalidInstance(f"unit = {unit!r}: expected 'core' or 'node'")
         self.oversubscribe = oversubscribe
-        self.unit = unit
+        self.unit = one_of(unit, "unit", ("core", "node"))
         self.grace = nonnegative(grace, "grace")
 
     @abstractmethod

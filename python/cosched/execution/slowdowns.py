@@ -13,6 +13,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import integer, seed_of
+from cosched.core.options import one_of
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.codes import Codes
@@ -106,10 +107,8 @@ def slow_of(
     A slow-down inside the noise (what alone against alone shows of its task) is planned as 1,
     but for `quantile` "high"; of several counts the one next to half of the machine is taken.
     """
-    if quantile not in QUANTILES:
-        raise InvalidInstance(f"slowdown = {shorten(quantile)}: expected {', '.join(QUANTILES)}")
-    if missing not in MISSING:
-        raise InvalidInstance(f"missing = {shorten(missing)}: expected {' or '.join(MISSING)}")
+    one_of(quantile, "slowdown", QUANTILES)
+    one_of(missing, "missing", MISSING)
     known = list(dict.fromkeys(names))
     noise = {pair.task: max(pair.high, 1 / pair.low) for pair in pairs if not pair.beside}
     best: dict[tuple[str, str], Pair] = {}

@@ -90,7 +90,7 @@ def test_factors_have_the_mean_and_spread_that_were_asked_for():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"order": "kind"}, "order = 'kind': expected 'kept' or 'list'"),
+        ({"order": "kind"}, "order = 'kind': expected one of kept, list"),
         ({"draws": 3}, "draws = 3: expected 1 without noise"),
         ({"noise": "normal"}, "noise = 'normal': expected 'lognormal'"),
         ({"noise": [[1.0]]}, "expected 'lognormal' or 2 sequences"),

@@ -14,6 +14,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import any_array, integer
+from cosched.core.options import one_of
 from cosched.core.text import labels, not_read
 from cosched.errors import InvalidInstance, shorten
 from cosched.io.limit import require_length
@@ -262,8 +263,7 @@ TASKS, MACHINES = 12_000, 40
 
 def read(path: str | PathLike[str], *, missing: str, counts: Any, machines: Any) -> dict[str, Any]:
     """The arguments of ``Instance`` that a file or folder holds."""
-    if missing not in MISSING:
-        raise InvalidInstance(f"missing = {shorten(missing)}: expected {', '.join(MISSING)}")
+    one_of(missing, "missing", MISSING)
     name, place = io.bare_name(path), Path(path)
     if place.is_dir():
         name = ""

@@ -8,10 +8,11 @@ import numpy as np
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import any_array, real_array, share, time_limit_of
+from cosched.core.options import one_of
 from cosched.dags.bounds import highs
 from cosched.dags.bounds.certificates import Certificate
 from cosched.dags.instance import Instance
-from cosched.errors import SolverError, TimeLimit, shorten
+from cosched.errors import SolverError, TimeLimit
 
 
 def area_bound(instance: Instance) -> Bound:
@@ -236,8 +237,7 @@ def _with_plans(instance: Instance, method: str) -> Relaxation:
 
 def _require(instance: Instance, method: str) -> None:
     Instance.require(instance)
-    if method not in METHODS:
-        raise ValueError(f"method {shorten(method)}: expected {', '.join(METHODS)}")
+    one_of(method, "method", METHODS)
 
 
 def _solved(instance: Instance, method: str) -> Relaxation:

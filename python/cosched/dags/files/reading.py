@@ -27,6 +27,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import integer, real, real_array
+from cosched.core.options import one_of
 from cosched.dags.files import networks, plain, starpu, wfformat
 from cosched.dags.files.parsed import Graph, Parsed, number, run_of
 from cosched.errors import InvalidInstance, shorten
@@ -211,9 +212,8 @@ def read_graph(path: str | PathLike[str], **options: Any) -> Graph:
     either.
     """
     asked = _Options(**options)
-    if asked.format is not None and asked.format not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise InvalidInstance(f"format = {shorten(asked.format)}: expected one of {known}")
+    if asked.format is not None:
+        one_of(asked.format, "format", FORMATS)
     if asked.acceleration is not None and asked.times is not None:
         raise InvalidInstance("expected either acceleration or times, got both")
     if asked.types_in_file is not None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import any_array, integer, nonnegative, positive, real, seed_of, share
+from cosched.core.options import one_of
 from cosched.core.resampling import sampled_inside
 from cosched.dags.instance import Instance
 from cosched.errors import InvalidInstance, shorten
@@ -314,8 +315,7 @@ def saga(
     >>> saga("chains", nodes=3, ccr=0.5, seed=1).units
     (1, 1, 1)
     """
-    if kind not in KINDS:
-        raise InvalidInstance(f"kind = {shorten(kind)}: expected {', '.join(KINDS)}")
+    one_of(kind, "kind", KINDS)
     q = integer(nodes, "nodes", 1, 64)
     random = np.random.default_rng(seed_of(seed))
     edges = _chains(random) if kind == "chains" else _out_tree(random)
