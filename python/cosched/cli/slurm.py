@@ -10,10 +10,9 @@ _ABOUT = {name: COMMANDS[f"slurm {name}"].about for name in ("check", "record")}
 
 
 def _add(name: str, to: typer.Typer) -> None:
-    from cosched.cli.parameters import in_groups  # with it comes numpy
-
     run = getattr(import_module(f"cosched.cli.slurm_{name}"), name)
-    to.command(name, help=COMMANDS[f"slurm {name}"].help)(in_groups(run))
+    options = import_module("cosched.cli.parameters")  # with it comes numpy
+    to.command(name, help=COMMANDS[f"slurm {name}"].help)(options.in_groups(run))
 
 
 app = typer.Typer(

@@ -13,6 +13,7 @@ from cosched import _core, core, io, profiles
 from cosched.core.arrays import integer, integer_array, real_array
 from cosched.core.text import labels, require_labels, require_names_of_file, texts
 from cosched.errors import InvalidInstance
+from cosched.packs import files
 from cosched.profiles.frames import labelled
 
 #: Algorithms that know what tasks share, for a refusal.
@@ -249,7 +250,7 @@ class Instance(profiles.HasSharing, core.Instance):
         >>> Instance.read(path).times.tolist()
         [[8.0, 4.0], [6.0, 3.5]]
         """
-        fields = _fields_of(path, procs=procs, fit=fit, extrapolate=extrapolate, counts=counts)
+        fields = files.read(path, procs=procs, fit=fit, extrapolate=extrapolate, counts=counts)
         if max_tasks is not None:
             fields["max_tasks"] = max_tasks
         with io.naming(path):
@@ -266,22 +267,4 @@ class Instance(profiles.HasSharing, core.Instance):
         shared = self.sharing.to_dict()
         io.check_suffix(path, (".csv", ".json"))
         require_names_of_file(self.names, path)
-        profiles.write(path, self.times, self.names, self.max_tasks, shared)
-
-
-def _fields_of(path: str | PathLike[str], **options: Any) -> dict[str, Any]:
-    """The arguments of ``Instance`` that a file holds; options as :func:`cosched.profiles.read`."""
-    table = profiles.read(path, **options)
-    if table.edges:
-        raise InvalidInstance(f"{path}: column 'after': packs know no precedence: see moldable")
-    given = (("weight", table.weights), ("release", table.release))
-    unread = [name for name, values in given if values is not None]
-    return {
-        "times": table.times,
-        "max_tasks": table.max_tasks,
-        "names": table.names,
-        "origin": table.origin,
-        "spread": table.spread,
-        **table.shared,
-        "notes": (*table.notes, *(f"{name}: packs have none, it is not read" for name in unread)),
-    }
+        files.write(path, self.times, self.names, self.max_tasks, shared)
