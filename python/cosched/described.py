@@ -64,13 +64,9 @@ _ENTRY = re.compile(r"^(?=\S)", re.M)
 def described(exported: dict[str, Any], own: Meanings | None = None) -> None:
     """Fill in what the docstrings of a package's functions and methods leave to this module.
 
-    Parameters
-    ----------
-    exported : dict
-        The module's ``globals()``: what ``__all__`` names, and the tables of algorithms and bounds.
-        A package without ``__all__`` gets one, of all that it has made or imported ``as`` itself.
-    own : mapping, optional
-        Parameters that mean the same in all of this package, as :data:`COMMON`.
+    `exported` are the module's ``globals()``: what ``__all__`` names, and the tables of algorithms
+    and bounds. A package without ``__all__`` gets one, of all that it has made or imported ``as``
+    itself. `own`: parameters that mean the same in all of this package, as :data:`COMMON`.
     """
     meanings = {**COMMON, **(own or {})}
     if "__path__" in exported:
@@ -83,15 +79,8 @@ def described(exported: dict[str, Any], own: Meanings | None = None) -> None:
 
 
 def complete(function: FunctionType, meanings: Meanings) -> str:
-    """The docstring with all parameters in the order of the signature, and what comes back.
-
-    Parameters
-    ----------
-    function : function
-        One with a docstring in numpydoc's form.
-    meanings : mapping
-        What is filled in, as :data:`COMMON`.
-    """
+    """The docstring with all parameters in the order of the signature, and what comes back; what it
+    lacks is filled in from `meanings`."""
     head, *rest = _SECTION.split(cleandoc(function.__doc__ or ""))
     sections = dict(zip(rest[::2], rest[1::2], strict=True))
     parameters = "".join(_entries(function, sections.pop("Parameters", ""), meanings))

@@ -37,18 +37,11 @@ def algorithms(family: str) -> list[str]:
 
 
 def take(group: str, name: str, register: Callable[[Any], None]) -> None:
-    """Register what an installed package offers under a name, where one does.
+    """Register what an installed package offers under a name, where one does: `register` is called
+    with what the entry point names.
 
-    Parameters
-    ----------
-    register : callable
-        Called with what the entry point names.
-
-    Raises
-    ------
-    Unusable
-        Several packages offer the name, the package cannot be imported, or what it offers is
-        refused.
+    ``Unusable``: several packages offer the name, the package cannot be imported, or what it offers
+    is refused.
     """
     points = offered(group).get(name, ())
     if len(points) > 1:

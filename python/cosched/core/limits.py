@@ -56,16 +56,8 @@ PATIENCE = Patience(10.0)
 
 
 def budget(work: int | None, seconds: float | None, default: int) -> tuple[int, float | None]:
-    """Work and seconds of a search: a time limit alone is used until it is over.
-
-    Parameters
-    ----------
-    work : int or None
-        Fixed work; with `seconds`, whichever ends first.
-    seconds : float or None
-        Time limit.
-    default : int
-        Work where neither is given.
+    """Work and seconds of a search: whichever ends first; a time limit alone is used until it is
+    over, `default` is the work where neither is given.
 
     Examples
     --------

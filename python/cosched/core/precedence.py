@@ -22,10 +22,7 @@ def before_of(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
 def cycle_of(after: Mapping[str, Iterable[str]]) -> list[str]:
     """Names that wait for each other, the first again at the end; empty: there are none.
 
-    Parameters
-    ----------
-    after : mapping
-        Name -> those that it waits for.
+    `after`: name -> those that it waits for.
 
     Examples
     --------
@@ -56,17 +53,7 @@ def waits_for_itself(cycle: Sequence[str]) -> str:
 
 
 def require_order(after: Mapping[str, Iterable[str]]) -> None:
-    """Refuse tasks that wait for what is not there, or for themselves.
-
-    Parameters
-    ----------
-    after : mapping
-        Name -> those that it waits for.
-
-    Raises
-    ------
-    InvalidInstance
-    """
+    """Refuse tasks that wait for what is not there, or for themselves."""
     for name, wanted in after.items():
         for one in wanted:
             if one not in after:

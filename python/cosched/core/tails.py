@@ -15,13 +15,7 @@ _LEAST = 1e-9
 
 
 def risk_of(value: float) -> float:
-    """A risk that a past can promise, checked.
-
-    Raises
-    ------
-    InvalidInstance
-        Below 1e-9, 1 or more, or no number.
-    """
+    """A risk that a past can promise, checked: from 1e-9 on, below 1."""
     risk = fraction(value, "risk")
     if not _LEAST <= risk < 1:
         raise InvalidInstance(f"risk = {risk:g}: expected a number from {_LEAST:g} to below 1")
@@ -39,18 +33,8 @@ def tails(
     ended before its time (`ended` false) wanted more than it got: the places are then weighted by
     Kaplan and Meier's estimator, with the next job as one more that outlives all others.
 
-    Parameters
-    ----------
-    group : array of int, shape (n,)
-        In 0..groups - 1.
-    value : array, shape (n,)
-        What each job used.
-    ended : array of bool, shape (n,)
-
-    Notes
-    -----
-    Rows are in order of group, value, and at one value those that ended by themselves first (see
-    :func:`in_order`). O(n).
+    `group` (0..groups - 1), `value` (what it used) and `ended` of each job are in order of group,
+    value, and at one value those that ended by themselves first (see :func:`in_order`). O(n).
     """
     count = np.bincount(group, minlength=groups)
     first = np.cumsum(count) - count
@@ -95,18 +79,11 @@ def first_allocations(
 
     A job that fits holds the first allocation for its time; one that does not holds it as long (it
     reaches its peak at its end), and then `most` once more. The best is one of the values of the
-    past. A job that was ended before its time needs `most`.
+    past. A job that was ended before its time needs `most`, which is the group's.
 
-    Parameters
-    ----------
-    group, value, ended : arrays, shape (n,)
-        As for :func:`tails`, in any order; `value` as it would be asked for.
-    seconds : array, shape (n,)
-        How long each ran.
-    most : array, shape (groups,)
+    `group`, `value` and `ended` are as for :func:`tails`, in any order; `value` as it would be
+    asked for. `seconds`: how long each ran.
 
-    References
-    ----------
     Tovar, da Silva, Juve, Deelman, Allcock, Thain, Livny: *A Job Sizing Strategy for
     High-Throughput Scientific Workflows*, IEEE TPDS 29(2), 2018: "minimum waste", slow peaks.
     """

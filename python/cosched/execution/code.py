@@ -268,12 +268,7 @@ def memory_at(known: Mapping[int, float], procs: int) -> float:
 
 
 def require_known(text: str, known: Sequence[str]) -> None:
-    """Refuse places that nothing fills; words in braces of the code's own have a blank or a $.
-
-    Raises
-    ------
-    InvalidInstance
-    """
+    """Refuse places that nothing fills; words in braces of the code's own have a blank or a $."""
     for name in _PLACE.findall(text):
         if name not in known:
             raise InvalidInstance(

@@ -29,13 +29,8 @@ _MOST = 1_000_000
 
 
 def read_codes(path: str, text: str) -> tuple[int, list[Code], dict[str, float]]:
-    """Processors, codes and capacities of a file.
-
-    Raises
-    ------
-    InvalidInstance
-        One line: file, line, key, value, what was expected.
-    """
+    """Processors, codes and capacities of a file; an error is one line: file, line, key, value,
+    what was expected."""
     return _Reader(path, text).codes()
 
 

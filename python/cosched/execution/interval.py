@@ -52,12 +52,8 @@ class Noise:
 def noise_of(runs: Sequence[Run], length: float) -> Noise | None:
     """From runs on counts that were measured twice; None where none was.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        In the order in which they were made; starved ones are what may happen again.
-    length : float
-        Seconds of a plan: the runs are cut into stretches as long as that.
+    `runs` in the order in which they were made; starved ones are what may happen again. They are
+    cut into stretches of `length`, the seconds of a plan.
     """
     known = completed(runs)
     medians = {
@@ -104,18 +100,10 @@ def interval_of(
 ) -> Interval | None:
     """The interval of a schedule's end; None where nothing is known of what may move it.
 
-    Parameters
-    ----------
-    barriers : bool
-        Packs wait for each other.
-    errors : sequence of float
-        Real / promised end of earlier executions.
-    stretch : (array, array), optional
-        Least and largest length of each placement / its planned one, by slow-downs.
-    held : sequence of (array, float)
-        What each placement needs of a resource, and how much of it there is.
-    edges : sequence of (int, int)
-        Tasks: the first has to end before the second starts.
+    `barriers`: packs wait for each other. `errors`: real / promised end of earlier executions.
+    `stretch`: least and largest length of each placement / its planned one, by slow-downs. `held`:
+    what each placement needs of a resource, and how much of it there is. `edges`: of two tasks the
+    first has to end before the second starts.
     """
     if (noise is None and not errors) or not len(schedule):
         return None
@@ -198,12 +186,8 @@ def errors_of(
 ) -> list[float]:
     """Real / promised end of earlier executions, promised with what is known now of the times.
 
-    Parameters
-    ----------
-    executions : mapping
-        Name -> (task, processors, planned seconds, planned end, real end) of each task.
-    times : mapping
-        (task, processors) -> seconds as they are planned now.
+    `executions`: name -> (task, processors, planned seconds, planned end, real end) of each task.
+    `times`: (task, processors) -> seconds as they are planned now.
     """
     found = []
     for rows in executions.values():

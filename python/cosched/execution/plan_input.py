@@ -25,15 +25,8 @@ MARGIN = 1.1
 
 
 def peaks_of(every: Sequence[Run], risk: float, margin: float) -> dict[str, dict[int, float]]:
-    """GB of each task on each count that it was measured on.
-
-    Parameters
-    ----------
-    risk : float
-        That the next run needs more, where there are enough runs.
-    margin : float
-        Of fewer runs the largest, times this.
-    """
+    """GB of each task on each count that it was measured on: what the next run exceeds with `risk`
+    where there are enough runs; of fewer the largest, times `margin`."""
     measured: dict[str, dict[int, list[float]]] = {}
     for run in every:
         if not math.isnan(run.memory):
@@ -47,17 +40,8 @@ def peaks_of(every: Sequence[Run], risk: float, margin: float) -> dict[str, dict
 def toml_of(path: str | PathLike[str], risk: float) -> str:
     """``timeout`` and ``memory`` of the tasks of a ``runs.csv``, as lines of ``codes.toml``.
 
-    Parameters
-    ----------
-    path : path-like
-        What ``cosched profile`` wrote.
-    risk : float
-        Below 1: that a run is ended for one of the two. Each has half, where both were measured.
-
-    Raises
-    ------
-    InvalidInstance
-        No such file, or no run that completed.
+    `risk`, below 1: that a run is ended for one of the two; each has half, where both were
+    measured.
     """
     every = current(read_runs(path), None)[0]
     times = {task: of for task, of in completed(every).items() if any(of.values())}

@@ -364,13 +364,7 @@ _MOST = 20
 
 
 def longest_first(times: np.ndarray, procs: int) -> tuple[float, list[int]]:
-    """End of tasks on one processor each, the longest first; their order. O(n log n).
-
-    Parameters
-    ----------
-    times : numpy.ndarray, shape (n,)
-        Seconds on one processor.
-    """
+    """End of tasks on one processor each, the longest first; their order. O(n log n)."""
     order = np.argsort(-times, kind="stable").tolist()
     free = [0.0] * procs
     for task in order:

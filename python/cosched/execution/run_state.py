@@ -230,14 +230,8 @@ class ReadySteps:
     A step is *settled* when nothing runs there, or will: what waits for it may go on. A step whose
     predecessor in the task graph failed has nothing to work on: it is passed over.
 
-    Parameters
-    ----------
-    waits : sequence of set of int
-        Positions that have to be settled before each step may start.
-    needs : mapping
-        Position -> its predecessors in the task graph, which are among its waits.
-    begun : iterable of int
-        Started before, so not to be started.
+    `waits`: positions that have to be settled before each step may start. `needs`: position -> its
+    predecessors in the task graph, which are among its waits. Those `begun` are not to be started.
     """
 
     def __init__(

@@ -80,9 +80,6 @@ def find(name: str) -> Study:
     return found
 
 
-# --- claims as data: ``claims.toml`` in the folder of a family, read once and checked ----
-
-
 #: Fields that are text, of which ``{name}`` takes the value of a name; and those that are formulas.
 _TEXTS = ("paper", "study", "place", "text", "why", "cells")
 _FORMULAS = ("ours", "agrees", "prepare", "reading")
@@ -102,12 +99,7 @@ def read_claims(path: Path, *family: ModuleType) -> tuple[Claim, ...]:
     """The claims of a file, in its order; `family` has what its formulas may call of its paper's.
 
     A formula is a call of what the library of measures, the tolerances and `family` define, or
-    arithmetic on such calls; anything else is an error that names the file and the claim.
-
-    Raises
-    ------
-    ValueError
-        A field or a name that is not known, or a formula that is none.
+    arithmetic on such calls; anything else is a ValueError that names the file and the claim.
     """
     known: dict[str, Any] = {"exp": math.exp, "inf": math.inf}
     for module in (ledger, measures, tolerances, *family):

@@ -167,19 +167,10 @@ class _Prepared:
 
 
 def evaluate(claims: Iterable[Claim], frames: Frames, *, partial: bool = False) -> list[Row]:
-    """The verdict of every claim.
+    """The verdict of every claim; `frames` gives the results of a study by its name.
 
-    Parameters
-    ----------
-    frames : callable
-        Results of a study by its name.
-    partial : bool
-        Leave out the claims whose study or rows are not there (reduced sizes).
-
-    Raises
-    ------
-    LookupError
-        A study has results, but not the rows that a claim needs.
+    Where a study has results, but not the rows that a claim needs, that is a LookupError; `partial`
+    (reduced sizes) leaves such claims out, and those whose study is not there.
     """
     prepared = _Prepared(frames)
     found: list[tuple[Claim, Row]] = []

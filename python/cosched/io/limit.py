@@ -92,14 +92,7 @@ def parse_size(size: int | str) -> int:
 class Unpacked(io.RawIOBase):
     """Bytes of a stream that ends with an error at the limit, however they are read.
 
-    Parameters
-    ----------
-    path
-        What messages name.
-    stream
-        What is read: a file, or what unpacks it.
-    packed
-        The file that `stream` unpacks; None where it is no archive.
+    Messages name `path`; `stream` is a file, or what unpacks `packed`.
     """
 
     def __init__(

@@ -75,16 +75,8 @@ class Chance:
 
 
 def replay(problem: Problem, placed: Sequence[Placed], factors: Sequence[float]) -> float:
-    """The end of an allocation whose tasks take other times, by the rule of the runner.
-
-    Parameters
-    ----------
-    problem : Problem
-    placed : sequence of Placed
-        By planned start.
-    factors : sequence of float
-        Real / planned seconds of each of them.
-    """
+    """The end of an allocation whose tasks, `placed` by planned start, take other times (`factors`
+    = real / planned seconds), by the rule of the runner."""
     mine = {one.task for one in placed}
     open_edges = {k: sum(first in mine for first in problem.before[k]) for k in mine}
     waiting = [

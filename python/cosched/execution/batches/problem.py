@@ -112,8 +112,6 @@ def choose_counts(
     The second choice gives a task of the longest path another count as long as all nodes wait for
     that path longer than for the work (critical path and area).
 
-    References
-    ----------
     Radulescu, van Gemund, A low-cost approach towards mixed task and data parallel scheduling,
     International Conference on Parallel Processing (2001), 69-76.
     """
@@ -182,13 +180,8 @@ def node_seconds_bound(
     so the least mix of such sets (a linear programme) and dual feasible functions of a node hold
     as well.
 
-    Parameters
-    ----------
-    problem : Problem
-        The shape; needs of GPUs and licences; edges.
-    tasks : sequence of BatchTask
-    counts : sequence of sequence of int
-        Of each task, those that it may run on.
+    Of `problem` the shape, needs of GPUs and licences, and edges; `counts`: of each task, those
+    that it may run on.
     """
     table = np.full((len(counts), int(problem.node[0])), np.inf)
     gigabytes = np.zeros(table.shape)

@@ -47,20 +47,7 @@ def fill(
 ) -> list[Placed]:
     """A list schedule of what ends by a deadline, by falling rank. O(n log n) for few kinds.
 
-    Parameters
-    ----------
-    problem : Problem
-    todo : collection of int
-        Those that are in no allocation yet; the others have completed.
-    ranks : sequence of float
-        Of each task.
-    deadline : float
-        Seconds.
-
-    Returns
-    -------
-    list of Placed
-        By start.
+    `todo` are in no allocation yet, the others have completed; the list is by start.
     """
     left = todo if isinstance(todo, (set, frozenset)) else set(todo)
     open_edges = {k: sum(first in left for first in problem.before[k]) for k in left}

@@ -121,13 +121,7 @@ def _run(task: Task) -> dict[str, Any]:
 
 
 def with_bounds(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the algorithms, with the bounds of their instance beside each.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of the study ``moldable-fig3-6``.
-    """
+    """The rows of the algorithms, with the bounds of their instance beside each."""
     of_bounds = frame.algorithm == _BOUNDS
     rows = frame[~of_bounds].drop(columns=[*BOUND_COLUMNS])
     return rows.merge(frame.loc[of_bounds, [*_ON, *BOUND_COLUMNS]], on=_ON, how="left")
@@ -138,16 +132,8 @@ def ratios(frame: pd.DataFrame) -> pd.DataFrame:
 
     The mean is the paper's: the sum of the values over the sum of the bounds.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Of the study ``moldable-fig3-6``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a (kind, criterion, jobs, algorithm): ``least, mean, greatest``; criterion is
-        ``"makespan"``, ``"minsum"`` or ``"minsum, fine bound"``.
+    Of ``moldable-fig3-6`` a row a (kind, criterion, jobs, algorithm): ``least, mean, greatest``;
+    criterion is ``"makespan"``, ``"minsum"`` or ``"minsum, fine bound"``.
     """
     rows = with_bounds(frame)
     keys = ["kind", "jobs", "algorithm"]
@@ -184,12 +170,9 @@ def _place(kinds: pd.Series) -> pd.Series:
 def beside_demt(frame: pd.DataFrame) -> pd.DataFrame:
     """demt-best beside DEMT: both mean ratios, and how often it wins in both criteria.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row a (kind, jobs): ``makespan_demt, makespan_best, minsum_demt, minsum_best`` (ratios
-        to the bounds, minsum to the fine one) and ``no_worse`` (share of the runs where
-        neither criterion is worse), ``dominates`` (the mean ratios are both below DEMT's).
+    A row a (kind, jobs): ``makespan_demt, makespan_best, minsum_demt, minsum_best`` (ratios to the
+    bounds, minsum to the fine one) and ``no_worse`` (share of the runs where neither criterion is
+    worse), ``dominates`` (the mean ratios are both below DEMT's).
     """
     rows = with_bounds(frame)
     wide = rows.pivot(index=_ON, columns="algorithm", values=["makespan", "minsum"])
