@@ -19,8 +19,8 @@ from cosched.experiments.cluster.table_cells import (
     number_of,
     picks,
 )
+from cosched.experiments.kept import counted, escaped, shown
 from cosched.experiments.ledger import UNEXPLAINED, Row, number, spearman
-from cosched.experiments.papers import counted, escaped, shown
 from cosched.experiments.tolerances import VERDICTS
 
 #: Pairs of draws of our own traces that are correlated.

@@ -18,7 +18,7 @@ import ledger_page
 import matplotlib.pyplot as plt
 
 from cosched import plot
-from cosched.experiments import kept, ledger, papers as text, tolerances
+from cosched.experiments import kept, ledger, tolerances
 from cosched.experiments.catalogue import STUDIES, claims
 from cosched.experiments.outputs import read_frame
 from cosched.version import installed_version
@@ -141,20 +141,20 @@ def _page(name: str, frame, rows: list[ledger.Row], folder: Path) -> str:
     study, facts = STUDIES[name], kept.facts(name)
     parts = [
         f"# {name} at full size",
-        f"{study.title}. {text.escaped(study.paper)}",
+        f"{study.title}. {kept.escaped(study.paper)}",
         f"`cosched study run {name} --workers 1` on {facts['date']}, cosched {facts['version']}: "
         f"{facts['rows']:,} tasks, {facts['seconds']:,.0f} seconds of work. "
-        + text.escaped(study.about),
+        + kept.escaped(study.about),
         "Rendered by `make results` from the kept rows of that run (`docs/results/extracts`)"
         + f"{facts.get('note', '')}.",
     ]
     if rows:
         parts += [
             "## Verdicts",
-            text.counts_table(rows),
+            kept.counts_table(rows),
             "## Row by row",
             f"`cosched study ledger {name}` prints it. Numbers in brackets: explanations below.",
-            text.rows_table(rows),
+            kept.rows_table(rows),
         ]
     parts.append("## Tables")
     for title, table in study.tables(frame).items():
@@ -175,7 +175,7 @@ def _markdown(table) -> str:
     shown = table.copy()
     for column in shown.columns:
         shown[column] = [
-            text.escaped(value) if isinstance(value, str) else value for value in shown[column]
+            kept.escaped(value) if isinstance(value, str) else value for value in shown[column]
         ]
     return shown.to_markdown(index=False, floatfmt=".6g")
 
@@ -194,8 +194,8 @@ def _referee(rows: list[ledger.Row]) -> str:
         "reason. What differs or fails is `unexplained` unless another reading of the paper was "
         "run: the share of the gap that it closes stands beside it. Every row: `cosched study "
         "ledger`, or the pages of the studies.",
-        text.counts_table(rows),
-        *text.absent(rows),
+        kept.counts_table(rows),
+        *kept.absent(rows),
         ledger_page.kinds_table(rows),
         "Of what agrees in order only, differs or fails, the gap that another reading closes:",
         ledger_page.explained_table(rows),

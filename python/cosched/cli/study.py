@@ -14,7 +14,7 @@ from cosched.cli import report, tables
 from cosched.cli.parameters import Arguments, adds_group
 from cosched.cli.user_code import look_here_first
 from cosched.errors import StudyError, printable
-from cosched.experiments import StudyResult, papers
+from cosched.experiments import StudyResult, kept
 from cosched.experiments.study import missing_line
 
 #: Longer tables are left to the report.
@@ -64,16 +64,16 @@ def show_ledger(
     studies: list[str] | None = None, as_json: bool = False, output: Path | None = None
 ) -> None:
     suffix = None if output is None else io.check_suffix(output, (".md", ".json", ".csv"))
-    rows = papers.ledger_rows(tuple(studies or ()))
+    rows = kept.ledger_rows(tuple(studies or ()))
     plain = [row.plain() for row in rows]
     if output is not None:
         if suffix == ".json":
             io.write_json(plain, output)
         elif suffix == ".csv":
-            io.write_frame(papers.as_frame(rows), output)
+            io.write_frame(kept.as_frame(rows), output)
         else:
-            io.write_text(papers.markdown(rows), output)
-    print(json.dumps(plain, indent=1, ensure_ascii=False) if as_json else papers.markdown(rows))
+            io.write_text(kept.markdown(rows), output)
+    print(json.dumps(plain, indent=1, ensure_ascii=False) if as_json else kept.markdown(rows))
 
 
 def _run_one(name: str, out: Path | None, given: dict) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from cosched import io
 from cosched.core.arrays import integer, positive
 from cosched.errors import StudyError, optional
-from cosched.experiments import dask_engine, engines
+from cosched.experiments import engines
 from cosched.experiments.catalogue import claims_of, find
 from cosched.experiments.engines import Context, Engine
 from cosched.experiments.outputs import RESULTS, StudyResult, write_outputs, written
@@ -137,7 +137,7 @@ def _engine(workers: int | None, dask: str | None) -> Any:
     if dask is not None:
         if workers is not None:
             raise StudyError("give workers or the address of a Dask scheduler, not both")
-        return partial(dask_engine.dask, address=dask)
+        return partial(engines.dask, address=dask)
     if workers is None:
         return partial(engines.local, workers=len(os.sched_getaffinity(0)))
     count = integer(workers, "workers", 0, 4096)

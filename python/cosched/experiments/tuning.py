@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cosched.errors import StudyError, optional, printable
-from cosched.experiments import dask_engine
+from cosched.experiments import engines
 from cosched.experiments.engines import Context
 from cosched.experiments.study import Study
 from cosched.io import replacing
@@ -60,7 +60,7 @@ def engine(path: Path, address: str | None, jobs: int) -> Iterator[Engine]:
                 (number, {**common, "trial": {**task, "setting": list(task["setting"])}})
                 for number, task in enumerate(tasks)
             ]
-            for batch in dask_engine.dask(Context.shipped(_NAME), numbered, where):
+            for batch in engines.dask(Context.shipped(_NAME), numbered, where):
                 for outcome in batch:
                     row = json.loads(outcome.row)
                     if outcome.status != "ok":

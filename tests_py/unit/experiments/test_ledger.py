@@ -13,7 +13,7 @@ import pytest
 from cosched import plot
 from cosched.cli import main
 from cosched.errors import StudyError
-from cosched.experiments import kept, ledger, measures, papers, tolerances
+from cosched.experiments import kept, ledger, measures, tolerances
 from cosched.experiments.catalogue import STUDIES, claims, read_claims
 from cosched.experiments.ledger import Claim, NotKept, Reading
 from cosched.experiments.tolerances import (
@@ -250,7 +250,7 @@ def test_a_file_that_is_wrong_says_where(old, new, says, tmp_path):
 
 @pytest.fixture(scope="module")
 def judged():
-    return papers.ledger_rows()
+    return kept.ledger_rows()
 
 
 @pytest.fixture(scope="module")

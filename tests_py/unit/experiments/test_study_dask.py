@@ -14,8 +14,7 @@ import pytest
 import toy_studies
 from cosched import experiments
 from cosched.errors import StudyError
-from cosched.experiments.dask_engine import dask
-from cosched.experiments.engines import Context
+from cosched.experiments.engines import Context, dask
 from cosched.experiments.runner import run_campaign, write_results
 from cosched.experiments.state import State
 from cosched.experiments.study import make_design

@@ -240,7 +240,7 @@ def test_killed_and_resumed_it_is_the_same(inst, tmp_path):
 
 
 def test_workers_of_studies_give_the_same(inst, usual, tmp_path, monkeypatch):
-    from cosched.experiments import dask_engine, engines, tuning
+    from cosched.experiments import engines, tuning
 
     told = []
 
@@ -248,7 +248,7 @@ def test_workers_of_studies_give_the_same(inst, usual, tmp_path, monkeypatch):
         told.append(address)
         return engines.in_process(context, tasks)
 
-    monkeypatch.setattr(dask_engine, "dask", in_process)
+    monkeypatch.setattr(engines, "dask", in_process)
     with tuning.engine(tmp_path / "world.pickle", "host:1", 1) as engine:
         there = search(inst, engine=engine)
     assert json.dumps(there.plain()) == json.dumps(usual.plain())
