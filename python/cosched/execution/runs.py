@@ -17,9 +17,9 @@ from cosched import io
 from cosched.core.arrays import real
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.appended import AppendedTable
 from cosched.execution.code import fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
+from cosched.execution.journal import AppendedTable
 from cosched.execution.record import Execution, TaskRun
 from cosched.lazy import pd
 from cosched.profiles import MOST_PROCESSORS

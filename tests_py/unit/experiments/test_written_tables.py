@@ -11,7 +11,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.execution import runs
-from cosched.execution.appended import AppendedTable
+from cosched.execution.journal import AppendedTable
 from cosched.execution.runs import Run, RunsFile, read_runs
 from cosched.io import write_frame
 
