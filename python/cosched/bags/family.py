@@ -16,8 +16,7 @@ BOUNDS: dict[str, Callable[..., Bound]] = {
 }
 
 ALGORITHMS: dict[str, core.Algorithm] = by_name(
-    algorithms,
-    "ttb ttb-exact ttb-best tms min-energy min-makespan",
+    algorithms, "ttb ttb-exact ttb-best tms min-energy min-makespan"
 )
 
 #: What ``compare`` runs.

@@ -77,8 +77,7 @@ def profile(
     codes: Path,
     where: Where,
     given: Annotated[
-        dict[str, Any],
-        Arguments(execution.profile, "adaptive", "tolerance", "repeat", "attempts"),
+        dict[str, Any], Arguments(execution.profile, "adaptive", "tolerance", "repeat", "attempts")
     ],
     rising_time: bool = False,
     shrinking_work: bool = False,
@@ -100,8 +99,7 @@ def profile(
     with measuring() as watch:
         if given["adaptive"]:
             given["adaptive"] = execution.Adaptive(
-                monotone_time=not rising_time,
-                monotone_work=not shrinking_work,
+                monotone_time=not rising_time, monotone_work=not shrinking_work
             )
         frame = execution.profile(
             read,

@@ -77,9 +77,5 @@ def submit(name: str, schedule: Path, by: str, folder: Path | None = None) -> No
 
 
 add = adds_group(
-    list=list_instances,
-    show=show,
-    solve=try_algorithm,
-    verify=verify_records,
-    submit=submit,
+    list=list_instances, show=show, solve=try_algorithm, verify=verify_records, submit=submit
 )

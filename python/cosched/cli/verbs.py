@@ -263,13 +263,7 @@ def bound(
     stop.then("this is the best bound that was proved until then")
 
 
-def validate(
-    of: Presentation,
-    file: Path,
-    given: dict[str, Any],
-    *,
-    schedule: Path,
-) -> None:
+def validate(of: Presentation, file: Path, given: dict[str, Any], *, schedule: Path) -> None:
     instance = read(of, file, given)
     try:
         if (record := record_of(of.family, instance, schedule)) is not None:

@@ -78,8 +78,7 @@ def when(
     futures: Annotated[dict[str, Any], Arguments(cluster.when, "draws", "seed", "run_times")],
     backtest: Path | None = None,
     past: Annotated[
-        dict[str, Any],
-        Arguments(cluster.backtest, "machine", "accounts", "approximate", "moments"),
+        dict[str, Any], Arguments(cluster.backtest, "machine", "accounts", "approximate", "moments")
     ],
     output: Path | None = None,
     calibration: Path | None = None,

@@ -74,7 +74,4 @@ def budget(work: int | None, seconds: float | None, default: int) -> tuple[int, 
 
 def ended_by(stopped_by: str) -> dict[str, Any]:
     """Status and end of a search, as fields of a result."""
-    return {
-        "status": "time_limit" if stopped_by == "time" else "ok",
-        "stopped_by": stopped_by,
-    }
+    return {"status": "time_limit" if stopped_by == "time" else "ok", "stopped_by": stopped_by}

@@ -14,9 +14,7 @@ _MOST_ROUNDS = 10_000
 
 
 def sampled_inside(
-    draw: Callable[[np.ndarray], np.ndarray],
-    count: int,
-    inside: Callable[[np.ndarray], np.ndarray],
+    draw: Callable[[np.ndarray], np.ndarray], count: int, inside: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Values with ``inside(values)`` true everywhere: those outside are drawn again and again.
 
@@ -163,10 +161,7 @@ def _in_order(schedule: Schedule, times: np.ndarray) -> np.ndarray:
 
 
 def _with_tokens(
-    schedule: Schedule,
-    times: np.ndarray,
-    held: Held,
-    awaited: Mapping[int, Sequence[int]],
+    schedule: Schedule, times: np.ndarray, held: Held, awaited: Mapping[int, Sequence[int]]
 ) -> np.ndarray:
     """Ends where a placement also waits for others and for what it needs, in the plan's order.
 

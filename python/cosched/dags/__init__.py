@@ -18,10 +18,7 @@ scheduling applications on heterogeneous multi-core platforms*, 2017. Section an
 in the docstrings are that paper's.
 """
 
-from cosched.dags.adversary import (
-    WorstCase as WorstCase,
-    worst_case as worst_case,
-)
+from cosched.dags.adversary import WorstCase as WorstCase, worst_case as worst_case
 from cosched.dags.algorithms import (
     as_executed as as_executed,
     cpop as cpop,

@@ -199,11 +199,7 @@ _FUNCTIONS, _OF_ORDER, _MAY_START = io.read_text(Path(__file__).with_suffix(".sh
     "# Whether those"
 )
 _ENDED = 'wait "${pid[$k]}"'
-_TAIL = (
-    "",
-    '[ $failed != 0 ] || rm -f -- "$DONE"',
-    "exit $((failed > 125 ? 125 : failed))",
-)
+_TAIL = ("", '[ $failed != 0 ] || rm -f -- "$DONE"', "exit $((failed > 125 ? 125 : failed))")
 
 
 def _whole_needs(plan: Plan, codes: Codes, size: _Size, job: Job) -> Iterator[str]:

@@ -174,8 +174,4 @@ class Codes(Mapping[str, Code]):
         (4, './fem {procs}')
         """
         procs, codes, capacity = read_codes(str(path), io.read_text(path))
-        return cls(
-            procs=procs,
-            codes={code.name: code for code in codes},
-            capacity=capacity,
-        )
+        return cls(procs=procs, codes={code.name: code for code in codes}, capacity=capacity)

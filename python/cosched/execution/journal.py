@@ -254,11 +254,7 @@ class Journal:
 
     @classmethod
     def open(
-        cls,
-        path: str | PathLike[str],
-        resume: bool,
-        plan: str,
-        again: Sequence[int] | None = None,
+        cls, path: str | PathLike[str], resume: bool, plan: str, again: Sequence[int] | None = None
     ) -> Journal:
         """Begin a journal, or take one up: to go on, or to run all tasks `again`."""
         file = AppendedFile(path)

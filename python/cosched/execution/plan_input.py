@@ -204,11 +204,7 @@ def tables_of(tasks: Tasks, p: int, codes: Codes | None, counts: str, where: str
 
 
 def shared_of(
-    tasks: Tasks,
-    tables: Tables,
-    every: Sequence[Run],
-    codes: Codes | None,
-    margin: float = MARGIN,
+    tasks: Tasks, tables: Tables, every: Sequence[Run], codes: Codes | None, margin: float = MARGIN
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Arguments of instances: what tasks need of what the machine has."""
     if codes is None:

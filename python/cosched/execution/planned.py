@@ -304,11 +304,7 @@ class Plan:
 
 
 def _made(
-    family: str,
-    rows: list,
-    facts: Mapping[str, Any],
-    names: Sequence[str] | None,
-    where: str,
+    family: str, rows: list, facts: Mapping[str, Any], names: Sequence[str] | None, where: str
 ) -> Plan:
     try:
         steps = [

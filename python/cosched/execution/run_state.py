@@ -213,12 +213,7 @@ def with_placements(plan: Plan, placements: Sequence[Mapping[str, Any]]) -> Plan
     if {row["task"] for row in placements} != of_task.keys():
         raise InvalidInstance("the journal places other tasks than the plan")
     steps = [
-        replace(
-            of_task[row["task"]],
-            units=tuple(row["units"]),
-            start=row["start"],
-            end=row["end"],
-        )
+        replace(of_task[row["task"]], units=tuple(row["units"]), start=row["start"], end=row["end"])
         for row in placements
     ]
     return replace(plan, family="moldable", steps=tuple(steps))

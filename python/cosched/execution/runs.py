@@ -166,9 +166,7 @@ def _flag(text: str, where: str) -> bool:
     return known[text.lower()]
 
 
-def neighbours(
-    tasks: Sequence[TaskRun],
-) -> Iterator[tuple[TaskRun, list[tuple[TaskRun, float]]]]:
+def neighbours(tasks: Sequence[TaskRun]) -> Iterator[tuple[TaskRun, list[tuple[TaskRun, float]]]]:
     """Each task that ran, with those that ran beside it, and for how many seconds.
 
     O(n log n + pairs that overlap).

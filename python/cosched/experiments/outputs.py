@@ -60,10 +60,7 @@ def read_frame(folder: Path) -> pd.DataFrame:
 
 
 def write_outputs(
-    study: Study,
-    design: Design,
-    folder: Path,
-    claims: Sequence[Claim] = (),
+    study: Study, design: Design, folder: Path, claims: Sequence[Claim] = ()
 ) -> StudyResult:
     """Write ``tables/``, ``figures/`` and ``report.html`` of what ``results.parquet`` holds.
 

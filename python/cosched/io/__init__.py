@@ -1,10 +1,7 @@
 """Files in and out: errors name line and column, what is written is whole or not there."""
 
 from cosched.described import described
-from cosched.io.limit import (
-    max_bytes as max_bytes,
-    polled as polled,
-)
+from cosched.io.limit import max_bytes as max_bytes, polled as polled
 from cosched.io.tables import (
     CsvTable as CsvTable,
     is_number as is_number,

@@ -115,11 +115,7 @@ class Result(core.Result):
 
 
 def result_of_packs(
-    instance: Instance,
-    algorithm: str,
-    pack_of: np.ndarray,
-    procs: np.ndarray,
-    **more: Any,
+    instance: Instance, algorithm: str, pack_of: np.ndarray, procs: np.ndarray, **more: Any
 ) -> Result:
     columns = _core.packs.schedule(instance._core, pack_of, procs)
     value = _core.packs.cost(instance._core, pack_of, procs)

@@ -9,13 +9,7 @@ from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer, integer_array, seed_of
 from cosched.core.limits import budget, ended_by
-from cosched.dags.bounds import (
-    hlp,
-    hlp_at_hand,
-    hlp_bound,
-    keep_hlp,
-    round_allocation,
-)
+from cosched.dags.bounds import hlp, hlp_at_hand, hlp_bound, keep_hlp, round_allocation
 from cosched.dags.instance import Instance, without_limits
 from cosched.dags.result import Result, result_of_plan, scheduled
 from cosched.errors import InvalidInstance

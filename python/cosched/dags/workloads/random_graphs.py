@@ -280,11 +280,7 @@ KINDS = ("in-tree", "out-tree", "chains")
 
 
 def saga(
-    kind: str = "in-tree",
-    *,
-    nodes: int = 4,
-    ccr: float = 1.0,
-    seed: int | None = None,
+    kind: str = "in-tree", *, nodes: int = 4, ccr: float = 1.0, seed: int | None = None
 ) -> Instance:
     """A random tree or parallel chains on a small network, as the SAGA framework draws them.
 

@@ -75,10 +75,7 @@ def means_by_load(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def tables_figure1(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    return {
-        "table2-scaled": degradation(frame, 2),
-        "means": means_by_load(frame),
-    }
+    return {"table2-scaled": degradation(frame, 2), "means": means_by_load(frame)}
 
 
 def figures1(frame: pd.DataFrame) -> dict[str, plt.Figure]:

@@ -46,10 +46,7 @@ _OWN_PAIRS: Pairs = {
     "hlp-best / HEFT": ("hlp-best", "heft"),
 }
 TWO_TYPES, THREE_TYPES = {**_OFFLINE_PAIRS, **_OWN_PAIRS}, {**_THREE_TYPE_PAIRS, **_OWN_PAIRS}
-_ONLINE_PAIRS: Pairs = {
-    "Greedy / ER-LS": ("greedy", "er-ls"),
-    "EFT / ER-LS": ("eft", "er-ls"),
-}
+_ONLINE_PAIRS: Pairs = {"Greedy / ER-LS": ("greedy", "er-ls"), "EFT / ER-LS": ("eft", "er-ls")}
 
 
 def _wide(frame: pd.DataFrame) -> pd.DataFrame:
@@ -94,10 +91,7 @@ def _pair_table(wide: pd.DataFrame, pairs: Pairs) -> pd.DataFrame:
 
 def online_tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Makespan / LP*, pairs, mean ratio against sqrt(m / k): on-line."""
-    return {
-        **tables(_ONLINE_PAIRS, frame),
-        "competitive": _competitive_table(_wide(frame)),
-    }
+    return {**tables(_ONLINE_PAIRS, frame), "competitive": _competitive_table(_wide(frame))}
 
 
 def tables(pairs: Pairs, frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -379,16 +373,10 @@ STUDIES = read_studies(
     {
         "dags-theorems": Functions(plan_theorems, run_theorem, tables_of_theorems),
         "dags-fig3-4": Functions(
-            partial(_plan, 2, OFFLINE),
-            _run,
-            partial(tables, TWO_TYPES),
-            offline_figures,
+            partial(_plan, 2, OFFLINE), _run, partial(tables, TWO_TYPES), offline_figures
         ),
         "dags-fig5": Functions(
-            partial(_plan, 3, OFFLINE),
-            _run,
-            partial(tables, THREE_TYPES),
-            three_type_figures,
+            partial(_plan, 3, OFFLINE), _run, partial(tables, THREE_TYPES), three_type_figures
         ),
         "dags-fig6-7": Functions(partial(_plan, 2, ONLINE), _run, online_tables, online_figures),
         "dags-readings": Functions(_plan_readings, _run_reading, readings_tables),

@@ -59,15 +59,7 @@ def tables_of_sections(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 #: The paper's six, and ours.
-ALGORITHMS = (
-    "demt",
-    "gang",
-    "sequential",
-    "list-shelf",
-    "list-lptf",
-    "list-saf",
-    "demt-best",
-)
+ALGORITHMS = ("demt", "gang", "sequential", "list-shelf", "list-lptf", "list-saf", "demt-best")
 #: Numbers of jobs in the figures, and processors.
 SIZES = (25, 50, 100, 200, 300, 400)
 MACHINES = 200

@@ -109,10 +109,7 @@ _ON = ["workload", "draw", "max_tasks"]
 
 def plan_variants(quick: bool) -> list[Task]:
     """Draws x pack sizes x variants, for both workloads."""
-    sizes: Sizes = {
-        "packs_ii": (65, 10, (4, 8, 16)),
-        "packs_iii": (260, 10, (8, 16, 32)),
-    }
+    sizes: Sizes = {"packs_ii": (65, 10, (4, 8, 16)), "packs_iii": (260, 10, (8, 16, 32))}
     if quick:
         sizes = {"packs_ii": (65, 2, (4, 16))}
     return plan_of(sizes, _MAKE)
