@@ -46,9 +46,7 @@ def ttb(instance: Instance, *, eps: float = DEFAULT_EPS, with_tms: bool = True) 
     et al. at gamma = 1.11 TMS's rounding is lucky, and the best rounding by Algorithm A over
     *all* makespans stays 0.0003% below it (``tests_py/papers/test_bags_paper.py``).
 
-    References
-    ----------
-    Li, Liu, Zhang, Cai 2016, sections III and IV.
+    Reference: Li, Liu, Zhang, Cai 2016, sections III and IV.
 
     Examples
     --------

@@ -197,6 +197,8 @@ def round_relaxation(
 ) -> np.ndarray:
     """Integer counts from a fractional assignment.
 
+    Reference: Li, Liu, Zhang, Cai 2016, Algorithm A.
+
     Parameters
     ----------
     relaxation : Relaxation, or array_like of shape (T, M)
@@ -216,10 +218,6 @@ def round_relaxation(
         The relaxation is infeasible.
     InvalidInstance
         x is no assignment of this instance; an unknown rule.
-
-    References
-    ----------
-    Li, Liu, Zhang, Cai 2016, Algorithm A.
 
     Examples
     --------

@@ -217,6 +217,7 @@ def worst_case(
     type, gives a task the times of another, adds or removes an edge, or changes the data of one.
     Times are between 0.01 and 1 s, so that ratios without limit stay finite. At the end tasks and
     edges are taken out while the ratio stays.
+    Reference: Coleman, Krishnamachari 2024 (PISA), who search for large ratios of two heuristics.
 
     Parameters
     ----------
@@ -257,10 +258,6 @@ def worst_case(
         The algorithm does not apply to such instances.
     TimeLimit
         The time was over before the first one.
-
-    References
-    ----------
-    Coleman, Krishnamachari 2024 (PISA), who search for large ratios of two heuristics.
 
     Examples
     --------

@@ -115,16 +115,14 @@ def packs_iii(
 ) -> Instance:
     """Workload-III: :func:`packs_ii` with 260 tasks on 32 nodes (256 cores).
 
+    Reference: Aupy et al. 2013, Workload-III.
+
     Parameters
     ----------
     tasks, nodes : int
         n and p, >= 1.
     **constants
         The other arguments of :func:`packs_ii`.
-
-    References
-    ----------
-    Aupy et al. 2013, Workload-III.
 
     Examples
     --------
@@ -143,6 +141,7 @@ def three_partition(
     Draws `triples` triples of integers a in (B/4, B/2) that sum to B = `target`, shuffled.
     For k = 3: p = B processors, t_i(q) = 1 + 1/a_i for q < a_i, 1 from a_i on. For k > 3:
     p = B + (k-3)(B+1) and triples (k-3) tasks of time max(1, (B+1)/q) besides.
+    Reference: Aupy et al. 2013, Theorem 2.
 
     Parameters
     ----------
@@ -152,10 +151,6 @@ def three_partition(
         B >= 8.
     max_tasks : int
         k >= 3.
-
-    References
-    ----------
-    Aupy et al. 2013, Theorem 2.
 
     Examples
     --------

@@ -16,10 +16,7 @@ def heft(instance: Instance) -> Result:
     -----
     No constant guarantee (Theorem 1). The mean transfer is over ordered pairs of different units.
     O(n log n + e Q + n U log n) for U units, and the gaps that it looks at.
-
-    References
-    ----------
-    Topcuoglu, Hariri, Wu 1999; Amaris et al. 2017, Theorem 1.
+    Reference: Topcuoglu, Hariri, Wu 1999; Amaris et al. 2017, Theorem 1.
 
     Examples
     --------
@@ -47,10 +44,7 @@ def memheft(instance: Instance) -> Result:
     -----
     No guarantee. The paper has two memories, this any number. O(n U B), B the steps of what a
     memory holds over time, U units.
-
-    References
-    ----------
-    Herrmann, Marchal, Robert 2014.
+    Reference: Herrmann, Marchal, Robert 2014.
 
     Examples
     --------
@@ -78,10 +72,7 @@ def cpop(instance: Instance) -> Result:
     Notes
     -----
     No guarantee. O((n + e)(Q + log n) + n U log n) for U units.
-
-    References
-    ----------
-    Topcuoglu, Hariri, Wu 1999, 2002.
+    Reference: Topcuoglu, Hariri, Wu 1999, 2002.
 
     Examples
     --------
@@ -105,10 +96,7 @@ def peft(instance: Instance) -> Result:
     Notes
     -----
     No guarantee. O(e Q^2 + n log n + n U log n) for U units.
-
-    References
-    ----------
-    Arabnejad, Barbosa 2014.
+    Reference: Arabnejad, Barbosa 2014.
 
     Examples
     --------
@@ -131,10 +119,7 @@ def etf(instance: Instance) -> Result:
     -----
     No constant guarantee on types of different speed. O(n log n + e Q), and a log for each entry of
     the queue that has grown old.
-
-    References
-    ----------
-    Hwang, Chow, Anger, Lee 1989.
+    Reference: Hwang, Chow, Anger, Lee 1989.
 
     Examples
     --------
@@ -155,10 +140,7 @@ def min_min(instance: Instance) -> Result:
     Notes
     -----
     No guarantee. O(n log n + e Q), and a log for each entry of the queue that has grown old.
-
-    References
-    ----------
-    Ibarra, Kim 1977.
+    Reference: Ibarra, Kim 1977.
 
     Examples
     --------

@@ -44,10 +44,7 @@ def ols(instance: Instance, allocation: Any) -> Result:
     Notes
     -----
     O((n + e) log n).
-
-    References
-    ----------
-    Amaris, Lucarelli, Mommessin, Trystram 2017, Section 4.1.
+    Reference: Amaris, Lucarelli, Mommessin, Trystram 2017, Section 4.1.
 
     Examples
     --------
@@ -75,10 +72,7 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
     -----
     6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
     time neither holds (``ratio`` is None), and the relaxation does not see them.
-
-    References
-    ----------
-    Kedad-Sidhoum, Monna, Trystram; Amaris et al. 2017, Sections 3 and 5.
+    Reference: Kedad-Sidhoum, Monna, Trystram; Amaris et al. 2017, Sections 3 and 5.
 
     Examples
     --------
@@ -107,10 +101,7 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
     -----
     6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
     time neither holds (``ratio`` is None), and the relaxation does not see them.
-
-    References
-    ----------
-    Amaris et al. 2017, Sections 4.1 and 5.
+    Reference: Amaris et al. 2017, Sections 4.1 and 5.
 
     Examples
     --------

@@ -22,10 +22,7 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
     Notes
     -----
     4 sqrt(m/k)-competitive for m CPUs >= k GPUs (``ratio``), unless transfers take time.
-
-    References
-    ----------
-    Amaris et al. 2017, Section 4.2.
+    Reference: Amaris et al. 2017, Section 4.2.
 
     Examples
     --------
@@ -162,10 +159,7 @@ def heteroprio(instance: Instance) -> Result:
     constant is known. Equal accelerations: the longest path of least times first from 1 on, last
     below. Of units that are idle together GPUs choose first. Data is fetched to the unit that has
     taken the task. O((n + e) log n), and the number of units for each spoliation, n at most.
-
-    References
-    ----------
-    Independent tasks: Beaumont, Eyraud-Dubois, Kumar 2017. Graphs: Agullo, Beaumont,
+    References: independent tasks: Beaumont, Eyraud-Dubois, Kumar 2017. Graphs: Agullo, Beaumont,
     Eyraud-Dubois, Kumar 2016. StarPU has it without spoliation (``modular-heteroprio``, buckets of
     accelerations within 10%; ``heteroprio``, with priorities a type of task).
 
@@ -200,10 +194,8 @@ def dmda(instance: Instance, *, alpha: float = 1.0, beta: float = 1.0) -> Result
     here is known: transfers do not slow each other down. Equal: the highest type (GPU), as in
     StarPU's order of workers. Tasks that become ready together come by number. Energy (gamma) is
     not in this model. O(n log n), and n + e for each pair of type and memory.
-
-    References
-    ----------
-    StarPU 1.4, ``deque_modeling_policy_data_aware.c``; Augonnet, Thibault, Namyst, Wacrenier 2011.
+    Reference: StarPU 1.4, ``deque_modeling_policy_data_aware.c``; Augonnet, Thibault, Namyst,
+    Wacrenier 2011.
 
     Examples
     --------
@@ -234,10 +226,7 @@ def dmdas(
     Notes
     -----
     No guarantee. What is expected of a queue does not look at priorities, as in StarPU.
-
-    References
-    ----------
-    StarPU 1.4, ``deque_modeling_policy_data_aware.c``.
+    Reference: StarPU 1.4, ``deque_modeling_policy_data_aware.c``.
 
     Examples
     --------
@@ -261,10 +250,7 @@ def qa(instance: Instance) -> Result:
     (2 sqrt(m/k) + 1)-competitive for m units of one type and k <= m of the other (``ratio``),
     unless transfers take time; for Q types the same proof gives sum over q of sqrt(m_q / least m),
     + sqrt(greatest m / least m). O((n + e) log n).
-
-    References
-    ----------
-    Canon, Marchal, Simon, Vivien 2020.
+    Reference: Canon, Marchal, Simon, Vivien 2020.
 
     Examples
     --------

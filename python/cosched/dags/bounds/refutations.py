@@ -76,11 +76,8 @@ def windows(
     At least LP*. The number of T, rows and intervals is fixed by the size of the instance: fewer
     above 300, 2,000 and 10,000 tasks. A pair is closed, and T refuted, where it is passed by a
     relative 1e-10 at least.
-
-    References
-    ----------
-    Energetic reasoning: Erschler, Lopez 1990; Baptiste, Le Pape, Nuijten 1999. The combination is
-    this package's own.
+    References: energetic reasoning: Erschler, Lopez 1990; Baptiste, Le Pape, Nuijten 1999. The
+    combination is this package's own.
 
     Examples
     --------
@@ -138,11 +135,8 @@ def transfers(
     are tried does not depend on the network; what the search finds may still differ by its own
     choices (which prices of many that are optimal close pairs of types), so that a faster network
     has no higher bound up to about the bisection's relative 1e-4 only.
-
-    References
-    ----------
-    Joins: Papadimitriou, Yannakakis 1990, without duplication. The programme and its certificate
-    are this package's own.
+    References: joins: Papadimitriou, Yannakakis 1990, without duplication. The programme and its
+    certificate are this package's own.
 
     Examples
     --------

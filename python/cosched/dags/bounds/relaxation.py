@@ -154,10 +154,7 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
     where that is optimal (it needs no rounding); where the path alone decides otherwise, the
     least load among those with the shortest path, weighted with the prices at which the loads
     balance. The other methods return whatever vertex they reach.
-
-    References
-    ----------
-    Amaris et al. 2017, Sections 3 and 5.
+    Reference: Amaris et al. 2017, Sections 3 and 5.
 
     Examples
     --------

@@ -93,6 +93,7 @@ def fork_join(
 
     Task 0 is the first fork; phase i has tasks ``i (width + 1) + 1 ..`` and its join
     ``(i + 1) (width + 1)``.
+    Reference: Amaris et al. 2017, Section 6.1.
 
     Parameters
     ----------
@@ -107,10 +108,6 @@ def fork_join(
     slow, fast : (float, float)
     types : int
         Q >= 1, the CPU included.
-
-    References
-    ----------
-    Amaris et al. 2017, Section 6.1.
 
     Examples
     --------
@@ -287,6 +284,8 @@ def saga(
     Costs of tasks and edges, speeds of nodes and rates of links are normal with mean 1 and
     deviation 1/3, cut to [0.1, 2]; a tree has 2 to 4 levels with 2 or 3 branches each, chains are
     2 to 5 of 2 to 5 tasks. Each node is a resource type of one unit: times = cost / speed.
+    Reference: J. Coleman, B. Krishnamachari: *PISA: An adversarial approach to comparing task graph
+    scheduling algorithms*, 2024 (parameters as described there; numbers are not theirs).
 
     Parameters
     ----------
@@ -300,11 +299,6 @@ def saga(
     -------
     Instance
         Each unit has its own memory.
-
-    References
-    ----------
-    J. Coleman, B. Krishnamachari: *PISA: An adversarial approach to comparing task graph
-    scheduling algorithms*, 2024 (parameters as described there; numbers are not theirs).
 
     Examples
     --------

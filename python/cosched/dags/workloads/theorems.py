@@ -15,6 +15,7 @@ def theorem1(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     HEFT's makespan is (m/k) (1 - (m/(m+k))^m), the optimum at most k m / (m + k).
     With r = m / (m + k), for i = 1..m: A_i, k tasks of time r^i on both; then B_i, m tasks of r^i
     on a CPU and (k / m^2) r^m on a GPU.
+    Reference: Amaris et al. 2017, Theorem 1.
 
     Parameters
     ----------
@@ -30,10 +31,6 @@ def theorem1(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     ------
     InvalidInstance
         Fewer than one CPU or GPU, or too many tasks.
-
-    References
-    ----------
-    Amaris et al. 2017, Theorem 1.
 
     Examples
     --------
@@ -58,6 +55,7 @@ def theorem2(m: int = 10, *, seed: int | None = None) -> Instance:
     2m + 1 tasks B1 of (2m - 1, 1) s, and 2m + 1 tasks B2 of (1, 2m - 1) s, each after every B1.
     For the LP optimum with CPU share 1/2 on B1 and 1/2 - e on B2, any schedule of its rounding
     takes 6 (2m - 1), m >= 4.
+    Reference: Amaris et al. 2017, Theorem 2.
 
     Parameters
     ----------
@@ -68,10 +66,6 @@ def theorem2(m: int = 10, *, seed: int | None = None) -> Instance:
     ------
     InvalidInstance
         m < 2, or too many arcs.
-
-    References
-    ----------
-    Amaris et al. 2017, Theorem 2.
 
     Examples
     --------
@@ -96,6 +90,7 @@ def theorem4(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
 
     In the given order ER-LS takes m sqrt(m), the optimum is m sqrt(k). First k
     independent tasks of sqrt(m) on both, then a chain of m tasks, (sqrt(m), sqrt(k)).
+    Reference: Amaris et al. 2017, Theorem 4.
 
     Parameters
     ----------
@@ -106,10 +101,6 @@ def theorem4(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     ------
     InvalidInstance
         Not m >= k >= 1.
-
-    References
-    ----------
-    Amaris et al. 2017, Theorem 4.
 
     Examples
     --------
@@ -135,6 +126,7 @@ def theorem5(m: int = 8, types: int = 3, *, seed: int | None = None) -> Instance
     Q m + 1, up to e; A, on type 1 only, takes just what type 1 then carries. Rounding sends each
     B_q to its own type: any schedule takes Q (Q + 1) T, and LP* tends to T with m. The paper says
     that Theorem 2 shows the tightness, which has two types; this is its like for more.
+    Reference: Amaris et al. 2017, Theorem 5.
 
     Parameters
     ----------
@@ -147,10 +139,6 @@ def theorem5(m: int = 8, types: int = 3, *, seed: int | None = None) -> Instance
     ------
     InvalidInstance
         m < 3, a number of types outside 2..16, or too many arcs.
-
-    References
-    ----------
-    Amaris et al. 2017, Theorem 5.
 
     Examples
     --------

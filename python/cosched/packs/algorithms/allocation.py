@@ -141,6 +141,7 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
 
     First fit by decreasing time: a task goes to the first pack with enough free processors
     and fewer than k tasks.
+    Reference: Aupy et al. 2013, Algorithm 4.4.
 
     Parameters
     ----------
@@ -154,10 +155,6 @@ def make_pack(instance: Instance, procs: Any, *, reoptimise: bool = True) -> Res
     ------
     InvalidInstance
         Wrong length, a count outside 1..p, or one on which the task cannot run.
-
-    References
-    ----------
-    Aupy et al. 2013, Algorithm 4.4.
 
     Examples
     --------

@@ -53,10 +53,7 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
     -----
     A 3-approximation. This is proved for k = p only, and for work q t(q) that does not
     fall with processors: where it does, the algorithm runs, and ``instance.notes`` says so.
-
-    References
-    ----------
-    Aupy et al. 2013, Section 4.4.
+    Reference: Aupy et al. 2013, Section 4.4.
 
     Examples
     --------
@@ -78,10 +75,7 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     Notes
     -----
     No guarantee.
-
-    References
-    ----------
-    Aupy et al. 2013, Section 5.
+    Reference: Aupy et al. 2013, Section 5.
 
     Examples
     --------
@@ -102,10 +96,7 @@ def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) 
     Notes
     -----
     No guarantee.
-
-    References
-    ----------
-    Aupy et al. 2013, Section 5.
+    Reference: Aupy et al. 2013, Section 5.
 
     Examples
     --------
@@ -148,10 +139,7 @@ def pack_by_pack(
     -----
     No guarantee; ``"cuts"`` is never worse than ``"greedy"``. ``"idle"`` takes O(c k p) a pack with
     c < p (1 + ln p), a factor k less where k >= p; ``"cuts"`` O(n k p log k) an epsilon.
-
-    References
-    ----------
-    Aupy et al. 2013, Section 5.
+    Reference: Aupy et al. 2013, Section 5.
 
     Examples
     --------
@@ -226,10 +214,7 @@ def pairs(instance: Instance) -> Result:
     Notes
     -----
     Exact. O(n^2 p) for the weights and O(n^3) for the matching.
-
-    References
-    ----------
-    Aupy et al. 2013, Theorem 1.
+    Reference: Aupy et al. 2013, Theorem 1.
 
     Examples
     --------
@@ -272,15 +257,12 @@ def ilp(instance: Instance, *, time_limit: float | None = None) -> Result:
     See :func:`optimal` for status and time limit; at worst the limit leaves the co-schedule of
     ``pack-by-pack-9``. GLPK proves up to its tolerances: ``bound`` is a millionth below what it
     found, of which a part is real where times differ by twelve orders of magnitude.
+    Reference: Aupy et al. 2013, Section 4.3.
 
     Raises
     ------
     SolverError
         GLPK failed, or the programme has more than two million columns.
-
-    References
-    ----------
-    Aupy et al. 2013, Section 4.3.
 
     Examples
     --------
