@@ -71,8 +71,6 @@ def ttb_exact(instance: Instance) -> Result:
     5 million, as many evenly spread makespans stand for them; then it is never below ``ttb``
     with the default eps.)
 
-    Notes
-    -----
     Guarantee: half of the bound ``profit-rate-cut``, hence of the optimum, under the conditions
     of :func:`ttb`.
 
@@ -127,8 +125,6 @@ def tms(instance: Instance) -> Result:
     fractional parts, longest tasks first on each machine type. Where the programme has r = 0
     (p <= c E_min), the plan of least energy.
 
-    Notes
-    -----
     No guarantee; rounding can cost energy, and the profit where it is small.
 
     Examples
@@ -163,8 +159,6 @@ def min_energy(instance: Instance) -> Result:
 def min_makespan(instance: Instance) -> Result:
     """The relaxation at its least makespan, rounded by Algorithm A.
 
-    Notes
-    -----
     At most twice the best makespan.
 
     Examples

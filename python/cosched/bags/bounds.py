@@ -151,16 +151,14 @@ def relaxation(instance: Instance, makespan: float, *, method: str = "front") ->
 def front(instance: Instance, *, cut: bool = True) -> Front:
     """The whole energy-makespan front of the relaxation, by parametric linear programming.
 
+    A dual simplex that follows the makespan down from where every task type is on its
+    least-energy machine type: O(T M + M^2) a vertex, whatever the number of tasks.
+
     Parameters
     ----------
     cut : bool
         Keep tasks off machine types where one alone takes longer than the makespan (Li et
         al.). False: only the mean loads count (Tarplee et al.); the front is convex then.
-
-    Notes
-    -----
-    A dual simplex that follows the makespan down from where every task type is on its
-    least-energy machine type: O(T M + M^2) a vertex, whatever the number of tasks.
 
     Examples
     --------

@@ -118,6 +118,10 @@ def guarantee(
 ) -> Guarantee:
     """A plan with a guaranteed end and a bound for any schedule, from some of the times.
 
+    The plan is one of moldable jobs, the bound is below any schedule. Milliseconds for hundreds
+    of tasks. The worth of a run is processors x (upper - lower), of those counts that the plan or
+    the bound rests on: what it may take away from the gap, times the machine.
+
     Parameters
     ----------
     measured, allowed, monotone_time, monotone_work
@@ -129,12 +133,6 @@ def guarantee(
     ------
     InvalidInstance
         A task without any time.
-
-    Notes
-    -----
-    The plan is one of moldable jobs, the bound is below any schedule. Milliseconds for hundreds
-    of tasks. The worth of a run is processors x (upper - lower), of those counts that the plan or
-    the bound rests on: what it may take away from the gap, times the machine.
 
     Examples
     --------

@@ -43,6 +43,9 @@ def run(
 ) -> StudyResult:
     """Run a study to its end, or go on with one that was interrupted.
 
+    ``results.parquet`` is the same, bit for bit, whatever the engine and the number of workers.
+    Workers are spawned: a script calls this below ``if __name__ == "__main__":``.
+
     Parameters
     ----------
     name : str
@@ -78,11 +81,6 @@ def run(
         ``cosched-hpc[dask]`` is not installed where `dask` is given.
     KeyboardInterrupt
         Ctrl-C: the rows so far are kept, `resume` takes them up.
-
-    Notes
-    -----
-    ``results.parquet`` is the same, bit for bit, whatever the engine and the number of workers.
-    Workers are spawned: a script calls this below ``if __name__ == "__main__":``.
 
     Examples
     --------

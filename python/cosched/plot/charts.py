@@ -32,6 +32,10 @@ def gantt(
 ) -> plt.Axes:
     """Gantt chart: time across, a lane for each unit of each resource type.
 
+    Bars whose duration is a model's and no measurement (``instance.origin``) are hatched. Transfers
+    that take time (dags) are thin arcs from the end of a task to the arrival at the next one's
+    unit, up to 400 of them.
+
     Parameters
     ----------
     schedule : Schedule or Result
@@ -47,12 +51,6 @@ def gantt(
     ------
     InvalidInstance
         A schedule without placements.
-
-    Notes
-    -----
-    Bars whose duration is a model's and no measurement (``instance.origin``) are hatched. Transfers
-    that take time (dags) are thin arcs from the end of a task to the arrival at the next one's
-    unit, up to 400 of them.
 
     Examples
     --------
@@ -294,6 +292,8 @@ Rectangle = tuple[float, float, float, float]
 def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
     """Gantt chart of two rows on one axis of time: planned above, real below.
 
+    Real bars of tasks that did not complete are hatched.
+
     Parameters
     ----------
     execution : cosched.execution.Execution
@@ -303,10 +303,6 @@ def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
     ------
     InvalidInstance
         An execution without tasks.
-
-    Notes
-    -----
-    Real bars of tasks that did not complete are hatched.
 
     Examples
     --------

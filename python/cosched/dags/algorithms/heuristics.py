@@ -12,8 +12,6 @@ def heft(instance: Instance) -> Result:
     of a successor's rank and the mean transfer to it), each to the unit where it ends first, gaps
     included. Equal ends: the highest type (GPU), then the lowest unit.
 
-    Notes
-    -----
     No constant guarantee (Theorem 1). The mean transfer is over ordered pairs of different units.
     O(n log n + e Q + n U log n) for U units, and the gaps that it looks at.
     Reference: Topcuoglu, Hariri, Wu 1999; Amaris et al. 2017, Theorem 1.
@@ -34,17 +32,15 @@ def memheft(instance: Instance) -> Result:
     memory must have room for what is fetched until it ends, and for what it makes until those who
     take that are placed.
 
+    No guarantee. The paper has two memories, this any number. O(n U B), B the steps of what a
+    memory holds over time, U units.
+    Reference: Herrmann, Marchal, Robert 2014.
+
     Raises
     ------
     InfeasibleError
         A task needs more than any memory has; or no task of the list fits any more, which does not
         prove that there is no schedule: :func:`hlp_best` may find one.
-
-    Notes
-    -----
-    No guarantee. The paper has two memories, this any number. O(n U B), B the steps of what a
-    memory holds over time, U units.
-    Reference: Herrmann, Marchal, Robert 2014.
 
     Examples
     --------
@@ -69,8 +65,6 @@ def cpop(instance: Instance) -> Result:
     first. That unit is of the type that runs most tasks of the path, equal: in the least time.
     Ties as in :func:`heft`.
 
-    Notes
-    -----
     No guarantee. O((n + e)(Q + log n) + n U log n) for U units.
     Reference: Topcuoglu, Hariri, Wu 1999, 2002.
 
@@ -93,8 +87,6 @@ def peft(instance: Instance) -> Result:
     predecessors are placed the one of greatest mean cost goes next, to the type of least end +
     cost. Ties as in :func:`heft`.
 
-    Notes
-    -----
     No guarantee. O(e Q^2 + n log n + n U log n) for U units.
     Reference: Arabnejad, Barbosa 2014.
 
@@ -115,8 +107,6 @@ def etf(instance: Instance) -> Result:
     Equal starts: the task with the longest path to the end (mean times, no transfers), then the
     earliest end. No insertion.
 
-    Notes
-    -----
     No constant guarantee on types of different speed. O(n log n + e Q), and a log for each entry of
     the queue that has grown old.
     Reference: Hwang, Chow, Anger, Lee 1989.
@@ -137,8 +127,6 @@ def min_min(instance: Instance) -> Result:
 
     Equal ends: the lowest task, the highest type. No insertion.
 
-    Notes
-    -----
     No guarantee. O(n log n + e Q), and a log for each entry of the queue that has grown old.
     Reference: Ibarra, Kim 1977.
 

@@ -21,8 +21,6 @@ def est(instance: Instance, allocation: Any) -> Result:
     Repeatedly schedules the ready task with the earliest possible start under its
     allocation; equal starts: the lowest task number.
 
-    Notes
-    -----
     O((n + e) log n).
 
     Examples
@@ -41,8 +39,6 @@ def ols(instance: Instance, allocation: Any) -> Result:
     the allocation): an idle unit gets the first ready task of its type. Equal ranks: the
     lowest task number.
 
-    Notes
-    -----
     O((n + e) log n).
     Reference: Amaris, Lucarelli, Mommessin, Trystram 2017, Section 4.1.
 
@@ -58,6 +54,10 @@ def ols(instance: Instance, allocation: Any) -> Result:
 def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
     """HLP-EST: LP relaxation, rounding, EST; for Q > 2 the paper's QHLP-EST.
 
+    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
+    time neither holds (``ratio`` is None), and the relaxation does not see them.
+    Reference: Kedad-Sidhoum, Monna, Trystram; Amaris et al. 2017, Sections 3 and 5.
+
     Returns
     -------
     Result
@@ -67,12 +67,6 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
     ------
     SolverError
         The solver failed, or ``highspy`` is not installed.
-
-    Notes
-    -----
-    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
-    time neither holds (``ratio`` is None), and the relaxation does not see them.
-    Reference: Kedad-Sidhoum, Monna, Trystram; Amaris et al. 2017, Sections 3 and 5.
 
     Examples
     --------
@@ -87,6 +81,10 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
 def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
     """HLP-OLS: LP relaxation, rounding, OLS; for Q > 2 the paper's QHLP-OLS.
 
+    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
+    time neither holds (``ratio`` is None), and the relaxation does not see them.
+    Reference: Amaris et al. 2017, Sections 4.1 and 5.
+
     Returns
     -------
     Result
@@ -96,12 +94,6 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
     ------
     SolverError
         The solver failed, or ``highspy`` is not installed.
-
-    Notes
-    -----
-    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
-    time neither holds (``ratio`` is None), and the relaxation does not see them.
-    Reference: Amaris et al. 2017, Sections 4.1 and 5.
 
     Examples
     --------
@@ -239,6 +231,10 @@ def optimal(
     A few schedules of :func:`hlp_best` and its bounds, which prove most small graphs; then branch
     and bound over all schedules in the order of their starts.
 
+    A partial schedule goes no further where longest paths or the loads of what is left exceed the
+    best makespan, or where an earlier one has the same tasks behind it, no unit idle later and no
+    data later anywhere.
+
     Parameters
     ----------
     work : int, optional
@@ -257,12 +253,6 @@ def optimal(
     ------
     SolverError
         The solver of a bound failed.
-
-    Notes
-    -----
-    A partial schedule goes no further where longest paths or the loads of what is left exceed the
-    best makespan, or where an earlier one has the same tasks behind it, no unit idle later and no
-    data later anywhere.
 
     Examples
     --------

@@ -19,8 +19,6 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
     A task goes to the GPU if p_cpu >= R_gpu + p_gpu, where R_gpu is the earliest time at
     which it could start there; else rule R2 decides.
 
-    Notes
-    -----
     4 sqrt(m/k)-competitive for m CPUs >= k GPUs (``ratio``), unless transfers take time.
     Reference: Amaris et al. 2017, Section 4.2.
 
@@ -39,8 +37,6 @@ def er_ls(instance: Instance, *, order: Any = None) -> Result:
 def eft(instance: Instance, *, order: Any = None) -> Result:
     """On-line: each task where it ends first; equal ends: the highest type (GPU), any Q.
 
-    Notes
-    -----
     No guarantee.
 
     Examples
@@ -55,8 +51,6 @@ def eft(instance: Instance, *, order: Any = None) -> Result:
 def greedy(instance: Instance, *, order: Any = None) -> Result:
     """On-line: each task on the type with its smallest time; equal: the lowest type.
 
-    Notes
-    -----
     No guarantee.
 
     Examples
@@ -73,8 +67,6 @@ def r1_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Q > 2: the type of least p_q / m_q, the lowest on equality.
 
-    Notes
-    -----
     No guarantee.
 
     Examples
@@ -91,8 +83,6 @@ def r2_ls(instance: Instance, *, order: Any = None) -> Result:
 
     Q > 2: the type of least p_q / sqrt(m_q), the lowest on equality.
 
-    Notes
-    -----
     No guarantee.
 
     Examples
@@ -107,8 +97,6 @@ def r2_ls(instance: Instance, *, order: Any = None) -> Result:
 def r3_ls(instance: Instance, *, order: Any = None) -> Result:
     """On-line rule R3: CPU if p_cpu <= p_gpu; the same as :func:`greedy`.
 
-    Notes
-    -----
     No guarantee.
 
     Examples
@@ -215,6 +203,9 @@ def dmdas(
 ) -> Result:
     """StarPU's dmdas: dmda with queues sorted by priority.
 
+    No guarantee. What is expected of a queue does not look at priorities, as in StarPU.
+    Reference: StarPU 1.4, ``deque_modeling_policy_data_aware.c``.
+
     Parameters
     ----------
     priority : array_like, shape (n,), optional
@@ -222,11 +213,6 @@ def dmdas(
         None: the ranks of :func:`heft`, the longest path to the end with mean times.
     alpha, beta : float
         As of :func:`dmda`.
-
-    Notes
-    -----
-    No guarantee. What is expected of a queue does not look at priorities, as in StarPU.
-    Reference: StarPU 1.4, ``deque_modeling_policy_data_aware.c``.
 
     Examples
     --------
@@ -245,8 +231,6 @@ def qa(instance: Instance) -> Result:
     The types are those of :func:`r2_ls`; but a task is seen when its predecessors have ended, and
     no unit waits for it before. Of ready tasks the lowest number goes first.
 
-    Notes
-    -----
     (2 sqrt(m/k) + 1)-competitive for m units of one type and k <= m of the other (``ratio``),
     unless transfers take time; for Q types the same proof gives sum over q of sqrt(m_q / least m),
     + sqrt(greatest m / least m). O((n + e) log n).
@@ -279,6 +263,10 @@ def as_executed(instance: Instance) -> Result:
 
     How far was the run from the best possible? Its value and gap stand beside those of algorithms.
 
+    A reader of traces takes a task's time on the type where it ran from the run, so that bounds
+    know what it really took there; times on other types are what models, or other tasks, say.
+    O(n log n + e).
+
     Returns
     -------
     Result
@@ -289,12 +277,6 @@ def as_executed(instance: Instance) -> Result:
     InvalidInstance
         No run was recorded; or it breaks the model, of which nothing can be said then: tasks that
         overlap on a unit, or data that arrived sooner than bandwidth and latency allow.
-
-    Notes
-    -----
-    A reader of traces takes a task's time on the type where it ran from the run, so that bounds
-    know what it really took there; times on other types are what models, or other tasks, say.
-    O(n log n + e).
 
     Examples
     --------

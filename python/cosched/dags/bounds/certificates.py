@@ -96,6 +96,10 @@ class Certificate:
     def bound(self, instance: Instance) -> float:
         """The bound it proves, checked from scratch by code that no solver shares.
 
+        O(n Q + e Q^2) a stage, times its intervals or guesses, and as often as pruning closes
+        something; with clusters O(n^2 log n) besides; O(n (n + e)) for stages of load heads. What
+        it proves for an instance it proves for every slower network too.
+
         Returns
         -------
         float
@@ -106,12 +110,6 @@ class Certificate:
         ------
         SolverError
             It proves nothing for this instance: what is wrong is named.
-
-        Notes
-        -----
-        O(n Q + e Q^2) a stage, times its intervals or guesses, and as often as pruning closes
-        something; with clusters O(n^2 log n) besides; O(n (n + e)) for stages of load heads. What
-        it proves for an instance it proves for every slower network too.
 
         Examples
         --------

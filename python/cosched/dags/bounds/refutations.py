@@ -58,6 +58,12 @@ def windows(
     intervals [a, b) on a type the least work that tasks must do inside. T is refuted where it has
     no solution, or costs more than T; its prices close further types, and T is pruned again.
 
+    At least LP*. The number of T, rows and intervals is fixed by the size of the instance: fewer
+    above 300, 2,000 and 10,000 tasks. A pair is closed, and T refuted, where it is passed by a
+    relative 1e-10 at least.
+    References: energetic reasoning: Erschler, Lopez 1990; Baptiste, Le Pape, Nuijten 1999. The
+    combination is this package's own.
+
     Parameters
     ----------
     upper : float, optional
@@ -70,14 +76,6 @@ def windows(
     ------
     TimeLimit
         A limit around it has passed, and it was given none of its own.
-
-    Notes
-    -----
-    At least LP*. The number of T, rows and intervals is fixed by the size of the instance: fewer
-    above 300, 2,000 and 10,000 tasks. A pair is closed, and T refuted, where it is passed by a
-    relative 1e-10 at least.
-    References: energetic reasoning: Erschler, Lopez 1990; Baptiste, Le Pape, Nuijten 1999. The
-    combination is this package's own.
 
     Examples
     --------

@@ -31,8 +31,6 @@ def area_bound(instance: Instance) -> Bound:
 def critical_path_bound(instance: Instance) -> Bound:
     """The longest path with every task on its fastest type (s).
 
-    Notes
-    -----
     O(n Q + e).
 
     Examples
@@ -52,14 +50,12 @@ def memory_bound(instance: Instance) -> Bound:
     fastest type, from the begin of its first task to the end of its second; all memories together
     hold their capacities for the whole makespan.
 
+    O(n (n + e)); above 2,000 tasks the path is that of the two tasks alone, O(n Q + e).
+
     Returns
     -------
     Bound
         Seconds; 0 where a memory is unlimited.
-
-    Notes
-    -----
-    O(n (n + e)); above 2,000 tasks the path is that of the two tasks alone, O(n Q + e).
 
     Examples
     --------
@@ -134,6 +130,12 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
     (1/m_q) sum_j p_jq x_jq at most lambda (Sections 3 and 5). LP* is a lower bound on every
     makespan.
 
+    The optimum is often not unique. ``"structured"`` takes the fastest type for every task
+    where that is optimal (it needs no rounding); where the path alone decides otherwise, the
+    least load among those with the shortest path, weighted with the prices at which the loads
+    balance. The other methods return whatever vertex they reach.
+    Reference: Amaris et al. 2017, Sections 3 and 5.
+
     Parameters
     ----------
     method : {"auto", "structured", "glpk", "highs"}
@@ -147,14 +149,6 @@ def hlp(instance: Instance, *, method: str = "auto") -> Relaxation:
     ------
     SolverError
         The solver failed, or ``highspy`` is not installed.
-
-    Notes
-    -----
-    The optimum is often not unique. ``"structured"`` takes the fastest type for every task
-    where that is optimal (it needs no rounding); where the path alone decides otherwise, the
-    least load among those with the shortest path, weighted with the prices at which the loads
-    balance. The other methods return whatever vertex they reach.
-    Reference: Amaris et al. 2017, Sections 3 and 5.
 
     Examples
     --------
@@ -191,6 +185,9 @@ def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Relaxat
     apart by sum_qr c_e[q, r] y_e[q, r]: c_e the least that the transfer costs between units of two
     types, y_e a transport plan from i's shares to j's. Its value is at least LP*.
 
+    Where times are related (p_jq = w_j / speed_q) all tasks can take the same shares: the plans
+    cost nothing then, and the value is LP*. :func:`cosched.dags.transfers` sees more.
+
     Parameters
     ----------
     method : {"auto", "structured", "glpk", "highs"}
@@ -202,11 +199,6 @@ def transfers_relaxation(instance: Instance, *, method: str = "auto") -> Relaxat
     ------
     SolverError
         The solver failed, or ``highspy`` is not installed.
-
-    Notes
-    -----
-    Where times are related (p_jq = w_j / speed_q) all tasks can take the same shares: the plans
-    cost nothing then, and the value is LP*. :func:`cosched.dags.transfers` sees more.
 
     Examples
     --------

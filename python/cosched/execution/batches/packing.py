@@ -148,6 +148,9 @@ def batch(
     times; a task that has no room goes into the next. In an allocation tasks start in the order
     planned as soon as there is room, longest paths first.
 
+    Up to 6 tasks exactly: subsets of tasks, and all orders of starts. More by list schedules to
+    several deadlines, and a search of fixed work over their orders.
+
     Parameters
     ----------
     tasks : TaskList or sequence of BatchTask
@@ -175,11 +178,6 @@ def batch(
     ------
     InvalidInstance
         A task longer than the limit, or larger than a node.
-
-    Notes
-    -----
-    Up to 6 tasks exactly: subsets of tasks, and all orders of starts. More by list schedules to
-    several deadlines, and a search of fixed work over their orders.
 
     Examples
     --------

@@ -16,6 +16,8 @@ def one_pack(times: Any, procs: int) -> np.ndarray:
 
     Every task starts on one processor; the longest one gets one more, p - n times.
 
+    Exact. O(p log n). :func:`one_pack_dynamic_programme` is the check, O(n p^2).
+
     Parameters
     ----------
     times : array_like, shape (n, >= procs)
@@ -36,10 +38,6 @@ def one_pack(times: Any, procs: int) -> np.ndarray:
     InfeasibleError
         The fewest processors on which the tasks can run are more than `procs` together.
 
-    Notes
-    -----
-    Exact. O(p log n). :func:`one_pack_dynamic_programme` is the check, O(n p^2).
-
     Examples
     --------
     >>> one_pack([[8.0, 4.0, 3.0], [2.0, 1.5, 1.0]], procs=3).tolist()
@@ -51,6 +49,8 @@ def one_pack(times: Any, procs: int) -> np.ndarray:
 
 def one_pack_dynamic_programme(times: Any, procs: int) -> np.ndarray:
     """Like :func:`one_pack`, by dynamic programming over the times as measured.
+
+    Exact. O(n p^2).
 
     Parameters
     ----------
@@ -68,10 +68,6 @@ def one_pack_dynamic_programme(times: Any, procs: int) -> np.ndarray:
     ------
     InfeasibleError
         The fewest processors on which the tasks can run are more than `procs` together.
-
-    Notes
-    -----
-    Exact. O(n p^2).
 
     Examples
     --------

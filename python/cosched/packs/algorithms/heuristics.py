@@ -23,8 +23,6 @@ LOCAL_SEARCH_WORK: int = _core.packs.LOCAL_SEARCH_WORK
 def sequential(instance: Instance) -> Result:
     """Each task alone, on the best count up to p, in order.
 
-    Notes
-    -----
     Optimal for k = 1.
 
     Examples
@@ -44,16 +42,14 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
     of Make-pack on the way is kept. The paper has no 1-pack step here; by default each
     candidate's packs are given their optimal counts (never worse).
 
+    A 3-approximation. This is proved for k = p only, and for work q t(q) that does not
+    fall with processors: where it does, the algorithm runs, and ``instance.notes`` says so.
+    Reference: Aupy et al. 2013, Section 4.4.
+
     Parameters
     ----------
     reoptimise : bool
         False gives the paper's cost.
-
-    Notes
-    -----
-    A 3-approximation. This is proved for k = p only, and for work q t(q) that does not
-    fall with processors: where it does, the algorithm runs, and ``instance.notes`` says so.
-    Reference: Aupy et al. 2013, Section 4.4.
 
     Examples
     --------
@@ -72,8 +68,6 @@ def pack_approx(instance: Instance, *, reoptimise: bool = True) -> Result:
 def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
     """Random-Pack (Section 5): packs of random size and content, 1-pack on each; best draw.
 
-    Notes
-    -----
     No guarantee.
     Reference: Aupy et al. 2013, Section 5.
 
@@ -93,8 +87,6 @@ def random_pack(instance: Instance, *, draws: int = 1, seed: int | None = None) 
 def random_proc(instance: Instance, *, draws: int = 1, seed: int | None = None) -> Result:
     """Random-Proc (Section 5): random processor counts, Make-pack, 1-pack on each; best draw.
 
-    Notes
-    -----
     No guarantee.
     Reference: Aupy et al. 2013, Section 5.
 
@@ -120,6 +112,10 @@ def pack_by_pack(
     packed as soon as together they ask for all processors; until then the longest task gets
     one more. Then 1-pack on each pack.
 
+    No guarantee; ``"cuts"`` is never worse than ``"greedy"``. ``"idle"`` takes O(c k p) a pack with
+    c < p (1 + ln p), a factor k less where k >= p; ``"cuts"`` O(n k p log k) an epsilon.
+    Reference: Aupy et al. 2013, Section 5.
+
     Parameters
     ----------
     epsilons : sequence of float
@@ -134,12 +130,6 @@ def pack_by_pack(
     ------
     InvalidInstance
         No epsilon, or one outside [0, 1); an unknown choice; ``"idle"`` with more than 2^33 states.
-
-    Notes
-    -----
-    No guarantee; ``"cuts"`` is never worse than ``"greedy"``. ``"idle"`` takes O(c k p) a pack with
-    c < p (1 + ln p), a factor k less where k >= p; ``"cuts"`` O(n k p log k) an epsilon.
-    Reference: Aupy et al. 2013, Section 5.
 
     Examples
     --------
@@ -196,6 +186,9 @@ def local_search(
 def pairs(instance: Instance) -> Result:
     """Optimal co-schedule for k <= 2, by minimum-weight perfect matching (Theorem 1).
 
+    Exact. O(n^2 p) for the weights and O(n^3) for the matching.
+    Reference: Aupy et al. 2013, Theorem 1.
+
     Parameters
     ----------
     instance : Instance
@@ -210,11 +203,6 @@ def pairs(instance: Instance) -> Result:
     ------
     InvalidInstance
         max_tasks > 2.
-
-    Notes
-    -----
-    Exact. O(n^2 p) for the weights and O(n^3) for the matching.
-    Reference: Aupy et al. 2013, Theorem 1.
 
     Examples
     --------
