@@ -140,10 +140,7 @@ def tms(instance: Instance) -> Result:
 def min_energy(instance: Instance) -> Result:
     """Every task on the machine type where it takes the least energy (ties: the first).
 
-    Returns
-    -------
-    Result
-        Its energy is ``instance.least_energy``, and what idling costs.
+    Its energy is ``instance.least_energy``, and what idling costs.
 
     Examples
     --------

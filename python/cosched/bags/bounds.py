@@ -110,6 +110,7 @@ def relaxation(instance: Instance, makespan: float, *, method: str = "front") ->
 
     min E s.t. sum_j x_ij = T_i, sum_i x_ij ETC_ij <= M_j makespan, x_ij = 0 where
     ETC_ij > makespan, and the power cap.
+    ``status`` says whether there is one.
 
     Parameters
     ----------
@@ -118,11 +119,6 @@ def relaxation(instance: Instance, makespan: float, *, method: str = "front") ->
     method : {"front", "glpk"}
         A walk along the front (parametric simplex), or one linear programme by GLPK's dual
         simplex. Both give a basic optimal solution; where several are optimal they may differ.
-
-    Returns
-    -------
-    Relaxation
-        ``status`` says whether there is one.
 
     Raises
     ------
@@ -175,10 +171,7 @@ def front(instance: Instance, *, cut: bool = True) -> Front:
 def least_makespan(instance: Instance) -> float:
     """LB of the paper: the least makespan whose relaxation is feasible, energy ignored.
 
-    Returns
-    -------
-    float
-        Seconds.
+    In seconds.
 
     Examples
     --------
@@ -242,16 +235,12 @@ def profit_rate_bound(instance: Instance, *, method: str = "front") -> Bound:
     max p r - c sum APC ETC z s.t. sum_j z_ij = T_i r, sum_i z_ij ETC_ij <= M_j, with
     z = x / makespan and r = 1 / makespan. 0 where the price does not pay for the least energy
     (r = 0); what idle machines cost is subtracted.
+    In money a second.
 
     Parameters
     ----------
     method : {"front", "glpk"}
         The best vertex of the front without the cut, or that programme by GLPK: the same value.
-
-    Returns
-    -------
-    Bound
-        Money a second.
 
     Examples
     --------
@@ -271,11 +260,7 @@ def cut_bound(instance: Instance) -> Bound:
 
     The best profit rate over the makespans of :func:`cosched.bags.front`. Never above
     ``profit-rate``, and far below it where there are few tasks a machine.
-
-    Returns
-    -------
-    Bound
-        Money a second.
+    In money a second.
 
     Examples
     --------

@@ -56,11 +56,6 @@ class Instance:
         ----------
         make : callable
             Without arguments.
-
-        Returns
-        -------
-        object
-            What `make` returned the first time.
         """
         if key not in self._memo:
             self._memo[key] = make()

@@ -185,10 +185,7 @@ class Result:
     def bound_beside(cls, instance: Instance) -> Bound | None:
         """The family's bound of an instance; computed when first asked for, and kept with it.
 
-        Returns
-        -------
-        Bound or None
-            None where the family has nothing to say of every schedule.
+        None where the family has nothing to say of every schedule.
         """
         Instance.require(instance)
         return instance.once("bound", lambda: cls._bound_that_holds(instance))
@@ -234,10 +231,7 @@ class Result:
     def gap_to(self, bound: Bound | None) -> float:
         """The gap to another bound of this instance.
 
-        Returns
-        -------
-        float
-            As :attr:`gap`; nan where the bound does not hold for what this is a result of.
+        As :attr:`gap`; nan where the bound does not hold for what this is a result of.
 
         Raises
         ------
@@ -272,15 +266,12 @@ class Result:
     def overview(self, most: int = 20) -> Overview:
         """The plan's first rows as a person reads them: names, spans of units, in order of time.
 
+        ``what`` a row is, the rows as ``frame``, and how many there are in ``total``.
+
         Parameters
         ----------
         most : int
             Rows to show, >= 0.
-
-        Returns
-        -------
-        Overview
-            ``what`` a row is, the rows as ``frame``, and how many there are in ``total``.
         """
         return self._overview(integer(most, "most", 0, 2**63 - 1))
 
@@ -310,10 +301,7 @@ class Result:
     def to_frame(self) -> pd.DataFrame:
         """The schedule's table: ``task, kind, units, start, end``, ...
 
-        Returns
-        -------
-        pandas.DataFrame
-            As the schedule's own ``to_frame`` gives it.
+        As the schedule's own ``to_frame`` gives it.
         """
         return self.schedule.to_frame()
 

@@ -190,6 +190,8 @@ class Instance(core.Instance):
     def transfer(self, edge: Any, unit_a: Any, unit_b: Any) -> float:
         """What it takes to move the data of an edge from one unit to another.
 
+        In seconds; 0 within a memory, and where there is no data.
+
         Parameters
         ----------
         edge : int or (int, int)
@@ -197,11 +199,6 @@ class Instance(core.Instance):
         unit_a, unit_b : int or (int, int)
             Units of the sender and of the receiver: a number among all units, type by type, or
             (type, number within the type).
-
-        Returns
-        -------
-        float
-            Seconds; 0 within a memory, and where there is no data.
 
         Examples
         --------

@@ -150,6 +150,8 @@ class Code:
     ) -> list[str]:
         """The command line on a number of processors.
 
+        Program and arguments.
+
         Parameters
         ----------
         cpus : sequence of int
@@ -158,11 +160,6 @@ class Code:
             ``n1:4,n2:2``, for `launch`; empty: this host.
         before : sequence of str
             What runs the command itself, behind what starts its ranks.
-
-        Returns
-        -------
-        list of str
-            Program and arguments.
         """
         self.require_count(procs)
         values = self._values(procs, cpus)

@@ -120,12 +120,7 @@ class Codes(Mapping[str, Code]):
         return len(self.codes)
 
     def profiles(self) -> dict[str, list[Code]]:
-        """What is measured: each profile with its codes, which are several in a sweep.
-
-        Returns
-        -------
-        dict of str to list of Code
-        """
+        """What is measured: each profile with its codes, which are several in a sweep."""
         found: dict[str, list[Code]] = {}
         for code in self.codes.values():
             found.setdefault(code.profile_name, []).append(code)
@@ -134,15 +129,12 @@ class Codes(Mapping[str, Code]):
     def counts_of(self, name: str) -> tuple[int, ...]:
         """Counts on which a code is measured: its own, or the powers of two and p.
 
+        They increase.
+
         Parameters
         ----------
         name : str
             Of a task, or of a profile.
-
-        Returns
-        -------
-        tuple of int
-            Increasing.
         """
         code = self.codes.get(name) or self.profiles().get(name, [None])[0]
         counts = (code or self[name]).counts

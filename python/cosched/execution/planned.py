@@ -156,11 +156,6 @@ class Plan:
         Those are the last steps before it on its units; with `barrier` in packs all steps of
         the pack before; in task graphs the predecessors too. Where tasks slow each other, one that
         the plan lets wait for the end of another waits for that, whatever units are idle.
-
-        Returns
-        -------
-        list of frozenset of int
-            Positions in `steps`.
         """
         waits: list[set[int]] = [set() for _ in self.steps]
         last: dict[tuple[int, int], int] = {}

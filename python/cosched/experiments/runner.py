@@ -45,6 +45,7 @@ def run(
 
     ``results.parquet`` is the same, bit for bit, whatever the engine and the number of workers.
     Workers are spawned: a script calls this below ``if __name__ == "__main__":``.
+    The result has ``frame``, ``tables``, ``errors`` and ``out``.
 
     Parameters
     ----------
@@ -66,11 +67,6 @@ def run(
     task_timeout : float, optional
         Seconds that a task may take. One that takes longer has an error row, its process is
         killed, and the others go on. None: no limit.
-
-    Returns
-    -------
-    StudyResult
-        ``frame``, ``tables``, ``errors`` and ``out``.
 
     Raises
     ------

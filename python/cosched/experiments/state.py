@@ -156,15 +156,12 @@ class State:
 def verify(folder: str | PathLike[str]) -> dict[str, str]:
     """Compare a study's files with the digests that were kept of them.
 
+    By file, relative to `folder`: what is wrong with it, or nothing.
+
     Parameters
     ----------
     folder : str or path-like
         The `out` of a study.
-
-    Returns
-    -------
-    dict of str to str
-        By file, relative to `folder`: what is wrong with it, or nothing.
 
     Raises
     ------

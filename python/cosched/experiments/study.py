@@ -97,15 +97,12 @@ class Study:
     def missing(self, quick: bool) -> list[str]:
         """The needed paths that are not there.
 
+        They are relative to ``COSCHED_DATA``.
+
         Parameters
         ----------
         quick : bool
             At reduced size.
-
-        Returns
-        -------
-        list of str
-            Relative to ``COSCHED_DATA``.
         """
         wanted = self.quick_needs if quick else self.needs
         return [path for path in wanted if not has_data(path)]

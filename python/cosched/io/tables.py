@@ -149,15 +149,12 @@ class CsvTable:
     def columns(self, *names: str) -> list[int]:
         """Positions of the named columns.
 
+        From 0, a position a name.
+
         Parameters
         ----------
         *names : str
             Case and blanks around do not matter.
-
-        Returns
-        -------
-        list of int
-            From 0, a position a name.
 
         Raises
         ------
@@ -245,15 +242,12 @@ def _table(file: Iterable[str], path: str) -> CsvTable:
 def read_rows(path: str | PathLike[str]) -> list[tuple[int, list[str]]]:
     r"""Rows of a CSV file without a header; lines without text are left out.
 
+    Line number and cells of each.
+
     Parameters
     ----------
     path : str or path-like
         Plain or ``.gz``.
-
-    Returns
-    -------
-    list of (int, list of str)
-        Line number and cells.
 
     Raises
     ------

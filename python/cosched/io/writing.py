@@ -164,15 +164,12 @@ def plain(data: Any) -> Any:
 def check_suffix(path: str | PathLike[str], suffixes: tuple[str, ...]) -> str:
     """The suffix of an output file.
 
+    With its point.
+
     Parameters
     ----------
     suffixes : tuple of str
         Those allowed.
-
-    Returns
-    -------
-    str
-        With its point.
 
     Examples
     --------

@@ -177,6 +177,8 @@ def submit(
 ) -> Path:
     """Put a better schedule into the library's records, ready for a pull request.
 
+    The file of the record, written anew, is returned.
+
     Parameters
     ----------
     name : str
@@ -189,11 +191,6 @@ def submit(
         What found it; None: as the result or the file says.
     folder : path, optional
         Where records are; None: those of the installed package.
-
-    Returns
-    -------
-    pathlib.Path
-        The file of the record, written anew.
 
     Raises
     ------

@@ -55,6 +55,7 @@ def packs_ii(
     fraction f, the sequential law, the overhead kappa and the size m (log-uniform)
     independently for each task. The constant c of each sequential law makes a task of the
     mean size take `reference_time` seconds on one core, so that no law dwarfs the others.
+    Wherever a table is expected it stands for its ``times``.
 
     Parameters
     ----------
@@ -70,11 +71,6 @@ def packs_ii(
         Seconds on one core at the geometric mean of `sizes`.
     max_tasks : int, optional
         k of the instance; None: min(n, p).
-
-    Returns
-    -------
-    Instance
-        Wherever a table is expected it stands for its ``times``.
 
     Examples
     --------

@@ -56,12 +56,8 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
 
     6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
     time neither holds (``ratio`` is None), and the relaxation does not see them.
+    Its bound is LP*.
     Reference: Kedad-Sidhoum, Monna, Trystram; Amaris et al. 2017, Sections 3 and 5.
-
-    Returns
-    -------
-    Result
-        Its bound is LP*.
 
     Raises
     ------
@@ -83,12 +79,8 @@ def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
 
     6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
     time neither holds (``ratio`` is None), and the relaxation does not see them.
+    Its bound is LP*.
     Reference: Amaris et al. 2017, Sections 4.1 and 5.
-
-    Returns
-    -------
-    Result
-        Its bound is LP*.
 
     Raises
     ------
@@ -119,6 +111,10 @@ def hlp_best(
     schedules by the LP's ranks restricted to types of which a task has a share, and a local
     search over orders and allocations from the best of them. It stops where the makespan meets
     a bound: then the gap is 0 and the schedule proved optimal.
+    Its bound is the one that the search proved on its way (`windows`): the makespan itself where
+    all that is shorter by a relative 1e-9 is refuted. Where transfers take time and the makespan
+    does not meet it: the family's own (`transfers`), computed when it is asked for; up to 100 tasks
+    the search looks at that bound, too, and ends where it is met.
 
     Parameters
     ----------
@@ -132,14 +128,6 @@ def hlp_best(
         done; ``stopped_by`` says what came first. At least HEFT, and HLP-OLS where its LP takes
         half of the limit at most, or half a second: one that takes longer is stopped, and its best
         solution so far is rounded. Bounds take a quarter of the time.
-
-    Returns
-    -------
-    Result
-        Its bound is the one that the search proved on its way (`windows`): the makespan itself
-        where all that is shorter by a relative 1e-9 is refuted. Where transfers take time and the
-        makespan does not meet it: the family's own (`transfers`), computed when it is asked for; up
-        to 100 tasks the search looks at that bound, too, and ends where it is met.
 
     Raises
     ------
@@ -234,6 +222,8 @@ def optimal(
     A partial schedule goes no further where longest paths or the loads of what is left exceed the
     best makespan, or where an earlier one has the same tasks behind it, no unit idle later and no
     data later anywhere.
+    Its bound is the makespan where it is proved (``stopped_by`` is ``"proved"``): nothing is
+    shorter by a relative 1e-9. Otherwise what :func:`hlp_best` proves.
 
     Parameters
     ----------
@@ -242,12 +232,6 @@ def optimal(
         either, 5e6.
     time_limit : float, optional
         Seconds, which it uses until the schedule is proved optimal, or `work` is done.
-
-    Returns
-    -------
-    Result
-        Its bound is the makespan where it is proved (``stopped_by`` is ``"proved"``): nothing is
-        shorter by a relative 1e-9. Otherwise what :func:`hlp_best` proves.
 
     Raises
     ------

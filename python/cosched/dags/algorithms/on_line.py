@@ -266,11 +266,7 @@ def as_executed(instance: Instance) -> Result:
     A reader of traces takes a task's time on the type where it ran from the run, so that bounds
     know what it really took there; times on other types are what models, or other tasks, say.
     O(n log n + e).
-
-    Returns
-    -------
-    Result
-        Its value counts from the start of the first task.
+    Its value counts from the start of the first task.
 
     Raises
     ------

@@ -99,12 +99,8 @@ class Certificate:
         O(n Q + e Q^2) a stage, times its intervals or guesses, and as often as pruning closes
         something; with clusters O(n^2 log n) besides; O(n (n + e)) for stages of load heads. What
         it proves for an instance it proves for every slower network too.
-
-        Returns
-        -------
-        float
-            Seconds: the greatest of what it proves; where all times are multiples of one (whole
-            numbers, say), the next multiple that an optimum can be.
+        In seconds, the greatest of what it proves; where all times are multiples of one (whole
+        numbers, say), the next multiple that an optimum can be.
 
         Raises
         ------

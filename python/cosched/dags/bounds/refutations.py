@@ -207,16 +207,12 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     """LP* of what is left of the instance for a makespan, with energetic rows: the default bound.
 
     At least ``hlp``; see :func:`cosched.dags.windows`, which also gives the certificate.
+    In seconds. Where a solver fails what is proved so far, or ``hlp``, and a ``note`` says why.
 
     Parameters
     ----------
     time_limit : float, optional
         Seconds after which it returns the best bound so far.
-
-    Returns
-    -------
-    Bound
-        Seconds. Where a solver fails what is proved so far, or ``hlp``, and a ``note`` says why.
 
     Examples
     --------
@@ -230,17 +226,13 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     """What `windows` says, with the time that transfers take: the default where there is data.
 
     At least ``windows``; see :func:`cosched.dags.transfers`, which also gives the certificate.
+    In seconds. Where a solver fails what is proved so far, or ``windows``; a ``note`` says why.
+    Where memories are limited the greater of it and ``memory``.
 
     Parameters
     ----------
     time_limit : float, optional
         Seconds after which it returns the best bound so far.
-
-    Returns
-    -------
-    Bound
-        Seconds. Where a solver fails what is proved so far, or ``windows``; a ``note`` says why.
-        Where memories are limited the greater of it and ``memory``.
 
     Examples
     --------

@@ -51,11 +51,7 @@ def memory_bound(instance: Instance) -> Bound:
     hold their capacities for the whole makespan.
 
     O(n (n + e)); above 2,000 tasks the path is that of the two tasks alone, O(n Q + e).
-
-    Returns
-    -------
-    Bound
-        Seconds; 0 where a memory is unlimited.
+    In seconds; 0 where a memory is unlimited.
 
     Examples
     --------
@@ -277,6 +273,7 @@ def hlp_bound(
     """LP* as its certificate proves it.
 
     At least ``area`` and ``critical-path``.
+    In seconds.
 
     Parameters
     ----------
@@ -286,11 +283,6 @@ def hlp_bound(
     time_limit : float, optional
         Seconds after which ``"auto"`` and ``"structured"`` return what the certificate so far
         proves; the other methods stop without a bound.
-
-    Returns
-    -------
-    Bound
-        Seconds.
 
     Raises
     ------

@@ -284,6 +284,7 @@ def saga(
     Costs of tasks and edges, speeds of nodes and rates of links are normal with mean 1 and
     deviation 1/3, cut to [0.1, 2]; a tree has 2 to 4 levels with 2 or 3 branches each, chains are
     2 to 5 of 2 to 5 tasks. Each node is a resource type of one unit: times = cost / speed.
+    Each unit has its own memory.
     Reference: J. Coleman, B. Krishnamachari: *PISA: An adversarial approach to comparing task graph
     scheduling algorithms*, 2024 (parameters as described there; numbers are not theirs).
 
@@ -294,11 +295,6 @@ def saga(
         Of the network, 1..64.
     ccr : float
         Mean data over edges, at rate 1, divided by the mean time of a task.
-
-    Returns
-    -------
-    Instance
-        Each unit has its own memory.
 
     Examples
     --------

@@ -15,17 +15,13 @@ def theorem1(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     HEFT's makespan is (m/k) (1 - (m/(m+k))^m), the optimum at most k m / (m + k).
     With r = m / (m + k), for i = 1..m: A_i, k tasks of time r^i on both; then B_i, m tasks of r^i
     on a CPU and (k / m^2) r^m on a GPU.
+    It has m (m + k) tasks without edges.
     Reference: Amaris et al. 2017, Theorem 1.
 
     Parameters
     ----------
     m, k : int
         CPUs and GPUs, >= 1.
-
-    Returns
-    -------
-    Instance
-        m (m + k) tasks without edges.
 
     Raises
     ------

@@ -170,10 +170,6 @@ def batch(
     seed : int
         Of the futures.
 
-    Returns
-    -------
-    Batches
-
     Raises
     ------
     InvalidInstance

@@ -187,17 +187,13 @@ def pairs(instance: Instance) -> Result:
     """Optimal co-schedule for k <= 2, by minimum-weight perfect matching (Theorem 1).
 
     Exact. O(n^2 p) for the weights and O(n^3) for the matching.
+    Its bound is its cost.
     Reference: Aupy et al. 2013, Theorem 1.
 
     Parameters
     ----------
     instance : Instance
         ``max_tasks`` at most 2.
-
-    Returns
-    -------
-    Result
-        Its bound is its cost.
 
     Raises
     ------
