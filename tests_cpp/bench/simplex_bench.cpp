@@ -17,7 +17,6 @@
 #include "bench/simplex_traces.hpp"
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
-#include "cosched/moldable/minsum/model.hpp"
 #include "dags/graphs.hpp"
 #include "support/bags_instances.hpp"
 #include "support/moldable_instances.hpp"

@@ -10,7 +10,6 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
 #include "cosched/moldable/minsum/basis.hpp"
-#include "cosched/moldable/minsum/model.hpp"
 #include "cosched/opt/matrix_game.hpp"
 #include "cosched/packs/columns/fractional.hpp"
 #include "cosched/packs/columns/pricing.hpp"

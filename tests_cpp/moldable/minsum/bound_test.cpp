@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "cosched/core/errors.hpp"
-#include "cosched/moldable/minsum/model.hpp"
 #include "support/moldable_instances.hpp"
 
 namespace cosched::moldable {

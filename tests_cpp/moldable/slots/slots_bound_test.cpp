@@ -6,7 +6,6 @@
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
-#include "cosched/moldable/minsum/model.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "support/moldable_instances.hpp"
 

@@ -1,4 +1,4 @@
-// The basis of the minsum programme (model.hpp) in a simplex method that knows its
+// The basis of the minsum programme (bound.hpp) in a simplex method that knows its
 // structure.
 //
 // Take the differences of neighbouring surface rows: with y_j >= 0 the surface that interval j
@@ -24,7 +24,7 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/order.hpp"
-#include "cosched/moldable/minsum/model.hpp"
+#include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/opt/inverse.hpp"
 
 namespace cosched::moldable::minsum {
