@@ -83,10 +83,7 @@ class Result(core.Result):
     def metrics(self) -> dict[str, Any]:
         """What the plan costs and earns.
 
-        Returns
-        -------
-        dict of str to float
-            ``makespan`` (s), ``energy`` (J), ``profit``, mean ``power`` (W), ``machines_used``.
+        ``makespan`` (s), ``energy`` (J), ``profit``, mean ``power`` (W), ``machines_used``.
         """
         return {
             "makespan": self.makespan,

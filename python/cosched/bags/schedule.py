@@ -93,12 +93,8 @@ class Schedule(core.Schedule):
     def to_frame(self) -> pd.DataFrame:
         """The runs as a table.
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row a run: ``task_type, machine_type, machine, count, start, end`` (s); where the
-            instance has labels, ``name`` (of the task type) and ``machine_name`` (of the machine
-            type) as well.
+        A row a run: ``task_type, machine_type, machine, count, start, end`` (s); where the instance
+        has labels, ``name`` (of the task type) and ``machine_name`` (of the machine type) as well.
         """
         return pd.DataFrame(
             {
@@ -122,17 +118,13 @@ class Schedule(core.Schedule):
 
         Tasks are numbered by type (the first T_0 are of type 0, and so on), within a type in
         the order of this schedule's rows.
+        ``task, task_type, machine_type, machine, start, end`` (s), and labels as :meth:`to_frame`
+        has them.
 
         Parameters
         ----------
         limit : int
             Most tasks to write out.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``task, task_type, machine_type, machine, start, end`` (s), and labels as
-            :meth:`to_frame` has them.
 
         Raises
         ------
@@ -174,10 +166,7 @@ class Schedule(core.Schedule):
     def to_dict(self) -> dict[str, Any]:
         """What ``cosched solve -o x.json`` writes, and :meth:`from_dict` reads.
 
-        Returns
-        -------
-        dict
-            ``placements``: a mapping a run, with the columns of :meth:`to_frame`.
+        ``placements``: a mapping a run, with the columns of :meth:`to_frame`.
         """
         return {"placements": self.to_frame().to_dict(orient="records")}
 

@@ -220,6 +220,10 @@ class Family:
     ) -> pd.DataFrame:
         """Run several algorithms; one's failure never loses the others.
 
+        A row a name: ``algorithm, status (ok | time_limit | not_applicable | error), value, bound,
+        gap, seconds``, then the metrics, then ``message`` (why a row has no value). The bound is
+        the best that any row knows.
+
         Parameters
         ----------
         names : iterable of str, optional
@@ -235,13 +239,6 @@ class Family:
             Of dags: columns ``value_p50, value_p95``, median and 95th percentile of 1,000 replays
             of each schedule with times times a lognormal factor of this coefficient of variation,
             the same factors for all (:func:`cosched.dags.replay`).
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row a name: ``algorithm, status (ok | time_limit | not_applicable | error),
-            value, bound, gap, seconds``, then the metrics, then ``message`` (why a row has
-            no value). The bound is the best that any row knows.
 
         Raises
         ------

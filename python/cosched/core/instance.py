@@ -76,10 +76,7 @@ class Instance:
     def facts(self) -> dict[str, Any]:
         """What a schedule file says of its instance, so that it can be run by itself.
 
-        Returns
-        -------
-        dict
-            Plain data that running needs beside the placements: ``procs, times`` or ``edges``.
+        Plain data that running needs beside the placements: ``procs, times`` or ``edges``.
         """
         return {}
 

@@ -252,10 +252,7 @@ class Result:
     def metrics(self) -> dict[str, Any]:
         """The family's measures of quality by name; of a search also what ended it.
 
-        Returns
-        -------
-        dict
-            Name -> number, and ``stopped_by`` (see there). Empty, where a family has none.
+        Name -> number, and ``stopped_by`` (see there). Empty, where a family has none.
         """
         return self._end_of_search()
 
@@ -308,11 +305,8 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Plain data: what ``cosched solve -o x.json`` writes.
 
-        Returns
-        -------
-        dict
-            ``format, version, family, algorithm, seed, status, value, bound, metrics``, and what
-            the ``facts`` of the instance and the schedule's ``to_dict`` give.
+        ``format, version, family, algorithm, seed, status, value, bound, metrics``, and what the
+        ``facts`` of the instance and the schedule's ``to_dict`` give.
         """
         bound = self.bound
         return {

@@ -128,11 +128,8 @@ class Schedule:
     def to_frame(self) -> pd.DataFrame:
         """The placements as a table.
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row a placement: ``task, kind, units`` (tuple), ``start, end`` (s); where the instance
-            has labels of its tasks, ``name`` as well.
+        A row a placement: ``task, kind, units`` (tuple), ``start, end`` (s); where the instance has
+        labels of its tasks, ``name`` as well.
 
         Examples
         --------
@@ -207,10 +204,7 @@ class Schedule:
     def to_dict(self) -> dict[str, Any]:
         """What ``cosched solve -o x.json`` writes, and :meth:`from_dict` reads.
 
-        Returns
-        -------
-        dict
-            ``placements``: a mapping a row, with the columns of :meth:`to_frame`.
+        ``placements``: a mapping a row, with the columns of :meth:`to_frame`.
         """
         names = self._named("name", self.task, self.instance.given_names).get("name")
         return {

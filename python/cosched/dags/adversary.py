@@ -217,6 +217,9 @@ def worst_case(
     type, gives a task the times of another, adds or removes an edge, or changes the data of one.
     Times are between 0.01 and 1 s, so that ratios without limit stay finite. At the end tasks and
     edges are taken out while the ratio stays.
+    ``ratio``, value / best schedule known: the algorithm's worst ratio is at least that. Value /
+    optimum on this instance is between ``ratio`` and ``upper``, value / bound. ``proven`` is what a
+    theorem allows. The same for the same work and seed.
     Reference: Coleman, Krishnamachari 2024 (PISA), who search for large ratios of two heuristics.
 
     Parameters
@@ -242,13 +245,6 @@ def worst_case(
         ``"random"`` draws each instance anew: what the search has to beat.
     options : mapping, optional
         Options of the algorithm.
-
-    Returns
-    -------
-    WorstCase
-        ``ratio``, value / best schedule known: the algorithm's worst ratio is at least that.
-        Value / optimum on this instance is between ``ratio`` and ``upper``, value / bound.
-        ``proven`` is what a theorem allows. The same for the same work and seed.
 
     Raises
     ------

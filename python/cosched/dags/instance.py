@@ -249,10 +249,7 @@ class Instance(core.Instance):
     def facts(self) -> dict[str, Any]:
         """The edges, for a schedule file; see :class:`cosched.core.Instance`.
 
-        Returns
-        -------
-        dict
-            ``edges``, and ``memory_capacity`` where memories are limited.
+        ``edges``, and ``memory_capacity`` where memories are limited.
         """
         found: dict[str, Any] = {"edges": self.edges.tolist()}
         if self.memory_capacity is not None:

@@ -71,10 +71,7 @@ class Result(core.Result):
     def metrics(self) -> dict[str, Any]:
         """Utilisation of all units, share of tasks on accelerators.
 
-        Returns
-        -------
-        dict of str to float
-            ``utilisation``, ``accelerated``, both in 0..1.
+        ``utilisation``, ``accelerated``, both in 0..1.
         """
         return {
             "utilisation": self.utilisation,

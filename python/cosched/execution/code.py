@@ -225,10 +225,7 @@ class Code:
     def needs(self, procs: int) -> dict[str, float]:
         """What it needs beside processors, as declared.
 
-        Returns
-        -------
-        dict of str to float
-            ``memory`` (GB), ``gpus``, ``licences.NAME``.
+        ``memory`` (GB), ``gpus``, ``licences.NAME``.
 
         Examples
         --------

@@ -74,16 +74,13 @@ class Codes(Mapping[str, Code]):
     def edges(self, names: Sequence[str]) -> list[tuple[int, int]]:
         """Which of some tasks wait for which.
 
+        Places in `names`: the first has to complete before the second starts. What a task waits for
+        beside these is not among them.
+
         Parameters
         ----------
         names : sequence of str
             Of tasks.
-
-        Returns
-        -------
-        list of (int, int)
-            Places in `names`: the first has to complete before the second starts. What a task
-            waits for beside these is not among them.
 
         Examples
         --------

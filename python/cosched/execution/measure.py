@@ -215,6 +215,11 @@ def profile(
     A row is on the disk as soon as its run has ended, and the same call goes on where another
     stopped. A run that fails is a row with its exit code; where `attempts` runs have failed and
     none completed, the code cannot run there.
+    The rows of the file that are of the codes' commands as they are now: ``task, processors,
+    seconds, status, started, host, attempt, command`` (a hash), ``parameters`` (JSON: values of the
+    sweep), and of each run that could be seen ``cpu_seconds``, ``memory`` (GB, the peak of all its
+    processes together; of ranks the sum of their peaks), ``memory_by`` (pss or rss), ``load`` (of
+    the machine before) and ``starved``; ``attrs["notes"]``: what is to be said of them.
 
     Parameters
     ----------
@@ -236,16 +241,6 @@ def profile(
         Of the order; None means 0.
     watch : callable, optional
         Told after each run.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The rows of the file that are of the codes' commands as they are now: ``task, processors,
-        seconds, status, started, host, attempt, command`` (a hash), ``parameters`` (JSON: values
-        of the sweep), and of each run that could be seen ``cpu_seconds``, ``memory`` (GB, the peak
-        of all its processes together; of ranks the sum of their peaks), ``memory_by`` (pss or
-        rss), ``load`` (of the machine before) and ``starved``; ``attrs["notes"]``: what is to
-        be said of them.
 
     Raises
     ------

@@ -241,11 +241,8 @@ class Execution:
     def to_frame(self) -> pd.DataFrame:
         """The record as a table.
 
-        Returns
-        -------
-        pandas.DataFrame
-            A row a task: ``task, name, units, planned_start, planned_end, start, end, state,
-            exit_code, attempt``.
+        A row a task: ``task, name, units, planned_start, planned_end, start, end, state, exit_code,
+        attempt``.
 
         Examples
         --------

@@ -157,6 +157,8 @@ def commands(
 ) -> list[CommandRow]:
     """What :func:`run` would start, in order; nothing is run.
 
+    A named tuple a task: its planned start (s), and the cores that it is pinned to, as text.
+
     Parameters
     ----------
     schedule : Schedule, Result or Plan
@@ -164,11 +166,6 @@ def commands(
         As for :func:`run`.
     journal : str or path-like, optional
         Of a run that would be resumed: what completed there would not be started.
-
-    Returns
-    -------
-    list of (name, start, cores, command)
-        A named tuple a task: its planned start (s), and the cores that it is pinned to, as text.
 
     Raises
     ------

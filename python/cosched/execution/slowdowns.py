@@ -225,6 +225,11 @@ def together(
     the first is never alone. In a round each code runs alone twice, and once beside each, in an
     order that is drawn anew: a slow-down is the median over the rounds of the time beside over
     the mean time alone in the same round, and the two alone, one over the other, are the noise.
+    A row a pair: ``task, beside, processors, alone, together`` (s), ``slowdown`` (together /
+    alone), ``beside_processors, runs, low, high`` (an interval of the slow-down, by order
+    statistics) and ``share`` (of its processors that the task had alone: below 0.9 a code that
+    computes measures the load of the machine). Before the pairs of a task a row with an empty
+    ``beside``: alone against alone.
 
     Parameters
     ----------
@@ -240,15 +245,6 @@ def together(
         Of the order; None means 0.
     watch : callable, optional
         Told before each run: runs done, runs in all, what runs.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a pair: ``task, beside, processors, alone, together`` (s), ``slowdown`` (together /
-        alone), ``beside_processors, runs, low, high`` (an interval of the slow-down, by order
-        statistics) and ``share`` (of its processors that the task had alone: below 0.9 a code
-        that computes measures the load of the machine). Before the pairs of a task a row with an
-        empty ``beside``: alone against alone.
 
     Raises
     ------

@@ -50,11 +50,8 @@ _LONG = ("algorithm",)
 def list() -> pd.DataFrame:
     """The instances of the library and what is known of each.
 
-    Returns
-    -------
-    pandas.DataFrame
-        ``name, family, size, value, bound, gap, by, algorithm, since``: a row an instance; the
-        last three tell of the value. `size` counts tasks, jobs, or types of tasks (bags).
+    ``name, family, size, value, bound, gap, by, algorithm, since``: a row an instance; the last
+    three tell of the value. `size` counts tasks, jobs, or types of tasks (bags).
 
     Examples
     --------
@@ -119,18 +116,15 @@ def result_of(record: Record) -> Result:
 def verify(name: str | None = None, *, thorough: bool = False) -> pd.DataFrame:
     """Check that each schedule is valid and worth what is said, and each bound by its certificate.
 
+    ``name, value, bound, status, message``: `status` is ``"ok"``, ``"value"`` (the proof is a
+    search and was not run), or ``"wrong"``, and the message says why.
+
     Parameters
     ----------
     name : str, optional
         One instance; None: all.
     thorough : bool
         Also proofs that are searches, which are run again; always where `name` is given.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``name, value, bound, status, message``: `status` is ``"ok"``, ``"value"`` (the proof is a
-        search and was not run), or ``"wrong"``, and the message says why.
 
     Examples
     --------

@@ -87,15 +87,11 @@ class Result(core.Result):
     def metrics(self) -> dict[str, Any]:
         """The paper's measures.
 
-        Returns
-        -------
-        dict of str to float
-            ``packing_ratio`` (0..1), ``relative_cost`` and ``relative_response_time`` (against each
-            task alone on all processors), ``packs`` (their number); where tasks slow each other,
-            ``value_if_constant``: the cost if each kept its first factor to its end, which is never
-            less; where times were measured
-            more than once, ``value_p5`` and ``value_p95``: 5% and 95% of the cost (s) over 200
-            seeded draws of times that vary by their spread.
+        ``packing_ratio`` (0..1), ``relative_cost`` and ``relative_response_time`` (against each
+        task alone on all processors), ``packs`` (their number); where tasks slow each other,
+        ``value_if_constant``: the cost if each kept its first factor to its end, which is never
+        less; where times were measured more than once, ``value_p5`` and ``value_p95``: 5% and 95%
+        of the cost (s) over 200 seeded draws of times that vary by their spread.
         """
         return {
             "packing_ratio": self.packing_ratio,

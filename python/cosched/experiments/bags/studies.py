@@ -223,6 +223,9 @@ def gamma_sweep(
 ) -> pd.DataFrame:
     """Every algorithm at every price, on one's own bag.
 
+    A row a (gamma, algorithm): ``value`` (profit rate), ``bound``, ``gap``, ``makespan``,
+    ``energy`` and the other columns of ``compare``.
+
     Parameters
     ----------
     instance : Instance
@@ -233,12 +236,6 @@ def gamma_sweep(
         Algorithms.
     time_limit : float, optional
         Seconds for each.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a (gamma, algorithm): ``value`` (profit rate), ``bound``, ``gap``, ``makespan``,
-        ``energy`` and the other columns of ``compare``.
     """
     rows = [
         {"gamma": gamma, **row}

@@ -99,6 +99,9 @@ def quality(
 ) -> pd.DataFrame:
     """The paper's three measures of each heuristic at each pack size, on one's own instances.
 
+    A row a (draw, max_tasks, algorithm): ``relative_cost, packing_ratio, relative_response_time,
+    gap, seconds`` and the other columns of ``compare``.
+
     Parameters
     ----------
     instances : iterable of Instance
@@ -111,12 +114,6 @@ def quality(
         Given to each algorithm.
     time_limit : float, optional
         Seconds for each algorithm.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row a (draw, max_tasks, algorithm): ``relative_cost, packing_ratio,
-        relative_response_time, gap, seconds`` and the other columns of ``compare``.
     """
     rows = [
         {"draw": draw, "max_tasks": k, **row}
