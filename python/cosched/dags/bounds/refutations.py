@@ -209,11 +209,6 @@ def windows_bound(instance: Instance, *, time_limit: float | None = None) -> Bou
     At least ``hlp``; see :func:`cosched.dags.windows`, which also gives the certificate.
     In seconds. Where a solver fails what is proved so far, or ``hlp``, and a ``note`` says why.
 
-    Parameters
-    ----------
-    time_limit : float, optional
-        Seconds after which it returns the best bound so far.
-
     Examples
     --------
     >>> windows_bound(cs.dags.Instance([[3.0], [3.0], [4.0]], [], units=[2]))
@@ -228,11 +223,6 @@ def transfers_bound(instance: Instance, *, time_limit: float | None = None) -> B
     At least ``windows``; see :func:`cosched.dags.transfers`, which also gives the certificate.
     In seconds. Where a solver fails what is proved so far, or ``windows``; a ``note`` says why.
     Where memories are limited the greater of it and ``memory``.
-
-    Parameters
-    ----------
-    time_limit : float, optional
-        Seconds after which it returns the best bound so far.
 
     Examples
     --------
