@@ -78,6 +78,11 @@ described(
             '{"auto", "structured", "glpk", "highs"}',
             "What solves the relaxation, as in :func:`cosched.dags.hlp`.",
         ),
+        "upper": (
+            "float, optional",
+            "The makespan of a schedule (s): what lies just below it is tried first, so that a\n"
+            "schedule that is optimal may be proved at once.",
+        ),
         "allocation": ("array_like of int, shape (n,)", "Resource type of each task."),
     },
 )

@@ -77,15 +77,8 @@ def hlp_est(instance: Instance, *, method: str = "auto") -> Result:
 def hlp_ols(instance: Instance, *, method: str = "auto") -> Result:
     """HLP-OLS: LP relaxation, rounding, OLS; for Q > 2 the paper's QHLP-OLS.
 
-    6-approximation for Q = 2, Q(Q+1)-approximation for Q > 2. Both are tight. Where transfers take
-    time neither holds (``ratio`` is None), and the relaxation does not see them.
-    Its bound is LP*.
+    Guarantees (tight as well), bound and errors are those of :func:`hlp_est`.
     Reference: Amaris et al. 2017, Sections 4.1 and 5.
-
-    Raises
-    ------
-    SolverError
-        The solver failed, or ``highspy`` is not installed.
 
     Examples
     --------

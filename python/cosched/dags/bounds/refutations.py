@@ -66,9 +66,6 @@ def windows(
 
     Parameters
     ----------
-    upper : float, optional
-        The makespan of a schedule (s): what lies just below it is tried first, so that a schedule
-        that is optimal may be proved at once.
     time_limit : float, optional
         Seconds, the relaxation included, after which it returns the best bound so far.
 
@@ -113,9 +110,6 @@ def transfers(
     ----------
     instance : Instance
         Without data the result is that of :func:`cosched.dags.windows`.
-    upper : float, optional
-        The makespan of a schedule (s): what lies just below it is tried first, so that a schedule
-        that is optimal may be proved at once.
     time_limit : float, optional
         Seconds, all included, after which it returns the best bound so far.
 
