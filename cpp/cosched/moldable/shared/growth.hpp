@@ -37,8 +37,8 @@ class Growth {
   };
   struct Beside {
     int place;
-    double factor, penalty;  // at least; what the set loses by it, at least
-    double growth;           // the bound with it, and none before it; where limit() has been asked
+    double factor;  // at least
+    double growth;  // the bound with it, and none before it; where limit() has been asked
   };
 
   /// `surrogate`: weights of the rows for a mix of them.
@@ -104,8 +104,7 @@ class Growth {
   }
 
   /// Who fits beside the set, from order()[from] on.
-  void look_beside(const std::vector<Pick>& set, const std::vector<double>& factors, int from,
-                   Loads loads) {
+  void look_beside(const std::vector<Pick>& set, int from, Loads loads) {
     beside_.clear();
     double load = 0;
     int procs = 0;
@@ -128,11 +127,9 @@ class Growth {
       double f = factor_beside(set, i);
       if (!set.empty()) f = std::max(f, 1 + sharing_.stall(i) * std::max(0.0, load + own - 1));
       f = std::max(f, 1 + sharing_.stall(i) * std::max(0.0, loads.least - 1));
-      beside_.push_back({place, f, 0, kInfinity});
+      beside_.push_back({place, f, kInfinity});
     }
     steps_ += static_cast<std::int64_t>(order_.size()) - from;
-    if (!sharing_.has_bandwidth() && sharing_.rule() != SlowdownRule::max)
-      find_penalties(set, factors, std::min(instance_.machines() - procs, most_that_join()));
   }
 
   const std::vector<Beside>& beside() const { return beside_; }
@@ -265,47 +262,6 @@ class Growth {
     return true;
   }
 
-  // Of those beside, by each resource the ones that need least.
-  int most_that_join() {
-    auto most = static_cast<int>(beside_.size());
-    for (int r = 0; r < sharing_.resources(); ++r) {
-      if (sharing_.capacity(r) == kInfinity) continue;
-      needs_.clear();
-      for (const Beside& other : beside_) {
-        const int i = order_[other.place];
-        double least = kInfinity;
-        for (const Group& group : groups_[i])
-          least = std::min(least, sharing_.need(r, i, rows_.of(i)[group.first].procs));
-        needs_.push_back(least);
-      }
-      std::sort(needs_.begin(), needs_.end());
-      double sum = used_[r];
-      int joined = 0;
-      for (const double need : needs_) {
-        if (!leq(sum += need, sharing_.capacity(r) * (1 + kExactTolerance))) break;
-        ++joined;
-      }
-      most = std::min(most, joined);
-    }
-    return most;
-  }
-
-  // At most `room` join, each with one processor.  A member of worth w / f is worth w / (f + E) or
-  // less with an excess of E more, and w / f - E w / (f (f + E')) or less for every E <= E'.
-  void find_penalties(const std::vector<Pick>& set, const std::vector<double>& factors, int room) {
-    for (std::size_t k = 0; k < set.size(); ++k) {
-      const int i = order_[set[k].place];
-      double most = 0;
-      for (const Beside& other : beside_)
-        most = std::max(most, sharing_.excess(i, order_[other.place]));
-      const double f = sharing_.rule() == SlowdownRule::sum ? factors[k] : 1;
-      const double slope =
-          joined_[0][set[k].place][set[k].group].value / (factors[k] * (f + room * most));
-      for (Beside& other : beside_)
-        other.penalty += slope * sharing_.excess(i, order_[other.place]);
-    }
-  }
-
   double factor_beside(const std::vector<Pick>& set, int i) const {
     double f = 1;
     for (const Pick& pick : set)
@@ -337,18 +293,8 @@ class Growth {
     if (!with_beside) return;
     for (const Beside& other : beside_) {
       knapsack_.of.push_back(static_cast<int>(steps.size()));
-      const std::vector<Step>& own = joining_[w][other.place].steps;
-      Step merged{-other.penalty, 0};
-      std::size_t k = 0;
-      do {
-        merged.value += own[k].value / other.factor;
-        merged.weight += own[k].weight;
-        ++k;
-      } while (k < own.size() &&
-               merged.value * own[k].weight < own[k].value / other.factor * merged.weight);
-      if (merged.value <= 0) continue;
-      steps.push_back(merged);
-      for (; k < own.size(); ++k) steps.push_back({own[k].value / other.factor, own[k].weight});
+      for (const Step& step : joining_[w][other.place].steps)
+        steps.push_back({step.value / other.factor, step.weight});
     }
     knapsack_.of.push_back(static_cast<int>(steps.size()));
   }
@@ -392,7 +338,7 @@ class Growth {
   std::vector<std::vector<std::vector<Hull>>> joined_;  // and group
   std::vector<double> price_of_;                        // of each knapsack, as it was last
   std::vector<Beside> beside_;
-  std::vector<double> used_, needs_;
+  std::vector<double> used_;
   Knapsack knapsack_;
   std::vector<Step> sorted_;
   std::int64_t steps_ = 0;

@@ -94,7 +94,7 @@ class ConfigurationPricing {
   void open_roots() {
     open_ = {};
     const auto open = [&](Growth::Loads loads) {
-      growth_.look_beside({}, {}, 0, loads);
+      growth_.look_beside({}, 0, loads);
       open_.push({growth_.bound({}, {}, loads, 0), 0, {}, loads});
     };
     if (!sharing_.has_bandwidth()) return open({});
@@ -123,7 +123,7 @@ class ConfigurationPricing {
     open_.pop();
     std::vector<Pick> set = node.set;
     const std::vector<double> own = growth_.factors(set);
-    growth_.look_beside(set, own, node.from, node.loads);
+    growth_.look_beside(set, node.from, node.loads);
     growth_.limit(set, own, node.loads);
     const std::vector<Growth::Beside> beside = growth_.beside();
     for (const Growth::Beside& other : beside) {
@@ -135,7 +135,7 @@ class ConfigurationPricing {
         if (growth_.fits(set)) {
           const std::vector<double> factors = growth_.factors(set);
           consider(set, factors, answer);
-          growth_.look_beside(set, factors, other.place + 1, node.loads);
+          growth_.look_beside(set, other.place + 1, node.loads);
           if (!growth_.beside().empty()) {
             const double bound = std::min(
                 {node.bound, other.growth, growth_.bound(set, factors, node.loads, answer.most)});
@@ -162,7 +162,7 @@ class ConfigurationPricing {
 
   // By one; false where none adds anything.
   bool grow(std::vector<Pick>& set, double& value, int first) {
-    growth_.look_beside(set, growth_.factors(set), 0, {});
+    growth_.look_beside(set, 0, {});
     std::vector<int> places;
     for (const Growth::Beside& other : growth_.beside()) places.push_back(other.place);
     if (set.empty()) places = {first};
