@@ -7,7 +7,6 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/moldable/search/graph_proof.hpp"
 #include "cosched/moldable/search/proof.hpp"
 
 namespace cosched::moldable::search {

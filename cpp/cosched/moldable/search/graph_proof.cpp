@@ -1,5 +1,3 @@
-#include "cosched/moldable/search/graph_proof.hpp"
-
 #include <algorithm>
 #include <string>
 #include <utility>

@@ -1,9 +1,10 @@
-// local-search for moldable jobs with precedence and resources: the makespan.
+// local-search and optimal for moldable jobs with precedence and resources: the makespan.
 #pragma once
 
 #include <cstdint>
 
 #include "cosched/moldable/search/local_search.hpp"
+#include "cosched/moldable/search/proof.hpp"
 
 namespace cosched::moldable::search {
 
@@ -18,5 +19,14 @@ void require_graph_known(const Instance& instance, Objective objective, const ch
 /// place of options.work.  Throws as require_graph_known().
 SearchResult graph_search(const Instance& instance, const SearchOptions& options,
                           std::int64_t operations);
+
+/// Jobs that graph_proof() takes.
+inline constexpr int kMostGraphJobs = 12;
+
+/// graph_search() on a little of the work, then branch and bound over jobs in the order of their
+/// starts, each at its earliest fit that is not before the last start (some optimal schedule is one
+/// of these).  Where work or time is over, `bound` is the programme's.  Exponential.  Throws
+/// InvalidInstance above kMostGraphJobs, and as require_graph_known().
+Proof graph_proof(const Instance& instance, const ProofOptions& options);
 
 }  // namespace cosched::moldable::search

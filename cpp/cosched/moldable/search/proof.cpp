@@ -11,7 +11,7 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/moldable/search/annealing.hpp"
-#include "cosched/moldable/search/graph_proof.hpp"
+#include "cosched/moldable/search/graph_search.hpp"
 #include "cosched/moldable/search/label_bounds.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 
