@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.node_types import hosts
 
 COLUMNS = (
     "JobID", "User", "Account", "QOS", "Partition", "State", "Submit", "Eligible", "Start", "End",

@@ -58,8 +58,8 @@ from cosched.cluster.outputs import (
 )
 from cosched.cluster.page import audit as audit
 from cosched.cluster.result import Result as Result
-from cosched.cluster.result.draws import Draws as Draws
 from cosched.cluster.result.log_fit import fit as fit
+from cosched.cluster.result.result import Draws as Draws
 from cosched.cluster.schedule import Schedule as Schedule
 from cosched.cluster.sizing import (
     RightSize as RightSize,
@@ -80,7 +80,6 @@ from cosched.slurm.twin.backfill import slurm_backfill as slurm_backfill
 solve = FAMILY.solve
 bound = FAMILY.bound
 compare = FAMILY.compare
-
 
 described(
     globals(),

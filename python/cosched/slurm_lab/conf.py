@@ -9,7 +9,7 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, SolverError, shorten
 from cosched.slurm.conf.lines import Line, parse_lines
 

@@ -65,5 +65,4 @@ WORKLOADS: dict[str, _Callable[..., _Any]] = {
     )
 }
 
-
 described(globals())

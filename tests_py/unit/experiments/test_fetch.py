@@ -9,7 +9,7 @@ import pytest
 import cosched as cs
 from cosched import workloads
 from cosched.cli import main
-from cosched.cluster.files.archive import Log
+from cosched.cluster.files.swf import Log
 from support import data
 
 CONTENT = b"1 0 0 60 4 -1 -1 4 -1 -1 1 1 1 1 1 1 -1 -1\n"

@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 import cosched as cs
-from cosched.cluster.machine.host_lists import MOST_HOSTS, hosts
+from cosched.cluster.machine.node_types import MOST_HOSTS, hosts
 from cosched.errors import InvalidInstance
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.result.log_fit import unfit
 from cosched.slurm.recordings.log_state import read_state
 from recorded_sacct import COLUMNS, clock, slurm_conf, span, written

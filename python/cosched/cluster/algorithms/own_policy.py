@@ -10,7 +10,7 @@ from cosched import _core
 from cosched.cluster.algorithms.simulation import result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.running import refuse_running
+from cosched.cluster.instance.arguments import refuse_running
 from cosched.cluster.result import Result
 from cosched.core.arrays import INT_MAX, integer, real
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten

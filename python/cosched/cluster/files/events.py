@@ -12,7 +12,7 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.files.facts import FACTS, described, dropped
-from cosched.cluster.files.sacct.holds import cores_of
+from cosched.cluster.files.sacct.columns import cores_of
 from cosched.cluster.files.sacct.jobs import of_machine
 from cosched.cluster.files.sbatch import BESIDE, Asked, array_tasks, options_of
 from cosched.cluster.files.window import part_of

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched.cluster.machine.parts import lacks, room
-from cosched.cluster.machine.site import site_of
+from cosched.cluster.machine.parts import lacks, room, site_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 

@@ -1,4 +1,4 @@
-"""Jobs of a file of any kind."""
+"""Jobs of a file of any kind: a log of the archive, sacct's output, submissions, CSV, JSON."""
 
 from __future__ import annotations
 
@@ -8,13 +8,137 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from cosched import io
+from cosched.cluster.files.conventions import dfrs_jobs, rigid_jobs
 from cosched.cluster.files.events import read_events
-from cosched.cluster.files.logs import read_log
+from cosched.cluster.files.facts import FACTS, MEASURES, described, dropped, swf_facts
+from cosched.cluster.files.machines import overuse, rigid_machine, shared_machine
 from cosched.cluster.files.sacct import read_sacct
-from cosched.cluster.files.tables import read_csv, read_json
+from cosched.cluster.files.swf import read_swf
+from cosched.cluster.files.window import after_preceding, begin_of_part, date_of_header, part_of
 from cosched.cluster.machine import Machine
+from cosched.core.text import not_read
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
+
+
+class Log(NamedTuple):
+    """Jobs of a log on a machine."""
+
+    jobs: pd.DataFrame
+    nodes: int
+    notes: tuple[str, ...]
+    begins: datetime | None  # when its clock is 0
+
+
+def read_log(
+    path: str | PathLike[str],
+    nodes: int | None,
+    convention: str,
+    *,
+    cores_per_node: int | None = None,
+    memory_per_node: float | str | None = None,
+    week: int | None = None,
+    begin: float | None = None,
+    until: float | None = None,
+    drop: str | Iterable[str] | None = None,
+    of_machine: Machine | None = None,
+) -> Log:
+    """Jobs, nodes and notes; arguments as :func:`cosched.cluster.from_swf`, and the machine whose
+    partitions say which jobs are too wide."""
+    if convention not in ("dfrs", "rigid"):
+        raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
+    table, report = read_swf(path)
+    if not report.kept:
+        reasons = "; ".join(line.strip() for line in str(report).splitlines()[1:])
+        raise InvalidInstance(f"{path}: no usable job: {reasons}")
+    if convention == "rigid":
+        machine = rigid_machine(path, report.header, nodes)
+        jobs = rigid_jobs(table)
+    else:
+        machine = shared_machine(path, report.header, nodes, cores_per_node, memory_per_node)
+        jobs = dfrs_jobs(table, machine.memory_kb, cores=machine.cores)
+    repaired = jobs.attrs.get("repaired", {})
+    eligible, chained = after_preceding(table)
+    jobs = jobs.drop(columns="job").assign(eligible=eligible, **swf_facts(table, report.header))
+    notes = [*str(report).splitlines(), *chained]
+    notes += [f"  {n} jobs: {what}" for what, n in repaired.items() if n]
+    notes.append(f"assumed: {', '.join(machine.said)}; convention {convention}")
+    for name, value in (("cores_per_node", cores_per_node), ("memory_per_node", memory_per_node)):
+        if convention == "rigid" and value is not None:
+            ignored = f"{name} = {shorten(value)}"
+            notes.append(f"assumed: {ignored} is not used: the convention rigid counts processors")
+    other = "it ran on more nodes than are given, or the header is of other months"
+    notes += overuse(jobs, machine.nodes, lambda: other)
+    jobs, said = part_of(path, jobs, week, begin, until)
+    notes += said
+    jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)
+    notes.append(f"assumed: {described(jobs)}")
+    notes.append(f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}")
+    begins = begin_of_part(date_of_header(report.header), week, begin)
+    return Log(jobs, machine.nodes, tuple(notes), begins)
+
+
+COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
+#: Seconds that are not known of every job.
+_MAYBE = ("estimate", "eligible")
+_READ = {*COLUMNS, "estimate", "eligible", "wait_blocked", "id", *FACTS}
+
+
+def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[str]]:
+    """Columns of jobs, the number of nodes (None where the file does not say it), and notes."""
+    data = io.read_json(path)
+    if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
+        raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
+    jobs = dict(data["jobs"])
+    for name in MEASURES:
+        if isinstance(jobs.get(name), list):  # null = the log does not say
+            jobs[name] = [np.nan if value is None else value for value in jobs[name]]
+    unread = [f"jobs.{name}" for name in jobs if name not in _READ]
+    notes = not_read("fields", [*unread, *(key for key in data if key not in ("jobs", "nodes"))])
+    return jobs, data.get("nodes"), notes
+
+
+def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int], list[str]]:
+    """Columns of jobs, what is known of them beside, the line of each job, and notes."""
+    table = io.read_csv(path)
+    header = [text.strip().lower() for text in table.header]
+    wanted = [name for name in (*COLUMNS, *_MAYBE) if name in header]
+    missing = [name for name in COLUMNS if name not in header]
+    if missing:
+        raise InvalidInstance(f"{path}: line 1: no column {missing[0]!r}")
+    for name in wanted:
+        if header.count(name) > 1:
+            raise InvalidInstance(f"{path}: line 1: {header.count(name)} columns {name!r}")
+    jobs: dict[str, list[Any]] = {name: [] for name in wanted}
+    for name in ("id", *FACTS):
+        if name != "line" and header.count(name) == 1:
+            place = header.index(name)
+            own = [(line, cells[place].strip()) for line, cells in table.rows]
+            jobs[name] = _fact(path, name, own)
+    for line, cells in io.polled(table.rows):
+        for name in wanted:
+            text = cells[header.index(name)].strip()
+            where = f"{path}: line {line}, column '{name}'"
+            unknown = name in _MAYBE and text.lower() in ("", "nan")
+            jobs[name].append(np.nan if unknown else io.parse_number(text, where))
+    titles = map(str.strip, table.header)
+    notes = not_read("columns", [name for name in titles if name.lower() not in _READ])
+    return jobs, [line for line, _ in table.rows], notes
+
+
+def _fact(path: Any, name: str, cells: list[tuple[int, str]]) -> list[Any]:
+    """Integers where all cells are, else texts; numbers (unknown where empty) of measures."""
+    if name in MEASURES:
+        return [
+            io.parse_nonnegative(text, f"{path}: line {line}, column '{name}'") if text else np.nan
+            for line, text in cells
+        ]
+    if cells and all(text.isascii() and text.isdigit() and len(text) < 16 for _, text in cells):
+        return [int(text) for _, text in cells]
+    return [text for _, text in cells]
 
 
 class Given(NamedTuple):

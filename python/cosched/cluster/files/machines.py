@@ -1,14 +1,17 @@
-"""Nodes, cores and memory of the machine that a log ran on, and where each number comes from."""
+"""The machine that a log ran on: its nodes, cores and memory, and whether these are enough."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cosched.core.arrays import integer, positive
+import numpy as np
+
+from cosched.core.arrays import MOST, OFTEN, integer, levels, positive, share_above
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 
 _KB = {"KB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}
 
@@ -140,3 +143,23 @@ def _known(header: Mapping[str, str]) -> Known | None:
 def _number(header: Mapping[str, str], key: str) -> int | None:
     found = re.match(r"[0-9]{1,18}(?!\S)", str(header.get(key, "")))
     return int(found[0]) if found and int(found[0]) > 0 else None
+
+
+def overuse(jobs: pd.DataFrame, nodes: int, cause: Callable[[], str]) -> list[str]:
+    """A line where jobs hold 1% more nodes (cores) than there are for more than 1% of the time."""
+    if "wait" not in jobs:
+        return []
+    start = (jobs["submit"] + jobs["wait"]).to_numpy()
+    known = ~np.isnan(start)
+    if not known.any():
+        return []
+    end = start + jobs["runtime"].to_numpy()
+    held = (jobs["tasks"] * jobs["cpu"]).to_numpy(dtype=float)
+    times, level = levels(start[known], end[known], held[known])
+    if share_above(times, level, MOST * nodes) <= OFTEN:
+        return []
+    mean = float((level[:-1] * np.diff(times)).sum() / (times[-1] - times[0])) / nodes
+    return [
+        f"  the log uses more than the machine has, {mean:.0%} of it on average and up to "
+        f"{level.max() / nodes:.0%}: likely {cause()}"
+    ]

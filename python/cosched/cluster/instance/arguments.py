@@ -1,8 +1,9 @@
-"""What an instance of cluster is made of: columns of jobs, and the parts of its machine."""
+"""What an instance is made of: columns of jobs, parts of a machine, jobs that run already."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -11,8 +12,9 @@ import numpy as np
 
 from cosched.cluster.files import COLUMNS, FACTS, MEASURES, whole
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.parts import cells, limits
-from cosched.core.arrays import integer_array, real_array
+from cosched.cluster.machine.node_types import hosts
+from cosched.cluster.machine.parts import cells, cells_of_nodes, limits, of_nodes
+from cosched.core.arrays import INT_MAX, integer, integer_array, nonnegative, real, real_array
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
@@ -144,3 +146,207 @@ def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
     if values.ndim != 1 or len(values) != rows:
         raise InvalidInstance(f"jobs: {name} has shape {values.shape}, submit has {rows} rows")
     return values
+
+
+_COLUMNS = ("job", "nodes", "start", "limit")
+
+
+def with_running(
+    jobs: Any, running: Any, count: int, names: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Columns of the jobs in which those of the table ``job, nodes, start, limit`` run at second 0,
+    on some of `count` nodes.
+
+    They have ``running``, ``ran`` (s so far) and ``held`` (cores by node, as ``0:4;2:1``); their
+    ``runtime`` and ``estimate`` are what is left of them, as of a part of a log.
+    """
+    columns = _columns_of(jobs)
+    rows = len(columns["submit"])
+    ids = columns.get("id", np.arange(rows))
+    places = {str(one): row for row, one in enumerate(ids.tolist())}
+    if not isinstance(running, Mapping) and not hasattr(running, "columns"):
+        raise InvalidInstance(f"running = {shorten(running)}: expected a table of columns")
+    lacking = next((name for name in _COLUMNS if name not in running), None)
+    if lacking is not None:
+        raise InvalidInstance(f"running: no column {lacking!r}: expected {', '.join(_COLUMNS)}")
+    columns["running"] = np.zeros(rows, dtype=bool)
+    columns["ran"] = np.zeros(rows)
+    held = [""] * rows
+    for number, (job, nodes, start, limit) in enumerate(_rows_of(running)):
+        place = f"running[{number}]"
+        row = places.get(str(job))
+        if row is None:
+            raise InvalidInstance(f"{place}: job {shorten(job)}: expected one of the jobs")
+        if columns["running"][row]:
+            raise InvalidInstance(f"{place}: job {shorten(job)} is there twice")
+        ran = -real(start, f"{place}: start")
+        if ran < 0:
+            raise InvalidInstance(f"{place}: start = {-ran:g}: expected seconds <= 0")
+        columns["running"][row], columns["ran"][row] = True, ran
+        columns["submit"][row] = 0.0
+        columns["runtime"][row] = max(columns["runtime"][row] - ran, 0.0)
+        columns["estimate"][row] = max(nonnegative(limit, f"{place}: limit") - ran, 0.0)
+        own = _held(nodes, names, f"{place}: nodes", count)
+        tasks = columns.get("tasks", np.zeros(0))
+        known = tasks.dtype.kind in "iuf" and tasks.shape == (rows,)  # else refused as a column
+        if known and len(own) > tasks[row]:
+            raise InvalidInstance(
+                f"{place}: nodes = {shorten(nodes)}: job {shorten(job)} has {tasks[row]:g} "
+                "tasks: expected at most as many nodes"
+            )
+        held[row] = ";".join(f"{node}:{cores}" for node, cores in own)
+    columns["held"] = np.array(held)
+    if "eligible" in columns:
+        columns["eligible"] = np.where(columns["running"], 0.0, columns["eligible"])
+    return columns
+
+
+def _columns_of(jobs: Any) -> dict[str, np.ndarray]:
+    """Columns of the jobs, with ``estimate``; those that are changed here are numbers, as many as
+    there are jobs."""
+    columns = {name: _array(jobs[name], f"jobs[{name!r}]") for name in jobs}
+    for name in ("submit", "runtime"):
+        if name not in columns:
+            raise InvalidInstance(f"jobs: no column {name!r}")
+    columns.setdefault("estimate", columns["runtime"])
+    for name in ("submit", "runtime", "estimate"):
+        columns[name] = real_array(columns[name], f"jobs[{name!r}]", 1)
+    rows = len(columns["submit"])
+    for name in ("id", "runtime", "estimate", "eligible"):
+        if name in columns and len(columns[name]) != rows:
+            raise InvalidInstance(f"jobs: {name} has {len(columns[name])} rows, submit has {rows}")
+    return columns
+
+
+def _array(values: Any, name: str) -> np.ndarray:
+    try:
+        return np.array(values)
+    except ValueError:
+        raise InvalidInstance(f"{name}: expected one value a row") from None
+
+
+def _rows_of(running: Any) -> Iterable[tuple]:
+    """Rows of the table, whose columns are of one length."""
+    columns = []
+    for name in _COLUMNS:
+        values = running[name]
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InvalidInstance(f"running[{name!r}] = {shorten(values)}: expected a value a row")
+        columns.append(list(values))
+        if len(columns[-1]) != len(columns[0]):
+            raise InvalidInstance(
+                f"running: {name} has {len(columns[-1])} rows, job has {len(columns[0])}"
+            )
+    return zip(*columns, strict=True)
+
+
+def _held(nodes: Any, names: tuple[str, ...], place: str, count: int) -> list[tuple[int, int]]:
+    """(node, cores) in the order of nodes; one without a number of cores is held whole: 0."""
+    numbers = {name: k for k, name in enumerate(names)}
+    if isinstance(nodes, str):
+        nodes = hosts(nodes, place)
+    elif isinstance(nodes, (int, np.integer)):  # a plain number: that node
+        nodes = [nodes]
+    if not isinstance(nodes, Iterable):
+        raise InvalidInstance(
+            f"{place} = {shorten(nodes)}: expected a host list, numbers of nodes, or cores by node"
+        )
+    pairs = nodes.items() if isinstance(nodes, Mapping) else ((node, 0) for node in nodes)
+    found: dict[int, int] = {}
+    for node, cores in pairs:
+        number = numbers.get(node, node) if isinstance(node, str) else node
+        if isinstance(number, str):
+            if not re.fullmatch("[0-9]{1,9}", number):
+                raise InvalidInstance(f"{place}: {shorten(node)}: the machine has no such node")
+            number = int(number)
+        number = integer(number, f"{place}: node", 0, INT_MAX)
+        if number >= count:
+            raise InvalidInstance(f"{place}: node {shorten(node)}: the machine has {count}")
+        if number in found:
+            raise InvalidInstance(f"{place}: node {shorten(node)} is there twice")
+        found[number] = integer(cores, f"{place}: cores of node {shorten(node)}")
+    return sorted(found.items())
+
+
+def held_of(text: str) -> list[tuple[int, int]]:
+    """(node, cores) of what :func:`with_running` wrote; 0 cores: all."""
+    pairs = (part.split(":") for part in text.split(";") if part)
+    return [(int(node), int(cores)) for node, cores in pairs]
+
+
+def held_units(known: Mapping[str, Any], units: int, machine: Machine | None) -> list[list[int]]:
+    """Of each job that runs, the units that it has: its tasks', the first of each of its nodes that
+    nobody has; empty: nobody runs, or it takes what is free."""
+    if "held" not in known:
+        return []
+    cores = unit_counts(units, machine)
+    number = np.zeros(len(cores)) if machine is None else cells_of_nodes(machine)[0]
+    order = np.argsort(number, kind="stable")  # units are numbered on from part to part
+    first = np.empty_like(cores)
+    first[order] = np.cumsum(cores[order]) - cores[order]
+    free = [list(range(begin, begin + count)) for begin, count in zip(first, cores, strict=True)]
+    found: list[list[int]] = []
+    for row, text in enumerate(known["held"].tolist()):
+        own: list[int] = []
+        for node, cores_held in held_of(text):
+            if not 0 <= node < len(free):
+                raise InvalidInstance(f"running: node {node}: the machine has {len(free)}")
+            count = cores_held or int(cores[node])
+            if count > len(free[node]):
+                raise InvalidInstance(
+                    f"running: node {node} has {cores[node]} cores: job {_name(known, row)} and "
+                    "others hold more"
+                )
+            own += free[node][:count]
+            del free[node][:count]
+        tasks = int(known["tasks"][row])
+        if own and len(own) < tasks:
+            raise InvalidInstance(
+                f"running: job {_name(known, row)}: {len(own)} cores for {tasks} tasks"
+            )
+        found.append(sorted(own[:tasks]))
+    return found
+
+
+def check_room(known: Mapping[str, Any], names: Iterable[str], machine: Machine | None) -> None:
+    """InvalidInstance where jobs that run hold more memory or GPUs of a node than it has, a job in
+    equal parts on each of its nodes; `names`: what of ``memory_gb`` and ``gpus`` counts."""
+    if "held" not in known or machine is None:
+        return
+    for name, unit in (("memory_gb", "GB of memory"), ("gpus", "GPUs")):
+        if name not in names:
+            continue
+        left = of_nodes(machine, name).astype(float)
+        if name == "memory_gb":
+            left[left == 0] = np.inf  # nobody said
+        most = left.copy()
+        for row, text in enumerate(known["held"].tolist()):
+            nodes = [node for node, _ in held_of(text)]
+            amount = np.nan_to_num(float(known[name][row])) / max(len(nodes), 1)
+            for node in nodes:
+                left[node] -= amount
+                if left[node] < -1e-6 * most[node]:
+                    raise InvalidInstance(
+                        f"running: node {node} has {most[node]:g} {unit}: job {_name(known, row)} "
+                        f"and others hold {most[node] - left[node]:g}"
+                    )
+
+
+def _name(known: Mapping[str, Any], row: int) -> Any:
+    return known["id"][row] if "id" in known else row
+
+
+def refuse_running(known: Iterable[str], policy: str) -> None:
+    """For policies that begin with an empty machine."""
+    if "held" in known:
+        raise InvalidInstance(
+            f"{policy} cannot begin with jobs that run: expected fcfs, easy, conservative or "
+            "slurm-backfill"
+        )
+
+
+def unit_counts(units: int, machine: Machine | None) -> np.ndarray:
+    """Units of each node: cores, or the node itself."""
+    if machine is None or units == machine.node_count:
+        return np.ones(units, dtype=np.int64)
+    return of_nodes(machine, "cores")

@@ -13,10 +13,17 @@ import numpy as np
 
 from cosched import _core, core, io
 from cosched.cluster import files
-from cosched.cluster.instance.arguments import columns_of, notes_of, parts_of
-from cosched.cluster.instance.running import check_room, held_units, unit_counts, with_running
+from cosched.cluster.instance.arguments import (
+    check_room,
+    columns_of,
+    held_units,
+    notes_of,
+    parts_of,
+    unit_counts,
+    with_running,
+)
 from cosched.cluster.machine import Machine, machine_of
-from cosched.cluster.machine.site import counted, resources_of, site_of
+from cosched.cluster.machine.parts import counted, resources_of, site_of
 from cosched.core.arrays import any_array, integer, integer_array, nonnegative
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd

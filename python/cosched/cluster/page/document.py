@@ -11,14 +11,13 @@ from urllib.parse import quote
 
 from cosched import io
 from cosched.cluster.instance import Instance
-from cosched.cluster.machine.site import counted
+from cosched.cluster.machine.parts import counted
 from cosched.cluster.page.fit import about_fit, plain
 from cosched.cluster.page.picture import beside, draw, picture
 from cosched.cluster.page.runs import Runs, run_all
 from cosched.cluster.page.summary import ignored, lead, used_in_words
-from cosched.cluster.page.tables import changes, groups, policies, rows_of_changes
+from cosched.cluster.page.tables import LONGEST, changes, groups, longest, policies, rows_of_changes
 from cosched.cluster.page.text import document, paragraph, shown
-from cosched.cluster.page.waits import LONGEST, longest
 from cosched.cluster.page.what_if import what_if as changed_by
 from cosched.core.arrays import integer, time_limit_of
 from cosched.core.text import texts

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io
-from cosched.cluster.files.dates import later
+from cosched.cluster.files.window import later
 from cosched.cluster.instance import Instance
 
 #: Longer cells are broken.

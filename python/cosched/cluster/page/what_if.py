@@ -12,10 +12,9 @@ import numpy as np
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.host_lists import hosts
-from cosched.cluster.machine.node_types import Partition, seconds
+from cosched.cluster.machine.machine import node_ranges
+from cosched.cluster.machine.node_types import Partition, hosts, seconds
 from cosched.cluster.machine.parts import limits
-from cosched.cluster.machine.toml import node_ranges
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 

@@ -1,13 +1,15 @@
-"""Advice of each month from what was known before it, and what became of its jobs."""
+"""What advice would have given: each month's from before it, and the same log under it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
+from cosched.cluster.result import Result
 from cosched.cluster.sizing.advisor import Advisor, too_little
 from cosched.cluster.sizing.use import Use
 from cosched.lazy import pd
@@ -92,3 +94,106 @@ def _became(
         "saved_core_hours": np.nan_to_num(use.time.asked[rows] - limit) * use.tasks[rows] / 3600,
         "lost_core_hours": ran * use.tasks[rows] / 3600,
     }  # fmt: skip
+
+
+#: Killed jobs come again when they are killed, which the schedule before says: so often it is made
+#: anew.
+_AGAIN = 2
+#: Of jobs that run already, or ran in the log: policies start all anew.
+_OF_THE_LOG = ("wait", "running", "ran", "held")
+
+
+class Asked(NamedTuple):
+    """What the jobs of a log would ask for, and how long they have the machine then."""
+
+    limit: np.ndarray  # nan: as in the log
+    memory: np.ndarray
+    runtime: np.ndarray
+    killed: np.ndarray
+
+
+def asked_by(
+    instance: Instance, limit: np.ndarray, memory: np.ndarray, follows: np.ndarray
+) -> Asked:
+    """Who follows asks for what is advised. One that would have run longer ends at its limit, one
+    that would have used more when its peak comes: at its end."""
+    limit, memory = (np.where(follows, one, np.nan) for one in (limit, memory))
+    runtime = instance.column("runtime")
+    nothing = np.full(len(runtime), np.nan)
+    used, asked = (instance.given.get(name, nothing) for name in ("used_memory_gb", "memory_gb"))
+    late = too_little(limit, runtime, _limits(instance))
+    full = too_little(memory, used, asked)
+    return Asked(limit, memory, np.where(late & ~full, limit, runtime), late | full)
+
+
+def replay(
+    instance: Instance,
+    advised: tuple[np.ndarray, np.ndarray],
+    who: Mapping[str, np.ndarray],
+    mine: np.ndarray,
+    time_limit: float | None,
+) -> pd.DataFrame:
+    """See :meth:`RightSize.replay`; `who`: which jobs follow, `mine`: those of the one user."""
+    machine, tasks = instance.machine, instance.column("tasks")
+    twin = machine is not None and machine.slurm is not None
+    rows = []
+    for policy in ("EASY", "slurm-backfill")[: 1 + twin]:
+        for name, follows in who.items():
+            asked = asked_by(instance, *advised, follows)
+            late, message = _late(instance, asked, policy, time_limit)
+            limit = np.where(np.isnan(asked.limit), _limits(instance), asked.limit)
+            with np.errstate(over="ignore"):  # the largest numbers that a log may have
+                reserved = (limit * tasks).sum() / 3600
+            rows.append({
+                "policy": policy, "who": name, "mean_wait": late.mean(),
+                "p95_wait": np.quantile(late, 0.95),
+                "user_wait": late[mine].mean() if mine.any() else np.nan,
+                "killed": int(asked.killed.sum()),
+                "lost_core_hours": (asked.runtime * tasks)[asked.killed].sum() / 3600,
+                "reserved_core_hours": reserved, "message": message,
+            })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _limits(instance: Instance) -> np.ndarray:
+    return instance.column("estimate" if "estimate" in instance.known else "runtime")
+
+
+def _late(
+    instance: Instance, asked: Asked, policy: str, time_limit: float | None
+) -> tuple[np.ndarray, str]:
+    """Of each job: from when it could start to its last end, less its run time; nan where the
+    policy has no result, with why."""
+    again = np.flatnonzero(asked.killed)
+    options = {policy: {"estimates": "requested"} if policy == "EASY" else {}}
+    ends = np.full(len(instance), np.nan)
+    for number in range(1 + _AGAIN * (len(again) > 0)):
+        come = again if number else again[:0]
+        whole = _with_again(instance, asked, come, ends)._without_bound()
+        ((row, result),) = FAMILY.compare_rows(whole, [policy], 0, time_limit, options)
+        if not isinstance(result, Result):
+            return np.full(len(ends), np.nan), row["message"] or row["status"]
+        end = np.full(len(whole), np.nan)  # a policy may leave jobs out
+        end[result.instance.column("line") - 1] = np.asarray(result.outcome["end"])
+        ends = end[: len(ends)]
+    last = ends.copy()
+    last[again] = end[len(ends) :]
+    late = last - instance.column("eligible") - instance.column("runtime")
+    return np.where(np.isnan(late), 0.0, np.maximum(late, 0.0)), ""
+
+
+def _with_again(instance: Instance, asked: Asked, again: np.ndarray, ends: np.ndarray) -> Instance:
+    """The jobs with other requests; and those that were killed once more, as they had asked."""
+    given = {name: each for name, each in instance.given.items() if name not in _OF_THE_LOG}
+    given |= {"id": instance.ids.astype(str), "eligible": instance.column("eligible"),
+              "estimate": _limits(instance)}  # fmt: skip
+    given.setdefault("memory_gb", np.full(len(instance), np.nan))
+    changed = {"estimate": asked.limit, "memory_gb": asked.memory, "runtime": asked.runtime}
+    first = given | {
+        name: np.where(np.isnan(new), given[name], new) for name, new in changed.items()
+    }
+    second = {name: each[again] for name, each in given.items()}
+    second |= {"submit": ends[again], "eligible": ends[again]}
+    jobs = {name: np.concatenate([first[name], second[name]]) for name in given}
+    jobs["line"] = np.arange(1, len(instance) + len(again) + 1)
+    return Instance(jobs, instance.nodes, machine=instance.machine, source=instance.source)

@@ -11,12 +11,9 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.instance import Instance
-from cosched.cluster.sizing.advisor import Advisor
-from cosched.cluster.sizing.backtest import backtest, became
+from cosched.cluster.sizing.advisor import Advised, Advisor, advice_table
+from cosched.cluster.sizing.backtest import backtest, became, replay
 from cosched.cluster.sizing.page import for_user, page
-from cosched.cluster.sizing.replay import replay
-from cosched.cluster.sizing.sizes import Advised
-from cosched.cluster.sizing.table import advice_table
 from cosched.cluster.sizing.use import Use, use_of
 from cosched.core.tails import risk_of
 from cosched.core.text import texts

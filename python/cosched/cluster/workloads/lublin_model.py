@@ -18,7 +18,6 @@ from cosched.lazy import pd
 BUCKETS = 48
 BUCKET_SECONDS = 1800.0
 
-
 #: Ten times the longest log of the archive.
 _MOST_JOBS = 10_000_000
 #: The part of the jobs that need a tenth of a node's memory.

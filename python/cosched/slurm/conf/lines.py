@@ -9,8 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from cosched import io
-from cosched.cluster.machine.host_lists import hosts
-from cosched.cluster.machine.node_types import time_of
+from cosched.cluster.machine.node_types import hosts, time_of
 from cosched.errors import InvalidInstance, shorten
 
 #: Lines that describe something with several keys; every other line is one key.

@@ -10,8 +10,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosched.cluster.machine.host_lists import MOST_HOSTS, Spans, hosts, natural, spans_of
-from cosched.cluster.machine.node_types import NodeType, Partition
+from cosched.cluster.machine.node_types import (
+    MOST_HOSTS,
+    NodeType,
+    Partition,
+    Spans,
+    hosts,
+    natural,
+    spans_of,
+)
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import Line, seconds_of_limit

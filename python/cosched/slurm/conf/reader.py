@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cosched.cluster.machine.host_lists import Spans
+from cosched.cluster.machine.node_types import Spans
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.parameters import (
     CONS_TRES_SINCE,

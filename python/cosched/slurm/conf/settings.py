@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cosched import io
-from cosched.cluster.machine.host_lists import Spans
+from cosched.cluster.machine.node_types import Spans
 from cosched.slurm.accounts.shown import Shown
 from cosched.slurm.conf.lines import Source, words
 from cosched.slurm.conf.parameters import LINES

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cosched import io
-from cosched.cluster.machine.host_lists import hosts, natural
+from cosched.cluster.machine.node_types import hosts, natural
 from cosched.errors import CoschedError
 from cosched.slurm.conf.lines import words
 from cosched.slurm.conf.parameters import PARAMETERS

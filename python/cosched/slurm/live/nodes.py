@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosched import io
-from cosched.cluster.machine.host_lists import natural
+from cosched.cluster.machine.node_types import natural
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.live.model import Job, made
 from cosched.slurm.live.outputs import records

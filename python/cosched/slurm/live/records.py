@@ -10,8 +10,7 @@ from typing import Any
 
 from cosched import io
 from cosched.cluster.files.sbatch import array_tasks
-from cosched.cluster.machine.host_lists import hosts
-from cosched.cluster.machine.node_types import megabytes_of
+from cosched.cluster.machine.node_types import hosts, megabytes_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live.model import Allocated, Job, each_once, made

@@ -14,7 +14,7 @@ import numpy as np
 from cosched import io
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.host_lists import MOST_HOSTS
+from cosched.cluster.machine.node_types import MOST_HOSTS
 from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown

@@ -13,7 +13,7 @@ from cosched.cluster.files.sacct.rows import read_rows
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InvalidInstance
 from cosched.slurm.twin.host import HOST

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.recordings.runs import Run, Sample
 from cosched.slurm.recordings.shares import shares_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import of_nodes
 from cosched.slurm.requests.core_form import gpu_types_of
 

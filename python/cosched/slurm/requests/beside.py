@@ -11,7 +11,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import numbers_of, texts_of
-from cosched.cluster.machine.host_lists import hosts
+from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance
 from cosched.slurm.requests.request import KINDS
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.host_lists import Spans, hosts, spans_of
+from cosched.cluster.machine.node_types import Spans, hosts, spans_of
 from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.running import held_of
+from cosched.cluster.instance.arguments import held_of
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import of_nodes

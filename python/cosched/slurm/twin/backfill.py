@@ -16,7 +16,7 @@ from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.result import Result
-from cosched.cluster.result.draws import Draws
+from cosched.cluster.result.result import Draws
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.parameters import PARAMETERS

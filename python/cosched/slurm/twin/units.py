@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.running import unit_counts
+from cosched.cluster.instance.arguments import unit_counts
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import cells_of_nodes
 from cosched.errors import InvalidInstance

@@ -9,20 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched.cluster.files.dates import begin_of_part, date_of, zone_of
 from cosched.cluster.files.facts import USED, described, drop_names, dropped
-from cosched.cluster.files.overuse import overuse
-from cosched.cluster.files.sacct import holds
-from cosched.cluster.files.sacct.causes import cause_of
+from cosched.cluster.files.machines import overuse
+from cosched.cluster.files.sacct import columns
 from cosched.cluster.files.sacct.rows import ASKED, of_lines, read_rows
-from cosched.cluster.files.sacct.texts import each
-from cosched.cluster.files.sacct.times import NOT_YET, durations, times_of
-from cosched.cluster.files.sacct.unread import not_understood
-from cosched.cluster.files.sacct.used import used
+from cosched.cluster.files.sacct.times import NOT_YET, durations, each, times_of
 from cosched.cluster.files.sbatch import BESIDE
-from cosched.cluster.files.window import part_of
-from cosched.cluster.machine.parts import cpus_per_core, lacks, limits
-from cosched.cluster.machine.site import counted
+from cosched.cluster.files.window import begin_of_part, date_of, part_of, zone_of
+from cosched.cluster.machine.node_types import hosts
+from cosched.cluster.machine.parts import counted, cpus_per_core, lacks, limits
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
 
@@ -30,6 +25,40 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from cosched.cluster.machine import Machine
+
+_LISTS = 10_000  # node lists that are looked at
+
+
+def cause_of(rows: pd.DataFrame, machine: Machine) -> str:
+    """The likely cause, in words."""
+    missing = _missing_nodes(rows, machine)
+    if missing:
+        return f"its node list misses nodes: {', '.join(missing[:3])} ({len(missing)} in all)"
+    cpus, nodes, _ = columns.cpus_and_nodes(rows)
+    most = max(kind.cpus or kind.cores * kind.threads for kind in machine.nodes)
+    wide = cpus > np.where(nodes > 0, nodes, machine.node_count) * most
+    if wide.any():
+        a_node = float(np.nanmax(cpus / np.where(nodes > 0, nodes, machine.node_count)))
+        return (
+            f"sacct counts threads, the machine cores: jobs have {a_node:g} CPUs a node, nodes "
+            f"{most} (threads of [[nodes]], ThreadsPerCore)"
+        )
+    return "it is of other months, when the machine was another one, or nodes are missing"
+
+
+def _missing_nodes(rows: pd.DataFrame, machine: Machine) -> list[str]:
+    if "NodeList" not in rows or machine.slurm is None or not machine.slurm.names:
+        return []
+    known = set(machine.slurm.names)
+    missing: dict[str, bool] = {}
+    for text in rows["NodeList"].drop_duplicates().head(_LISTS).tolist():
+        try:
+            names = hosts(text, "NodeList") if text and text[0] != "N" else []
+        except InvalidInstance:
+            continue
+        missing |= dict.fromkeys((name for name in names if name not in known), True)
+    return sorted(missing)
+
 
 _RUNNING = ("RUNNING", "SUSPENDED", "RESIZING", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT")
 _PENDING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "CONFIGURING",
@@ -162,20 +191,20 @@ def _jobs(
     jobs["eligible"] = times[1] if "Eligible" in names else np.nan
     raw = rows.get("ElapsedRaw")
     jobs["runtime"] = durations(rows["Elapsed"]) if raw is None else pd.to_numeric(raw, "coerce")
-    cpus, nodes, only_asked = holds.cpus_and_nodes(rows)
+    cpus, nodes, only_asked = columns.cpus_and_nodes(rows)
     per_core = cpus_per_core(machine, rows.get("Partition"), rows.get("NodeList"), len(rows))
     if machine.one_task_per_core:
         per_core = np.where(only_asked, 1.0, per_core)
-    jobs["tasks"] = holds.cores_of(cpus, nodes, per_core)
+    jobs["tasks"] = columns.cores_of(cpus, nodes, per_core)
     jobs["threads"], jobs["nodes"] = cpus, nodes
-    jobs["contradicted"] = holds.contradicted(rows)
-    memory, gpus = holds.memory_gb(rows, cpus, nodes), holds.gpus(rows)
+    jobs["contradicted"] = columns.contradicted(rows)
+    memory, gpus = columns.memory_gb(rows, cpus, nodes), columns.gpus(rows)
     if memory is not None and not np.isnan(memory).all():
         jobs["memory_gb"] = memory
     if gpus is not None:
         jobs["gpus"], jobs["gpu_type"] = gpus
     runtime = jobs["runtime"].to_numpy(dtype=float)
-    jobs = jobs.assign(**used(path, rows, steps, cpus, nodes, runtime, timezone))
+    jobs = jobs.assign(**columns.used(path, rows, steps, cpus, nodes, runtime, timezone))
     jobs["estimate"] = _estimates(rows, machine)
     for fact, column in _NAMES.items():
         if column in rows:
@@ -184,7 +213,9 @@ def _jobs(
     told, unread = of_lines(rows)
     jobs.attrs["unread"] = unread + [
         f"  {_counted(f'{name} not understood, taken as empty', lines)}"
-        for name, lines in (not_understood(rows) | not_understood(steps, of_steps=True)).items()
+        for name, lines in (
+            columns.not_understood(rows) | columns.not_understood(steps, of_steps=True)
+        ).items()
     ]
     for fact, texts in told.items():
         said = jobs[fact].to_numpy() if fact in jobs else np.full(len(jobs), "", dtype=object)
