@@ -17,7 +17,7 @@ from pathlib import Path
 
 import cosched as cs
 from cosched.errors import InvalidInstance
-from cosched.slurm.live import accounts, clocks, nodes, records
+from cosched.slurm.live import clocks, nodes, records
 from cosched.slurm.machines import machine_shown
 
 CONFIG = "SLURM_VERSION = 23.11.4\nSelectType = select/cons_tres\nSelectTypeParameters = CR_CORE\n"
@@ -258,7 +258,7 @@ def sprio(text):
 
 
 def sshare(text):
-    found = accounts.shares({"sshare.txt": text})
+    found = nodes.shares({"sshare.txt": text})
     rows = [] if table_of(text)[0]["User"] else table_of(text)  # a part of the tree
     yield "rows", len(found), len(rows)
     for own, row in zip(found, rows, strict=True):
@@ -276,7 +276,7 @@ def sshare(text):
 
 def sacctmgr(text):
     name = "sacctmgr_assoc.txt" if "|User|" in text.splitlines()[0] else "sacctmgr_qos.txt"
-    found = accounts.limits({name: text})
+    found = nodes.limits({name: text})
     own = found["associations"] if "assoc" in name else list(found["qos"].values())
     rows = table_of(text)
     yield "rows", len(own), len(rows)

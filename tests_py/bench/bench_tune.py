@@ -17,9 +17,8 @@ import numpy as np
 import cosched as cs
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import tune
-from cosched.slurm.tune.measures import Measure
+from cosched.slurm.tune.measures import Measure, weeks_of
 from cosched.slurm.tune.trials import World
-from cosched.slurm.tune.weeks import weeks_of
 
 WEEK = 7 * 86400.0
 CORES = 64

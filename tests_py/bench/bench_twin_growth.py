@@ -16,7 +16,7 @@ import time
 import numpy as np
 from bench_twin_speed import NODES, instance, machines, stream
 
-from cosched.slurm.twin.host import HOST
+from cosched.slurm.twin.backfill import HOST
 from cosched.slurm.twin.twin import Twin
 
 DAY = 86400.0

@@ -14,7 +14,7 @@ from cosched.core.arrays import any_array, edge_pairs, integer, integer_array, r
 from cosched.core.text import labels, require_labels, require_names_of_file, texts
 from cosched.errors import InvalidInstance
 from cosched.moldable import files
-from cosched.profiles.frames import labelled
+from cosched.profiles.completion import labelled
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -14,7 +14,7 @@ from cosched.core.arrays import integer, integer_array, real_array
 from cosched.core.text import labels, require_labels, require_names_of_file, texts
 from cosched.errors import InvalidInstance
 from cosched.packs import files
-from cosched.profiles.frames import labelled
+from cosched.profiles.completion import labelled
 
 #: Algorithms that know what tasks share, for a refusal.
 KNOWING = "optimal, local-search or pack-by-pack"

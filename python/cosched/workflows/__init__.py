@@ -14,9 +14,8 @@ package: it translates between Snakemake and these.
 from cosched.described import described
 from cosched.lazy import on_first_use
 from cosched.workflows.course import Course
-from cosched.workflows.online import OnlineList
+from cosched.workflows.online import OnlineList, Ready
 from cosched.workflows.planned import Plan, no_schedule_before, plan
-from cosched.workflows.ready import Ready
 from cosched.workflows.times import History
 
 __all__ = [

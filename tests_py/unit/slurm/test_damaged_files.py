@@ -19,7 +19,7 @@ from cosched.slurm.machines import machine_shown
 from cosched.slurm.recordings.files import read_recording
 from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.requests.request import gpus_asked
-from cosched.slurm.twin.host import HOST
+from cosched.slurm.twin.backfill import HOST
 from cosched.slurm.twin.twin import Twin
 from support import REPO
 

@@ -7,7 +7,7 @@ from cosched.cluster import Machine, NodeType
 from cosched.cluster.instance import Instance
 from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical
 from cosched.slurm.recordings.runs import Recording, Run
-from cosched.slurm.twin.host import HOST, host_at
+from cosched.slurm.twin.backfill import HOST, host_at
 from cosched.slurm.twin.twin import Twin
 
 MACHINE = Machine((NodeType("n", 2, 4, 0.0, 0),), ())

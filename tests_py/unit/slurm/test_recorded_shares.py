@@ -4,7 +4,7 @@ import numpy as np
 
 import cosched as cs
 from cosched.slurm.recordings.agreement import read_recording, retraced
-from cosched.slurm.recordings.shares import allocated, shares_of
+from cosched.slurm.recordings.runs import allocated, shares_of
 
 
 def association(account, user="", parent=""):

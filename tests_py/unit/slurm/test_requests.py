@@ -7,15 +7,18 @@ import pytest
 import cosched as cs
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.requests.core_form import CoreForm, Requests, gpu_types_of, outside
 from cosched.slurm.requests.request import (
+    CoreForm,
     Gpus,
     Owner,
     Request,
+    Requests,
     Running,
     Waiting,
     dependencies,
+    gpu_types_of,
     gpus_asked,
+    outside,
 )
 from cosched.slurm.twin.twin import Twin
 

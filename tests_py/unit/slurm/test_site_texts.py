@@ -11,8 +11,8 @@ import site_texts
 import cosched as cs
 from cosched.errors import InvalidInstance
 from cosched.slurm.accounts.shown import accounts_shown
-from cosched.slurm.live import accounts, clocks
-from cosched.slurm.live.history import history_of
+from cosched.slurm.live import clocks, nodes
+from cosched.slurm.live.records import history_of
 from support import FIXTURES
 
 SITES = FIXTURES / "sites"
@@ -143,7 +143,7 @@ def test_tables_without_a_header_or_with_ragged_rows(name):
         "\n".join([*lines[:2], lines[2].replace("||", bars, 1), *lines[3:]])
         for bars in ("|", "|||")
     )
-    read = accounts.shares if name == "sshare" else accounts.limits
+    read = nodes.shares if name == "sshare" else nodes.limits
     bare = text.partition("\n")[2]
     for broken, said in ((bare, "no header"), (ragged, "line 3: "), (longer, "line 3: ")):
         with pytest.raises(InvalidInstance, match=f"{name}.txt: .*{said}"):

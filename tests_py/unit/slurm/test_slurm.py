@@ -6,9 +6,8 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.slurm.recordings.agreement import agreement, read_recording, samples_off
-from cosched.slurm.requests.core_form import CoreForm
-from cosched.slurm.requests.request import Request
-from cosched.slurm.twin.host import host_clocks
+from cosched.slurm.requests.request import CoreForm, Request
+from cosched.slurm.twin.backfill import host_clocks
 from cosched.slurm.twin.twin import Twin
 from support import FIXTURES, RECORDINGS
 

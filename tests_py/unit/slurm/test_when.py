@@ -15,10 +15,9 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.slurm.live import clocks, simulation
-from cosched.slurm.live.history import history_of
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.past import conformal, inside
-from cosched.slurm.live.records import number
+from cosched.slurm.live.records import history_of, number
 
 NOW = 1_800_000_000  # 2027-01-15T08:00:00 UTC
 CONFIG = """Configuration data as of 2027-01-15T08:00:00

@@ -18,8 +18,8 @@ from cosched.workflows import (
     plan,
     write_report,
 )
-from cosched.workflows.paths import Paths
-from cosched.workflows.ready import fitting
+from cosched.workflows.online import fitting
+from cosched.workflows.planned import Paths
 from cosched.workflows.times import ExpectedTimes
 
 

@@ -22,9 +22,17 @@ from cosched.cluster.machine.node_types import (
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import Line, seconds_of_limit
-from cosched.slurm.conf.parameters import default_memory, number, preempt_mode
 from cosched.slurm.conf.reader import Reader
-from cosched.slurm.conf.settings import NODE_KEYS, NOTED, PARTITION_KEYS, SlurmSettings, noted
+from cosched.slurm.conf.settings import (
+    NODE_KEYS,
+    NOTED,
+    PARTITION_KEYS,
+    SlurmSettings,
+    default_memory,
+    noted,
+    number,
+    preempt_mode,
+)
 
 #: Of what a node has (its memory in MB): more is no number of a node.
 _MOST = 2**40

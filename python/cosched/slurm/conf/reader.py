@@ -7,28 +7,26 @@ from typing import Any
 
 from cosched.cluster.machine.node_types import Spans
 from cosched.slurm.conf.lines import Line
-from cosched.slurm.conf.parameters import (
+from cosched.slurm.conf.settings import (
     CONS_TRES_SINCE,
     LINES,
     NEWEST,
-    PARAMETERS,
-    PREEMPT_TYPES,
-    default_memory,
-    given_as,
-    months_of,
-    number,
-    preempt_mode,
-    value_of_line,
-)
-from cosched.slurm.conf.settings import (
     NOTED,
+    PARAMETERS,
     POWER,
+    PREEMPT_TYPES,
     SILENT,
     SILENT_PARAMETERS,
     SUSPEND,
+    default_memory,
+    given_as,
+    months_of,
     noted,
+    number,
     obstacle,
+    preempt_mode,
     suspends,
+    value_of_line,
 )
 
 #: Those that matter with licences, and with limits of accounts.

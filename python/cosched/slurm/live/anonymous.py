@@ -12,8 +12,7 @@ from cosched import io
 from cosched.cluster.machine.node_types import hosts, natural
 from cosched.errors import CoschedError
 from cosched.slurm.conf.lines import words
-from cosched.slurm.conf.parameters import PARAMETERS
-from cosched.slurm.conf.settings import HEARD, SILENT_PARAMETERS
+from cosched.slurm.conf.settings import HEARD, PARAMETERS, SILENT_PARAMETERS
 from cosched.slurm.live.model import Allocated, Ended, Job, Share
 from cosched.slurm.live.outputs import COMMANDS, records
 

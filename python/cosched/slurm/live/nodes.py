@@ -1,4 +1,4 @@
-"""The machine of a snapshot: what scontrol shows, or what is left where it was not asked."""
+"""The machine of a snapshot, its shares and limits: what Slurm shows, or what is left of it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosched import io
+from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import natural
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.live.model import Job, made
-from cosched.slurm.live.outputs import records
+from cosched.slurm.accounts.shown import ShareTree, Shown, assoc_records
+from cosched.slurm.live.model import Job, Share, made
+from cosched.slurm.live.outputs import records, rows
 from cosched.slurm.live.records import number, object_of, whole, word
+from cosched.slurm.requests.associations import Accounts
 
 #: States in which a node takes no job.
 _OUT = ("DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "POWER", "REBOOT", "UNKNOWN",
@@ -220,3 +223,74 @@ def hidden_jobs(nodes: str, jobs: Sequence[Job], now: float) -> list[Job]:
         }  # fmt: skip
         found.append(made(Job, own, f"scontrol_node.txt: {shorten(node['NodeName'])}: CPUAlloc"))
     return found
+
+
+def shares(texts: Mapping[str, str]) -> list[Share]:
+    """Associations in the order of the tree."""
+    name = next((n for n in ("sshare_long.txt", "sshare.txt") if n in texts), None)
+    if name is None:
+        return []
+    shown = assoc_records(texts.get("scontrol_assoc_mgr.txt", ""), "scontrol_assoc_mgr.txt")
+    # With decimals, which sshare leaves out.
+    exact = {(one["Account"], one["User"]): one["Usage"] for one in shown if "Usage" in one}
+    tree = ShareTree()
+    found: list[Share] = []
+    for row in rows(texts[name], name, ("Account", "User", "RawShares")):
+        account, user, parent, _ = tree.placed(row)
+        if found and parent < 0:
+            raise InvalidInstance(
+                f"{name}: {shorten(account)} is not below {found[0].account}: expected "
+                "one root, and accounts indented by blanks, as sshare -P prints them"
+            )
+        raw = row["RawShares"].strip()
+        usage = exact.get((account, user), row.get("RawUsage", ""))
+        own = {
+            "account": account, "user": user, "parent": parent,
+            "shares": None if raw == "parent" else _float(raw, 1.0), "usage": _float(usage, 0.0),
+            "factor": _float(row.get("FairShare", ""), 0.0),
+        }  # fmt: skip
+        found.append(made(Share, own, f"{name}: {shorten(account)} {shorten(user)}".rstrip()))
+    return found if found and found[0].parent < 0 and not found[0].user else []
+
+
+def _float(text: str, usual: float) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        return usual
+    return found if math.isfinite(found) else usual
+
+
+def limits(texts: Mapping[str, str]) -> dict[str, Any]:
+    """``qos`` and ``associations``: limits by their names in sacctmgr; empty where not shown."""
+    qos = {
+        row["Name"]: {key: value for key, value in row.items() if value}
+        for row in rows(texts.get("sacctmgr_qos.txt", ""), "sacctmgr_qos.txt", ("Name",))
+    }
+    associations = [
+        {key: value for key, value in row.items() if value}
+        for row in rows(
+            texts.get("sacctmgr_assoc.txt", ""), "sacctmgr_assoc.txt", ("Account", "User")
+        )
+    ]
+    return {"qos": qos, "associations": associations}
+
+
+def accounts_of(
+    shares_shown: Sequence[Share], known: Mapping[str, Any], machine: Machine
+) -> Accounts:
+    """Shares and limits together, in the core's form."""
+    own = {
+        (one.get("Account", ""), one.get("User", "")): one
+        for one in known.get("associations", ()) if not one.get("Partition")
+    }  # fmt: skip
+    rows = [
+        {
+            **own.get((one.account, one.user), {}), "Account": one.account,
+            "User": one.user, "parent": one.parent, "Usage": one.usage or 0.0,
+            "Share": "parent" if one.shares is None else one.shares,
+            "Factor": one.factor or 0.0,
+        } for one in shares_shown
+    ] or list(own.values())  # fmt: skip
+    qos = [{"Name": name, **one} for name, one in known.get("qos", {}).items()]
+    return Accounts(Shown(tuple(rows), tuple(qos)), machine)

@@ -1,4 +1,4 @@
-"""The answer of ``when`` as one page, and as metrics that monitoring collects."""
+"""The answer of ``when`` as a page, as a picture, and as metrics that monitoring collects."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cosched import io
 from cosched.cluster.page.text import box, document, paragraph, span
-from cosched.lazy import pd
+from cosched.core.arrays import real_array
+from cosched.core.drawing import axes_or_new
+from cosched.core.text import require_columns
+from cosched.lazy import pd, plt
 from cosched.version import installed_version
 
 #: Ticks of the axis that all bars share (s), which is logarithmic: the near is looked at closely.
@@ -152,3 +157,53 @@ def prometheus(frame: pd.DataFrame) -> str:
         f"{taken} {frame.attrs['taken']:.10g}",
     ]
     return "\n".join(lines) + "\n"
+
+
+_HOUR = 3600.0
+_DRAWN = ("p05", "p25", "p50", "p75", "p95", "slurm")
+
+
+def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
+    """A fan a job: when it starts in 50% and in 90% of the futures, and Slurm's own estimate.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        What :func:`cosched.cluster.when` returns.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; a new one by default.
+
+    Examples
+    --------
+    >>> row = {"job": 7, "p05": 0.0, "p25": 60.0, "p50": 600.0, "p75": 900.0, "p95": 3600.0,
+    ...        "limits_only": 7200.0, "slurm": 5400.0}
+    >>> starts(pd.DataFrame([row])).get_xlabel()
+    'hours from now'
+    """
+    require_columns(frame, ("job", *_DRAWN), "frame")
+    axes = axes_or_new(ax, (8, 4))
+    places = np.arange(len(frame))
+    columns = {name: real_array(frame[name], name, 1) / _HOUR for name in _DRAWN}
+    finite = [values[np.isfinite(values)] for values in columns.values()]
+    last = max((float(one.max()) for one in finite if len(one)), default=1.0) * 1.05 or 1.0
+    cut = {name: np.where(np.isinf(own), last, own) for name, own in columns.items()}
+    axes.barh(places, cut["p95"] - cut["p05"], left=cut["p05"], height=0.7, color="tab:blue",
+              alpha=0.3, label="90% of futures")  # fmt: skip
+    axes.barh(places, cut["p75"] - cut["p25"], left=cut["p25"], height=0.7, color="tab:blue",
+              alpha=0.6, label="50%")  # fmt: skip
+    axes.plot(cut["p50"], places, "k|", markersize=12, label="median")
+    axes.plot(cut["slurm"], places, "x", color="tab:red", label="Slurm's own estimate")
+    if "nodes" in frame:
+        names = [
+            f"{n:g} nodes, {t / _HOUR:.3g} h"
+            for n, t in zip(frame["nodes"], frame["time"], strict=True)
+        ]
+        ends = frame["end_p50"].to_numpy(dtype=float) / _HOUR
+        axes.plot(ends, places, "o", color="tab:green", label="ends (median)")
+    else:
+        names = [str(job) for job in frame["job"]]
+    axes.set_yticks(places, names)
+    axes.invert_yaxis()
+    axes.set_xlabel("hours from now")
+    axes.legend(fontsize=8)
+    return axes

@@ -13,9 +13,8 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
-from cosched.slurm.live.history import history_of
 from cosched.slurm.live.model import Ended, Job
-from cosched.slurm.live.records import spread
+from cosched.slurm.live.records import history_of, spread
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.live.starts import when
 

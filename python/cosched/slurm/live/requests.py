@@ -11,9 +11,9 @@ from cosched.errors import InvalidInstance
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.snapshot import Snapshot
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.core_form import CoreForm
 from cosched.slurm.requests.request import (
     KINDS,
+    CoreForm,
     Owner,
     Request,
     Running,

@@ -13,16 +13,15 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.errors import InfeasibleError
-from cosched.slurm.live.accounts import accounts_of
 from cosched.slurm.live.model import Job
-from cosched.slurm.live.nodes import out_of_service
+from cosched.slurm.live.nodes import accounts_of, out_of_service
 from cosched.slurm.live.outputs import records
 from cosched.slurm.live.records import moment
 from cosched.slurm.live.requests import FAR, JobsOfSnapshot
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.core_form import CoreForm, outside
-from cosched.slurm.twin.host import HOST, varied
+from cosched.slurm.requests.request import CoreForm, outside
+from cosched.slurm.twin.backfill import HOST, varied
 from cosched.slurm.twin.twin import Twin
 
 _YEAR = 365 * 86400.0

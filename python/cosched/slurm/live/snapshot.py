@@ -16,13 +16,10 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
-from cosched.slurm.live import accounts, clocks, outputs
+from cosched.slurm.live import clocks, nodes, outputs
 from cosched.slurm.live.anonymous import anonymised
-from cosched.slurm.live.history import history_of
 from cosched.slurm.live.model import Ended, Job, Share, all_made, each_once, numbers, texts_of
-from cosched.slurm.live.nodes import hidden_jobs, shown_machine
-from cosched.slurm.live.records import jobs_of_json, jobs_of_text
-from cosched.slurm.live.zone import offset_of
+from cosched.slurm.live.records import history_of, jobs_of_json, jobs_of_text
 from cosched.slurm.machines import machine_shown
 
 _FORM = 1
@@ -175,7 +172,7 @@ class Snapshot:
         missing = list(said or ())
         jobs, version, taken, offset = _jobs(texts, where, missing, timezone)
         taken = clocks.taken(texts, jobs, offset) if taken is None else taken
-        shown = shown_machine(texts, jobs, missing)
+        shown = nodes.shown_machine(texts, jobs, missing)
         priorities = clocks.priorities(texts.get("sprio.txt", ""))
         wanted = {
             "sshare.txt": "fair-share stays as it is now", "sprio.txt": "priorities do not age",
@@ -185,11 +182,11 @@ class Snapshot:
             "sacct.txt": "no history: run times and arrivals are uncalibrated",
         }  # fmt: skip
         missing += [f"no {name}: {what}" for name, what in wanted.items() if name not in texts]
-        shares = accounts.shares(texts)
+        shares = nodes.shares(texts)
         if "sshare.txt" in texts and not shares:
             missing.append("sshare.txt begins with no account: fair-share stays as it is now")
         known = machine_shown(shown["config"], shown["nodes"], shown["partitions"])
-        hidden = hidden_jobs(texts.get("scontrol_node.txt", ""), jobs, taken)
+        hidden = nodes.hidden_jobs(texts.get("scontrol_node.txt", ""), jobs, taken)
         if hidden:
             missing.append(
                 f"{len(hidden)} nodes hold jobs that are not shown (PrivateData): estimated from "
@@ -198,7 +195,7 @@ class Snapshot:
         return cls(
             taken=taken, jobs=tuple(jobs + hidden), shown=shown,
             version=version or (known.slurm.version if known.slurm else ""),
-            shares=shares, limits=accounts.limits(texts), priorities=priorities,
+            shares=shares, limits=nodes.limits(texts), priorities=priorities,
             clocks=clocks.clocks(texts, jobs, priorities, known, taken, offset),
             history=history_of(texts.get("sacct.txt", ""), offset),
             missing=tuple(missing),
@@ -312,7 +309,7 @@ def _jobs(
         plain = {job.id: job for job in jobs_of_text(shown, f"{where}/scontrol_job.txt")}
     jobs = [_both(job, plain[job.id]) if job.id in plain else job for job in jobs]
     known = facts["taken"] or clocks.told(texts)
-    offset = offset_of(texts, jobs, plain.values(), known, timezone, where, missing)
+    offset = clocks.offset_of(texts, jobs, plain.values(), known, timezone, where, missing)
     return jobs, facts["version"], facts["taken"], offset
 
 

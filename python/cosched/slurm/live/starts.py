@@ -13,9 +13,8 @@ import numpy as np
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
-from cosched.slurm.live.futures import Futures
+from cosched.slurm.live.futures import Futures, given_run_times, requested
 from cosched.slurm.live.model import Ended, Job, all_made
-from cosched.slurm.live.new_jobs import given_run_times, requested
 from cosched.slurm.live.requests import HELD
 from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import Snapshot

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.slurm.conf.parameters import PARAMETERS
+from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.recordings.files import read_recording
 from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical
-from cosched.slurm.recordings.runs import Recording, Run
-from cosched.slurm.recordings.shares import allocated
+from cosched.slurm.recordings.runs import Recording, Run, allocated
 from cosched.slurm.twin.twin import Twin
 
 __all__ = [

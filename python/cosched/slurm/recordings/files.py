@@ -19,7 +19,7 @@ from cosched.core.arrays import integer
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown
 from cosched.slurm.conf.lines import seconds_of_limit, words
-from cosched.slurm.conf.parameters import rules_of
+from cosched.slurm.conf.settings import rules_of
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.recordings.phases import run_of, samples_of
 from cosched.slurm.recordings.runs import Recording

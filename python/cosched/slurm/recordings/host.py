@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cosched.slurm.recordings.runs import Recording, Run
-from cosched.slurm.twin.host import host_at
+from cosched.slurm.twin.backfill import host_at
 from cosched.slurm.twin.twin import Twin
 
 #: Looks for work a second apart: so many at least, and less beyond them than this part of a second.

@@ -16,7 +16,7 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InvalidInstance
-from cosched.slurm.twin.host import HOST
+from cosched.slurm.twin.backfill import HOST
 
 #: A job that waited so long before anything of the log had ended, waited for what is not in it (s).
 _WAITED = 120.0

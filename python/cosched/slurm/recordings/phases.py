@@ -10,9 +10,8 @@ import numpy as np
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.recordings.runs import Run, Sample
-from cosched.slurm.recordings.shares import shares_of
-from cosched.slurm.requests.core_form import CoreForm, outside
+from cosched.slurm.recordings.runs import Run, Sample, shares_of
+from cosched.slurm.requests.request import CoreForm, outside
 
 #: The log may name a start in the second after that of the accounts: so much later (s).
 _TURN = 1.2

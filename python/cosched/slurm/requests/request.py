@@ -1,13 +1,19 @@
-"""What one job asks of a Slurm, whoever tells it: a log, a script, a snapshot, a question."""
+"""What one job asks of a Slurm, whoever tells it, and what the core is told of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from cosched.cluster.machine import Machine
+from cosched.cluster.machine.node_types import Spans, hosts, spans_of
+from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.conf.parameters import number
+from cosched.slurm.conf.settings import SlurmSettings, number
 
 #: A dependency of a job, in the order of the core's kinds.
 KINDS = ("after", "afterany", "afterok", "afternotok")
@@ -99,3 +105,238 @@ def dependencies(
             raise InvalidInstance(f"dependency {shorten(kind)}: expected {', '.join(KINDS)}")
         found.append((KINDS.index(kind), rows(int(job))))
     return found
+
+
+_OUTSIDE = ("release", "reserve", "down", "drain", "resume")
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Beyond the columns of an instance."""
+
+    #: By row of the instance: values by the core's names.
+    jobs: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    #: Nodes with some features, to which ``set`` and ``alternatives`` refer.
+    sets: tuple[Spans, ...] = ()
+    licences: tuple[int, ...] = ()  # how many of each there are
+    reservations: tuple[tuple, ...] = ()  # (created, begin, end, spans, maintenance, every node)
+    outside: tuple[tuple, ...] = ()  # (time, kind, row, spans)
+    #: Associations of a slurmdbd: (parent, shares, whether of a user, limits, and optionally usage
+    #: so far in CPU seconds); the root first.
+    accounts: tuple[tuple, ...] = ()
+    qos: tuple[Mapping[str, Any], ...] = ()  # limits, factors and flags of each
+    partition_qos: Mapping[str, int] = field(default_factory=dict)  # numbers, where there is one
+    billing: Mapping[str, Sequence[float]] = field(default_factory=dict)  # TRESBillingWeights
+
+
+class CoreForm:
+    """Makes the core's jobs for one machine, and numbers what they refer to.
+
+    `memory`: it is handed out, where the machine does.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        *,
+        memory: bool = True,
+        reservations: Sequence[str] = (),
+    ) -> None:
+        self.settings = machine.slurm or SlurmSettings()
+        self.memory_counts = memory and self.settings.memory_counts
+        self._reservations = list(reservations)
+        self._numbers = {name: k for k, name in enumerate(self.settings.names)}
+        self._features: list[frozenset[str]] = []
+        for kind in machine.nodes:
+            self._features += [frozenset(kind.features)] * kind.count
+        self.gpu_types: list[str] = gpu_types_of(machine)
+        self._memory_of = megabytes_of_nodes(machine)
+        self._sets: dict[tuple[str, int], int] = {}
+        self._places: dict[Spans, int] = {}
+        self._sets_in_order: list[Spans] = []
+        self._licences: dict[str, int] = dict(self.settings.licences)
+        self._names: dict[tuple[str, str], int] = {}
+
+    def together(self, jobs: Mapping[int, Mapping[str, Any]], **more: Any) -> Requests:
+        """These jobs, by row, with what they refer to; `more`: see :class:`Requests`."""
+        licences = tuple(self._licences.values())
+        return Requests(jobs, tuple(self._sets_in_order), licences, **more)
+
+    def nodes(self, text: str, place: str) -> Spans:
+        """Numbers of hosts; ALL: of all."""
+        if text.upper() == "ALL":
+            return ((0, len(self._numbers)),)
+        try:
+            return spans_of(self._numbers[name] for name in hosts(text, place))
+        except KeyError as error:
+            raise InvalidInstance(f"{place}: no node {error}") from None
+
+    def of(
+        self, request: Request, left: Callable[[InvalidInstance], None] | None = None
+    ) -> dict[str, Any]:
+        """The core's job: values by its names, but for those that are as usual.
+
+        `left` gets what the machine does not have, which the job then lacks; without it that is an
+        error.
+        """
+        job = self._resources(request)
+        for part in (self._gpus, self._licences_of, self._where):
+            try:
+                job |= part(request, job.get("memory", 0))
+            except InvalidInstance as error:
+                if left is None:
+                    raise
+                left(error)
+        if request.owner is not None:
+            job |= {k: v for k, v in request.owner._asdict().items() if v is not None}
+        if request.after:
+            job["after"] = list(request.after)
+        for kind in ("singleton", "namesake"):
+            if (name := getattr(request, kind)) is not None:
+                job[kind] = self._names.setdefault(name, len(self._names))
+        if request.array is not None:
+            job["array"], job["array_limit"] = request.array
+        job |= {flag: True for flag in ("held", "fails") if getattr(request, flag)}
+        if not request.requeue:
+            job["requeue"] = False
+        if request.nice:
+            job["nice"] = request.nice
+        if request.reservation is not None:  # the last is one that was never made
+            job["reservation"] = (*self._reservations, request.reservation).index(
+                request.reservation
+            )
+        for key in ("begin", "running", "waiting"):
+            if (value := getattr(request, key)) is not None:
+                job[key] = value
+        return job
+
+    def _resources(self, request: Request) -> dict[str, Any]:
+        """What it wants of nodes."""
+        nodes = {} if request.nodes is None else {"nodes": request.nodes}
+        if request.cores is None:
+            return nodes
+        wanted: dict[str, Any] = {"tasks": request.cores, **nodes}
+        if nodes:
+            wanted["max_nodes"] = request.nodes
+        if request.exclusive:
+            wanted["exclusive"] = True
+        return wanted | self._memory(request)
+
+    def _memory(self, request: Request) -> dict[str, Any]:
+        if not self.memory_counts:
+            return {}
+        if request.memory is not None:
+            amount, by_core = request.memory, False
+        elif request.memory_per_core is not None:
+            amount, by_core = request.memory_per_core, True
+        else:
+            amount, by_core = self.settings.default_memory(request.partition)
+        return {"memory": amount, "memory_by_core": by_core} if amount else {"memory_all": True}
+
+    def _gpus(self, request: Request, _memory: int) -> dict[str, Any]:
+        asked = request.gpus
+        if asked is None:
+            return {}
+        if asked.type is not None and asked.type not in self.gpu_types:
+            raise InvalidInstance(
+                f"GPUs {shorten(asked.type)}: the machine has {', '.join(self.gpu_types) or 'none'}"
+            )
+        return {
+            "gpus": asked.number, "gpus_by_node": asked.by_node,
+            "gpu_type": -1 if asked.type is None else self.gpu_types.index(asked.type),
+        }  # fmt: skip
+
+    def _where(self, request: Request, memory: int) -> dict[str, Any]:
+        found = self.places(request.constraint, memory)
+        for hosts_of, within in ((request.nodelist, True), (request.exclude, False)):
+            if hosts_of:
+                found = self.narrowed(found, hosts_of, within=within)
+        return found
+
+    def narrowed(self, places: Mapping[str, Any], text: str, *, within: bool) -> dict[str, Any]:
+        """What :meth:`places` gave, of these hosts only, or of all others."""
+        spans = self.nodes(text, "nodelist" if within else "exclude")
+        nodes = {k for first, last in spans for k in range(first, last)}
+        return self.of_these(places, nodes, within=within)
+
+    def of_these(
+        self, places: Mapping[str, Any], nodes: set[int], *, within: bool
+    ) -> dict[str, Any]:
+        """What :meth:`places` gave, of these nodes only, or of all others."""
+
+        def kept(spans: Spans) -> int:
+            inside = (k for first, last in spans for k in range(first, last))
+            return self._numbered(spans_of(k for k in inside if (k in nodes) == within))
+
+        every = ((0, len(self._numbers)),)
+        found = {"set": kept(self._sets_in_order[places["set"]] if "set" in places else every)}
+        if "alternatives" not in places:
+            return found
+        return found | {
+            "alternatives": [kept(self._sets_in_order[k]) for k in places["alternatives"]]
+        }
+
+    def places(self, text: str, least: int) -> dict[str, Any]:
+        """Nodes that a job may ever have: with its features (``a``, ``a&b``, ``a|b``; all of one of
+        ``[a|b]``), and with the memory that it wants of each, or of each core."""
+        text = text.strip()
+        if re.search(r"[*()]", text) or text.count("[") > 1:
+            raise InvalidInstance(f"constraint {shorten(text)}: expected a, a&b, a|b or [a|b]")
+        if not text and least <= min(self._memory_of):
+            return {}
+        if "[" not in text:
+            return {"set": self._set(text, least)}
+        parts = text.strip("[]").split("|")
+        return {
+            "set": self._set("|".join(parts), least),
+            "alternatives": [self._set(part, least) for part in parts],
+        }
+
+    def no_place(self, job: Mapping[str, Any]) -> bool:
+        """Whether it may have no node at all."""
+        return "set" in job and not self._sets_in_order[job["set"]]
+
+    def _set(self, text: str, least: int) -> int:
+        if (text, least) not in self._sets:
+            terms = [frozenset(filter(None, part.split("&"))) for part in text.split("|")]
+            having = (
+                k for k, own in enumerate(self._features)
+                if any(t <= own for t in terms) and self._memory_of[k] >= least
+            )  # fmt: skip
+            self._sets[text, least] = self._numbered(spans_of(having))
+        return self._sets[text, least]
+
+    def _numbered(self, spans: Spans) -> int:
+        if spans not in self._places:
+            self._places[spans] = len(self._sets_in_order)
+            self._sets_in_order.append(spans)
+        return self._places[spans]
+
+    def _licences_of(self, request: Request, _memory: int) -> dict[str, Any]:
+        """(which, how many) of ``a:2,b``."""
+        wanted = []
+        names = list(self._licences)
+        for part in request.licences.split(",") if request.licences else ():
+            name, _, count = part.partition(":")
+            if name not in names:
+                known = f"one of {', '.join(names)}" if names else "Licenses in the configuration"
+                raise InvalidInstance(f"licence {shorten(name)}: expected {known}")
+            if not re.fullmatch("[0-9]{0,9}", count):
+                raise InvalidInstance(f"licence {shorten(part)}: expected a number of {name}")
+            wanted.append((names.index(name), int(count or 1)))
+        return {"licences": wanted} if wanted else {}
+
+
+def outside(kind: str, time: float, row: int = -1, nodes: Spans = ()) -> tuple:
+    """What an administrator does, as the core takes it."""
+    return (time, _OUTSIDE.index(kind), row, list(nodes))
+
+
+def megabytes_of_nodes(machine: Machine) -> list[int]:
+    """Memory as Slurm counts it."""
+    return np.rint(of_nodes(machine, "memory_gb") * 1024).astype(int).tolist()
+
+
+def gpu_types_of(machine: Machine) -> list[str]:
+    """Names of all types; an unnamed one is the empty text."""
+    return list(dict.fromkeys(kind.gpu_type for kind in machine.nodes if kind.gpus))

@@ -10,9 +10,8 @@ import numpy as np
 
 from cosched.cluster.page.differences import GroupChange, groups_between
 from cosched.errors import InvalidInstance
-from cosched.slurm.tune.measures import Measure
+from cosched.slurm.tune.measures import Block, Measure
 from cosched.slurm.tune.trials import Simulated
-from cosched.slurm.tune.weeks import Block
 
 #: Weeks to judge by are in so many parts at least, whose luck is told apart.
 _PARTS = 8

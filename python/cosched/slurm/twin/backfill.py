@@ -19,10 +19,55 @@ from cosched.cluster.result import Result
 from cosched.cluster.result.result import Draws
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
-from cosched.slurm.conf.parameters import PARAMETERS
-from cosched.slurm.twin.host import host_clocks, varied
+from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.twin.twin import Twin
 from cosched.slurm.twin.units import log_of
+
+#: Seconds that a host takes for what Slurm's rules leave out, as measured on one whose clocks ran
+#: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
+HOST: dict[str, float] = {
+    "launch": 0.77, "epilog": 0.24, "noise": 0.0, "noise_seed": 0.0, "tick_period": 1.035,
+    "tick_offset": 0.4, "decay_after": 7.0, "sleep_extra": 0.002, "nap_extra": 0.002,
+    "cycle_cost": 0.005, "test_cost": 0.0008, "start_cost": 0.0,
+}  # fmt: skip
+#: On which clock: times as fast as life.
+MEASURED_AT = 20.0
+#: How far these are from run to run: factors of launch and epilog, of the loop's work.
+_LAUNCHES, _EPILOGS, _LOOPS, _CYCLES = (0.5, 4.0), (0.4, 5.0), (0.5, 1.5), (0.3, 3.0)
+_NOISE = 0.5
+
+
+def host_at(speed: float) -> dict[str, float]:
+    """What the host adds on a clock `speed` times as fast as life (s)."""
+    times = speed / MEASURED_AT
+    scaled = {key: value * times for key, value in HOST.items() if key != "tick_period"}
+    return {**scaled, "tick_period": 1 + (HOST["tick_period"] - 1) * times}
+
+
+def host_clocks(launch: float | None = None, epilog: float | None = None) -> dict[str, float]:
+    """What the host adds (s), with these times of the user's own."""
+    own = dict(HOST)
+    if launch is not None:
+        own["launch"] = nonnegative(launch, "launch")
+    if epilog is not None:
+        own["epilog"] = nonnegative(epilog, "epilog")
+    return own
+
+
+def varied(host: Mapping[str, float], rng: np.random.Generator) -> dict[str, float]:
+    """The host in another run: everything that it takes a little longer or shorter."""
+    return {
+        **host,
+        "launch": host["launch"] * rng.uniform(*_LAUNCHES),
+        "epilog": host["epilog"] * rng.uniform(*_EPILOGS),
+        "tick_period": 1 + (host["tick_period"] - 1) * rng.uniform(*_LOOPS),
+        "cycle_cost": host["cycle_cost"] * rng.uniform(*_CYCLES),
+        "test_cost": host["test_cost"] * rng.uniform(*_CYCLES),
+        "tick_offset": host["tick_offset"] + rng.uniform(0, 1),
+        "noise": _NOISE,
+        "noise_seed": float(rng.integers(0, 2**31)),
+    }
+
 
 #: A controller that started between so many seconds before the first job: then the clocks whose
 #: period starts with it are in any phase.
