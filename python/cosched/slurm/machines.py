@@ -15,8 +15,8 @@ from cosched.cluster.machine.node_types import check_sums
 from cosched.errors import InvalidInstance
 from cosched.slurm.accounts.shown import accounts_there, read_accounts
 from cosched.slurm.conf.lines import Line, Source, beside, parse_lines, read_lines, version_of
-from cosched.slurm.conf.machine import NODE_KEYS, PARTITION_KEYS, machine_of_lines
-from cosched.slurm.conf.settings import HEARD
+from cosched.slurm.conf.machine import machine_of_lines
+from cosched.slurm.conf.settings import HEARD, NODE_KEYS, PARTITION_KEYS
 
 _FILES = ("scontrol_config.txt", "scontrol_node.txt", "scontrol_partition.txt")
 #: What scontrol calls otherwise than slurm.conf.

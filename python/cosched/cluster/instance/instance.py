@@ -13,15 +13,7 @@ import numpy as np
 
 from cosched import _core, core, io
 from cosched.cluster import files
-from cosched.cluster.instance.arguments import (
-    check_room,
-    columns_of,
-    held_units,
-    notes_of,
-    parts_of,
-    unit_counts,
-    with_running,
-)
+from cosched.cluster.instance import arguments
 from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.machine.parts import counted, resources_of, site_of
 from cosched.core.arrays import any_array, integer, integer_array, nonnegative
@@ -123,9 +115,9 @@ class Instance(core.Instance):
             raise InvalidInstance(f"source = {shorten(source)}: expected the name of a file")
         if running is not None:
             names = machine.slurm.names if machine is not None and machine.slurm else ()
-            count = len(unit_counts(integer(nodes, "nodes", 1), machine))
-            jobs = with_running(jobs, running, count, names)
-        columns, facts, uncut = columns_of(jobs, machine)
+            count = len(arguments.unit_counts(integer(nodes, "nodes", 1), machine))
+            jobs = arguments.with_running(jobs, running, count, names)
+        columns, facts, uncut = arguments.columns_of(jobs, machine)
         inner = _core.cluster.Instance(
             columns.get("eligible", columns["submit"]), columns["tasks"], columns["cpu"],
             columns["memory"], columns["runtime"], columns.get("estimate", np.zeros(0)),
@@ -136,7 +128,7 @@ class Instance(core.Instance):
         for column in (*columns.values(), *facts.values()):
             column.flags.writeable = False
         least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
-        texts = notes_of(notes, columns["runtime"], least)
+        texts = arguments.notes_of(notes, columns["runtime"], least)
         self._set(
             _core=inner, _columns=columns, _facts=facts, _uncut=uncut, nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
@@ -245,7 +237,7 @@ class Instance(core.Instance):
         if self.machine is None or not self.machine.partitions:
             return np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0)
         partition = self.column("partition") if "partition" in self.known else None
-        return parts_of(self.machine, partition, self.ids)
+        return arguments.parts_of(self.machine, partition, self.ids)
 
     @property
     def site(self) -> Any:
@@ -254,14 +246,16 @@ class Instance(core.Instance):
         return self.once("site", self._site)
 
     def _site(self) -> Any:
-        check_room(self._known, counted(self._known, self.machine), self.machine)
+        arguments.check_room(self._known, counted(self._known, self.machine), self.machine)
         return site_of(self._known, self.machine, self.held)
 
     @property
     def held(self) -> list[list[int]]:
         """Numbers of nodes or cores that jobs hold which run at the begin, empty for one that takes
         what is free; without a table ``running``: no lists."""
-        return self.once("held", lambda: held_units(self._known, self.nodes, self.machine))
+        return self.once(
+            "held", lambda: arguments.held_units(self._known, self.nodes, self.machine)
+        )
 
     @property
     def resources(self) -> list[tuple[np.ndarray, float]]:

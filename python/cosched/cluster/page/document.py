@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from html import escape
+from math import floor
 from os import PathLike
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
+
 from cosched import io
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.machine.parts import counted
-from cosched.cluster.page.fit import about_fit, plain
+from cosched.cluster.page import tables, text as words
 from cosched.cluster.page.picture import beside, draw, picture
-from cosched.cluster.page.runs import Runs, run_all
-from cosched.cluster.page.summary import ignored, lead, used_in_words
-from cosched.cluster.page.tables import LONGEST, changes, groups, longest, policies, rows_of_changes
-from cosched.cluster.page.text import document, paragraph, shown
+from cosched.cluster.page.runs import PLAIN, TWIN, Runs, knows_limits, run_all, why_no_dfrs
 from cosched.cluster.page.what_if import what_if as changed_by
+from cosched.cluster.result.log_fit import plain
 from cosched.core.arrays import integer, time_limit_of
 from cosched.core.text import texts
 from cosched.lazy import plt
@@ -103,7 +105,7 @@ def audit(
     figure = draw(runs)
     io.write_text(_page(runs, figure, _link(rightsize, path)), path)
     if json is not None:
-        io.write_json({"fit": plain(runs.fit), "rows": rows_of_changes(runs)}, json)
+        io.write_json({"fit": plain(runs.fit), "rows": tables.rows_of_changes(runs)}, json)
     return figure
 
 
@@ -117,7 +119,7 @@ def _link(page: str | PathLike[str] | None, path: str | PathLike[str]) -> str:
 
 def _used(instance: Instance, link: str) -> str:
     """How much of what jobs asked for they used, where the log says it."""
-    used = used_in_words(instance)
+    used = words.used_in_words(instance)
     return f"<p class=small>Jobs used {escape(used)}. {link}</p>\n" if used else ""
 
 
@@ -126,21 +128,99 @@ def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
     title = f"{instance.source or 'jobs'}: audit"
     under = "" if runs.logged else f" under {runs.counts}"
     parts = [
-        *([("", about_fit(runs.fit, runs.counts))] if runs.twin else []),
+        *([("", tables.about_fit(runs.fit, runs.counts))] if runs.twin else []),
         ("Load, queue and waits", picture(figure)),
-        ("What happened, and what other policies would have given", policies(runs)),
-        *([("What if", beside(runs) + changes(runs))] if runs.changes else []),
-        ("", groups(runs)),
-        (f"The {LONGEST} longest waits{under}", longest(runs)),
+        ("What happened, and what other policies would have given", tables.policies(runs)),
+        *([("What if", beside(runs) + tables.changes(runs))] if runs.changes else []),
+        ("", tables.groups(runs)),
+        (f"The {tables.LONGEST} longest waits{under}", tables.longest(runs)),
     ]
-    about = paragraph(f"{_size(instance)}; cosched {installed_version()}", "small")
-    head = f"{paragraph(lead(runs), 'lead')}\n{about}\n{_used(instance, link)}"
-    return document(title, head, parts, ignored(runs))
+    about = words.paragraph(f"{_size(instance)}; cosched {installed_version()}", "small")
+    head = f"{words.paragraph(lead(runs), 'lead')}\n{about}\n{_used(instance, link)}"
+    return words.document(title, head, parts, ignored(runs))
 
 
 def _size(instance: Instance) -> str:
     machine = instance.machine
     if machine is None:
         return f"{instance.nodes:,} nodes"
-    handed = ", ".join(("cores", *map(shown, counted(instance.given, machine))))
+    handed = ", ".join(("cores", *map(words.shown, counted(instance.given, machine))))
     return f"{machine.cores:,} cores of {machine.node_count:,} nodes (handed out: {handed})"
+
+
+_IGNORED = (
+    "dropped",
+    "not used",
+    "not followed",
+    "assumed: left out",
+    "assumed: the bound",
+    "assumed: DFRS",
+)
+
+
+def lead(runs: Runs) -> str:
+    """From when to when, how many jobs, how long they waited, what could have been."""
+    instance = runs.instance
+    ends = runs.logged.outcome["end"] if runs.logged else instance.column("submit")
+    end = float(np.max(ends))
+    when = words.period(instance, float(instance.column("submit").min()), end)
+    return "; ".join([_waited(runs, when), _could(runs), _least(runs)]) + "."
+
+
+def _waited(runs: Runs, when: str) -> str:
+    jobs = f"{int(runs.instance.measured.sum()):,} jobs"
+    if runs.logged is None:
+        why = "as-logged has no result" if has_waits(runs.instance) else "the log has no waits"
+        return f"{when}, {jobs} came, and {why}: nothing says how long they waited"
+    metrics = runs.logged.metrics()
+    return (
+        f"{when}, {jobs} waited {words.span(metrics['mean_wait'])} on average, and one in twenty "
+        f"{words.span(metrics['p95_wait'])} or more"
+    )
+
+
+def _could(runs: Runs) -> str:
+    if runs.attainable is None:
+        name = "EASY backfilling" if runs.counts == PLAIN else runs.counts
+        return f"{name} has no result, see below"
+    if runs.counts == TWIN:
+        median = runs.attainable.metrics().get(
+            "mean_wait_median", runs.attainable.metrics()["mean_wait"]
+        )
+        return f"the twin of this Slurm lets them wait {words.span(median)}"
+    wait = runs.attainable.metrics()["mean_wait"]
+    with_ = "the users' own time limits" if knows_limits(runs.instance) else "known run times"
+    return f"EASY backfilling with {with_} would have let them wait {words.span(wait)}"
+
+
+def _least(runs: Runs) -> str:
+    bound = runs.bound
+    if bound is None or bound.value < tables.WEAK:
+        return "what no scheduler can beat is not known"
+    had = {"log": runs.logged, runs.counts: runs.attainable}
+    known = [
+        f"{name}: {words.number(result.value)} times"
+        for name, result in had.items()
+        if result is not None and result.value >= bound.value  # a log may use more than there is
+    ]
+    return (
+        f"no scheduler can keep the worst-hit job below {floor(10 * bound.value) / 10:.1f} times "
+        f"its own run time" + (f" ({', '.join(known)})" if known else "")
+    )
+
+
+def ignored(runs: Runs) -> str:
+    """What was ignored, then what was assumed."""
+    instance = runs.instance
+    lines = [*runs.not_followed, *(line.strip() for line in instance.notes)]
+    if len(instance.layout[0]):
+        lines.append("assumed: the bound ignores partitions: it is valid, and can be weak")
+    if why := why_no_dfrs(instance):
+        lines.append(f"assumed: DFRS policies are left out: {why}")
+    if has_waits(instance):
+        lines.append("assumed: as-logged: the log has starts, and does not say on which nodes")
+    lines.append("assumed: policies know no limits of users, accounts or QOS, and no reservations")
+    of_machine = set() if instance.machine is None else {n.strip() for n in instance.machine.notes}
+    first = [line for line in lines if line.startswith(_IGNORED) or line in of_machine]
+    lines = [*first, *(line for line in lines if line not in first)]
+    return words.box("What was ignored, and what was assumed", lines)

@@ -15,8 +15,9 @@ from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.page.differences import clear, mean_waits
-from cosched.cluster.page.fit import enough, fit_of
 from cosched.cluster.result import Result
+from cosched.cluster.result.log_fit import enough, fit_of
+from cosched.core import Bound
 from cosched.core.comparison import settled
 from cosched.lazy import pd
 
@@ -71,6 +72,11 @@ class Runs:
         twin = self.result(TWIN)
         notes = () if twin is None else twin.instance.notes
         return [note for note in notes if note.startswith("not followed")]
+
+    @property
+    def bound(self) -> Bound | None:
+        """On the maximum stretch; None: not reached."""
+        return next((proof for run in self.all if (proof := run.row.get("proof"))), None)
 
     def result(self, name: str) -> Result | None:
         """The first of this name: with the users' own limits where they are known."""

@@ -13,16 +13,18 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
 from cosched.cluster.machine.parts import counted
 from cosched.cluster.page.differences import MOST, GroupChange, Spread, changed_groups, row_of
-from cosched.cluster.page.runs import TWIN, Run, Runs
-from cosched.cluster.page.summary import about_bound
+from cosched.cluster.page.runs import PERFECT, TWIN, Run, Runs
 from cosched.cluster.page.text import clock, number, paragraph, share, shown, span, table, units
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import Capacity
+from cosched.cluster.result.log_fit import enough
 from cosched.core.arrays import levels
 
 _MOST_ROWS = 8
 _GROUPS = {"partition": "By partition", "group": "By user group", "size": "By size (tasks)",
            "gpu": "With GPUs or without", "user": "By user"}  # fmt: skip
+#: A bound below this says little: a stretch is 1 at least.
+WEAK = 1.1
 _STRETCH = "Stretch: from when a job could start to its end, over its run time (10 s at least)."
 
 
@@ -43,6 +45,27 @@ def policies(runs: Runs) -> str:
         + paragraph(f"{about} {about_bound(runs)}", "small")
         + _messages(runs.all)
     )
+
+
+def about_bound(runs: Runs) -> str:
+    """What is proved of the largest stretch, else what is attainable."""
+    bound = runs.bound
+    known = [
+        (run.result.value, f"{run.name} ({run.knows})")
+        for run in runs.all
+        if run.result and run.name != "as-logged" and run.knows != PERFECT
+    ]
+    best = "" if not known else "Attainable is {:,.6g}, by {}.".format(*min(known))
+    within = "" if runs.time_limit is None else f" in {runs.time_limit:g} s (--time-limit)"
+    if bound is None:
+        return f"{best} Whether that can be beaten is open: the bound was not reached{within}."
+    so_far = "" if bound.status == "ok" else f", {bound.method}: what was proved{within}"
+    if bound.value < WEAK:
+        return (
+            f"{best} The bound is weak here: {bound.value:.6g}{so_far}, and every stretch is 1 or "
+            "more."
+        )
+    return f"No schedule whatsoever has a largest stretch below {bound.value:.6g}{so_far}. {best}"
 
 
 def _alike(run: Run) -> str:
@@ -354,3 +377,32 @@ def _room(result: Result, job: int, cells: np.ndarray, allowed: np.ndarray) -> l
             f"room {most}{share(enough)} of the wait"]  # fmt: skip
     beside = {shown(name): span_of[lack].sum() / wait for name, lack in [*lacking.items()][1:]}
     return said + [f"{name} lacked {share(part)}" for name, part in beside.items() if part >= 0.005]
+
+
+def about_fit(found: Any, counts: str = "") -> str:
+    """The first thing that is said where the machine is a Slurm's; `counts`: the row that does."""
+    if found is None:
+        said = "The log has no waits, so nothing says how near the twin of this Slurm is to it."
+        return paragraph(said)
+    whole: Any = found.iloc[0]
+    said = (
+        f"The twin of this Slurm starts {share(whole.within_60)} of the jobs within a minute of "
+        f"the log, {share(whole.within_300)} within five (rank correlation of the starts "
+        f"{whole.rank_correlation:.2f}). "
+    )
+    if enough(found):
+        said += f"{counts} is the row that counts." if counts else ""
+    else:
+        instead = f", and {counts} counts instead" if counts else ""
+        said += (
+            "That is less than half: what-ifs of the twin would be about another cluster"
+            f"{instead}. Most often accounts, reservations or nodes that were down "
+            "are missing (--accounts)."
+        )
+    heads = ("partition", "jobs", "within a minute", "within five")
+    rows = [
+        (row["partition"], f"{row['jobs']:,}", share(row["within_60"]), share(row["within_300"]))
+        for row in found[1:].to_dict("records")
+    ]
+    by_partition = f"<div class=fit>{table(heads, rows)}</div>" if len(rows) > 1 else ""
+    return paragraph(said) + by_partition

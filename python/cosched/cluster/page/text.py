@@ -12,6 +12,7 @@ import numpy as np
 from cosched import io
 from cosched.cluster.files.window import later
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import used_of
 
 #: Longer cells are broken.
 _LONGEST_WORD = 18
@@ -129,3 +130,11 @@ def shown(name: str) -> str:
     """A resource in words."""
     kind, _, of = name.partition(":")
     return {"memory_gb": "memory", "gpus": "GPUs"}.get(kind, kind) + (f" {of}" if of else "")
+
+
+def used_in_words(instance: Instance) -> str:
+    """How much of the time and memory that jobs asked for they used."""
+    time, memory = used_of(instance)
+    parts = [f"{share(part)} of the {what} they asked for"
+             for part, what in ((time, "time"), (memory, "memory")) if part > 0]  # fmt: skip
+    return " and ".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,3 +91,36 @@ def _row(rows: pd.DataFrame, starts: np.ndarray) -> dict[Hashable, Any]:
     pairs = [np.abs(own[k + 1 :] - one) for k, one in enumerate(own)][:-1]
     apart = {most: np.concatenate([(p <= most).mean(axis=1) for p in pairs]) for most in (60, 300)}
     return found | {f"twins_{most}": float(share.mean()) for most, share in apart.items()}
+
+
+def fit_of(result: Result) -> pd.DataFrame | None:
+    """What :func:`fit` says of the first run, partitions (also a single one) in the log's order;
+    None where the log tells of no start."""
+    try:
+        found = fit(replace(result, draws=None))
+    except InvalidInstance:
+        return None
+    instance = result.instance
+    if "partition" not in instance.known:
+        return found
+    counted = instance.measured & ~np.isnan(logged_starts(instance))
+    names = list(dict.fromkeys(instance.column("partition").astype(str)[counted].tolist()))
+    parts = found[1:] if len(found) > 1 else found.assign(partition=names[0])
+    parts = parts.sort_values("partition", key=lambda of: of.map(names.index))
+    return pd.concat([found[:1], parts], ignore_index=True)
+
+
+def enough(found: pd.DataFrame) -> bool:
+    """Whether what-ifs of the twin are about this cluster."""
+    return bool(found.within_300[0] >= LEAST_FIT)
+
+
+def plain(found: pd.DataFrame | None) -> dict[str, Any] | None:
+    """As JSON has it."""
+    if found is None:
+        return None
+    names = {"within_60": "within_minute", "within_300": "within_five"}
+    whole, *parts = found.rename(columns=names).to_dict("records")
+    keys = (*names.values(), "rank_correlation")
+    rows = [{key: row[key] for key in ("partition", "jobs", *keys[:2])} for row in parts]
+    return {key: whole[key] for key in keys} | {"partitions": rows}

@@ -12,17 +12,8 @@ from cosched import _core, core
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.cluster.schedule import rows as of_rows
 from cosched.cluster.schedule.held import check_held, check_held_by_cores
-from cosched.cluster.schedule.rows import (
-    CAUSES,
-    Rows,
-    alone,
-    check_partitions,
-    check_recorded,
-    cut_at_limits,
-    hosts_of,
-    penalty_paid,
-)
 from cosched.core.arrays import flag, integer_array, real, real_array
 from cosched.core.text import require_columns
 from cosched.errors import InvalidInstance, InvalidSchedule
@@ -112,15 +103,15 @@ class Schedule(core.Schedule):
         self.by_cores = by_cores
         self._replay = replay
         self._checked = checked
-        self._rows = None if rows is None else Rows(instance, rows)
+        self._rows = None if rows is None else of_rows.Rows(instance, rows)
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> of_rows.Rows:
         """All rows; the policy runs again where they were not kept."""
         if self._rows is None:
             if self._replay is None:
                 raise InvalidSchedule("neither rows nor a way to make them")
-            self._rows = Rows(self.instance, self._replay(self.instance))
+            self._rows = of_rows.Rows(self.instance, self._replay(self.instance))
         return self._rows
 
     # The columns of the rows, so that a schedule of this family reads like any other.
@@ -168,8 +159,8 @@ class Schedule(core.Schedule):
             return
         totals = self.totals
         if self.recorded:
-            return check_recorded(self.instance, totals, self.rows)
-        check_partitions(self.instance, self.rows)
+            return of_rows.check_recorded(self.instance, totals, self.rows)
+        of_rows.check_partitions(self.instance, self.rows)
         rows = (
             self.task, self.unit_begin, self.unit, self.start, self.end,
             self.yield_, self.progress, self.cause,
@@ -211,7 +202,7 @@ class Schedule(core.Schedule):
             frame["hosts"] = hosts
         frame["yield_"] = self.yield_
         frame["progress"] = self.progress
-        frame["cause"] = [CAUSES[code] for code in self.cause]
+        frame["cause"] = [of_rows.CAUSES[code] for code in self.cause]
         frame["exclusive"] = self.exclusive
         if len(killed := self._killed()):
             frame["killed"] = np.isin(frame["task"], killed)
@@ -226,7 +217,7 @@ class Schedule(core.Schedule):
         list of tuple of str, or None
             As slurm.conf has them; None for a machine whose nodes have no names.
         """
-        return hosts_of(self.instance, self.by_cores, self.rows)
+        return of_rows.hosts_of(self.instance, self.by_cores, self.rows)
 
     def _killed(self) -> np.ndarray:
         """Jobs that were ended at their limit, or for another."""
@@ -255,7 +246,9 @@ class Schedule(core.Schedule):
         rows = super().to_dict()["placements"]
         columns = (self._ids(), self.yield_, self.progress, self.cause)
         for row, id_, y, p, c in zip(rows, *columns, strict=True):
-            row.update({"id": id_, "yield": float(y), "progress": float(p), "cause": CAUSES[c]})
+            row.update(
+                {"id": id_, "yield": float(y), "progress": float(p), "cause": of_rows.CAUSES[c]}
+            )
         for row, own in zip(rows, self.hosts() or (), strict=False):
             row["hosts"] = list(own)
         totals = {key: np.asarray(self.totals[key]).tolist() for key in TOTALS}
@@ -311,8 +304,13 @@ class Schedule(core.Schedule):
             raise InvalidSchedule(f"not a schedule of the cluster family ({error})") from None
         for key in ("preemptions", "migrations"):
             totals[key] = totals[key].reindex(every, fill_value=0)
-        paid = penalty_paid(frame) if penalty is None else penalty
-        data = {"placements": rows, "jobs": totals, "penalty": paid, "exclusive": alone(frame)}
+        paid = of_rows.penalty_paid(frame) if penalty is None else penalty
+        data = {
+            "placements": rows,
+            "jobs": totals,
+            "penalty": paid,
+            "exclusive": of_rows.alone(frame),
+        }
         if "killed" in frame:
             data["killed"] = np.unique(frame["task"][frame["killed"] == True])  # noqa: E712
         if "preempted" in frame:
@@ -334,7 +332,7 @@ class Schedule(core.Schedule):
             rows = (
                 plain.task, plain.unit_begin, plain.unit, plain.start, plain.end,
                 [row["yield"] for row in placements], [row["progress"] for row in placements],
-                [CAUSES.index(row["cause"]) for row in placements],
+                [of_rows.CAUSES.index(row["cause"]) for row in placements],
             )  # fmt: skip
             outcome = {key: real_array(totals[key], f"jobs.{key}", 1) for key in TOTALS}
             for key in ("preemptions", "migrations"):
@@ -363,7 +361,7 @@ class Schedule(core.Schedule):
             outcome["at_limit"] = np.isin(np.arange(len(instance)), killed)
             outcome["preempted"] = np.isin(np.arange(len(instance)), preempted)
             ran = np.bincount(plain.task, plain.end - plain.start, len(instance))
-            instance = cut_at_limits(instance, outcome, ran)
+            instance = of_rows.cut_at_limits(instance, outcome, ran)
         return cls(
             instance, outcome, rows=rows, penalty=penalty, exclusive=exclusive,
             threshold=threshold, recorded=recorded,

@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched.cluster.page.summary import used_in_words
-from cosched.cluster.page.text import box, document, number, paragraph, period, share, span, table
+from cosched.cluster.page.text import (
+    box,
+    document,
+    number,
+    paragraph,
+    period,
+    share,
+    span,
+    table,
+    used_in_words,
+)
 from cosched.cluster.sizing.exports import options_of
 from cosched.core.text import percent
 from cosched.lazy import pd

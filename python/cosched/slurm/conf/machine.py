@@ -10,29 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosched.cluster.machine.node_types import (
-    MOST_HOSTS,
-    NodeType,
-    Partition,
-    Spans,
-    hosts,
-    natural,
-    spans_of,
-)
+from cosched.cluster.machine import node_types
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.conf import settings as known
 from cosched.slurm.conf.lines import Line, seconds_of_limit
 from cosched.slurm.conf.reader import Reader
-from cosched.slurm.conf.settings import (
-    NODE_KEYS,
-    NOTED,
-    PARTITION_KEYS,
-    SlurmSettings,
-    default_memory,
-    noted,
-    number,
-    preempt_mode,
-)
 
 #: Of what a node has (its memory in MB): more is no number of a node.
 _MOST = 2**40
@@ -56,7 +39,7 @@ class PlainNode(NamedTuple):
 
     name: str
     line: int
-    kind: NodeType
+    kind: node_types.NodeType
 
 
 def machine_of_lines(
@@ -64,7 +47,7 @@ def machine_of_lines(
     lines: list[Line],
     version: str | None = None,
     gpu_types: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[list[PlainNode], list[Partition], SlurmSettings]:
+) -> tuple[list[PlainNode], list[node_types.Partition], known.SlurmSettings]:
     """Nodes in the order in which Slurm numbers them, partitions, and the settings."""
     reader = Reader(version)
     reader.read(line for line in lines if not line.record)
@@ -90,7 +73,7 @@ def _down(
     lines: list[Line],
     numbers: Mapping[str, int],
     reader: Reader,
-) -> Spans:
+) -> node_types.Spans:
     """Nodes that take no jobs: by State of their own line, or by a DownNodes line."""
     states: dict[tuple[str, str], int] = {}
     down: set[int] = set()
@@ -104,7 +87,7 @@ def _down(
         words_of = re.split(r"[+*~#!%$@^-]+", state)
         if not any(word.startswith((*_OUT, "CLOUD")) for word in words_of):
             continue
-        own = hosts(text, place)
+        own = node_types.hosts(text, place)
         out = any(word.startswith(_OUT) for word in words_of)
         if out:
             down |= {numbers[name] for name in own if name in numbers}
@@ -112,7 +95,7 @@ def _down(
         states[key] = states.get(key, 0) + len(own)
     for (state, said), count in states.items():
         reader.assumed.append(f"State={state} ({count} node{'s' * (count > 1)}): {said}")
-    return spans_of(down)
+    return node_types.spans_of(down)
 
 
 def _with_defaults(lines: Iterable[Line]) -> list[tuple[Line, dict[str, str]]]:
@@ -137,9 +120,9 @@ def _nodes(
     nodes: dict[str, PlainNode] = {}
     absent: list[str] = []
     for number_of_line, (line, keys) in enumerate(lines):
-        for key in set(keys) - NODE_KEYS:
+        for key in set(keys) - known.NODE_KEYS:
             reader.unknown.append(f"{line.spelled.get(key, key)} of NodeName")
-        names = hosts(keys["nodename"], line.place)
+        names = node_types.hosts(keys["nodename"], line.place)
         if "FUTURE" in keys.get("state", "").upper():
             absent += names
             continue
@@ -155,7 +138,7 @@ def _nodes(
             nodes[name] = _node(name, number_of_line, line, keys, gpu_types)
     if not nodes:
         raise InvalidInstance(f"{path}: no NodeName: expected one at least")
-    return sorted(nodes.values(), key=lambda node: natural(node.name)), frozenset(absent)
+    return sorted(nodes.values(), key=lambda node: node_types.natural(node.name)), frozenset(absent)
 
 
 def _node(
@@ -164,7 +147,7 @@ def _node(
     def whole(key: str, usual: int) -> int:
         if key not in keys:
             return usual
-        found = number(keys[key], where.place, key)
+        found = known.number(keys[key], where.place, key)
         if found > _MOST:
             raise InvalidInstance(
                 f"{where.place}: {where.spelled.get(key, key)}={shorten(keys[key])}: expected at "
@@ -178,7 +161,7 @@ def _node(
         gpu_type = gpu_types.get(name, gpu_types.get("", ""))
     memory = max(whole("realmemory", 0) - whole("memspeclimit", 0), 0) / 1024
     features = (keys.get("features") or keys.get("feature", "")).split(",")
-    return PlainNode(name, line, NodeType(
+    return PlainNode(name, line, node_types.NodeType(
         "", 1, cores, memory, gpus, sockets, threads, gpu_type, whole("weight", 1),
         tuple(filter(None, features)), 0 if cpus == cores * threads else cpus,
     ))  # fmt: skip
@@ -212,7 +195,7 @@ def _gpus(gres: str, place: str) -> tuple[int, str]:
             continue
         rest = [one for one in rest if one.lower() != "no_consume"]
         last = rest.pop() if rest and rest[-1].isdigit() else "1"
-        count += int(number(last, place, "Gres"))
+        count += int(known.number(last, place, "Gres"))
         types += rest[:1]
     return count, ",".join(dict.fromkeys(types))
 
@@ -229,7 +212,7 @@ def _sets(lines: list[Line], nodes: list[PlainNode]) -> dict[str, list[str]]:
     for line in lines:
         text, feature = line.keys.get("nodes", ""), line.keys.get("feature", "")
         every = [node.name for node in nodes]
-        own = every if text.upper() == "ALL" else hosts(text, line.place) if text else []
+        own = every if text.upper() == "ALL" else node_types.hosts(text, line.place) if text else []
         own += [node.name for node in nodes if feature and feature in node.kind.features]
         sets[line.keys["nodeset"]] = own
     return sets
@@ -242,12 +225,12 @@ def _partition(
     absent: frozenset[str],
     sets: Mapping[str, list[str]],
     reader: Reader,
-) -> Partition:
+) -> node_types.Partition:
     name = keys["partitionname"]
-    for key in set(keys) - PARTITION_KEYS:
+    for key in set(keys) - known.PARTITION_KEYS:
         reader.unknown.append(f"{line.spelled.get(key, key)} of PartitionName")
-    for key in sorted(set(keys) & set(NOTED)):
-        if said := noted(line.spelled.get(key, key), keys[key]):
+    for key in sorted(set(keys) & set(known.NOTED)):
+        if said := known.noted(line.spelled.get(key, key), keys[key]):
             reader.assumed.append(f"{said} (partition {name})")
     shared = not (reader.linear or _exclusive(keys))
     if reader.database:  # without one there is neither a QOS nor usage
@@ -267,7 +250,7 @@ def _partition(
         own = list(range(len(numbers)))
     else:
         own = []
-        named = hosts(text, line.place) if text else []
+        named = node_types.hosts(text, line.place) if text else []
         for host in [host for name in named for host in sets.get(name, [name])]:
             if host in absent:
                 continue
@@ -275,12 +258,12 @@ def _partition(
                 raise InvalidInstance(f"{line.place}: node {shorten(host)} has no NodeName line")
             own.append(numbers[host])
     given = keys.get("prioritytier", keys.get("priority", "1"))
-    tier = number(given, line.place, "PriorityTier")
+    tier = known.number(given, line.place, "PriorityTier")
     if tier > _MOST_TIER:
         said = f"PriorityTier={shorten(given)}: expected at most {_MOST_TIER}"
         raise InvalidInstance(f"{line.place}: {said}")
     limit = seconds_of_limit(keys.get("maxtime", "UNLIMITED"), line.place)
-    return Partition(name, spans_of(own), limit, float(tier))
+    return node_types.Partition(name, node_types.spans_of(own), limit, float(tier))
 
 
 def _bounds(
@@ -290,24 +273,26 @@ def _bounds(
     found = {}
     for line, keys in given:
         least, most = (
-            number("0" if keys.get(key, "").upper() in _HARMLESS else keys[key], line.place, key)
+            known.number(
+                "0" if keys.get(key, "").upper() in _HARMLESS else keys[key], line.place, key
+            )
             for key in ("minnodes", "maxnodes")
         )
         if keys.get("state", "UP").upper() not in ("UP", "YES", "DRAIN"):  # DRAIN: none comes
             found[keys["partitionname"]] = (0, 0)
         elif least > 1 or most > 0:
-            least, most = (int(min(each, MOST_HOSTS)) for each in (least, most))
-            found[keys["partitionname"]] = (least, most or MOST_HOSTS)
+            least, most = (int(min(each, node_types.MOST_HOSTS)) for each in (least, most))
+            found[keys["partitionname"]] = (least, most or node_types.MOST_HOSTS)
     return found
 
 
 def _settings(
     nodes: list[PlainNode],
     given: list[tuple[Line, dict[str, str]]],
-    parts: list[Partition],
-    down: Spans,
+    parts: list[node_types.Partition],
+    down: node_types.Spans,
     reader: Reader,
-) -> SlurmSettings:
+) -> known.SlurmSettings:
     lines: dict[int, list[int]] = {}
     weight: dict[int, int] = {}
     for k, node in enumerate(nodes):
@@ -316,7 +301,7 @@ def _settings(
     by_weight = sorted(lines, key=lambda line: (weight[line], line))
     whole = reader.linear or all(_exclusive(keys) for _, keys in given)
     defaults = [k["partitionname"] for _, k in given if k.get("default", "NO").upper() == "YES"]
-    return SlurmSettings(
+    return known.SlurmSettings(
         parameters=reader.parameters,
         lines=tuple(
             tuple((a, b + 1) for a, b in ranges(np.array(lines[line], dtype=np.int64)))
@@ -324,7 +309,9 @@ def _settings(
         ),
         names=tuple(node.name for node in nodes),
         factors={
-            keys["partitionname"]: number(keys.get("priorityjobfactor", "1"), line.place, "factor")
+            keys["partitionname"]: known.number(
+                keys.get("priorityjobfactor", "1"), line.place, "factor"
+            )
             for line, keys in given
         },
         default_times={
@@ -369,8 +356,8 @@ def _preempt_modes(given: list[tuple[Line, dict[str, str]]]) -> dict[str, tuple[
     """Of partitions that have their own, or a GraceTime."""
     found = {}
     for line, keys in given:
-        own = preempt_mode(keys["preemptmode"]) if "preemptmode" in keys else -1
-        grace = number(keys.get("gracetime", "0"), line.place, "GraceTime")
+        own = known.preempt_mode(keys["preemptmode"]) if "preemptmode" in keys else -1
+        grace = known.number(keys.get("gracetime", "0"), line.place, "GraceTime")
         if own != -1 or grace:
             found[keys["partitionname"]] = (-1 if own is None else own, grace)
     return found
@@ -389,7 +376,7 @@ def _default_memories(
 ) -> dict[str, tuple[int, bool]]:
     """Of partitions that have their own."""
     return {
-        keys["partitionname"]: default_memory(key, keys[key], line.place)
+        keys["partitionname"]: known.default_memory(key, keys[key], line.place)
         for line, keys in given
         for key in ("defmempernode", "defmempercpu")
         if key in keys

@@ -6,28 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from cosched.cluster.machine.node_types import Spans
+from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line
-from cosched.slurm.conf.settings import (
-    CONS_TRES_SINCE,
-    LINES,
-    NEWEST,
-    NOTED,
-    PARAMETERS,
-    POWER,
-    PREEMPT_TYPES,
-    SILENT,
-    SILENT_PARAMETERS,
-    SUSPEND,
-    default_memory,
-    given_as,
-    months_of,
-    noted,
-    number,
-    obstacle,
-    preempt_mode,
-    suspends,
-    value_of_line,
-)
 
 #: Those that matter with licences, and with limits of accounts.
 _LATE = frozenset({"bf_licenses", "assoc_limit_stop"})
@@ -103,8 +83,8 @@ class Reader:
             elif usual not in ("", "OFF"):
                 self.assumed.append(f"PreemptMode={usual} has no effect: PreemptType is not set")
             return
-        if suspends(kind, usual):
-            why = obstacle(
+        if conf.suspends(kind, usual):
+            why = conf.obstacle(
                 usual, [keys for _, keys in partitions], nodes, linear=self.linear,
                 select=self.select, bound=self._bound,
             )  # fmt: skip
@@ -113,20 +93,20 @@ class Reader:
                 return
         if by_qos and not self.database:
             said = "there is no QOS without a slurmdbd"
-        elif preempt_mode(usual) == 0:
+        elif conf.preempt_mode(usual) == 0:
             said = "PreemptMode=OFF"
         elif kind == "preempt/partition_prio" and (modes <= {"OFF"} or len(tiers) < 2):
             said = "no partition can preempt another"
-        elif suspends(kind, usual):
-            self.parameters["PreemptType"] = PREEMPT_TYPES[kind]
-            self.parameters["PreemptMode"] = SUSPEND
+        elif conf.suspends(kind, usual):
+            self.parameters["PreemptType"] = conf.PREEMPT_TYPES[kind]
+            self.parameters["PreemptMode"] = conf.SUSPEND
             return
-        elif kind not in PREEMPT_TYPES or any(preempt_mode(one) is None for one in modes):
+        elif kind not in conf.PREEMPT_TYPES or any(conf.preempt_mode(one) is None for one in modes):
             self.refused += [f"{spelled[key]}={value}" for key, value in self._preempt.items()]
             return
         else:
-            self.parameters["PreemptType"] = PREEMPT_TYPES[kind]
-            self.parameters["PreemptMode"] = float(preempt_mode(usual) or 0)
+            self.parameters["PreemptType"] = conf.PREEMPT_TYPES[kind]
+            self.parameters["PreemptMode"] = float(conf.preempt_mode(usual) or 0)
             if by_qos:
                 self.of_accounts.append(f"PreemptType={kind}")
             return
@@ -134,8 +114,10 @@ class Reader:
 
     def _one(self, key: str, value: str, line: Line) -> None:
         place, name, low = line.place, line.spelled[key], value.lower()
-        if key in LINES:
-            self.parameters[LINES[key]] = value_of_line(LINES[key], value, place, name)
+        if key in conf.LINES:
+            self.parameters[conf.LINES[key]] = conf.value_of_line(
+                conf.LINES[key], value, place, name
+            )
         elif key == "schedulerparameters":
             self._scheduler_parameters(value, place)
         elif key == "selecttype":
@@ -144,11 +126,11 @@ class Reader:
         elif key == "prioritytype":
             self._choice(name, low, {"priority/basic": 0, "priority/multifactor": 1}, "multifactor")
         elif key in ("defmempercpu", "defmempernode"):
-            self.default_memories[""] = default_memory(key, value, place)
+            self.default_memories[""] = conf.default_memory(key, value, place)
         elif key == "licenses":
             for one in filter(None, value.split(",")):
                 licence, _, count = one.partition(":")
-                self.licences[licence] = int(number(count or "1", place, name))
+                self.licences[licence] = int(conf.number(count or "1", place, name))
         elif key == "schedulertype":
             self._choice(name, low, {"sched/backfill": 0, "sched/builtin": 1}, "")
             if low == "sched/builtin":
@@ -156,8 +138,8 @@ class Reader:
         elif key == "priorityflags":
             self._flags(name, low)
         elif key in _OF_ACCOUNTS:
-            if self.database and number(value or "0", place, name):
-                self.parameters[_OF_ACCOUNTS[key]] = number(value, place, name)
+            if self.database and conf.number(value or "0", place, name):
+                self.parameters[_OF_ACCOUNTS[key]] = conf.number(value, place, name)
                 self.of_accounts.append(f"{name}={value}")
         elif key == "priorityusageresetperiod":
             self._reset = "" if low in ("", "none") else f"{name}={value}"
@@ -181,16 +163,16 @@ class Reader:
             self.select = [part for part in low.split(",") if part not in ("", "none")]
             if any(part not in _PLAIN_SELECT for part in self.select):
                 self.refused.append(f"{name}={value}")
-        elif key in POWER:
+        elif key in conf.POWER:
             if value not in ("", "0", "-1", "NONE", "INFINITE"):
                 self.sleeps.append(name)
         elif key == "preemptparameters":
             self._preempt_parameters(name, low, place)
         elif key == "jobsubmitplugins":
             self.unknown.append(f"{name}={value} (it may change jobs when they are submitted)")
-        elif said := noted(name, value):
+        elif said := conf.noted(name, value):
             self.assumed.append(said)
-        elif key not in SILENT and key not in NOTED:
+        elif key not in conf.SILENT and key not in conf.NOTED:
             self.unknown.append(name)
 
     def _preempt_parameters(self, name: str, value: str, place: str) -> None:
@@ -198,10 +180,10 @@ class Reader:
         for one in filter(None, value.split(",")):
             key, _, count = one.partition("=")
             known = f"preempt_{key}"
-            if given_as(known).by == "flag":
+            if conf.given_as(known).by == "flag":
                 self.parameters[known] = 1.0
             elif known == "preempt_reorder_count":
-                self.parameters[known] = number(count, place, name)
+                self.parameters[known] = conf.number(count, place, name)
             elif key == "suspend_grace_time":
                 self.assumed.append(f"{name}={one}: jobs are suspended at once")
             elif key != "send_user_signal":
@@ -217,8 +199,8 @@ class Reader:
 
     def _usual_select(self, given: Mapping[str, Any]) -> None:
         """What Slurm takes where SelectType is not set."""
-        version = self.version or ("20.02" if "fastschedule" in given else NEWEST)
-        self.linear = months_of(version) < months_of(CONS_TRES_SINCE)
+        version = self.version or ("20.02" if "fastschedule" in given else conf.NEWEST)
+        self.linear = conf.months_of(version) < conf.months_of(conf.CONS_TRES_SINCE)
         self.parameters["cons_tres"] = float(not self.linear)
         usual = "linear" if self.linear else "cons_tres"
         self.assumed.append(f"SelectType is not set: select/{usual}, the default of {version}")
@@ -244,17 +226,17 @@ class Reader:
         for one in filter(None, text.split(",")):
             key, _, value = one.partition("=")
             name = key.strip().lower()
-            if given_as(name).by == "flag":
+            if conf.given_as(name).by == "flag":
                 self.parameters[name] = 1.0
-            elif name in PARAMETERS and name[0].islower() and not given_as(name).by:
-                self._scheduler_parameter(name, number(value, place, name), one)
+            elif name in conf.PARAMETERS and name[0].islower() and not conf.given_as(name).by:
+                self._scheduler_parameter(name, conf.number(value, place, name), one)
             elif name in _LATE:
                 self._late.append(one)
-            elif name not in SILENT_PARAMETERS:
+            elif name not in conf.SILENT_PARAMETERS:
                 self.refused.append(f"SchedulerParameters={one}")
 
     def _scheduler_parameter(self, name: str, value: float, given: str) -> None:
-        unit, low, high, _ = given_as(name)
+        unit, low, high, _ = conf.given_as(name)
         if low <= value <= high:
             self.parameters[name] = value * unit
         elif value == -1 and name == "bf_interval":  # switches it off
@@ -262,7 +244,7 @@ class Reader:
         elif value == -1 and name == "sched_interval":
             self.refused.append(f"SchedulerParameters={given}")
         else:
-            usual = PARAMETERS[name] / unit
+            usual = conf.PARAMETERS[name] / unit
             self.unknown.append(
                 f"{given} (outside {low:.15g}..{high:.15g}: Slurm takes its default, {usual:g})"
             )

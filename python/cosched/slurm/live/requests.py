@@ -10,16 +10,8 @@ from typing import Any
 from cosched.errors import InvalidInstance
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.snapshot import Snapshot
+from cosched.slurm.requests import request as core
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.request import (
-    KINDS,
-    CoreForm,
-    Owner,
-    Request,
-    Running,
-    Waiting,
-    gpus_asked,
-)
 
 #: Seconds. Nothing that waits or comes now is there any more when jobs of a later begin start.
 FAR = 365 * 86400.0
@@ -37,7 +29,7 @@ class JobsOfSnapshot:
 
     snapshot: Snapshot
     machine: Any
-    form: CoreForm
+    form: core.CoreForm
     rows: dict[int, int]
     zero: float
     now: float
@@ -62,20 +54,20 @@ class JobsOfSnapshot:
     def _known(self) -> frozenset[int]:
         return frozenset(job.id for job in self.snapshot.jobs)
 
-    def _request(self, job: Job) -> Request:
+    def _request(self, job: Job) -> core.Request:
         if job.state == "RUNNING":
-            return Request(
+            return core.Request(
                 owner=self._owner(job), running=self._holds(job), array=self._array(job),
                 licences=job.licences, nodes=max(len(job.holds), 1) if self.whole else None,
             )  # fmt: skip
         after, singleton = self._dependencies(job)
         waits = job.arrives is None and job.priority is not None
-        return Request(
+        return core.Request(
             **self._resources(job), owner=self._owner(job), begin=self._begin(job),
             held=self._held(job) or self._later(job) > FAR, after=after, singleton=singleton,
             array=self._array(job), licences=job.licences, constraint=job.features,
             nice=-self._fixed_part(job),
-            waiting=Waiting(float(job.priority or 0), self._accrues(job)) if waits else None,
+            waiting=core.Waiting(float(job.priority or 0), self._accrues(job)) if waits else None,
         )  # fmt: skip
 
     def _begin(self, job: Job) -> float:
@@ -120,17 +112,17 @@ class JobsOfSnapshot:
         if text not in self.not_modelled:
             self.not_modelled.append(text)
 
-    def _owner(self, job: Job) -> Owner:
+    def _owner(self, job: Job) -> core.Owner:
         known = self._accounts
         own = known.association_of(job.account, job.user)
-        return Owner(
+        return core.Owner(
             own if own >= 0 else known.association_of(job.account, ""), known.qos_of(job.qos)
         )
 
-    def _holds(self, job: Job) -> Running:
+    def _holds(self, job: Job) -> core.Running:
         numbers = {name: k for k, name in enumerate(self.machine.slurm.names)}
         types = self.form.gpu_types
-        asked = gpus_asked(job.gres or job.gpus, by_node=True).type
+        asked = core.gpus_asked(job.gres or job.gpus, by_node=True).type
         type_ = types.index(asked) if asked in types else 0
         nodes, gpus = [], []
         for name, cpus, memory, count in sorted(
@@ -140,7 +132,9 @@ class JobsOfSnapshot:
             if count and types:
                 gpus.append((numbers[name], type_, int(count)))
         start = min(job.start or self.snapshot.taken, self.snapshot.taken) - self.zero
-        return Running(math.floor(start) + 0.5, nodes, gpus)  # somewhere in the second that is told
+        return core.Running(
+            math.floor(start) + 0.5, nodes, gpus
+        )  # somewhere in the second that is told
 
     def _resources(self, job: Job) -> dict[str, Any]:
         if self.whole:
@@ -151,7 +145,7 @@ class JobsOfSnapshot:
             "nodes": int(job.nodes) if job.exact and job.nodes else None,
             "memory": int(job.memory) if job.memory else None,
             "memory_per_core": int(job.memory_per_cpu) if job.memory_per_cpu else None,
-            "gpus": gpus_asked(gpus, by_node=not job.gpus) if gpus else None,
+            "gpus": core.gpus_asked(gpus, by_node=not job.gpus) if gpus else None,
             "partition": job.first_partition,
         }  # fmt: skip
 
@@ -164,9 +158,9 @@ class JobsOfSnapshot:
                 continue
             ids = [int(one) for one in re.findall(r"(?:^|[:,])([0-9]{1,18})(?![0-9])", text)]
             rows = [self.rows[one] for one in ids if one in self.rows]
-            if kind in KINDS and rows:
-                after.append((KINDS.index(kind), rows))
-            elif kind not in KINDS:
+            if kind in core.KINDS and rows:
+                after.append((core.KINDS.index(kind), rows))
+            elif kind not in core.KINDS:
                 self._say(f"dependency {kind}")
         return after, singleton
 

@@ -18,18 +18,10 @@ from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings
+from cosched.slurm.requests import request as core
 from cosched.slurm.requests.associations import owners_of
-from cosched.slurm.requests.request import (
-    KINDS,
-    CoreForm,
-    Gpus,
-    Request,
-    Requests,
-    Running,
-    gpu_types_of,
-)
 
-_ANY = KINDS.index("afterany")
+_ANY = core.KINDS.index("afterany")
 
 
 def asked_beside(
@@ -106,10 +98,12 @@ def _dependencies(given: Any, instance: Instance, left: Counter[str]) -> None:
             kind, *jobs = part.split(":")
             if part == "singleton":
                 given["singleton"][row] = who(row)
-            elif kind not in KINDS or any(not re.fullmatch("[0-9]+(_[0-9]+)?", j) for j in jobs):
+            elif kind not in core.KINDS or any(
+                not re.fullmatch("[0-9]+(_[0-9]+)?", j) for j in jobs
+            ):
                 left[f"dependency {part}"] += 1
             elif before := [k for job in jobs for k in rows.get(job, ()) if k < row]:
-                kinds.append((min(KINDS.index(kind), _ANY), before))
+                kinds.append((min(core.KINDS.index(kind), _ANY), before))
                 if kind.endswith("ok"):
                     left[f"dependency {kind}, taken as afterany,"] += 1
             else:
@@ -228,10 +222,10 @@ class Room:
 
 def requests_of_log(
     room: Room, settings: SlurmSettings, machine: Machine | None, approximate: bool
-) -> tuple[Requests, list[str]]:
+) -> tuple[core.Requests, list[str]]:
     """What the jobs of a log ask for, and whose they are; what is to be said of it."""
     if machine is None or machine.slurm is None:
-        return Requests(), []
+        return core.Requests(), []
     notes: list[str] = []
     given: dict[str, list] = {}
     of_each = np.zeros(len(room.part), dtype=np.int64)  # GPUs that a job wants of whole nodes
@@ -261,7 +255,7 @@ def requests_of_log(
         some = form.memory_counts or any(map(asked.get, ("gpus", "nodes", "exclusive", "nodelist")))
         if not some and not any(asked.values()) and not of_each[row]:
             continue
-        own = Request(cores=cores if some else None, partition=names[part], **asked)
+        own = core.Request(cores=cores if some else None, partition=names[part], **asked)
         job = form.of(own)
         if of_each[row]:
             job |= form.with_gpus(job, int(of_each[row]), types[row])
@@ -275,7 +269,7 @@ def requests_of_log(
     return together, notes + form.notes() + left + said
 
 
-class _LogForm(CoreForm):
+class _LogForm(core.CoreForm):
     """A log may be of a time with other features and hosts: constraints that no node meets, or of a
     form that is not followed, are left out, and counted."""
 
@@ -353,7 +347,7 @@ def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[
     if "gpus" not in instance.known:
         return {}
     counts = gpus_of_jobs(instance)
-    types = gpu_types_of(machine)
+    types = core.gpu_types_of(machine)
     if not types:
         if (counts > 0).any():
             notes.append("gpus: the machine has none, so that they are not handed out")
@@ -363,7 +357,7 @@ def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[
     of_node = (texts_of(instance, "gpus_per") == "node") & (known > 0)
     nodes = np.where(of_node, known, 1)
     return {"gpus": [
-        Gpus(count // of, name if name in types else None, by_node) if count > 0 else None
+        core.Gpus(count // of, name if name in types else None, by_node) if count > 0 else None
         for count, name, of, by_node in zip(
             counts.tolist(), names, nodes.tolist(), of_node.tolist(), strict=True
         )
@@ -378,12 +372,12 @@ def gpus_of_jobs(instance: Instance) -> np.ndarray:
 def gpus_of_nodes(machine: Machine) -> list[list[int]]:
     """Of each type, those of each node."""
     gpus, types = of_nodes(machine, "gpus"), of_nodes(machine, "gpu_type")
-    return [np.where(types == name, gpus, 0).tolist() for name in gpu_types_of(machine)]
+    return [np.where(types == name, gpus, 0).tolist() for name in core.gpu_types_of(machine)]
 
 
 def with_running(
-    asked: Requests, room: Room, ran: np.ndarray, gpus: list[list[int]], suspends: bool
-) -> Requests:
+    asked: core.Requests, room: Room, ran: np.ndarray, gpus: list[list[int]], suspends: bool
+) -> core.Requests:
     """Jobs that run at second 0, `ran` seconds until then, hold what they have; where nobody says
     which nodes, the first that are free. `suspends`: of jobs on one core one may stand still."""
     instance = room.instance
@@ -410,7 +404,7 @@ def with_running(
         shares = [(node, cores, int(memory) * cores) for node, cores in sorted(held)]
         own = more.setdefault(row, {})
         taken = _taken_gpus(gpus, int(own.get("gpus", 0)), [node for node, *_ in shares])
-        own["running"] = Running(-float(ran[row]), shares, taken)
+        own["running"] = core.Running(-float(ran[row]), shares, taken)
         own["nodes"] = len(shares)
     return replace(asked, jobs=more)
 

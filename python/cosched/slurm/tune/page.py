@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched.cluster.page.fit import about_fit
 from cosched.cluster.page.picture import COLOURS, INK, drawing, picture
 from cosched.cluster.page.runs import TWIN
-from cosched.cluster.page.tables import gains_of
+from cosched.cluster.page.tables import about_fit, gains_of
 from cosched.cluster.page.text import box, clock, document, number, paragraph, span, table
 from cosched.slurm.tune.judged import who_pays
 from cosched.slurm.tune.race import order

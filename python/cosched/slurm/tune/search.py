@@ -11,8 +11,8 @@ from typing import Any
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.machine import Machine, machine_of
-from cosched.cluster.page.fit import fit_of
 from cosched.cluster.page.what_if import on_machine
+from cosched.cluster.result.log_fit import fit_of
 from cosched.core.arrays import flag, integer, seed_of, time_limit_of
 from cosched.core.text import first_repeated, texts
 from cosched.errors import CoschedError, InvalidInstance, shorten

@@ -11,8 +11,8 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.instance import Instance
-from cosched.cluster.page.fit import plain
 from cosched.cluster.page.what_if import what_if
+from cosched.cluster.result.log_fit import plain
 from cosched.lazy import pd
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.tune.judged import Judged, who_pays

@@ -17,23 +17,9 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import of_nodes
 from cosched.core.arrays import real
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
-from cosched.slurm.conf.settings import (
-    PARAMETERS,
-    SUSPEND,
-    VERSIONS,
-    SlurmSettings,
-    in_seconds,
-    rules_of,
-)
+from cosched.slurm.conf import settings as conf
+from cosched.slurm.requests import of_log
 from cosched.slurm.requests.associations import let_in, priority_weights, unweighed
-from cosched.slurm.requests.of_log import (
-    Room,
-    gpus_of_jobs,
-    gpus_of_nodes,
-    partitions_of_jobs,
-    requests_of_log,
-    with_running,
-)
 from cosched.slurm.requests.request import Requests, megabytes_of_nodes
 from cosched.slurm.twin.units import Units, node_cores_of, parts_of, units_of
 
@@ -61,7 +47,7 @@ def ran_before(instance: Instance) -> np.ndarray:
 
 
 def columns_of(
-    room: Room, settings: SlurmSettings, ran: np.ndarray, *, given: bool
+    room: of_log.Room, settings: conf.SlurmSettings, ran: np.ndarray, *, given: bool
 ) -> dict[str, np.ndarray]:
     """By the core's names; `given`: priorities are those of the instance."""
     instance = room.instance
@@ -105,26 +91,30 @@ class Twin:
         if priorities not in ("computed", "given"):
             raise InvalidInstance(f"priorities = {shorten(priorities)}: expected computed or given")
         self._given = priorities == "given"
-        settings = (machine.slurm if machine is not None else None) or SlurmSettings()
+        settings = (machine.slurm if machine is not None else None) or conf.SlurmSettings()
         self.approximate = approximate or settings.approximate
         if not self.approximate:
             self._refuse(settings)
         require_times_of_life(instance)
         self.settings = settings
-        self.since_24 = rules_of(version or settings.version) == "24.11"
+        self.since_24 = conf.rules_of(version or settings.version) == "24.11"
         self.node_cores = node_cores_of(instance, machine)
         #: Jobs have cores of their own, several on a node; else whole nodes.
         self.shared = not settings.whole and (
             bool((self.node_cores > 1).any())
             or settings.memory_counts
-            or (machine is not None and machine.gpus > 0 and bool(gpus_of_jobs(instance).any()))
+            or (
+                machine is not None
+                and machine.gpus > 0
+                and bool(of_log.gpus_of_jobs(instance).any())
+            )
         )
         self.machine = machine
         self.parts = parts_of(machine, len(self.node_cores))
         self.names = list(self.parts)
         usual = settings.default_partition or self.names[0]
-        self.part, self.several = partitions_of_jobs(instance, self.names, usual)
-        self._room = Room(instance, self.node_cores, self.parts, self.part, self.shared)
+        self.part, self.several = of_log.partitions_of_jobs(instance, self.names, usual)
+        self._room = of_log.Room(instance, self.node_cores, self.parts, self.part, self.shared)
         self.nodes = self._room.nodes_of_jobs()
         #: What is followed otherwise than the machine and the jobs say.
         self.notes = list(settings.left_out)
@@ -135,9 +125,9 @@ class Twin:
         self.ran = np.zeros(len(instance))
         if requests is None and "running" in instance.known:
             self.ran = ran_before(instance)
-            gpus = gpus_of_nodes(machine) if self.shared and machine is not None else []
-            suspends = self.shared and settings.parameters.get("PreemptMode") == SUSPEND
-            asked = with_running(asked, self._room, self.ran, gpus, suspends)
+            gpus = of_log.gpus_of_nodes(machine) if self.shared and machine is not None else []
+            suspends = self.shared and settings.parameters.get("PreemptMode") == conf.SUSPEND
+            asked = of_log.with_running(asked, self._room, self.ran, gpus, suspends)
         try:
             self._core = self._make(settings, machine, parameters, asked)
         except (InfeasibleError, InvalidInstance) as error:  # of the core, which knows rows alone
@@ -145,7 +135,7 @@ class Twin:
             raise type(error)(re.sub(r"\bjob ([0-9]+)\b", name, str(error))) from None
 
     @staticmethod
-    def _refuse(settings: SlurmSettings) -> None:
+    def _refuse(settings: conf.SlurmSettings) -> None:
         if settings.refused:
             raise InvalidInstance(
                 f"slurm-backfill does not cover {', '.join(settings.not_covered)}: expected a "
@@ -158,23 +148,23 @@ class Twin:
                 "approximate=True (--approximate) to run without them"
             )
 
-    def _of_log(self, settings: SlurmSettings, machine: Machine | None) -> Requests:
+    def _of_log(self, settings: conf.SlurmSettings, machine: Machine | None) -> Requests:
         """What the jobs of a log ask for, and whose they are."""
-        asked, said = requests_of_log(self._room, settings, machine, self.approximate)
+        asked, said = of_log.requests_of_log(self._room, settings, machine, self.approximate)
         self.several, denied = let_in(self.instance, settings, self.names, self.several, self.part)
         self.notes += said + denied
         return asked
 
-    def _note_version(self, version: str | None, settings: SlurmSettings) -> list[str]:
+    def _note_version(self, version: str | None, settings: conf.SlurmSettings) -> list[str]:
         wanted = version or settings.version
-        followed = VERSIONS[1] if self.since_24 else VERSIONS[0]
+        followed = conf.VERSIONS[1] if self.since_24 else conf.VERSIONS[0]
         if not wanted or wanted.startswith(followed):
             return []
         return [f"rules of Slurm {followed}, the nearest that is followed, for {wanted}"]
 
     def _make(
         self,
-        settings: SlurmSettings,
+        settings: conf.SlurmSettings,
         machine: Machine | None,
         parameters: Mapping[str, float],
         requests: Requests,
@@ -235,7 +225,7 @@ class Twin:
             accounts=list(requests.accounts),
         )  # fmt: skip
 
-    def _lines(self, settings: SlurmSettings, machine: Machine | None) -> list[list]:
+    def _lines(self, settings: conf.SlurmSettings, machine: Machine | None) -> list[list]:
         """NodeName lines; since 24.11 those of equal nodes are one."""
         if not settings.lines:
             return [[(0, len(self.node_cores))]]
@@ -249,7 +239,7 @@ class Twin:
             merged.setdefault(kind_of[line[0][0]], []).extend(line)
         return [sorted(line) for line in merged.values()]
 
-    def _resources(self, settings: SlurmSettings, machine: Machine | None) -> dict[str, Any]:
+    def _resources(self, settings: conf.SlurmSettings, machine: Machine | None) -> dict[str, Any]:
         """What nodes have for jobs that share them."""
         none = np.zeros(0, dtype=np.int64)
         if not self.shared or machine is None:
@@ -263,7 +253,7 @@ class Twin:
         return {
             "node_cores": self.node_cores,
             "node_memory": memory if counts else [],
-            "node_gpus": gpus_of_nodes(machine),
+            "node_gpus": of_log.gpus_of_nodes(machine),
             "node_weight": weight if len(set(weight.tolist())) > 1 else none,
         }
 
@@ -384,8 +374,8 @@ def _own(parameters: Mapping[str, float]) -> dict[str, float]:
     """Parameters given by name, in Slurm's units."""
     own = {}
     for name, value in parameters.items():
-        if name not in PARAMETERS:
-            known = ", ".join(sorted(PARAMETERS))
+        if name not in conf.PARAMETERS:
+            known = ", ".join(sorted(conf.PARAMETERS))
             raise TypeError(f"slurm-backfill: unknown option {name!r} (options: {known})")
-        own[name] = in_seconds(name, real(value, name))
+        own[name] = conf.in_seconds(name, real(value, name))
     return own

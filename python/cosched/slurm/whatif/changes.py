@@ -17,19 +17,9 @@ from cosched.cluster.page.what_if import Changes, on_machine
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown, spelled
+from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line, seconds_of_limit
-from cosched.slurm.conf.machine import PARTITION_KEYS
 from cosched.slurm.conf.reader import LIMITS
-from cosched.slurm.conf.settings import (
-    HEARD,
-    LINES,
-    NOTED,
-    PARAMETERS,
-    POWER,
-    SILENT,
-    SILENT_PARAMETERS,
-    given_as,
-)
 from cosched.slurm.machines import read_machine, with_lines
 
 #: All lower-case keys of a slurm.conf with the last value of each.
@@ -134,11 +124,15 @@ def _idle(instance: Instance, key: str) -> str:
 def _parameter(machine: Machine, key: str, value: str) -> Sequence[Line]:
     lines = machine.slurm.source.lines
     low = key.lower()
-    if low in HEARD | SILENT | POWER | set(NOTED):
+    if low in conf.HEARD | conf.SILENT | conf.POWER | set(conf.NOTED):
         return _set(lines, lambda line: not line.record and low in line.keys, key, value)
-    words = {name for name in PARAMETERS if name.islower()} | SILENT_PARAMETERS
+    words = {name for name in conf.PARAMETERS if name.islower()} | conf.SILENT_PARAMETERS
     if low not in words:
-        known = [*LINES.values(), *words, *(s for line in lines for s in line.spelled.values())]
+        known = [
+            *conf.LINES.values(),
+            *words,
+            *(s for line in lines for s in line.spelled.values()),
+        ]
         raise InvalidInstance(unknown_name("parameter of slurm.conf", key, dict.fromkeys(known)))
     return _scheduler_parameter(lines, low, value)
 
@@ -148,7 +142,7 @@ def _scheduler_parameter(lines: Sequence[Line], name: str, value: str) -> Sequen
     given = [line.keys[_PARAMETERS] for line in lines if _PARAMETERS in line.keys]
     parts = given[-1].split(",") if given else []
     kept = [part for part in parts if part and part.partition("=")[0].strip().lower() != name]
-    if given_as(name).by == "flag":
+    if conf.given_as(name).by == "flag":
         if value.lower() not in ("yes", "no", "1", "0"):
             raise InvalidInstance(f"{name}={shorten(value)}: expected yes or no")
         kept += [name] * (value.lower() in ("yes", "1"))
@@ -164,8 +158,8 @@ def _partition(machine: Machine, name: str, key: str, value: str) -> Sequence[Li
     known = [one for one in named if one.upper() != "DEFAULT"]
     if name not in known:
         raise InvalidInstance(unknown_name("partition", name, known))
-    if key.lower() not in PARTITION_KEYS:
-        raise InvalidInstance(unknown_name("key of a partition", key, sorted(PARTITION_KEYS)))
+    if key.lower() not in conf.PARTITION_KEYS:
+        raise InvalidInstance(unknown_name("key of a partition", key, sorted(conf.PARTITION_KEYS)))
     return _set(lines, lambda line: line.keys.get("partitionname") == name, key, value)
 
 
