@@ -1,7 +1,5 @@
 """The folder of ready jobs, and the allocations that work it off."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math

@@ -1,7 +1,5 @@
 """The first jobs, chosen while cosched is still being imported: nothing here imports it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from statistics import fmean
 from typing import Any

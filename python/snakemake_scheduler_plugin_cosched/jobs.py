@@ -1,7 +1,5 @@
 """What cosched wants to know of a job, in Snakemake's words."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Mapping, Sequence

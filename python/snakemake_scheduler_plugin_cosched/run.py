@@ -1,7 +1,5 @@
 """One run of a workflow: its jobs as cosched's, and what is told of them."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import threading

@@ -42,15 +42,9 @@ from cosched.cluster.family import (
     register_policy as register_policy,
 )
 from cosched.cluster.instance import Instance as Instance
-from cosched.cluster.logs import (
-    from_sacct as from_sacct,
-    from_swf as from_swf,
-)
+from cosched.cluster.logs import from_sacct as from_sacct, from_swf as from_swf
 from cosched.cluster.machine import Machine as Machine
-from cosched.cluster.machine.node_types import (
-    NodeType as NodeType,
-    Partition as Partition,
-)
+from cosched.cluster.machine.node_types import NodeType as NodeType, Partition as Partition
 from cosched.cluster.outputs import (
     jobs_table as jobs_table,
     write_jobs_csv as write_jobs_csv,
@@ -61,20 +55,10 @@ from cosched.cluster.result import Result as Result
 from cosched.cluster.result.log_fit import fit as fit
 from cosched.cluster.result.result import Draws as Draws
 from cosched.cluster.schedule import Schedule as Schedule
-from cosched.cluster.sizing import (
-    RightSize as RightSize,
-    rightsize as rightsize,
-)
+from cosched.cluster.sizing import RightSize as RightSize, rightsize as rightsize
 from cosched.described import described
-from cosched.slurm.live import (
-    Snapshot as Snapshot,
-    backtest as backtest,
-    when as when,
-)
-from cosched.slurm.tune import (
-    Tuned as Tuned,
-    tune as tune,
-)
+from cosched.slurm.live import Snapshot as Snapshot, backtest as backtest, when as when
+from cosched.slurm.tune import Tuned as Tuned, tune as tune
 from cosched.slurm.twin.backfill import slurm_backfill as slurm_backfill
 
 solve = FAMILY.solve

@@ -1,7 +1,5 @@
 """Public tables of benchmark runs: applications on nodes of several systems."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 

@@ -18,13 +18,7 @@ from cosched.core.text import labels, not_read
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.profiles.benchmarks import COLUMNS as BENCHMARK, WAYS, benchmark_runs
-from cosched.profiles.completion import (
-    MOST_PROCESSORS,
-    Profiles,
-    Runs,
-    check_options,
-    complete,
-)
+from cosched.profiles.completion import MOST_PROCESSORS, Profiles, Runs, check_options, complete
 from cosched.profiles.sharing import SHARED_FIELDS, Sharing, sharing_of_json
 
 #: Columns of a value a task, and that value where the file has no such column.
@@ -38,10 +32,7 @@ MEASURED_COLUMNS = {
     "cpu_seconds", "memory", "memory_by", "load", "starved", "beside", "command", "parameters",
 }  # fmt: skip
 #: What other programs call the columns of measurements.
-OTHER_NAMES = {
-    "processors": ("procs", "cores", "threads", "count"),
-    "seconds": ("time", "runtime"),
-}
+OTHER_NAMES = {"processors": ("procs", "cores", "threads", "count"), "seconds": ("time", "runtime")}
 
 
 def read(

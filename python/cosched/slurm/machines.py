@@ -1,7 +1,5 @@
 """The machine of a Slurm: of its slurm.conf, or of what scontrol shows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

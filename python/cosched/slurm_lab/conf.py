@@ -1,7 +1,5 @@
 """The slurm.conf and gres.conf of a Slurm whose nodes are all on this host."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import re

@@ -1,7 +1,5 @@
 """What a controller's log and ``scontrol show job`` tell of a run."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """A slurmdbd of one's own, and the database below it: both in one folder, on 127.0.0.1 alone."""
 
-from __future__ import annotations
-
 import getpass
 import os
 import shlex

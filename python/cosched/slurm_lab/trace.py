@@ -1,7 +1,5 @@
 """A trace of jobs for a real Slurm: a table with a column for each thing that a job may ask for."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Results: of what the simulator returned, and of a schedule from a file."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

@@ -111,10 +111,7 @@ DROPS: dict[str, Callable[[pd.DataFrame, int, Machine | None], Any]] = {
 
 
 def dropped(
-    jobs: pd.DataFrame,
-    nodes: int,
-    drop: str | Iterable[str] | None,
-    machine: Machine | None = None,
+    jobs: pd.DataFrame, nodes: int, drop: str | Iterable[str] | None, machine: Machine | None = None
 ) -> tuple[pd.DataFrame, list[str]]:
     """The jobs that are left, and a line a reason; a job is counted under the first that holds."""
     said = []

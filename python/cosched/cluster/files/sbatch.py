@@ -1,7 +1,5 @@
 """What a job asks for in the words of sbatch, as columns of an instance's jobs."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What an instance is made of: columns of jobs, parts of a machine, jobs that run already."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import reduce

@@ -1,7 +1,5 @@
 """What jobs hold over time: starts of the log, levels, use of the machine's resources."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a machine is made of: names of hosts, types of nodes, partitions, times and sizes."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

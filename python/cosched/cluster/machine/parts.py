@@ -173,9 +173,7 @@ def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) 
     # Filled as operators have it: what has less to offer first, and Slurm's weights before all.
     order = np.lexsort((nodes["memory"], nodes["gpus"], of_nodes(machine, "weight")))
     return _core.cluster.Site(
-        **{name: column[order] for name, column in nodes.items()},
-        **needs,
-        held=list(held),
+        **{name: column[order] for name, column in nodes.items()}, **needs, held=list(held)
     )
 
 

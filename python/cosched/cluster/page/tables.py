@@ -1,7 +1,5 @@
 """Tables of the page: policies, groups of jobs, the machine changed, the longest waits and why."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from typing import Any

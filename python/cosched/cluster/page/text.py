@@ -1,7 +1,5 @@
 """Numbers, times and tables as the page shows them, and its style."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path

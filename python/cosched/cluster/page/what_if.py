@@ -1,7 +1,5 @@
 """What if: the same jobs on a changed machine, one change in one line of text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Associations and QOS as sacctmgr, sshare and scontrol print them, or as a script makes them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """The lines of a slurm.conf: keys and values, ``Include``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Nodes and partitions of a slurm.conf."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
@@ -266,9 +264,7 @@ def _partition(
     return node_types.Partition(name, node_types.spans_of(own), limit, float(tier))
 
 
-def _bounds(
-    given: list[tuple[Line, dict[str, str]]],
-) -> dict[str, tuple[int, int]]:
+def _bounds(given: list[tuple[Line, dict[str, str]]]) -> dict[str, tuple[int, int]]:
     """MinNodes and MaxNodes of partitions that have one, or that let no job start."""
     found = {}
     for line, keys in given:
@@ -345,10 +341,7 @@ def _settings(
         version=reader.version or "",
         refused=tuple(dict.fromkeys(reader.refused)),
         of_accounts=tuple(dict.fromkeys(reader.of_accounts)),
-        notes=(
-            *reader.assumed,
-            *dict.fromkeys(f"not understood: {one}" for one in reader.unknown),
-        ),
+        notes=(*reader.assumed, *dict.fromkeys(f"not understood: {one}" for one in reader.unknown)),
     )
 
 
@@ -371,9 +364,7 @@ def _said(given: list[tuple[Line, dict[str, str]]], key: str) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _default_memories(
-    given: list[tuple[Line, dict[str, str]]],
-) -> dict[str, tuple[int, bool]]:
+def _default_memories(given: list[tuple[Line, dict[str, str]]]) -> dict[str, tuple[int, bool]]:
     """Of partitions that have their own."""
     return {
         keys["partitionname"]: known.default_memory(key, keys[key], line.place)

@@ -1,7 +1,5 @@
 """What single lines of a slurm.conf say about scheduling, under Slurm's own names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

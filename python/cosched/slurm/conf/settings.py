@@ -1,7 +1,5 @@
 """What a slurm.conf says about scheduling, under Slurm's own names; parameters and their units."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

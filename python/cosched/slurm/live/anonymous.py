@@ -1,7 +1,5 @@
 """A snapshot that may be shown to others: what is read of it, and no name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

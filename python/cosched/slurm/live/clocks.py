@@ -1,7 +1,5 @@
 """When a snapshot was taken, in which zone, and where the controller's clocks are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone

@@ -1,7 +1,5 @@
 """Futures of a snapshot: run times, submissions and clocks that are not known are drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -78,9 +76,7 @@ def _usual(snapshot: Snapshot) -> str:
     return settings.default_partition
 
 
-def given_run_times(
-    given: Mapping[Any, float] | str | PathLike[str] | None,
-) -> dict[int, float]:
+def given_run_times(given: Mapping[Any, float] | str | PathLike[str] | None) -> dict[int, float]:
     """Seconds by job, of a mapping or a CSV ``job,seconds``."""
     if given is None:
         return {}
@@ -253,11 +249,7 @@ class Futures:
         return jobs, list(zip(*columns, strict=True))
 
     def _lengths_of(
-        self,
-        simulation: Simulation,
-        jobs: Sequence[Job],
-        like: np.ndarray,
-        number: np.ndarray,
+        self, simulation: Simulation, jobs: Sequence[Job], like: np.ndarray, number: np.ndarray
     ) -> np.ndarray:
         """How long each job that comes runs: like which of `jobs`, in which draw."""
         limit = np.array([limit_of(job, simulation.machine) for job in jobs])

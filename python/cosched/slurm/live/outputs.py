@@ -1,7 +1,5 @@
 """Outputs of Slurm's commands: found in a folder, or asked for on a login node."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Jobs as squeue, scontrol and sacct tell of them, in one form, whatever the version."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -202,11 +200,7 @@ def moment(text: str, offset: float = 0.0) -> float | None:
 
 
 def _of_text(
-    job: Mapping[str, str],
-    pairs: Iterable[tuple[str, str]],
-    state: str,
-    offset: float,
-    place: str,
+    job: Mapping[str, str], pairs: Iterable[tuple[str, str]], state: str, offset: float, place: str
 ) -> dict[str, Any]:
     def said(key: str) -> str:
         return word(job.get(key, ""))

@@ -1,7 +1,5 @@
 """What jobs of a snapshot ask for."""
 
-from __future__ import annotations
-
 import math
 import re
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """The twin of a snapshot: from its state on, with run times and submissions that are given."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy

@@ -1,7 +1,5 @@
 """The twin of Slurm beside recordings of real ones."""
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Recordings of real Slurms as files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,12 +22,7 @@ from cosched.slurm.machines import slurm_machine
 from cosched.slurm.recordings.phases import run_of, samples_of
 from cosched.slurm.recordings.runs import Recording
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.request import (
-    Gpus,
-    Request,
-    dependencies,
-    gpus_asked,
-)
+from cosched.slurm.requests.request import Gpus, Request, dependencies, gpus_asked
 
 #: What a job of a recording may say.
 _JOB_KEYS = words(
@@ -254,9 +247,7 @@ def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Ma
 
 
 def requests_of_jobs(
-    jobs: Sequence[Mapping[str, Any]],
-    rows: Sequence[tuple[int, ...]],
-    accounts: Accounts | None,
+    jobs: Sequence[Mapping[str, Any]], rows: Sequence[tuple[int, ...]], accounts: Accounts | None
 ) -> dict[int, Request]:
     """Requests by row: of each job one, or one a task of an array."""
     shared = any("cores" in job for job in jobs)

@@ -2,8 +2,6 @@
 what it leaves open is drawn.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from typing import Any

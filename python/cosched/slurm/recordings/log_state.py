@@ -1,8 +1,6 @@
 """What a week of sacct tells of its cluster beside the jobs: who ran at its begin, and how soon
 nodes are free again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -40,10 +38,7 @@ class LogState:
 
 
 def read_state(
-    log: str | PathLike[str],
-    machine: Machine,
-    *,
-    approximate: bool = False,
+    log: str | PathLike[str], machine: Machine, *, approximate: bool = False
 ) -> LogState:
     """Read what ``sacct -P`` printed as a test of the twin: jobs as long as they were.
 

@@ -1,7 +1,5 @@
 """What happened in each run of a recording: jobs, clocks, plans, samples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 

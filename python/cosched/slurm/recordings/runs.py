@@ -1,7 +1,5 @@
 """What a recording of a real Slurm holds: jobs, what was done with them, and when each ended."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect, bisect_left, bisect_right

@@ -1,7 +1,5 @@
 """Associations and QOS in the core's form: shares, usage, limits; whose the jobs of a log are."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -282,10 +280,7 @@ class Accounts:
 
 
 def owners_of(
-    instance: Instance,
-    machine: Machine | None,
-    settings: SlurmSettings,
-    approximate: bool,
+    instance: Instance, machine: Machine | None, settings: SlurmSettings, approximate: bool
 ) -> tuple[list[Owner] | None, dict[str, Any], list[str]]:
     """Whose each job is, None where shares and limits do not count; accounts and QOS as
     :class:`Requests` has them; what is to be said of it."""

@@ -1,7 +1,5 @@
 """What the jobs of a log ask for: partitions, nodes, memory, GPUs; what those that run have."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

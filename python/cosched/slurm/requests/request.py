@@ -1,7 +1,5 @@
 """What one job asks of a Slurm, whoever tells it, and what the core is told of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -136,11 +134,7 @@ class CoreForm:
     """
 
     def __init__(
-        self,
-        machine: Machine,
-        *,
-        memory: bool = True,
-        reservations: Sequence[str] = (),
+        self, machine: Machine, *, memory: bool = True, reservations: Sequence[str] = ()
     ) -> None:
         self.settings = machine.slurm or SlurmSettings()
         self.memory_counts = memory and self.settings.memory_counts

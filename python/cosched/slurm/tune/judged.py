@@ -1,7 +1,5 @@
 """What a setting gives on weeks that no search has seen, with an interval."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Settings are proposed, and race on common clocks: losers are given up early."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

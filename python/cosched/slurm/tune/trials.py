@@ -1,7 +1,5 @@
 """Runs of the twin under settings: on common clocks, kept in a journal, wherever they run."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

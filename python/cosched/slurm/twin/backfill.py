@@ -300,11 +300,7 @@ def clocks_of(
 
 
 def _hidden(
-    instance: Instance,
-    start: float | None,
-    epoch: int | None,
-    draws: int,
-    rng: np.random.Generator,
+    instance: Instance, start: float | None, epoch: int | None, draws: int, rng: np.random.Generator
 ) -> list[dict[str, float]]:
     first = math.floor(float(instance.column("eligible").min()))
     starts = first - rng.uniform(_LATEST, _EARLIEST, draws)

@@ -1,7 +1,5 @@
 """An instance and a slurm.conf as the core's twin of slurmctld takes them, and back."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

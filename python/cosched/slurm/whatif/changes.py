@@ -1,7 +1,5 @@
 """One change of a Slurm in one line of text, and the same jobs under it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
