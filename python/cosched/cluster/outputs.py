@@ -159,15 +159,8 @@ def interval_set(nodes: tuple[int, ...]) -> str:
 
 def _allocations(result: Result, jobs: int) -> list[str]:
     """Interval set of each job that kept its nodes; empty text for the others."""
-    kept: list[tuple[int, ...] | None] = [None] * jobs
-    moved = np.zeros(jobs, dtype=bool)
-    schedule = result.schedule
-    for row, job in enumerate(schedule.task.tolist()):
-        nodes = schedule.units(row)
-        if kept[job] is None:
-            kept[job] = nodes
-        elif kept[job] != nodes:
-            moved[job] = True
-    return [
-        "" if nodes is None or moved[job] else interval_set(nodes) for job, nodes in enumerate(kept)
-    ]
+    kept: dict[int, tuple[int, ...]] = {}
+    for row, job in enumerate(result.schedule.task.tolist()):
+        nodes = result.schedule.units(row)
+        kept[job] = nodes if kept.get(job, nodes) == nodes else ()  # which is that of no row
+    return [interval_set(kept.get(job, ())) for job in range(jobs)]

@@ -15,6 +15,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.core.arrays import flag, real_array
 from cosched.errors import InvalidInstance, shorten
+from cosched.lazy import pd
 
 Priority = str | Callable[[Any], Any]
 PRIORITIES = ("fcfs", "shortest", "smallest", "wfp3")
@@ -67,7 +68,6 @@ def fcfs(
     >>> cs.cluster.fcfs(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
     [0.0, 60.0, 120.0]
     """
-    Instance.require(instance)
     return _batch("FCFS", instance, estimates, kill, priority, threshold, log)
 
 
@@ -117,7 +117,6 @@ def easy(
     >>> cs.cluster.easy(cs.cluster.Instance(jobs, nodes=2)).jobs.start.tolist()
     [0.0, 60.0, 0.0]
     """
-    Instance.require(instance)
     return _batch("EASY", instance, estimates, kill, priority, threshold, log)
 
 
@@ -182,7 +181,6 @@ def conservative(
     >>> cs.cluster.conservative(cs.cluster.Instance(jobs, nodes=3)).jobs.start.tolist()
     [0.0, 60.0, 120.0, 120.0]
     """
-    Instance.require(instance)
     return _batch("conservative", instance, estimates, kill, priority, threshold, log)
 
 
@@ -195,7 +193,10 @@ def _batch(
     threshold: float,
     log: bool,
 ) -> Result:
-    requested = _requested(estimates)
+    Instance.require(instance)
+    if not isinstance(estimates, str) or estimates not in ("perfect", "requested"):
+        raise InvalidInstance(f"estimates = {shorten(estimates)}: expected perfect or requested")
+    requested = estimates == "requested"
     at_limit = None
     if flag(kill, "kill"):
         instance, at_limit = killed(instance)
@@ -288,18 +289,5 @@ def _with_tiers(key: np.ndarray, instance: Instance, wfp3: bool) -> np.ndarray:
         return key
     if wfp3 or not len(key):
         return -tier
-    return _ranks(np.lexsort((key, -tier)), key, tier)
-
-
-def _ranks(order: np.ndarray, key: np.ndarray, tier: np.ndarray) -> np.ndarray:
-    """Position of each job in `order`; equal (tier, key) share one."""
-    new = (np.diff(key[order]) != 0) | (np.diff(tier[order]) != 0)
-    ranks = np.empty(len(order))
-    ranks[order] = np.concatenate([[0], np.cumsum(new)])
-    return ranks
-
-
-def _requested(estimates: str) -> bool:
-    if not isinstance(estimates, str) or estimates not in ("perfect", "requested"):
-        raise InvalidInstance(f"estimates = {shorten(estimates)}: expected perfect or requested")
-    return estimates == "requested"
+    order = pd.DataFrame({"tier": -tier, "key": key}).groupby(["tier", "key"])
+    return order.ngroup().to_numpy(dtype=float)  # equal ones share a rank

@@ -164,31 +164,17 @@ class _Adapter:
         self.periodic = bool(getattr(policy, "periodic", False))
         self.nodes = instance.nodes
         self.ids = instance.ids
-        self.given = {
-            name: instance.column(name).tolist() for name in ("eligible", "tasks", "cpu", "memory")
-        }
+        names = ("eligible", "tasks", "cpu", "memory")
+        columns = (instance.column(name).tolist() for name in names)
+        self.given: list[tuple[float, int, float, float]] = list(zip(*columns, strict=True))
 
     def ask(self, kind: str, time: float, jobs: list[int], inside: dict[int, tuple]) -> Any:
-        given = self.given
-        state = State(
-            time,
-            self.nodes,
-            {
-                job: Job(
-                    job,
-                    given["eligible"][job],
-                    given["tasks"][job],
-                    given["cpu"][job],
-                    given["memory"][job],
-                    status,
-                    virtual_time,
-                    tuple(nodes),
-                    share,
-                )
-                for job, (status, virtual_time, nodes, share) in sorted(inside.items())
-            },
-        )
-        return _checked(self.on_event(Event(kind, time, tuple(jobs)), state), self._called)
+        known = {
+            job: Job(job, *self.given[job], status, done, tuple(nodes), share)
+            for job, (status, done, nodes, share) in sorted(inside.items())
+        }
+        answer = self.on_event(Event(kind, time, tuple(jobs)), State(time, self.nodes, known))
+        return _checked(answer, self._called)
 
     def _called(self, number: int) -> str:
         """A job as its log calls it, and as the policy does."""

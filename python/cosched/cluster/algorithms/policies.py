@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from cosched import _core
 from cosched.cluster.algorithms.simulation import algorithm_of, result_of_simulation
@@ -96,20 +97,6 @@ def dfrs(
 #: What is said of each DFRS policy by name.
 _POLICY = """The DFRS policy ``{0}``; see :func:`cosched.cluster.dfrs`.
 
-Parameters
-----------
-instance : Instance
-period, penalty : float
-    Between two periodic events; without progress after a resumption or a migration (s).
-threshold : float
-    Shortest time of the bounded stretch (s), > 0.
-log : bool
-    Keep the decision log (``result.log``).
-
-Returns
--------
-Result
-
 Raises
 ------
 InvalidInstance
@@ -130,7 +117,6 @@ def resolve(name: str) -> Callable[..., Result] | None:
     spelled = _core.cluster.spell(name)
     if spelled is None:
         return None
-
     return algorithm_of(dfrs, lambda: spelled, _POLICY.format(spelled))
 
 
@@ -151,7 +137,5 @@ def paper_policies() -> list[str]:
     return _core.cluster.paper_policies()
 
 
-def _dfrs_rows(instance: Instance, name: str, period: float, penalty: float) -> tuple:
-    _, rows, _ = _core.cluster.dfrs(instance._core, name, period, penalty, True, False)
-    assert rows is not None
-    return rows
+def _dfrs_rows(instance: Instance, name: str, period: float, penalty: float) -> Any:
+    return _core.cluster.dfrs(instance._core, name, period, penalty, True, False)[1]

@@ -24,14 +24,6 @@ FIELDS = (
     "executable", "queue", "partition", "preceding_job", "think_time",
 )  # fmt: skip
 
-UNREADABLE = "unreadable line"
-NEGATIVE_SUBMIT = "submit < 0"
-NEGATIVE_RUN = "run < 0"
-NO_PROCESSORS = "no processors"
-ODD_PROCESSORS = "processors is no integer below 2^31"
-ALLOCATED = "processors: requested unknown, allocated taken"
-UNSORTED = "submitted before an earlier line: moved"
-
 #: There is one way to read it: a long line that fails at its end fails at once.
 _NUMBER = rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?"
 _JOB = re.compile(rb" *" + rb" +".join([_NUMBER] * len(FIELDS)) + rb" *")
@@ -128,22 +120,24 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
     >>> report.kept, report.dropped, report.header
     (2, {'run < 0': [4]}, {'MaxProcs': '8'})
     """
-    lines = _read_lines(path)
+    raw = io.read_bytes(path, renamed=True).removeprefix(b"\xef\xbb\xbf")
+    lines = raw.replace(b"\r\n", b"\n").translate(_BLANKS).split(b"\n")
     numbers, values, unreadable = _parse(lines)
     if not len(numbers) and not unreadable:
         raise InvalidInstance(f"{path}: no job: expected lines of 18 numbers")
-    dropped = {UNREADABLE: unreadable}
+    dropped = {"unreadable line": unreadable}
     values, numbers = _drop_unusable(values, numbers, dropped)
     processors, from_allocated = _processors(values)
     odd = (processors != np.floor(processors)) | (processors > INT_MAX)
-    dropped[ODD_PROCESSORS] = numbers[odd].tolist()
+    dropped["processors is no integer below 2^31"] = numbers[odd].tolist()
     values, numbers, processors = values[~odd], numbers[~odd], processors[~odd]
+    submit = values[:, FIELDS.index("submit")]
+    late = submit < np.maximum.accumulate(submit)
     repaired = {
-        ALLOCATED: numbers[from_allocated[~odd]].tolist(),
-        UNSORTED: numbers[_late(values[:, FIELDS.index("submit")])].tolist(),
+        "processors: requested unknown, allocated taken": numbers[from_allocated[~odd]].tolist(),
+        "submitted before an earlier line: moved": numbers[late].tolist(),
     }
-
-    order = np.argsort(values[:, FIELDS.index("submit")], kind="stable")
+    order = np.argsort(submit, kind="stable")
     values = values[order]
     values[values == -1] = np.nan
 
@@ -177,18 +171,13 @@ def _drop_unusable(
     """The usable rows; `dropped` gets the line numbers of the others, by their first reason."""
     usable = np.ones(len(values), dtype=bool)
     for reason, wrong in (
-        (NEGATIVE_SUBMIT, values[:, FIELDS.index("submit")] < 0),
-        (NEGATIVE_RUN, values[:, FIELDS.index("run")] < 0),
-        (NO_PROCESSORS, _processors(values)[0] <= 0),
+        ("submit < 0", values[:, FIELDS.index("submit")] < 0),
+        ("run < 0", values[:, FIELDS.index("run")] < 0),
+        ("no processors", _processors(values)[0] <= 0),
     ):
         dropped[reason] = numbers[usable & wrong].tolist()
         usable &= ~wrong
     return values[usable], numbers[usable]
-
-
-def _late(submit: np.ndarray) -> np.ndarray:
-    """Which jobs come after a line with a later submission."""
-    return submit < np.maximum.accumulate(submit)
 
 
 # --- lines and numbers ----------------------------------------------------------------------
@@ -206,11 +195,6 @@ def _parse(lines: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:
 
 def _is_comment(line: bytes) -> bool:
     return line.lstrip().startswith(b";")
-
-
-def _read_lines(path: str | PathLike[str]) -> list[bytes]:
-    raw = io.read_bytes(path, renamed=True).removeprefix(b"\xef\xbb\xbf")
-    return raw.replace(b"\r\n", b"\n").translate(_BLANKS).split(b"\n")
 
 
 def _header(lines: Sequence[bytes]) -> dict[str, str]:

@@ -163,7 +163,9 @@ class Machine:
             return ()
         if self.slurm.approximate:
             return (*self.slurm.notes, *self.slurm.left_out)
-        unused = ", ".join(one for one in self.slurm.not_covered if not _heard(one))
+        # That memory is handed out all other policies see to.
+        heard = re.compile("selecttypeparameters=.*_memory", re.IGNORECASE)
+        unused = ", ".join(one for one in self.slurm.not_covered if not heard.fullmatch(one))
         return (*self.slurm.notes, *((f"not used: {unused}",) if unused else ()))
 
     def approximated(self) -> Machine:
@@ -303,9 +305,3 @@ _READERS: list[Reader] = []
 def add_reader(reader: Reader) -> None:
     """Let :meth:`Machine.read` read the files of a batch system that stands on a floor above."""
     _READERS.append(reader)
-
-
-def _heard(setting: str) -> bool:
-    """Whether it says that memory is handed out, which all other policies see to."""
-    name, _, value = setting.lower().partition("=")
-    return name == "selecttypeparameters" and value.endswith("_memory")

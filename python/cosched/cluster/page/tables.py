@@ -81,13 +81,12 @@ def _numbers(run: Run) -> list[str]:
     return [*waits, number(of("value")), share(of("utilisation"))]
 
 
-def _label(run: Run) -> str:
-    return run.name if run.name == "as-logged" else f"{run.name} ({run.knows})"
-
-
 def _messages(runs: tuple[Run, ...]) -> str:
-    told = ((_label(run), run.row["message"] or remark(run.row)) for run in runs)
-    items = [f"<li>{escape(name)}: {escape(text)}</li>" for name, text in told if text]
+    items = []
+    for run in runs:
+        name = run.name if run.name == "as-logged" else f"{run.name} ({run.knows})"
+        if text := run.row["message"] or remark(run.row):
+            items.append(f"<li>{escape(name)}: {escape(text)}</li>")
     return f"<ul class=small>{''.join(items)}</ul>" if items else ""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import logged_starts, resources
+from cosched.cluster.instance.usage import resources
 from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
 from cosched.core.arrays import levels
 from cosched.errors import InvalidInstance, shorten
@@ -93,24 +93,6 @@ def range_of(power: int) -> str:
     """Numbers of tasks with this logarithm, rounded up."""
     low, high = 2 ** (power - 1) + 1, 2**power
     return str(high) if power <= 0 or low >= high else f"{low}-{high}"
-
-
-def calibration(result: Any) -> dict[str, float]:
-    """See :meth:`cosched.cluster.Result.calibration`."""
-    instance = result.instance
-    logged = logged_starts(instance)
-    known = instance.measured & ~np.isnan(logged)
-    if not known.any():
-        raise InvalidInstance("the log has no waits: nothing says when its jobs started")
-    logged = logged[known]
-    start = np.asarray(result.outcome["start"])[known]
-    apart, near = np.abs(start - logged), nearness(start[None], logged).iloc[0]
-    return {
-        "median": float(np.median(apart)),
-        "p95": float(np.percentile(apart, 95)),
-        "within_minute": float(near.within_60),
-        "rank_correlation": float(near.rank_correlation),
-    }
 
 
 def starts_of(result: Any) -> np.ndarray:

@@ -11,11 +11,12 @@ import numpy as np
 from cosched import _core, core
 from cosched.cluster.bounds import max_stretch_bound
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import overused
-from cosched.cluster.result.groups import by, calibration, slowdowns_of
+from cosched.cluster.instance.usage import logged_starts, overused
+from cosched.cluster.result.groups import by, nearness, slowdowns_of
 from cosched.cluster.schedule import Schedule
 from cosched.core import Bound
 from cosched.core.result import Overview
+from cosched.errors import InvalidInstance
 from cosched.lazy import pd
 
 _QUANTILES = {"p05": 5.0, "median": 50.0, "p95": 95.0}
@@ -294,7 +295,18 @@ class Result(core.Result):
         >>> {key: round(value, 3) for key, value in result.calibration().items()}
         {'median': 2.0, 'p95': 9.2, 'within_minute': 1.0, 'rank_correlation': 1.0}
         """
-        return calibration(self)
+        logged = logged_starts(self.instance)
+        known = self.instance.measured & ~np.isnan(logged)
+        if not known.any():
+            raise InvalidInstance("the log has no waits: nothing says when its jobs started")
+        start = np.asarray(self.outcome["start"])[known]
+        apart, near = np.abs(start - logged[known]), nearness(start[None], logged[known]).iloc[0]
+        return {
+            "median": float(np.median(apart)),
+            "p95": float(np.percentile(apart, 95)),
+            "within_minute": float(near.within_60),
+            "rank_correlation": float(near.rank_correlation),
+        }
 
     @property
     def span(self) -> float:

@@ -6,7 +6,7 @@ Sizes, run times and arrivals of rigid parallel jobs, and what paper 3 adds to t
 from __future__ import annotations
 
 from math import log2
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -117,14 +117,18 @@ def lublin(
     (True, True)
     """
     count, machine = integer(n, "n", 1, _MOST_JOBS), integer(nodes, "nodes", 1)
-    kinds = _kinds(types)
+    if types not in ("untyped", "typed"):
+        raise InvalidInstance(f"types = {shorten(types)}: expected untyped or typed")
+    kinds = ["untyped"] if types == "untyped" else ["batch", "interactive"]
     if convention not in ("dfrs", "rigid"):
         raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
     share = fraction(serial_cpu, "serial_cpu")
     table = {name: for_machine(of, machine) for name, of in LUBLIN.items()}
     random = np.random.default_rng(seed_of(seed))
 
-    submit, kind = _merged_arrivals(random, count, [table[name] for name in kinds])
+    times = np.concatenate([arrivals(random, count, table[name]) for name in kinds])
+    order = np.argsort(times, kind="stable")[:count]
+    submit, kind = times[order], order // count
     tasks = np.empty(count, dtype=np.int64)
     runtime = np.empty(count)
     for index, name in enumerate(kinds):
@@ -136,7 +140,9 @@ def lublin(
     if convention == "rigid":
         jobs["cpu"], jobs["memory"] = 1.0, 1.0
     else:
-        jobs["cpu"], jobs["memory"] = _dfrs_needs(random, tasks, share)
+        light = random.random(count) < _LIGHT
+        heavy = random.integers(2, 11, count) / 10
+        jobs["cpu"], jobs["memory"] = np.where(tasks == 1, share, 1.0), np.where(light, 0.1, heavy)
     jobs["runtime"] = runtime
     if len(kinds) > 1:
         jobs["type"] = np.array(kinds)[kind]
@@ -166,8 +172,10 @@ def runtimes(random: np.random.Generator, tasks: np.ndarray, of: Constants) -> n
 
 def daily_cycle(of: Constants) -> np.ndarray:
     """Weights of the 48 half-hours of a day, midnight first; their mean is 1."""
+    from scipy.stats import gamma
+
     i = np.arange(11, 11 + BUCKETS)
-    mass = _gamma_cdf(i + 0.5, of.anum, of.bnum) - _gamma_cdf(i - 0.5, of.anum, of.bnum)
+    mass = np.diff([gamma.cdf(i + half, of.anum, scale=of.bnum) for half in (-0.5, 0.5)], axis=0)[0]
     weights = np.empty(BUCKETS)
     weights[(i - 1) % BUCKETS] = mass
     return weights / weights.mean()
@@ -187,22 +195,6 @@ def arrivals(random: np.random.Generator, n: int, of: Constants) -> np.ndarray:
     return (days * BUCKETS + np.interp(rest, paid, np.arange(BUCKETS + 1.0))) * BUCKET_SECONDS
 
 
-def _merged_arrivals(
-    random: np.random.Generator, n: int, kinds: list[Constants]
-) -> tuple[np.ndarray, np.ndarray]:
-    """The first n arrivals of the streams together, and the stream of each."""
-    streams = [arrivals(random, n, of) for of in kinds]
-    times = np.concatenate(streams)
-    order = np.argsort(times, kind="stable")[:n]
-    return times[order], order // n
-
-
-def _gamma_cdf(x: Any, shape: float, scale: float) -> Any:
-    from scipy.stats import gamma
-
-    return gamma.cdf(x, shape, scale=scale)
-
-
 def _gamma_below(
     random: np.random.Generator, shape: np.ndarray, scale: np.ndarray, most: float
 ) -> np.ndarray:
@@ -210,25 +202,6 @@ def _gamma_below(
     return sampled_inside(
         lambda at: random.gamma(shape[at], scale[at]), len(shape), lambda x: x <= most
     )
-
-
-# --- needs, arguments -----------------------------------------------------------------------
-
-
-def _dfrs_needs(
-    random: np.random.Generator, tasks: np.ndarray, serial_cpu: float
-) -> tuple[np.ndarray, np.ndarray]:
-    light = random.random(len(tasks)) < _LIGHT
-    heavy = random.integers(2, 11, len(tasks)) / 10
-    return np.where(tasks == 1, serial_cpu, 1.0), np.where(light, 0.1, heavy)
-
-
-def _kinds(types: str) -> list[str]:
-    if types == "untyped":
-        return ["untyped"]
-    if types == "typed":
-        return ["batch", "interactive"]
-    raise InvalidInstance(f"types = {shorten(types)}: expected untyped or typed")
 
 
 def for_machine(of: Constants, nodes: int) -> Constants:
