@@ -1,6 +1,7 @@
 """The first jobs, chosen while cosched is still being imported: nothing here imports it."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
+from graphlib import TopologicalSorter
 from statistics import fmean
 from typing import Any
 
@@ -35,19 +36,8 @@ def first_jobs(
 def _paths(dag: Any, seconds: Mapping[Any, float]) -> dict[Any, float]:
     """Seconds of the longest path behind each job, itself included."""
     before = {job: [one for one in dag.job_dependencies(job) if one in seconds] for job in seconds}
-    waiting = dict.fromkeys(seconds, 0)
-    for one in _all(before.values()):
-        waiting[one] += 1
     paths = dict(seconds)
-    done = [job for job, count in waiting.items() if not count]
-    for job in done:
+    for job in reversed([*TopologicalSorter(before).static_order()]):
         for one in before[job]:
             paths[one] = max(paths[one], seconds[one] + paths[job])
-            waiting[one] -= 1
-            if not waiting[one]:
-                done.append(one)
     return paths
-
-
-def _all(lists: Iterable[Iterable[Any]]) -> Iterable[Any]:
-    return (one for each in lists for one in each)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 from cosched import CoschedError, workflows
@@ -189,16 +190,11 @@ class Run:
             f"they had, no schedule on these resources ends before {bound:.1f} s"
         )
         if len(course.runs) > 1 or self._settings.report is not None:
-            say = print_error if at_exit else self._logger.info
+            say = partial(print, file=sys.stderr) if at_exit else self._logger.info
             say(f"cosched: {sentence}.")
         if self._settings.report is not None:
             execution = workflows.execution_of(course, planned, bound)
             workflows.write_report(execution, self._settings.report, sentence)
-
-
-def print_error(line: str) -> None:
-    """To the stream of Snakemake's messages."""
-    print(line, file=sys.stderr)
 
 
 class _Records(logging.Handler):

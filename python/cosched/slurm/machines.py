@@ -24,13 +24,8 @@ _EMPTY = ("(null)", "n/a", "")
 Lines = list[tuple[str, str]]
 
 
-def read_shown(folder: str | PathLike[str]) -> tuple[list[Line], str | None]:
-    """Lines as of a slurm.conf, and the version."""
-    return lines_shown(*(_lines(Path(folder), name) for name in _FILES))
-
-
 def lines_shown(config: Lines, nodes: Lines, parts: Lines) -> tuple[list[Line], str | None]:
-    """The same of what the three commands printed."""
+    """Lines as of a slurm.conf, and the version, of what the three commands printed."""
     settings, version = [], None
     for place, text in config:
         key, found, value = (part.strip() for part in text.partition("="))
@@ -82,7 +77,7 @@ def read_machine(
     """What :meth:`Machine.read` reads of a Slurm; None where the file is none of it."""
     name = io.bare_name(path)
     if Path(path).is_dir():
-        shown, known = read_shown(path)
+        shown, known = lines_shown(*(_lines(Path(path), name) for name in _FILES))
         own = path if accounts is None and accounts_there(path) else accounts
         return _with_accounts(_of_slurm(path, shown, version or known), own)
     if not name.endswith(".conf"):

@@ -192,17 +192,14 @@ class RealSlurm:
 
     def _tell(self, accounts: Sequence[str]) -> None:
         """Its associations, before the controller asks for them."""
-        named = self._conf_value("ClusterName")
+        keys = dict(line.split("=", 1) for line in self._conf.read_text().splitlines())
         show = ("sacctmgr", "-n", "-P", "show", "cluster")
         self.until(lambda: self._done(*show).returncode == 0, "its slurmdbd answers", 60)
-        for line in (f"add cluster {named}", *accounts):
+        for line in (f"add cluster {keys['ClusterName']}", *accounts):
             done = self._done("sacctmgr", "-i", *shlex.split(line, comments=True))
             said = " ".join((done.stdout + done.stderr).split())
             if done.returncode and "Nothing new added" not in said:
                 raise InvalidInstance(f"sacctmgr {line}: {shorten(said, 200)}")
-
-    def _conf_value(self, key: str) -> str:
-        return dict(line.split("=", 1) for line in self._conf.read_text().splitlines())[key]
 
     def _make_users(self, users: list[str]) -> dict[str, tuple[int, int]]:
         """Numbers of users and their groups; who is none of the host's has one for Slurm alone."""

@@ -106,10 +106,6 @@ def _releases(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return sorted(events, key=lambda event: event["t"])
 
 
-def _sleep(seconds: float) -> str:
-    return f"sleep {seconds}"
-
-
 #: A sleep's time goes on while it is stopped; here a nap that took too long was stopped, in its
 #: middle.
 _PAUSABLE = """import time
@@ -134,7 +130,7 @@ class _Recorder:
         self, slurm: RealSlurm, jobs: list[dict[str, Any]], every: float | None, pauses: bool
     ) -> None:
         self._slurm, self._jobs, self._every = slurm, jobs, every
-        self._work = _pausable if pauses else _sleep
+        self._work = _pausable if pauses else "sleep {}".format
         self._numbers: list[int | None] = [None] * len(jobs)
         self._refused: dict[str, str] = {}
         self._released: list[tuple[int, float, str]] = []

@@ -3,11 +3,13 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from os import PathLike
 from typing import Any
 
 from cosched import io
 from cosched.cluster import Instance
+from cosched.cluster.files import read_json
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine.node_types import megabytes_of
 from cosched.errors import InvalidInstance, shorten
@@ -24,10 +26,6 @@ def _number(text: str, where: str) -> int:
 
 def _count(text: str, where: str) -> int:
     return io.parse_integer(text, where, 1, _MOST)
-
-
-def _nice(text: str, where: str) -> int:
-    return io.parse_integer(text, where, -_MOST, _MOST)
 
 
 def _flag(text: str, where: str) -> bool:
@@ -93,7 +91,8 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "partition": _text(rf"{_NAME}(,{_NAME})*", "a partition, or several: a,b"),
     "array": _array, "name": _text(r"[\w.-]+", "a name"), "dependency": _dependency,
     "begin": _number, "hold": _held,
-    "exclusive": _flag, "no_requeue": _flag, "fail": _flag, "nice": _nice,
+    "exclusive": _flag, "no_requeue": _flag, "fail": _flag,
+    "nice": partial(io.parse_integer, low=-_MOST, high=_MOST),
     "user": _text(_NAME, "a user"), "account": _text(_NAME, "an account"),
     "qos": _text(_NAME, "a QOS"),
 }  # fmt: skip
@@ -207,9 +206,8 @@ def _unknown(cell: Any) -> bool:
 
 
 def _columns_of_json(path: str | PathLike[str]) -> dict[str, list[Any]]:
-    data = io.read_json(path)
-    columns = data.get("jobs") if isinstance(data, dict) else None
-    if not isinstance(columns, dict) or not all(isinstance(c, list) for c in columns.values()):
+    columns, *_ = read_json(path)
+    if not all(isinstance(column, list) for column in columns.values()):
         raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
     if len({len(column) for column in columns.values()}) > 1:
         raise InvalidInstance(f"{path}: jobs: expected lists of one length")

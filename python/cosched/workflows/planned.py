@@ -5,6 +5,7 @@ from __future__ import annotations
 import graphlib
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -35,18 +36,11 @@ class Paths:
         self._steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         with_edges = [job for job in range(len(after)) if after[job]]
         with_edges.sort(key=heights.__getitem__)
-        first = 0
-        while first < len(with_edges):
-            last = first
-            while (
-                last < len(with_edges) and heights[with_edges[last]] == heights[with_edges[first]]
-            ):
-                last += 1
-            jobs = with_edges[first:last]
+        for _, alike in groupby(with_edges, key=heights.__getitem__):
+            jobs = list(alike)
             begins = np.cumsum([0] + [len(after[job]) for job in jobs[:-1]])
             targets = np.array([k for job in jobs for k in after[job]])
             self._steps.append((np.array(jobs), begins, targets))
-            first = last
 
     def longest(self, seconds: np.ndarray) -> np.ndarray:
         """Seconds of the longest path from the start of each job."""

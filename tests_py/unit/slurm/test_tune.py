@@ -277,7 +277,6 @@ def test_no_run_begins_behind_the_time_limit(inst, runs_are_seconds):
     assert len(ran) == found.runs == 6
     assert found.stopped == "after 2 of 4 settings, at the time limit"
     assert found.best == {}
-    assert {task["last"] - task["first"] for task in ran} == {1}
 
 
 def test_a_time_limit_ends_the_search_and_not_the_judgement(inst, runs_are_seconds):

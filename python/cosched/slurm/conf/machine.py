@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from os import PathLike
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -304,24 +305,17 @@ def _settings(
             for line in by_weight
         ),
         names=tuple(node.name for node in nodes),
-        factors={
-            keys["partitionname"]: known.number(
-                keys.get("priorityjobfactor", "1"), line.place, "factor"
-            )
-            for line, keys in given
-        },
-        default_times={
-            keys["partitionname"]: seconds_of_limit(keys["defaulttime"], line.place)
-            for line, keys in given
-            if "defaulttime" in keys
-        },
+        factors=_of(given, "priorityjobfactor", partial(known.number, name="factor")),
+        default_times=_of(given, "defaulttime", seconds_of_limit),
         default_partition=defaults[-1] if defaults else parts[0].name,
         whole=whole,
         exclusive=frozenset(keys["partitionname"] for _, keys in given if _exclusive(keys)),
         one_task_per_core="cr_one_task_per_core" in reader.select,
         memory_counts=any("memory" in one for one in reader.select)
         or not (reader.linear or reader.select),
-        default_memories=reader.default_memories | _default_memories(given),
+        default_memories=reader.default_memories
+        | _of(given, "defmempernode", partial(known.default_memory, "defmempernode"))
+        | _of(given, "defmempercpu", partial(known.default_memory, "defmempercpu")),
         licences=reader.licences,
         preempt_modes=_preempt_modes(given),
         bounds=_bounds(given),
@@ -364,14 +358,11 @@ def _said(given: list[tuple[Line, dict[str, str]]], key: str) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _default_memories(given: list[tuple[Line, dict[str, str]]]) -> dict[str, tuple[int, bool]]:
-    """Of partitions that have their own."""
-    return {
-        keys["partitionname"]: known.default_memory(key, keys[key], line.place)
-        for line, keys in given
-        for key in ("defmempernode", "defmempercpu")
-        if key in keys
-    }
+def _of(
+    given: list[tuple[Line, dict[str, str]]], key: str, read: Callable[[str, str], Any]
+) -> dict[str, Any]:
+    """What a key says of the partitions that have it; `read`: of its text and its place."""
+    return {own["partitionname"]: read(own[key], line.place) for line, own in given if key in own}
 
 
 def _exclusive(keys: Mapping[str, str]) -> bool:

@@ -300,8 +300,13 @@ class RunTimes:
         now: float = 0.0,
     ) -> None:
         past = [job for job in history if job.limit and job.end > job.start][-_MOST:]
-        known: list[Job | Ended] = [*past, *(job for job in running if _counts(job))]
-        ratio = [min(_lasted(job, now) / (job.limit or 1.0), 1.0) for job in known]
+        known: list[Job | Ended] = [*past]
+        known += [one for one in running
+                  if one.id > 0 and one.limit and np.isfinite(one.limit) and one.start]  # fmt: skip
+        lasted = [
+            (job.end if isinstance(job, Ended) else now) - (job.start or 0.0) for job in known
+        ]
+        ratio = [min(t / (job.limit or 1.0), 1.0) for t, job in zip(lasted, known, strict=True)]
         order = np.argsort(ratio, kind="stable")
         self._ratio = np.array(ratio, dtype=float)[order]
         self._ended = (np.arange(len(known)) < len(past))[order]
@@ -390,11 +395,3 @@ class RunTimes:
         spread = ratio * np.exp(rng.normal(0.0, _SMOOTH, len(ratio)))
         ratio = np.where((spread > least) & (ratio < 1.0), np.minimum(spread, 1.0), ratio)
         return np.maximum(ratio * limit, elapsed + 1.0)
-
-
-def _lasted(job: Job | Ended, now: float) -> float:
-    return (job.end if isinstance(job, Ended) else now) - (job.start or 0.0)
-
-
-def _counts(job: Job) -> bool:
-    return bool(job.id > 0 and job.limit and np.isfinite(job.limit) and job.start)

@@ -71,14 +71,10 @@ def collected(path: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
         raise InvalidInstance(f"{path}: no outputs of Slurm: expected {names}")
     said = []
     if not wanted and "" not in moments:
-        wanted = max(known, key=_natural)
+        wanted = max(known, key=lambda text: (int(text) if text.isdecimal() else -1, text))
         if len(known) > 1:
             said = [f"of {len(known)} moments the last is read: {wanted}"]
     return {name: io.read_text(one) for name, one in moments[wanted].items()}, said
-
-
-def _natural(text: str) -> tuple[int, str]:
-    return (int(text) if text.isdecimal() else -1, text)
 
 
 def asked(history: str | None) -> tuple[dict[str, str], list[str]]:

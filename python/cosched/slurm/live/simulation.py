@@ -204,7 +204,8 @@ class Simulation(JobsOfSnapshot):
             },
             self.machine.node_count if self.whole else self.machine.cores,
         )  # fmt: skip
-        down = outside("drain", 0.0, nodes=self._out())
+        out = ",".join(out_of_service(self.snapshot.shown["nodes"]))
+        down = outside("drain", 0.0, nodes=self.form.nodes(out, "nodes") if out else ())
         requests = self.form.together(
             dict(enumerate(wanted)), reservations=self._reservations(),
             outside=(down,) if down[3] else (), accounts=tuple(self._accounts.rows),
@@ -213,10 +214,6 @@ class Simulation(JobsOfSnapshot):
         return Twin(
             instance, self.machine, {}, requests=requests, version=self.snapshot.version or None
         )  # fmt: skip
-
-    def _out(self) -> Any:
-        names = list(out_of_service(self.snapshot.shown["nodes"]))
-        return self.form.nodes(",".join(names), "nodes") if names else ()
 
     def _since(self, job: Job) -> float:
         if job.arrives is not None:

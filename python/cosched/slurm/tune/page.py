@@ -126,7 +126,8 @@ def _trials(found: Tuned) -> str:
     others = [str(one.measure) for one in found.subjects]
     heads = [*found.keys, *(f"{name}, times today's" for name in (*names, *others)), "runs"]
     front = found.front if len(names) > 1 else []
-    ranked = [*front, *(one for one in order(_able(found)) if one not in front)]
+    able = [one for one in found.found if one.whole]
+    ranked = [*front, *(one for one in order(able) if one not in front)]
     rows = [
         [
             *(value or "as today" for value in one.setting),
@@ -147,10 +148,6 @@ def _failed(found: Tuned) -> str:
         return ""
     first = change_of(found.keys, failed[0].setting)
     return f"{len(failed)} settings are no candidates, the first, {first}: {failed[0].why}."
-
-
-def _able(found: Tuned) -> list[Any]:
-    return [one for one in found.found if one.whole]
 
 
 def _picture(found: Tuned) -> str:

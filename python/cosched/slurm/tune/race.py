@@ -176,7 +176,10 @@ def batches(
     study = optuna.create_study(directions=["minimize"] * objectives, sampler=sampler)
     for done in range(0, budget, _TOGETHER):
         asked = [study.ask(space) for _ in range(min(_TOGETHER, budget - done))]
-        settings = [_setting(dimensions, one.params) for one in asked]
+        settings = [
+            tuple(of.params[one.key] if one.values else one.text(of.params[one.key])
+                  for one in dimensions) for of in asked
+        ]  # fmt: skip
 
         def tell(trials: Sequence[Trial], asked: list[Any] = asked) -> None:
             for one, trial in zip(asked, trials, strict=True):
@@ -192,7 +195,3 @@ def _distribution(optuna: Any, of: Dimension) -> Any:
     if of.whole:
         return optuna.distributions.IntDistribution(int(of.low), int(of.high))
     return optuna.distributions.FloatDistribution(of.low, of.high)
-
-
-def _setting(dimensions: Sequence[Dimension], chosen: dict[str, Any]) -> Setting:
-    return tuple(chosen[one.key] if one.values else one.text(chosen[one.key]) for one in dimensions)

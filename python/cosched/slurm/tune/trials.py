@@ -23,7 +23,7 @@ from cosched.slurm.twin.backfill import clocks_of, times_of
 from cosched.slurm.twin.twin import Twin
 from cosched.version import installed_version
 
-#: Plain data: ``setting``, number of a ``block``, and which draws of its clocks: ``first, last``.
+#: Plain data: ``setting``, number of a ``block``, and which ``draw`` of its clocks.
 Task = Mapping[str, Any]
 #: Plain data: ``values``, a list of draws for each measure, or ``why`` there are none.
 Row = dict[str, Any]
@@ -91,7 +91,7 @@ class World:
         """The measures of a task."""
         setting = tuple(task["setting"])
         try:
-            found = self.simulated(setting, task["block"], task["first"], task["last"])
+            found = self.simulated(setting, task["block"], task["draw"], task["draw"] + 1)
         except CoschedError as error:
             if setting == TODAY:
                 raise
@@ -175,7 +175,7 @@ class Runs:
     ) -> None:
         self.world, self._engine, self._path = world, engine, path
         self._rows: dict[str, Row] = {}
-        self._ranges: dict[tuple[Setting, int], list[tuple[int, int]]] = {}
+        self._asked: dict[tuple[Setting, int], int] = {}  # so many draws
         self.until = np.inf  # of time.monotonic(): no run begins after it
         self.cut = False  # whether one did not
         search = [] if path is None else [world.digest(), head]
@@ -195,10 +195,10 @@ class Runs:
             )
         for line in lines:
             try:
-                (setting, block, begin, end), row = json.loads(line)
-                key, why = _key(setting, block, begin, end), str(row["why"])
+                (setting, block, draw), row = json.loads(line)
+                key, why = _key(setting, block, draw), str(row["why"])
                 shape = np.array(row["values"], dtype=float).shape
-                if why or shape == (len(self.world.measures), end - begin):
+                if why or shape == (len(self.world.measures), 1):
                     self._rows[key] = {"values": row["values"], "why": why}
             except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
                 continue  # its process was killed while it wrote, or the file is damaged
@@ -218,12 +218,8 @@ class Runs:
     @property
     def count(self) -> int:
         """How many draws of blocks ran."""
-        return sum(
-            last - first
-            for (setting, block), ranges in self._ranges.items()
-            for first, last in ranges
-            if _key(setting, block, first, last) in self._rows
-        )
+        asked = ((*of, draw) for of, count in self._asked.items() for draw in range(count))
+        return sum(_key(*one) in self._rows for one in asked)
 
     def of(
         self, settings: Sequence[Setting], counts: Sequence[int]
@@ -238,13 +234,11 @@ class Runs:
         tasks: list[Task] = []
         for setting in dict.fromkeys(settings):
             for block, last in enumerate(counts):
-                ranges = self._ranges.setdefault((setting, block), [])
-                first = ranges[-1][1] if ranges else 0
+                first = self._asked.get((setting, block), 0)
+                self._asked[setting, block] = max(first, last)
                 # A draw is a task: the time is looked at behind each.
-                for draw in range(first, last):
-                    ranges.append((draw, draw + 1))
-                    task = {"setting": setting, "block": block, "first": draw, "last": draw + 1}
-                    tasks.append(task)
+                new = range(first, last)
+                tasks += [{"setting": setting, "block": block, "draw": draw} for draw in new]
         self._run([task for task in tasks if _key(**task) not in self._rows])
         return [self._gathered(setting, counts) for setting in settings]
 
@@ -266,18 +260,15 @@ class Runs:
     def _gathered(self, setting: Setting, counts: Sequence[int]) -> np.ndarray | str | None:
         found = []
         for block, count in enumerate(counts):
-            parts = []
-            for first, last in self._ranges.get((setting, block), []):
-                row = self._rows.get(_key(setting, block, first, last))
+            for draw in range(count):
+                row = self._rows.get(_key(setting, block, draw))
                 if row is None:
                     return None
                 if row["why"]:
                     return printable(row["why"])
-                parts.append(np.array(row["values"]))
-            if parts:
-                found.append(np.concatenate(parts, axis=1)[:, :count])
+                found.append(np.array(row["values"]))
         return np.concatenate(found, axis=1).T
 
 
-def _key(setting: Sequence[str], block: int, first: int, last: int) -> str:
-    return json.dumps([list(setting), block, first, last])
+def _key(setting: Sequence[str], block: int, draw: int) -> str:
+    return json.dumps([list(setting), block, draw])

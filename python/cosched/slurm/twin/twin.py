@@ -39,11 +39,6 @@ def require_times_of_life(instance: Instance) -> None:
             )
 
 
-def ran_before(instance: Instance) -> np.ndarray:
-    """How long each job has run at second 0 (s)."""
-    return np.where(numbers_of(instance, "running") > 0, numbers_of(instance, "ran"), 0.0)
-
-
 def columns_of(
     room: of_log.Room, settings: conf.SlurmSettings, ran: np.ndarray, *, given: bool
 ) -> dict[str, np.ndarray]:
@@ -122,7 +117,8 @@ class Twin:
         #: How long jobs have run at second 0 (s).
         self.ran = np.zeros(len(instance))
         if requests is None and "running" in instance.known:
-            self.ran = ran_before(instance)
+            begun = numbers_of(instance, "running") > 0
+            self.ran = np.where(begun, numbers_of(instance, "ran"), 0.0)
             gpus = of_log.gpus_of_nodes(machine) if self.shared and machine is not None else []
             suspends = self.shared and settings.parameters.get("PreemptMode") == conf.SUSPEND
             asked = of_log.with_running(asked, self._room, self.ran, gpus, suspends)
