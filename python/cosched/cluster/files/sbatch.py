@@ -3,35 +3,18 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from cosched import io
 from cosched.cluster.machine.node_types import megabytes_of, seconds
 from cosched.errors import InvalidInstance, shorten
 
-_SHORT = {
-    "n": "ntasks", "N": "nodes", "c": "cpus-per-task", "C": "constraint", "G": "gpus",
-    "p": "partition", "q": "qos", "A": "account", "t": "time", "J": "job-name", "L": "licenses",
-    "d": "dependency", "b": "begin", "a": "array", "w": "nodelist", "x": "exclude",
-    "H": "hold", "s": "oversubscribe", "O": "overcommit", "k": "no-kill", "B": "extra-node-info",
-    "S": "core-spec", "m": "distribution", "F": "nodefile", "M": "clusters", "o": "output",
-    "e": "error", "i": "input", "D": "chdir", "Q": "quiet", "v": "verbose", "W": "wait",
-}  # fmt: skip
-#: Those without a value; it may stand behind a "=".
-_FLAGS = frozenset({
-    "exclusive", "hold", "oversubscribe", "overcommit", "no-kill", "quiet", "verbose", "wait",
-    "contiguous", "requeue", "no-requeue", "parsable", "reboot", "spread-job", "use-min-nodes",
-    "nice", "get-user-env", "propagate", "ignore-pbs", "test-only", "kill-on-invalid-dep",
-})  # fmt: skip
-_VALUED = (
-    frozenset(_SHORT.values()) | {"mem", "mem-per-cpu", "gres", "ntasks-per-node", "uid"}
-) - _FLAGS
-#: Those that say nothing about when and where a job starts.
-_SILENT = frozenset({
-    "output", "error", "input", "chdir", "quiet", "verbose", "wait", "parsable", "comment",
-    "mail-type", "mail-user", "export", "export-file", "get-user-env", "propagate", "open-mode",
-    "wrap", "ignore-pbs", "acctg-freq", "profile", "wckey", "kill-on-invalid-dep", "no-kill",
-    "requeue", "no-requeue", "signal", "job-name", "gid", "oversubscribe", "nice",
-})  # fmt: skip
+_FILE = Path(__file__).with_name("sbatch.toml")
+_KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_SHORT: dict[str, str] = _KNOWN["short"]
+_FLAGS, _SILENT = (frozenset(_KNOWN[kind].split()) for kind in ("flags", "silent"))
+_VALUED = {*_SHORT.values(), *_KNOWN["valued"].split()} - _FLAGS
 _LATER = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _SPAN = r"([0-9]{1,7})(?:-([0-9]{1,7})(?::([1-9][0-9]{0,6}))?)?"
 #: Columns that only a simulator of Slurm heeds, called as their options are.

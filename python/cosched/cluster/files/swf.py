@@ -221,31 +221,9 @@ class Log:
         return self.url.rpartition("/")[2]
 
 
-_ARCHIVE = "https://www.cs.huji.ac.il/labs/parallel/workload"
-
+_FILE = Path(__file__).with_name("logs.toml")
 #: Logs that :func:`fetch` knows. Acknowledge the donor that each log's header names.
-LOGS = {
-    "HPC2N-2002": Log(
-        f"{_ARCHIVE}/l_hpc2n/HPC2N-2002-2.1-cln.swf.gz",
-        "e56a97045de773f2a395acaf74cb04e6e3393b9c8c5ae12b542b5de93bb04838",
-        "202,876 jobs, 120 dual-processor nodes, 2002-2006 (Ake Sandgren)",
-    ),
-    "CTC-SP2-1996": Log(
-        f"{_ARCHIVE}/l_ctc_sp2/CTC-SP2-1996-3.1-cln.swf.gz",
-        "9fa28ac16c4386fb81b72a91d8bd8888281df2948a9d912769d387c5ee285bb4",
-        "77,222 jobs, 338 nodes, 1996-1997 (Dan Dwyer and Steve Hotovy)",
-    ),
-    "NASA-iPSC-1993": Log(
-        f"{_ARCHIVE}/l_nasa_ipsc/NASA-iPSC-1993-3.1-cln.swf.gz",
-        "5589ae9b2fb78e3bf92de097497cf33a91607de1ad54563e43533f7827597f29",
-        "18,239 jobs, 128 nodes, 1993 (Bill Nitzberg)",
-    ),
-    "LLNL-Atlas-2006": Log(
-        f"{_ARCHIVE}/l_llnl_atlas/LLNL-Atlas-2006-2.1-cln.swf.gz",
-        "cdde2327c7207abbd92c81c69e783561ca78103126c26a0da48d146dba0eff6d",
-        "43,778 jobs, 1152 nodes of 8 processors, 2006-2007 (Moe Jette)",
-    ),
-}
+LOGS = {name: Log(**of) for name, of in io.parse_toml(io.read_text(_FILE), str(_FILE)).items()}
 
 
 def fetch(name: str, out: str | PathLike[str] = ".") -> Path:

@@ -16,11 +16,16 @@ _COMMAND = re.compile(
     r"(account|user|qos|cluster|association)s?\b(.*)",
     re.IGNORECASE,
 )
-#: Options that name what a command is about, each spelled as sacctmgr takes it.
-_NAMED = {"name": "name", "names": "name", "account": "account", "accounts": "account",
-          "acct": "account", "user": "user", "users": "user", "cluster": "cluster",
-          "clusters": "cluster", "defaultaccount": "def acct", "defaultacct": "def acct",
-          "partition": "partition", "partitions": "partition"}  # fmt: skip
+_FILE = Path(__file__).with_name("columns.toml")
+#: Columns and options by their meaning.
+KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_NAMED, _NAMES = KNOWN["options"], KNOWN["names"]
+_PASSED_OVER = frozenset(KNOWN["passed_over"])
+#: Spelled as sacctmgr shows it, whatever the case in which a script sets it.
+_SPELLED = {
+    name.lower(): _NAMES.get(name, name)
+    for name in (*_PASSED_OVER, *_NAMES, *_NAMES.values(), *KNOWN["spelled"])
+}
 Row = dict[str, str]
 
 
@@ -147,34 +152,6 @@ def _list(text: str) -> list[str]:
 #: Files of a folder that are looked at.
 FILES = ("sacctmgr_assoc.txt", "sacctmgr_qos.txt", "sacctmgr_dump.txt", "scontrol_assoc_mgr.txt",
          "sshare_long.txt", "sshare.txt")  # fmt: skip
-#: One name for what the commands call otherwise.
-_NAMES = {
-    "Fairshare": "Share", "RawShares": "Share", "RawUsage": "Usage", "Parent": "ParentName",
-    "ParentAccount": "ParentName", "UserName": "User", "DefaultQOS": "Def QOS",
-    "GrpSubmitJobs": "GrpSubmit", "MaxSubmitJobs": "MaxSubmit", "MaxSubmitJobsPU": "MaxSubmitPU",
-    "MaxSubmitJobsPA": "MaxSubmitPA", "MaxWallPJ": "MaxWall", "MaxTRESPJ": "MaxTRES",
-    "MaxTRESPN": "MaxTRESPerNode", "MaxTRESMinsPJ": "MaxTRESMins", "MinTRESPJ": "MinTRES",
-    "MaxTRESPerJob": "MaxTRES", "MaxTRESMinsPerJob": "MaxTRESMins", "MinTRESPerJob": "MinTRES",
-    "MaxWallDurationPerJob": "MaxWall", "MaxTRESPerUser": "MaxTRESPU",
-    "MaxJobsPerUser": "MaxJobsPU", "MaxSubmitJobsPerUser": "MaxSubmitPU",
-    "MaxTRESPerAccount": "MaxTRESPA", "MaxJobsPerAccount": "MaxJobsPA",
-    "MaxSubmitJobsPerAccount": "MaxSubmitPA", "MaxJobsAccruePerUser": "MaxJobsAccruePU",
-    "MaxJobsAccruePerAccount": "MaxJobsAccruePA",
-}  # fmt: skip
-#: Of sshare and of dumps, columns that are no limits, or that others say better.
-_PASSED_OVER = frozenset(
-    ("NormShares", "NormUsage", "EffectvUsage", "FairShare", "LevelFS", "TRESRunMins",
-     "Description", "Organization", "AdminLevel", "DefaultAccount", "Classification", "WCKey",
-     "DefaultWCKey", "Coordinator", "Lft", "DefAssoc", "MinPrioThresh", "ClusterName", "UsageRaw")
-)  # fmt: skip
-#: Spelled as sacctmgr shows it, whatever the case in which a script sets it.
-_SPELLED = {
-    name.lower(): _NAMES.get(name, name)
-    for name in (*_PASSED_OVER, *_NAMES, *_NAMES.values(), "Account", "Def Acct", "Flags",
-                 "GraceTime", "GrpJobs", "GrpTRES", "GrpTRESMins", "GrpTRESRunMins", "GrpWall",
-                 "LimitFactor", "MaxJobs", "Name", "Partition", "Preempt", "PreemptExemptTime",
-                 "PreemptMode", "Priority", "QOS", "UsageFactor")
-}  # fmt: skip
 _LARGEST = 0x7FFFFFFF  # shares: of the parent
 
 

@@ -12,6 +12,9 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown
 from cosched.slurm.conf.lines import Source, seconds_of_limit, words
 
+_FILE = Path(__file__).with_name("keys.toml")
+KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+
 #: Every parameter that ``slurm-backfill`` follows, with Slurm's defaults (seconds, counts, 0 or 1).
 PARAMETERS: dict[str, float] = dict(_core.cluster.SLURM_PARAMETERS)
 
@@ -33,35 +36,8 @@ class Given(NamedTuple):
     by: str = ""
 
 
-_GIVEN = {
-    "bf_interval": Given(least=1, greatest=10800),
-    "bf_resolution": Given(least=1, greatest=3600),
-    "bf_window": Given(60.0, least=1, greatest=43200),
-    "bf_max_time": Given(least=1, greatest=3600),
-    "bf_max_job_test": Given(least=1, greatest=1_000_000),
-    "bf_node_space_size": Given(least=2, greatest=2_000_000),
-    "batch_sched_delay": Given(greatest=1e9),
-    "sched_interval": Given(least=1, greatest=1e9),
-    "sched_min_interval": Given(1e-6),
-    "default_queue_depth": Given(greatest=1e9),
-    "OverTimeLimit": Given(60.0, by="time"),
-    "PriorityMaxAge": Given(60.0, by="time"),
-    "PriorityCalcPeriod": Given(60.0, by="time"),
-    "PriorityDecayHalfLife": Given(by="time"),
-    "PreemptExemptTime": Given(60.0, by="time"),
-    "ResvOverRun": Given(by="minutes"),
-    "PriorityFavorSmall": Given(by="yes"),
-    **dict.fromkeys(words("""
-        KillWait CompleteWait ReturnToService
-        PriorityWeightJobSize PriorityWeightPartition PriorityWeightAge
-    """), Given(by="number")),
-    **dict.fromkeys(words("""
-        defer bf_one_resv_per_job preempt_youngest_first preempt_strict_order
-    """), Given(by="flag")),
-    **dict.fromkeys(words("""
-        cons_tres multifactor age_counts since_24 builtin safe_limits
-    """), Given(by="settled")),
-}  # fmt: skip
+_GIVEN = {name: Given(**own) for name, own in KNOWN["parameters"].items()}
+_GIVEN |= {name: Given(by=by) for by, of in KNOWN["given_by"].items() for name in words(of)}
 #: Parameters with a line of their own, by its key.
 LINES = {
     name.lower(): name for name, given in _GIVEN.items() if given.by and name[0].isupper()
@@ -209,14 +185,11 @@ class SlurmSettings:
         return self.default_memories.get(partition or self.default_partition, usual)
 
 
-_FILE = Path(__file__).with_name("keys.toml")
-_KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
-
-SILENT, SILENT_PARAMETERS = words(_KNOWN["silent"]), words(_KNOWN["silent_parameters"])
-NODE_KEYS, PARTITION_KEYS = words(_KNOWN["node"]), words(_KNOWN["partition"])
-POWER, HEARD = words(_KNOWN["power"]), words(_KNOWN["heard"]) | frozenset(LINES)
+SILENT, SILENT_PARAMETERS = words(KNOWN["silent"]), words(KNOWN["silent_parameters"])
+NODE_KEYS, PARTITION_KEYS = words(KNOWN["node"]), words(KNOWN["partition"])
+POWER, HEARD = words(KNOWN["power"]), words(KNOWN["heard"]) | frozenset(LINES)
 #: Of the file and of partitions: usual values, and what is so here.
-NOTED = {key: (tuple(one["usual"]), one["said"]) for key, one in _KNOWN["noted"].items()}
+NOTED = {key: (tuple(one["usual"]), one["said"]) for key, one in KNOWN["noted"].items()}
 
 
 def noted(spelled: str, value: str) -> str:
@@ -228,7 +201,7 @@ def noted(spelled: str, value: str) -> str:
 def effect_of(setting: str) -> str:
     """What it may do that a setting is not followed."""
     low = setting.lower()
-    known = (said for name, said in _KNOWN["effects"].items() if low.startswith(name))
+    known = (said for name, said in KNOWN["effects"].items() if low.startswith(name))
     return next(known, "starts may differ")
 
 

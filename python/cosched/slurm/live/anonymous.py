@@ -10,7 +10,7 @@ from cosched import io
 from cosched.cluster.machine.node_types import hosts, natural
 from cosched.errors import CoschedError
 from cosched.slurm.conf.lines import words
-from cosched.slurm.conf.settings import HEARD, PARAMETERS, SILENT_PARAMETERS
+from cosched.slurm.conf.settings import HEARD, KNOWN, PARAMETERS, SILENT_PARAMETERS
 from cosched.slurm.live.model import Allocated, Ended, Job, Share
 from cosched.slurm.live.outputs import COMMANDS, records
 
@@ -23,32 +23,14 @@ _WORDS |= {name.lower() for name in PARAMETERS}
 _NUMBER = re.compile(r"[-+]?[0-9][0-9.:T-]*[KMGT]?", re.I)
 #: Settings that are read, with such values alone.
 _CONFIG = HEARD | {"slurm_version", "boot_time"}
-_OF_NODE = words(
-    """
-    CPUTot CPUAlloc CPUEfctv Sockets Boards SocketsPerBoard CoresPerSocket ThreadsPerCore
-    RealMemory AllocMem Weight State CoreSpecCount MemSpecLimit CPUSpecList
-    """
-)
-_OF_PARTITION = words(
-    """
-    Default MaxTime DefaultTime State PriorityTier PriorityJobFactor OverSubscribe RootOnly
-    DisableRootJobs ReqResv LLN ExclusiveUser ExclusiveTopo DefMemPerCPU DefMemPerNode
-    MaxMemPerCPU MaxMemPerNode GraceTime MinNodes MaxNodes PreemptMode OverTimeLimit
-    SelectTypeParameters MaxCPUsPerNode MaxCPUsPerSocket
-    """
-)
+_OF_NODE, _OF_PARTITION = words(KNOWN["kept"]["node"]), words(KNOWN["kept"]["partition"])
 #: Of QOS and associations: limits, and columns with names of a kind.
 _LIMIT = re.compile(
     r"(Grp|Max|Min)(TRES|Jobs|Submit|Wall|Nodes|CPU|CPUs|Prio)\w*( used)?|Priority|GraceTime"
     r"|PreemptMode|PreemptExemptTime|Flags|UsageFactor|UsageThres|LimitFactor|Share|Fairshare"
     r"|Usage|Factor"
 )
-_NAMED = {
-    "Name": "qos", "QOS": "qos", "Def QOS": "qos", "DefaultQOS": "qos", "Preempt": "qos",
-    "Account": "account", "ParentName": "account", "Par Name": "account", "User": "user",
-    "Partition": "partition", "QoS": "qos", "AllowAccounts": "account", "DenyAccounts": "account",
-    "AllowQos": "qos", "DenyQos": "qos", "Alternate": "partition", "PartitionName": "partition",
-}  # fmt: skip
+_NAMED: dict[str, str] = KNOWN["kinds"]
 _DEPENDENCY = re.compile(
     r"(?:after(?:any|ok|notok|corr|burstbuffer)?|singleton|expand)(?::[0-9_+:*]*)?"
 )

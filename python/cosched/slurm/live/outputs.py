@@ -11,36 +11,16 @@ from pathlib import Path
 from cosched import io
 from cosched.errors import InvalidInstance
 
-#: What is collected: the name of the file, and the command that prints it. All of them only read.
-COMMANDS: dict[str, str] = {
-    "squeue.json": "squeue --json",
-    "scontrol_job.txt": "scontrol show job -d",
-    "squeue_start.txt": "squeue --start",
-    "sinfo.json": "sinfo --json",
-    "sprio.txt": "sprio -l",
-    "sshare.txt": "sshare -a -l -P",
-    "scontrol_node.txt": "scontrol show node -d",
-    "scontrol_partition.txt": "scontrol show partition",
-    "scontrol_config.txt": "scontrol show config",
-    "scontrol_reservation.txt": "scontrol show reservation",
-    "sdiag.txt": "sdiag",
-    "scontrol_assoc_mgr.txt": "scontrol show assoc_mgr",
-    "sacctmgr_assoc.txt": "sacctmgr -P show assoc",
-    "sacctmgr_qos.txt": "sacctmgr -P show qos",
-}
+_FILE = Path(__file__).with_name("commands.toml")
+_KNOWN: dict[str, dict[str, str]] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+#: What is collected: the name of the file, and the command that prints it; and other names.
+COMMANDS, _ALIASES = _KNOWN["commands"], _KNOWN["aliases"]
 #: What the history has of each job.
 SACCT_FIELDS = (
     "JobID,JobName,User,Account,QOS,Partition,State,Submit,Eligible,Start,End,ElapsedRaw,"
     "TimelimitRaw,ReqNodes,NNodes,NCPUS,ReqTRES,AllocTRES,NodeList,Flags"
 )
 _ALSO = ("sshare_long.txt", "sacct.txt", "times.json")
-#: Other names of the same outputs.
-_ALIASES = {
-    "sdiag.json": "sdiag.txt", "config.txt": "scontrol_config.txt", "node.txt": "scontrol_node.txt",
-    "partition.txt": "scontrol_partition.txt", "job.txt": "scontrol_job.txt",
-    "resv.txt": "scontrol_reservation.txt", "show_job.json": "scontrol_job.json",
-    "show_node.json": "scontrol_node.json",
-}  # fmt: skip
 _WAIT = 120  # s for one command
 
 

@@ -12,32 +12,16 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import texts_of
 from cosched.cluster.machine import Machine
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.shown import Shown
-from cosched.slurm.conf.lines import seconds_of_limit, words
+from cosched.slurm.accounts.shown import KNOWN, Shown
+from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.conf.settings import SlurmSettings, preempt_mode
 from cosched.slurm.requests.request import Owner, gpu_types_of
 
-#: Limits by their names in sacctmgr: numbers of jobs, times, and amounts of TRES.
-_JOBS = words("GrpJobs GrpSubmit MaxJobs MaxSubmit MaxJobsPU MaxJobsPA MaxSubmitPU MaxSubmitPA")
-_TIMES = words("GrpWall MaxWall")
-_TRES = words(
-    "GrpTRES GrpTRESMins GrpTRESRunMins MaxTRES MaxTRESPerNode MaxTRESMins MinTRES MaxTRESPU "
-    "MaxTRESPA MaxTRESRunMinsPA MaxTRESRunMinsPU"
+#: Limits by their names in sacctmgr: numbers of jobs, times, amounts of TRES; and other columns.
+_JOBS, _TIMES, _TRES, _OTHERS = (
+    frozenset(KNOWN[kind]) for kind in ("jobs", "times", "tres", "beside")
 )
-_ACCRUE = {
-    "GrpJobsAccrue": "group_accrue", "MaxJobsAccruePA": "account_accrue",
-    "MaxJobsAccruePU": "user_accrue", "MaxJobsAccrue": "accrue",
-}  # fmt: skip
-#: Beside limits, what is read, and what says nothing about starts (of QOS: lists of those allowed).
-_OTHERS = words(
-    "Cluster Account User Partition Share ParentName Name Priority UsageFactor Flags LimitFactor "
-    "QOS Usage Factor GraceTime PreemptMode Preempt PreemptExemptTime ID"
-) | {"Def QOS", "Def Acct"}
-#: Of QOS: what each flag is to the core.
-_FLAGS = {
-    "denyonlimit": "deny", "overpartqos": "over_partition", "usagefactorsafe": "safe_factor",
-    "nodecay": "no_decay", "noreserve": "no_reserve",
-}  # fmt: skip
+_ACCRUE, _FLAGS = KNOWN["accrue"], KNOWN["flags"]
 #: Those that lift MinNodes and MaxNodes of a partition: followed where both are there.
 _BOUNDS = {"partitionmaxnodes", "partitionminnodes"}
 _MOST = 2**31 - 1
