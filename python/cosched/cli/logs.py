@@ -13,8 +13,7 @@ from cosched.cli import report
 from cosched.cli.commands import adds_of_cluster
 from cosched.cli.parameters import Arguments
 from cosched.cli.values import PICTURES, check_files, read
-from cosched.cluster.sizing.exports import FORMS, export, limit_as_typed
-from cosched.cluster.sizing.page import above_the_promise
+from cosched.cluster.sizing.page import FORMS, above_the_promise, export, limit_as_typed
 from cosched.core import Presentation
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, printable, shorten

@@ -13,9 +13,8 @@ package: it translates between Snakemake and these.
 
 from cosched.described import described
 from cosched.lazy import on_first_use
-from cosched.workflows.course import Course
 from cosched.workflows.online import OnlineList, Ready
-from cosched.workflows.planned import Plan, no_schedule_before, plan
+from cosched.workflows.planned import Course, Plan, no_schedule_before, plan
 from cosched.workflows.times import History
 
 __all__ = [

@@ -12,7 +12,7 @@ from cosched import io, plot
 from cosched.execution import Execution, TaskRun
 from cosched.lazy import pd
 from cosched.version import installed_version
-from cosched.workflows.course import Course
+from cosched.workflows.planned import Course
 
 _STYLE = "\n" + io.read_text(Path(__file__).with_suffix(".css"))
 

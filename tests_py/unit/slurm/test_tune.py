@@ -11,7 +11,7 @@ from cosched.cli import main
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import InvalidInstance
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.tune import judged, page as tune_page, search as tune_search, trials
+from cosched.slurm.tune import page as tune_page, search as tune_search, trials
 from cosched.slurm.tune.measures import Measure, Subject, weeks_of
 from cosched.slurm.tune.space import TODAY
 
@@ -182,14 +182,14 @@ def test_nobody_waits_for_less_than_nothing(inst):
 def test_of_a_group_in_one_part_of_the_weeks_nothing_is_sure(inst):
     block = weeks_of(inst, None, None).test
     rows = block.counted(block.instance)
-    low, high = judged.parts(block)[2]
+    low, high = trials.parts(block)[2]
     submit = block.instance.column("submit")
     some = (submit >= low) & (submit < high)
     jobs = block.instance.replace(partition=np.where(some, "short", "long")).take(rows)
     start = jobs.column("submit")[None] + 100
     today, then = (trials.Simulated(jobs, start + more, start, (), "") for more in (100, 0))
     measure = Measure.of_text("by(partition).short.mean_wait")
-    found = judged.judged(measure, block, today, then)
+    found = trials.judged(measure, block, today, then)
     assert (found.gain, found.low, found.high) == (0.5, -np.inf, np.inf)
 
 
@@ -396,7 +396,7 @@ def test_the_interval_holds_as_often_as_it_says():
                 series[k] = like * series[k - 1] + np.sqrt(1 - like**2) * series[k]
             known, coming = series[:8], series[8:]
             left_out = (known.sum() - known) / 7
-            low, high = judged._interval(known.mean(), left_out)
+            low, high = trials._interval(known.mean(), left_out)
             holds += low <= coming.mean() <= high
         assert holds >= share * 300, like
 

@@ -117,15 +117,11 @@ def _paired(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return one[:count] - other[:count]
 
 
-def changed_groups(base: Result, other: Result) -> list[GroupChange]:
-    """The groups whose jobs gain or lose most, the largest difference first."""
-    return groups_between(*((one.instance, waits(one)) for one in (base, other)))
-
-
 def groups_between(
     base: tuple[Instance, np.ndarray], other: tuple[Instance, np.ndarray]
 ) -> list[GroupChange]:
-    """The same of jobs, and how long those that are measured wait (a row a draw, s)."""
+    """The groups whose jobs gain or lose most, the largest difference first; of jobs, and how long
+    those that are measured wait (a row a draw, s)."""
     every = (change for what in _GROUPS for change in _of(what, base, other))
     found = [one for one in every if one.difference != Spread(0.0, 0.0, 0.0)]
     found.sort(key=lambda change: (-abs(change.difference.mean), change.what, change.name))

@@ -10,7 +10,14 @@ from cosched.cluster.family import remark
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
 from cosched.cluster.machine.parts import counted
-from cosched.cluster.page.differences import MOST, GroupChange, Spread, changed_groups, row_of
+from cosched.cluster.page.differences import (
+    MOST,
+    GroupChange,
+    Spread,
+    groups_between,
+    row_of,
+    waits,
+)
 from cosched.cluster.page.runs import PERFECT, TWIN, Run, Runs
 from cosched.cluster.page.text import clock, number, paragraph, share, shown, span, table, units
 from cosched.cluster.result import Result
@@ -256,7 +263,7 @@ def _gains(base: Any, run: Run) -> str:
     """Who waits longer, and who less long."""
     if base is None or run.result is None:
         return ""
-    found = gains_of(changed_groups(base, run.result))
+    found = gains_of(groups_between(*((one.instance, waits(one)) for one in (base, run.result))))
     title = f"<h2>{escape(run.name)}: the {MOST} groups that change most</h2>"
     return f"<div>{title}{found}</div>" if found else ""
 

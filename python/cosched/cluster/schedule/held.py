@@ -13,18 +13,16 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
+from cosched.cluster.schedule.rows import refuse
 from cosched.errors import InvalidSchedule
 
 
 def check_counts(instance: Instance, job: Any, parts: Any, first: Any) -> None:
     """As many nodes as the log says, but for what runs from the beginning."""
     said = numbers_of(instance, "nodes")[job]
-    wrong = (said > 0) & (said != parts) & ~first
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        raise InvalidSchedule(
-            f"job {instance.ids[job[k]]} is on {parts[k]} nodes: expected {said[k]:g}"
-        )
+    refuse((said > 0) & (said != parts) & ~first, lambda k: (
+        f"job {instance.ids[job[k]]} is on {parts[k]} nodes: expected {said[k]:g}"
+    ))  # fmt: skip
 
 
 def check_features(
@@ -377,13 +375,10 @@ def _check_parts(
     np.maximum.at(most, row, cores)
     np.minimum.at(least, row, cores)
     nodes = numbers_of(instance, "nodes")[job]
-    wrong = equal & ((nodes != parts) | (most - least > 1))
-    if wrong.any():
-        k = int(np.argmax(wrong))
-        raise InvalidSchedule(
-            f"job {instance.ids[job[k]]} is on {parts[k]} nodes, {least[k]:g} to {most[k]:g} cores "
-            f"of each: expected equal parts on {nodes[k]:g}"
-        )
+    refuse(equal & ((nodes != parts) | (most - least > 1)), lambda k: (
+        f"job {instance.ids[job[k]]} is on {parts[k]} nodes, {least[k]:g} to {most[k]:g} cores of "
+        f"each: expected equal parts on {nodes[k]:g}"
+    ))  # fmt: skip
 
 
 def _check_types(instance: Instance, place: _Nodes, job: np.ndarray, held: _Held) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,13 @@ from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
 from cosched.core.arrays import integer_array, real_array
 from cosched.errors import InvalidSchedule
 from cosched.lazy import pd
+
+
+def refuse(wrong: np.ndarray, said: Callable[[int], str]) -> None:
+    """InvalidSchedule about the first that is wrong."""
+    if wrong.any():
+        raise InvalidSchedule(said(int(np.argmax(wrong))))
+
 
 CAUSES = ("start", "resume", "move", "go on")
 
@@ -47,13 +54,10 @@ def check_partitions(instance: Instance, rows: Rows) -> None:
     known = rows.unit < len(part)  # others are named below
     job = np.repeat(rows.task, np.diff(rows.unit_begin))[known]
     bit = np.left_shift(np.uint64(1), part[rows.unit[known]].astype(np.uint64))
-    wrong = (allowed[job] & bit) == 0
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise InvalidSchedule(
-            f"job {instance.ids[job[at]]} is on node {rows.unit[known][at]}, which its "
-            "partition does not have"
-        )
+    refuse((allowed[job] & bit) == 0, lambda at: (
+        f"job {instance.ids[job[at]]} is on node {rows.unit[known][at]}, which its partition does "
+        "not have"
+    ))  # fmt: skip
 
 
 def check_recorded(instance: Instance, totals: Mapping[str, np.ndarray], rows: Rows) -> None:
@@ -62,20 +66,14 @@ def check_recorded(instance: Instance, totals: Mapping[str, np.ndarray], rows: R
     said = {"start": start, "end": start + instance.column("runtime")}
     for name, times in said.items():
         wrong = ~np.isclose(totals[name], times, rtol=1e-9, atol=1e-6)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise InvalidSchedule(
-                f"job {instance.ids[row]} has {name} {totals[name][row]:g} s: "
-                f"the log has {times[row]:g} s"
-            )
+        for row in np.flatnonzero(wrong)[:1].tolist():
+            other = f"{totals[name][row]:g} s: the log has {times[row]:g} s"
+            raise InvalidSchedule(f"job {instance.ids[row]} has {name} {other}")
     count = np.bincount(rows.task, np.diff(rows.unit_begin), minlength=len(instance))
-    wrong = count != instance.column("tasks")
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InvalidSchedule(
-            f"job {instance.ids[row]} has {count[row]:g} nodes for "
-            f"{instance.column('tasks')[row]} tasks"
-        )
+    tasks = instance.column("tasks")
+    refuse(count != tasks, lambda row: (
+        f"job {instance.ids[row]} has {count[row]:g} nodes for {tasks[row]} tasks"
+    ))  # fmt: skip
     check_partitions(instance, rows)
 
 
@@ -88,12 +86,10 @@ def cut_at_limits(
     limit = np.where(outcome["preempted"], 0.0, limit)
     # Slurm's clock has whole seconds.
     wrong = outcome["at_limit"] & ~((ran >= limit - 1) & (ran <= known * (1 + 1e-9)) & (ran >= 0))
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InvalidSchedule(
-            f"job {instance.ids[row]} is ended at its limit after {ran[row]:g} s: expected "
-            f"{limit[row]:g} to {known[row]:g} s"
-        )
+    refuse(wrong, lambda row: (
+        f"job {instance.ids[row]} is ended at its limit after {ran[row]:g} s: expected "
+        f"{limit[row]:g} to {known[row]:g} s"
+    ))  # fmt: skip
     return instance.replace(runtime=np.where(outcome["at_limit"], ran, known))
 
 

@@ -49,14 +49,25 @@ class Record:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job(Record):
-    """A job that runs or waits; times are seconds since 1970."""
+class Owned(Record):
+    """Somebody's job."""
 
     id: Id
     user: str = ""
     account: str = ""
     partition: str = ""  # one or more, parted by commas
     qos: str = ""
+
+    @property
+    def first_partition(self) -> str:
+        """The one that it runs in, or ran, or the first that it may run in."""
+        return self.partition.split(",")[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Owned):
+    """A job that runs or waits; times are seconds since 1970."""
+
     name: str = ""
     state: str = "PENDING"  # or RUNNING
     submit: Time = None
@@ -87,21 +98,11 @@ class Job(Record):
     runs: Number = None  # s, where that is known
     measured: Runs = ()  # s, of a request
 
-    @property
-    def first_partition(self) -> str:
-        """The one that it runs in, or the first that it may run in."""
-        return self.partition.split(",")[0]
-
 
 @dataclass(frozen=True, kw_only=True)
-class Ended(Record):
+class Ended(Owned):
     """A job of the past."""
 
-    id: Id
-    user: str = ""
-    account: str = ""
-    partition: str = ""
-    qos: str = ""
     submit: Moment = 0.0
     eligible: Moment = 0.0
     start: Moment = 0.0
@@ -112,11 +113,6 @@ class Ended(Record):
     state: str = ""
     nodelist: str = ""
     allocated: int = 1  # CPUs
-
-    @property
-    def first_partition(self) -> str:
-        """The one that it ran in."""
-        return self.partition.split(",")[0]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,15 +9,10 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.slurm.conf.settings import PARAMETERS
-from cosched.slurm.recordings.files import read_recording
+from cosched.slurm.recordings.files import read_recording as read_recording
 from cosched.slurm.recordings.host import NEAR, host_of, lengths_of, typical
 from cosched.slurm.recordings.runs import Recording, Run, allocated
 from cosched.slurm.twin.twin import Twin
-
-__all__ = [
-    "FAR", "NEAR", "Agreement", "Recording", "Run", "agreement", "read_recording", "retraced",
-    "samples_off",
-]  # fmt: skip
 
 #: Beyond so many seconds a start counts as another one; within `NEAR` as the same.
 FAR = 60.0

@@ -11,9 +11,9 @@ from cosched.cluster.page.picture import COLOURS, INK, drawing, picture
 from cosched.cluster.page.runs import TWIN
 from cosched.cluster.page.tables import about_fit, gains_of
 from cosched.cluster.page.text import box, clock, document, number, paragraph, span, table
-from cosched.slurm.tune.judged import who_pays
 from cosched.slurm.tune.race import order
 from cosched.slurm.tune.space import change_of
+from cosched.slurm.tune.trials import who_pays
 from cosched.version import installed_version
 
 if TYPE_CHECKING:

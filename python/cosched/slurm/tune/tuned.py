@@ -15,12 +15,11 @@ from cosched.cluster.page.what_if import what_if
 from cosched.cluster.result.log_fit import plain
 from cosched.lazy import pd
 from cosched.slurm.conf.lines import Line
-from cosched.slurm.tune.judged import Judged, who_pays
 from cosched.slurm.tune.measures import Measure, Subject, Weeks
 from cosched.slurm.tune.page import page
 from cosched.slurm.tune.race import Trial, beats, order
 from cosched.slurm.tune.space import Dimension, Setting, change_of, changed
-from cosched.slurm.tune.trials import Simulated
+from cosched.slurm.tune.trials import Judged, Simulated, who_pays
 from cosched.slurm.whatif.changes import idle
 
 #: What is no line of a file.
