@@ -14,6 +14,7 @@ from threading import Event, Thread
 from typing import Any
 
 from cosched.errors import SolverError
+from cosched.slurm.accounts.shown import KNOWN
 from cosched.slurm_lab import conf, slurmdbd
 from cosched.slurm_lab.daemons import RealSlurm
 from cosched.slurm_lab.log import RunLog
@@ -232,8 +233,8 @@ class _Recorder:
         places = {number: k for k, number in enumerate(self._numbers) if number is not None}
         told: dict[str, Any] = {"slurm": log.version}
         if self._every is not None:
-            for kind, columns in (("associations", slurmdbd.ASSOCIATIONS), ("qos", slurmdbd.QOS)):
-                show = ("sacctmgr", "-P", "show", kind, f"format={columns}")
+            for kind, columns in KNOWN["recorded"].items():
+                show = ("sacctmgr", "-P", "show", kind, f"format={','.join(columns)}")
                 told[kind] = slurmdbd.rows_shown(self._slurm.run(*show))
         return {
             "runs": runs, "phases": phases,

@@ -17,19 +17,6 @@ _PACKAGES = "slurmdbd slurm-wlm-mysql-plugin mariadb-server-core mariadb-client-
 _PROGRAMS = ("mariadbd", "mariadb-install-db", "slurmdbd", "sacctmgr")
 _LONGEST_SOCKET = 100
 
-#: Columns of ``sacctmgr show`` that a recording keeps where they say something.
-ASSOCIATIONS = (
-    "Cluster,Account,User,Share,ParentName,GrpJobs,GrpTRES,GrpSubmit,GrpWall,GrpTRESMins,"
-    "GrpTRESRunMins,GrpJobsAccrue,MaxJobs,MaxTRES,MaxTRESPerNode,MaxSubmit,MaxWall,MaxTRESMins,"
-    "MaxJobsAccrue,QOS,DefaultQOS,Priority"
-)
-QOS = (
-    "Name,Priority,GraceTime,Preempt,PreemptMode,Flags,UsageFactor,GrpTRES,GrpTRESMins,"
-    "GrpTRESRunMins,GrpJobs,GrpSubmit,GrpWall,GrpJobsAccrue,MaxTRES,MaxTRESPerNode,MaxTRESMins,"
-    "MaxWall,MaxTRESPU,MaxJobsPU,MaxSubmitPU,MaxJobsAccruePU,MaxTRESPA,MaxJobsPA,MaxSubmitPA,"
-    "MaxJobsAccruePA,MinTRES"
-)
-
 
 def missing_packages() -> str:
     """What to install for a slurmdbd here; empty: nothing."""

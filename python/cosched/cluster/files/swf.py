@@ -154,9 +154,6 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
     return table, report
 
 
-# --- usable jobs ----------------------------------------------------------------------------
-
-
 def _processors(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Processors a row (requested if > 0, else allocated), and where allocated was taken."""
     requested = values[:, FIELDS.index("requested_procs")]
@@ -178,9 +175,6 @@ def _drop_unusable(
         dropped[reason] = numbers[usable & wrong].tolist()
         usable &= ~wrong
     return values[usable], numbers[usable]
-
-
-# --- lines and numbers ----------------------------------------------------------------------
 
 
 def _parse(lines: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, list[int]]:

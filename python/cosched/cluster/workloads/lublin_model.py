@@ -149,9 +149,6 @@ def lublin(
     return jobs
 
 
-# --- the three parts of the model -----------------------------------------------------------
-
-
 def sizes(random: np.random.Generator, n: int, nodes: int, of: Constants) -> np.ndarray:
     """Sizes of n jobs, in 1..nodes."""
     u = random.random(n)

@@ -176,8 +176,6 @@ class Simulation(JobsOfSnapshot):
         waiting = sorted(float(job.priority or 0.0) for job in self.snapshot.pending)
         return self.machine.node_count - len(taken), waiting
 
-    # --- runs ---------------------------------------------------------------------------------
-
     @cached_property
     def held_up(self) -> dict[int, tuple[str, float, float, list[int]]]:
         """By row of a job that a limit keeps now: its name, what it is, what is used of it, and the

@@ -116,9 +116,6 @@ def read_sacct(
     return jobs, tuple(notes), begin_of_part(first, week, begin)
 
 
-# --- rows -----------------------------------------------------------------------------------
-
-
 def _started(
     rows: pd.DataFrame, reasons: dict[str, np.ndarray], include_running: bool
 ) -> tuple[pd.DataFrame, list[str]]:
@@ -176,9 +173,6 @@ def _usable(
 ) -> pd.DataFrame:
     reasons[reason] = rows.loc[out, "line"].to_numpy()
     return rows[~out]
-
-
-# --- columns --------------------------------------------------------------------------------
 
 
 def _jobs(
@@ -251,9 +245,6 @@ def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
         most = limits(machine, rows["Partition"])
         found = found.mask(of_partition & np.isfinite(most), most)
     return found
-
-
-# --- jobs -----------------------------------------------------------------------------------
 
 
 def _finished(
