@@ -21,65 +21,6 @@ from cosched.cluster.files.window import after_preceding, begin_of_part, date_of
 from cosched.cluster.machine import Machine
 from cosched.core.text import not_read
 from cosched.errors import InvalidInstance, shorten
-from cosched.lazy import pd
-
-
-class Log(NamedTuple):
-    """Jobs of a log on a machine."""
-
-    jobs: pd.DataFrame
-    nodes: int
-    notes: tuple[str, ...]
-    begins: datetime | None  # when its clock is 0
-
-
-def read_log(
-    path: str | PathLike[str],
-    nodes: int | None,
-    convention: str,
-    *,
-    cores_per_node: int | None = None,
-    memory_per_node: float | str | None = None,
-    week: int | None = None,
-    begin: float | None = None,
-    until: float | None = None,
-    drop: str | Iterable[str] | None = None,
-    of_machine: Machine | None = None,
-) -> Log:
-    """Jobs, nodes and notes; arguments as :func:`cosched.cluster.from_swf`, and the machine whose
-    partitions say which jobs are too wide."""
-    if convention not in ("dfrs", "rigid"):
-        raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
-    table, report = read_swf(path)
-    if not report.kept:
-        reasons = "; ".join(line.strip() for line in str(report).splitlines()[1:])
-        raise InvalidInstance(f"{path}: no usable job: {reasons}")
-    if convention == "rigid":
-        machine = rigid_machine(path, report.header, nodes)
-        jobs = rigid_jobs(table)
-    else:
-        machine = shared_machine(path, report.header, nodes, cores_per_node, memory_per_node)
-        jobs = dfrs_jobs(table, machine.memory_kb, cores=machine.cores)
-    repaired = jobs.attrs.get("repaired", {})
-    eligible, chained = after_preceding(table)
-    jobs = jobs.drop(columns="job").assign(eligible=eligible, **swf_facts(table, report.header))
-    notes = [*str(report).splitlines(), *chained]
-    notes += [f"  {n} jobs: {what}" for what, n in repaired.items() if n]
-    notes.append(f"assumed: {', '.join(machine.said)}; convention {convention}")
-    for name, value in (("cores_per_node", cores_per_node), ("memory_per_node", memory_per_node)):
-        if convention == "rigid" and value is not None:
-            ignored = f"{name} = {shorten(value)}"
-            notes.append(f"assumed: {ignored} is not used: the convention rigid counts processors")
-    other = "it ran on more nodes than are given, or the header is of other months"
-    notes += overuse(jobs, machine.nodes, lambda: other)
-    jobs, said = part_of(path, jobs, week, begin, until)
-    notes += said
-    jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)
-    notes.append(f"assumed: {described(jobs)}")
-    notes.append(f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}")
-    begins = begin_of_part(date_of_header(report.header), week, begin)
-    return Log(jobs, machine.nodes, tuple(notes), begins)
-
 
 COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
 #: Seconds that are not known of every job.
@@ -191,8 +132,8 @@ def read_jobs(
         jobs, notes = read_events(path, machine, drop=drop, **_part(path, of_logs))
         return Given(jobs, machine.cores, (*notes, *said), name)
     if io.bare_name(path).endswith(".swf"):
-        log = read_log(path, nodes, convention or "dfrs", drop=drop, of_machine=machine, **of_logs)
-        return Given(log.jobs, log.nodes, (*log.notes, *said), name, begins=log.begins)
+        log = _of_archive(path, nodes, convention or "dfrs", of_logs, drop, machine)
+        return log._replace(notes=(*log.notes, *said))
     for argument, value in {"convention": convention, **of_logs}.items():
         if value is not None:
             ignored = f"{argument} = {shorten(value)}"
@@ -228,3 +169,43 @@ def _table(path: str | PathLike[str], nodes: int | None) -> Given:
     if nodes is None:
         raise InvalidInstance(f"{path}: nodes are missing: expected their number")
     return Given(jobs, nodes, tuple(notes), lines=tuple(lines))
+
+
+def _of_archive(
+    path: str | PathLike[str], nodes: int | None, convention: str, of_logs: dict[str, Any],
+    drop: Any, of_machine: Machine | None,
+) -> Given:  # fmt: skip
+    """Of a log in SWF; `of_machine`: whose partitions say which jobs are too wide."""
+    week, begin, until = (of_logs[name] for name in ("week", "begin", "until"))
+    sized = {name: of_logs[name] for name in ("cores_per_node", "memory_per_node")}
+    if convention not in ("dfrs", "rigid"):
+        raise InvalidInstance(f"convention = {shorten(convention)}: expected dfrs or rigid")
+    table, report = read_swf(path)
+    if not report.kept:
+        reasons = "; ".join(line.strip() for line in str(report).splitlines()[1:])
+        raise InvalidInstance(f"{path}: no usable job: {reasons}")
+    if convention == "rigid":
+        machine = rigid_machine(path, report.header, nodes)
+        jobs = rigid_jobs(table)
+    else:
+        machine = shared_machine(path, report.header, nodes, **sized)
+        jobs = dfrs_jobs(table, machine.memory_kb, cores=machine.cores)
+    repaired = jobs.attrs.get("repaired", {})
+    eligible, chained = after_preceding(table)
+    jobs = jobs.drop(columns="job").assign(eligible=eligible, **swf_facts(table, report.header))
+    notes = [*str(report).splitlines(), *chained]
+    notes += [f"  {n} jobs: {what}" for what, n in repaired.items() if n]
+    notes.append(f"assumed: {', '.join(machine.said)}; convention {convention}")
+    for name, value in sized.items():
+        if convention == "rigid" and value is not None:
+            ignored = f"{name} = {shorten(value)}"
+            notes.append(f"assumed: {ignored} is not used: the convention rigid counts processors")
+    other = "it ran on more nodes than are given, or the header is of other months"
+    notes += overuse(jobs, machine.nodes, lambda: other)
+    jobs, said = part_of(path, jobs, week, begin, until)
+    notes += said
+    jobs, left_out = dropped(jobs, machine.nodes, drop, of_machine)
+    notes.append(f"assumed: {described(jobs)}")
+    notes.append(f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}")
+    begins = begin_of_part(date_of_header(report.header), week, begin)
+    return Given(jobs, machine.nodes, tuple(notes), Path(path).name, begins=begins)

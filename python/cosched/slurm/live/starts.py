@@ -137,7 +137,12 @@ def when(
     if calibration is not None:
         _widen(rows, float(calibration["widen"]))
     coverage = None if calibration is None else calibration["calibrated90"]
-    return _frame(rows, bool(asked), known, notes, coverage)
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, *(_OF_REQUESTS if asked else ())])
+    frame.attrs = {
+        "taken": known.taken, "not_modelled": list(dict.fromkeys(notes)), "coverage": coverage,
+        "model": {row["job"]: row["model"] for row in rows},
+    }  # fmt: skip
+    return frame
 
 
 def _apart_of_all_steps(futures: Futures) -> str:
@@ -157,21 +162,6 @@ def _apart_of_all_steps(futures: Futures) -> str:
         f"in {futures.draws} futures with all its cycles, half of the {len(first)} jobs that start "
         f"first do so within {half:.3g} minutes of what coarser steps say, 95% within {most:.3g}"
     )
-
-
-def _frame(
-    rows: list[dict[str, Any]],
-    asked: bool,
-    known: Snapshot,
-    notes: list[str],
-    coverage: float | None,
-) -> pd.DataFrame:
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, *(_OF_REQUESTS if asked else ())])
-    frame.attrs = {
-        "taken": known.taken, "not_modelled": list(dict.fromkeys(notes)), "coverage": coverage,
-        "model": {row["job"]: row["model"] for row in rows},
-    }  # fmt: skip
-    return frame
 
 
 def _widen(rows: list[dict[str, Any]], widths: float) -> None:
