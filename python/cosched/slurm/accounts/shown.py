@@ -84,31 +84,36 @@ def _do(state: _State, verb: str, what: str, options: tuple[Row, Row], place: st
         raise InvalidInstance(f"{place}: {verb} {what}: expected Name=")
     if what == "association":
         return
-    if what == "cluster":
+    gone = verb in ("remove", "delete")
+    if what != "qos":
         about.pop("cluster", None)
-        if verb in ("add", "create"):
-            state.accounts.setdefault("root", {}).update(about)
-        elif verb in ("modify", "update"):
-            state.accounts.setdefault("root", {}).update(sets)
-    elif verb in ("remove", "delete"):
-        _remove(state, what, names, _list(about.get("account", "")))
-    elif verb in ("modify", "update"):
-        for own in _meant(state, what, names, _list(about.get("account", ""))):
-            own.update(sets)
-    elif what == "qos":
-        for name in names:
-            state.qos.setdefault(name, {}).update(about)
-    elif what == "account":
-        about.pop("cluster", None)
-        for name in names:
-            state.accounts.setdefault(name, {}).update(about)
-    else:
+    if what == "cluster":  # its options are those of the root
+        own = about if verb in ("add", "create") else sets
+        if not gone:
+            state.accounts.setdefault("root", {}).update(own)
+        return
+    table: dict[Any, Row] = {"qos": state.qos, "account": state.accounts}.get(what, state.users)
+    if gone or verb in ("modify", "update"):
+        accounts = _list(about.get("account", ""))
+        for key in list(table):
+            name, account = key[::-1] if what == "user" else (key, "")
+            if name not in names or (account and accounts and account not in accounts):
+                continue
+            if gone:
+                del table[key]
+            else:
+                table[key].update(sets)
+        if gone and what == "account":
+            state.users = {k: own for k, own in state.users.items() if k[0] not in names}
+    elif what == "user":
         _add_users(state, names, about, place)
+    else:
+        for name in names:
+            table.setdefault(name, {}).update(about)
 
 
 def _add_users(state: _State, names: list[str], about: Row, place: str) -> None:
     """In its default account, too; in one with all QOS that are named."""
-    about.pop("cluster", None)
     usual = about.get("def acct", "")
     accounts = list(dict.fromkeys(_list(usual) + _list(about.pop("account", ""))))
     if not accounts:
@@ -119,30 +124,6 @@ def _add_users(state: _State, names: list[str], about: Row, place: str) -> None:
             raise InvalidInstance(f"{place}: add user: no account {shorten(account)} before it")
         for name in names:
             state.users.setdefault((account, name), {}).update(about)
-
-
-def _meant(state: _State, what: str, names: list[str], accounts: list[str]) -> list[Row]:
-    if what == "qos":
-        return [own for name, own in state.qos.items() if name in names]
-    if what == "account":
-        return [own for name, own in state.accounts.items() if name in names]
-    return [
-        own for (account, user), own in state.users.items()
-        if user in names and (not accounts or account in accounts)
-    ]  # fmt: skip
-
-
-def _remove(state: _State, what: str, names: list[str], accounts: list[str]) -> None:
-    if what == "qos":
-        state.qos = {k: own for k, own in state.qos.items() if k not in names}
-    elif what == "account":
-        state.accounts = {k: own for k, own in state.accounts.items() if k not in names}
-        state.users = {k: own for k, own in state.users.items() if k[0] not in names}
-    else:
-        state.users = {
-            (account, user): own for (account, user), own in state.users.items()
-            if user not in names or (accounts and account not in accounts)
-        }  # fmt: skip
 
 
 def _list(text: str) -> list[str]:

@@ -45,7 +45,7 @@ def shown_machine(
             raise InvalidInstance(
                 "no scontrol_node.txt and no sinfo.json, and no job runs: nothing tells of nodes"
             )
-        nodes = "\n".join(found[name].text() for name in sorted(found, key=natural))
+        nodes = "\n".join(found[name] for name in sorted(found, key=natural))
         missing.append(f"no scontrol_node.txt: nodes are those of {source}")
     if not parts:
         limits = any(part.more for part in named.values())
@@ -56,32 +56,20 @@ def shown_machine(
     return {**shown, "reservations": texts.get("scontrol_reservation.txt", "")}
 
 
-@dataclass(frozen=True)
-class Node:
-    """What is known of one: None is left to Slurm's default."""
-
-    name: str
-    cpus: int | None = None
-    memory: int | None = None  # MB
-    state: tuple[str, ...] = ()
-    gres: str = ""
-    features: str = ""
-    sockets: int | None = None
-    cores: int | None = None  # of a socket
-    threads: int | None = None  # of a core
-    weight: int | None = None
-
-    def text(self) -> str:
-        """As scontrol shows it."""
-        whole = (self.sockets, self.cores, self.threads)
-        known = {
-            "NodeName": self.name, "CPUTot": self.cpus or 1, "RealMemory": self.memory or 1,
-            "State": "+".join(self.state).upper() or "IDLE", "Gres": self.gres,
-            "AvailableFeatures": self.features, "Weight": self.weight,
-            **(dict(zip(("Sockets", "CoresPerSocket", "ThreadsPerCore"), whole, strict=True))
-               if all(whole) else {}),
-        }  # fmt: skip
-        return " ".join(f"{key}={value}" for key, value in known.items() if value not in ("", None))
+def _node(
+    name: str, cpus: int | None, memory: int | None = None, state: Sequence[str] = (),
+    gres: str = "", features: str = "", weight: int | None = None, sizes: Sequence[int | None] = (),
+) -> str:  # fmt: skip
+    """What is known of one, as scontrol shows it: None is left to Slurm's default. `memory`: MB;
+    `sizes`: its sockets, cores of one, threads of a core."""
+    known = {
+        "NodeName": name, "CPUTot": cpus or 1, "RealMemory": memory or 1,
+        "State": "+".join(state).upper() or "IDLE", "Gres": gres,
+        "AvailableFeatures": features, "Weight": weight,
+    }  # fmt: skip
+    if all(sizes):
+        known |= zip(("Sockets", "CoresPerSocket", "ThreadsPerCore"), sizes, strict=False)
+    return " ".join(f"{key}={value}" for key, value in known.items() if value not in ("", None))
 
 
 @dataclass
@@ -92,39 +80,40 @@ class _Partition:
     more: str = ""
 
 
-def _of_sinfo(text: str) -> tuple[dict[str, Node], dict[str, _Partition]]:
+def _of_sinfo(text: str) -> tuple[dict[str, str], dict[str, _Partition]]:
     if not text:
         return {}, {}
     data = object_of(io.parse_json(text, "sinfo.json"))
     if not {"nodes", "sinfo"} & set(data):
         raise InvalidInstance("sinfo.json: expected nodes or sinfo, as sinfo --json prints them")
     named: dict[str, _Partition] = {}
-    nodes: dict[str, Node] = {}
+    nodes: dict[str, str] = {}
     for one in _objects(data.get("nodes"), "nodes"):  # to 22.05
         name = word(one.get("name"))
         for part in _words(one.get("partitions")):
             named.setdefault(part, _Partition()).nodes.append(name)
-        states = (*_words(one.get("state")), *_words(one.get("state_flags")))
-        nodes[name] = Node(
-            name, whole(one.get("cpus")), whole(one.get("real_memory")), states,
-            word(one.get("gres")), _listed(one.get("features")), whole(one.get("sockets")),
-            whole(one.get("cores")), whole(one.get("threads")), whole(one.get("weight")),
-        )  # fmt: skip
+        states = [*_words(one.get("state")), *_words(one.get("state_flags"))]
+        cpus, memory, weight, *sizes = (
+            whole(one.get(key))
+            for key in ("cpus", "real_memory", "weight", "sockets", "cores", "threads")
+        )
+        gres, features = word(one.get("gres")), _listed(one.get("features"))
+        nodes[name] = _node(name, cpus, memory, states, gres, features, weight, sizes)
     for one in _objects(data.get("sinfo"), "sinfo"):  # alike ones together
         shown = object_of(one.get("partition"))
         own = named.setdefault(word(shown.get("name")) or "main", _Partition())
         own.more = _limits(shown)
-        sizes = {
-            key: whole(object_of(one.get(key)).get("maximum"))
-            for key in ("cpus", "memory", "sockets", "cores", "threads", "weight")
-        }
-        states = tuple(_words(object_of(one.get("node")).get("state")))
+        cpus, memory, weight, *sizes = (
+            whole(object_of(one.get(key)).get("maximum"))
+            for key in ("cpus", "memory", "weight", "sockets", "cores", "threads")
+        )
+        states = _words(object_of(one.get("node")).get("state"))
+        kinds, marks = (object_of(one.get(key)).get("total") for key in ("gres", "features"))
         for name in _words(object_of(one.get("nodes")).get("nodes")):
             own.nodes.append(name)
-            nodes[name] = Node(
-                name, state=states, gres=word(object_of(one.get("gres")).get("total")),
-                features=_listed(object_of(one.get("features")).get("total")), **sizes,
-            )  # fmt: skip
+            nodes[name] = _node(
+                name, cpus, memory, states, word(kinds), _listed(marks), weight, sizes
+            )
     return {name: one for name, one in nodes.items() if name}, named
 
 
@@ -165,14 +154,14 @@ def _limits(part: Mapping[str, Any]) -> str:
     )  # fmt: skip
 
 
-def _of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, Node], dict[str, _Partition]]:
+def _of_jobs(jobs: Sequence[Job]) -> tuple[dict[str, str], dict[str, _Partition]]:
     """Nodes on which jobs are seen, as large as what they hold there."""
     used, named = _used(jobs), dict[str, _Partition]()
     for job in jobs:
         for one in job.holds:
             named.setdefault(job.first_partition or "main", _Partition()).nodes.append(one.node)
     most = max(used.values(), default=1)
-    return {name: Node(name, most) for name in used}, named
+    return {name: _node(name, most) for name in used}, named
 
 
 def _used(jobs: Sequence[Job]) -> Counter[str]:

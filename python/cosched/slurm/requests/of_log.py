@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,8 +30,10 @@ def asked_beside(
     left = Counter[str]()
     given: dict[str, list] = defaultdict(lambda: [None] * len(instance))
     nodes = np.maximum(numbers_of(instance, "nodes").astype(int), 0)
-    for row, _ in _said(instance, "exclusive"):
-        given["exclusive"][row] = True
+    plain: dict[str, Callable[[str], Any]] = {"exclusive": bool, "exclude": str, "nice": float}
+    for name, read in plain.items():
+        for row, text in _said(instance, name):
+            given[name][row] = read(text)
     for row, text in _said(instance, "licenses"):
         if (why := _lacking(text, licences)) is None:
             given["licences"][row] = text
@@ -43,14 +45,10 @@ def asked_beside(
             given["nodelist"][row], given["nodes"][row] = text, max(count, 1)
         else:
             left[f"nodelist {text}, beside which there are other nodes,"] += 1
-    for row, text in _said(instance, "exclude"):
-        given["exclude"][row] = text
     for row, text in _said(instance, "array"):
         job, _, limit = text.partition("%")
         if job.isdigit() and limit.isdigit():
             given["array"][row] = (int(job), int(limit))
-    for row, text in _said(instance, "nice"):
-        given["nice"][row] = float(text)
     _dependencies(given, instance, left)
     return dict(given), [f"not followed: {what} of {count} jobs" for what, count in left.items()]
 

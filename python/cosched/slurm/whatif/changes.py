@@ -178,27 +178,16 @@ def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str)
     column = spelled(key)
     if column is None:
         raise InvalidInstance(f"unknown limit {shorten(key)}: expected one that sacctmgr shows")
-    if kind == "qos":
-        rows = _changed(shown.qos, lambda row: row["Name"] == name, column, value)
-        names = [row["Name"] for row in shown.qos]
-        changed = replace(shown, qos=rows)
-    else:
-        own = lambda row: row["Account"] == name and not row.get("User")  # noqa: E731
-        rows = _changed(shown.associations, own, column, value)
-        names = [row["Account"] for row in shown.associations if not row.get("User")]
-        changed = replace(shown, associations=rows)
+    title, table = ("Name", "qos") if kind == "qos" else ("Account", "associations")
+    rows: Sequence[Mapping[str, Any]] = getattr(shown, table)
+    names = ["" if row.get("User") else row[title] for row in rows]
     if name not in names:
-        raise InvalidInstance(unknown_name(kind.replace("qos", "QOS"), name, names))
+        known = filter(None, names)
+        raise InvalidInstance(unknown_name(kind.replace("qos", "QOS"), name, list(known)))
+    own = [{**row, column: value} if row_of == name else row
+           for row_of, row in zip(names, rows, strict=True)]  # fmt: skip
+    changed = replace(shown, **{table: tuple(own)})
     return replace(machine, slurm=replace(machine.slurm, accounts=changed))
-
-
-def _changed(
-    rows: Sequence[Mapping[str, Any]],
-    own: Callable[[Mapping[str, Any]], bool],
-    key: str,
-    value: str,
-) -> tuple[Mapping[str, Any], ...]:
-    return tuple({**row, key: value} if own(row) else row for row in rows)
 
 
 def _reserved(machine: Machine, text: str, begins: datetime | None) -> Machine:
