@@ -6,7 +6,9 @@ import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from cosched import io
 from cosched.cluster.machine.node_types import hosts
 from cosched.errors import InvalidInstance, SolverError, shorten
 from cosched.slurm.conf.lines import Line, parse_lines
@@ -14,21 +16,9 @@ from cosched.slurm.conf.lines import Line, parse_lines
 _PORTS = range(11_000, 30_000, 100)
 #: Characters of a Unix socket's path; a step's is in the spool folder, named node_job.step.
 _SOCKET, _STEP = 107, "_4294967295.4294967295"
-#: A daemon answers within some seconds of life, however fast the clock is.
-_TIMEOUTS = {
-    "MessageTimeout": 20, "TCPTimeout": 4, "BatchStartTimeout": 60, "UnkillableStepTimeout": 120,
-}  # fmt: skip
-
-#: What every such Slurm has; a configuration of the user's own replaces keys of it.
-_BASE = {
-    "ClusterName": "cosched", "AuthType": "auth/none", "CredType": "cred/none",
-    "ProctrackType": "proctrack/pgid", "TaskPlugin": "task/none",
-    "JobAcctGatherType": "jobacct_gather/none", "MpiDefault": "none", "SwitchType": "switch/none",
-    "AccountingStorageType": "accounting_storage/none", "SlurmdParameters": "config_overrides",
-    "ReturnToService": "2", "SlurmdTimeout": "0", "InactiveLimit": "0", "MinJobAge": "2592000",
-    "MaxJobCount": "100000", "SchedulerType": "sched/backfill",
-    "DebugFlags": "Backfill,Gang,TraceJobs",
-}  # fmt: skip
+_FILE = Path(__file__).with_name("base.toml")
+_KNOWN: dict[str, dict[str, Any]] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_BASE, _TIMEOUTS = _KNOWN["base"], _KNOWN["timeouts"]
 #: Plugins that since 24.11 are none by their absence.
 _GONE = ("TaskPlugin", "JobAcctGatherType", "SwitchType", "AccountingStorageType")
 

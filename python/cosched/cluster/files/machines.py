@@ -9,33 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from cosched.cluster.files.swf import KNOWN
 from cosched.core.arrays import MOST, OFTEN, integer, levels, positive, share_above
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
 _KB = {"KB": 1, "MB": 1024, "GB": 1024**2, "TB": 1024**3}
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is published of the machine of an archive log."""
-
-    computer: str  # of the header
-    installation: str
-    nodes: int
-    memory_kb: float
-    source: str
-
-
-#: Machines of archive logs, found by the Computer and Installation of the header; none without
-#: a source. The archive does not say the memory of a node of the CTC SP2 or NASA's iPSC/860.
-KNOWN = (
-    Known("Seth", "HPC2N", 120, 2 * 1024**2, "Casanova et al. 2011, Section 5"),
-    Known(
-        "Atlas", "Livermore", 1152, 16 * 1024**2,
-        "https://www.cs.huji.ac.il/labs/parallel/workload/l_llnl_atlas",
-    ),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,11 +70,11 @@ def memory_kb(value: Any, name: str = "memory_per_node") -> float:
     return float(found[1]) * _KB[(found[2] or "KB").upper()]
 
 
-def _nodes(path: Any, header: Mapping[str, str], nodes: Any, known: Known | None):
+def _nodes(path: Any, header: Mapping[str, str], nodes: Any, known: dict[str, Any] | None):
     if nodes is not None:
         return integer(nodes, "nodes", 1), "option"
     if known is not None:
-        return known.nodes, f"known machine: {known.source}"
+        return known["nodes"], f"known machine: {known['source']}"
     found = _number(header, "MaxNodes")
     if found:
         return found, "header: MaxNodes"
@@ -121,23 +100,24 @@ def _cores(path: Any, header: Mapping[str, str], nodes: int, cores: Any) -> tupl
     return processors // nodes, f"header: MaxProcs {processors} / {nodes} nodes"
 
 
-def _memory(path: Any, header: Mapping[str, str], memory: Any, known: Known | None):
+def _memory(path: Any, header: Mapping[str, str], memory: Any, known: dict[str, Any] | None):
     if memory is not None:
         return memory_kb(memory), "option"
     found = _number(header, "MaxMemory")
     if found:
         return float(found), "header: MaxMemory"
     if known is not None:
-        return known.memory_kb, f"known machine: {known.source}"
+        return known["memory_kb"], f"known machine: {known['source']}"
     raise InvalidInstance(
         f"{path}: the memory of a node is unknown (no MaxMemory in the header): expected "
         "memory_per_node (--memory-per-node, KB or as 2GB), or the convention rigid"
     )
 
 
-def _known(header: Mapping[str, str]) -> Known | None:
+def _known(header: Mapping[str, str]) -> dict[str, Any] | None:
     computer, place = header.get("Computer", ""), header.get("Installation", "")
-    return next((k for k in KNOWN if k.computer in computer and k.installation in place), None)
+    known = (one for one in KNOWN["machines"] if one["computer"] in computer)
+    return next((one for one in known if one["installation"] in place), None)
 
 
 def _number(header: Mapping[str, str], key: str) -> int | None:

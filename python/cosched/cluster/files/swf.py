@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -216,8 +217,9 @@ class Log:
 
 
 _FILE = Path(__file__).with_name("logs.toml")
+KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
 #: Logs that :func:`fetch` knows. Acknowledge the donor that each log's header names.
-LOGS = {name: Log(**of) for name, of in io.parse_toml(io.read_text(_FILE), str(_FILE)).items()}
+LOGS = {name: Log(**of) for name, of in KNOWN["logs"].items()}
 
 
 def fetch(name: str, out: str | PathLike[str] = ".") -> Path:

@@ -114,22 +114,8 @@ def check_held(instance: Instance, rows: Any) -> None:
         held = _Held(row[on], node[on], each[row[on]], rows.start, rows.end)
         if name == "gpus":
             _check_types(instance, place, job, held)
-        over = held.over(node[on], place.capacity[name])
-        if over is not None:
-            at, time, used = over
-            _refuse(instance, f"node {at}", name, time, used, place.capacity[name][at])
-        spread = np.flatnonzero(~equal & (amount[job] > 0))
-        for inside, which in _rooms(instance, place, job, spread, name):
-            on_these = inside[held.node]
-            where = np.zeros(on_these.sum() + len(which), dtype=int)
-            both = _Held(
-                np.concatenate([held.row[on_these], which]), where,
-                np.concatenate([held.each[on_these], amount[job[which]]]), rows.start, rows.end,
-            )  # fmt: skip
-            most = place.capacity[name][inside].sum()
-            over = both.over(where, np.array([most]))
-            if over is not None:
-                _refuse(instance, f"{int(inside.sum())} nodes", name, over[1], over[2], most)
+        held.check(name, place.capacity[name])
+        _check_rooms(instance, place, job, name, amount[job] * ~equal, held)
 
 
 def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None:
@@ -173,10 +159,7 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
         most = place.capacity[name].copy()
         # What runs from the beginning is where it is.
         np.maximum(most, np.bincount(node, each * first[row], len(most)), out=most)
-        over = _Held(row, node, each, rows.start, until).over(node, most)
-        if over is not None:
-            at, time, used = over
-            _refuse(instance, f"node {at}", name, time, used, most[at])
+        _Held(row, node, each, rows.start, until).check(name, most)
 
     if "memory_gb" in counting and np.isfinite(place.capacity["memory_gb"]).all():
         check("memory_gb", _memory_by_cores(instance, machine.slurm, place, job[row], node, cores))
@@ -188,7 +171,14 @@ def check_held_by_cores(instance: Instance, rows: Any, machine: Machine) -> None
         each = np.where(parts == 1, amount, one)[row].astype(float)
         _check_types(instance, place, job, _Held(row, node, each, rows.start, until))
         check("gpus", each)
-        _check_together(instance, place, job, rows, until, row, node, amount * ~first)
+        amount = amount * ~first
+        there = np.bincount(row, place.capacity["gpus"][node], len(job))
+        if (amount > there).any():
+            k = int(np.argmax(amount > there))
+            whose = f"nodes of job {instance.ids[job[k]]}"
+            _refuse(whose, "gpus", rows.start[k], amount[k], there[k])
+        nothing = _Held(row[:0], node[:0], each[:0], rows.start, until)
+        _check_rooms(instance, place, job, "gpus", amount, nothing)
 
 
 def _check_whole(
@@ -245,28 +235,18 @@ def _memory_by_cores(
     return held
 
 
-def _check_together(
-    instance: Instance,
-    place: _Nodes,
-    job: Any,
-    rows: Any,
-    until: Any,
-    row: Any,
-    node: Any,
-    amount: Any,
+def _check_rooms(
+    instance: Instance, place: _Nodes, job: np.ndarray, name: str, amount: np.ndarray, held: _Held
 ) -> None:
-    """GPUs of jobs on several nodes: on their own ones, and on all that such jobs may use."""
-    there = np.bincount(row, place.capacity["gpus"][node], len(job))
-    if (amount > there).any():
-        k = int(np.argmax(amount > there))
-        _refuse(instance, f"nodes of job {instance.ids[job[k]]}", "gpus", rows.start[k],
-                amount[k], there[k])  # fmt: skip
-    for inside, which in _rooms(instance, place, job, np.flatnonzero(amount > 0), "gpus"):
-        where = np.zeros(len(which), dtype=int)
-        most = place.capacity["gpus"][inside].sum()
-        over = _Held(which, where, amount[which], rows.start, until).over(where, np.array([most]))
-        if over is not None:
-            _refuse(instance, f"{int(inside.sum())} nodes", "gpus", over[1], over[2], most)
+    """What rows hold somewhere, nobody says where: on all nodes that they may use together, beside
+    what is `held` there."""
+    for inside, which in _rooms(instance, place, job, np.flatnonzero(amount > 0), name):
+        on = inside[held.node]
+        row = np.concatenate([held.row[on], which])
+        each = np.concatenate([held.each[on], amount[which]])
+        both = _Held(row, np.zeros(len(row), dtype=int), each, held.start, held.end)
+        most = place.capacity[name][inside].sum(keepdims=True)
+        both.check(name, most, f"{int(inside.sum())} nodes")
 
 
 def _counting(instance: Instance, machine: Machine) -> list[str]:
@@ -307,21 +287,23 @@ class _Held:
 
     def __init__(self, row: Any, node: Any, each: Any, start: Any, end: Any) -> None:
         self.row, self.node, self.each = row, node, each
-        self.start, self.end = start[row], end[row]
+        self.start, self.end = start, end
 
-    def over(self, node: np.ndarray, capacity: np.ndarray) -> tuple[int, float, float] | None:
-        """The first node and time with more than its capacity, and how much that is."""
-        at = np.concatenate([node, node])
-        time = np.concatenate([self.end, self.start])  # at one time, ends come first
+    def check(self, name: str, capacity: np.ndarray, where: str = "") -> None:
+        """InvalidSchedule about the first node and time with more than its capacity; `where`: what
+        is said in place of the node."""
+        at = np.concatenate([self.node, self.node])
+        # At one time, ends come first.
+        time = np.concatenate([self.end[self.row], self.start[self.row]])
         change = np.concatenate([-self.each, self.each])
-        begins = np.repeat([False, True], len(node))
+        begins = np.repeat([False, True], len(self.node))
         order = np.lexsort((begins, time, at))
         level = np.cumsum(change[order])  # each node ends at 0, where the next one begins
         bad = (level > capacity[at[order]] + 0.5) & begins[order]
-        if not bad.any():
-            return None
-        k = order[int(np.argmax(bad))]
-        return int(at[k]), float(time[k]), float(level[int(np.argmax(bad))])
+        if bad.any():
+            first = int(np.argmax(bad))
+            k = order[first]
+            _refuse(where or f"node {at[k]}", name, time[k], level[first], capacity[at[k]])
 
 
 def _pieces(row: np.ndarray, node: np.ndarray, nodes: int) -> tuple[np.ndarray, ...]:
@@ -414,9 +396,7 @@ def _masks_and_types(instance: Instance, name: str) -> tuple[np.ndarray, np.ndar
     return cells if len(cells) else np.ones(n, dtype=np.uint64), kind
 
 
-def _refuse(
-    instance: Instance, where: str, name: str, time: float, used: float, most: float
-) -> None:
+def _refuse(where: str, name: str, time: float, used: float, most: float) -> None:
     raise InvalidSchedule(
         f"{where} at {time:g} s: jobs hold {used:,.0f} {_UNITS[name]}, there are {most:,.0f}"
     )

@@ -6,6 +6,7 @@ import re
 import shlex
 from io import BytesIO
 from os import PathLike
+from pathlib import Path
 
 import numpy as np
 
@@ -16,22 +17,10 @@ from cosched.lazy import pd
 
 _NEEDED = ("JobID", "State", "Submit", "Start")
 _CPUS = ("NCPUS", "AllocCPUS", "ReqCPUS", "AllocTRES")
-_READ = frozenset(
-    (*_NEEDED, *_CPUS, "Eligible", "End", "Elapsed", "ElapsedRaw", "Timelimit", "TimelimitRaw",
-     "User", "Group", "Account", "QOS", "Partition", "NNodes", "AllocNodes", "ReqNodes",
-     "ReqMem", "ReqTRES", "NodeList",
-     "Constraints", "Licenses", "SubmitLine", "JobName", "AdminComment",
-     "MaxRSS", "NTasks", "TotalCPU", "TRESUsageInTot", "TRESUsageInMax")
-)  # fmt: skip
-#: Columns with few distinct texts: kept once each.
-_FEW = frozenset(
-    ("State", "Timelimit", "TimelimitRaw", "User", "Group", "Account", "QOS", "Partition", "NNodes",
-     "AllocNodes", "ReqNodes", "NCPUS", "AllocCPUS", "ReqCPUS", "ReqMem", "ReqTRES", "AllocTRES",
-     "Constraints", "Licenses", "NTasks")
-)  # fmt: skip
-#: Columns in which a user may write anything, also the delimiter.
-_FREE = ("JobName", "Comment", "AdminComment", "SystemComment", "WorkDir", "SubmitLine", "Extra",
-         "Constraints", "Container")  # fmt: skip
+_FILE = Path(__file__).with_name("columns.toml")
+_KNOWN: dict[str, str] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_READ, _FEW = frozenset(_KNOWN["read"].split()), frozenset(_KNOWN["few"].split())
+_FREE = tuple(_KNOWN["free"].split())
 #: As sacct prints them, by names in lower case.
 _NAMES = {name.lower(): name for name in (*_READ, *_FREE)}
 _STATE = re.compile(r"[A-Z_]+( by \S+|\+)?")
