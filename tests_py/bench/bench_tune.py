@@ -17,7 +17,7 @@ import numpy as np
 import cosched as cs
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import tune
-from cosched.slurm.tune.measures import Measure, weeks_of
+from cosched.slurm.tune.space import Measure, weeks_of
 from cosched.slurm.tune.trials import World
 
 WEEK = 7 * 86400.0

@@ -19,9 +19,9 @@ from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance, printable, shorten
 from cosched.execution.plan_input import toml_of
 from cosched.lazy import Lazy, pd
-from cosched.slurm.tune.page import said
 from cosched.slurm.tune.space import vary_of_texts
 from cosched.slurm.tune.trials import Engine, threads
+from cosched.slurm.tune.tuned import said
 
 _OF_AUDIT = ("time_limit", "what_if", "rightsize", "draws", "json")
 _OF_TUNE = ("objective", "subject", "weeks", "days", "budget", "draws", "seed", "time_limit",

@@ -20,8 +20,7 @@ from cosched.slurm.recordings.agreement import (
     read_recording,
     samples_off,
 )
-from cosched.slurm.recordings.host import DRAWS
-from cosched.slurm.recordings.log_state import read_state
+from cosched.slurm.recordings.host import DRAWS, read_state
 
 
 def check(

@@ -17,8 +17,16 @@ from cosched.core.precedence import cycle_of, waits_for_itself
 from cosched.core.text import labels, not_read
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
-from cosched.profiles.benchmarks import COLUMNS as BENCHMARK, WAYS, benchmark_runs
-from cosched.profiles.completion import MOST_PROCESSORS, Profiles, Runs, check_options, complete
+from cosched.profiles.completion import (
+    COLUMNS as BENCHMARK,
+    MOST_PROCESSORS,
+    WAYS,
+    Profiles,
+    Runs,
+    benchmark_runs,
+    check_options,
+    complete,
+)
 from cosched.profiles.sharing import SHARED_FIELDS, Sharing, sharing_of_json
 
 #: Columns of a value a task, and that value where the file has no such column.

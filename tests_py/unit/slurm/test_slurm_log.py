@@ -9,7 +9,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.result.log_fit import unfit
-from cosched.slurm.recordings.log_state import read_state
+from cosched.slurm.recordings.host import read_state
 from recorded_sacct import COLUMNS, clock, slurm_conf, span, written
 from support import RECORDINGS
 

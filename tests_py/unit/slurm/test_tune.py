@@ -11,9 +11,8 @@ from cosched.cli import main
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import InvalidInstance
 from cosched.slurm.machines import slurm_machine
-from cosched.slurm.tune import page as tune_page, search as tune_search, trials
-from cosched.slurm.tune.measures import Measure, Subject, weeks_of
-from cosched.slurm.tune.space import TODAY
+from cosched.slurm.tune import search as tune_search, trials, tuned as tune_page
+from cosched.slurm.tune.space import TODAY, Measure, Subject, weeks_of
 
 DAY = 86400.0
 CONF = """ClusterName=c

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched import io
+from cosched.cluster.files.conventions import part_of
 from cosched.cluster.files.facts import FACTS, described, dropped
 from cosched.cluster.files.sacct.columns import cores_of
 from cosched.cluster.files.sacct.jobs import of_machine
 from cosched.cluster.files.sbatch import BESIDE, Asked, array_tasks, options_of
-from cosched.cluster.files.window import part_of
 from cosched.cluster.machine.parts import cpus_per_core, limits, of_nodes
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd

@@ -11,13 +11,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosched import io
-from cosched.cluster.files.conventions import dfrs_jobs, rigid_jobs
+from cosched.cluster.files.conventions import (
+    after_preceding,
+    begin_of_part,
+    date_of_header,
+    dfrs_jobs,
+    part_of,
+    rigid_jobs,
+)
 from cosched.cluster.files.events import read_events
 from cosched.cluster.files.facts import FACTS, MEASURES, described, dropped, swf_facts
 from cosched.cluster.files.machines import overuse, rigid_machine, shared_machine
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.swf import read_swf
-from cosched.cluster.files.window import after_preceding, begin_of_part, date_of_header, part_of
 from cosched.cluster.machine import Machine
 from cosched.core.text import not_read
 from cosched.errors import InvalidInstance, shorten

@@ -17,8 +17,8 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.machine.parts import counted
 from cosched.cluster.page import tables, text as words
-from cosched.cluster.page.picture import beside, draw, picture
 from cosched.cluster.page.runs import PLAIN, TWIN, Runs, knows_limits, run_all, why_no_dfrs
+from cosched.cluster.page.text import beside, draw, picture
 from cosched.cluster.page.what_if import what_if as changed_by
 from cosched.cluster.result.log_fit import plain
 from cosched.core.arrays import integer, time_limit_of

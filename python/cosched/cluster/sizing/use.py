@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosched.cluster.files.sacct.times import each as of_texts
+from cosched.cluster.files.sacct.columns import each as of_texts
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts
 from cosched.cluster.machine.parts import by_name, limits, of_nodes

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from cosched.errors import optional
-from cosched.slurm.tune.measures import Subject
-from cosched.slurm.tune.space import TODAY, Dimension, Setting, grid
+from cosched.slurm.tune.space import TODAY, Dimension, Setting, Subject, grid
 from cosched.slurm.tune.trials import Runs
 
 #: A setting is given up where a paired test says so with this chance of being wrong.

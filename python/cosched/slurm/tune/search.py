@@ -16,9 +16,18 @@ from cosched.cluster.result.log_fit import fit_of
 from cosched.core.arrays import flag, integer, seed_of, time_limit_of
 from cosched.core.text import first_repeated, texts
 from cosched.errors import CoschedError, InvalidInstance, shorten
-from cosched.slurm.tune.measures import Block, Measure, Subject, weeks_of
 from cosched.slurm.tune.race import Trial, batches, order, race, simplest
-from cosched.slurm.tune.space import TODAY, Setting, change_of, dimensions_of, grid
+from cosched.slurm.tune.space import (
+    TODAY,
+    Block,
+    Measure,
+    Setting,
+    Subject,
+    change_of,
+    dimensions_of,
+    grid,
+    weeks_of,
+)
 from cosched.slurm.tune.trials import Engine, Runs, Simulated, World, judged, startable, threads
 from cosched.slurm.tune.tuned import Tuned
 from cosched.slurm.twin.backfill import slurm_backfill

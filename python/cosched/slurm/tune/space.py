@@ -1,16 +1,23 @@
-"""What may be varied: keys of what-ifs, with lists or ranges of values."""
+"""What may be varied, what a setting is judged by, and the weeks of a log."""
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
+
+from cosched.cluster.bounds import THRESHOLD
+from cosched.cluster.files.conventions import WEEK
 from cosched.cluster.instance import Instance
 from cosched.cluster.page.what_if import parts_of, what_if
-from cosched.core.text import first_repeated
+from cosched.cluster.result.groups import keys_of, range_of
+from cosched.core.arrays import positive
+from cosched.core.text import first_repeated, unknown_name
 from cosched.errors import InvalidInstance, shorten
 
 #: A value a dimension, as texts; an empty one, or none at all: as it is today.
@@ -118,3 +125,211 @@ def grid(dimensions: Sequence[Dimension], most: int) -> list[Setting] | None:
     for dimension in dimensions:
         size *= len(dimension.values)
     return list(product(*(one.values for one in dimensions))) if 0 < size <= most else None
+
+
+#: Of waits (s) or bounded slowdowns, a row a draw: a number a draw.
+STATISTICS: dict[str, Any] = {
+    "mean_wait": lambda waits: waits.mean(axis=1),
+    "p95_wait": lambda waits: np.percentile(waits, 95, axis=1),
+    "max_wait": lambda waits: waits.max(axis=1),
+    "mean_bounded_slowdown": lambda slowdowns: slowdowns.mean(axis=1),
+}
+_BY = ("partition", "account", "user", "group", "qos", "size", "gpu")
+_FORM = "mean_wait, p95_wait, max_wait, mean_bounded_slowdown, or of a group by(size).wide.p95_wait"
+_MEASURE = re.compile(r"(?:by\((\w+)\)\.(.+)\.)?(\w+)")
+_SUBJECT = re.compile(r"(.+?)\s*(<=|>=)\s*([0-9]+(?:\.[0-9]+)?)")
+_HOLDS = {"<=": operator.le, ">=": operator.ge}
+#: What is called wide: this share of the jobs.
+_WIDE = 0.1
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A statistic of all jobs, or of those of a group: of `by` those called `name`."""
+
+    statistic: str
+    by: str = ""
+    name: str = ""
+
+    @classmethod
+    def of_text(cls, text: Any) -> Measure:
+        found = _MEASURE.fullmatch(text.strip()) if isinstance(text, str) else None
+        if found is None:
+            raise InvalidInstance(f"measure {shorten(text)}: expected {_FORM}")
+        by, name, statistic = found.groups(default="")
+        if statistic not in STATISTICS:
+            raise InvalidInstance(unknown_name("measure", statistic, STATISTICS))
+        if by and by not in _BY:
+            raise InvalidInstance(unknown_name("group of jobs", by, _BY))
+        return cls(statistic, by, name)
+
+    def __str__(self) -> str:
+        return f"by({self.by}).{self.name}.{self.statistic}" if self.by else self.statistic
+
+    def of(self, jobs: Instance, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Of each draw: `start`, `end` of shape (K, n) in seconds."""
+        rows = self.rows(jobs)
+        come = jobs.column("eligible")[rows]
+        if self.statistic == "mean_bounded_slowdown":
+            ran = np.minimum(end[:, rows] - start[:, rows], jobs.column("runtime")[rows])
+            whole = np.maximum(end[:, rows] - come, THRESHOLD)
+            return np.maximum(whole / np.maximum(ran, THRESHOLD), 1.0).mean(axis=1)
+        return np.asarray(STATISTICS[self.statistic](np.maximum(start[:, rows] - come, 0)))
+
+    def rows(self, jobs: Instance) -> np.ndarray:
+        """Of the jobs that count in it."""
+        if not self.by:
+            return np.arange(len(jobs))
+        keys = keys_of(jobs, self.by)
+        if keys is None:
+            raise InvalidInstance(f"{self}: the log does not say the {self.by}")
+        if self.by == "size" and self.name in ("wide", "narrow"):
+            tasks = jobs.column("tasks")
+            wide = tasks >= max(np.quantile(tasks, 1 - _WIDE), tasks.min() + 1)
+            rows = np.flatnonzero(wide if self.name == "wide" else ~wide)
+        else:
+            called = [range_of(key) if self.by == "size" else str(key) for key in keys.tolist()]
+            rows = np.flatnonzero(np.array(called) == self.name)
+            if not len(rows):
+                known = [*dict.fromkeys(called), *(["wide", "narrow"] if self.by == "size" else [])]
+                raise InvalidInstance(f"{self}: {unknown_name(self.by, self.name, known)}")
+        if not len(rows):
+            raise InvalidInstance(f"{self}: there is no such job in one of the weeks")
+        return rows
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A measure that stays within `limit` times what it is today."""
+
+    measure: Measure
+    sign: str
+    limit: float
+
+    @classmethod
+    def of_text(cls, text: Any) -> Subject:
+        found = _SUBJECT.fullmatch(text.strip()) if isinstance(text, str) else None
+        if found is None:
+            raise InvalidInstance(
+                f"subject {shorten(text)}: expected a measure, <= or >=, and how many times "
+                "today's, as by(size).wide.mean_wait<=1.1"
+            )
+        return cls(Measure.of_text(found[1]), found[2], float(found[3]))
+
+    def __str__(self) -> str:
+        return f"{self.measure}{self.sign}{self.limit:g}"
+
+    def broken(self, ratio: float) -> float:
+        """By how much; 0 where it holds."""
+        if _HOLDS[self.sign](ratio, self.limit):
+            return 0.0
+        return abs(ratio - self.limit) if np.isfinite(ratio) else 1e6
+
+
+_DAY = 86400.0
+#: A machine fills before a week is measured, for this part of one.
+_BEFORE = 0.25
+#: So many there are at least, where nobody says how long one is.
+_FEWEST = 4
+#: So many there are at most.
+_LIMIT = 10_000
+_WEEKS = "expected train=1-3,test=4"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Jobs of weeks, with those that come shortly before: what counts was submitted in `spans`.
+
+    `ended`: identifiers of jobs that a limit ends before they are done, as the machine is today.
+    """
+
+    numbers: tuple[int, ...]
+    spans: tuple[tuple[float, float], ...]
+    instance: Instance
+    ended: tuple[int, ...] = ()
+
+    def counted(self, instance: Instance) -> np.ndarray:
+        """Rows of an instance, of these jobs or some of them, that count."""
+        submit = instance.column("submit")
+        inside = np.zeros(len(instance), dtype=bool)
+        for begin, end in self.spans:
+            inside |= (submit >= begin) & (submit < end)
+        return np.flatnonzero(inside & instance.measured)
+
+
+@dataclass(frozen=True)
+class Weeks:
+    """Blocks to search in, a week each, and one with all weeks to judge by."""
+
+    width: float
+    count: int
+    train: tuple[Block, ...]
+    test: Block
+
+
+def weeks_of(instance: Instance, chosen: str | None, days: float | None) -> Weeks:
+    """The weeks of a log from its first submission on; by default the last quarter is for judging.
+
+    One is of `days`; by default of 7, or a quarter of a log that is shorter than four weeks.
+    """
+    submit = instance.column("submit")
+    first, last = float(submit.min()), float(np.nextafter(submit.max(), np.inf))
+    if submit.max() == submit.min():
+        raise InvalidInstance("all jobs of the log came at once: expected two weeks of jobs")
+    if days is not None:
+        width = positive(days, "days", "a positive number of days") * _DAY
+    else:
+        width = min(WEEK, (last - first) / _FEWEST)
+    if not last - first <= _LIMIT * width:
+        raise InvalidInstance(
+            f"weeks of {width / _DAY:.3g} days: expected at most {_LIMIT:,} in the log (--days)"
+        )
+    count = max(round((last - first) / width), 1)
+    if count < 2:
+        raise InvalidInstance(
+            f"the log has {(last - first) / _DAY:.3g} days: expected two weeks of "
+            f"{width / _DAY:.3g} days at least, one to search in and one to judge by (--days)"
+        )
+    train, test = _chosen(chosen, count)
+    edges = [first + k * width for k in range(count)] + [last]
+    blocks = [_block(instance, [k], edges, width) for k in train]
+    return Weeks(width, count, tuple(blocks), _block(instance, test, edges, width))
+
+
+def _chosen(text: str | None, count: int) -> tuple[list[int], list[int]]:
+    if text is None:
+        held = max(count // 4, 1)
+        return [*range(1, count - held + 1)], [*range(count - held + 1, count + 1)]
+    parts = dict[str, list[int]]()
+    found = re.findall(r"(\w+)=([0-9,-]+?)(?=,\w+=|$)", str(text))
+    for name, numbers in found:
+        parts[name] = _numbers(numbers, text, count)
+    written = ",".join(f"{name}={numbers}" for name, numbers in found)
+    if len(found) != 2 or parts.keys() != {"train", "test"} or written != text:
+        raise InvalidInstance(f"weeks {shorten(text)}: {_WEEKS}")
+    if both := sorted({*parts["train"]} & {*parts["test"]}):
+        raise InvalidInstance(f"weeks {text}: week {both[0]} is in both: the search would see it")
+    return parts["train"], parts["test"]
+
+
+def _numbers(text: str, whole: Any, count: int) -> list[int]:
+    found = list[int]()
+    for part in text.split(","):
+        ends = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
+        if ends is None:
+            raise InvalidInstance(f"weeks {shorten(whole)}: {_WEEKS}")
+        low, high = int(ends[1]), int(ends[2] or ends[1])
+        if not 1 <= low <= high <= count:
+            raise InvalidInstance(f"weeks {whole}: {part}: the log has weeks 1 to {count}")
+        found += range(low, high + 1)
+    return sorted(dict.fromkeys(found))
+
+
+def _block(instance: Instance, numbers: list[int], edges: list[float], width: float) -> Block:
+    spans = tuple((edges[k - 1], edges[k]) for k in numbers)
+    submit = instance.column("submit")
+    near = (submit >= spans[0][0] - _BEFORE * width) & (submit < spans[-1][1])
+    for number, (begin, end) in zip(numbers, spans, strict=True):
+        if not ((submit >= begin) & (submit < end) & instance.measured).any():
+            raise InvalidInstance(f"week {number} of the log has no job: leave it out (--weeks)")
+    return Block(tuple(numbers), spans, instance.take(near)._without_bound())

@@ -19,8 +19,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.page.differences import GroupChange, groups_between
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
-from cosched.slurm.tune.measures import Block, Measure
-from cosched.slurm.tune.space import TODAY, Setting, change_of
+from cosched.slurm.tune.space import TODAY, Block, Measure, Setting, change_of
 from cosched.slurm.twin.backfill import clocks_of, times_of
 from cosched.slurm.twin.twin import Twin
 from cosched.version import installed_version
