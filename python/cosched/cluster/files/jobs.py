@@ -1,7 +1,5 @@
 """Jobs of a file of any kind: a log of the archive, sacct's output, submissions, CSV, JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from os import PathLike

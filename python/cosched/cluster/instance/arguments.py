@@ -53,9 +53,12 @@ def columns_of(
 
 
 def parts_of(
-    machine: Machine, partition: np.ndarray | None, ids: np.ndarray
+    machine: Machine | None, partition: np.ndarray | None, ids: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes of each part of the machine; by job the parts as bits, and its partition's priority."""
+    """Nodes of each part of the machine; by job the parts as bits, and its partition's priority;
+    nothing where there are no partitions."""
+    if machine is None or not machine.partitions:
+        return np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0)
     sizes, masks = cells(machine)
     everywhere = (1 << len(sizes)) - 1
     tiers = {part.name: part.priority for part in machine.partitions}

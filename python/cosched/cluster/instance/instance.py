@@ -231,13 +231,8 @@ class Instance(core.Instance):
         """Nodes of each part of the machine by partitions (none: there are no partitions), for each
         job the parts that it may use as bits, and the priority of its partition. InvalidInstance: a
         job of a partition that the machine does not have, or more than 64 parts."""
-        return self.once("layout", self._layout)
-
-    def _layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if self.machine is None or not self.machine.partitions:
-            return np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0)
-        partition = self.column("partition") if "partition" in self.known else None
-        return arguments.parts_of(self.machine, partition, self.ids)
+        partition = self._facts.get("partition")
+        return self.once("layout", lambda: arguments.parts_of(self.machine, partition, self.ids))
 
     @property
     def site(self) -> Any:
