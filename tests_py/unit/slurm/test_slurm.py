@@ -7,7 +7,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.slurm.recordings.agreement import agreement, read_recording, samples_off
 from cosched.slurm.requests.request import CoreForm, Request
-from cosched.slurm.twin.backfill import host_clocks
+from cosched.slurm.twin.backfill import HOST
 from cosched.slurm.twin.twin import Twin
 from support import FIXTURES, RECORDINGS
 
@@ -558,7 +558,7 @@ def test_a_cycle_that_is_not_planned_anew_would_give_the_same():
             "bf_min_age_reserve": int(rng.choice([0, 200])), "bf_max_job_start": seed % 3,
         }  # fmt: skip
         twin = Twin(cs.cluster.Instance(jobs_of(*rows), nodes), None, parameters)
-        clocks = {**host_clocks(), "controller_start": -float(rng.uniform(3, 63)), "epoch": 7.0}
+        clocks = {**HOST, "controller_start": -float(rng.uniform(3, 63)), "epoch": 7.0}
         often, seldom = (twin.run(clocks, plans=plans) for plans in (True, False))
         for key in ("start_exact", "end_exact", "cycles"):
             np.testing.assert_array_equal(often[key], seldom[key])

@@ -240,7 +240,7 @@ def _partition(
     for key in (*_NOT_COVERED, *(_NOT_SHARED if shared else ())):
         if keys.get(key, "").upper() not in _HARMLESS:
             reader.refused.append(f"{line.spelled.get(key, key)}={keys[key]} (partition {name})")
-    sharing = _sharing(keys)
+    sharing = known.sharing(keys)
     if sharing.startswith("FORCE") and sharing != "FORCE:1":
         reader.refused.append(f"OverSubscribe={sharing} (partition {name})")
     text = keys.get("nodes", "")
@@ -366,8 +366,4 @@ def _of(
 
 
 def _exclusive(keys: Mapping[str, str]) -> bool:
-    return _sharing(keys) == "EXCLUSIVE"
-
-
-def _sharing(keys: Mapping[str, str]) -> str:
-    return keys.get("oversubscribe", keys.get("shared", "NO")).upper()
+    return known.sharing(keys) == "EXCLUSIVE"

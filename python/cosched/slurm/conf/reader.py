@@ -1,6 +1,6 @@
 """What single lines of a slurm.conf say about scheduling, under Slurm's own names."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cosched.cluster.machine.node_types import Spans
@@ -19,6 +19,8 @@ _OF_ACCOUNTS = {
 _PLAIN_SELECT = frozenset({"", "cr_core", "cr_cpu", "cr_socket", "cr_core_default_dist_block",
                            "cr_one_task_per_core", "cr_core_memory", "cr_cpu_memory",
                            "cr_memory"})  # fmt: skip
+#: Of a partition; a job that shares no core asks for no more.
+_ALIKE = {"NO": "NO", "NONE": "NO", "FORCE:1": "FORCE:1"}
 
 
 class Reader:
@@ -76,16 +78,16 @@ class Reader:
         spelled = {"preempttype": "PreemptType", "preemptmode": "PreemptMode"}
         by_qos = kind == "preempt/qos"
         if kind == "preempt/none":
-            if "GANG" in usual.split(",") and gang(partitions):
+            gang = any(conf.sharing(keys).startswith(("FORCE", "YES")) for _, keys in partitions)
+            if "GANG" in usual.split(",") and gang:  # jobs may take turns on a core
                 self.refused.append(f"PreemptMode={usual}")
             elif usual not in ("", "OFF"):
                 self.assumed.append(f"PreemptMode={usual} has no effect: PreemptType is not set")
             return
-        if conf.suspends(kind, usual):
-            why = conf.obstacle(
-                usual, [keys for _, keys in partitions], nodes, linear=self.linear,
-                select=self.select, bound=self._bound,
-            )  # fmt: skip
+        # Jobs are suspended by others of higher tiers.
+        suspends = kind == "preempt/partition_prio" and "SUSPEND" in usual.split(",")
+        if suspends:
+            why = next(self._obstacles(usual, [keys for _, keys in partitions], nodes), "")
             if why:
                 self.refused.append(f"PreemptMode={usual} ({why})")
                 return
@@ -95,7 +97,7 @@ class Reader:
             said = "PreemptMode=OFF"
         elif kind == "preempt/partition_prio" and (modes <= {"OFF"} or len(tiers) < 2):
             said = "no partition can preempt another"
-        elif conf.suspends(kind, usual):
+        elif suspends:
             self.parameters["PreemptType"] = conf.PREEMPT_TYPES[kind]
             self.parameters["PreemptMode"] = conf.SUSPEND
             return
@@ -109,6 +111,36 @@ class Reader:
                 self.of_accounts.append(f"PreemptType={kind}")
             return
         self.assumed.append(f"PreemptType={kind} has no effect: {said}")
+
+    def _obstacles(
+        self, mode: str, partitions: Sequence[Mapping[str, str]], nodes: Sequence[Spans]
+    ) -> Iterator[str]:
+        """Why a configuration that suspends jobs is not followed; `partitions`: their keys,
+        `nodes`: what they have."""
+        by_cpu = any(one.startswith("cr_cpu") for one in self.select)
+        if self.linear:
+            yield "select/linear ends what was suspended"
+        elif self.select and not by_cpu and not any(s.startswith("cr_core") for s in self.select):
+            yield "cores alone are followed: CR_Core, CR_CPU"
+        elif by_cpu and not self._bound:
+            yield "CR_CPU without a TaskPlugin counts CPUs, not which"
+        if "GANG" not in mode.split(","):
+            yield "Slurm does not start without GANG beside it"
+        shared = {conf.sharing(keys) for keys in partitions}
+        if not shared <= set(_ALIKE) or len({_ALIKE[one] for one in shared}) > 1:
+            yield "partitions of one OverSubscribe, NO or FORCE:1"
+        off = []
+        for keys in partitions:
+            own = set(keys.get("preemptmode", mode).upper().split(",")) - {"GANG"}
+            if own not in ({"SUSPEND"}, {"OFF"}):
+                yield "partitions whose PreemptMode is another"
+            off.append(own == {"OFF"})
+        tiers = [keys.get("prioritytier", keys.get("priority", "1")) for keys in partitions]
+        for k, own_nodes in enumerate(nodes):
+            for other in range(k):
+                meet = any(a < d and c < b for a, b in own_nodes for c, d in nodes[other])
+                if meet and tiers[other] == tiers[k] and not (off[other] and off[k]):
+                    yield "partitions of one tier that share nodes: their jobs share cores"
 
     def _one(self, key: str, value: str, line: Line) -> None:
         place, name, low = line.place, line.spelled[key], value.lower()
@@ -246,9 +278,3 @@ class Reader:
             self.unknown.append(
                 f"{given} (outside {low:.15g}..{high:.15g}: Slurm takes its default, {usual:g})"
             )
-
-
-def gang(partitions: Sequence[tuple[Line, Mapping[str, str]]]) -> bool:
-    """Whether jobs may take turns on a core somewhere."""
-    shared = (keys.get("oversubscribe", keys.get("shared", "NO")) for _, keys in partitions)
-    return any(one.upper().startswith(("FORCE", "YES")) for one in shared)

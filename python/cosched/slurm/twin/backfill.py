@@ -44,16 +44,6 @@ def host_at(speed: float) -> dict[str, float]:
     return {**scaled, "tick_period": 1 + (HOST["tick_period"] - 1) * times}
 
 
-def host_clocks(launch: float | None = None, epilog: float | None = None) -> dict[str, float]:
-    """What the host adds (s), with these times of the user's own."""
-    own = dict(HOST)
-    if launch is not None:
-        own["launch"] = nonnegative(launch, "launch")
-    if epilog is not None:
-        own["epilog"] = nonnegative(epilog, "epilog")
-    return own
-
-
 def varied(host: Mapping[str, float], rng: np.random.Generator) -> dict[str, float]:
     """The host in another run: everything that it takes a little longer or shorter."""
     return {
@@ -290,18 +280,8 @@ def clocks_of(
 ) -> list[dict[str, float]]:
     """What no user sees of each draw: the two hidden numbers, and a host that varies a little."""
     rng = np.random.default_rng(seed_of(seed))
-    host = host_clocks(launch, epilog)
     own = {"launch": launch, "epilog": epilog}
-    told = {name: host[name] for name, value in own.items() if value is not None}
-    return [
-        {**(host if draws == 1 else {**varied(host, rng), **told}), **hidden}
-        for hidden in _hidden(instance, start, epoch, draws, rng)
-    ]
-
-
-def _hidden(
-    instance: Instance, start: float | None, epoch: int | None, draws: int, rng: np.random.Generator
-) -> list[dict[str, float]]:
+    told = {name: nonnegative(value, name) for name, value in own.items() if value is not None}
     first = math.floor(float(instance.column("eligible").min()))
     starts = first - rng.uniform(_LATEST, _EARLIEST, draws)
     epochs = rng.integers(0, _YEAR, draws)
@@ -315,9 +295,10 @@ def _hidden(
     if epoch is not None:
         epochs[:] = integer(epoch, "epoch", 0, 2**40)
     return [
-        {"controller_start": s, "epoch": float(e)}
+        {**HOST, **(varied(HOST, rng) if draws > 1 else {}), **told, "controller_start": s,
+         "epoch": float(e)}
         for s, e in zip(starts.tolist(), epochs.tolist(), strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def times_of(
