@@ -165,17 +165,10 @@ class Sharing(_ByValue):
             made["resources"] = {name: v.tolist() for name, v in self.resources.items()}
         if self.capacity:
             made["capacity"] = {k: v for k, v in self.capacity.items() if np.isfinite(v)}
-        if self.slowdowns is not None:
-            made["slowdowns"] = {
-                "table": self.slowdowns.table.tolist(),
-                "rule": self.slowdowns.rule,
-            }
-        if self.bandwidth is not None:
-            made["bandwidth"] = {
-                "demand": self.bandwidth.demand.tolist(),
-                "capacity": self.bandwidth.capacity,
-                "stall": self.bandwidth.stall.tolist(),
-            }
+        for name in ("slowdowns", "bandwidth"):
+            if (part := getattr(self, name)) is not None:
+                arrays = {k: v.tolist() for k, v in vars(part).items() if hasattr(v, "tolist")}
+                made[name] = vars(part) | arrays
         return made
 
     def select(self, tasks: np.ndarray) -> Sharing:

@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from cosched.errors import InvalidInstance, SolverError, optional, shorten
@@ -150,12 +149,7 @@ class RealSlurm:
     def __enter__(self) -> RealSlurm:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _start(self, root: Root | None, accounts: Sequence[str] | None) -> None:
