@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cosched.cluster.page.differences import Spread, clear
+from cosched.cluster.page.runs import Spread, clear
 
 DRAWS = 20
 

@@ -18,8 +18,16 @@ from cosched.cluster.files.conventions import (
     rigid_jobs,
 )
 from cosched.cluster.files.events import read_events
-from cosched.cluster.files.facts import FACTS, MEASURES, described, dropped, swf_facts
-from cosched.cluster.files.machines import overuse, rigid_machine, shared_machine
+from cosched.cluster.files.facts import (
+    FACTS,
+    MEASURES,
+    described,
+    dropped,
+    overuse,
+    rigid_machine,
+    shared_machine,
+    swf_facts,
+)
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.swf import read_swf
 from cosched.cluster.machine import Machine

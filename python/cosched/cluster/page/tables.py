@@ -10,15 +10,18 @@ from cosched.cluster.family import remark
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
 from cosched.cluster.machine.parts import counted
-from cosched.cluster.page.differences import (
+from cosched.cluster.page.runs import (
     MOST,
+    PERFECT,
+    TWIN,
     GroupChange,
+    Run,
+    Runs,
     Spread,
     groups_between,
     row_of,
     waits,
 )
-from cosched.cluster.page.runs import PERFECT, TWIN, Run, Runs
 from cosched.cluster.page.text import clock, number, paragraph, share, shown, span, table, units
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import Capacity

@@ -16,8 +16,7 @@ from cosched import io
 from cosched.cluster.files.conventions import later
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import used_of
-from cosched.cluster.page.differences import Spread, mean_waits
-from cosched.cluster.page.runs import PLAIN, TWIN, Runs
+from cosched.cluster.page.runs import PLAIN, TWIN, Runs, Spread, mean_waits
 from cosched.core.arrays import levels, means
 from cosched.lazy import plt
 

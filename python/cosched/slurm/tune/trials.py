@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.page.differences import GroupChange, groups_between
+from cosched.cluster.page.runs import GroupChange, groups_between
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
 from cosched.slurm.tune.space import TODAY, Block, Measure, Setting, change_of

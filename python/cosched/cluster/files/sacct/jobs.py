@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.files.conventions import begin_of_part, date_of, part_of, zone_of
-from cosched.cluster.files.facts import USED, described, drop_names, dropped
-from cosched.cluster.files.machines import overuse
+from cosched.cluster.files.facts import USED, described, drop_names, dropped, overuse
 from cosched.cluster.files.sacct import columns
 from cosched.cluster.files.sacct.columns import NOT_YET, durations, each, times_of
 from cosched.cluster.files.sacct.rows import ASKED, of_lines, read_rows
