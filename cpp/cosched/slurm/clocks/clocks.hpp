@@ -50,8 +50,8 @@ struct Clocks {
   // did.
   std::vector<double> delays, epilogs;
   std::vector<std::vector<Slice>> slices;
-  std::vector<int>
-      watched;  // jobs: when all of them have started, the run is over; empty = when all have ended
+  // Jobs: when all of them have started, the run is over; empty = when all have ended.
+  std::vector<int> watched;
 
   /// Of a controller that waits for a slurmdbd before its loop begins.
   Clocks behind_slurmdbd() const {
@@ -76,7 +76,12 @@ class Loop {
                         : clocks.controller_start + clocks.tick_offset),
         period_(since_24 ? 1 : clocks.tick_period) {}
   /// The first tick at or after `time`.
-  double tick_at(double time) const;
+  double tick_at(double time) const {
+    const double ticks = std::max(1.0, std::ceil((time - begin_) / period_));
+    const double tick = begin_ + ticks * period_;
+    return tick >= time ? tick : tick + period_;  // rounding
+  }
+
   double period() const { return period_; }
 
  private:
@@ -88,11 +93,22 @@ class Loop {
 /// When the time limits of jobs are checked.
 class LimitClock {
  public:
-  LimitClock(const Clocks& clocks, bool since_24);
-  double due() const;
-  void checked(double time);
+  LimitClock(const Clocks& clocks, bool since_24)
+      : loop_(clocks, since_24), recorded_(clocks.checks), last_(whole(clocks.controller_start)) {}
+
+  double due() const {
+    if (!recorded_.empty()) return checks_ < recorded_.size() ? recorded_[checks_] : kInfinity;
+    return loop_.tick_at(static_cast<double>(last_ + kPeriodicTimeout));
+  }
+
+  void checked(double time) {
+    ++checks_;
+    last_ = whole(time);
+  }
 
  private:
+  static constexpr Second kPeriodicTimeout = 30;  // between limit checks
+
   Loop loop_;
   std::vector<double> recorded_;
   std::size_t checks_ = 0;
@@ -102,27 +118,83 @@ class LimitClock {
 /// When the main scheduler passes.
 class MainClock {
  public:
-  MainClock(const Clocks& clocks, const Settings::Main& settings, bool since_24 = false);
+  MainClock(const Clocks& clocks, const Settings::Main& settings, bool since_24 = false)
+      : loop_(clocks, since_24),
+        settings_(settings),
+        last_tick_(whole(clocks.controller_start)),
+        last_full_(last_tick_),
+        passes_(clocks.passes) {}
 
   /// Something wants a pass, at a tick.
-  void request(double time);
+  void request(double time) {
+    if (!replays()) requested_ = std::min(requested_, time);
+  }
+
   /// Something wants a pass at once; those that want one too soon after the last wait, and get one.
-  void ask(double time, bool full);
+  void ask(double time, bool full) {
+    constexpr double kLate = 4;
+    if (replays()) {
+      late_ = std::min(late_, time + kLate);
+      return;
+    }
+    pass_ = std::min(pass_, std::max(time, last_pass_ + settings_.min_interval));
+    full_ = full_ || full;
+  }
 
   /// The tick that asks for a pass next.
-  double tick_due() const;
-  void tick(double time);
+  double tick_due() const {
+    if (replays()) return kInfinity;
+    const double full = loop_.tick_at(static_cast<double>(last_full_ + interval()));
+    if (requested_ == kInfinity) return full;
+    const double soonest = static_cast<double>(last_tick_ + delay());
+    return std::min(full, loop_.tick_at(std::max(requested_, soonest)));
+  }
+
+  void tick(double time) {
+    const Second now = whole(time);
+    const bool full = now - last_full_ >= interval();
+    if (full) last_full_ = now;
+    last_tick_ = now;
+    requested_ = kInfinity;
+    ask(time, full);
+  }
+
   /// The loop's next tick, whether it asks for a pass or not.
-  double next_tick(double time) const;
+  // A recorded pass that comes sooner is where the tick was.
+  double next_tick(double time) const {
+    const double tick = loop_.tick_at(time);
+    if (!replays() || passes_[next_].first > tick + loop_.period()) return tick;
+    return passes_[next_].first;
+  }
+
   /// The recorded pass that is due, if any.
   double recorded_pass() const { return replays() ? passes_[next_].first : kInfinity; }
   double pass_due() const { return replays() ? std::min(passes_[next_].first, late_) : pass_; }
   /// The pass that is due begins; whether it is a full one.
-  bool begin_pass();
+  bool begin_pass() {
+    if (replays()) {
+      const auto [recorded, full] = passes_[next_];
+      const bool late = std::exchange(late_, kInfinity) < recorded;
+      last_pass_ = late ? last_pass_ : recorded;
+      last_tick_ = whole(recorded);
+      if (full) last_full_ = last_tick_;
+      read_ = true;
+      if (!late) ++next_;
+      return late || full;
+    }
+    last_pass_ = std::exchange(pass_, kInfinity);
+    read_ = true;
+    return std::exchange(full_, false);
+  }
 
  private:
-  Second delay() const;
-  Second interval() const;
+  // In force until the first pass has read the configuration.
+  static constexpr Second kFirstDelay = 3, kFirstInterval = 60;
+
+  Second delay() const { return read_ ? settings_.batch_sched_delay : kFirstDelay; }
+
+  Second interval() const { return read_ ? settings_.interval : kFirstInterval; }
+
   bool replays() const { return next_ < passes_.size(); }
 
   Loop loop_;
@@ -141,16 +213,43 @@ class MainClock {
 /// When the backfill thread wakes up.
 class BackfillClock {
  public:
-  BackfillClock(const Clocks& clocks, Second interval);
+  BackfillClock(const Clocks& clocks, Second interval)
+      : recorded_(clocks.cycles),
+        interval_(interval),
+        last_end_(whole(clocks.controller_start)),
+        extra_(clocks.sleep_extra),
+        nap_(1 + clocks.nap_extra),
+        wake_(replays() ? recorded_[0]
+                        : clocks.controller_start + static_cast<double>(interval) + extra_) {}
 
   double wakes_at() const { return wake_; }
   /// The end of the last cycle.
   Second last_end() const { return last_end_; }
   /// The thread is awake: whether a cycle begins.  If not, it sleeps on, and nothing else happens
   /// before `quiet`.
-  bool begins_cycle(bool completing, bool more_work, double quiet);
+  bool begins_cycle(bool completing, bool more_work, double quiet) {
+    if (replays()) return true;
+    if (whole(wake_) - last_end_ < interval_ || completing) {
+      wake_ += nap_;
+    } else if (!more_work) {
+      wake_ += nap_ * std::max(1.0, std::ceil((quiet - wake_) / nap_));
+    } else {
+      return true;
+    }
+    return false;
+  }
+
   /// The cycle that began is over, after `cost` seconds.
-  void cycle_over(double cost);
+  void cycle_over(double cost) {
+    const double over = wake_ + cost;
+    last_end_ = whole(over);
+    if (!replays())
+      wake_ = over + static_cast<double>(interval_) + extra_;
+    else if (++cycle_; replays())
+      wake_ = recorded_[cycle_];
+    else
+      wake_ = wake_ + static_cast<double>(interval_) + extra_;
+  }
 
  private:
   bool replays() const { return cycle_ < recorded_.size(); }

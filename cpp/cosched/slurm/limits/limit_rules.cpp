@@ -1,8 +1,5 @@
 #include "cosched/slurm/limits/limit_rules.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace cosched::slurm {
 namespace {
 
@@ -99,7 +96,7 @@ int LimitRules::counter_of(bool of_qos, int which) const {
 
 int LimitRules::account_of(int association) const {
   if (association < 0) return -1;
-  const Association& own = scenario_.accounts()[static_cast<std::size_t>(association)];
+  const Association& own = scenario_.accounts()[association];
   return own.user ? own.parent : association;
 }
 
@@ -110,8 +107,7 @@ RuleSet LimitRules::make(const Key& key) {
   RuleSet set;
   set.first_qos = of_part;
   set.second_qos = own;
-  if (of_part < 0 || own == of_part ||
-      (own >= 0 && all[static_cast<std::size_t>(own)].over_partition)) {
+  if (of_part < 0 || own == of_part || (own >= 0 && all[own].over_partition)) {
     set.first_qos = own;
     set.second_qos = own == of_part ? -1 : of_part;
   }
@@ -127,7 +123,7 @@ void LimitRules::add_qos(RuleSet& set, int qos, const Key& key) {
             by_account = counter(kAccount, qos, account);
   set.counters.insert(set.counters.end(), {group, by_user, by_account});
   const RuleSet before = set;  // what another QOS has set
-  for (const Limit& limit : in_order(scenario_.machine().qos[static_cast<std::size_t>(qos)])) {
+  for (const Limit& limit : in_order(scenario_.machine().qos[qos])) {
     if (any_rule(before, [&](const Rule& rule) { return same(rule.limit, limit); })) continue;
     const Kind kind = limit.kind;
     const bool users = kind == Kind::user || kind == Kind::user_jobs || kind == Kind::user_submit ||
@@ -145,9 +141,9 @@ void LimitRules::add_associations(RuleSet& set, const Key& key) {
   const RuleSet by_qos = set;
   const double factor = factor_of(set);
   std::vector<Limit> inherited;
-  for (int k = key[0]; k >= 0; k = scenario_.accounts()[static_cast<std::size_t>(k)].parent) {
+  for (int k = key[0]; k >= 0; k = scenario_.accounts()[k].parent) {
     set.counters.push_back(counter(kAssociation, k));
-    for (Limit limit : in_order(scenario_.accounts()[static_cast<std::size_t>(k)].limits)) {
+    for (Limit limit : in_order(scenario_.accounts()[k].limits)) {
       const bool group = of_groups(limit.kind);
       const auto is_same = [&](const Limit& other) { return same(other, limit); };
       if (!group && std::any_of(inherited.begin(), inherited.end(), is_same)) continue;
@@ -163,8 +159,8 @@ void LimitRules::add_associations(RuleSet& set, const Key& key) {
 
 double LimitRules::factor_of(const RuleSet& set) const {
   for (const int qos : {set.first_qos, set.second_qos})
-    if (qos >= 0 && scenario_.machine().qos[static_cast<std::size_t>(qos)].limit_factor >= 0)
-      return scenario_.machine().qos[static_cast<std::size_t>(qos)].limit_factor;
+    if (qos >= 0 && scenario_.machine().qos[qos].limit_factor >= 0)
+      return scenario_.machine().qos[qos].limit_factor;
   return -1;
 }
 
@@ -180,7 +176,7 @@ Demand request_of(const Scenario& scenario, Entry entry, int nodes) {
                    : nodes * (machine.cpus / std::max(machine.nodes, 1));
   tres[kMemory] = static_cast<double>(ask.memory) * (ask.memory_by_core ? tres[kCpu] : nodes);
   tres[kGpu] = ask.gpus * (ask.gpus_by_node ? nodes : 1);
-  if (ask.gpu_type >= 0) tres[static_cast<std::size_t>(kGpuTypes + ask.gpu_type)] = tres[kGpu];
+  if (ask.gpu_type >= 0) tres[kGpuTypes + ask.gpu_type] = tres[kGpu];
   bill(scenario, entry, tres);
   return demand;
 }
@@ -207,7 +203,7 @@ Demand demand_of(const Scenario& scenario, Entry entry, const Choice& choice) {
   }
   for (const GpuShare& share : choice.shares.gpus) {
     tres[kGpu] += share.count;
-    tres[static_cast<std::size_t>(kGpuTypes + share.type)] += share.count;
+    tres[kGpuTypes + share.type] += share.count;
   }
   bill(scenario, entry, tres);
   return demand;
@@ -235,8 +231,7 @@ Amounts amounts_of(const Scenario& scenario, const NodeBits& nodes) {
 
 double price_of(const Scenario& scenario, Entry entry, const Choice& choice) {
   const int qos = scenario.job(entry).qos;
-  const double factor =
-      qos < 0 ? 1 : scenario.machine().qos[static_cast<std::size_t>(qos)].usage_factor;
+  const double factor = qos < 0 ? 1 : scenario.machine().qos[qos].usage_factor;
   return demand_of(scenario, entry, choice).tres[kBilling] * factor;
 }
 

@@ -60,7 +60,7 @@ class Licences {
 
   bool enough(int job) const {
     for (const auto& [which, count] : scenario_.job(job).conditions.licences)
-      if (free_[static_cast<std::size_t>(which)] < count) return false;
+      if (free_[which] < count) return false;
     return true;
   }
   void take(int job) { change(job, -1); }
@@ -69,7 +69,7 @@ class Licences {
  private:
   void change(int job, int sign) {
     for (const auto& [which, count] : scenario_.job(job).conditions.licences)
-      free_[static_cast<std::size_t>(which)] += sign * count;
+      free_[which] += sign * count;
   }
 
   const Scenario& scenario_;

@@ -1,6 +1,7 @@
 #include "cosched/slurm/model/account_limits.hpp"
 
-#include <map>
+#include <algorithm>
+#include <iterator>
 
 #include "cosched/core/errors.hpp"
 
@@ -56,63 +57,50 @@ std::string reason_of_tres(Kind kind, int number, bool of_qos) {
   }
 }
 
+// Names in sacctmgr, and what squeue writes, where the limit is of no TRES; "*" is QOS or Assoc.
+struct Known {
+  const char* name;
+  Kind kind;
+  const char* reason = nullptr;
+};
+constexpr Known kKnown[] = {
+    {"GrpJobs", Kind::group_jobs, "*GrpJobsLimit"},
+    {"GrpWall", Kind::group_wall, "*GrpWallLimit"},
+    {"MaxJobsPA", Kind::account_jobs, "MaxJobsPerAccount"},
+    {"MaxJobsPU", Kind::user_jobs, "QOSMaxJobsPerUserLimit"},
+    {"MaxJobs", Kind::jobs, "AssocMaxJobsLimit"},
+    {"MaxWall", Kind::wall, "*MaxWallDurationPerJobLimit"},
+    {"GrpTRESMins", Kind::group_minutes},
+    {"GrpTRES", Kind::group},
+    {"GrpTRESRunMins", Kind::group_run_minutes},
+    {"MaxTRESMins", Kind::job_minutes},
+    {"MaxTRES", Kind::job},
+    {"MaxTRESPerNode", Kind::job_node},
+    {"MinTRES", Kind::least},
+    {"MaxTRESPA", Kind::account},
+    {"MaxTRESPU", Kind::user},
+    {"MaxTRESRunMinsPA", Kind::account_run_minutes},
+    {"MaxTRESRunMinsPU", Kind::user_run_minutes},
+    {"GrpSubmit", Kind::group_submit, "*GrpSubmitJobsLimit"},
+    {"MaxSubmitPA", Kind::account_submit, "MaxSubmitJobsPerAccount"},
+    {"MaxSubmitPU", Kind::user_submit, "QOSMaxSubmitJobPerUserLimit"},
+    {"MaxSubmit", Kind::submit, "AssocMaxSubmitJobLimit"},
+};
+
 }  // namespace
 
 Kind kind_of(const std::string& name) {
-  static const std::map<std::string, Kind> known{
-      {"GrpJobs", Kind::group_jobs},
-      {"GrpWall", Kind::group_wall},
-      {"MaxJobsPA", Kind::account_jobs},
-      {"MaxJobsPU", Kind::user_jobs},
-      {"MaxJobs", Kind::jobs},
-      {"MaxWall", Kind::wall},
-      {"GrpTRESMins", Kind::group_minutes},
-      {"GrpTRES", Kind::group},
-      {"GrpTRESRunMins", Kind::group_run_minutes},
-      {"MaxTRESMins", Kind::job_minutes},
-      {"MaxTRES", Kind::job},
-      {"MaxTRESPerNode", Kind::job_node},
-      {"MinTRES", Kind::least},
-      {"MaxTRESPA", Kind::account},
-      {"MaxTRESPU", Kind::user},
-      {"MaxTRESRunMinsPA", Kind::account_run_minutes},
-      {"MaxTRESRunMinsPU", Kind::user_run_minutes},
-      {"GrpSubmit", Kind::group_submit},
-      {"MaxSubmitPA", Kind::account_submit},
-      {"MaxSubmitPU", Kind::user_submit},
-      {"MaxSubmit", Kind::submit},
-  };
-  const auto found = known.find(name);
-  if (found == known.end()) throw InvalidInstance("slurm: limit '" + name + "' is not known");
-  return found->second;
+  for (const Known& known : kKnown)
+    if (name == known.name) return known.kind;
+  throw InvalidInstance("slurm: limit '" + name + "' is not known");
 }
 
 std::string reason_of(const Rule& rule) {
-  const std::string whose = rule.of_qos ? "QOS" : "Assoc";
-  switch (rule.limit.kind) {
-    case Kind::group_jobs:
-      return whose + "GrpJobsLimit";
-    case Kind::group_wall:
-      return whose + "GrpWallLimit";
-    case Kind::account_jobs:
-      return "MaxJobsPerAccount";
-    case Kind::user_jobs:
-      return "QOSMaxJobsPerUserLimit";
-    case Kind::jobs:
-      return "AssocMaxJobsLimit";
-    case Kind::wall:
-      return whose + "MaxWallDurationPerJobLimit";
-    case Kind::group_submit:
-      return whose + "GrpSubmitJobsLimit";
-    case Kind::account_submit:
-      return "MaxSubmitJobsPerAccount";
-    case Kind::user_submit:
-      return "QOSMaxSubmitJobPerUserLimit";
-    case Kind::submit:
-      return "AssocMaxSubmitJobLimit";
-    default:
-      return reason_of_tres(rule.limit.kind, rule.limit.tres, rule.of_qos);
-  }
+  const auto known = std::find_if(std::begin(kKnown), std::end(kKnown),
+                                  [&](const Known& one) { return one.kind == rule.limit.kind; });
+  const char* const reason = known->reason;
+  if (!reason) return reason_of_tres(rule.limit.kind, rule.limit.tres, rule.of_qos);
+  return *reason != '*' ? reason : (rule.of_qos ? "QOS" : "Assoc") + std::string(reason + 1);
 }
 
 }  // namespace cosched::slurm

@@ -16,7 +16,15 @@ class NodeBits {
   bool has(int node) const { return words_[word(node)] >> bit(node) & 1; }
   void add(int node) { words_[word(node)] |= std::uint64_t{1} << bit(node); }
   void remove(int node) { words_[word(node)] &= ~(std::uint64_t{1} << bit(node)); }
-  void add_range(int first, int last);  // [first, last)
+  void add_range(int first, int last) {
+    for (int node = first; node < last;) {
+      const int room = std::min(last - node, 64 - static_cast<int>(bit(node)));
+      const std::uint64_t ones = room == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << room) - 1;
+      words_[word(node)] |= ones << bit(node);
+      node += room;
+    }
+  }
+  // [first, last)
   void clear() { words_.assign(words_.size(), 0); }
 
   NodeBits& operator&=(const NodeBits& other) {
@@ -43,7 +51,17 @@ class NodeBits {
       count -= popcount(*word);
     return count <= 0;
   }
-  int count_range(int first, int last) const;  // [first, last)
+  int count_range(int first, int last) const {
+    int sum = 0;
+    for (int node = first; node < last;) {
+      const int room = std::min(last - node, 64 - static_cast<int>(bit(node)));
+      const std::uint64_t ones = room == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << room) - 1;
+      sum += popcount(words_[word(node)] >> bit(node) & ones);
+      node += room;
+    }
+    return sum;
+  }
+  // [first, last)
   bool any() const {
     return std::any_of(words_.begin(), words_.end(), [](auto word) { return word != 0; });
   }
@@ -67,19 +85,17 @@ class NodeBits {
   template <class Visit>
   void runs(Visit visit) const;
   /// Members, increasing.
-  std::vector<int> list() const;
+  std::vector<int> list() const {
+    std::vector<int> members;
+    runs([&](int first, int length) {
+      for (int node = first; node < first + length; ++node) members.push_back(node);
+    });
+    return members;
+  }
 
   /// Those that are in each of these 64-node words, from node 0 on.
   const std::vector<std::uint64_t>& words() const { return words_; }
   std::vector<std::uint64_t>& words() { return words_; }
-
-  /// (a and b) is a subset of (c and d).
-  static bool common_within(const NodeBits& a, const NodeBits& b, const NodeBits& c,
-                            const NodeBits& d) {
-    for (std::size_t w = 0; w < a.words_.size(); ++w)
-      if (a.words_[w] & b.words_[w] & ~(c.words_[w] & d.words_[w])) return false;
-    return true;
-  }
 
  private:
   // Without -mpopcnt the built-in is a call, which was a fifth of the time.

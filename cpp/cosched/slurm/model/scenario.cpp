@@ -1,9 +1,6 @@
 #include "cosched/slurm/model/scenario.hpp"
 
-#include <algorithm>
-#include <string>
 #include <tuple>
-#include <utility>
 
 #include "cosched/core/errors.hpp"
 
@@ -164,10 +161,10 @@ Scenario Scenario::with(int kept, const std::vector<std::pair<int, double>>& mor
 }
 
 void Scenario::bound(int number) {
-  Job& one = jobs_[static_cast<std::size_t>(number)];
+  Job& one = jobs_[number];
   const auto out = [&](int part) {
     Job mine = one;
-    const bool any = one.qos >= 0 && machine_.qos[static_cast<std::size_t>(one.qos)].any_nodes;
+    const bool any = one.qos >= 0 && machine_.qos[one.qos].any_nodes;
     const bool taken = any || fit_into(mine, machine_.parts.at(static_cast<std::size_t>(part)));
     if (taken && (mine.nodes != one.nodes || mine.ask.max_nodes != one.ask.max_nodes))
       bounded_.emplace(std::pair(number, part), std::move(mine));

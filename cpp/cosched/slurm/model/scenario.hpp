@@ -190,22 +190,18 @@ class Scenario {
   /// The first is the root; a parent comes before its children.  None: no slurmdbd.
   const std::vector<Association>& accounts() const { return accounts_; }
 
-  const Job& job(int number) const { return jobs_[static_cast<std::size_t>(number)]; }
+  const Job& job(int number) const { return jobs_[number]; }
   /// As its partition has it: with no fewer nodes than MinNodes, no more than MaxNodes.
   const Job& job(Entry entry) const {
     if (bounded_.empty()) return job(entry.job);
     const auto found = bounded_.find({entry.job, entry.part});
     return found == bounded_.end() ? job(entry.job) : found->second;
   }
-  const Partition& part(int job_number) const {
-    return machine_.parts[static_cast<std::size_t>(job(job_number).partition)];
-  }
-  const Partition& part(Entry entry) const {
-    return machine_.parts[static_cast<std::size_t>(entry.part)];
-  }
+  const Partition& part(int job_number) const { return machine_.parts[job(job_number).partition]; }
+  const Partition& part(Entry entry) const { return machine_.parts[entry.part]; }
   /// Partitions of lower tiers that share nodes with it: whose jobs its own may preempt (RULES.md
   /// 15.1).
-  const std::vector<int>& below(int part) const { return below_[static_cast<std::size_t>(part)]; }
+  const std::vector<int>& below(int part) const { return below_[part]; }
   /// Jobs have cores of their own, several on a node.
   bool own_cores() const { return !machine_.node_cores.empty(); }
   /// Jobs of lower tiers are suspended (RULES.md 16).
@@ -217,8 +213,8 @@ class Scenario {
 
   Machine machine_;
   std::vector<Job> jobs_;
-  std::map<std::pair<int, int>, Job>
-      bounded_;  // those that a partition changes, by (job, partition)
+  // Those that a partition changes, by (job, partition).
+  std::map<std::pair<int, int>, Job> bounded_;
   Settings settings_;
   std::vector<Reservation> reservations_;
   std::vector<Outside> outside_;

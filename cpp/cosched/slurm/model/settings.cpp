@@ -1,7 +1,6 @@
 #include "cosched/slurm/model/settings.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "cosched/core/errors.hpp"
 

@@ -1,9 +1,5 @@
 #include "cosched/slurm/plan/backfill_cycle.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 namespace cosched::slurm {
 
 BackfillCycle::BackfillCycle(const Clocks& clocks, Tables& tables, Select& select)
@@ -240,8 +236,7 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
   const Job& job = scenario.job(entry);
   const bool since_24 = scenario.settings().since_24;
   // One of a QOS with NoReserve has no plan; where jobs are preempted, a minute is enough for it.
-  const bool no_reserve =
-      job.qos >= 0 && scenario.machine().qos[static_cast<std::size_t>(job.qos)].no_reserve;
+  const bool no_reserve = job.qos >= 0 && scenario.machine().qos[job.qos].no_reserve;
   const bool brief = no_reserve && tables_.preemption.enabled();
   const Second limit = brief ? Second{60} : job.limit;
   const bool planned =
@@ -282,7 +277,7 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
     const NodeBits* avail = window.nodes;
     if (job.set >= 0) {
       avail_ = *avail;
-      avail_ &= scenario.machine().sets[static_cast<std::size_t>(job.set)];
+      avail_ &= scenario.machine().sets[job.set];
       avail = &avail_;
     }
     Select::Slot slot{kNever, nullptr};

@@ -1,30 +1,85 @@
 // The priority of a pending job (RULES.md 1.3 to 1.7, 13.5).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
+#include "cosched/core/numeric.hpp"
 #include "cosched/slurm/accounts/decay.hpp"
+#include "cosched/slurm/accounts/fair_tree.hpp"
+#include "cosched/slurm/limits/limit_rules.hpp"
 #include "cosched/slurm/model/scenario.hpp"
 
 namespace cosched::slurm {
 
+/// Whether priorities change while jobs wait.
+inline bool priorities_age(const Settings::Priority& settings) {
+  return settings.multifactor && settings.age_counts && settings.weight_age > 0;
+}
+
 class Priorities {
  public:
   /// Requires that `scenario` outlives it.  O(jobs), where what they ask for has a weight.
-  explicit Priorities(const Scenario& scenario);
+  explicit Priorities(const Scenario& scenario) : scenario_(scenario) {
+    if (scenario.machine().priority_tres.empty()) return;
+    std::vector<Amounts> of_part;
+    for (const Partition& part : scenario.machine().parts)
+      of_part.push_back(amounts_of(scenario, part.nodes));
+    for (std::size_t job = 0; job < scenario.jobs().size(); ++job) {
+      const Entry entry{static_cast<int>(job), scenario.jobs()[job].partition};
+      tres_.push_back(of_tres(scenario, entry, of_part[entry.part]));
+    }
+  }
 
   /// Of a job whose age is so many seconds; `before`: how many were submitted before it;
   /// `fair_share`: the factor of its association; `tested`: nodes have been looked for, so that all
   /// their CPUs are known to be its own.
-  double of(int job, double age, int before, double fair_share = 0, bool tested = false) const;
+  double of(int job, double age, int before, double fair_share = 0, bool tested = false) const {
+    const Settings::Priority& settings = scenario_.settings().priority;
+    const Job& one = scenario_.job(job);
+    const double tres = tres_.empty() ? 0 : tres_[job];
+    if (one.priority >= 0) return one.priority;
+    if (!settings.multifactor) return kTopPriority - before;
+    double sum = settings.weight_size * size_factor(settings, scenario_.machine(), one, tested) +
+                 settings.weight_partition * scenario_.part(job).job_factor +
+                 settings.weight_fair_share * fair_share + settings.weight_qos * one.qos_factor +
+                 tres - one.nice;
+    if (priorities_age(settings))
+      sum += settings.weight_age * std::min(1.0, std::max(0.0, age) / settings.max_age);
+    return std::floor(std::max(1.0, sum));
+  }
 
  private:
+  static constexpr double kTopPriority = 0xffff0000u;
+
+  static double size_factor(const Settings::Priority& settings, const Machine& machine,
+                            const Job& job, bool tested) {
+    const double nodes = machine.nodes, cpus = machine.cpus;
+    const double all = tested && machine.node_cores.empty() ? job.nodes * cpus / nodes : 0;
+    double size = (job.nodes / nodes + std::max<double>(job.cpus, all) / cpus) / 2;
+    if (settings.relative_to_time) {
+      // Slurm keeps limits in whole minutes.
+      const Second minutes = std::max<Second>(1, job.limit / 60);
+      size = std::max(job.nodes * cpus / nodes, static_cast<double>(job.cpus)) /
+             static_cast<double>(minutes) / cpus;
+    }
+    return settings.favor_small ? 1 - size : size;
+  }
+
+  // PriorityWeightTRES: what it asks for, over all of its partition.
+  static double of_tres(const Scenario& scenario, Entry entry, const Amounts& all) {
+    const Amounts& weights = scenario.machine().priority_tres;
+    const Amounts wanted = request_of(scenario, entry, scenario.job(entry).nodes).tres;
+    double sum = 0;
+    for (std::size_t k = 0; k < std::min(weights.size(), all.size()); ++k)
+      if (all[k] > 0) sum += weights[k] * wanted[k] / all[k];
+    return sum;
+  }
+
   const Scenario& scenario_;
   std::vector<double> tres_;  // by job, of what it asks for; empty: that has no weight
 };
-
-/// Whether priorities change while jobs wait.
-bool priorities_age(const Settings::Priority& settings);
 
 // What users and accounts have used, and what they have of it in a priority (RULES.md 13.1 to
 // 13.3).
@@ -33,21 +88,50 @@ class Usage {
  public:
   /// `decay_start`: when the thread of priority/multifactor began, or made the pass of which the
   /// factors are given.  Requires that `scenario` outlives it.
-  Usage(const Scenario& scenario, double decay_start);
+  Usage(const Scenario& scenario, double decay_start)
+      : scenario_(scenario),
+        decay_(scenario.settings().priority, decay_start, knows_factors(scenario)),
+        used_(scenario.accounts().size()) {
+    for (std::size_t k = 0; k < used_.size(); ++k) used_[k] = scenario.accounts()[k].usage;
+    factor_ = fair_tree(scenario.accounts(), used_);
+    for (std::size_t k = 0; k < factor_.size(); ++k)
+      if (const double known = scenario.accounts()[k].factor; known >= 0) factor_[k] = known;
+  }
 
   /// All passes of the thread up to `time`, before anything else happens at that time; whether
   /// there were any.
-  bool advance(double time);
+  bool advance(double time) {
+    return runs(scenario_) &&
+           decay_.advance(time, [&](Second now, double left) { pass(now, left); });
+  }
+
   /// Whether there is such a thread: with a slurmdbd.
-  static bool runs(const Scenario& scenario);
+  static bool runs(const Scenario& scenario) {
+    return !scenario.accounts().empty() || priorities_age(scenario.settings().priority);
+  }
+
   /// When the next pass is; infinite: there is no such thread.
-  double next_pass() const;
+  double next_pass() const { return runs(scenario_) ? decay_.next() : kInfinity; }
+
   /// A job starts, at so much a second, and is over.
-  void start(int job, double price, Second now);
-  void end(int job, Second now);
+  void start(int job, double price, Second now) {
+    if (!used_.empty()) running_.push_back({job, price, now});
+  }
+
+  void end(int job, Second now) {
+    const auto found = std::find_if(running_.begin(), running_.end(),
+                                    [&](const Running& one) { return one.job == job; });
+    if (found == running_.end()) return;
+    charge(*found, now);
+    running_.erase(found);
+  }
 
   /// Of the job's association, as of the last pass.
-  double factor(int job) const;
+  double factor(int job) const {
+    const int association = scenario_.job(job).association;
+    return association < 0 ? 0 : factor_[association];
+  }
+
   const std::vector<double>& factors() const { return factor_; }
   /// Passes so far, and the second of the last.
   std::int64_t passes() const { return decay_.passes(); }
@@ -61,8 +145,28 @@ class Usage {
     double price;
     Second start;
   };
-  void pass(Second now, double left);
-  void charge(const Running& one, Second now);
+  // The first pass was when the thread began, and what came of it.
+  static bool knows_factors(const Scenario& scenario) {
+    const std::vector<Association>& all = scenario.accounts();
+    return std::any_of(all.begin(), all.end(),
+                       [](const Association& one) { return one.factor >= 0; });
+  }
+
+  void pass(Second now, double left) {
+    for (double& used : used_) used *= left;
+    for (const Running& one : running_) charge(one, now);
+    if (used_.empty()) return;
+    factor_ = fair_tree(scenario_.accounts(), used_);
+  }
+
+  // Its association and those above it.
+  void charge(const Running& one, Second now) {
+    const Second ran = now - std::max(decay_.last(), one.start);
+    if (ran <= 0) return;
+    const double amount = static_cast<double>(ran) * decay_.left_after(ran) * one.price;
+    for (int k = scenario_.job(one.job).association; k >= 0; k = scenario_.accounts()[k].parent)
+      used_[k] += amount;
+  }
 
   const Scenario& scenario_;
   Decay decay_;

@@ -4,37 +4,93 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "cosched/slurm/queue/priority.hpp"
+#include "cosched/slurm/select/preempt.hpp"
 
 namespace cosched::slurm {
 
 class Queue {
  public:
   /// Requires that both outlive it.
-  Queue(const Scenario& scenario, const Usage& usage);
+  Queue(const Scenario& scenario, const Usage& usage)
+      : scenario_(scenario),
+        usage_(usage),
+        priorities_(scenario),
+        limited_(limits_accrual(scenario)),
+        of_(scenario.jobs().size()) {}
 
   /// The job gets its priority, as of all that were submitted so far; it may not wait in the queue
   /// yet.
-  void submit(int job, double time);
+  void submit(int job, double time) {
+    // Tasks of an array follow each other, with one priority.
+    const int array = scenario_.job(job).conditions.array;
+    if (const auto& known = scenario_.job(job).waiting)
+      of_[job] = {known->priority, whole(time), true, known->accrues};
+    else if (array >= 0 && array == last_array_)
+      of_[job] = of_[job - 1];
+    else {
+      of_[job] = {0, whole(time), false, scenario_.job(job).submit};
+      of_[job].priority = computed(job, time, submitted_++);
+      if (limited_) of_[job].accrues = kNotYet;
+    }
+    last_array_ = array;
+  }
+
   /// A new priority for a job whose age does not count yet, behind all so far where that is by the
   /// order of submissions.
-  void prioritise(int job);
+  void prioritise(int job) {
+    of_[job].priority = computed(job, 0, submitted_++);  // has no age yet
+  }
+
   /// It has run, and waits again, without an age; `anew`: with a new priority, else its old one.
-  void resubmit(int job, double time, bool anew);
+  void resubmit(int job, double time, bool anew) {
+    kept(job);
+    if (anew) prioritise(job);
+    of_[job].submit = whole(time);
+  }
+
   /// The job waits in the queue, once for each partition.  O(entries).
-  void enter(int job);
+  void enter(int job) {
+    ++changes_;
+    const auto add = [&](Entry entry) {
+      const auto place =
+          std::upper_bound(entries_.begin(), entries_.end(), entry,
+                           [&](const Entry& a, const Entry& b) { return before(a, b); });
+      entries_.insert(place, entry);
+    };
+    const Job& one = scenario_.job(job);
+    if (one.partitions.empty()) add({job, one.partition});
+    for (const int part : one.partitions) add({job, part});
+  }
+
   /// Something keeps the job: its age does not count.
-  void kept(int job);
+  void kept(int job) { ready(job, kNotYet); }
+
   /// The job is ready since then: its age counts, or will once there is room.
-  void ready(int job, double since);
+  void ready(int job, double since) {
+    const auto& known = scenario_.job(job).waiting;
+    if (limited_ || (known && known->accrues < kNotYet)) return;
+    of_[job].accrues = since;
+  }
+
   /// It has this priority again; `settle` puts the queue in order behind the last of such.
-  void restore(int job, double priority);
-  void settle();
+  void restore(int job, double priority) {
+    double& own = of_[job].priority;
+    restored_ = restored_ || own != priority;
+    own = priority;
+  }
+
+  void settle() {
+    if (std::exchange(restored_, false)) sort();
+  }
+
   /// Nodes have been looked for: all of their CPUs count for its size at the next recalculation.
-  void tested(int job) { of_[static_cast<std::size_t>(job)].tested = true; }
+  void tested(int job) { of_[job].tested = true; }
   /// Where limits say how many jobs' ages count at a time: those of the next ones do.
   void let_accrue(double time) {
     if (limited_) count_ages(time);
@@ -48,31 +104,144 @@ class Queue {
   }
   /// All priorities anew, as of the last pass of the thread that accounts usage: of jobs in the
   /// queue, and of `others` that wait.
-  void recalculate(const std::vector<int>& others = {});
+  void recalculate(const std::vector<int>& others = {}) {
+    if (!scenario_.settings().priority.multifactor) return;
+    ++changes_;
+    const auto when = static_cast<double>(usage_.last_pass());
+    const auto anew = [&](int job) { of_[job].priority = computed(job, when, 0); };
+    for (const Entry& entry : entries_) anew(entry.job);
+    for (const int job : others) anew(job);
+    sort();
+  }
 
   const std::vector<Entry>& entries() const { return entries_; }
-  double priority(int job) const { return of_[static_cast<std::size_t>(job)].priority; }
+  double priority(int job) const { return of_[job].priority; }
   /// Too young or of too low priority to block others, or to have a reservation (RULES.md 2.5).
-  bool holds_back(int job, Second now) const;
+  bool holds_back(int job, Second now) const {
+    const Settings::Reserve& reserve = scenario_.settings().reserve;
+    const Submitted& one = of_[job];
+    return now - one.submit < reserve.min_age || one.priority < reserve.min_priority;
+  }
+
   /// Grows whenever a job comes or priorities change.
   std::int64_t changes() const { return changes_; }
 
  private:
+  static constexpr double kNotYet = std::numeric_limits<double>::infinity();
+
   struct Submitted {
     double priority = 0;
     Second submit = 0;
     bool tested = false;
     double accrues = 0;  // since when its age counts; infinite: it does not
   };
-  bool before(Entry a, Entry b) const;
-  void sort();
-  void count_ages(double time);
+
+  static bool limits_accrual(const Scenario& scenario) {
+    const auto some = [](const Limits& of) {
+      return of.group_accrue >= 0 || of.account_accrue >= 0 || of.user_accrue >= 0 ||
+             of.accrue >= 0;
+    };
+    const std::vector<Qos>& qos = scenario.machine().qos;
+    const std::vector<Association>& accounts = scenario.accounts();
+    return std::any_of(qos.begin(), qos.end(), some) ||
+           std::any_of(accounts.begin(), accounts.end(),
+                       [&](const Association& one) { return some(one.limits); });
+  }
+
+  bool before(Entry a, Entry b) const {
+    if (scenario_.settings().preempt.enabled()) {  // whatever their priorities
+      if (may_preempt(scenario_, a, b)) return true;
+      if (may_preempt(scenario_, b, a)) return false;
+    }
+    const bool kept = scenario_.job(a.job).conditions.reservation >= 0;
+    if (kept != (scenario_.job(b.job).conditions.reservation >= 0)) return kept;
+    const int first = scenario_.part(a).tier, second = scenario_.part(b).tier;
+    if (first != second) return first > second;
+    const Submitted& x = of_[a.job];
+    const Submitted& y = of_[b.job];
+    if (x.priority != y.priority) return x.priority > y.priority;
+    if (x.submit != y.submit) return x.submit < y.submit;
+    return a.job < b.job;
+  }
+
+  void sort() {
+    std::stable_sort(entries_.begin(), entries_.end(),
+                     [&](const Entry& a, const Entry& b) { return before(a, b); });
+  }
+  // In order of the jobs, not of priority.
+  void count_ages(double time) {
+    std::vector<int> waiting;
+    for (const Entry& entry : entries_) waiting.push_back(entry.job);
+    std::sort(waiting.begin(), waiting.end());
+    waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
+    std::map<Group, int> counts;
+    const auto count = [&](int job) {
+      for (const Group& group : accrual_groups(job)) ++counts[group];
+    };
+    for (const int job : waiting)
+      if (of_[job].accrues < kNotYet) count(job);
+    for (const int job : waiting) {
+      double& since = of_[job].accrues;
+      const auto [which, most] = accrual_limit(job);
+      if (since < kNotYet || counts[which] >= most) continue;
+      count(job);
+      since = time;
+    }
+  }
+
   /// Which limit holds for the job (none: empty), as (kind, of which, user), and its value.
   using Group = std::array<int, 3>;  // a kind, which, of whom
-  std::vector<Group> accrual_groups(int job) const;
-  std::pair<Group, int> accrual_limit(int job) const;
-  const Limits& limits_of(const Group& association) const;
-  double computed(int job, double time, int before) const;
+  // What its age counts in: its QOS, its account and user there, its association and those above.
+  std::vector<Group> accrual_groups(int job) const {
+    const Job& one = scenario_.job(job);
+    const std::vector<Association>& all = scenario_.accounts();
+    std::vector<Group> groups;
+    if (one.qos >= 0) {
+      int account = one.association;
+      if (account >= 0 && all[account].user) account = all[account].parent;
+      groups = {{0, one.qos, -1}, {1, one.qos, account}, {2, one.qos, one.user}};
+    }
+    for (int k = one.association; k >= 0; k = all[k].parent) groups.push_back({3, k, -1});
+    return groups;
+  }
+
+  // The first that is set, of its QOS, then of its association and those above; of one of these
+  // 24.11 has the least.
+  std::pair<Group, int> accrual_limit(int job) const {
+    const Job& one = scenario_.job(job);
+    std::pair<Group, int> found{{}, std::numeric_limits<int>::max()};
+    bool any = false;
+    const auto look = [&](Group group, int limit) {
+      if (limit < 0 || (any && !(scenario_.settings().since_24 && limit < found.second))) return;
+      any = true;
+      found = {group, limit};
+    };
+    const std::vector<Group> groups = accrual_groups(job);
+    auto group = groups.begin();
+    if (one.qos >= 0) {
+      const Limits& own = scenario_.machine().qos[one.qos];
+      for (const int limit : {own.group_accrue, own.account_accrue, own.user_accrue})
+        look(*group++, limit);
+    }
+    // That of one association is inherited where those below say nothing.
+    int inherited = -1;
+    for (auto level = group; level != groups.end() && inherited < 0; ++level)
+      inherited = limits_of(*level).accrue;
+    for (auto level = group; level != groups.end() && !any; ++level) {
+      look(*level, limits_of(*level).group_accrue);
+      if (level == group) look(*level, inherited);
+    }
+    return found;
+  }
+
+  const Limits& limits_of(const Group& association) const {
+    return scenario_.accounts()[association[1]].limits;
+  }
+
+  double computed(int job, double time, int before) const {
+    const double age = time - of_[job].accrues;
+    return priorities_.of(job, age, before, usage_.factor(job), of_[job].tested);
+  }
 
   const Scenario& scenario_;
   const Usage& usage_;

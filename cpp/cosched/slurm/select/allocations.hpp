@@ -1,8 +1,11 @@
 // Who has which nodes: running jobs, those that are completing, and what is left (RULES.md 6).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cosched/slurm/select/gang.hpp"
@@ -13,23 +16,100 @@ namespace cosched::slurm {
 class Allocations {
  public:
   /// Requires that `scenario` outlives it.
-  explicit Allocations(const Scenario& scenario);
+  explicit Allocations(const Scenario& scenario)
+      : scenario_(scenario),
+        held_(scenario.jobs().size()),
+        up_(scenario.machine().nodes),
+        busy_(scenario.machine().nodes),
+        cleaning_(scenario.machine().nodes),
+        free_(scenario.machine()),
+        cores_(scenario) {
+    up_.add_range(0, scenario.machine().nodes);
+    if (scenario.machine().down.any()) up_ -= scenario.machine().down;
+  }
 
-  void start(int job, const Choice& choice, Second now);
+  void start(int job, const Choice& choice, Second now) {
+    Held& held = of(job);
+    held.nodes = choice.nodes;
+    held.since = held.turned = now;
+    held.due = now + scenario_.job(job).limit;
+    if (const int array = scenario_.job(job).conditions.array; array >= 0)
+      held.place = std::exchange(rests_[array], ++places_);  // the others go to the end of the list
+    held.suspended = false;
+    held.ran = 0;
+    held.state = State::running;
+    ++changes_;
+    if (scenario_.own_cores()) held.shares = choice.shares;
+    if (scenario_.suspends()) {
+      held.cores = choice.cores;
+      held.part = choice.part;
+    }
+    take(job);
+  }
+
   /// The job is completing: its nodes are free for plans, but not for starts.
-  void end(int job, Second now);
+  void end(int job, Second now) {
+    Held& held = of(job);
+    held.end = now;
+    held.state = State::completing;
+    ++changes_;
+    give(job);
+    cleaning_ |= held.nodes;
+    completing_.push_back(job);
+  }
+
   /// A running job is out of the way, and there again.
-  void lift(int job);
-  void put_back(int job);
+  void lift(int job) {
+    ++lifts_;
+    give(job);
+    if (scenario_.suspends()) free_.keep(of(job).shares);
+  }
+
+  void put_back(int job) {
+    ++lifts_;
+    if (scenario_.suspends()) free_.let_go(of(job).shares);
+    take(job);
+  }
+
   /// Its last node has sent its epilog message.
-  void clean(int job);
+  void clean(int job) {
+    of(job).state = State::done;
+    ++changes_;
+    completing_.erase(std::find(completing_.begin(), completing_.end(), job));
+    cleaning_ -= of(job).nodes;
+    if (scenario_.own_cores())  // others may be completing there
+      for (const int other : completing_) cleaning_ |= of(other).nodes;
+  }
+
   /// It stops, and goes on: what it has run counts for its limit (RULES.md 16.5).
-  void suspend(int job, Second now);
-  void resume(int job, Second now);
+  void suspend(int job, Second now) {
+    Held& held = of(job);
+    ++changes_;
+    held.suspended = true;
+    held.ran += now - held.turned;
+    held.turned = now;
+  }
+
+  void resume(int job, Second now) {
+    Held& held = of(job);
+    ++changes_;
+    held.suspended = false;
+    held.turned = now;
+    running_.erase(std::find(running_.begin(), running_.end(), job));
+    held.due = now + scenario_.job(job).limit - held.ran;
+    enlist(job);
+  }
+
   /// It was requeued: it has not started.
   void forget(int job) { of(job).state = State::pending; }
   /// Nodes that jobs may start on.
-  void set_up(const NodeBits& nodes, bool up);
+  void set_up(const NodeBits& nodes, bool up) {
+    ++changes_;
+    if (up)
+      up_ |= nodes;
+    else
+      up_ -= nodes;
+  }
 
   const NodeBits& up() const { return up_; }
   const NodeBits& busy() const { return busy_; }  // whole: without a free core
@@ -37,7 +117,14 @@ class Allocations {
   const Free& free() const { return free_; }  // where jobs share nodes
   const CoreMap& cores() const { return cores_; }
   /// It was submitted: it has its place on slurmctld's list of jobs.
-  void enter(int job);
+  void enter(int job) {
+    const int array = scenario_.job(job).conditions.array;
+    if (array < 0)
+      of(job).place = ++places_;
+    else if (rests_.count(array) == 0)
+      rests_[array] = ++places_;
+  }
+
   /// By (due, place on that list).
   const std::vector<int>& running() const { return running_; }
 
@@ -54,7 +141,11 @@ class Allocations {
   bool ended(int job) const { return of(job).state >= State::completing; }
   bool cleaned(int job) const { return of(job).state == State::done; }
   /// A job that ended at `since` or later is completing.
-  bool completing_since(Second since) const;
+  bool completing_since(Second since) const {
+    return std::any_of(completing_.begin(), completing_.end(),
+                       [&](int job) { return of(job).end >= since; });
+  }
+
   /// Grows at each start, end and epilog.
   std::int64_t changes() const { return changes_; }
   /// Grows also when jobs are lifted and put back.
@@ -74,13 +165,62 @@ class Allocations {
     bool suspended = false;
     Second turned = 0, ran = 0;  // since when it runs or stands, and what it had run before
   };
-  Held& of(int job) { return held_[static_cast<std::size_t>(job)]; }
-  const Held& of(int job) const { return held_[static_cast<std::size_t>(job)]; }
-  void mark_busy(const Held& held);
-  void enlist(int job);
-  void count_cores(const Held& held);
-  void take(int job);
-  void give(int job);
+  Held& of(int job) { return held_[job]; }
+  const Held& of(int job) const { return held_[job]; }
+  void mark_busy(const Held& held) {
+    for (const Share& share : held.shares.nodes)
+      if (free_.some.has(share.node))
+        busy_.remove(share.node);
+      else
+        busy_.add(share.node);
+  }
+
+  void enlist(int job) {
+    const auto place = std::lower_bound(running_.begin(), running_.end(), job, [&](int a, int b) {
+      const auto order = [&](int k) { return std::tuple(of(k).due, of(k).place, k); };
+      return order(a) < order(b);
+    });
+    running_.insert(place, job);
+  }
+
+  // Cores that nobody has: several jobs may have one.
+  void count_cores(const Held& held) {
+    const NodeBits taken = cores_.taken();
+    for (const Share& share : held.shares.nodes)
+      free_.set_cores(share.node,
+                      cores_.last(share.node) - cores_.first(share.node) -
+                          taken.count_range(cores_.first(share.node), cores_.last(share.node)));
+  }
+
+  void take(int job) {
+    const Held& held = of(job);
+    if (scenario_.own_cores()) {
+      free_.take(held.shares);
+      if (scenario_.suspends()) {
+        cores_.take(held.part, held.cores);
+        count_cores(held);
+      }
+      mark_busy(held);
+    } else {
+      busy_ |= held.nodes;
+    }
+    enlist(job);
+  }
+
+  void give(int job) {
+    const Held& held = of(job);
+    if (scenario_.own_cores()) {
+      free_.give(held.shares);
+      if (scenario_.suspends()) {
+        cores_.give(held.part, held.cores);
+        count_cores(held);
+      }
+      mark_busy(held);
+    } else {
+      busy_ -= held.nodes;
+    }
+    running_.erase(std::find(running_.begin(), running_.end(), job));
+  }
 
   const Scenario& scenario_;
   std::vector<Held> held_;
@@ -98,7 +238,18 @@ class Allocations {
 class EndOrder {
  public:
   /// As the allocations are now.  O(running), where anything has changed since the last call.
-  void refresh(const Allocations& allocations);
+  void refresh(const Allocations& allocations) {
+    if (version_ == allocations.version()) return;
+    version_ = allocations.version();
+    jobs_ = allocations.running();
+    due_.clear();
+    words_.clear();
+    for (const int job : jobs_) {
+      const std::vector<std::uint64_t>& held = allocations.nodes(job).words();
+      due_.push_back(allocations.due(job));
+      words_.insert(words_.end(), held.begin(), held.end());
+    }
+  }
 
   std::size_t size() const { return jobs_.size(); }
   int job(std::size_t k) const { return jobs_[k]; }
@@ -106,7 +257,11 @@ class EndOrder {
 
   /// A set to compare with those of many jobs: its words from the first to the last with a node.
   struct Wanted {
-    explicit Wanted(const NodeBits& nodes);
+    explicit Wanted(const NodeBits& nodes) : words(nodes.words()), first(0), last(words.size()) {
+      while (first < last && words[first] == 0) ++first;
+      while (first < last && words[last - 1] == 0) --last;
+    }
+
     const std::vector<std::uint64_t>& words;
     std::size_t first, last;
   };

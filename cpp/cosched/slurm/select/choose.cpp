@@ -1,10 +1,5 @@
 #include "cosched/slurm/select/choose.hpp"
 
-#include <algorithm>
-#include <vector>
-
-#include "cosched/slurm/select/resources.hpp"
-
 namespace cosched::slurm {
 
 void best_fit(const NodeBits& candidates, int wanted, NodeBits& chosen) {
@@ -81,8 +76,8 @@ class Attempt {
   void make_runs() {
     runs_.clear();
     for (int k = 0; k < static_cast<int>(all_.size()); ++k) {
-      const Candidate& one = all_[static_cast<std::size_t>(k)];
-      const Candidate* before = k > 0 ? &all_[static_cast<std::size_t>(k - 1)] : nullptr;
+      const Candidate& one = all_[k];
+      const Candidate* before = k > 0 ? &all_[k - 1] : nullptr;
       if (!before || before->node + 1 != one.node || before->weight != one.weight)
         runs_.push_back({k, k, 0, 0});
       WeightRun& run = runs_.back();
@@ -97,9 +92,7 @@ class Attempt {
   }
 
   std::vector<WeightRun>::iterator best_run() {
-    const auto weight = [&](const WeightRun& run) {
-      return all_[static_cast<std::size_t>(run.first)].weight;
-    };
+    const auto weight = [&](const WeightRun& run) { return all_[run.first].weight; };
     auto best = runs_.begin();
     bool had = sufficient(*best);
     for (auto run = best + 1; run != runs_.end(); ++run) {
@@ -120,9 +113,9 @@ class Attempt {
     if (nodes_ > 1) return -1;
     int best = -1;
     for (int k = run.first; k < run.last; ++k) {
-      const Candidate& one = all_[static_cast<std::size_t>(k)];
+      const Candidate& one = all_[k];
       if (one.cores < cores_ || one.gpus < gpus_) continue;
-      if (best < 0 || one.cores < all_[static_cast<std::size_t>(best)].cores) best = k;
+      if (best < 0 || one.cores < all_[best].cores) best = k;
       if (one.cores == cores_) break;
     }
     return best;
@@ -131,7 +124,7 @@ class Attempt {
   void take_from(const WeightRun& run) {
     const int only = alone(run);
     for (int k = run.first; k < run.last && room_ > 0 && !enough(); ++k) {
-      const Candidate& one = all_[static_cast<std::size_t>(k)];
+      const Candidate& one = all_[k];
       if (only >= 0 && k != only) continue;
       if (room_ == 1 && one.cores < cores_) continue;  // only one more may be taken
       take(one);

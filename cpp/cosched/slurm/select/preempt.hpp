@@ -1,20 +1,49 @@
 // Preemption: whose nodes a job may take, and which running jobs must go (RULES.md 15).
 #pragma once
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cosched/slurm/select/select.hpp"
 
 namespace cosched::slurm {
 
+/// Null: it has none.
+inline const Qos* qos_of(const Scenario& scenario, int job) {
+  const int which = scenario.job(job).qos;
+  return which < 0 ? nullptr : &scenario.machine().qos[which];
+}
+
+/// Partitions, or QOS, whose jobs it may preempt.
+inline const std::vector<int>& preempted_by(const Scenario& scenario, Entry by) {
+  static const std::vector<int> nobody;
+  const Settings::Preempt& settings = scenario.settings().preempt;
+  if (!settings.enabled()) return nobody;
+  if (settings.type == Settings::Preempt::Type::partition) return scenario.below(by.part);
+  const Qos* own = qos_of(scenario, by.job);
+  return own ? own->preempts : nobody;
+}
+
 /// Whether a job there comes before the other, and may take its place: by PriorityTier of
 /// partitions that share nodes, or by the lists of QOS.
-bool may_preempt(const Scenario& scenario, Entry by, Entry other);
+inline bool may_preempt(const Scenario& scenario, Entry by, Entry other) {
+  const std::vector<int>& lower = preempted_by(scenario, by);
+  if (lower.empty()) return false;
+  const bool tiers = scenario.settings().preempt.type == Settings::Preempt::Type::partition;
+  const int theirs = tiers ? other.part : scenario.job(other.job).qos;
+  return std::find(lower.begin(), lower.end(), theirs) != lower.end();
+}
 
 class Preemption {
  public:
   /// Requires that both outlive it.
-  Preemption(const Scenario& scenario, Allocations& allocations);
+  Preemption(const Scenario& scenario, Allocations& allocations)
+      : scenario_(scenario), allocations_(allocations) {
+    if (!enabled()) return;
+    part_.resize(scenario.jobs().size());
+    sent_.assign(scenario.jobs().size(), -kNever);
+  }
 
   bool enabled() const { return scenario_.settings().preempt.enabled(); }
   void start(Entry entry) {
@@ -22,31 +51,105 @@ class Preemption {
   }
   /// A pass or cycle begins: all may be tried again.
   void begin() { in_progress_.clear(); }
-  bool in_progress(int job) const;
+  bool in_progress(int job) const {
+    return std::find(in_progress_.begin(), in_progress_.end(), job) != in_progress_.end();
+  }
 
   /// Running jobs that it may end, in the order in which they are tried.
-  std::vector<int> candidates(Entry entry, Second now) const;
+  std::vector<int> candidates(Entry entry, Second now) const {
+    std::vector<int> found;
+    if (preempted_by(scenario_, entry).empty()) return found;
+    const NodeBits& nodes = scenario_.part(entry).nodes;
+    for (const int job : allocations_.running()) {
+      if (!may_preempt(scenario_, entry, running(job)) || mode(job) == Mode::off) continue;
+      if (!exempt(job, now) && allocations_.nodes(job).meets(nodes)) found.push_back(job);
+    }
+    std::sort(found.begin(), found.end());
+    const bool youngest = scenario_.settings().preempt.youngest_first;
+    std::stable_sort(found.begin(), found.end(), [&](int a, int b) {
+      return youngest ? allocations_.since(a) > allocations_.since(b) : rank(a) < rank(b);
+    });
+    return found;
+  }
+
   /// The jobs that have to go so that it can start, and its nodes; none: nobody, or it does not
   /// help.
   struct Victims {
     std::vector<int> jobs;
     const Choice* choice = nullptr;
   };
-  Victims victims(Entry entry, const NodeBits& allowed, Second now, Select& select);
+  Victims victims(Entry entry, const NodeBits& allowed, Second now, Select& select) {
+    std::vector<int> order = candidates(entry, now);
+    order.erase(std::remove_if(order.begin(), order.end(),
+                               [&](int job) { return mode(job) == Mode::suspend; }),
+                order.end());
+    const auto count = static_cast<int>(order.size());
+    for (int pass = 0; !order.empty();) {
+      Victims found;
+      std::size_t last = 0;
+      {
+        std::vector<int> gone;
+        for (; last < order.size() && !found.choice; ++last) {
+          gone.push_back(order[last]);
+          const Lifted lifted(*this, gone);
+          found.choice = select.now(entry, allowed);
+        }
+      }
+      if (!found.choice) return {};
+      --last;
+      if (pass++ <= scenario_.settings().preempt.reorder_count && count > pass) {
+        reorder(order, last, found.choice->nodes);
+        continue;
+      }
+      for (std::size_t k = 0; k <= last; ++k)
+        if (allocations_.nodes(order[k]).meets(found.choice->nodes)) found.jobs.push_back(order[k]);
+      return found;
+    }
+    return {};
+  }
+
   /// Whether the job may send them away now, or waits for those that it has sent already.
-  bool sends(int job, Second now);
+  bool sends(int job, Second now) {
+    constexpr Second kMessageTimeout = 10;
+    in_progress_.push_back(job);
+    if (sent_[index(job)] > now - scenario_.settings().select.kill_wait - kMessageTimeout)
+      return false;
+    sent_[index(job)] = now;
+    return true;
+  }
 
   /// What happens to a running job.
   enum class Mode : char { off, cancel, requeue, suspend };
-  Mode mode(int job) const;
+  // Of its partition or QOS where that says it, else the cluster's.
+  Mode mode(int job) const {
+    const Settings::Preempt& settings = scenario_.settings().preempt;
+    int own = -1;
+    if (settings.type == Settings::Preempt::Type::partition)
+      own = scenario_.part(running(job)).preempt_mode;
+    else if (const Qos* qos = qos_of(scenario_, job))
+      own = qos->preempt_mode;
+    return static_cast<Mode>(own >= 0 ? own : settings.mode);
+  }
+
   /// Seconds that it has left.
-  Second grace(int job) const;
+  Second grace(int job) const {
+    if (scenario_.settings().preempt.type == Settings::Preempt::Type::partition)
+      return scenario_.part(running(job)).grace;
+    const Qos* qos = qos_of(scenario_, job);
+    return qos ? qos->grace : 0;
+  }
 
   /// As if these jobs were gone, for as long as this lives.
   class Lifted {
    public:
-    Lifted(Preemption& of, std::vector<int> jobs);
-    ~Lifted();
+    Lifted(Preemption& of, std::vector<int> jobs) : of_(of), jobs_(std::move(jobs)) {
+      for (const int job : jobs_) of_.allocations_.lift(job);
+    }
+
+    ~Lifted() {
+      for (const int job : jobs_) of_.allocations_.put_back(job);
+    }
+
     Lifted(const Lifted&) = delete;
     Lifted& operator=(const Lifted&) = delete;
 
@@ -57,10 +160,40 @@ class Preemption {
 
  private:
   static std::size_t index(int job) { return static_cast<std::size_t>(job); }
-  bool exempt(int job, Second now) const;
-  double rank(int job) const;
+  // PreemptExemptTime of the QOS that count for it, else the cluster's.
+  bool exempt(int job, Second now) const {
+    Second least = scenario_.settings().preempt.exempt_time;
+    for (const int which : {scenario_.job(job).qos, scenario_.part(running(job)).qos}) {
+      if (which < 0) continue;
+      const Second own = scenario_.machine().qos[which].exempt_time;
+      if (own >= 0) least = own;
+    }
+    return now < allocations_.since(job) + least;
+  }
+
+  // Of low tier (or QOS) first, small ones before large ones.
+  double rank(int job) const {
+    constexpr double kMost = 65535;
+    double first = scenario_.part(running(job)).tier;
+    if (scenario_.settings().preempt.type == Settings::Preempt::Type::qos) {
+      const Qos* qos = qos_of(scenario_, job);
+      first = qos ? std::min(qos->priority, kMost) : 0;
+    }
+    return first * (kMost + 1) + std::min<double>(allocations_.nodes(job).count(), kMost);
+  }
+
   Entry running(int job) const { return {job, part_[index(job)]}; }
-  void reorder(std::vector<int>& order, std::size_t last, const NodeBits& nodes) const;
+  // The last one is what made it possible: first the next time, and with it those that gave most
+  // nodes.
+  void reorder(std::vector<int>& order, std::size_t last, const NodeBits& nodes) const {
+    const auto end = order.begin() + static_cast<std::ptrdiff_t>(last);
+    if (!scenario_.settings().preempt.strict_order)
+      std::stable_sort(order.begin(), end, [&](int a, int b) {
+        return allocations_.nodes(a).count_common(nodes) >
+               allocations_.nodes(b).count_common(nodes);
+      });
+    std::rotate(order.begin(), end, end + 1);
+  }
 
   const Scenario& scenario_;
   Allocations& allocations_;

@@ -21,7 +21,7 @@ class Reservations {
   /// The job is in one that is there.
   bool holds(int job, double now) const {
     const int which = scenario_.job(job).conditions.reservation;
-    return which >= 0 && there(scenario_.reservations()[static_cast<std::size_t>(which)], now);
+    return which >= 0 && there(scenario_.reservations()[which], now);
   }
 
   struct Left {
@@ -40,7 +40,7 @@ class Reservations {
     };
     const int which = scenario_.job(entry.job).conditions.reservation;
     if (which >= 0) {
-      const Reservation& own = all[static_cast<std::size_t>(which)];
+      const Reservation& own = all[which];
       if (!there(own, now) || from < own.begin || from > own.end) return {false, from, false};
       nodes &= own.nodes;
       bool overlap = false;

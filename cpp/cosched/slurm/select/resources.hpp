@@ -1,6 +1,7 @@
 // What nodes have for jobs that share them, and what a job has of them (RULES.md 7.1).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,7 +19,14 @@ struct Free {
 
   Free() = default;
   /// Of an empty machine.
-  explicit Free(const Machine& machine);
+  explicit Free(const Machine& machine)
+      : cores(machine.node_cores),
+        memory(machine.node_memory),
+        gpus(machine.node_gpus),
+        jobs(machine.node_cores.size()) {
+    some = NodeBits(static_cast<int>(cores.size()));
+    for (int node = 0; node < static_cast<int>(cores.size()); ++node) set_cores(node, cores[node]);
+  }
 
   void take(const Shares& shares) { change(shares, 1); }
   void give(const Shares& shares) { change(shares, -1); }
@@ -26,13 +34,42 @@ struct Free {
   void keep(const Shares& shares) { change_rest(shares, 1); }
   void let_go(const Shares& shares) { change_rest(shares, -1); }
   /// The one way to change them: `some` follows.
-  void set_cores(int node, int count);
+  void set_cores(int node, int count) {
+    cores[node] = count;
+    if (count > 0)
+      some.add(node);
+    else
+      some.remove(node);
+  }
+
   /// Of that type; of all where it is -1.
-  int gpus_of(int node, int type) const;
+  int gpus_of(int node, int type) const {
+    const auto n = static_cast<std::size_t>(node);
+    if (type >= 0) return gpus[type][n];
+    int count = 0;
+    for (const std::vector<int>& kind : gpus) count += kind[n];
+    return count;
+  }
 
  private:
-  void change(const Shares& shares, int sign);
-  void change_rest(const Shares& shares, int sign);
+  void change(const Shares& shares, int sign) {
+    for (const Share& share : shares.nodes) {
+      const auto node = static_cast<std::size_t>(share.node);
+      set_cores(share.node, cores[node] - sign * share.cores);
+      jobs[node] += sign;
+      if (!memory.empty()) memory[node] -= sign * share.memory;
+    }
+    for (const GpuShare& share : shares.gpus) gpus[share.type][share.node] -= sign * share.count;
+  }
+
+  void change_rest(const Shares& shares, int sign) {
+    Shares rest = shares;
+    for (Share& share : rest.nodes) {
+      share.cores = 0;
+      jobs[share.node] -= sign;
+    }
+    change(rest, sign);
+  }
 };
 
 // What a node has for a job: select/cons_tres on one node (RULES.md 7.2 to 7.6).
@@ -42,10 +79,52 @@ struct Fit {
   int gpus;   // free ones of its type
 };
 
+// Cores that the node's free memory is enough for.
+inline int cores_with_memory(const Machine& machine, const Ask& ask, int node, int cores,
+                             const Free& free) {
+  if (machine.node_memory.empty()) return cores;
+  const auto n = static_cast<std::size_t>(node);
+  const std::int64_t room = free.memory[n];
+  if (ask.memory_all) return room == machine.node_memory[n] ? cores : 0;
+  if (!ask.memory_by_core) return ask.memory > room ? 0 : cores;
+  if (ask.exclusive) return ask.memory * cores > room ? 0 : cores;
+  // Divisions are slow, and mostly there is enough for all.
+  if (ask.memory <= 0 || ask.memory * cores <= room) return cores;
+  return static_cast<int>(std::min<std::int64_t>(cores, room / ask.memory));
+}
+
+// Jobs with GPUs have no more cores than the tasks need that it may hold.
+inline int cores_of_tasks(const Job& job) {
+  const Ask& ask = job.ask;
+  if (ask.max_nodes == 1) return std::max(ask.tasks, 1) * ask.task_cores;
+  const bool one = ask.tasks == 1 || (ask.tasks == job.nodes && ask.tasks == ask.max_nodes);
+  return one ? ask.task_cores : kAnyNodes;
+}
+
 /// Of `free`, for a job that asks so.  O(types of GPUs).
-Fit fit(const Machine& machine, const Job& job, int node, const Free& free);
+inline Fit fit(const Machine& machine, const Job& job, int node, const Free& free) {
+  const Ask& ask = job.ask;
+  const auto n = static_cast<std::size_t>(node);
+  int cores = free.cores[n];
+  if (ask.exclusive && free.jobs[n] > 0) return {0, 0};
+  const int least = (ask.max_nodes == 1 ? std::max(ask.tasks, 1) : 1) * ask.task_cores;
+  if (cores < least) return {0, 0};
+  int gpus = 0;
+  if (ask.gpus > 0) {
+    gpus = free.gpus_of(node, ask.gpu_type);
+    if (gpus < (ask.gpus_by_node ? ask.gpus : 1)) return {0, 0};
+    if (!ask.exclusive) cores = std::min(cores, cores_of_tasks(job));
+  }
+  cores = cores_with_memory(machine, ask, node, cores, free);
+  if (cores < least) return {0, 0};
+  return {ask.task_cores == 1 ? cores : cores - cores % ask.task_cores, gpus};
+}
 
 /// MB that the job has of a node where it has so many cores.
-std::int64_t memory_of(const Machine& machine, const Ask& ask, int node, int cores);
+inline std::int64_t memory_of(const Machine& machine, const Ask& ask, int node, int cores) {
+  if (machine.node_memory.empty()) return 0;
+  if (ask.memory_all) return machine.node_memory[node];
+  return ask.memory_by_core ? ask.memory * cores : ask.memory;
+}
 
 }  // namespace cosched::slurm

@@ -2,6 +2,7 @@
 // (RULES.md 5).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,11 +20,51 @@ class Select {
   /// `epoch`: Unix time of second 0; `remembers`: what it answered, which changes nothing but the
   /// time it takes.  Requires that scenario and allocations outlive it.
   Select(const Scenario& scenario, const Allocations& allocations, Second epoch,
-         bool remembers = true);
+         bool remembers = true)
+      : scenario_(scenario),
+        allocations_(allocations),
+        epoch_(epoch),
+        since_24_(scenario.settings().since_24),
+        remembers_(remembers),
+        answers_(changing(scenario)),
+        empty_(scenario.machine()),
+        nobody_(scenario),
+        overlap_(scenario),
+        open_(scenario.machine().nodes),
+        some_(scenario.machine().nodes),
+        one_set_(scenario.machine().nodes),
+        chosen_now_(scenario.machine().nodes),
+        chosen_then_(scenario.machine().nodes),
+        tried_(scenario.machine().nodes) {
+    if (!scenario.own_cores()) return;
+    weights_.resize(static_cast<std::size_t>(scenario.machine().nodes));
+    NodeBits every(scenario.machine().nodes);
+    every.add_range(0, scenario.machine().nodes);
+    reset_weights(every, false);
+  }
 
   /// Nodes of `allowed` and of the entry's partition on which it can start at once; null if there
   /// are too few.
-  const Choice* now(Entry entry, const NodeBits& allowed);
+  const Choice* now(Entry entry, const NodeBits& allowed) {
+    const Job& job = scenario_.job(entry);
+    open_ = allowed;
+    open_ &= scenario_.part(entry).nodes;
+    const bool weighed = !scenario_.machine().node_weight.empty();
+    if (scenario_.own_cores() && (since_24_ || weighed || !scenario_.machine().node_gpus.empty()))
+      reset_weights(open_, false);
+    if (!scenario_.suspends()) open_ -= allocations_.busy();
+    open_ -= allocations_.cleaning();
+    if (job.set >= 0) open_ &= scenario_.machine().sets[job.set];
+    if (open_.count() < job.nodes) return nullptr;
+    if (job.alternatives.empty()) return choose_now(entry, chosen_now_) ? &chosen_now_ : nullptr;
+    one_set_ = open_;
+    for (const int set : job.alternatives) {
+      open_ = one_set_;
+      open_ &= scenario_.machine().sets[set];
+      if (open_.count() >= job.nodes && choose_now(entry, chosen_now_)) return &chosen_now_;
+    }
+    return nullptr;
+  }
 
   struct Slot {
     Second begin;
@@ -37,26 +78,242 @@ class Select {
     Second from = 0, later = kNever;
   };
   /// The earliest slot on `avail` given the running jobs and their limits alone.
-  std::optional<Slot> will_run(Entry entry, const NodeBits& avail, const Time& time);
+  std::optional<Slot> will_run(Entry entry, const NodeBits& avail, const Time& time) {
+    const Job& job = scenario_.job(entry);
+    if (job.alternatives.empty()) return will_run_on(entry, avail, time);
+    std::optional<Slot> best;
+    for (const int set : job.alternatives) {
+      one_set_ = avail;
+      one_set_ &= scenario_.machine().sets[set];
+      if (one_set_.count() < job.nodes) continue;
+      const auto found = will_run_on(entry, one_set_, time);
+      if (!found || (best && found->begin >= best->begin)) continue;
+      best_nodes_ = *found->nodes;
+      best = Slot{found->begin, &best_nodes_};
+    }
+    return best;
+  }
 
   /// Whether the job could run on `allowed` nodes of the partition if nothing else did.
-  bool could_run(Entry entry, const NodeBits& allowed);
+  bool could_run(Entry entry, const NodeBits& allowed) {
+    const Job& job = scenario_.job(entry);
+    const Partition& part = scenario_.part(entry);
+    const auto on = [&](const NodeBits& nodes) {
+      if (nodes.count() < job.nodes) return false;
+      if (scenario_.own_cores() && since_24_) reset_weights(nodes, false);
+      return !scenario_.own_cores() || choose_of(entry, nodes, empty_, nobody_, tried_);
+    };
+    open_ = allowed;
+    open_ &= part.nodes;
+    if (job.set >= 0) open_ &= scenario_.machine().sets[job.set];
+    if (job.alternatives.empty()) return on(open_);
+    return std::any_of(job.alternatives.begin(), job.alternatives.end(), [&](int set) {
+      some_ = open_;
+      some_ &= scenario_.machine().sets[set];
+      return on(some_);
+    });
+  }
 
  private:
-  static NodeBits changing(const Scenario& scenario);
+  // Those with GPUs for which each test sets weights; since 24.11 it sets all anew.
+  static NodeBits changing(const Scenario& scenario) {
+    const Machine& machine = scenario.machine();
+    NodeBits nodes(machine.nodes);
+    if (scenario.settings().since_24) return nodes;
+    for (const std::vector<int>& gpus : machine.node_gpus)
+      for (int node = 0; node < machine.nodes; ++node)
+        if (gpus[node] > 0) nodes.add(node);
+    return nodes;
+  }
+
   bool choose_of(Entry entry, const NodeBits& candidates, const Free& free, const CoreMap& cores,
-                 Choice& choice);
-  bool choose_now(Entry entry, Choice& choice);
-  std::optional<Slot> will_run_on(Entry entry, const NodeBits& avail, const Time& time);
-  void release_in_order();
-  int test(Entry entry, const NodeBits& avail, const Time& time);
-  EndGroups groups_of(const NodeBits& avail, const Time& time);
-  int will_run_linear(int wanted, const NodeBits& avail);
-  int will_run_groups(int wanted, const NodeBits& avail, int count, const Time& time);
-  int will_run_shared(Entry entry, const NodeBits& avail, const Time& time);
-  void free_as_now();
-  Second end_of(int job, Second now) const;
-  void reset_weights(const NodeBits& nodes, bool now);
+                 Choice& choice) {
+    if (scenario_.suspends())
+      return overlap_.choose(entry, candidates, free, cores, weights_, choice);
+    if (!choose(scenario_.machine(), scenario_.job(entry), candidates, free, weights_,
+                choice.shares))
+      return false;
+    choice.list_nodes();
+    return true;
+  }
+
+  // Of `open_`, where there are enough.  select/linear takes the NodeName lines one after another
+  // and stops as soon as they hold enough.
+  bool choose_now(Entry entry, Choice& choice) {
+    const Machine& machine = scenario_.machine();
+    const Job& job = scenario_.job(entry);
+    if (scenario_.own_cores())
+      return choose_of(entry, open_, allocations_.free(), allocations_.cores(), choice);
+    if (scenario_.settings().select.cons_tres || machine.lines.size() <= 1) {
+      best_fit(open_, job.nodes, choice.nodes);
+      return true;
+    }
+    some_.clear();
+    int have = 0;
+    for (const NodeBits& line : machine.lines) {
+      have += line.count_common(open_);
+      some_ |= line;
+      if (have >= job.nodes) break;
+    }
+    some_ &= open_;
+    best_fit(some_, job.nodes, choice.nodes);
+    return true;
+  }
+
+  // Asked once of each shape, as long as what runs is the same.
+  std::optional<Slot> will_run_on(Entry entry, const NodeBits& avail, const Time& time) {
+    if (!remembers_) answers_.forget();
+    const bool dated = since_24_ && scenario_.settings().select.cons_tres;  // (RULES.md 12.2)
+    Answers::Answer& answer = answers_.find(
+        {scenario_.job(entry).shape, entry.part, time.at_once, dated && time.from > time.now,
+         dated ? time.from : 0, dated ? time.later : 0, avail},
+        allocations_.version(), weights_);
+    if (answer.known())
+      answers_.leave(answer, weights_);
+    else
+      answers_.tell(answer, test(entry, avail, time), chosen_then_.nodes, weights_);
+    if (answer.after == Answers::kNotAtAll) return std::nullopt;
+    return Slot{answer.after == Answers::kAtOnce ? time.now : end_of(answer.after, time.now),
+                &answer.nodes};
+  }
+
+  void release_in_order() {
+    if (released_version_ == allocations_.version()) return;
+    released_version_ = allocations_.version();
+    const std::vector<int>& running = allocations_.running();
+    if (released_.size() <= running.size()) released_.resize(running.size() + 1);
+    released_[0] = allocations_.up();
+    released_[0] -= allocations_.busy();
+    for (std::size_t k = 0; k < running.size(); ++k) {
+      released_[k + 1] = released_[k];
+      released_[k + 1] |= allocations_.nodes(running[k]);
+    }
+  }
+
+  // Now, after that running job, or never; on which nodes, is in `chosen_then_`.
+  int test(Entry entry, const NodeBits& avail, const Time& time) {
+    if (scenario_.own_cores()) return will_run_shared(entry, avail, time);
+    open_ = avail;
+    open_ -= allocations_.busy();
+    const int count = open_.count(), wanted = scenario_.job(entry).nodes;
+    const bool groups = scenario_.settings().select.cons_tres;
+    if (count >= wanted && !(since_24_ && groups && time.from > time.now)) {
+      best_fit(open_, wanted, chosen_then_.nodes);
+      return Answers::kAtOnce;
+    }
+    if (time.at_once) return Answers::kNotAtAll;
+    return groups ? will_run_groups(wanted, avail, count, time) : will_run_linear(wanted, avail);
+  }
+
+  EndGroups groups_of(const NodeBits& avail, const Time& time) {
+    order_.refresh(allocations_);
+    return {order_,
+            avail,
+            epoch_,
+            scenario_.settings().select.window_linear,
+            since_24_ ? time.from : -kNever,
+            since_24_ ? time.later : kNever};
+  }
+
+  int will_run_linear(int wanted, const NodeBits& avail) {
+    release_in_order();
+    const std::vector<int>& running = allocations_.running();
+    std::size_t few = 0, enough = running.size();  // jobs gone: too few, and (if any) enough
+    if (avail.count_common(released_[enough]) < wanted) return Answers::kNotAtAll;
+    while (enough - few > 1) {
+      const std::size_t middle = (few + enough) / 2;
+      (avail.count_common(released_[middle]) < wanted ? few : enough) = middle;
+    }
+    open_ = avail;
+    open_ &= released_[enough];
+    best_fit(open_, wanted, chosen_then_.nodes);
+    return running[enough - 1];
+  }
+
+  int will_run_groups(int wanted, const NodeBits& avail, int count, const Time& time) {
+    EndGroups groups = groups_of(avail, time);
+    const auto gone = [&](int other) {
+      const NodeBits& held = allocations_.nodes(other);
+      count += held.count_common(avail);
+      open_ |= held;
+    };
+    const auto chosen = [&](int after) {
+      open_ &= avail;
+      best_fit(open_, wanted, chosen_then_.nodes);
+      return after;
+    };
+    if (since_24_) {
+      groups.already(gone);
+      if (count >= wanted) return chosen(Answers::kAtOnce);
+    }
+    for (int last; (last = groups.next(gone)) >= 0;)
+      if (count >= wanted) return chosen(last);
+    return Answers::kNotAtAll;
+  }
+
+  int will_run_shared(Entry entry, const NodeBits& avail, const Time& time) {
+    const bool suspends = scenario_.suspends();
+    if (!since_24_ || time.from <= time.now) {
+      if (since_24_) reset_weights(avail, true);
+      if (choose_of(entry, avail, allocations_.free(), allocations_.cores(), chosen_then_))
+        return Answers::kAtOnce;
+    }
+    if (time.at_once) return Answers::kNotAtAll;
+    free_as_now();
+    EndGroups groups = groups_of(avail, time);
+    const auto gone = [&](int other) {
+      later_.give(allocations_.shares(other));
+      if (suspends) later_cores_.give(allocations_.part(other), allocations_.cores(other));
+      gone_.push_back(other);
+    };
+    if (since_24_) {
+      reset_weights(avail, false);
+      groups.already(gone);
+      if ((groups.some_gone() || time.from > time.now) &&
+          choose_of(entry, avail, later_, later_cores_, chosen_then_))
+        return Answers::kAtOnce;
+    }
+    for (int last; (last = groups.next(gone)) >= 0;)
+      if (choose_of(entry, avail, later_, later_cores_, chosen_then_)) return last;
+    return Answers::kNotAtAll;
+  }
+
+  // What the last test took away comes back: cheaper than another copy.
+  void free_as_now() {
+    const bool same = later_version_ == allocations_.version(), suspends = scenario_.suspends();
+    if (same)
+      for (const int job : gone_) {
+        later_.take(allocations_.shares(job));
+        if (suspends) later_cores_.take(allocations_.part(job), allocations_.cores(job));
+      }
+    else
+      later_ = allocations_.free();
+    if (suspends && !same) later_cores_ = allocations_.cores();
+    later_version_ = allocations_.version();
+    gone_.clear();
+  }
+
+  // When that job, which may be past its limit, has ended.
+  Second end_of(int job, Second now) const {
+    const Settings::Select& settings = scenario_.settings().select;
+    const Second end = allocations_.due(job);
+    if (end > now) return end;
+    if (!settings.cons_tres) return now + 1;
+    return settings.over_time_limit >= kNever
+               ? now + scenario_.job(job).limit
+               : std::max(now + 1, end + settings.kill_wait + settings.over_time_limit);
+  }
+
+  // Where 22.05 sets no weights anew, they are as the last test left them.
+  void reset_weights(const NodeBits& nodes, bool completing_last) {
+    const std::vector<int>& weight = scenario_.machine().node_weight;
+    nodes.runs([&](int first, int length) {
+      for (int node = first; node < first + length; ++node) {
+        const int late = completing_last && allocations_.cleaning().has(node) ? 1 : 0;
+        weights_[node] = scheduling_weight(2 * (weight.empty() ? 0 : weight[node]) + late);
+      }
+    });
+  }
 
   const Scenario& scenario_;
   const Allocations& allocations_;

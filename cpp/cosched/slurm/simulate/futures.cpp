@@ -1,9 +1,5 @@
 #include "cosched/slurm/simulate/futures.hpp"
 
-#include <cmath>
-#include <limits>
-#include <utility>
-
 #include "cosched/core/threads.hpp"
 
 namespace cosched::slurm {
@@ -30,7 +26,7 @@ Runs simulate_all(const Scenario& scenario, int there, const std::vector<Future>
   const double none = std::numeric_limits<double>::quiet_NaN();
   Runs runs{Table(rows, there, none), Table(rows, there, none), Table(rows, there, 0), {}};
   const auto simulated = [&](int number) {
-    Outcome outcome = outcome_of(scenario, there, futures[static_cast<std::size_t>(number)]);
+    Outcome outcome = outcome_of(scenario, there, futures[number]);
     for (int j = 0; j < there; ++j) {
       const auto job = static_cast<std::size_t>(j);
       runs.start(number, j) = outcome.start[job];

@@ -1,7 +1,5 @@
 #include "cosched/slurm/simulate/main_pass.hpp"
 
-#include <utility>
-
 namespace cosched::slurm {
 namespace {
 
@@ -10,11 +8,11 @@ class Blocked {
  public:
   Blocked(const std::vector<Partition>& parts, NodeBits up)
       : parts_(parts), blocked_(parts.size()), allowed_(std::move(up)) {}
-  bool has(int partition) const { return blocked_[static_cast<std::size_t>(partition)]; }
+  bool has(int partition) const { return blocked_[partition]; }
   void add(int partition) {
-    if (std::exchange(blocked_[static_cast<std::size_t>(partition)], 1)) return;
+    if (std::exchange(blocked_[partition], 1)) return;
     ++count_;
-    allowed_ -= parts_[static_cast<std::size_t>(partition)].nodes;
+    allowed_ -= parts_[partition].nodes;
   }
   bool all() const { return count_ == parts_.size(); }
   const NodeBits& allowed() const { return allowed_; }  // nodes of none of them
@@ -51,9 +49,7 @@ class Pass {
       const int before = std::exchange(last, entry.job);
       const bool again = !started_.empty() && started_.back() == before;
       if (array < 0 || std::exchange(last_array, array) != array || again) {
-        if (settings.partition_depth &&
-            tried[static_cast<std::size_t>(entry.part)]++ >= settings.partition_depth)
-          continue;
+        if (settings.partition_depth && tried[entry.part]++ >= settings.partition_depth) continue;
         if (!full && depth++ > settings.queue_depth) break;
       }
       if (!test(entry)) break;
@@ -151,7 +147,7 @@ class Pass {
     NodeBits out = own;
     out &= allowed;
     const Job& job = scenario_.job(entry);
-    if (job.set >= 0) out &= scenario_.machine().sets[static_cast<std::size_t>(job.set)];
+    if (job.set >= 0) out &= scenario_.machine().sets[job.set];
     return out.meets(tables_.allocations.cleaning()) || select_.could_run(entry, allowed);
   }
 

@@ -1,9 +1,5 @@
 #include "cosched/slurm/simulate/retrace.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "cosched/slurm/state/tables.hpp"
 
 namespace cosched::slurm {
@@ -98,7 +94,7 @@ Sample sample_of(const Tables& tables, double time) {
       time, tables.usage.factors(),
       std::vector<double>(tables.scenario.jobs().size(), std::numeric_limits<double>::quiet_NaN())};
   for (const Entry& entry : tables.queue.entries())
-    sample.priority[static_cast<std::size_t>(entry.job)] = tables.queue.priority(entry.job);
+    sample.priority[entry.job] = tables.queue.priority(entry.job);
   return sample;
 }
 
@@ -131,9 +127,8 @@ std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
         break;
       case Happens::start:
         looks.start(one.time);
-        choice.nodes.clear();
         choice.shares = lives[job].holds;
-        for (const Share& share : choice.shares.nodes) choice.nodes.add(share.node);
+        choice.list_nodes();
         tables.set_cores({one.job, scenario.job(one.job).partition}, choice);
         tables.start({one.job, scenario.job(one.job).partition}, choice, one.time, Scheduler::main);
         tables.queue.drop([&](int other) { return other == one.job; });

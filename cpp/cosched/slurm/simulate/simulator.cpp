@@ -1,10 +1,6 @@
 #include "cosched/slurm/simulate/simulator.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <queue>
-#include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/progress.hpp"
@@ -279,7 +275,7 @@ class Simulator {
     for (const Tables::Stopped& one : std::exchange(tables_.stopped, {})) {
       ++attempt(one.job);
       if (one.again) {
-        requeued_[static_cast<std::size_t>(one.job)] = 1;
+        requeued_[one.job] = 1;
         last_begin_ = std::max(last_begin_, static_cast<double>(one.begin));
       }
       over = cleaned_at(time);
@@ -298,7 +294,7 @@ class Simulator {
     return stopped < pass ? std::min(usual, pass) : usual;
   }
 
-  int& attempt(int job) { return attempts_[static_cast<std::size_t>(job)]; }
+  int& attempt(int job) { return attempts_[job]; }
 
   void happen() {
     const Event event = events_.top();
@@ -315,7 +311,7 @@ class Simulator {
     tables_.epilog(event.job, event.time);
     backfill_.cleaned(tables_.allocations.nodes(event.job));
     see_turned(event.time);
-    if (std::exchange(requeued_[static_cast<std::size_t>(event.job)], 0))
+    if (std::exchange(requeued_[event.job], 0))
       tables_.allocations.forget(event.job);
     else
       ++finished_;
@@ -345,14 +341,14 @@ class Simulator {
 
   void run_until(int job, double end) {
     events_.push({end, false, job, attempt(job)});
-    if (!work_.empty()) work_[static_cast<std::size_t>(job)] = end;
+    if (!work_.empty()) work_[job] = end;
   }
 
   // Jobs that stand still end by so much later.
   void see_turned(double time) {
     for (const Gang::Turn& one : std::exchange(tables_.turned, {})) {
       ++attempt(one.job);
-      double& work = work_[static_cast<std::size_t>(one.job)];
+      double& work = work_[one.job];
       if (one.suspended)
         work -= time;  // what is left of it
       else

@@ -1,6 +1,8 @@
 // What a run leaves behind: starts, ends and nodes of jobs; where asked for, reasons and plans.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,8 @@ struct Pause {
 };
 
 struct Outcome {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
   std::vector<double> start_exact, end_exact;  // the instants; not a number: did not start
   std::vector<double> start, end;              // whole seconds of the controller, by job
   std::vector<std::vector<int>> cores;         // of each of these nodes, where jobs share nodes
@@ -56,7 +60,18 @@ struct Outcome {
   std::vector<double> cycles;                  // when backfill cycles began
   std::vector<Note> notes;
 
-  explicit Outcome(std::size_t jobs);
+  explicit Outcome(std::size_t jobs)
+      : start_exact(jobs, kNone),
+        end_exact(jobs, kNone),
+        start(jobs, kNone),
+        end(jobs, kNone),
+        cores(jobs),
+        nodes(jobs),
+        by(jobs),
+        part(jobs),
+        killed(jobs),
+        restarts(jobs),
+        units(jobs) {}
 };
 
 /// What a run is to keep notes of.
@@ -67,25 +82,90 @@ struct Record {
 
 class Journal {
  public:
-  Journal(std::size_t jobs, const Record& record);
+  Journal(std::size_t jobs, const Record& record) : record_(record), said_(jobs), outcome_(jobs) {}
 
   bool told() const { return record_.told; }
   bool plans() const { return record_.plans; }
 
-  void start(Entry entry, double time, Scheduler by, const Allocations& allocations);
+  void start(Entry entry, double time, Scheduler by, const Allocations& allocations) {
+    const int job = entry.job;
+    const auto j = static_cast<std::size_t>(job);
+    outcome_.start[j] = static_cast<double>(whole(time));
+    outcome_.start_exact[j] = time;
+    outcome_.nodes[j] = allocations.nodes(job).list();
+    outcome_.cores[j].clear();
+    for (const Share& share : allocations.shares(job).nodes)
+      outcome_.cores[j].push_back(share.cores);
+    outcome_.units[j] = allocations.cores(job).list();
+    outcome_.part[j] = entry.part;
+    outcome_.by[j] = static_cast<int>(by);
+    const Action action = by == Scheduler::main ? Action::start_main : Action::start_backfill;
+    if (told())
+      outcome_.notes.push_back({time, job, action, whole(time), allocations.due(job), {}});
+  }
+
   /// The job waits again.
-  void requeue(int job);
-  void end(int job, double time, bool killed);
+  void requeue(int job) {
+    const auto j = static_cast<std::size_t>(job);
+    ++outcome_.restarts[j];
+    outcome_.start[j] = outcome_.start_exact[j] = outcome_.end[j] = outcome_.end_exact[j] =
+        Outcome::kNone;
+    outcome_.nodes[j].clear();
+    outcome_.cores[j].clear();
+    outcome_.units[j].clear();
+    std::vector<Pause>& pauses = outcome_.pauses;
+    pauses.erase(std::remove_if(pauses.begin(), pauses.end(),
+                                [&](const Pause& one) { return one.job == job; }),
+                 pauses.end());
+  }
+
+  void end(int job, double time, bool killed) {
+    const auto j = static_cast<std::size_t>(job);
+    outcome_.end[j] = static_cast<double>(whole(time));
+    outcome_.end_exact[j] = time;
+    outcome_.killed[j] = killed;
+    if (told())
+      outcome_.notes.push_back({time, job, killed ? Action::timeout : Action::finish, 0, 0, {}});
+  }
+
   void cycle(double time) { outcome_.cycles.push_back(time); }
   /// Why the job does not start; told once as long as nothing else is.
   void wait(int job, double time, Action why) { say(job, time, why, 0); }
   /// It must go, for another.
-  void preempt(int job, double time);
+  void preempt(int job, double time) {
+    if (told()) outcome_.notes.push_back({time, job, Action::preempt, 0, 0, {}});
+  }
+
   /// It stops for one of a higher tier, or goes on.
-  void turn(int job, double time, bool suspended);
+  void turn(int job, double time, bool suspended) {
+    std::vector<Pause>& pauses = outcome_.pauses;
+    if (suspended) {
+      pauses.push_back({job, time, Outcome::kNone});
+    } else {
+      const auto last = std::find_if(pauses.rbegin(), pauses.rend(),
+                                     [&](const Pause& one) { return one.job == job; });
+      last->until = time;
+    }
+    const Action action = suspended ? Action::suspend : Action::resume;
+    if (told()) outcome_.notes.push_back({time, job, action, 0, 0, {}});
+  }
+
   /// A limit is in its way.
-  void hold(int job, double time, const Rule& rule);
-  void plan(Entry entry, double time, Second begin, Second end, const NodeBits& nodes);
+  void hold(int job, double time, const Rule& rule) {
+    if (!told()) return;
+    Said& last = said_[job];
+    std::string reason = reason_of(rule);
+    if (last.action == Action::wait_limit && last.limit == reason) return;
+    last = {Action::wait_limit, 0, reason};
+    outcome_.notes.push_back({time, job, Action::wait_limit, 0, 0, {}, -1, std::move(reason)});
+  }
+
+  void plan(Entry entry, double time, Second begin, Second end, const NodeBits& nodes) {
+    say(entry.job, time, Action::plan, begin);
+    if (plans())
+      outcome_.notes.push_back(
+          {time, entry.job, Action::plan, begin, end, nodes.list(), entry.part});
+  }
 
   Outcome outcome() && { return std::move(outcome_); }
 
@@ -95,7 +175,12 @@ class Journal {
     Second start = 0;
     std::string limit = {};
   };
-  void say(int job, double time, Action action, Second start);
+  void say(int job, double time, Action action, Second start) {
+    Said& last = said_[job];
+    if (!told() || (last.action == action && last.start == start)) return;
+    last = {action, start, {}};
+    outcome_.notes.push_back({time, job, action, start, 0, {}});
+  }
 
   Record record_;
   std::vector<Said> said_;  // last, by job
