@@ -6,7 +6,7 @@
 #include <ctime>
 #include <set>
 
-#include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/batch/backfilling.hpp"
 #include "cosched/cluster/bound/stretch_bound.hpp"
 #include "cosched/cluster/dfrs/dfrs.hpp"
 #include "cosched/cluster/dfrs/mcb8_search.hpp"

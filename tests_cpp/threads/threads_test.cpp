@@ -13,7 +13,7 @@
 #include "cosched/bags/model/plan.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/ttb_best.hpp"
-#include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/batch/backfilling.hpp"
 #include "cosched/cluster/bound/stretch_bound.hpp"
 #include "cosched/cluster/dfrs/dfrs.hpp"
 #include "cosched/core/interrupt.hpp"

@@ -1,10 +1,8 @@
-#include "cosched/cluster/batch/conservative.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/batch/backfilling.hpp"
 #include "cosched/cluster/batch/layout.hpp"
 #include "cosched/cluster/batch/profile.hpp"
 #include "cosched/core/numeric.hpp"
@@ -172,8 +170,8 @@ TEST(Conservative, EqualsTheTextbookOnNodesOfOneKind) {
     for (const bool requested : {false, true}) {
       ConservativeTextbook book(instance, layout, order, requested);
       book.run();
-      const PlacedOutcome made = conservative(
-          instance, layout, order, requested ? Estimates::requested : Estimates::perfect);
+      const PlacedOutcome made = backfill(instance, layout, Rule::conservative, order,
+                                          requested ? Estimates::requested : Estimates::perfect);
       EXPECT_EQ(made.outcome.start, book.start) << seed << " " << requested;
     }
   }
@@ -191,8 +189,8 @@ TEST(Conservative, EqualsTheTextbookOnCells) {
     for (const bool requested : {false, true}) {
       ConservativeTextbook book(instance, layout, order, requested);
       book.run();
-      const PlacedOutcome made = conservative(
-          instance, layout, order, requested ? Estimates::requested : Estimates::perfect);
+      const PlacedOutcome made = backfill(instance, layout, Rule::conservative, order,
+                                          requested ? Estimates::requested : Estimates::perfect);
       EXPECT_EQ(made.outcome.start, book.start) << seed << " " << requested;
       for (int j = 0; j < 12; ++j)
         for (int c = 0; c < 3; ++c) EXPECT_EQ(made.shares[j * 3 + c], book.slot[j].share[c]);
@@ -213,8 +211,9 @@ TEST(Conservative, CoresOfANodeAreNodesOfACell) {
                       {jobs.tasks, std::vector<int>(12, known ? 1 : 0), std::vector<int>(12, 0),
                        std::vector<double>(12, 0.0), any, any});
       for (const Estimates estimates : {Estimates::perfect, Estimates::requested}) {
-        const SiteOutcome made = conservative(instance, site, {}, estimates);
-        const PlacedOutcome plain = conservative(instance, one_cell(instance), {}, estimates);
+        const SiteOutcome made = backfill(instance, site, Rule::conservative, {}, estimates);
+        const PlacedOutcome plain =
+            backfill(instance, one_cell(instance), Rule::conservative, {}, estimates);
         EXPECT_EQ(made.outcome.start, plain.outcome.start) << seed << " " << known;
         EXPECT_NO_THROW(site_trace(instance, site, made));
       }

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cosched/cluster/batch/conservative.hpp"
-#include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/batch/backfilling.hpp"
 #include "cosched/cluster/batch/node_plan.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
@@ -128,15 +127,15 @@ TEST(Site, ReservationsAreOfNodes) {
 // At 10 s as many cores are free as before, but on both nodes.
 TEST(NodePlan, StepsOfTheSameSumDiffer) {
   const Jobs jobs{{0, 0, 0}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1}, {10, 10, 5}, {}};
-  const SiteOutcome made =
-      conservative(Instance(jobs, 4), two_nodes(2, jobs.tasks, {1, 2, 2}), {}, Estimates::perfect);
+  const SiteOutcome made = backfill(Instance(jobs, 4), two_nodes(2, jobs.tasks, {1, 2, 2}),
+                                    Rule::conservative, {}, Estimates::perfect);
   EXPECT_EQ(made.outcome.start, (std::vector<double>{0, 10, 10}));
 }
 
 TEST(NodePlan, WhatNothingIsKnownOfLiesOnSeveralNodes) {
   const Jobs jobs{{0, 0}, {3, 2}, {1, 1}, {1, 1}, {10, 10}, {}};
-  const SiteOutcome made =
-      conservative(Instance(jobs, 4), two_nodes(2, jobs.tasks, {0, 1}), {}, Estimates::perfect);
+  const SiteOutcome made = backfill(Instance(jobs, 4), two_nodes(2, jobs.tasks, {0, 1}),
+                                    Rule::conservative, {}, Estimates::perfect);
   EXPECT_EQ(made.outcome.start, (std::vector<double>{0, 10}));
   EXPECT_EQ(made.placements[0].size(), 2u);
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/batch/backfilling.hpp"
 #include "cosched/cluster/bound/stretch_kernel.hpp"
 #include "cosched/cluster/dfrs/dfrs.hpp"
 #include "cosched/core/numeric.hpp"

@@ -1,9 +1,8 @@
-#include "cosched/cluster/dfrs/greedy.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "cosched/cluster/dfrs/dfrs.hpp"
 #include "support/cluster_instances.hpp"
 
 namespace cosched::cluster::dfrs {

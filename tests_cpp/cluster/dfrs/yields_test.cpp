@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cosched/cluster/dfrs/average_yields.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/lp/glpk.hpp"

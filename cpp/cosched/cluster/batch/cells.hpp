@@ -320,8 +320,8 @@ class NodeCells {
   std::vector<int> free_cores_;  // by cell
   std::vector<Placement> held_;  // by rank
   Placement chosen_;
-  std::vector<std::pair<double, int>>
-      back_;                              // (expected end, rank) of those that run, latest first
+  // (expected end, rank) of those that run, latest first.
+  std::vector<std::pair<double, int>> back_;
   std::vector<std::int64_t> found_none_;  // by shape: when it last found no room ...
   std::int64_t gifts_ = 1;                // ... counted in jobs that gave theirs back
 };

@@ -1,10 +1,8 @@
 #include "cosched/cluster/batch/layout.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <queue>
-#include <string>
 #include <tuple>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "cosched/cluster/dfrs/by_decreasing.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 namespace cosched::cluster::dfrs {

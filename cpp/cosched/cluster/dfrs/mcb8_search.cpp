@@ -1,11 +1,5 @@
 #include "cosched/cluster/dfrs/mcb8_search.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "cosched/core/numeric.hpp"
-
 namespace cosched::cluster::dfrs {
 namespace {
 

@@ -104,26 +104,11 @@ std::string spell(const PolicyName& name) {
 }
 
 std::vector<PolicyName> paper_policies() {
-  std::vector<PolicyName> table;
-  const auto row = [&](OnSubmit submit, bool completion, Periodic periodic) {
-    PolicyName name;
-    name.on_submit = submit;
-    name.on_completion = completion;
-    name.periodic = periodic;
-    table.push_back(name);
-  };
-  const OnSubmit greedy[] = {OnSubmit::greedy, OnSubmit::greedy_p, OnSubmit::greedy_pm};
-  for (const OnSubmit submit : greedy) row(submit, true, Periodic::none);
-  for (const OnSubmit submit : greedy) row(submit, false, Periodic::mcb8);
-  for (const OnSubmit submit : greedy) row(submit, true, Periodic::mcb8);
-  row(OnSubmit::mcb8, true, Periodic::none);
-  row(OnSubmit::mcb8, false, Periodic::mcb8);
-  row(OnSubmit::mcb8, true, Periodic::mcb8);
-  row(OnSubmit::none, false, Periodic::mcb8);
-  row(OnSubmit::none, false, Periodic::mcb8_stretch);
-
   std::vector<PolicyName> all;
-  for (PolicyName name : table) {
+  for (const char* row : {"Greedy*", "GreedyP*", "GreedyPM*", "Greedy/per", "GreedyP/per",
+                          "GreedyPM/per", "Greedy*/per", "GreedyP*/per", "GreedyPM*/per", "MCB8*",
+                          "MCB8/per", "MCB8*/per", "/per", "/stretch-per"}) {
+    PolicyName name = *parse_policy_name(row);
     const bool packs = name.on_submit == OnSubmit::mcb8 || name.periodic != Periodic::none;
     for (const Improve improve : {Improve::average, Improve::max_min}) {
       name.improve = improve;

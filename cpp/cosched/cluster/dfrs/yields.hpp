@@ -46,4 +46,13 @@ std::vector<double> max_min_yields(const Mapping& mapping);
 std::vector<double> max_min_shares(const Mapping& mapping, const std::vector<double>& slope,
                                    const std::vector<double>& offset);
 
+// The greatest average yield of mapped tasks (Casanova, Stillwell, Vivien 2011, section 4.6).
+
+/// opt=avg: maximises sum weight_j y_j with lower_j <= y_j <= 1 and no node above 1.
+/// Requires weights > 0 and that `lower` itself is feasible up to rounding.
+/// An LP, solved in independent pieces: jobs on no full node get 1; pieces with one
+/// binding node are fractional knapsacks; the rest goes to the LP solver.
+std::vector<double> best_average_yields(const Mapping& mapping, const std::vector<double>& lower,
+                                        const std::vector<double>& weight);
+
 }  // namespace cosched::cluster::dfrs

@@ -5,21 +5,8 @@
 namespace cosched::cluster {
 
 const char* to_string(Action action) {
-  switch (action) {
-    case Action::start:
-      return "start";
-    case Action::wait:
-      return "wait";
-    case Action::pause:
-      return "pause";
-    case Action::resume:
-      return "resume";
-    case Action::move:
-      return "move";
-    case Action::finish:
-      return "finish";
-  }
-  return "";
+  constexpr const char* kNames[] = {"start", "wait", "pause", "resume", "move", "finish"};
+  return kNames[static_cast<int>(action)];
 }
 
 std::string explain(const Decision& decision, const Jobs& jobs) {

@@ -1,4 +1,4 @@
-#include "cosched/cluster/batch/fcfs_easy.hpp"
+#include "cosched/cluster/batch/backfilling.hpp"
 
 #include <gtest/gtest.h>
 
