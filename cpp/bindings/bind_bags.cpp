@@ -1,6 +1,5 @@
 #include "cosched/bags/check/validate.hpp"
 #include "cosched/bags/energy/front.hpp"
-#include "cosched/bags/rounding/make_plan.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/ttb_best.hpp"

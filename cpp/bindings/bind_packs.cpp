@@ -1,7 +1,7 @@
 #include <numeric>
 
 #include "cosched/packs/check/validate.hpp"
-#include "cosched/packs/exact/ilp.hpp"
+#include "cosched/packs/exact/optimal.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"

@@ -6,7 +6,6 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/sharing.hpp"
-#include "cosched/core/stop.hpp"
 #include "pybind.hpp"
 
 // One a family, in a namespace of its own: several files of bindings may share a compilation unit.

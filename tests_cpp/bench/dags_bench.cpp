@@ -10,7 +10,6 @@
 
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
-#include "cosched/dags/hlp/model.hpp"
 #include "cosched/dags/hlp/rounding.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/list_rules.hpp"

@@ -12,7 +12,6 @@
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
-#include "cosched/packs/search/subset_programme.hpp"
 #include "support/packs_instances.hpp"
 #include "support/packs_plain.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
-#include "cosched/core/stop.hpp"
 
 namespace cosched {
 namespace {

@@ -1,13 +1,9 @@
 #include "cosched/core/interrupt.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "cosched/core/numeric.hpp"
-#include "cosched/core/stop.hpp"
 
 namespace cosched {
 namespace {

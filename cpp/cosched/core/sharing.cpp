@@ -1,10 +1,5 @@
 #include "cosched/core/sharing.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/progress.hpp"
 

@@ -1,9 +1,7 @@
 #include "cosched/core/times.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"

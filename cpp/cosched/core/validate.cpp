@@ -1,14 +1,8 @@
 #include "cosched/core/validate.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
 #include <tuple>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched {
 namespace {

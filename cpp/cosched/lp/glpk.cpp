@@ -1,20 +1,72 @@
 #include "cosched/lp/glpk.hpp"
 
 #include <glpk.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <climits>
-#include <cmath>
 #include <csetjmp>
+#include <csignal>
+#include <cstddef>
 #include <exception>
+#include <functional>
 #include <new>
+#include <thread>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/lp/own_process.hpp"
 
 namespace cosched::lp {
 namespace {
+
+constexpr std::chrono::milliseconds kPoll{10};
+
+// Memory that this process and its copies both see.
+class SharedMemory {
+ public:
+  explicit SharedMemory(std::size_t bytes)
+      : bytes_(bytes),
+        begin_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+  ~SharedMemory() {
+    if (good()) munmap(begin_, bytes_);
+  }
+
+  bool good() const { return begin_ != MAP_FAILED; }  // false: the system has none left
+  void* begin() const { return begin_; }
+
+ private:
+  std::size_t bytes_;
+  void* begin_;
+};
+
+enum class Ending { well, badly, stopped, not_begun };
+
+// Work that can be ended at any moment, though it looks at no clock: runs it in a copy of this
+// process, which leaves without destructors, and waits; kills it as soon as `stopped` says so.
+// well: `work` returned true.  not_begun: the system gave no process.
+Ending in_own_process(const std::function<bool()>& work, const std::function<bool()>& stopped) {
+  const pid_t process = fork();
+  if (process < 0) return Ending::not_begun;
+  if (process == 0) _exit(work() ? 0 : 1);
+  for (;;) {
+    int how = 0;
+    const pid_t ended = waitpid(process, &how, WNOHANG);
+    if (ended == process)
+      return WIFEXITED(how) && WEXITSTATUS(how) == 0 ? Ending::well : Ending::badly;
+    if (ended < 0 && errno != EINTR) return Ending::badly;
+    if (stopped()) {
+      kill(process, SIGKILL);
+      waitpid(process, &how, 0);
+      return Ending::stopped;
+    }
+    std::this_thread::sleep_for(kPoll);
+  }
+}
 
 constexpr int kPollMs = 50;  // between two lines of progress, at which GLPK can be stopped
 
@@ -121,8 +173,8 @@ void run_integer(glp_prob* problem, Call& call) {
   control.msg_lev = GLP_MSG_ON;
   control.out_dly = 0;
   control.mip_gap = call.mip_gap;
-  control.tol_int =
-      1e-9;  // by default 1e-5: of a time that much is lost, and a better node cut off
+  // By default 1e-5: of a time that much is lost, and a better node cut off.
+  control.tol_int = 1e-9;
   control.tm_lim = time_limit_ms();
   // The search's proven bound is asked for in the callback, while the tree lives.
   control.cb_info = &call;
@@ -149,20 +201,6 @@ void run_simplex(glp_prob* problem, Call& call) {
   for (int i = 0; i < call.rows; ++i) call.dual[i] = glp_get_row_dual(problem, i + 1);
 }
 
-void run_interior(glp_prob* problem, Call& call) {
-  glp_iptcp control;
-  glp_init_iptcp(&control);
-  control.msg_lev = GLP_MSG_ON;
-  call.code = glp_interior(problem, &control);
-  call.status = glp_ipt_status(problem);
-  call.objective = glp_ipt_obj_val(problem);
-  for (int j = 0; j < call.columns; ++j) {
-    call.x[j] = glp_ipt_col_prim(problem, j + 1);
-    call.reduced[j] = glp_ipt_col_dual(problem, j + 1);
-  }
-  for (int i = 0; i < call.rows; ++i) call.dual[i] = glp_ipt_row_dual(problem, i + 1);
-}
-
 // True when GLPK came back; false when it hit its error hook or was interrupted.
 bool run(Call& call) {
   if (setjmp(way_out) != 0) {
@@ -175,8 +213,6 @@ bool run(Call& call) {
   glp_prob* problem = load(call);
   if (call.integer_programme)
     run_integer(problem, call);
-  else if (call.method == GlpkOptions::Method::interior)
-    run_interior(problem, call);
   else
     run_simplex(problem, call);
   glp_delete_prob(problem);
@@ -230,10 +266,6 @@ std::string code_name(int code) {
       return "ill-conditioned basis matrix";
     case GLP_EITLIM:
       return "iteration limit";
-    case GLP_EINSTAB:
-      return "numerical instability";
-    case GLP_ENOCVG:
-      return "no convergence";
     default:
       return "return code " + std::to_string(code);
   }
@@ -249,7 +281,7 @@ Status status_of(const Call& call) {
   switch (call.status) {
     case GLP_OPT:
       return Status::optimal;
-    case GLP_INFEAS:  // the interior-point method proves neither; the simplex stops here only early
+    case GLP_INFEAS:  // the simplex stops here only early
     case GLP_NOFEAS:
       return Status::infeasible;
     case GLP_UNBND:

@@ -13,9 +13,8 @@ namespace cosched::lp {
 
 struct GlpkOptions {
   enum class Method {
-    primal,    // GLPK's default
-    dual,      // dual simplex, primal if that fails: often several times faster
-    interior,  // no basic solution; only for small models
+    primal,  // GLPK's default
+    dual,    // dual simplex, primal if that fails: often several times faster
   };
   Method method = Method::dual;
   bool presolve = true;                // off where the basis itself matters

@@ -1,8 +1,5 @@
 #include "cosched/lp/model.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 

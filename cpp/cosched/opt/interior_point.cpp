@@ -3,11 +3,8 @@
 #include <Eigen/Cholesky>
 #include <Eigen/SparseCholesky>
 #include <Eigen/SparseCore>
-#include <algorithm>
-#include <cmath>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::opt {
 

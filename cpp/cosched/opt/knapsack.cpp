@@ -1,7 +1,6 @@
 #include "cosched/opt/knapsack.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "cosched/core/interrupt.hpp"
 

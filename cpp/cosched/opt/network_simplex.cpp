@@ -1,12 +1,5 @@
 #include "cosched/opt/network_simplex.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
-
 namespace cosched::opt {
 namespace {
 

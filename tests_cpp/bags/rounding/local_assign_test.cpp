@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cosched/bags/rounding/make_plan.hpp"
+#include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/core/rng.hpp"
 
 namespace cosched::bags {

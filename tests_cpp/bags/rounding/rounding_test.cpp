@@ -8,8 +8,7 @@
 
 #include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/energy/walk.hpp"
-#include "cosched/bags/model/plan.hpp"
-#include "cosched/bags/rounding/make_plan.hpp"
+#include "cosched/bags/model/instance.hpp"
 #include "cosched/core/errors.hpp"
 #include "support/bags_instances.hpp"
 

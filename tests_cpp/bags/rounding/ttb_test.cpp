@@ -5,7 +5,6 @@
 #include "cosched/bags/check/validate.hpp"
 #include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/energy/walk.hpp"
-#include "cosched/bags/rounding/make_plan.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/core/errors.hpp"
 #include "support/bags_instances.hpp"

@@ -6,7 +6,6 @@
 #include "cosched/bags/search/annealing.hpp"
 #include "cosched/bags/search/dive.hpp"
 #include "cosched/bags/search/patterns.hpp"
-#include "cosched/bags/search/probe.hpp"
 #include "cosched/bags/search/ttb_best.hpp"
 #include "support/bags_instances.hpp"
 

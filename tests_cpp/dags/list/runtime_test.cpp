@@ -1,14 +1,14 @@
 // HeteroPrio, dmda, dmdas and QA: their definitions on examples, their guarantees against the
 // optimum.
+#include "cosched/dags/list/runtime.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
 
 #include "cosched/core/errors.hpp"
-#include "cosched/dags/list/dmda.hpp"
 #include "cosched/dags/list/heft.hpp"
-#include "cosched/dags/list/heteroprio.hpp"
 #include "cosched/dags/list/online.hpp"
 #include "cosched/dags/search/optimal.hpp"
 #include "dags/plain_schedules.hpp"

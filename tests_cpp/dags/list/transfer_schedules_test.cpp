@@ -9,7 +9,6 @@
 #include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/online.hpp"
-#include "cosched/dags/list/ready_rules.hpp"
 #include "dags/graphs.hpp"
 #include "dags/plain_schedules.hpp"
 

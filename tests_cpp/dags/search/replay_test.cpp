@@ -9,7 +9,6 @@
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/list_rules.hpp"
-#include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 #include "cosched/dags/search/optimal.hpp"
 #include "dags/plain_schedules.hpp"

@@ -7,11 +7,9 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/packs/columns/column_bound.hpp"
 #include "cosched/packs/exact/branch_price.hpp"
-#include "cosched/packs/exact/ilp.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
-#include "cosched/packs/search/subset_programme.hpp"
 #include "support/packs_instances.hpp"
 
 namespace cosched::packs {

@@ -9,7 +9,6 @@
 #include "cosched/packs/heuristic/make_pack.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
-#include "cosched/packs/heuristic/pack_choice.hpp"
 #include "support/packs_instances.hpp"
 #include "support/packs_plain.hpp"
 

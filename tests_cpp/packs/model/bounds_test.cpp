@@ -7,7 +7,6 @@
 #include "cosched/packs/columns/relaxation.hpp"
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
-#include "cosched/packs/search/subset_programme.hpp"
 #include "support/packs_instances.hpp"
 
 namespace cosched::packs {

@@ -8,7 +8,6 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/shared/heuristics.hpp"
 #include "cosched/packs/shared/optimal.hpp"
-#include "cosched/packs/shared/subsets.hpp"
 
 namespace cosched::packs::shared {
 namespace {

@@ -1,9 +1,5 @@
 #include "cosched/bags/check/validate.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <string>
 #include <tuple>
 
 #include "cosched/core/errors.hpp"

@@ -1,9 +1,5 @@
 #include "cosched/bags/energy/front.hpp"
 
-#include <algorithm>
-
-#include "cosched/bags/energy/walk.hpp"
-#include "cosched/core/errors.hpp"
 #include "cosched/lp/glpk.hpp"
 
 namespace cosched::bags::energy {

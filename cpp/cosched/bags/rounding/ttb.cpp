@@ -1,16 +1,10 @@
 #include "cosched/bags/rounding/ttb.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/energy/walk.hpp"
-#include "cosched/bags/rounding/make_plan.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::bags::rounding {
 

@@ -1,7 +1,7 @@
 // TTB, the task-type-based algorithm of the paper, and its best makespan exactly.
 #pragma once
 
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/instance.hpp"
 
 namespace cosched::bags::rounding {
 

@@ -1,10 +1,6 @@
 #include "cosched/bags/search/annealing.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <queue>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/instance.hpp"
 
 namespace cosched::bags::search {
 

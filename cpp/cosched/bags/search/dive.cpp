@@ -1,10 +1,5 @@
 #include "cosched/bags/search/dive.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <utility>
-
 namespace cosched::bags::search {
 namespace {
 

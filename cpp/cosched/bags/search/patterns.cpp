@@ -1,11 +1,6 @@
 #include "cosched/bags/search/patterns.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include "cosched/bags/rounding/make_plan.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
-#include "cosched/core/errors.hpp"
 #include "cosched/lp/glpk.hpp"
 
 namespace cosched::bags::search {

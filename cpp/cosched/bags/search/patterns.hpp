@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/bags/model/plan.hpp"
+#include "cosched/bags/model/instance.hpp"
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::bags::search {

@@ -1,14 +1,6 @@
 #include "cosched/dags/check/requirements.hpp"
 
-#include <algorithm>
-#include <map>
-#include <numeric>
-#include <string>
 #include <tuple>
-#include <vector>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::dags::check {
 namespace {

@@ -1,14 +1,7 @@
 #include "cosched/dags/hlp/bounds.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <map>
-#include <utility>
-#include <vector>
-
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/opt/matrix_game.hpp"
 
 namespace cosched::dags::hlp {

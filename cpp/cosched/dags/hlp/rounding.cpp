@@ -1,10 +1,6 @@
 #include "cosched/dags/hlp/rounding.hpp"
 
-#include <cmath>
-#include <string>
-
 #include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::dags::hlp {
 namespace {

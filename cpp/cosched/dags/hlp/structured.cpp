@@ -1,15 +1,8 @@
 #include "cosched/dags/hlp/structured.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <optional>
-#include <utility>
-
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
-#include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
 #include "cosched/opt/matrix_game.hpp"
 #include "cosched/opt/outer_problem.hpp"

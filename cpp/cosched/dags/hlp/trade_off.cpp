@@ -1,12 +1,5 @@
 #include "cosched/dags/hlp/trade_off.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <utility>
-
-#include "cosched/core/numeric.hpp"
-#include "cosched/opt/matrix_game.hpp"
-
 namespace cosched::dags::hlp {
 
 std::vector<double> fractional_durations(const Instance& instance, const Table& x) {

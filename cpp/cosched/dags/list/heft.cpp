@@ -1,13 +1,9 @@
 #include "cosched/dags/list/heft.hpp"
 
-#include <algorithm>
 #include <queue>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/list/insertion.hpp"
 
 namespace cosched::dags::list {

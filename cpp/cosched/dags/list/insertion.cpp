@@ -1,7 +1,5 @@
 #include "cosched/dags/list/insertion.hpp"
 
-#include <algorithm>
-
 namespace cosched::dags::list {
 
 Arrival arrival(const Instance& instance, const Plan& plan, int task, int type) {

@@ -1,11 +1,7 @@
 #include "cosched/dags/list/online.hpp"
 
-#include <cmath>
-#include <string>
-
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/list/idle_units.hpp"
 #include "cosched/dags/list/list_rules.hpp"

@@ -1,12 +1,6 @@
 #include "cosched/dags/model/instance.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <utility>
-
 #include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::dags {
 namespace {

@@ -1,12 +1,6 @@
 #include "cosched/dags/model/transfers.hpp"
 
-#include <algorithm>
-#include <map>
-#include <string>
-#include <utility>
-
 #include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::dags {
 namespace {

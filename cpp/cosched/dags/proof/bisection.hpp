@@ -2,6 +2,8 @@
 // which T to ask about next.  What it takes to refute one is a refuter's business.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -14,6 +16,8 @@
 
 namespace cosched::dags::proof {
 
+inline constexpr int kLarge = 10000;  // tasks
+
 struct BoundOptions {
   /// Makespan of a schedule: the T just below it is tried first, and none above.
   std::optional<double> upper;
@@ -21,7 +25,9 @@ struct BoundOptions {
   double precision = 1e-4;
 
   double upper_or_none() const { return upper.value_or(kInfinity); }
-  double precision_for(const Instance& instance) const;
+  double precision_for(const Instance& instance) const {
+    return instance.tasks() > kLarge ? 10 * precision : precision;
+  }
 };
 
 template <class Certificate>
@@ -44,8 +50,6 @@ void prove_so_far(ProvenBound<Certificate>& best, Search&& search) {
     }
   });
 }
-
-inline constexpr int kLarge = 10000;  // tasks
 
 /// A schedule is proved optimal where this share of its makespan is refuted.
 inline constexpr double kJustBelow = 1 - 0.9 * kExactTolerance;
@@ -75,19 +79,53 @@ struct Attempt {
 /// 0) only those are asked about.
 class HalvingSteps {
  public:
-  HalvingSteps(double refuted, double upper, double grain, double precision);
+  HalvingSteps(double refuted, double upper, double grain, double precision)
+      : low_(refuted),
+        high_(upper),
+        grain_(grain),
+        precision_(precision),
+        top_(grain > 0 ? multiple(upper - grain) : upper * kJustBelow),
+        at_top_(upper < kInfinity),
+        leap_(refuted > 0 ? 0.004 * refuted : 1),
+        closed_(refuted >= upper * kJustBelow) {}
 
-  std::optional<Question> next() const;
-  void tell(bool refuted, double reach);
+  std::optional<Question> next() const {
+    if (closed()) return std::nullopt;
+    if (at_top_) return Question{top_};
+    double middle = (low_ + high_) / 2;
+    if (leaping_) middle = std::isinf(high_) ? low_ + leap_ : std::min(low_ + leap_, middle);
+    if (grain_ > 0) middle = std::max(low_, multiple(std::min(middle, high_ - grain_)));
+    return Question{middle};
+  }
+
+  void tell(bool refuted, double) {
+    const double asked = next()->makespan;
+    if (refuted) {
+      low_ = least_above(asked, grain_);
+      leap_ *= 3;
+      closed_ = at_top_;
+    } else {
+      high_ = asked;
+      leaping_ = leaping_ && at_top_;
+    }
+    at_top_ = false;
+  }
   /// The bound that the refutations so far prove.
   double value() const { return low_; }
 
  private:
-  double multiple(double makespan) const;
-  bool closed() const;
+  // The multiple of the grain at or below a makespan, up to rounding.
+  double multiple(double makespan) const { return std::floor(makespan / grain_ + 1e-6) * grain_; }
+
+  bool closed() const {
+    if (closed_ || at_top_) return closed_;
+    if (std::isinf(high_)) return false;
+    return grain_ > 0 ? high_ - low_ < 0.5 * grain_ : high_ - low_ <= precision_ * high_;
+  }
 
   double low_, high_, grain_, precision_;
-  std::optional<double> top_;  // just below the upper bound, until it is asked
+  double top_;   // just below the upper bound
+  bool at_top_;  // until that is asked
   double leap_;
   bool leaping_ = true;
   bool closed_;
@@ -100,20 +138,76 @@ class HalvingSteps {
 class GeometricSteps {
  public:
   /// `first`: > 0, where the powers begin.
-  GeometricSteps(double refuted, double first, double upper, double precision);
+  GeometricSteps(double refuted, double first, double upper, double precision)
+      : value_(refuted),
+        first_(first),
+        precision_(precision),
+        top_(upper * kJustBelow),
+        phase_(refuted >= top_    ? Phase::closed
+               : top_ < kInfinity ? Phase::top
+                                  : Phase::bare) {}
 
-  std::optional<Question> next();
-  void tell(bool refuted, double reach);
+  std::optional<Question> next() {
+    if (phase_ == Phase::top) return Question{top_};
+    if (phase_ == Phase::bare && met()) enter(Phase::quick);
+    if (phase_ == Phase::quick && met()) enter(Phase::thorough);
+    if (phase_ == Phase::closed || met()) return std::nullopt;
+    asked_ = above_ == kNone ? below_ + leap_ : std::min(below_ + leap_, (below_ + above_) / 2);
+    if (reach_ > at(below_ + 1)) {
+      const long reached = static_cast<long>(power_of(reach_));
+      const bool creeps = reached > above_ - std::max(2L, (above_ - below_) / 16);
+      if (refuted_)
+        asked_ = std::max(asked_, reached);
+      else if (!creeps)
+        asked_ = reached;
+    }
+    asked_ = std::clamp(asked_, below_ + 1, above_ - 1);
+    return Question{at(asked_), phase_ == Phase::bare    ? Depth::bare
+                                : phase_ == Phase::quick ? Depth::quick
+                                                         : Depth::full};
+  }
+
+  void tell(bool refuted, double reach) {
+    reach_ = reach;
+    refuted_ = refuted;
+    if (phase_ == Phase::top) {
+      if (refuted) value_ = top_;
+      if (!refuted) known_ = above_ = std::max(1L, static_cast<long>(std::ceil(power_of(top_))));
+      phase_ = refuted ? Phase::closed : Phase::bare;
+    } else if (refuted) {
+      below_ = asked_;
+      value_ = at(asked_);
+      leap_ *= kGrowth;
+    } else {
+      above_ = asked_;
+      leap_ = std::max(1L, leap_ / 4);
+    }
+  }
+
   double value() const { return value_; }
 
  private:
+  // Of a leap after a T that is refuted, which takes less than one that is not.
+  static constexpr long kGrowth = 4;
   static constexpr long kNone = std::numeric_limits<long>::max();
   enum class Phase { top, bare, quick, thorough, closed };
 
-  double at(long k) const;
-  double power_of(double makespan) const;
-  bool met() const;
-  void enter(Phase phase);
+  double at(long k) const { return first_ * std::pow(1 + precision_, static_cast<double>(k)); }
+
+  double power_of(double makespan) const {
+    return std::log(makespan / first_) / std::log1p(precision_);
+  }
+
+  bool met() const {
+    constexpr long kRoughly = 32;
+    return above_ != kNone && above_ - below_ <= (phase_ == Phase::bare ? kRoughly : 1);
+  }
+
+  void enter(Phase phase) {
+    phase_ = phase;
+    above_ = known_;
+    leap_ = phase == Phase::quick ? 16 : 1;  // what is quick may find much more, a programme little
+  }
 
   double value_, first_, precision_, top_;
   Phase phase_;

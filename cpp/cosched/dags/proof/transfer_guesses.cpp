@@ -1,12 +1,5 @@
 #include "cosched/dags/proof/transfer_guesses.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <utility>
-#include <vector>
-
-#include "cosched/dags/proof/open_types.hpp"
-
 namespace cosched::dags::proof {
 namespace {
 

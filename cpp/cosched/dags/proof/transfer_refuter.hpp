@@ -65,8 +65,7 @@ class TransferRefuter {
   static constexpr std::size_t kIntervalsAtOnce = 3;  // new ones of a type
   static constexpr std::size_t kMostKept = 24;        // intervals
   static constexpr double kLowPrice = 1e-4;           // at which one is not kept
-  static constexpr double kHopeless =
-      0.8;  // share of T: a programme that comes to less says nothing,
+  static constexpr double kHopeless = 0.8;        // share of T: a programme at less says nothing,
   static constexpr double kStaysHopeless = 0.97;  // and none does down to this share of that T
   // Nothing is to be expected of a programme either where tasks leave so much of T on average, and
   // the loads alone come to less than this: it comes to 0.7 to 0.9 T.
@@ -74,8 +73,7 @@ class TransferRefuter {
   static constexpr double kQuickShare = 0.25;  // of the effort for guesses, without a programme,
   static constexpr int kQuickPatience = 100;   // and this many that do not fail
   static constexpr int kNoEnd = std::numeric_limits<int>::max();
-  static constexpr double kLastGuesses =
-      1.5;  // times that, in all, once a T is known that is not refuted
+  static constexpr double kLastGuesses = 1.5;  // times that in all, once some T is not refuted
 
   // Of what the best type of each task leaves, as a share of T.
   static double mean_spare(const TransferWindows& windows) {

@@ -1,9 +1,6 @@
 #include "cosched/dags/proof/transfer_windows.hpp"
 
-#include <algorithm>
-
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::dags::proof {
 namespace {

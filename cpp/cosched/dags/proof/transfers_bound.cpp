@@ -1,11 +1,5 @@
 #include "cosched/dags/proof/transfers_bound.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <utility>
-
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/proof/effort.hpp"

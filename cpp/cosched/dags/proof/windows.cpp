@@ -1,11 +1,5 @@
 #include "cosched/dags/proof/windows.hpp"
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/proof/effort.hpp"
 #include "cosched/dags/proof/energetic.hpp"

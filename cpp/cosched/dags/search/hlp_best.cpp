@@ -1,13 +1,5 @@
 #include "cosched/dags/search/hlp_best.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-#include <vector>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/rounding.hpp"
@@ -17,7 +9,6 @@
 #include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/list/memory.hpp"
-#include "cosched/dags/list/ready_rules.hpp"
 #include "cosched/dags/search/order_search.hpp"
 #include "cosched/dags/search/place_search.hpp"
 #include "cosched/dags/search/rounds.hpp"

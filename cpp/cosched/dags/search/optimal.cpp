@@ -1,17 +1,10 @@
 #include "cosched/dags/search/optimal.hpp"
 
-#include <algorithm>
-#include <map>
-#include <string>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/list/insertion.hpp"
-#include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 
 namespace cosched::dags::search {

@@ -93,10 +93,8 @@ class OrderSearch {
 
  private:
   static constexpr double kListMoves = 0.3;  // share of moves that list scheduling decodes
-  static constexpr double kTypeMoves =
-      0.8;  // share of moves that change types, where there are choices
-  static constexpr int kSerialTasks =
-      5000;  // above, insertion costs too much: list scheduling only
+  static constexpr double kTypeMoves = 0.8;  // share that changes types, where there are choices
+  static constexpr int kSerialTasks = 5000;  // above, insertion costs too much: lists only
 
   static std::vector<int> order_of(const Instance& instance, const Plan& plan) {
     std::vector<int> place(instance.tasks()), order(instance.graph().order());

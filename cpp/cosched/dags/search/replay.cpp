@@ -1,7 +1,5 @@
 #include "cosched/dags/search/replay.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <functional>
 #include <queue>
 #include <tuple>

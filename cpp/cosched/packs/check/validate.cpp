@@ -1,11 +1,5 @@
 #include "cosched/packs/check/validate.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <string>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/validate.hpp"
 
 namespace cosched::packs::check {

@@ -1,17 +1,12 @@
 #include "cosched/packs/columns/column_bound.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <queue>
-#include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/packs/columns/fractional.hpp"
 #include "cosched/packs/columns/pricing.hpp"
 #include "cosched/packs/columns/relaxation.hpp"
-#include "cosched/packs/model/instance.hpp"
 
 namespace cosched::packs::columns {
 namespace {

@@ -1,11 +1,5 @@
 #include "cosched/packs/columns/fractional.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <numeric>
-
-#include "cosched/core/interrupt.hpp"
-
 namespace cosched::packs::columns {
 namespace {
 

@@ -1,20 +1,14 @@
 #include "cosched/packs/exact/branch_price.hpp"
 
-#include <algorithm>
 #include <queue>
 #include <set>
-#include <utility>
-#include <vector>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/packs/columns/fractional.hpp"
 #include "cosched/packs/columns/pricing.hpp"
 #include "cosched/packs/columns/relaxation.hpp"
 #include "cosched/packs/exact/questions.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
-#include "cosched/packs/model/instance.hpp"
 
 namespace cosched::packs::exact {
 namespace {

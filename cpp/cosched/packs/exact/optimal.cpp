@@ -1,21 +1,13 @@
 #include "cosched/packs/exact/optimal.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
+#include "cosched/lp/glpk.hpp"
 #include "cosched/opt/lemon.hpp"
 #include "cosched/packs/columns/column_bound.hpp"
 #include "cosched/packs/exact/branch_price.hpp"
+#include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
-#include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
-#include "cosched/packs/search/subset_programme.hpp"
 
 namespace cosched::packs::exact {
 namespace {
@@ -140,6 +132,128 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
                        small ? kFewNodes : std::numeric_limits<std::int64_t>::max());
   if (result.proved || !result.complete || !small) return result;
   return by_subsets(instance, std::move(result));
+}
+
+namespace {
+
+constexpr double kMostColumns = 2e6;
+
+// Columns: x_{i,q,b} = 1 when task i runs on q processors in pack b; then y_b, the pack's cost.
+class Programme {
+ public:
+  // Costs are divided by that of the sequential co-schedule, so that the optimum is at most 1
+  // and a task can be on q processors only where t_i(q) is.
+  explicit Programme(const Instance& instance)
+      : instance_(instance), scale_(heuristic::sequential(instance).cost) {
+    add_columns();
+    add_assignments();  // (i)
+    for (int b = 0; b < packs(); ++b) {
+      add_size(b);   // (ii)
+      add_procs(b);  // (iii)
+      add_costs(b);  // (iv)
+    }
+  }
+
+  const lp::Model& model() const { return model_; }
+  double scale() const { return scale_; }
+
+  Coschedule coschedule(const std::vector<double>& x) const {
+    Packs tasks(packs());
+    std::vector<int> procs(instance_.tasks(), 0);
+    for (int i = 0; i < instance_.tasks(); ++i)
+      for (int b = 0; b < packs(); ++b)
+        for (int q = 1; q <= instance_.procs(); ++q)
+          if (x[column(i, q, b)] > 0.5) {
+            tasks[b].push_back(i);
+            procs[i] = q;
+          }
+    tasks.erase(std::remove_if(tasks.begin(), tasks.end(), [](auto& t) { return t.empty(); }),
+                tasks.end());
+    return with_procs(instance_, tasks, procs);
+  }
+
+ private:
+  int packs() const { return instance_.tasks(); }
+  int column(int i, int q, int b) const { return (i * instance_.procs() + q - 1) * packs() + b; }
+  double time(int i, int q) const { return instance_.times().given(i, q) / scale_; }
+
+  void add_columns() {
+    for (int i = 0; i < instance_.tasks(); ++i)
+      for (int q = 1; q <= instance_.procs(); ++q)
+        for (int b = 0; b < packs(); ++b)
+          model_.add_column(0, 0, time(i, q) <= 1 + kExactTolerance ? 1 : 0, true);
+    first_cost_ = model_.columns();
+    for (int b = 0; b < packs(); ++b) model_.add_column(1);
+  }
+
+  void add_assignments() {
+    for (int i = 0; i < instance_.tasks(); ++i) {
+      const int row = model_.add_row(1, 1);
+      for (int q = 1; q <= instance_.procs(); ++q)
+        for (int b = 0; b < packs(); ++b) model_.add_entry(row, column(i, q, b), 1);
+    }
+  }
+
+  void add_size(int b) {
+    const int row = model_.add_row(-kInfinity, instance_.max_tasks());
+    for (int i = 0; i < instance_.tasks(); ++i)
+      for (int q = 1; q <= instance_.procs(); ++q) model_.add_entry(row, column(i, q, b), 1);
+  }
+
+  void add_procs(int b) {
+    const int row = model_.add_row(-kInfinity, instance_.procs());
+    for (int i = 0; i < instance_.tasks(); ++i)
+      for (int q = 1; q <= instance_.procs(); ++q) model_.add_entry(row, column(i, q, b), q);
+  }
+
+  void add_costs(int b) {
+    check_interrupt();
+    for (int i = 0; i < instance_.tasks(); ++i)
+      for (int q = 1; q <= instance_.procs(); ++q) {
+        if (time(i, q) > 1 + kExactTolerance) continue;  // fixed to 0 above
+        const int row = model_.add_row(-kInfinity, 0);
+        model_.add_entry(row, column(i, q, b), time(i, q));
+        model_.add_entry(row, first_cost_ + b, -1);
+      }
+  }
+
+  const Instance& instance_;
+  double scale_;
+  int first_cost_ = 0;
+  lp::Model model_;
+};
+
+void require_size(const Instance& instance) {
+  const double n = instance.tasks();
+  const double columns = n * n * instance.procs() + n;
+  if (columns > kMostColumns)
+    throw SolverError("the integer programme of " + std::to_string(instance.tasks()) +
+                      " tasks on " + std::to_string(instance.procs()) + " processors has " +
+                      to_text(columns) + " columns: more than " + to_text(kMostColumns));
+}
+
+}  // namespace
+
+ExactResult ilp(const Instance& instance, std::optional<double> time_limit) {
+  require_size(instance);
+  ExactResult result;
+  result.coschedule = heuristic::best_pack_by_pack(instance).coschedule;
+  result.bound = std::max(area_bound(instance), longest_bound(instance));
+  result.complete = finishes_within(time_limit, [&] {
+    const Programme programme(instance);
+    const lp::Solution solution = solve_glpk(programme.model());
+    result.proved = solution.status == lp::Status::optimal;
+    if (!solution.x.empty()) {
+      Coschedule found = programme.coschedule(solution.x);
+      if (found.cost <= result.coschedule.cost) result.coschedule = std::move(found);
+    }
+    // GLPK's bounds, and what it calls optimal, hold up to its tolerances, 1e-7 relative: taken off
+    // generously.
+    result.bound = std::max(result.bound, solution.bound * programme.scale() * (1 - 1e-6));
+    lp::require_optimal(solution, "the integer programme");
+  });
+  result.bound = std::min(result.bound, result.coschedule.cost);
+  return result;
 }
 
 }  // namespace cosched::packs::exact

@@ -28,4 +28,13 @@ Coschedule pairs(const Instance& instance);
 /// limit's rest goes to the local search.
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit = std::nullopt);
 
+// The paper's integer programme (section 4.3).
+
+/// The paper's integer programme (Theorem 4) through cosched::lp; n p + 1 columns for each of n
+/// possible packs, so only for a handful of tasks.  Reads the times as measured.  `proved` and
+/// `bound` are as exact as the LP solver; a time limit leaves the best co-schedule so far, at worst
+/// the sequential one.  Throws SolverError when the solver fails or the programme has more than two
+/// million columns.
+ExactResult ilp(const Instance& instance, std::optional<double> time_limit = std::nullopt);
+
 }  // namespace cosched::packs::exact

@@ -1,14 +1,5 @@
 #include "cosched/packs/exact/questions.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <numeric>
-#include <utility>
-
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-
 namespace cosched::packs::exact {
 namespace {
 

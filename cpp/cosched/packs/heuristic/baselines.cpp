@@ -1,13 +1,6 @@
 #include "cosched/packs/heuristic/baselines.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <string>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"

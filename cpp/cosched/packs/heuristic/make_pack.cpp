@@ -1,12 +1,6 @@
 #include "cosched/packs/heuristic/make_pack.hpp"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/order.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
 

@@ -1,12 +1,5 @@
 #include "cosched/packs/heuristic/one_pack.hpp"
 
-#include <algorithm>
-#include <string>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-
 namespace cosched::packs::heuristic {
 namespace {
 

@@ -1,11 +1,5 @@
 #include "cosched/packs/model/coschedule.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <string>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/order.hpp"
 
 namespace cosched::packs {

@@ -1,17 +1,5 @@
 #include "cosched/packs/model/instance.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
-
 namespace cosched::packs {
 namespace {
 

@@ -6,7 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "cosched/packs/heuristic/pack_choice.hpp"
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/model/coschedule.hpp"
 #include "cosched/packs/shared/pack_table.hpp"
 
 namespace cosched::packs::shared {
@@ -31,5 +32,15 @@ Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed);
 /// InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
                           std::optional<double> time_limit);
+
+// The optimum of few tasks that share the machine: a programme over their subsets.
+
+inline constexpr int kMostSubsetTasks = 16;
+
+/// best(S) = min over packs c in S that hold S's lowest task of c's price + best(S \ c).  A set is
+/// priced only where its lower bound is below the best of its partitions.  Requires n <=
+/// kMostSubsetTasks.  Where a price is not proved (more than some five tasks a pack on many
+/// processors), the bound is that of the lower bounds.  `fallback` is what a time limit leaves.
+ExactResult subsets(const Instance& instance, ExactResult fallback);
 
 }  // namespace cosched::packs::shared

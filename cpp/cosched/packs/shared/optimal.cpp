@@ -1,20 +1,9 @@
 #include "cosched/packs/shared/optimal.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <string>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/lp/glpk.hpp"
 #include "cosched/opt/lemon.hpp"
-#include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
 #include "cosched/packs/shared/heuristics.hpp"
-#include "cosched/packs/shared/set_relaxation.hpp"
-#include "cosched/packs/shared/subsets.hpp"
 
 namespace cosched::packs::shared {
 namespace {

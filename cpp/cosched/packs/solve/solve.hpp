@@ -6,31 +6,52 @@
 #include <optional>
 #include <vector>
 
-#include "cosched/packs/columns/column_bound.hpp"
-#include "cosched/packs/heuristic/pack_choice.hpp"
-#include "cosched/packs/model/coschedule.hpp"
+#include "cosched/packs/exact/optimal.hpp"
+#include "cosched/packs/heuristic/baselines.hpp"
+#include "cosched/packs/heuristic/pack_by_pack.hpp"
 #include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/shared/heuristics.hpp"
+#include "cosched/packs/shared/optimal.hpp"
 
 namespace cosched::packs::solve {
 
+inline bool shares(const Instance& instance) { return instance.sharing() != nullptr; }
+
 /// The paper's heuristics; packs of tasks that do not fit together are made to fit.  Guarantees and
 /// errors are those of heuristic/ and shared/heuristics.hpp.
-Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed);
-Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed);
-Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,
-                        heuristic::PackChoice choice = heuristic::PackChoice::kGreedy);
+inline Coschedule random_pack(const Instance& instance, int draws, std::uint64_t seed) {
+  return (shares(instance) ? shared::random_pack : heuristic::random_pack)(instance, draws, seed);
+}
+inline Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) {
+  return (shares(instance) ? shared::random_proc : heuristic::random_proc)(instance, draws, seed);
+}
+inline Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& epsilons,
+                               heuristic::PackChoice choice = heuristic::PackChoice::kGreedy) {
+  return (shares(instance) ? shared::pack_by_pack : heuristic::pack_by_pack)(instance, epsilons,
+                                                                             choice);
+}
 
 /// Annealing, for few tasks the optimum: search/local_search.hpp, shared/heuristics.hpp.
-SearchResult local_search(const Instance& instance, std::uint64_t seed,
-                          std::int64_t work = search::kLocalSearchWork,
-                          std::optional<double> time_limit = std::nullopt);
+inline SearchResult local_search(const Instance& instance, std::uint64_t seed,
+                                 std::int64_t work = search::kLocalSearchWork,
+                                 std::optional<double> time_limit = std::nullopt) {
+  return (shares(instance) ? shared::local_search : search::local_search)(instance, seed, work,
+                                                                          time_limit);
+}
 
 /// Exact: exact/optimal.hpp, shared/optimal.hpp.
-Coschedule pairs(const Instance& instance);
-ExactResult optimal(const Instance& instance, std::optional<double> time_limit = std::nullopt);
+inline Coschedule pairs(const Instance& instance) {
+  return (shares(instance) ? shared::pairs : exact::pairs)(instance);
+}
+inline ExactResult optimal(const Instance& instance,
+                           std::optional<double> time_limit = std::nullopt) {
+  return (shares(instance) ? shared::optimal : exact::optimal)(instance, time_limit);
+}
 
 /// No co-schedule costs less: columns/column_bound.hpp, shared/optimal.hpp.
-columns::LowerBound column_bound(const Instance& instance,
-                                 std::optional<double> time_limit = std::nullopt);
+inline columns::LowerBound column_bound(const Instance& instance,
+                                        std::optional<double> time_limit = std::nullopt) {
+  return (shares(instance) ? shared::bound : columns::column_bound)(instance, time_limit);
+}
 
 }  // namespace cosched::packs::solve
