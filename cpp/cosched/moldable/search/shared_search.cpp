@@ -19,7 +19,7 @@
 namespace cosched::moldable::search {
 namespace {
 
-constexpr double kFirstTemperature = 0.012, kLastTemperature = 0.0003;
+constexpr double kFirstHeat = 0.012, kLastHeat = 0.0003;
 constexpr int kNear = 6;  // places in the order between jobs that are exchanged every other time
 constexpr double kPlateau =
     1e-3;  // of the mean end, so that plateaus of the makespan lead somewhere
@@ -117,8 +117,8 @@ class ListSearch {
     const double scale = start_value_;
     const std::int64_t begin = decoder_.operations();
     for (double done = 0; done < 1;) {
-      const double first = kFirstTemperature * heat;
-      const double temperature = scale * first * std::pow(kLastTemperature / first, done);
+      const double first = kFirstHeat * heat;
+      const double temperature = scale * first * std::pow(kLastHeat / first, done);
       for (int k = 0; k < 8; ++k) {
         list::List next = changed(now);
         const Placement placement = decoder_.run(next);
