@@ -1,12 +1,8 @@
 #include "cosched/cluster/batch/backfilling.hpp"
-#include "cosched/cluster/batch/layout.hpp"
 #include "cosched/cluster/bound/stretch_bound.hpp"
 #include "cosched/cluster/check/validate_trace.hpp"
-#include "cosched/cluster/dfrs/by_decreasing.hpp"
 #include "cosched/cluster/dfrs/dfrs.hpp"
-#include "cosched/cluster/dfrs/mcb8.hpp"
 #include "cosched/cluster/dfrs/mcb8_search.hpp"
-#include "cosched/cluster/dfrs/policy_name.hpp"
 #include "cosched/cluster/dfrs/yields.hpp"
 #include "pybind.hpp"
 

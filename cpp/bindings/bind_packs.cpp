@@ -1,12 +1,8 @@
 #include <numeric>
 
 #include "cosched/packs/check/validate.hpp"
-#include "cosched/packs/exact/optimal.hpp"
-#include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
-#include "cosched/packs/model/instance.hpp"
-#include "cosched/packs/shared/pack_price.hpp"
 #include "cosched/packs/solve/solve.hpp"
 #include "pybind.hpp"
 

@@ -3,7 +3,6 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/slurm/simulate/futures.hpp"
 #include "cosched/slurm/simulate/retrace.hpp"
-#include "cosched/slurm/simulate/simulator.hpp"
 #include "cosched/slurm/state/tables.hpp"
 #include "slurm_scenario.hpp"
 

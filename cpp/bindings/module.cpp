@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/sharing.hpp"
 #include "pybind.hpp"

@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/schedule.hpp"
 #include "cosched/core/task_graph.hpp"

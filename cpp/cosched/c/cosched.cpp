@@ -7,9 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "cosched/core/errors.hpp"
-#include "cosched/core/matrix.hpp"
-#include "cosched/core/times.hpp"
 #include "cosched/moldable/step/step.hpp"
 
 namespace {

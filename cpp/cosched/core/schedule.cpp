@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 

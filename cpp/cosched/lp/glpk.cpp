@@ -16,7 +16,6 @@
 #include <new>
 #include <thread>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::lp {

@@ -1,6 +1,5 @@
 #include "cosched/lp/model.hpp"
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::lp {

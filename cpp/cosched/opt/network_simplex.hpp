@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/opt/spanning_tree.hpp"

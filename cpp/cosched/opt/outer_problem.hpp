@@ -23,8 +23,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/task_graph.hpp"
 #include "cosched/core/times.hpp"
 #include "cosched/opt/matrix_game.hpp"

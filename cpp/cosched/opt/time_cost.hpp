@@ -13,7 +13,6 @@
 #include <memory>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/times.hpp"
 #include "cosched/opt/event_network.hpp"
 #include "cosched/opt/network_simplex.hpp"

@@ -4,8 +4,6 @@ Arguments of functions of the package are options in the words of those function
 option that a function has is written once, and the command line cannot say something else.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Sequence
@@ -29,7 +27,7 @@ _ENTRY = re.compile(r"^(\w+(?:, \w+)*) : (.*)\n((?: {4}.*\n?)*)", re.MULTILINE)
 
 
 class Arguments:
-    """Some keyword arguments of a function, or of a class, whose annotations are texts.
+    """Some keyword arguments of a function, or of a class.
 
     ``limit_factor: float | None = None`` is ``--limit-factor``, a number or ``none``; of texts
     (``Iterable[str]``) it may be there several times. A command has them as a parameter
@@ -66,8 +64,13 @@ def _explained(function: Callable[..., Any]) -> dict[str, str]:
 def _kind(of: Parameter) -> str:
     """One of bool, int, float, path, list, str."""
     known = {"PathLike": "path", "Iterable[str]": "list"}
-    told = (kind for part, kind in known.items() if part in of.annotation)
-    return next(told, of.annotation.partition(" ")[0])
+    told = (kind for part, kind in known.items() if part in _annotation(of))
+    return next(told, _annotation(of).partition(" ")[0])
+
+
+def _annotation(of: Parameter) -> str:
+    written = of.annotation
+    return written if isinstance(written, str) else inspect.formatannotation(written)
 
 
 def _flag(of: Parameter) -> str:
@@ -89,7 +92,7 @@ def _option(of: Parameter, text: str) -> Parameter:
 def _value(of: Parameter, typed: Any) -> Any:
     if _kind(of) == "list":
         return typed or of.default
-    none = "None" in of.annotation
+    none = "None" in _annotation(of)
     if typed is None or (none and _kind(of) == "float" and typed.lower() == "none"):
         return None
     if of.name == "seed":

@@ -1,7 +1,5 @@
 """The lower bound on the maximum stretch."""
 
-from __future__ import annotations
-
 from cosched import _core
 from cosched.cluster.instance import Instance
 from cosched.core import Bound

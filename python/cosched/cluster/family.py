@@ -1,7 +1,5 @@
 """The family of clusters: names of policies, policies of one's own, the command line's options."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Instances from the logs of batch systems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Time limits around any calls of the package, and what a search may spend."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """``execution.script``: a plan as an sbatch script that needs no cosched on the cluster."""
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

@@ -1,7 +1,5 @@
 """One code: how it is started, what it needs, what its outputs are called."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

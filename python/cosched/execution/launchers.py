@@ -1,7 +1,5 @@
 """Launchers: how a step of a plan becomes a process, here or in an allocation of Slurm."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -7,8 +7,6 @@ without accounting. HOW is ``look`` (memory and waiting too) or ``wait``. It imp
 cosched.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """``execution.run`` and ``execution.commands``."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from os import PathLike

@@ -5,8 +5,6 @@ The limit of bytes is a context variable, not an argument: every reader of every
 and a person who reads one large file wants to say so once, around the call.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """CSV files as text cells, the numbers in them, JSON and TOML; errors name line and column."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

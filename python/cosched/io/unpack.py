@@ -1,7 +1,5 @@
 """The only place that opens and unpacks files: plain, ``.gz``, and members of tar archives."""
 
-from __future__ import annotations
-
 import bz2
 import difflib
 import gzip

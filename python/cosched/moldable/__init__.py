@@ -66,5 +66,4 @@ solve = FAMILY.solve
 bound = FAMILY.bound
 compare = FAMILY.compare
 
-
-described(globals())
+described(globals(), {"tolerance": ("float", "Relative, of the bisection, > 0.")})

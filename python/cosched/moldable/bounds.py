@@ -1,7 +1,5 @@
 """Proven lower bounds on both criteria."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,15 +25,9 @@ def dual_approximation_bound(instance: Instance, *, tolerance: float = 0.01) -> 
     For any profiles. Release dates are relaxed there; the bound is then the
     better of that and of an area argument that respects them.
 
-    Parameters
-    ----------
-    tolerance : float
-        Relative, of the bisection, > 0.
-
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> dual_approximation_bound(inst).value <= cs.moldable.dual_approximation(inst).makespan
     True
     """
@@ -53,8 +45,7 @@ def area_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> area_bound(inst)
     Bound(5.33333333, 'area')
     """
@@ -67,8 +58,7 @@ def longest_bound(instance: Instance) -> Bound:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> longest_bound(inst)
     Bound(3.1, 'longest')
     """
@@ -134,8 +124,7 @@ def slots_bound(instance: Instance, *, time_limit: float | None = None) -> Bound
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> dual_approximation_bound(inst).value <= slots_bound(inst).value <= 6.3
     True
     """

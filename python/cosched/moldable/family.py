@@ -1,7 +1,5 @@
 """The family of moldable jobs: names of algorithms and bounds; any of them on-line, by batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -30,8 +30,7 @@ def pareto(
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> best = cs.moldable.demt_best(inst, work=10_000)
     >>> ax = cs.plot.pareto(best, ax=Figure().subplots(), others={"gang": cs.moldable.gang(inst)})
     >>> ax.get_xlabel()

@@ -1,7 +1,5 @@
 """What a moldable scheduler returns."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -41,8 +39,7 @@ class Result(core.Result):
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> result = cs.moldable.solve(inst, "sequential")
     >>> result.start.tolist(), result.makespan, result.weighted_completion
     ([0.0, 0.0, 0.0], 8.0, 28.0)
@@ -116,8 +113,7 @@ class Result(core.Result):
 
         Examples
         --------
-        >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-        >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+        >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
         >>> metrics = cs.moldable.solve(inst, "sequential").metrics()
         >>> metrics["weighted_completion"], metrics["minsum_gap"] >= 0
         (28.0, True)

@@ -1,7 +1,5 @@
 """The workloads of Dutot, Eyraud, Mounie, Trystram 2004 (Section 4.1)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cosched.core.arrays import checked_entries, integer, seed_of, share

@@ -1,7 +1,5 @@
 """From runs on some processor counts, or a labelled table, to a table of all counts."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

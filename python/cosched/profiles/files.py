@@ -1,7 +1,5 @@
 """Files of measured or complete times: CSV in three formats, JSON."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,6 @@
 table in which more processors help.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What instances of packs and moldable have of what their tasks share."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from cosched.errors import InvalidInstance

@@ -1,7 +1,5 @@
 """Recordings of a real Slurm: jobs are submitted to one on this host, and its log is read."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 import tempfile

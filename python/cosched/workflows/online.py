@@ -1,7 +1,5 @@
 """List scheduling of a graph that grows while it runs: which of the ready jobs fit, in order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 

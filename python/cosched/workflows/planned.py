@@ -1,7 +1,5 @@
 """What a run takes at best and as a list schedule; what started when, and how good that was."""
 
-from __future__ import annotations
-
 import graphlib
 import heapq
 import math

@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "cosched/bags/energy/basis.hpp"
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::bags::energy {

@@ -3,7 +3,6 @@
 #include <functional>
 #include <queue>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/order.hpp"
 #include "cosched/opt/lemon.hpp"

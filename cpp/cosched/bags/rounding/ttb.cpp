@@ -1,10 +1,7 @@
 #include "cosched/bags/rounding/ttb.hpp"
 
 #include "cosched/bags/energy/front.hpp"
-#include "cosched/bags/energy/walk.hpp"
 #include "cosched/bags/rounding/rounding.hpp"
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
 
 namespace cosched::bags::rounding {
 

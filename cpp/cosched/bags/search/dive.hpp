@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "cosched/bags/model/instance.hpp"
 #include "cosched/bags/search/patterns.hpp"
 #include "cosched/core/rng.hpp"
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cosched/bags/energy/front.hpp"
-#include "cosched/bags/model/instance.hpp"
 #include "cosched/bags/search/patterns.hpp"
 #include "cosched/core/rng.hpp"
 

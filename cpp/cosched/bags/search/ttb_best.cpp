@@ -1,13 +1,9 @@
 #include "cosched/bags/search/ttb_best.hpp"
 
-#include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/rounding/ttb.hpp"
 #include "cosched/bags/search/annealing.hpp"
 #include "cosched/bags/search/dive.hpp"
-#include "cosched/bags/search/patterns.hpp"
 #include "cosched/bags/search/rate_bound.hpp"
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
 
 namespace cosched::bags::search {
 namespace {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "cosched/cluster/batch/cells.hpp"
-#include "cosched/cluster/batch/events.hpp"
 #include "cosched/cluster/batch/node_plan.hpp"
 #include "cosched/cluster/batch/profile.hpp"
 

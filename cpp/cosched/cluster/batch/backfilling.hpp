@@ -21,10 +21,7 @@
 #pragma once
 
 #include "cosched/cluster/batch/layout.hpp"
-#include "cosched/cluster/batch/options.hpp"
-#include "cosched/cluster/batch/site.hpp"
 #include "cosched/cluster/model/decision_log.hpp"
-#include "cosched/cluster/model/instance.hpp"
 
 namespace cosched::cluster::batch {
 

@@ -9,7 +9,6 @@
 
 #include "cosched/cluster/batch/events.hpp"
 #include "cosched/cluster/batch/layout.hpp"
-#include "cosched/cluster/batch/site.hpp"
 
 namespace cosched::cluster::batch {
 

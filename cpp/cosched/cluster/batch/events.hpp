@@ -13,10 +13,7 @@
 
 #include "cosched/cluster/batch/options.hpp"
 #include "cosched/cluster/model/decision_log.hpp"
-#include "cosched/cluster/model/instance.hpp"
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/progress.hpp"
 
 namespace cosched::cluster::batch {

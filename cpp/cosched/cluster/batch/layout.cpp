@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/order.hpp"
 

@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "cosched/cluster/batch/options.hpp"
-#include "cosched/cluster/model/instance.hpp"
-#include "cosched/cluster/model/outcome.hpp"
 
 namespace cosched::cluster::batch {
 

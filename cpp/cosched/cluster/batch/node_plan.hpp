@@ -9,8 +9,6 @@
 #include <vector>
 
 #include "cosched/cluster/batch/events.hpp"
-#include "cosched/cluster/batch/site.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::batch {
 

@@ -6,8 +6,6 @@
 
 #include "cosched/cluster/bound/interval_flow.hpp"
 #include "cosched/cluster/bound/stretch_kernel.hpp"
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::bound {

@@ -8,12 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "cosched/cluster/model/instance.hpp"
 #include "cosched/cluster/model/outcome.hpp"
 #include "cosched/cluster/model/prefetch.hpp"
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::check {
 

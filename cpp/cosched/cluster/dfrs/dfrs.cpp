@@ -2,7 +2,6 @@
 
 #include "cosched/cluster/dfrs/mcb8_search.hpp"
 #include "cosched/cluster/dfrs/yields.hpp"
-#include "cosched/core/interrupt.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {

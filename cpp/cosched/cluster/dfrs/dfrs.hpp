@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "cosched/cluster/dfrs/machine.hpp"
 #include "cosched/cluster/dfrs/policy_name.hpp"
 #include "cosched/cluster/dfrs/simulator.hpp"
 

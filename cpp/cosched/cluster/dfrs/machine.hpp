@@ -9,10 +9,7 @@
 #include "cosched/cluster/dfrs/idle_queue.hpp"
 #include "cosched/cluster/dfrs/node_list.hpp"
 #include "cosched/cluster/model/decision_log.hpp"
-#include "cosched/cluster/model/instance.hpp"
-#include "cosched/cluster/model/prefetch.hpp"
 #include "cosched/cluster/model/units.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::dfrs {
 

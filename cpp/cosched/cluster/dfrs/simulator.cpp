@@ -5,8 +5,6 @@
 #include <optional>
 
 #include "cosched/cluster/check/validate_trace.hpp"
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
 #include "cosched/core/progress.hpp"
 
 namespace cosched::cluster::dfrs {

@@ -20,8 +20,6 @@
 #pragma once
 
 #include "cosched/cluster/dfrs/machine.hpp"
-#include "cosched/cluster/model/decision_log.hpp"
-#include "cosched/cluster/model/instance.hpp"
 #include "cosched/cluster/model/outcome.hpp"
 
 namespace cosched::cluster::dfrs {

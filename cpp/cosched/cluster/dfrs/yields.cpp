@@ -5,9 +5,7 @@
 #include <queue>
 
 #include "cosched/cluster/dfrs/by_decreasing.hpp"
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/lp/glpk.hpp"
 
 namespace cosched::cluster::dfrs {

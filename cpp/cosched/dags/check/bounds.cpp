@@ -2,9 +2,6 @@
 
 #include <optional>
 
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
-#include "cosched/dags/check/transfer_open.hpp"
 #include "cosched/dags/check/transfer_steps.hpp"
 
 namespace cosched::dags::check {

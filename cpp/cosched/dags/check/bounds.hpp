@@ -1,7 +1,6 @@
 // The checks of what searches for bounds hand over: they share no code with the solvers.
 #pragma once
 
-#include "cosched/dags/hlp/certificate.hpp"
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/proof/certificate.hpp"
 

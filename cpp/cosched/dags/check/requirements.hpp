@@ -4,7 +4,6 @@
 #include <functional>
 #include <vector>
 
-#include "cosched/core/schedule.hpp"
 #include "cosched/core/validate.hpp"
 #include "cosched/dags/model/instance.hpp"
 

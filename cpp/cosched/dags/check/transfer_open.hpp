@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/proof/certificate.hpp"
 

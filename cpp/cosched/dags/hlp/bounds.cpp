@@ -1,6 +1,5 @@
 #include "cosched/dags/hlp/bounds.hpp"
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/opt/matrix_game.hpp"
 

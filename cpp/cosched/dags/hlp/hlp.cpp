@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/structured.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"

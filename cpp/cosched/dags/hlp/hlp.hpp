@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "cosched/core/times.hpp"
 #include "cosched/dags/hlp/certificate.hpp"
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/lp/model.hpp"

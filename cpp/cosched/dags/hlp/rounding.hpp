@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "cosched/core/times.hpp"
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::hlp {

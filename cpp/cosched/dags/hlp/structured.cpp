@@ -1,11 +1,7 @@
 #include "cosched/dags/hlp/structured.hpp"
 
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
-#include "cosched/opt/matrix_game.hpp"
-#include "cosched/opt/outer_problem.hpp"
 
 namespace cosched::dags::hlp {
 namespace {

@@ -12,7 +12,6 @@
 #pragma once
 
 #include "cosched/dags/hlp/hlp.hpp"
-#include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::hlp {
 

@@ -2,7 +2,6 @@
 // Amaris et al. 2017, Sections 3 and 6.
 #pragma once
 
-#include "cosched/core/times.hpp"
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::list {

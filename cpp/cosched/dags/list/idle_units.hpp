@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/list/insertion.hpp"
-#include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::list {
 

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::list {

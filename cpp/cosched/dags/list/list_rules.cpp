@@ -5,11 +5,9 @@
 #include <set>
 #include <tuple>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/idle_units.hpp"
-#include "cosched/dags/list/insertion.hpp"
 
 namespace cosched::dags::list {
 namespace {

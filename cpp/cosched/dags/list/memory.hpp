@@ -18,12 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/list/heft.hpp"
 #include "cosched/dags/list/insertion.hpp"
-#include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::list {
 

@@ -1,6 +1,5 @@
 #include "cosched/dags/list/online.hpp"
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/list/idle_units.hpp"

@@ -5,7 +5,6 @@
 #include <set>
 #include <tuple>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/list/insertion.hpp"
 

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "cosched/core/schedule.hpp"
-#include "cosched/core/task_graph.hpp"
-#include "cosched/core/times.hpp"
 #include "cosched/dags/model/transfers.hpp"
 
 namespace cosched::dags {

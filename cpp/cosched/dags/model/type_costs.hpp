@@ -7,7 +7,6 @@
 #include <numeric>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags {

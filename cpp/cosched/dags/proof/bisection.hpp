@@ -9,9 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::proof {

@@ -8,10 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-#include "cosched/core/times.hpp"
-#include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/proof/certificate.hpp"
 #include "cosched/dags/proof/effort.hpp"
 

@@ -7,9 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
-#include "cosched/core/task_graph.hpp"
-#include "cosched/core/times.hpp"
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::proof {

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
-#include "cosched/dags/proof/certificate.hpp"
 #include "cosched/dags/proof/energetic.hpp"
 #include "cosched/dags/proof/transfer_windows.hpp"
 

@@ -23,8 +23,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
-#include "cosched/dags/proof/certificate.hpp"
 #include "cosched/dags/proof/energetic.hpp"
 #include "cosched/dags/proof/transfer_windows.hpp"
 #include "cosched/opt/interior_point.hpp"

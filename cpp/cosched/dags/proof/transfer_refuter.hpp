@@ -23,15 +23,9 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/dags/proof/bisection.hpp"
-#include "cosched/dags/proof/certificate.hpp"
-#include "cosched/dags/proof/effort.hpp"
-#include "cosched/dags/proof/energetic.hpp"
-#include "cosched/dags/proof/open_types.hpp"
 #include "cosched/dags/proof/transfer_combination.hpp"
 #include "cosched/dags/proof/transfer_guesses.hpp"
 #include "cosched/dags/proof/transfer_lp.hpp"
-#include "cosched/dags/proof/transfer_windows.hpp"
 
 namespace cosched::dags::proof {
 

@@ -27,7 +27,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/dags/model/type_costs.hpp"
 #include "cosched/dags/proof/open_types.hpp"
 

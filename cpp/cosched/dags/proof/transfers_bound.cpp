@@ -2,9 +2,6 @@
 
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/bounds.hpp"
-#include "cosched/dags/proof/effort.hpp"
-#include "cosched/dags/proof/transfer_combination.hpp"
-#include "cosched/dags/proof/transfer_lp.hpp"
 #include "cosched/dags/proof/transfer_refuter.hpp"
 #include "cosched/lp/glpk.hpp"
 

@@ -23,10 +23,8 @@
 #include <vector>
 
 #include "cosched/dags/hlp/hlp.hpp"
-#include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/proof/bisection.hpp"
 #include "cosched/dags/proof/certificate.hpp"
-#include "cosched/lp/model.hpp"
 
 namespace cosched::dags::proof {
 

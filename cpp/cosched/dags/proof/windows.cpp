@@ -1,10 +1,6 @@
 #include "cosched/dags/proof/windows.hpp"
 
 #include "cosched/dags/check/bounds.hpp"
-#include "cosched/dags/proof/effort.hpp"
-#include "cosched/dags/proof/energetic.hpp"
-#include "cosched/dags/proof/open_types.hpp"
-#include "cosched/dags/proof/time_windows.hpp"
 #include "cosched/dags/proof/windows_lp.hpp"
 
 namespace cosched::dags::proof {

@@ -11,7 +11,6 @@
 // costs time the rows are others: transfers_bound.hpp, which says why that is an engine of its own.
 #pragma once
 
-#include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/proof/bisection.hpp"
 #include "cosched/dags/proof/certificate.hpp"
 

@@ -7,10 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/interrupt.hpp"
-#include "cosched/dags/proof/certificate.hpp"
 #include "cosched/dags/proof/choice_lp.hpp"
-#include "cosched/dags/proof/effort.hpp"
 #include "cosched/dags/proof/energetic.hpp"
 #include "cosched/dags/proof/time_windows.hpp"
 

@@ -10,11 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/core/task_graph.hpp"
 #include "cosched/dags/list/list_rules.hpp"
-#include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::search {
 

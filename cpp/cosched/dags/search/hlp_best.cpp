@@ -5,12 +5,6 @@
 #include "cosched/dags/hlp/rounding.hpp"
 #include "cosched/dags/hlp/structured.hpp"
 #include "cosched/dags/hlp/trade_off.hpp"
-#include "cosched/dags/list/heft.hpp"
-#include "cosched/dags/list/insertion.hpp"
-#include "cosched/dags/list/list_rules.hpp"
-#include "cosched/dags/list/memory.hpp"
-#include "cosched/dags/search/order_search.hpp"
-#include "cosched/dags/search/place_search.hpp"
 #include "cosched/dags/search/rounds.hpp"
 
 namespace cosched::dags::search {

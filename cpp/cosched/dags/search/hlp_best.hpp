@@ -6,8 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "cosched/dags/hlp/hlp.hpp"
-#include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/proof/transfers_bound.hpp"
 #include "cosched/dags/proof/windows.hpp"
 

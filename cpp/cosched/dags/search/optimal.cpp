@@ -3,7 +3,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "cosched/core/interrupt.hpp"
 #include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
 

@@ -8,9 +8,6 @@
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-#include "cosched/core/rng.hpp"
-#include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/search/decoder.hpp"
 
 namespace cosched::dags::search {

@@ -8,14 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-#include "cosched/core/rng.hpp"
-#include "cosched/core/times.hpp"
-#include "cosched/dags/list/heft.hpp"
-#include "cosched/dags/list/insertion.hpp"
-#include "cosched/dags/model/instance.hpp"
-#include "cosched/dags/search/place_decoder.hpp"
 #include "cosched/dags/search/reinsertion.hpp"
 
 namespace cosched::dags::search {

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/search/place_decoder.hpp"
 
 namespace cosched::dags::search {

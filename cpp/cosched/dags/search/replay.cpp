@@ -4,7 +4,6 @@
 #include <queue>
 #include <tuple>
 
-#include "cosched/core/interrupt.hpp"
 #include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/list/list_rules.hpp"
 #include "cosched/dags/proof/transfers_bound.hpp"

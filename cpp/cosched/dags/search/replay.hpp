@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "cosched/core/times.hpp"
 #include "cosched/dags/hlp/certificate.hpp"
 #include "cosched/dags/model/instance.hpp"
 

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/dags/model/instance.hpp"
 #include "cosched/dags/search/order_search.hpp"
 #include "cosched/dags/search/place_search.hpp"
 

@@ -1,14 +1,6 @@
 #include "cosched/moldable/batches/demt.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-#include "cosched/core/order.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"

@@ -1,11 +1,6 @@
 #include "cosched/moldable/batches/online.hpp"
 
-#include <algorithm>
-#include <string>
-
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/order.hpp"
 
 namespace cosched::moldable::batches {

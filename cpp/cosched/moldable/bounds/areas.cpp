@@ -1,12 +1,6 @@
 #include "cosched/moldable/bounds/areas.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/opt/matrix_game.hpp"
 
 namespace cosched::moldable::bounds {

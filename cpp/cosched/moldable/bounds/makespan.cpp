@@ -1,10 +1,6 @@
 #include "cosched/moldable/bounds/makespan.hpp"
 
-#include <algorithm>
-#include <numeric>
-
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/bounds/areas.hpp"
 
 namespace cosched::moldable::bounds {

@@ -1,11 +1,5 @@
 #include "cosched/moldable/check/validate.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/validate.hpp"
 
 namespace cosched::moldable::check {

@@ -1,12 +1,6 @@
 #include "cosched/moldable/dual/dual_approx.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"

@@ -1,11 +1,8 @@
 #include "cosched/moldable/dual/shelves.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <queue>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/order.hpp"
 #include "cosched/opt/knapsack.hpp"
 

@@ -1,10 +1,5 @@
 #include "cosched/moldable/graph/bound.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/graph/choices.hpp"
 #include "cosched/opt/outer_problem.hpp"
 #include "cosched/opt/time_cost.hpp"

@@ -1,7 +1,5 @@
 #include "cosched/moldable/graph/choices.hpp"
 
-#include <algorithm>
-
 namespace cosched::moldable::graph {
 namespace {
 

@@ -1,11 +1,7 @@
 #include "cosched/moldable/graph/list.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
 #include <queue>
-#include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/progress.hpp"

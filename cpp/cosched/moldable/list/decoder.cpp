@@ -1,10 +1,6 @@
 #include "cosched/moldable/list/decoder.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 
 namespace cosched::moldable::list {
 

@@ -1,13 +1,8 @@
 #include "cosched/moldable/list/list_schedule.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <map>
-#include <numeric>
-#include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/progress.hpp"
 #include "cosched/moldable/list/decoder.hpp"
 

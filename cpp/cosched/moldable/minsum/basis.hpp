@@ -22,7 +22,6 @@
 #include <numeric>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/order.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/opt/inverse.hpp"

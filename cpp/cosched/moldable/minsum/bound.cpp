@@ -1,13 +1,6 @@
 #include "cosched/moldable/minsum/bound.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/lp/glpk.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/minsum/basis.hpp"

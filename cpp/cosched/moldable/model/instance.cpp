@@ -1,12 +1,5 @@
 #include "cosched/moldable/model/instance.hpp"
 
-#include <cmath>
-#include <string>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/numeric.hpp"
-
 namespace cosched::moldable {
 namespace {
 

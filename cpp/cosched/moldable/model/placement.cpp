@@ -1,10 +1,5 @@
 #include "cosched/moldable/model/placement.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-
-#include "cosched/core/errors.hpp"
 #include "cosched/core/order.hpp"
 
 namespace cosched::moldable {

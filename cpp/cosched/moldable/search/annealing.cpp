@@ -1,11 +1,6 @@
 #include "cosched/moldable/search/annealing.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/core/threads.hpp"
 

@@ -1,20 +1,11 @@
 #include "cosched/moldable/search/best.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <utility>
-
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/batches/demt.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/dual/shelves.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/moldable/search/annealing.hpp"
 #include "cosched/moldable/search/local_search.hpp"
-#include "cosched/moldable/search/search_state.hpp"
 #include "cosched/moldable/search/starts.hpp"
 
 namespace cosched::moldable::search {

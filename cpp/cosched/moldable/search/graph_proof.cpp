@@ -3,9 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/graph/choices.hpp"
 #include "cosched/moldable/search/graph_search.hpp"
 

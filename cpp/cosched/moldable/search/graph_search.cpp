@@ -1,14 +1,6 @@
 #include "cosched/moldable/search/graph_search.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/graph/bound.hpp"
 #include "cosched/moldable/graph/decoder.hpp"
 #include "cosched/moldable/graph/list.hpp"
 

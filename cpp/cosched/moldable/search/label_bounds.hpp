@@ -8,10 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-#include "cosched/moldable/model/placement.hpp"
-#include "cosched/moldable/search/patterns.hpp"
 #include "cosched/moldable/search/search_state.hpp"
 #include "cosched/moldable/search/time_prices.hpp"
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/search/label_bounds.hpp"
 
 namespace cosched::moldable::search {

@@ -1,18 +1,8 @@
 #include "cosched/moldable/search/local_search.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <string>
-#include <utility>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
-#include "cosched/moldable/search/annealing.hpp"
 #include "cosched/moldable/search/graph_search.hpp"
-#include "cosched/moldable/search/proof.hpp"
 #include "cosched/moldable/search/shared_search.hpp"
 #include "cosched/moldable/search/starts.hpp"
 

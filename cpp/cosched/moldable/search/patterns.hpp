@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/model/instance.hpp"
 
 namespace cosched::moldable::search {

@@ -1,19 +1,7 @@
 #include "cosched/moldable/search/proof.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "cosched/core/errors.hpp"
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/search/annealing.hpp"
 #include "cosched/moldable/search/graph_search.hpp"
-#include "cosched/moldable/search/label_bounds.hpp"
-#include "cosched/moldable/search/local_search.hpp"
 
 namespace cosched::moldable::search {
 namespace {

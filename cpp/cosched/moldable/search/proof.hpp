@@ -5,9 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "cosched/moldable/model/placement.hpp"
 #include "cosched/moldable/search/labels.hpp"
-#include "cosched/moldable/search/search_state.hpp"
 
 namespace cosched::moldable::search {
 

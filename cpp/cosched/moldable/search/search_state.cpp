@@ -1,7 +1,5 @@
 #include "cosched/moldable/search/search_state.hpp"
 
-#include <algorithm>
-
 #include "cosched/core/interrupt.hpp"
 
 namespace cosched::moldable::search {

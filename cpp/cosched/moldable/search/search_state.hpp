@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::search {

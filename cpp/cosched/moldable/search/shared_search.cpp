@@ -1,14 +1,5 @@
 #include "cosched/moldable/search/shared_search.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <utility>
-
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-#include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
 #include "cosched/moldable/search/annealing.hpp"

@@ -1,15 +1,10 @@
 #include "cosched/moldable/search/starts.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/batches/demt.hpp"
 #include "cosched/moldable/batches/online.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
-#include "cosched/moldable/search/search_state.hpp"
 
 namespace cosched::moldable::search {
 namespace {

@@ -9,9 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-#include "cosched/moldable/model/instance.hpp"
 #include "cosched/moldable/search/patterns.hpp"
 
 namespace cosched::moldable::search {

@@ -1,10 +1,6 @@
 #include "cosched/moldable/shared/beam.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/progress.hpp"
 #include "cosched/core/rng.hpp"
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cosched/moldable/list/decoder.hpp"
-#include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::shared {
 

@@ -1,17 +1,5 @@
 #include "cosched/moldable/shared/configurations.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-#include "cosched/moldable/bounds/areas.hpp"
-#include "cosched/moldable/list/decoder.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
 #include "cosched/moldable/shared/orders.hpp"
 #include "cosched/moldable/shared/pricing.hpp"

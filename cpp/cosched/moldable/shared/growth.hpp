@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/moldable/bounds/areas.hpp"
-#include "cosched/moldable/model/instance.hpp"
 
 namespace cosched::moldable::shared {
 

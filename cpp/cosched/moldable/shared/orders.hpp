@@ -9,10 +9,7 @@
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/list/decoder.hpp"
-#include "cosched/moldable/model/placement.hpp"
 #include "cosched/moldable/shared/side_by_side.hpp"
 
 namespace cosched::moldable::shared {

@@ -7,9 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
-#include "cosched/moldable/model/instance.hpp"
 #include "cosched/moldable/shared/growth.hpp"
 
 namespace cosched::moldable::shared {

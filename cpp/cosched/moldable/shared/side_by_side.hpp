@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/progress.hpp"
 #include "cosched/moldable/list/decoder.hpp"
 

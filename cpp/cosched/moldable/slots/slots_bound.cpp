@@ -1,8 +1,5 @@
 #include "cosched/moldable/slots/slots_bound.hpp"
 
-#include <algorithm>
-
-#include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/time_prices.hpp"

@@ -1,13 +1,7 @@
 #include "cosched/moldable/step/step.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <string>
 
-#include "cosched/core/errors.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
 

@@ -3,9 +3,6 @@
 #include <cstdint>
 #include <queue>
 
-#include "cosched/core/interrupt.hpp"
-#include "cosched/packs/columns/fractional.hpp"
-#include "cosched/packs/columns/pricing.hpp"
 #include "cosched/packs/columns/relaxation.hpp"
 
 namespace cosched::packs::columns {

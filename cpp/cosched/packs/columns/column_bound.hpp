@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "cosched/core/times.hpp"
 #include "cosched/packs/model/instance.hpp"
 
 namespace cosched::packs::columns {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/opt/knapsack.hpp"
 #include "cosched/packs/model/instance.hpp"
 

@@ -29,14 +29,10 @@
 #include <utility>
 #include <vector>
 
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/opt/cover_lp.hpp"
 #include "cosched/packs/columns/column_bound.hpp"
 #include "cosched/packs/columns/fractional.hpp"
-#include "cosched/packs/columns/pricing.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
-#include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::columns {
 

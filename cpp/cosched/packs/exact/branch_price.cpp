@@ -3,9 +3,6 @@
 #include <queue>
 #include <set>
 
-#include "cosched/core/interrupt.hpp"
-#include "cosched/packs/columns/fractional.hpp"
-#include "cosched/packs/columns/pricing.hpp"
 #include "cosched/packs/columns/relaxation.hpp"
 #include "cosched/packs/exact/questions.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"

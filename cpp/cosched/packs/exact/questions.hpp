@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cosched/packs/columns/fractional.hpp"
-#include "cosched/packs/columns/pricing.hpp"
 
 namespace cosched::packs::exact {
 

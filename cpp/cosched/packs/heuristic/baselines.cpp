@@ -1,6 +1,5 @@
 #include "cosched/packs/heuristic/baselines.hpp"
 
-#include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"

@@ -1,6 +1,5 @@
 #include "cosched/packs/heuristic/make_pack.hpp"
 
-#include "cosched/core/interrupt.hpp"
 #include "cosched/core/order.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/times.hpp"
 #include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::heuristic {

@@ -1,6 +1,5 @@
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
 
-#include "cosched/core/interrupt.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
 
 namespace cosched::packs::heuristic {

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "cosched/core/interrupt.hpp"
 #include "cosched/core/order.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"

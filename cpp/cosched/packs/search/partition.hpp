@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::search {

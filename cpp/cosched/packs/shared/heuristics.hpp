@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
-#include "cosched/packs/model/coschedule.hpp"
 #include "cosched/packs/shared/pack_table.hpp"
 
 namespace cosched::packs::shared {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "cosched/packs/columns/column_bound.hpp"
-#include "cosched/packs/model/coschedule.hpp"
 #include "cosched/packs/shared/set_relaxation.hpp"
 
 namespace cosched::packs::shared {

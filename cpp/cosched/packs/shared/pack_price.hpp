@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/numeric.hpp"
 #include "cosched/core/order.hpp"
 #include "cosched/packs/model/coschedule.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "cosched/packs/exact/optimal.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
-#include "cosched/packs/heuristic/pack_by_pack.hpp"
 #include "cosched/packs/search/local_search.hpp"
 #include "cosched/packs/shared/heuristics.hpp"
 #include "cosched/packs/shared/optimal.hpp"

@@ -6,7 +6,6 @@
 #include <map>
 #include <vector>
 
-#include "cosched/slurm/model/scenario.hpp"
 #include "cosched/slurm/select/allocations.hpp"
 
 namespace cosched::slurm {

@@ -11,7 +11,6 @@
 
 #include "cosched/slurm/model/account_limits.hpp"
 #include "cosched/slurm/model/node_bits.hpp"
-#include "cosched/slurm/model/seconds.hpp"
 #include "cosched/slurm/model/settings.hpp"
 
 namespace cosched::slurm {

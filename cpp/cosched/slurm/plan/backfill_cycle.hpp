@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "cosched/slurm/clocks/clocks.hpp"
-#include "cosched/slurm/limits/limits.hpp"
 #include "cosched/slurm/plan/plan_map.hpp"
-#include "cosched/slurm/select/select.hpp"
 #include "cosched/slurm/state/tables.hpp"
 
 namespace cosched::slurm {

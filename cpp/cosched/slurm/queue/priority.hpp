@@ -9,7 +9,6 @@
 #include "cosched/slurm/accounts/decay.hpp"
 #include "cosched/slurm/accounts/fair_tree.hpp"
 #include "cosched/slurm/limits/limit_rules.hpp"
-#include "cosched/slurm/model/scenario.hpp"
 
 namespace cosched::slurm {
 

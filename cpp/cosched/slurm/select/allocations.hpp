@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cosched/slurm/select/gang.hpp"
-#include "cosched/slurm/select/resources.hpp"
 
 namespace cosched::slurm {
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "cosched/slurm/model/node_bits.hpp"
 #include "cosched/slurm/select/resources.hpp"
 
 namespace cosched::slurm {

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <vector>
 
-#include "cosched/slurm/model/scenario.hpp"
 #include "cosched/slurm/select/choose.hpp"
 
 namespace cosched::slurm {

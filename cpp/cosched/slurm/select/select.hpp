@@ -9,8 +9,6 @@
 
 #include "cosched/slurm/select/allocations.hpp"
 #include "cosched/slurm/select/answers.hpp"
-#include "cosched/slurm/select/choose.hpp"
-#include "cosched/slurm/select/gang.hpp"
 
 namespace cosched::slurm {
 

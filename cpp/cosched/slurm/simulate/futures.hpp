@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "cosched/core/times.hpp"
-#include "cosched/slurm/clocks/clocks.hpp"
-#include "cosched/slurm/model/scenario.hpp"
 #include "cosched/slurm/simulate/simulator.hpp"
 
 namespace cosched::slurm {

@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "cosched/slurm/select/select.hpp"
 #include "cosched/slurm/state/tables.hpp"
 
 namespace cosched::slurm {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cosched/slurm/clocks/clocks.hpp"
-#include "cosched/slurm/model/scenario.hpp"
 #include "cosched/slurm/state/journal.hpp"
 
 namespace cosched::slurm {

@@ -11,13 +11,8 @@
 
 #include "cosched/slurm/limits/limits.hpp"
 #include "cosched/slurm/limits/policy.hpp"
-#include "cosched/slurm/model/scenario.hpp"
-#include "cosched/slurm/model/seconds.hpp"
 #include "cosched/slurm/queue/queue.hpp"
 #include "cosched/slurm/queue/readiness.hpp"
-#include "cosched/slurm/select/allocations.hpp"
-#include "cosched/slurm/select/gang.hpp"
-#include "cosched/slurm/select/preempt.hpp"
 #include "cosched/slurm/select/reservations.hpp"
 #include "cosched/slurm/state/journal.hpp"
 

@@ -1,7 +1,5 @@
 """The pieces of DFRS policies by themselves: yields on given nodes, vector packing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

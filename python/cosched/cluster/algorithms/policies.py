@@ -1,7 +1,5 @@
 """Policies by the names of the paper's grammar, and Python objects that are called at events."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

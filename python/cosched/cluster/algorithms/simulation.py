@@ -1,7 +1,5 @@
 """Results: of what the simulator returned, of the log itself, and of a schedule from a file."""
 
-from __future__ import annotations
-
 import heapq
 import inspect
 from collections.abc import Callable, Iterator

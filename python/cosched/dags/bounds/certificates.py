@@ -1,7 +1,5 @@
 """Proofs of bounds as data: what a search has found, checked by code that no solver shares."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Release dates: any off-line algorithm, batch by batch."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from functools import wraps

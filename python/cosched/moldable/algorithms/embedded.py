@@ -1,7 +1,5 @@
 """What to start now, for a loop that asks again and again: a plan within some milliseconds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

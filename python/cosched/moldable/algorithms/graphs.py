@@ -1,7 +1,5 @@
 """Jobs with precedence and resources: lists with allotments."""
 
-from __future__ import annotations
-
 import math
 
 from cosched import _core

@@ -1,7 +1,5 @@
 """The off-line algorithms."""
 
-from __future__ import annotations
-
 from cosched import _core
 from cosched.core import Bound
 from cosched.core.arrays import integer, real, seed_of
@@ -87,11 +85,6 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
     suffice (4 processors and 4 jobs can defeat them); a fourth one, with its proof in
     ``cpp/cosched/moldable/dual/shelves.hpp``, closes the gap.
 
-    Parameters
-    ----------
-    tolerance : float
-        > 0.
-
     Returns
     -------
     Result
@@ -105,8 +98,7 @@ def dual_approximation(instance: Instance, *, tolerance: float = 0.01) -> Result
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> result = cs.moldable.dual_approximation(inst)
     >>> result.makespan, round(result.ratio, 3), result.gap < 0.5
     (8.0, 1.515, True)
@@ -138,8 +130,7 @@ def gang(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> cs.moldable.gang(inst).start.tolist()
     [3.4, 0.9, 0.0]
     """
@@ -158,8 +149,7 @@ def sequential(instance: Instance) -> Result:
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> cs.moldable.sequential(inst).end.tolist()
     [8.0, 6.0, 2.0]
     """
@@ -178,15 +168,9 @@ def list_shelf(instance: Instance, *, tolerance: float = 0.01) -> Result:
 
     The allotment is the one after the transformations.
 
-    Parameters
-    ----------
-    tolerance : float
-        Relative, of the bisection, > 0.
-
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> cs.moldable.list_shelf(inst).procs.tolist()
     [1, 1, 1]
     """
@@ -197,15 +181,9 @@ def list_shelf(instance: Instance, *, tolerance: float = 0.01) -> Result:
 def list_lptf(instance: Instance, *, tolerance: float = 0.01) -> Result:
     """As :func:`list_shelf`, by decreasing w_i / t_i ("weighted LPTF", as the paper defines it).
 
-    Parameters
-    ----------
-    tolerance : float
-        Relative, of the bisection, > 0.
-
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> cs.moldable.list_lptf(inst).start.tolist()
     [0.0, 0.0, 0.0]
     """
@@ -216,15 +194,9 @@ def list_lptf(instance: Instance, *, tolerance: float = 0.01) -> Result:
 def list_saf(instance: Instance, *, tolerance: float = 0.01) -> Result:
     """As :func:`list_shelf`, smallest area (processors x time) first.
 
-    Parameters
-    ----------
-    tolerance : float
-        Relative, of the bisection, > 0.
-
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> cs.moldable.list_saf(inst).start.tolist()
     [0.0, 0.0, 0.0]
     """

@@ -1,7 +1,5 @@
 """The searches: one criterion, and the front of both."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from cosched import _core, core
@@ -47,8 +45,7 @@ def demt_best(
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> best, demt = cs.moldable.demt_best(inst, work=10_000), cs.moldable.demt(inst)
     >>> best.makespan <= demt.makespan, best.weighted_completion <= demt.weighted_completion
     (True, True)
@@ -107,8 +104,7 @@ def local_search(
 
     Examples
     --------
-    >>> times = [[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]]
-    >>> inst = cs.moldable.Instance(times, weights=[1, 2, 4])
+    >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
     >>> packs = cs.packs.optimal(cs.packs.Instance(times, max_tasks=3))
     >>> result = cs.moldable.local_search(inst, start=packs)
     >>> round(packs.cost, 6), round(result.makespan, 6)

@@ -1,7 +1,5 @@
 """Files of moldable jobs; see :meth:`cosched.moldable.Instance.read`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any

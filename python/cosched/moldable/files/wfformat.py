@@ -1,7 +1,5 @@
 """WfFormat 1.5 (WfCommons): tasks of a workflow on their cores."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

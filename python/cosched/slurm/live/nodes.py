@@ -1,7 +1,5 @@
 """The machine of a snapshot, its shares and limits: what Slurm shows, or what is left of it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The search as a whole."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike

@@ -1,7 +1,5 @@
 """Slurm's scheduler: the main pass, the backfill cycle, and the clocks that nobody sees."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
