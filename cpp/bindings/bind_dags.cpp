@@ -1,5 +1,4 @@
 #include <array>
-#include <string>
 #include <variant>
 
 #include "cosched/dags/check/bounds.hpp"

@@ -1,5 +1,3 @@
-#include <numeric>
-
 #include "cosched/packs/check/validate.hpp"
 #include "cosched/packs/heuristic/make_pack.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"

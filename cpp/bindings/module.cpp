@@ -1,7 +1,5 @@
 // The extension module cosched._core: errors, interrupts, and one submodule a family.
 #include <map>
-#include <memory>
-#include <string>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/sharing.hpp"

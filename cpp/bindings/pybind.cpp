@@ -1,7 +1,5 @@
 #include "pybind.hpp"
 
-#include <string>
-
 #include "cosched/core/errors.hpp"
 
 namespace cosched::bindings {

@@ -11,12 +11,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/schedule.hpp"

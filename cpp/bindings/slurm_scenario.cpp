@@ -1,7 +1,5 @@
 #include "slurm_scenario.hpp"
 
-#include <string>
-
 #include "cosched/core/errors.hpp"
 
 namespace cosched::cluster::bindings {

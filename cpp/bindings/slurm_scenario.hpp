@@ -1,11 +1,7 @@
 // What Python says of machine, jobs and accounts, as the simulator of Slurm takes it.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <utility>
 
 #include "cosched/slurm/simulate/simulator.hpp"
 #include "pybind.hpp"

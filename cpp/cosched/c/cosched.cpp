@@ -1,11 +1,8 @@
 #include "cosched/c/cosched.h"
 
-#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <new>
-#include <string>
-#include <vector>
 
 #include "cosched/moldable/step/step.hpp"
 

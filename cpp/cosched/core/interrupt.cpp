@@ -1,6 +1,5 @@
 #include "cosched/core/interrupt.hpp"
 
-#include <cmath>
 #include <vector>
 
 #include "cosched/core/numeric.hpp"

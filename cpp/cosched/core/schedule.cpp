@@ -1,11 +1,8 @@
 #include "cosched/core/schedule.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <queue>
-#include <string>
-#include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"

@@ -17,12 +17,9 @@
 // without a common start nothing of this is monotone.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/matrix.hpp"

@@ -1,13 +1,9 @@
 #include "cosched/core/threads.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 

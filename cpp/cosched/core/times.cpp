@@ -1,8 +1,5 @@
 #include "cosched/core/times.hpp"
 
-#include <limits>
-#include <string>
-
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
 

@@ -1,8 +1,6 @@
 // Execution times of n tasks on 1..p processors, as measured.
 #pragma once
 
-#include <vector>
-
 #include "cosched/core/matrix.hpp"
 
 namespace cosched {

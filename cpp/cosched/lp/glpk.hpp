@@ -5,8 +5,6 @@
 // call or when its memory runs out; here either becomes a SolverError.
 #pragma once
 
-#include <optional>
-
 #include "cosched/lp/model.hpp"
 
 namespace cosched::lp {

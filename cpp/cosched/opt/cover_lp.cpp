@@ -1,10 +1,8 @@
 #include "cosched/opt/cover_lp.hpp"
 
 #include <Eigen/LU>
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"

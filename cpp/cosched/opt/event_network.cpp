@@ -1,7 +1,5 @@
 #include "cosched/opt/event_network.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <numeric>
 #include <unordered_map>
 

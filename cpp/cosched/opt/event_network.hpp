@@ -3,9 +3,6 @@
 // "it has ended"; precedences that do not merge two events become arcs of length 0.
 #pragma once
 
-#include <utility>
-#include <vector>
-
 #include "cosched/core/task_graph.hpp"
 
 namespace cosched::opt {

@@ -1,7 +1,5 @@
 #include "cosched/opt/knapsack.hpp"
 
-#include <algorithm>
-
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"
 

@@ -5,7 +5,6 @@
 #include <lemon/network_simplex.h>
 #include <lemon/smart_graph.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "cosched/core/interrupt.hpp"

@@ -5,9 +5,6 @@
 // would also have to go, since the column generation ends at a gap of 1e-10.
 #pragma once
 
-#include <Eigen/Core>
-#include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "cosched/core/errors.hpp"

@@ -2,11 +2,7 @@
 // from one set of capacities to the next.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"

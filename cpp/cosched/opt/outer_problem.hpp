@@ -17,12 +17,6 @@
 // which a three quarters on the CPU, b on the GPU and c a quarter on the CPU reach.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <utility>
-#include <vector>
-
 #include "cosched/core/task_graph.hpp"
 #include "cosched/core/times.hpp"
 #include "cosched/opt/matrix_game.hpp"

@@ -8,10 +8,8 @@
 // capacity.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "cosched/core/times.hpp"
 #include "cosched/opt/event_network.hpp"

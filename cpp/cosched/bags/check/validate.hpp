@@ -1,8 +1,6 @@
 // The independent validator of compressed schedules: it shares no code with the algorithms.
 #pragma once
 
-#include <vector>
-
 #include "cosched/bags/model/instance.hpp"
 
 namespace cosched::bags::check {

@@ -5,10 +5,6 @@
 // Dantzig and Van Slyke 1967).  A pivot costs O(T M + M^2), whatever the number of tasks.
 #pragma once
 
-#include <Eigen/Core>
-#include <algorithm>
-#include <vector>
-
 #include "cosched/bags/model/instance.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/opt/inverse.hpp"

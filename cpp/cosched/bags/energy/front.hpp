@@ -2,9 +2,6 @@
 // the profit rate that follows.
 #pragma once
 
-#include <functional>
-#include <vector>
-
 #include "cosched/bags/energy/walk.hpp"
 
 namespace cosched::bags::energy {

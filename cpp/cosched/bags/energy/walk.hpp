@@ -15,11 +15,7 @@
 // 1000 x 10 types (build/bench/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py).
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <utility>
-#include <vector>
 
 #include "cosched/bags/energy/basis.hpp"
 #include "cosched/core/interrupt.hpp"

@@ -17,7 +17,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/times.hpp"

@@ -1,9 +1,6 @@
 // Simulated annealing over which machine runs which task: the last step of ttb-best.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "cosched/bags/model/instance.hpp"
 
 namespace cosched::bags::search {

@@ -1,9 +1,6 @@
 // Whole patterns from the linear relaxation over patterns: diving, and parts of a plan made anew.
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include "cosched/bags/search/patterns.hpp"
 #include "cosched/core/rng.hpp"
 

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "cosched/bags/model/instance.hpp"
 #include "cosched/core/interrupt.hpp"

@@ -1,13 +1,7 @@
 // An upper bound on the profit rate that knows that tasks are indivisible on each machine.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <iterator>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "cosched/bags/energy/front.hpp"
 #include "cosched/bags/search/patterns.hpp"

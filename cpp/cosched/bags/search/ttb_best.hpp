@@ -1,7 +1,6 @@
 // ttb-best: TTB, then patterns, exchanges between machines, and annealing.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "cosched/bags/model/instance.hpp"

@@ -1,7 +1,6 @@
 #include "cosched/cluster/batch/backfilling.hpp"
 
 #include <type_traits>
-#include <utility>
 
 #include "cosched/cluster/batch/cells.hpp"
 #include "cosched/cluster/batch/node_plan.hpp"

@@ -1,12 +1,6 @@
 // Free nodes as FCFS and EASY count them: of one cell, or of the cells that each job may use.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <utility>
-#include <vector>
-
 #include "cosched/cluster/batch/events.hpp"
 #include "cosched/cluster/batch/layout.hpp"
 

@@ -4,12 +4,8 @@
 // queue.  A job of run time 0 starts in one pass and completes in the next round of that instant.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
 #include <queue>
-#include <utility>
-#include <vector>
 
 #include "cosched/cluster/batch/options.hpp"
 #include "cosched/cluster/model/decision_log.hpp"

@@ -1,10 +1,8 @@
 #include "cosched/cluster/batch/layout.hpp"
 
 #include <functional>
-#include <numeric>
 #include <queue>
 #include <tuple>
-#include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/order.hpp"

@@ -1,9 +1,6 @@
 // Which nodes a job may use: partitions of a machine.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "cosched/cluster/batch/options.hpp"
 
 namespace cosched::cluster::batch {

@@ -1,12 +1,7 @@
 // Free cores, memory and GPUs of each node over time, as planned.
 #pragma once
 
-#include <algorithm>
-#include <functional>
 #include <map>
-#include <queue>
-#include <utility>
-#include <vector>
 
 #include "cosched/cluster/batch/events.hpp"
 

@@ -1,8 +1,6 @@
 // What all batch policies are given, and what they leave behind.
 #pragma once
 
-#include <vector>
-
 #include "cosched/cluster/batch/site.hpp"
 #include "cosched/cluster/model/outcome.hpp"
 

@@ -1,7 +1,6 @@
 // Free nodes over time, as planned: running jobs until their expected ends, and promises.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>

@@ -1,9 +1,7 @@
 #include "cosched/cluster/batch/site.hpp"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
-#include <utility>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"

@@ -3,11 +3,7 @@
 // only for the intervals where the greedy fill left something undone.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <queue>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/order.hpp"

@@ -1,9 +1,5 @@
 #include "cosched/cluster/bound/stretch_bound.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <utility>
-
 #include "cosched/cluster/bound/interval_flow.hpp"
 #include "cosched/cluster/bound/stretch_kernel.hpp"
 #include "cosched/core/numeric.hpp"

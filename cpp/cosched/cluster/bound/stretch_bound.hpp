@@ -15,8 +15,6 @@
 // A long stream is first looked at in blocks: near the optimum the kernel leaves little to do.
 #pragma once
 
-#include <vector>
-
 #include "cosched/cluster/model/instance.hpp"
 
 namespace cosched::cluster::bound {

@@ -1,10 +1,8 @@
 #include "cosched/cluster/bound/stretch_kernel.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <queue>
-#include <utility>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/numeric.hpp"

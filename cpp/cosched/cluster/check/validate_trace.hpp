@@ -1,12 +1,7 @@
 // ScheduleChecker on a recorded trace.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "cosched/cluster/model/outcome.hpp"
 #include "cosched/cluster/model/prefetch.hpp"

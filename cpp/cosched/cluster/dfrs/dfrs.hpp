@@ -1,8 +1,6 @@
 // The DFRS policies of Casanova, Stillwell, Vivien 2011, sections 4.2 and 4.4 to 4.7.
 #pragma once
 
-#include <vector>
-
 #include "cosched/cluster/dfrs/policy_name.hpp"
 #include "cosched/cluster/dfrs/simulator.hpp"
 

@@ -11,10 +11,8 @@
 // advance: what comes and goes millions of times finds its group without a search.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <tuple>
 #include <utility>
 #include <vector>

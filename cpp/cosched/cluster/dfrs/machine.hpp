@@ -2,10 +2,6 @@
 // gets a Machine; the simulator drives it as a SimulatedMachine.
 #pragma once
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "cosched/cluster/dfrs/idle_queue.hpp"
 #include "cosched/cluster/dfrs/node_list.hpp"
 #include "cosched/cluster/model/decision_log.hpp"

@@ -13,13 +13,7 @@
 // bit for bit.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <numeric>
-#include <utility>
-#include <vector>
 
 #include "cosched/cluster/dfrs/by_decreasing.hpp"
 #include "cosched/cluster/dfrs/node_list.hpp"

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <vector>
 
 #include "cosched/cluster/dfrs/machine.hpp"
 #include "cosched/cluster/dfrs/mcb8.hpp"

@@ -2,7 +2,6 @@
 
 #include <cctype>
 #include <charconv>
-#include <cmath>
 #include <string_view>
 
 #include "cosched/core/numeric.hpp"

@@ -2,7 +2,6 @@
 
 #include <iterator>
 #include <numeric>
-#include <optional>
 
 #include "cosched/cluster/check/validate_trace.hpp"
 #include "cosched/core/progress.hpp"

@@ -2,8 +2,6 @@
 // 4.7).
 #pragma once
 
-#include <vector>
-
 #include "cosched/cluster/dfrs/node_list.hpp"
 
 namespace cosched::cluster::dfrs {

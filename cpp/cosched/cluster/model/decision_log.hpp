@@ -1,9 +1,6 @@
 // Why a job started, waited, was paused or moved: one row a decision.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cosched/cluster/model/instance.hpp"
 
 namespace cosched::cluster {

@@ -1,8 +1,6 @@
 #include "cosched/cluster/model/instance.hpp"
 
-#include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "cosched/cluster/model/units.hpp"
 #include "cosched/core/errors.hpp"

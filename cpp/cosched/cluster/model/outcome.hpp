@@ -1,10 +1,8 @@
 // What a simulation returns: flat columns by job number, and totals.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "cosched/cluster/model/instance.hpp"
 #include "cosched/core/numeric.hpp"

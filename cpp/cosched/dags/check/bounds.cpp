@@ -1,7 +1,5 @@
 #include "cosched/dags/check/bounds.hpp"
 
-#include <optional>
-
 #include "cosched/dags/check/transfer_steps.hpp"
 
 namespace cosched::dags::check {

@@ -1,9 +1,6 @@
 // What the independent validator (core/validate.hpp) checks a schedule of an instance against.
 #pragma once
 
-#include <functional>
-#include <vector>
-
 #include "cosched/core/validate.hpp"
 #include "cosched/dags/model/instance.hpp"
 

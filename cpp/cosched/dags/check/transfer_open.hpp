@@ -3,11 +3,7 @@
 // code.
 #pragma once
 
-#include <algorithm>
-#include <map>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/model/instance.hpp"

@@ -2,10 +2,6 @@
 // memory.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "cosched/dags/check/transfer_open.hpp"
 
 namespace cosched::dags::check {

@@ -1,8 +1,6 @@
 // Lower bounds on the makespan that need no linear programme.
 #pragma once
 
-#include <vector>
-
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::hlp {

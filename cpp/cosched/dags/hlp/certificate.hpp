@@ -1,8 +1,6 @@
 // Proof of a bound on LP*: what a solver hands over, and all that a check knows of it.
 #pragma once
 
-#include <vector>
-
 #include "cosched/core/task_graph.hpp"
 
 namespace cosched::dags::hlp {

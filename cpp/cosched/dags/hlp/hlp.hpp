@@ -2,8 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "cosched/dags/hlp/certificate.hpp"
 #include "cosched/dags/model/instance.hpp"

@@ -1,8 +1,6 @@
 // From shares to an allocation.
 #pragma once
 
-#include <vector>
-
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::hlp {

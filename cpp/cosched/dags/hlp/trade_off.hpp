@@ -4,8 +4,6 @@
 // a time-cost trade-off (opt/time_cost.hpp) with an option a type.
 #pragma once
 
-#include <vector>
-
 #include "cosched/dags/model/instance.hpp"
 #include "cosched/opt/outer_problem.hpp"
 #include "cosched/opt/time_cost.hpp"

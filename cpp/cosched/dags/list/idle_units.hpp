@@ -1,12 +1,9 @@
 // Units as schedulers without insertion see them: each is idle from some time on.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <queue>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cosched/dags/list/insertion.hpp"
 

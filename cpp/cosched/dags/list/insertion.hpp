@@ -1,11 +1,6 @@
 // Schedules by insertion: each task in the first gap of a unit that is long enough.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::list {

@@ -1,9 +1,6 @@
 #include "cosched/dags/list/list_rules.hpp"
 
-#include <functional>
-#include <queue>
 #include <set>
-#include <tuple>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/list/heft.hpp"

@@ -2,8 +2,6 @@
 // 2017, Sections 3 and 4.1).
 #pragma once
 
-#include <vector>
-
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::list {

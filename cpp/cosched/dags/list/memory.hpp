@@ -7,16 +7,9 @@
 // capacity.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <list>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/list/heft.hpp"

@@ -2,9 +2,6 @@
 // respects precedence, and each is placed at once and for good.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::list {

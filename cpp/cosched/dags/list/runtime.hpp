@@ -2,8 +2,6 @@
 // and dmdas, HeteroPrio.
 #pragma once
 
-#include <vector>
-
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::list {

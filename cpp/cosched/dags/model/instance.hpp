@@ -4,8 +4,6 @@
 // m_q = units(q), type 0 = CPU, type 1 = GPU, infinity = task j cannot run on type q.
 #pragma once
 
-#include <vector>
-
 #include "cosched/core/schedule.hpp"
 #include "cosched/dags/model/transfers.hpp"
 

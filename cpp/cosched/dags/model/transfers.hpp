@@ -8,8 +8,6 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/task_graph.hpp"

@@ -2,11 +2,6 @@
 // `transfers` uses it.
 #pragma once
 
-#include <algorithm>
-#include <map>
-#include <numeric>
-#include <vector>
-
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags {

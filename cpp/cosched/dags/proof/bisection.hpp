@@ -2,13 +2,6 @@
 // which T to ask about next.  What it takes to refute one is a refuter's business.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/model/instance.hpp"
 

@@ -1,8 +1,6 @@
 // Certificates: what the searches for bounds hand over, and all that a check knows of them.
 #pragma once
 
-#include <vector>
-
 #include "cosched/dags/hlp/certificate.hpp"
 
 namespace cosched::dags::proof {

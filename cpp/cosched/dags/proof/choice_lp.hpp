@@ -3,10 +3,6 @@
 // Dantzig and Van Slyke 1967), so that its basis has the size of the rows alone.
 #pragma once
 
-#include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include "cosched/core/interrupt.hpp"

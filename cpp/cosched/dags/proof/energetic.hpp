@@ -2,11 +2,7 @@
 // the schedule of at most T, against what m_q units can do in it.
 #pragma once
 
-#include <algorithm>
 #include <iterator>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "cosched/dags/proof/certificate.hpp"
 #include "cosched/dags/proof/effort.hpp"

@@ -2,11 +2,6 @@
 // (time_windows.hpp, transfer_windows.hpp) have in common.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "cosched/dags/model/instance.hpp"
 
 namespace cosched::dags::proof {

@@ -6,9 +6,6 @@
 //   (j, q)   is open unless head_j + p_jq + tail_j > T: then no schedule runs j on q.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/proof/open_types.hpp"
 

@@ -2,10 +2,6 @@
 // of the pairs that are still open.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "cosched/dags/proof/energetic.hpp"
 #include "cosched/dags/proof/transfer_windows.hpp"
 

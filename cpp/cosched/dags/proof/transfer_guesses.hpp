@@ -10,8 +10,6 @@
 // another choice.
 #pragma once
 
-#include <vector>
-
 #include "cosched/dags/proof/certificate.hpp"
 #include "cosched/dags/proof/transfer_windows.hpp"
 

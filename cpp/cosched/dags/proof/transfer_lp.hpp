@@ -19,10 +19,6 @@
 // entry: 7 columns, where the programme above has 1 + 3 + 5 + 6 and 10 equations.
 #pragma once
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "cosched/dags/proof/energetic.hpp"
 #include "cosched/dags/proof/transfer_windows.hpp"
 #include "cosched/opt/interior_point.hpp"

@@ -17,12 +17,6 @@
 // closed or refuted something is a stage of the proof.
 #pragma once
 
-#include <algorithm>
-#include <limits>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "cosched/dags/proof/transfer_combination.hpp"
 #include "cosched/dags/proof/transfer_guesses.hpp"
 #include "cosched/dags/proof/transfer_lp.hpp"

@@ -22,11 +22,6 @@
 // 6.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "cosched/dags/model/type_costs.hpp"
 #include "cosched/dags/proof/open_types.hpp"
 

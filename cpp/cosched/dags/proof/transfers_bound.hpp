@@ -19,9 +19,6 @@
 // without a type cannot say what a transfer costs.  What is the same for both is the same code.
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/proof/bisection.hpp"
 #include "cosched/dags/proof/certificate.hpp"

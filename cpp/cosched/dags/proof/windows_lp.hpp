@@ -2,11 +2,6 @@
 // rows, found as they are needed, and as many choices as open pairs, for choice_lp.hpp.
 #pragma once
 
-#include <algorithm>
-#include <map>
-#include <utility>
-#include <vector>
-
 #include "cosched/dags/proof/choice_lp.hpp"
 #include "cosched/dags/proof/energetic.hpp"
 #include "cosched/dags/proof/time_windows.hpp"

@@ -1,14 +1,10 @@
 // From an order and an allocation to a schedule: what a search calls a million times.
 #pragma once
 
-#include <algorithm>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <queue>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/list/list_rules.hpp"

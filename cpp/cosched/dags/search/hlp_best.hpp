@@ -2,10 +2,6 @@
 // bound says that nothing is better.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
 #include "cosched/dags/proof/transfers_bound.hpp"
 #include "cosched/dags/proof/windows.hpp"
 

@@ -1,10 +1,7 @@
 // optimal: branch and bound over schedules in the order of their starts, for a dozen tasks.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "cosched/dags/model/instance.hpp"
 

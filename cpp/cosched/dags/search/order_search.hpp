@@ -1,12 +1,6 @@
 // A local search over orders and allocations, with restarts.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <utility>
-#include <vector>
-
 #include "cosched/core/interrupt.hpp"
 #include "cosched/dags/search/decoder.hpp"
 

@@ -2,12 +2,7 @@
 // million times.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <numeric>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cosched/dags/list/memory.hpp"
 

@@ -1,13 +1,6 @@
 // A local search over orders and units, with restarts, where data costs time.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "cosched/dags/search/reinsertion.hpp"
 
 namespace cosched::dags::search {

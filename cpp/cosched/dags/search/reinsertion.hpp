@@ -1,9 +1,6 @@
 // Where a task fits best between the others, with the data that it takes and makes.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/search/place_decoder.hpp"
 

@@ -1,6 +1,5 @@
 #include "cosched/dags/search/replay.hpp"
 
-#include <functional>
 #include <queue>
 #include <tuple>
 

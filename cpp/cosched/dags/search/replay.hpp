@@ -2,8 +2,6 @@
 // possible.
 #pragma once
 
-#include <vector>
-
 #include "cosched/dags/hlp/certificate.hpp"
 #include "cosched/dags/model/instance.hpp"
 

@@ -1,14 +1,6 @@
 // What a search does with as much time as there is: rounds of growing length, by turns.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "cosched/dags/search/order_search.hpp"
 #include "cosched/dags/search/place_search.hpp"
 

@@ -2,10 +2,6 @@
 // length, each filled by a knapsack of greatest weight; then three steps of compaction.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::batches {

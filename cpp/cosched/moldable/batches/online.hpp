@@ -1,9 +1,6 @@
 // On-line scheduling by batches (section 2.2; Shmoys, Wein, Williamson 1995).
 #pragma once
 
-#include <functional>
-#include <vector>
-
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::batches {

@@ -1,9 +1,6 @@
 // Areas of jobs that share the machine: processor seconds, and as much of every resource.
 #pragma once
 
-#include <utility>
-#include <vector>
-
 #include "cosched/moldable/model/instance.hpp"
 
 namespace cosched::moldable::bounds {

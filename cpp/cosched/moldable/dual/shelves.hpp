@@ -5,9 +5,6 @@
 // Every function here requires that the instance has no release dates.
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::dual {

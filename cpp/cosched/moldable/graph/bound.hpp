@@ -1,9 +1,6 @@
 // Bounds on the makespan of jobs with precedence.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cosched/moldable/graph/certificate.hpp"
 #include "cosched/moldable/model/instance.hpp"
 

@@ -2,8 +2,6 @@
 // a check knows.
 #pragma once
 
-#include <vector>
-
 #include "cosched/core/task_graph.hpp"
 
 namespace cosched::moldable::graph {

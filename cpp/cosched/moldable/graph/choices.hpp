@@ -1,8 +1,6 @@
 // On how many processors a job with precedence may run, and what each count takes.
 #pragma once
 
-#include <vector>
-
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::graph {

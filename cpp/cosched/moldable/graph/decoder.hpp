@@ -1,10 +1,6 @@
 // Orders and choices as schedules: each job at its earliest fit.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "cosched/moldable/graph/choices.hpp"
 
 namespace cosched::moldable::graph {

@@ -1,8 +1,6 @@
 // List schedules of moldable jobs with precedence, and their allotments.
 #pragma once
 
-#include <vector>
-
 #include "cosched/moldable/graph/bound.hpp"
 #include "cosched/moldable/graph/choices.hpp"
 

@@ -1,9 +1,6 @@
 // Plans without packs for jobs that share the machine: lists, decoded event by event.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::list {

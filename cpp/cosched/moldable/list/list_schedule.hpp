@@ -1,8 +1,6 @@
 // List scheduling of rigid items: the allotment is decided.
 #pragma once
 
-#include <vector>
-
 #include "cosched/core/order.hpp"
 #include "cosched/moldable/model/placement.hpp"
 

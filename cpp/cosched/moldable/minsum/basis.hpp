@@ -17,11 +17,6 @@
 // 8 times (build/bench/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py).
 #pragma once
 
-#include <Eigen/Core>
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "cosched/core/order.hpp"
 #include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/opt/inverse.hpp"

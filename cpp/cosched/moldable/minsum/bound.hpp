@@ -6,9 +6,6 @@
 // c_ij = cost(i, j).
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include "cosched/lp/model.hpp"
 #include "cosched/moldable/model/instance.hpp"
 

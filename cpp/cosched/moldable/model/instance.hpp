@@ -12,12 +12,6 @@
 // that alone() gives hold, too.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <vector>
-
 #include "cosched/core/sharing.hpp"
 #include "cosched/core/task_graph.hpp"
 #include "cosched/core/times.hpp"

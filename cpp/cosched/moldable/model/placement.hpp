@@ -1,10 +1,6 @@
 // What a moldable scheduler decides: how many processors each job gets, and when it starts.
 #pragma once
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "cosched/core/schedule.hpp"
 #include "cosched/moldable/model/instance.hpp"
 

@@ -1,9 +1,6 @@
 // Annealing on order and allotment, for one criterion.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-
 #include "cosched/moldable/search/search_state.hpp"
 
 namespace cosched::moldable::search {

@@ -1,10 +1,6 @@
 // demt-best: the package's own bi-criteria search.  Never worse than DEMT in either criterion.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::search {

@@ -1,8 +1,3 @@
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "cosched/moldable/graph/choices.hpp"
 #include "cosched/moldable/search/graph_search.hpp"
 

@@ -1,8 +1,6 @@
 // local-search and optimal for moldable jobs with precedence and resources: the makespan.
 #pragma once
 
-#include <cstdint>
-
 #include "cosched/moldable/search/local_search.hpp"
 #include "cosched/moldable/search/proof.hpp"
 

@@ -1,13 +1,6 @@
 // Lower bounds on what a beginning of a schedule becomes.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <numeric>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "cosched/moldable/search/search_state.hpp"
 #include "cosched/moldable/search/time_prices.hpp"
 

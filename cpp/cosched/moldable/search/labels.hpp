@@ -1,11 +1,7 @@
 // Beginnings of schedules, one number of jobs after the other.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cosched/moldable/search/label_bounds.hpp"
 

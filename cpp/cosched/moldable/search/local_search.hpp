@@ -2,10 +2,6 @@
 // known in advance.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "cosched/moldable/search/search_state.hpp"
 
 namespace cosched::moldable::search {

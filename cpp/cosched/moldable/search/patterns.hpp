@@ -1,13 +1,7 @@
 // What one processor can do in a window, and what all need to share some jobs: a bound for labels.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <numeric>
 #include <unordered_map>
-#include <utility>
-#include <vector>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/model/instance.hpp"

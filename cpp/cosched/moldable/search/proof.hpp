@@ -1,10 +1,6 @@
 // The best schedule of few jobs for one criterion, proved; or how far the proof came.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-
 #include "cosched/moldable/search/labels.hpp"
 
 namespace cosched::moldable::search {

@@ -1,10 +1,6 @@
 // A moldable schedule under change: allotment, starts, and the profile of free processors.
 #pragma once
 
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::search {

@@ -1,14 +1,6 @@
 // Prices of processor time: what jobs cost at least, or that they miss a deadline.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <utility>
-#include <vector>
-
 #include "cosched/moldable/search/patterns.hpp"
 
 namespace cosched::moldable::search {

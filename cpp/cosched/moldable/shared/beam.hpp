@@ -1,10 +1,6 @@
 // Schedules by a beam search at prices of jobs.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "cosched/moldable/list/decoder.hpp"
 
 namespace cosched::moldable::shared {

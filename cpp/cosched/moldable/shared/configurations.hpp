@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "cosched/moldable/bounds/makespan.hpp"
 

@@ -1,11 +1,6 @@
 // How much a set of jobs that run together may be worth, whoever joins.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "cosched/core/interrupt.hpp"
 #include "cosched/moldable/bounds/areas.hpp"
 

@@ -1,13 +1,6 @@
 // Schedules by annealing over orders of jobs.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/shared/side_by_side.hpp"

@@ -1,11 +1,7 @@
 // Which configuration is worth most: the pricing of configuration_bound.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <queue>
-#include <utility>
-#include <vector>
 
 #include "cosched/moldable/shared/growth.hpp"
 

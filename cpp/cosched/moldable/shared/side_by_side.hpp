@@ -1,9 +1,6 @@
 // Jobs side by side over time, each on a count that is decided.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
 #include "cosched/core/progress.hpp"
 #include "cosched/moldable/list/decoder.hpp"
 

@@ -1,8 +1,6 @@
 // What to start now, in a few milliseconds: for a runtime system that asks again and again.
 #pragma once
 
-#include <vector>
-
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::step {

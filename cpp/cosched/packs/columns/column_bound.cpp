@@ -1,6 +1,5 @@
 #include "cosched/packs/columns/column_bound.hpp"
 
-#include <cstdint>
 #include <queue>
 
 #include "cosched/packs/columns/relaxation.hpp"

@@ -1,9 +1,6 @@
 // The lower bound of column generation on the cost of every co-schedule, for any table.
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include "cosched/packs/model/instance.hpp"
 
 namespace cosched::packs::columns {

@@ -1,8 +1,6 @@
 // From a solution of the covering master to a fractional partition.
 #pragma once
 
-#include <vector>
-
 #include "cosched/packs/columns/pricing.hpp"
 
 namespace cosched::packs::columns {

@@ -5,14 +5,6 @@
 // worth the sum of u_i over S: for a given D a knapsack with a limit on the number of items.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "cosched/core/interrupt.hpp"
 #include "cosched/opt/knapsack.hpp"
 #include "cosched/packs/model/instance.hpp"

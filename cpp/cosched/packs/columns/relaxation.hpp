@@ -19,15 +19,7 @@
 // for the dual.  So it holds at any time, whatever the state of the master.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <functional>
-#include <limits>
 #include <map>
-#include <numeric>
-#include <utility>
-#include <vector>
 
 #include "cosched/opt/cover_lp.hpp"
 #include "cosched/packs/columns/column_bound.hpp"

@@ -1,10 +1,6 @@
 // Branch and price: the exact method beyond a handful of tasks.
 #pragma once
 
-#include <cstdint>
-#include <limits>
-#include <optional>
-
 #include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::exact {

@@ -1,8 +1,6 @@
 // The optimum by whichever exact method fits the size.
 #pragma once
 
-#include <optional>
-
 #include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::exact {

@@ -2,10 +2,6 @@
 // the pricing keeps for free.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "cosched/packs/columns/fractional.hpp"
 
 namespace cosched::packs::exact {

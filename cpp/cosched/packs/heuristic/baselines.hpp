@@ -2,8 +2,6 @@
 // processors at random.  Equal costs keep the first candidate.
 #pragma once
 
-#include <cstdint>
-
 #include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::heuristic {

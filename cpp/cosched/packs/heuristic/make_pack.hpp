@@ -1,8 +1,6 @@
 // Packs for tasks whose processor counts are given (Algorithm 4.4 of the paper).
 #pragma once
 
-#include <vector>
-
 #include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::heuristic {

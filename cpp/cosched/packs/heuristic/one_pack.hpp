@@ -1,8 +1,6 @@
 // Optimal schedule of one given pack (section 4.2 of the paper).
 #pragma once
 
-#include <vector>
-
 #include "cosched/core/interrupt.hpp"
 #include "cosched/packs/model/coschedule.hpp"
 

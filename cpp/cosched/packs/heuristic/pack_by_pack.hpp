@@ -2,8 +2,6 @@
 // start from the fewest that they can run on.  Deterministic; equal costs keep the first candidate.
 #pragma once
 
-#include <vector>
-
 #include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::heuristic {

@@ -1,8 +1,6 @@
 // A co-schedule: packs that run one after the other, its cost and the paper's three measures.
 #pragma once
 
-#include <vector>
-
 #include "cosched/core/schedule.hpp"
 #include "cosched/packs/model/instance.hpp"
 

@@ -10,8 +10,6 @@
 // the instance that alone() gives, whose optimum is a lower bound.
 #pragma once
 
-#include <memory>
-
 #include "cosched/core/sharing.hpp"
 #include "cosched/core/times.hpp"
 

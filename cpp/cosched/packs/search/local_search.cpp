@@ -1,7 +1,5 @@
 #include "cosched/packs/search/local_search.hpp"
 
-#include <array>
-
 #include "cosched/core/order.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"

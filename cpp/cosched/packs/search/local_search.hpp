@@ -2,9 +2,6 @@
 // pack-by-pack and longest_first, with the 1-pack solver as incremental curves (partition.hpp).
 #pragma once
 
-#include <cstdint>
-#include <optional>
-
 #include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::search {

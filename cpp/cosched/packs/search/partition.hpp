@@ -8,10 +8,6 @@
 // change of the pack costs O(|S| p).
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "cosched/core/interrupt.hpp"
 #include "cosched/packs/model/coschedule.hpp"
 

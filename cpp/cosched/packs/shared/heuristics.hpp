@@ -2,10 +2,6 @@
 // priced.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
 #include "cosched/packs/shared/pack_table.hpp"
 

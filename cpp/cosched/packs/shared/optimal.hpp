@@ -1,10 +1,6 @@
 // Exact methods and the bound for tasks that share the machine.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "cosched/packs/columns/column_bound.hpp"
 #include "cosched/packs/shared/set_relaxation.hpp"
 

@@ -5,11 +5,6 @@
 // c never falls where S grows: a task that goes leaves the others no slower.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <numeric>
-#include <vector>
-
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/order.hpp"
 #include "cosched/packs/model/coschedule.hpp"

@@ -1,10 +1,7 @@
 // Prices of packs by their tasks, each computed once.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <unordered_map>
-#include <vector>
 
 #include "cosched/packs/shared/pack_price.hpp"
 

@@ -10,14 +10,6 @@
 // worth / lower bound of a set are feasible for the dual: a bound at any time.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "cosched/opt/cover_lp.hpp"
 #include "cosched/packs/shared/pack_table.hpp"
 

@@ -2,10 +2,6 @@
 // room `shared` or that of tasks that do not slow each other answers.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "cosched/packs/exact/optimal.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/search/local_search.hpp"

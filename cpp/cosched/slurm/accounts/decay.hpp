@@ -1,9 +1,6 @@
 // The clock of the thread that accounts usage, and what it leaves of it (RULES.md 13.1).
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-
 #include "cosched/slurm/model/settings.hpp"
 
 namespace cosched::slurm {

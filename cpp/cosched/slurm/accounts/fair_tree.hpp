@@ -1,11 +1,6 @@
 // Fair share as a rank: Fair Tree of priority/multifactor (RULES.md 13.4).
 #pragma once
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "cosched/slurm/model/scenario.hpp"
 
 namespace cosched::slurm {

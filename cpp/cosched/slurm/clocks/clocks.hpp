@@ -2,9 +2,6 @@
 // limit check or a backfill cycle is due.  Each answers from what it was told; none knows of jobs.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <utility>
 #include <vector>
 

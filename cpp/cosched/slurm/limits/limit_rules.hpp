@@ -3,8 +3,6 @@
 #pragma once
 
 #include <array>
-#include <map>
-#include <vector>
 
 #include "cosched/slurm/select/allocations.hpp"
 

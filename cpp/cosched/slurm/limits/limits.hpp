@@ -2,9 +2,6 @@
 // looks at (RULES.md 4.8).
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
 #include "cosched/slurm/model/scenario.hpp"
 
 namespace cosched::slurm {

@@ -1,10 +1,6 @@
 // Limits of associations and QOS: who may be looked at, and who may start (RULES.md 14).
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "cosched/slurm/accounts/decay.hpp"
 #include "cosched/slurm/limits/limit_rules.hpp"
 

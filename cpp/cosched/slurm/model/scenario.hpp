@@ -1,13 +1,8 @@
 // What a twin of slurmctld is given: machine, partitions, jobs, settings.
 #pragma once
 
-#include <cstdint>
-#include <limits>
-#include <map>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "cosched/slurm/model/account_limits.hpp"
 #include "cosched/slurm/model/node_bits.hpp"

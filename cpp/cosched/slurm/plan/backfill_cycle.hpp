@@ -1,11 +1,6 @@
 // The backfill cycle: every job in order of the queue gets a plan (RULES.md 4).
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "cosched/slurm/clocks/clocks.hpp"
 #include "cosched/slurm/plan/plan_map.hpp"
 #include "cosched/slurm/state/tables.hpp"

@@ -2,10 +2,6 @@
 // 4.1, 4.3, 4.7).
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "cosched/slurm/model/node_bits.hpp"
 #include "cosched/slurm/model/seconds.hpp"
 

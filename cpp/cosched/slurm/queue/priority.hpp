@@ -1,10 +1,6 @@
 // The priority of a pending job (RULES.md 1.3 to 1.7, 13.5).
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "cosched/core/numeric.hpp"
 #include "cosched/slurm/accounts/decay.hpp"
 #include "cosched/slurm/accounts/fair_tree.hpp"

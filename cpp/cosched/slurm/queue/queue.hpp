@@ -1,14 +1,6 @@
 // Pending jobs in the order in which both schedulers try them (RULES.md 1).
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <limits>
-#include <map>
-#include <utility>
-#include <vector>
-
 #include "cosched/slurm/queue/priority.hpp"
 #include "cosched/slurm/select/preempt.hpp"
 

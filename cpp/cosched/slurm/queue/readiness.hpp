@@ -2,9 +2,6 @@
 // (RULES.md 9).
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
 #include "cosched/slurm/select/allocations.hpp"
 
 namespace cosched::slurm {

@@ -1,12 +1,7 @@
 // Who has which nodes: running jobs, those that are completing, and what is left (RULES.md 6).
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <map>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cosched/slurm/select/gang.hpp"
 

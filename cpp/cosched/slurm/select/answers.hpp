@@ -1,9 +1,7 @@
 // What tests of a cycle have answered already: jobs of one shape get the same (RULES.md 4.10).
 #pragma once
 
-#include <cstdint>
 #include <unordered_map>
-#include <vector>
 
 #include "cosched/slurm/select/choose.hpp"
 

@@ -1,9 +1,6 @@
 // Which of the nodes that have something for a job: select/cons_tres over nodes (RULES.md 8).
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "cosched/slurm/select/resources.hpp"
 
 namespace cosched::slurm {

@@ -1,9 +1,7 @@
 // Who is suspended: jobs on cores that a job of a higher tier runs on (RULES.md 16.1, 16.2).
 #pragma once
 
-#include <algorithm>
 #include <numeric>
-#include <vector>
 
 #include "cosched/slurm/select/choose.hpp"
 

@@ -1,10 +1,6 @@
 // Preemption: whose nodes a job may take, and which running jobs must go (RULES.md 15).
 #pragma once
 
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "cosched/slurm/select/select.hpp"
 
 namespace cosched::slurm {

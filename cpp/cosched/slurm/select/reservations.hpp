@@ -1,8 +1,6 @@
 // Advance reservations: which nodes they leave a job, and from when (RULES.md 10).
 #pragma once
 
-#include <algorithm>
-
 #include "cosched/slurm/model/scenario.hpp"
 
 namespace cosched::slurm {

@@ -1,10 +1,6 @@
 // What nodes have for jobs that share them, and what a job has of them (RULES.md 7.1).
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <vector>
-
 #include "cosched/slurm/model/scenario.hpp"
 
 namespace cosched::slurm {

@@ -2,11 +2,6 @@
 // (RULES.md 5).
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "cosched/slurm/select/allocations.hpp"
 #include "cosched/slurm/select/answers.hpp"
 

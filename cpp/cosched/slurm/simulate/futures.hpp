@@ -3,8 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <vector>
 
 #include "cosched/core/times.hpp"
 #include "cosched/slurm/simulate/simulator.hpp"

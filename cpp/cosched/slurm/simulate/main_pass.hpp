@@ -2,8 +2,6 @@
 // (RULES.md 2.4 to 2.6).
 #pragma once
 
-#include <vector>
-
 #include "cosched/slurm/state/tables.hpp"
 
 namespace cosched::slurm {

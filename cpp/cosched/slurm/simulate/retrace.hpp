@@ -1,8 +1,6 @@
 // Factors and priorities beside jobs that ran when and where a recording says (RULES.md 13).
 #pragma once
 
-#include <vector>
-
 #include "cosched/slurm/clocks/clocks.hpp"
 #include "cosched/slurm/model/scenario.hpp"
 

@@ -1,11 +1,6 @@
 // What a run leaves behind: starts, ends and nodes of jobs; where asked for, reasons and plans.
 #pragma once
 
-#include <algorithm>
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "cosched/slurm/select/allocations.hpp"
 
 namespace cosched::slurm {

@@ -2,13 +2,6 @@
 // change them; time is given.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cosched/slurm/limits/limits.hpp"
 #include "cosched/slurm/limits/policy.hpp"
 #include "cosched/slurm/queue/queue.hpp"
