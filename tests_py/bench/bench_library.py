@@ -31,7 +31,7 @@ from cosched.library.records import (
     record_of,
     rows_without_names,
 )
-from cosched.library.table import as_json, proven
+from cosched.library.table import proven
 
 #: Of each family: what is tried, the quick ones first; searches get the time limit.
 OWN = {
@@ -104,7 +104,7 @@ def bound_of(name: str, instance: Any, best: Result, results: list[Result]) -> t
     if of.name == "dags":
         make = cs.dags.windows if instance.data is None else cs.dags.transfers
         certificate = make(instance, upper=best.value).certificate
-        proof = as_json(certificate)
+        proof = {"kind": certificate.kind, **cs.io.plain(certificate.fields)}
         found.append((certificate.bound(instance), proof["kind"], proof))
     for method in METHODS.get(of.name, ()):
         certificate = {"kind": "bound", "method": method, "options": {}}

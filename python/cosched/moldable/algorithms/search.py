@@ -105,7 +105,7 @@ def local_search(
     Examples
     --------
     >>> inst = cs.moldable.Instance([[8, 4.4, 3.1], [6, 3.2, 2.5], [2, 1.2, 0.9]], [1, 2, 4])
-    >>> packs = cs.packs.optimal(cs.packs.Instance(times, max_tasks=3))
+    >>> packs = cs.packs.optimal(cs.packs.Instance(inst.times, max_tasks=3))
     >>> result = cs.moldable.local_search(inst, start=packs)
     >>> round(packs.cost, 6), round(result.makespan, 6)
     (6.3, 6.0)
