@@ -114,7 +114,7 @@ def test_some_real_weeks():
     study = experiments.STUDIES["cluster-table4"]
     weeks = study.plan(True)[:6]
     assert {task["traces"] for task in weeks} == {"weeks"}
-    means = rows_of(study, weeks).groupby("algorithm").tables.mean()
+    means = rows_of(study, weeks).groupby("algorithm").degradation.mean()
     assert means["EASY"] > 20 * means[tables.BEST]
 
 
