@@ -58,7 +58,7 @@ class ExpectedTimes:
         self._all: list[float] = []
         self._shares: list[float] = []  # of limits
         self._subjects: dict[Hashable, int] = {}
-        self._on: list[tuple[int, int]] = []  # a job and one of its subjects
+        self._on: list[int] = []  # a job and one of its subjects, again and again
 
     def add(
         self,
@@ -70,7 +70,7 @@ class ExpectedTimes:
         """The number of a new job; what is known of it is a time, or a limit that it has."""
         for subject in subjects:
             place = self._subjects.setdefault(subject, len(self._subjects))
-            self._on.append((len(self._rule), place))
+            self._on += len(self._rule), place
         number = self._rules.setdefault(rule, len(self._rules))
         if number == len(self._of_rule):
             self._of_rule.append(([], []))
@@ -111,6 +111,8 @@ class ExpectedTimes:
         found = np.full(len(rule), other)
         for better in (before, medians, ratios * known):
             found = np.where(np.isnan(better), found, better)
+        if not self._all:  # asked for each job that is added
+            return found
         return np.where(np.isnan(taken), found * self._of_subjects(taken, found), taken)
 
     def _of_subjects(self, taken: np.ndarray, expected: np.ndarray) -> np.ndarray:
