@@ -419,5 +419,77 @@ TEST(SlurmBackfillCycle, NoPlanNoOtherSize) {
   EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
 }
 
+// One of a few kinds, of one of three users.
+Job some_job(Rng& rng) {
+  Job job = plain_job(0, static_cast<int>(rng.between(1, 2)), 60 * rng.between(1, 3), 10,
+                      static_cast<int>(rng.below(2)));
+  job.cpus = job.ask.tasks = static_cast<int>(rng.between(1, 3)) * job.nodes;
+  job.ask.max_nodes = rng.below(2) ? job.nodes : kAnyNodes;
+  job.ask.gpus = rng.below(6) == 0 ? 1 : 0;
+  job.user = static_cast<int>(rng.below(3));
+  job.qos = static_cast<int>(rng.below(3)) - 1;
+  job.set = static_cast<int>(rng.below(3)) - 1;
+  job.priority = static_cast<double>(rng.below(100));
+  return job;
+}
+
+// Cycles that remember which kinds of jobs found nothing do what those do that test every job.
+TEST(SlurmBackfillCycle, WhatAKindDidNotFindItDoesNotFindAgain) {
+  constexpr int kNodes = 6, kJobs = 80;
+  Rng rng(8);
+  std::size_t told = 0;
+  for (int round = 0; round < 120; ++round) {
+    Machine machine = tiers_of(std::vector<int>(kNodes, 4), {1, round % 3 == 0 ? 2 : 1});
+    machine.node_gpus = {{0, 0, 2, 2, 0, 1}};
+    machine.sets = {nodes_from(0, 4, kNodes), nodes_from(3, 6, kNodes)};
+    machine.qos.resize(2);
+    machine.qos[0].all = {{Limit::Kind::user, kCpu, 6.0}};
+    machine.qos[1].no_reserve = true;
+    std::vector<Job> jobs;
+    for (int job = 0; job < kJobs; ++job) jobs.push_back(some_job(rng));
+    const Scenario scenario =
+        scenario_of(machine, jobs,
+                    {{"cons_tres", 1},
+                     {"since_24", round % 2},
+                     {"bf_max_job_user", rng.below(2) ? 0 : 15},
+                     {"bf_one_resv_per_job", static_cast<double>(rng.below(2))},
+                     {"bf_window", rng.below(2) ? 600 : 86400},
+                     {"PreemptType", round % 5 == 0 ? 1 : 0}});
+    Clocks clocks;
+    clocks.test_cost = 0.2;
+    const Record record{false, true};
+    Tables first(scenario, -60, record), second(scenario, -60, record);
+    Select remembers(scenario, first.allocations, 0),
+        forgets(scenario, second.allocations, 0, false);
+    BackfillCycle one(clocks, first, remembers), other(clocks, second, forgets);
+    for (Tables* tables : {&first, &second})
+      for (int job = 0; job < kJobs; ++job) tables->submit(job, 0);
+    for (int time = 30; time < 900; time += 30) {
+      ASSERT_EQ(one.run(time), other.run(time));
+      EXPECT_EQ(one.cost(), other.cost());
+      EXPECT_EQ(first.updates.jobs, second.updates.jobs);
+      EXPECT_EQ(first.updates.nodes, second.updates.nodes);
+      const Nodes running = first.allocations.running();
+      for (const int job : running) {
+        if (rng.below(3)) continue;
+        for (Tables* tables : {&first, &second}) {
+          tables->end(job, time + 5, false);
+          tables->epilog(job, time + 6);
+        }
+      }
+    }
+    const auto plans = [](Tables& tables) { return std::move(tables.journal).outcome().notes; };
+    const std::vector<Note> notes = plans(first), same = plans(second);
+    ASSERT_EQ(notes.size(), same.size());
+    told += notes.size();
+    for (std::size_t k = 0; k < notes.size(); ++k) {
+      EXPECT_EQ(notes[k].job, same[k].job);
+      EXPECT_EQ(notes[k].start, same[k].start);
+      EXPECT_EQ(notes[k].nodes, same[k].nodes);
+    }
+  }
+  EXPECT_GT(told, 10000U);
+}
+
 }  // namespace
 }  // namespace cosched::slurm

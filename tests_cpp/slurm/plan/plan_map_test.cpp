@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "support/slurm_scenarios.hpp"
@@ -35,13 +36,12 @@ TEST(SlurmPlanMap, EqualsATableOfSeconds) {
         for (const int node : nodes.list()) taken[s].insert(node);
     }
     Second last = 0;
-    for (int j = 0;;) {  // records follow each other and hold what nobody took
+    for (int j = 0; j < map.records(); ++j) {  // they follow each other and hold what nobody took
       EXPECT_EQ(map[j].begin, last);
       last = map[j].end;
       for (Second s = map[j].begin; s < map[j].end; ++s)
         for (int node = 0; node < kNodes; ++node)
           EXPECT_EQ(map[j].nodes.has(node), !taken[s].count(node)) << s << ' ' << node;
-      if ((j = map[j].next) == 0) break;
     }
     EXPECT_EQ(last, kEnd);
   }
@@ -55,11 +55,7 @@ TEST(SlurmPlanMap, OnePairOfEqualNeighboursAtMostBecomesOne) {
   map.reserve(one, 100, 150, 10);
   map.reserve(one, 50, 100, 10);  // equal to what is before and behind it
   std::vector<Second> ends;
-  int record = 0;
-  do {
-    ends.push_back(map[record].end);
-    record = map[record].next;
-  } while (record != 0);
+  for (int j = 0; j < map.records(); ++j) ends.push_back(map[j].end);
   EXPECT_EQ(ends, (std::vector<Second>{10, 100, 150, kEnd}));
 }
 
@@ -74,40 +70,46 @@ TEST(SlurmPlanMap, AReservationTouchesNeitherWhatEndsNorWhatBeginsWithIt) {
   EXPECT_TRUE(map.free(one, 150, 200));
 }
 
-// The window of a job, as the definition has it: record by record.
+// The window of a job, as the definition has it: record by record; on machines of several sizes.
 TEST(SlurmPlanMap, WindowHoldsTheNodesOfAllRecordsMet) {
   Rng rng(4);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 400; ++round) {
+    const int count = std::array{kNodes, 130, 200, 1000}[static_cast<std::size_t>(round % 4)];
     PlanMap map;
-    map.reset(0, kEnd, nodes_from(0, kNodes, kNodes));
+    map.reset(0, kEnd, nodes_from(0, count, count));
     for (int k = 0; k < 8; ++k) {
       const Second begin = 10 * rng.between(0, 18);
-      map.reserve(some_nodes(rng, kNodes), begin, begin + 10 * rng.between(1, 8), 10);
+      map.reserve(some_nodes(rng, count), begin, begin + 10 * rng.between(1, 8), 10);
     }
-    const NodeBits allowed = some_nodes(rng, kNodes);
-    const Second from = rng.between(0, 150), limit = rng.between(1, 80);
+    const NodeBits allowed = some_nodes(rng, count);
+    const Second from = rng.between(0, 210), limit = rng.between(1, 80);
+    const bool beyond = rng.between(0, 1) == 1;
     NodeBits expected = allowed;
     Second later = kNever, until = kNever;
-    for (int j = 0;; j = map[j].next) {
-      if (map[j].end > from) {
-        until = std::min(until, map[j].end);
-        if (later == kNever && map[j].next != 0)
-          for (const int node : allowed.list())
-            if (map[map[j].next].nodes.has(node) && !(expected.has(node) && map[j].nodes.has(node)))
-              later = map[j].end;
-        if (map[j].begin > from + limit) {
-          until = std::min(until, map[j].begin - limit);
-          break;
-        }
-        expected &= map[j].nodes;
+    const int last = map.records() - 1;
+    for (int j = 0; j <= last; ++j) {
+      if (map[j].end <= from) continue;
+      until = std::min(until, map[j].end);
+      if (later == kNever && j < last)
+        for (const int node : allowed.list())
+          if (map[j + 1].nodes.has(node) && !(expected.has(node) && map[j].nodes.has(node)))
+            later = map[j].end;
+      if (map[j].begin > from + limit) {
+        until = std::min(until, map[j].begin - limit);
+        if (beyond && later == kNever && j + 2 <= last) later = map[j + 1].end;
+        break;
       }
-      if (map[j].next == 0) break;
+      expected &= map[j].nodes;
     }
-    const PlanMap::Window window = map.window(allowed, 0, from, limit, 0);
+    const PlanMap::Window window = map.window(allowed, 0, from, limit, beyond);
     EXPECT_TRUE(*window.nodes == expected);
     EXPECT_EQ(window.later, later);
     EXPECT_EQ(window.holds_until, until);
-    EXPECT_TRUE(window.record == 0 || map[window.record].end <= from);
+    // Who wants more than there are is told so; when there is more, too.
+    const int wanted = rng.between(1, count);
+    const PlanMap::Window some = map.window(allowed, wanted, from, limit, beyond);
+    EXPECT_EQ(some.nodes->at_least(wanted), expected.at_least(wanted));
+    EXPECT_EQ(some.later, later);
   }
 }
 
@@ -117,8 +119,8 @@ TEST(SlurmPlanMap, WindowMeetsARecordThatBeginsAtItsEnd) {
   map.reset(0, kEnd, nodes_from(0, 4, 4));
   map.reserve(nodes_from(0, 2, 4), 100, 150, 10);
   const NodeBits all = nodes_from(0, 4, 4);
-  EXPECT_EQ(map.window(all, 4, 0, 99, 0).nodes->count(), 4);
-  const PlanMap::Window met = map.window(all, 4, 0, 100, 0);
+  EXPECT_EQ(map.window(all, 4, 0, 99).nodes->count(), 4);
+  const PlanMap::Window met = map.window(all, 4, 0, 100);
   EXPECT_EQ(met.nodes->count(), 2);
   EXPECT_EQ(met.later, 150);
 }
@@ -130,7 +132,7 @@ TEST(SlurmPlanMap, WhereThereAreTooFewTheWalkGoesOnUntilThereAreMore) {
   map.reset(0, 1000, all);
   map.reserve(nodes_from(0, 2, 4), 300, 420, 10);
   map.reserve(nodes_from(2, 3, 4), 360, 420, 10);
-  const PlanMap::Window window = map.window(all, 3, 0, 500, 0);
+  const PlanMap::Window window = map.window(all, 3, 0, 500);
   EXPECT_LT(window.nodes->count(), 3);
   EXPECT_EQ(window.later, 420);
 }
@@ -142,9 +144,9 @@ TEST(SlurmPlanMap, BeyondTheJobsEndThereIsMoreToHaveLater) {
   map.reserve(nodes_from(2, 4, 4), 300, 1000, 10);
   map.reserve(nodes_from(1, 2, 4), 400, 1000, 10);
   map.reserve(nodes_from(0, 1, 4), 600, 1000, 10);
-  EXPECT_EQ(map.window(all, 1, 0, 100, 0).later, kNever);
-  EXPECT_EQ(map.window(all, 1, 0, 100, 0, true).later, 600);     // the end of the one behind 300
-  EXPECT_EQ(map.window(all, 1, 0, 300, 0, true).later, kNever);  // there is none behind it
+  EXPECT_EQ(map.window(all, 1, 0, 100).later, kNever);
+  EXPECT_EQ(map.window(all, 1, 0, 100, true).later, 600);     // the end of the one behind 300
+  EXPECT_EQ(map.window(all, 1, 0, 300, true).later, kNever);  // there is none behind it
 }
 
 }  // namespace

@@ -26,8 +26,10 @@ Chosen chosen(const Machine& machine, const Job& job, const Nodes& taken = {},
         machine.node_weight.empty() ? 0 : machine.node_weight[static_cast<std::size_t>(node)]));
   Shares shares;
   Chosen found;
-  if (!choose(machine, job, nodes_from(0, machine.nodes, machine.nodes), free, weights, shares))
-    return found;
+  const NodeBits nodes = nodes_from(0, machine.nodes, machine.nodes);
+  Candidates candidates;
+  candidates.gather(machine, job, nodes, free, weights);
+  if (!candidates.choose(free, weights, shares)) return found;
   for (const Share& share : shares.nodes) {
     found.nodes.push_back(share.node);
     found.cores.push_back(share.cores);
@@ -191,6 +193,54 @@ TEST(SlurmChoose, AnExclusiveJobHasAllCores) {
   Job job = on_nodes(2, 2);
   job.ask.exclusive = true;
   EXPECT_EQ(chosen(kFour, job, {0, 1, 0, 0}), (Chosen{{2, 3}, {4, 4}}));
+}
+
+// Candidates that are renewed as jobs go are those that would be gathered anew.
+TEST(SlurmChoose, RenewedIsGatheredAnew) {
+  constexpr int kCount = 70;
+  Rng rng(5);
+  int chosen = 0;
+  for (int round = 0; round < 200; ++round) {
+    Machine machine = shared_machine(std::vector<int>(kCount, 4));
+    machine.node_memory.assign(kCount, 100);
+    machine.node_gpus = {std::vector<int>(kCount, static_cast<int>(rng.below(3)))};
+    Job job = on_nodes(static_cast<int>(rng.between(1, 12)), static_cast<int>(rng.between(1, 3)));
+    job.ask.max_nodes = rng.below(2) ? job.nodes : kAnyNodes;
+    job.ask.memory = 20 * rng.between(0, 3);
+    job.ask.gpus = rng.below(3) == 0 ? 1 : 0;
+    job.ask.exclusive = rng.below(4) == 0;
+    Free free(machine);
+    std::vector<Shares> running;
+    for (int k = 0; k < 150; ++k) {
+      const int node = static_cast<int>(rng.below(kCount));
+      const auto n = static_cast<std::size_t>(node);
+      const int cores = std::min(free.cores[n], 2);
+      if (cores == 0 || free.memory[n] < 25) continue;
+      running.push_back({{{node, cores, 25}}, {}});
+      free.take(running.back());
+    }
+    const NodeBits nodes = some_nodes(rng, kCount);
+    Weights kept(kCount, scheduling_weight(0)), anew = kept;
+    Candidates renewed, gathered;
+    renewed.gather(machine, job, nodes, free, kept);
+    for (; !running.empty(); running.pop_back()) {
+      free.give(running.back());
+      for (const Share& share : running.back().nodes) renewed.renew(share.node, free, kept);
+      gathered.gather(machine, job, nodes, free, anew);
+      EXPECT_EQ(kept, anew);
+      Shares first, second;
+      const bool found = renewed.choose(free, kept, first);
+      ASSERT_EQ(found, gathered.choose(free, anew, second));
+      if (!found) continue;
+      ++chosen;
+      ASSERT_EQ(first.nodes.size(), second.nodes.size());
+      for (std::size_t k = 0; k < first.nodes.size(); ++k) {
+        EXPECT_EQ(first.nodes[k].node, second.nodes[k].node);
+        EXPECT_EQ(first.nodes[k].cores, second.nodes[k].cores);
+      }
+    }
+  }
+  EXPECT_GT(chosen, 1000);
 }
 
 }  // namespace

@@ -77,6 +77,8 @@ LimitRules::LimitRules(const Scenario& scenario) : scenario_(scenario) {
       const Key key = key_of({static_cast<int>(j), part});
       if (sets_.count(key) == 0) sets_.emplace(key, make(key));
     }
+    const Entry first{static_cast<int>(j), job.partition};
+    of_job_.emplace_back(first.part, &sets_.at(key_of(first)));
   }
 }
 

@@ -21,7 +21,10 @@ class LimitRules {
   /// Requires that `scenario` outlives it.
   explicit LimitRules(const Scenario& scenario);
 
-  const RuleSet& of(Entry entry) const { return sets_.at(key_of(entry)); }
+  const RuleSet& of(Entry entry) const {
+    const auto& [part, first] = of_job_[entry.job];
+    return entry.part == part ? *first : sets_.at(key_of(entry));
+  }
   /// Counters are of an association (and those below), of a QOS, or of a user or account in a QOS.
   std::size_t counters() const { return numbers_.size(); }
   /// Of an association or a QOS: -1 where nobody counts in it.
@@ -41,6 +44,7 @@ class LimitRules {
 
   const Scenario& scenario_;
   std::map<Key, RuleSet> sets_;
+  std::vector<std::pair<int, const RuleSet*>> of_job_;  // its first partition, and those there
   std::map<std::array<int, 3>, int> numbers_;
 };
 

@@ -56,6 +56,7 @@ class Licences {
       : scenario_(scenario), free_(scenario.machine().licences) {}
 
   bool enough(int job) const {
+    if (free_.empty()) return true;
     for (const auto& [which, count] : scenario_.job(job).conditions.licences)
       if (free_[which] < count) return false;
     return true;

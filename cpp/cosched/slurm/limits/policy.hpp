@@ -65,17 +65,17 @@ class Policy {
   Held before_nodes(Entry entry) const {
     if (!any_) return nullptr;
     const RuleSet& rules = rules_.of(entry);
-    const double minutes = minutes_of(entry);
     const bool safe = scenario_.settings().priority.safe_limits;
     for (const Rule& rule : rules.before) {
       const Count& count = count_of(rule);
       const double most = rule.limit.value;
-      const double used = std::floor(count.wall / kMinute);
-      const bool held = rule.limit.kind == Kind::wall ? minutes > most
-                        : rule.limit.kind == Kind::group_wall
-                            ? used >= most || (safe && used + minutes > most)
-                            : count.jobs >= most;
-      if (held) return &rule;
+      const auto over = [&] {
+        if (rule.limit.kind == Kind::wall) return minutes_of(entry) > most;
+        if (rule.limit.kind != Kind::group_wall) return count.jobs >= most;
+        const double used = std::floor(count.wall / kMinute);
+        return used >= most || (safe && used + minutes_of(entry) > most);
+      };
+      if (over()) return &rule;
     }
     // The least of the limits on its nodes.
     Held least = nullptr;

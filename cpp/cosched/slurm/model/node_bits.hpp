@@ -97,7 +97,6 @@ class NodeBits {
   const std::vector<std::uint64_t>& words() const { return words_; }
   std::vector<std::uint64_t>& words() { return words_; }
 
- private:
   // Without -mpopcnt the built-in is a call, which was a fifth of the time.
   static int popcount(std::uint64_t word) {
     word -= word >> 1 & 0x5555555555555555u;
@@ -106,6 +105,7 @@ class NodeBits {
     return static_cast<int>(word * 0x0101010101010101u >> 56);
   }
 
+ private:
   static std::size_t word(int node) { return static_cast<std::size_t>(node) >> 6; }
   static unsigned bit(int node) { return static_cast<unsigned>(node) & 63; }
 

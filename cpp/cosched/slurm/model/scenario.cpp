@@ -123,6 +123,7 @@ Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& setti
       bound(static_cast<int>(j));
   }
   number_shapes();
+  for (const Job& job : jobs_) arrays_.push_back(job.conditions.array);
 }
 
 void Scenario::number_shapes() {
@@ -133,23 +134,33 @@ void Scenario::number_shapes() {
                       ask.exclusive, ask.memory, ask.memory_by_core, ask.memory_all, ask.gpus,
                       ask.gpus_by_node, ask.gpu_type);
   };
-  std::map<decltype(wants(Job())), int> known;
+  const auto plans = [this](const Job& job) {
+    const bool no_reserve = job.qos >= 0 && machine_.qos[job.qos].no_reserve;
+    return std::tuple(job.shape, job.limit, job.set, job.alternatives, job.conditions.reservation,
+                      no_reserve);
+  };
+  std::map<decltype(wants(Job())), int> shapes;
+  std::map<decltype(plans(Job())), int> kinds;
   const auto number = [&](Job& job) {
-    job.shape = known.emplace(wants(job), static_cast<int>(known.size())).first->second;
+    job.shape = shapes.emplace(wants(job), static_cast<int>(shapes.size())).first->second;
+    job.kind = kinds.emplace(plans(job), static_cast<int>(kinds.size())).first->second;
   };
   for (Job& job : jobs_) number(job);
   for (auto& [entry, job] : bounded_) number(job);
+  kinds_ = kinds.size();
 }
 
 Scenario Scenario::with(int kept, const std::vector<std::pair<int, double>>& more) const {
   Scenario made = *this;
   made.jobs_.resize(static_cast<std::size_t>(kept));
+  made.arrays_.resize(static_cast<std::size_t>(kept));
   made.bounded_.erase(made.bounded_.lower_bound({kept, 0}), made.bounded_.end());
   made.jobs_.reserve(made.jobs_.size() + more.size());
   for (const auto& [like, submit] : more) {
     const int number = static_cast<int>(made.jobs_.size());
     made.jobs_.push_back(job(like));
     made.jobs_.back().submit = submit;
+    made.arrays_.push_back(array(like));
     for (auto own = bounded_.lower_bound({like, 0});
          own != bounded_.end() && own->first.first == like; ++own) {
       Job& mine =

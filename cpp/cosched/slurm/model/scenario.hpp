@@ -124,7 +124,9 @@ struct Job {
   bool fails = false;   // exits with another code than 0
   std::optional<Running> running = {};
   std::optional<Waiting> waiting = {};
-  int shape = -1;  // in a Scenario: jobs of one ask the same of nodes
+  // In a Scenario: jobs of one shape ask the same of nodes, those of one kind also for as long, with
+  // the same features, in the same reservation.
+  int shape = -1, kind = -1;
 };
 
 /// Nodes that are kept for some jobs, for some time (RULES.md 10).
@@ -185,6 +187,9 @@ class Scenario {
   const std::vector<Association>& accounts() const { return accounts_; }
 
   const Job& job(int number) const { return jobs_[number]; }
+  std::size_t kinds() const { return kinds_; }
+  /// Of the job; below 0: it is none of an array.  Side by side, as whole queues are asked for it.
+  int array(int number) const { return arrays_[number]; }
   /// As its partition has it: with no fewer nodes than MinNodes, no more than MaxNodes.
   const Job& job(Entry entry) const {
     if (bounded_.empty()) return job(entry.job);
@@ -214,6 +219,8 @@ class Scenario {
   std::vector<Outside> outside_;
   std::vector<Association> accounts_;
   std::vector<std::vector<int>> below_;
+  std::size_t kinds_ = 0;
+  std::vector<int> arrays_;
 };
 
 // Numbers that refer to others, looked at once.

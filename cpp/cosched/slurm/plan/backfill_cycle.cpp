@@ -9,6 +9,7 @@ BackfillCycle::BackfillCycle(const Clocks& clocks, Tables& tables, Select& selec
       settings_(tables.scenario.settings().backfill),
       planned_(tables.scenario.machine().nodes),
       counts_(tables.scenario),
+      nothing_(tables.scenario.kinds()),
       left_(tables.scenario.machine().nodes),
       avail_(tables.scenario.machine().nodes),
       late_(tables.scenario.machine().nodes) {}
@@ -58,6 +59,7 @@ std::vector<int> BackfillCycle::run(double time) {
 
 void BackfillCycle::next_slice() {
   slice_ = nullptr;
+  ++pieces_;
   looked_before_ = looked_;
   if (cycle_ > clocks_.slices.size()) return;
   const std::vector<Slice>& pieces = clocks_.slices[cycle_ - 1];
@@ -179,7 +181,7 @@ void BackfillCycle::keep_planned(Second now) {
 // --- one job ---
 
 int BackfillCycle::array_at(std::size_t at) const {
-  return at < queue_.size() ? tables_.scenario.job(queue_[at].first.job).conditions.array : -1;
+  return at < queue_.size() ? tables_.scenario.array(queue_[at].first.job) : -1;
 }
 
 // What starts: of an array the first task that waits, though it may have a plan already.
@@ -208,14 +210,14 @@ bool BackfillCycle::passed_over(Entry entry) {
 
 // Behind a task of its array that has no plan.
 bool BackfillCycle::rejected(Entry entry) const {
-  const int array = tables_.scenario.job(entry.job).conditions.array;
+  const int array = tables_.scenario.array(entry.job);
   return array >= 0 && rejected_array_ == array && rejected_part_ == entry.part;
 }
 
 // Not looked at; or looked at, and out of licences, or one task more than run at once.
 bool BackfillCycle::skipped(Entry entry) {
   if (passed_over(entry) || rejected(entry)) return true;
-  if (const int array = tables_.scenario.job(entry.job).conditions.array; array >= 0) {
+  if (const int array = tables_.scenario.array(entry.job); array >= 0) {
     rejected_array_ = array;  // until it starts or has a plan
     rejected_part_ = entry.part;
   }
@@ -230,11 +232,26 @@ Second BackfillCycle::end_of(Second begin, Second limit) const {
   return clocks_.rounded(begin + limit + up, grid);
 }
 
+// As the last test of its kind; then this one leaves behind what that did.
+bool BackfillCycle::found_nothing(const Nothing& last, const Circumstances& here, Entry entry) {
+  if (!(last.at == here)) return false;
+  if (last.nodes > 0 && !tables_.policy.with_nodes(entry, last.nodes)) return false;
+  kept_.tests += last.counted;
+  if (last.found) tables_.queue.tested(entry.job);
+  if (last.moved) tables_.updates.jobs = here.now;
+  kept_.moved = kept_.moved || last.moved;
+  return true;
+}
+
 // `probe`: nothing happens; stop: it would be tried again, from `until` on.
 BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later, bool probe) {
   const Scenario& scenario = tables_.scenario;
   const Job& job = scenario.job(entry);
   const bool since_24 = scenario.settings().since_24;
+  // Where age matters, every second does.
+  Second until = scenario.settings().reserve.min_age > 0 ? now : kNever;
+  if (probe ? !counts_.admits(job, entry.part) : !counts_.admit(job, entry.part))
+    return {Then::next, false, until};
   // One of a QOS with NoReserve has no plan; where jobs are preempted, a minute is enough for it.
   const bool no_reserve = job.qos >= 0 && scenario.machine().qos[job.qos].no_reserve;
   const bool brief = no_reserve && tables_.preemption.enabled();
@@ -244,12 +261,19 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
       std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();
   const bool at_once = tables_.queue.holds_back(entry.job, now) || planned;
   const bool reserved = job.conditions.reservation >= 0 || tables_.reservations.any(time_);
-  // Where age matters, every second does.
-  Second until = scenario.settings().reserve.min_age > 0 ? now : kNever;
-  if (probe ? !counts_.admits(job, entry.part) : !counts_.admit(job, entry.part))
-    return {Then::next, false, until};
-  bool counted = false;
-  PlanMap::Window window{nullptr, kNever, 0, kNever};
+  const Circumstances here{entry.part,       at_once,        now,
+                           pieces_,          map_.changes(), tables_.allocations.version(),
+                           select_.weighed()};
+  const bool by_kind = !probe && later == 0 && job.ask.gpus == 0 && select_.remembers() &&
+                       preempted_by(scenario, entry).empty();
+  Nothing* before = by_kind ? &nothing_[job.kind] : nullptr;
+  if (before && found_nothing(*before, here, entry)) return {Then::next, false, before->until};
+  bool counted = false, moved = false, tested = false;
+  const auto nothing = [&](Second holds, int nodes = 0) {
+    if (before) *before = {here, counted, tested, moved, nodes, holds};
+    return Tested{Then::next, false, holds};
+  };
+  PlanMap::Window window{nullptr, kNever, kNever};
   const NodeBits* allowed = &scenario.part(entry).nodes;
   for (Second from = std::max(now, later);;) {
     if (probe && from > now) return {Then::stop, false, from};
@@ -257,7 +281,7 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
     if (reserved) {
       left_ = scenario.part(entry).nodes;
       const Reservations::Left left = tables_.reservations.leave(entry, from, true, time_, left_);
-      if (!left.some) return {Then::next, false, until};
+      if (!left.some) return nothing(until);
       from = left.from;
       if (left.overlap)
         reserved_end =
@@ -269,8 +293,8 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
       left_ -= late_;
       allowed = &left_;
     }
-    if (since_24 && from > map_end_) return {Then::next, false, until};
-    window = map_.window(*allowed, job.nodes, from, limit, window.record, since_24);
+    if (since_24 && from > map_end_) return nothing(until);
+    window = map_.window(*allowed, job.nodes, from, limit, since_24);
     if (from == now) until = std::min(until, window.holds_until);
     if (reserved_end > 0 && ++reserved_end < map_end_)
       window.later = std::min(window.later, reserved_end);
@@ -284,13 +308,14 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
     if (avail->at_least(job.nodes)) {
       if (!std::exchange(counted, true) && !probe) ++kept_.tests;
       const auto found = will_run(entry, *avail, {now, at_once, from, window.later});
+      tested = tested || found;
       if (found && !probe) tables_.queue.tested(entry.job);
       slot = found.value_or(slot);
     }
     if (from > slot.begin) {
       slot.begin = from;
       tables_.updates.jobs = now;
-      kept_.moved = true;
+      kept_.moved = moved = true;
     }
     if (probe && slot.begin <= std::min(now, window.later)) return {Then::next, false, until};
     if (slot.begin <= now + 1) until = std::min(until, now);
@@ -302,27 +327,29 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
     }
     if (slot.begin <= now) {
       window.later = kNever;
+      before = nullptr;  // whether it starts is not for its kind to say
       if (slot.nodes->meets(tables_.allocations.cleaning()))
         slot.begin = now + 1;
       else if (const Tried tried = start(entry, *avail); tried != Tried::no_nodes)
         return {Then::next, tried == Tried::started, until};
     }
-    if (slot.begin > now && at_once) return {Then::next, false, until};
+    if (slot.begin > now && at_once) return nothing(until);
     if (slot.begin > window.later) {
       from = window.later;
       continue;
     }
-    if (slot.begin == kNever) return {Then::next, false, until};
+    if (slot.begin == kNever) return nothing(until);
     if (slot.begin > begin_ + settings_.window)
-      return {Then::next, false, std::min(until, slot.begin - settings_.window)};
+      return nothing(std::min(until, slot.begin - settings_.window));
     const Second first = clocks_.rounded(slot.begin, settings_.resolution);
     const Second last = end_of(slot.begin, limit);
     if (slot.begin > now && !overlap_first && !map_.free(*slot.nodes, first, last)) {
       from = slot.begin;
       continue;
     }
-    if (probe || no_reserve || tables_.policy.with_nodes(entry, slot.nodes->count()))
-      return {Then::next, false, until};
+    if (probe || no_reserve) return nothing(until);
+    if (const int nodes = slot.nodes->count(); tables_.policy.with_nodes(entry, nodes))
+      return nothing(until, nodes);
     return reserve(entry, slot, first, last, until);
   }
 }

@@ -49,6 +49,27 @@ class BackfillCycle {
     bool marked = false;  // it had plans, where each is a change of nodes
   };
 
+  // What decides a test beside the kind of its job.
+  struct Circumstances {
+    int part = -1;
+    bool at_once = false;
+    Second now = 0;
+    std::int64_t piece = 0, map = 0, allocations = 0, weights = 0;
+    bool operator==(const Circumstances& other) const {
+      return part == other.part && at_once == other.at_once && now == other.now &&
+             piece == other.piece && map == other.map && allocations == other.allocations &&
+             weights == other.weights;
+    }
+  };
+  // Of the last test of each kind that ended without a plan: in the same circumstances the next one
+  // ends so, too, and leaves the same behind.
+  struct Nothing {
+    Circumstances at = {};
+    bool counted = false, found = false, moved = false;
+    int nodes = 0;  // that it could have had, but for a limit; 0: it found no time
+    Second until = 0;
+  };
+
   static constexpr double kRest = 0.5;  // bf_yield_sleep
 
   bool same_as_last(double time) const;
@@ -69,6 +90,7 @@ class BackfillCycle {
   bool passed_over(Entry entry);
   bool rejected(Entry entry) const;
   bool skipped(Entry entry);
+  bool found_nothing(const Nothing& last, const Circumstances& here, Entry entry);
   Tested test(Entry entry, Second now, Second later, bool probe = false);
   Tried start(Entry entry, const NodeBits& avail);
   std::optional<Select::Slot> will_run(Entry entry, const NodeBits& avail,
@@ -86,6 +108,8 @@ class BackfillCycle {
   NodeBits planned_;  // nodes of plans that are idle: the PLANNED mark
   TestCounts counts_;
   Kept kept_;
+  std::vector<Nothing> nothing_;  // by kind
+  std::int64_t pieces_ = 0;       // of all cycles so far
   NodeBits left_,
       avail_;  // what reservations leave, and of that the nodes that have the job's features
   std::vector<int> planned_jobs_;  // of this cycle, where one reservation a job is the rule

@@ -20,7 +20,7 @@ class Queue {
   /// yet.
   void submit(int job, double time) {
     // Tasks of an array follow each other, with one priority.
-    const int array = scenario_.job(job).conditions.array;
+    const int array = scenario_.array(job);
     if (const auto& known = scenario_.job(job).waiting)
       of_[job] = {known->priority, whole(time), true, known->accrues};
     else if (array >= 0 && array == last_array_)

@@ -73,17 +73,17 @@ class Readiness {
 
   /// As many tasks of its array run as may.
   bool array_full(int job) const {
-    const Conditions& conditions = scenario_.job(job).conditions;
-    return conditions.array >= 0 && conditions.array_limit > 0 &&
-           array_running(job) >= conditions.array_limit;
+    if (scenario_.array(job) < 0) return false;
+    const int limit = scenario_.job(job).conditions.array_limit;
+    return limit > 0 && array_running(job) >= limit;
   }
 
   /// Tasks of the job's array that run.
-  int array_running(int job) const { return array_running_[scenario_.job(job).conditions.array]; }
+  int array_running(int job) const { return array_running_[scenario_.array(job)]; }
 
   /// A task of an array starts or is over.
   void count(int job, int tasks) {
-    const int array = scenario_.job(job).conditions.array;
+    const int array = scenario_.array(job);
     if (array >= 0) array_running_[array] += tasks;
   }
 

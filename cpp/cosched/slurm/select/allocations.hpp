@@ -13,6 +13,7 @@ class Allocations {
   explicit Allocations(const Scenario& scenario)
       : scenario_(scenario),
         held_(scenario.jobs().size()),
+        states_(scenario.jobs().size(), State::pending),
         up_(scenario.machine().nodes),
         busy_(scenario.machine().nodes),
         cleaning_(scenario.machine().nodes),
@@ -27,11 +28,11 @@ class Allocations {
     held.nodes = choice.nodes;
     held.since = held.turned = now;
     held.due = now + scenario_.job(job).limit;
-    if (const int array = scenario_.job(job).conditions.array; array >= 0)
+    if (const int array = scenario_.array(job); array >= 0)
       held.place = std::exchange(rests_[array], ++places_);  // the others go to the end of the list
     held.suspended = false;
     held.ran = 0;
-    held.state = State::running;
+    state(job) = State::running;
     ++changes_;
     if (scenario_.own_cores()) held.shares = choice.shares;
     if (scenario_.suspends()) {
@@ -45,7 +46,7 @@ class Allocations {
   void end(int job, Second now) {
     Held& held = of(job);
     held.end = now;
-    held.state = State::completing;
+    state(job) = State::completing;
     ++changes_;
     give(job);
     cleaning_ |= held.nodes;
@@ -67,7 +68,7 @@ class Allocations {
 
   /// Its last node has sent its epilog message.
   void clean(int job) {
-    of(job).state = State::done;
+    state(job) = State::done;
     ++changes_;
     completing_.erase(std::find(completing_.begin(), completing_.end(), job));
     cleaning_ -= of(job).nodes;
@@ -95,7 +96,7 @@ class Allocations {
   }
 
   /// It was requeued: it has not started.
-  void forget(int job) { of(job).state = State::pending; }
+  void forget(int job) { state(job) = State::pending; }
   /// Nodes that jobs may start on.
   void set_up(const NodeBits& nodes, bool up) {
     ++changes_;
@@ -112,7 +113,7 @@ class Allocations {
   const CoreMap& cores() const { return cores_; }
   /// It was submitted: it has its place on slurmctld's list of jobs.
   void enter(int job) {
-    const int array = scenario_.job(job).conditions.array;
+    const int array = scenario_.array(job);
     if (array < 0)
       of(job).place = ++places_;
     else if (rests_.count(array) == 0)
@@ -130,10 +131,10 @@ class Allocations {
   const NodeBits& cores(int job) const { return of(job).cores; }  // where jobs are suspended
   int part(int job) const { return of(job).part; }
   bool suspended(int job) const { return of(job).suspended; }
-  bool started(int job) const { return of(job).state != State::pending; }
-  bool running(int job) const { return of(job).state == State::running; }
-  bool ended(int job) const { return of(job).state >= State::completing; }
-  bool cleaned(int job) const { return of(job).state == State::done; }
+  bool started(int job) const { return state(job) != State::pending; }
+  bool running(int job) const { return state(job) == State::running; }
+  bool ended(int job) const { return state(job) >= State::completing; }
+  bool cleaned(int job) const { return state(job) == State::done; }
   /// A job that ended at `since` or later is completing.
   bool completing_since(Second since) const {
     return std::any_of(completing_.begin(), completing_.end(),
@@ -155,10 +156,11 @@ class Allocations {
     Second since = 0, due = 0;  // start, start + limit
     std::int64_t place = 0;
     Second end = 0;
-    State state = State::pending;
     bool suspended = false;
     Second turned = 0, ran = 0;  // since when it runs or stands, and what it had run before
   };
+  State& state(int job) { return states_[job]; }
+  State state(int job) const { return states_[job]; }
   Held& of(int job) { return held_[job]; }
   const Held& of(int job) const { return held_[job]; }
   void mark_busy(const Held& held) {
@@ -218,6 +220,7 @@ class Allocations {
 
   const Scenario& scenario_;
   std::vector<Held> held_;
+  std::vector<State> states_;  // side by side, as whole queues are asked for them
   std::vector<int> running_, completing_;
   NodeBits up_, busy_, cleaning_;
   Free free_;
@@ -235,42 +238,36 @@ class EndOrder {
   void refresh(const Allocations& allocations) {
     if (version_ == allocations.version()) return;
     version_ = allocations.version();
-    jobs_ = allocations.running();
-    due_.clear();
-    words_.clear();
-    for (const int job : jobs_) {
-      const std::vector<std::uint64_t>& held = allocations.nodes(job).words();
-      due_.push_back(allocations.due(job));
-      words_.insert(words_.end(), held.begin(), held.end());
+    jobs_.clear();
+    for (const int job : allocations.running()) {
+      const NodeBits& nodes = allocations.nodes(job);
+      const std::vector<std::uint64_t>& held = nodes.words();
+      const auto some = [](std::uint64_t word) { return word != 0; };
+      const auto first = std::find_if(held.begin(), held.end() - 1, some);
+      const bool several = std::any_of(first + 1, held.end(), some);
+      jobs_.push_back({job, static_cast<int>(first - held.begin()), *first,
+                       several ? &nodes : nullptr, allocations.due(job)});
     }
   }
 
   std::size_t size() const { return jobs_.size(); }
-  int job(std::size_t k) const { return jobs_[k]; }
-  Second due(std::size_t k) const { return due_[k]; }
+  int job(std::size_t k) const { return jobs_[k].job; }
+  Second due(std::size_t k) const { return jobs_[k].due; }
 
-  /// A set to compare with those of many jobs: its words from the first to the last with a node.
-  struct Wanted {
-    explicit Wanted(const NodeBits& nodes) : words(nodes.words()), first(0), last(words.size()) {
-      while (first < last && words[first] == 0) ++first;
-      while (first < last && words[last - 1] == 0) --last;
-    }
-
-    const std::vector<std::uint64_t>& words;
-    std::size_t first, last;
-  };
-  /// The k-th job has one of its nodes.
-  bool meets(std::size_t k, const Wanted& wanted) const {
-    const std::uint64_t* own = words_.data() + k * wanted.words.size();
-    std::uint64_t common = 0;
-    for (std::size_t w = wanted.first; w < wanted.last; ++w) common |= own[w] & wanted.words[w];
-    return common != 0;
+  /// The k-th job has one of these nodes.
+  bool meets(std::size_t k, const NodeBits& nodes) const {
+    const Ending& one = jobs_[k];
+    return (nodes.words()[one.word] & one.nodes) != 0 || (one.all && one.all->meets(nodes));
   }
 
  private:
-  std::vector<int> jobs_;
-  std::vector<Second> due_;
-  std::vector<std::uint64_t> words_;  // of all nodes, job after job
+  struct Ending {
+    int job, word;  // the first word of its nodes, which mostly has all
+    std::uint64_t nodes;
+    const NodeBits* all;  // where there are more
+    Second due;
+  };
+  std::vector<Ending> jobs_;
   std::int64_t version_ = -1;
 };
 
@@ -326,7 +323,7 @@ class EndGroups {
   bool outside_window() const { return next_ < of_.size() && of_.due(next_) > base_ + spread_; }
 
   const EndOrder& of_;
-  const EndOrder::Wanted avail_;
+  const NodeBits& avail_;
   const Second epoch_;
   const int window_linear_;
   const Second later_;

@@ -26,17 +26,6 @@ void best_fit(const NodeBits& candidates, int wanted, NodeBits& chosen) {
 
 namespace {
 
-struct Candidate {
-  int node, cores, gpus;
-  std::uint64_t weight;
-};
-
-// Neighbours of one weight: candidates [first, last).
-struct WeightRun {
-  int first, last;
-  int cores, gpus;
-};
-
 // No more nodes than tasks.
 int most_nodes(const Job& job) {
   const Ask& ask = job.ask;
@@ -44,8 +33,13 @@ int most_nodes(const Job& job) {
                                                     : ask.max_nodes;
 }
 
+}  // namespace
+
 // One attempt: what is still wanted, and what was taken.
 class Attempt {
+  using Candidate = Candidates::Candidate;
+  using WeightRun = Candidates::Run;
+
  public:
   Attempt(const Job& job, const std::vector<Candidate>& all, std::vector<WeightRun>& runs,
           std::vector<Share>& taken)
@@ -149,42 +143,17 @@ class Attempt {
   int nodes_, cores_, gpus_, room_;
 };
 
+namespace {
+
 // Nothing but free cores decides.
 bool cores_alone(const Machine& machine, const Ask& ask) {
   return machine.node_memory.empty() && ask.gpus == 0 && !ask.exclusive && ask.task_cores == 1 &&
          ask.max_nodes != 1;
 }
 
-// Those that have something for the job; none where they do not have enough together.
-std::vector<Candidate>& candidates_of(const Machine& machine, const Job& job, const NodeBits& nodes,
-                                      const Free& free, Weights& weights) {
-  thread_local std::vector<Candidate> all;
-  all.clear();
-  const bool plain = cores_alone(machine, job.ask);
-  std::int64_t cores = 0, gpus = 0;
-  thread_local NodeBits open;
-  open = nodes;
-  open &= free.some;
-  open.runs([&](int first, int length) {
-    for (int node = first; node < first + length; ++node) {
-      const auto n = static_cast<std::size_t>(node);
-      const Fit has = plain ? Fit{free.cores[n], 0} : fit(machine, job, node, free);
-      if (has.cores <= 0) continue;
-      if (job.ask.gpus > 0)
-        weights[n] =
-            (weights[n] | 255) - static_cast<std::uint64_t>(std::min(has.gpus, job.ask.gpus));
-      all.push_back({node, has.cores, has.gpus, weights[n]});
-      cores += has.cores;
-      gpus += has.gpus;
-    }
-  });
-  if (cores < job.cpus || gpus < job.ask.gpus || static_cast<int>(all.size()) < job.nodes)
-    all.clear();
-  return all;
-}
-
 // Where cores of a job with GPUs were taken on more nodes than they needed: one on each, the rest
 // in order of the nodes.
+template <class Candidate>
 void lay_out(const Job& job, const std::vector<Candidate>& all, std::vector<Share>& taken) {
   int left = job.cpus - static_cast<int>(taken.size());
   for (Share& share : taken) {
@@ -218,12 +187,65 @@ void take_gpus(const Job& job, const Free& free, Shares& chosen) {
 
 }  // namespace
 
-bool choose(const Machine& machine, const Job& job, const NodeBits& candidates, const Free& free,
-            Weights& weights, Shares& chosen) {
-  std::vector<Candidate>& all = candidates_of(machine, job, candidates, free, weights);
-  if (all.empty()) return false;
-  thread_local std::vector<WeightRun> runs;
-  bool found = Attempt(job, all, runs, chosen.nodes).run();
+void Candidates::gather(const Machine& machine, const Job& job, const NodeBits& nodes,
+                        const Free& free, Weights& weights) {
+  machine_ = &machine;
+  job_ = &job;
+  nodes_ = &nodes;
+  plain_ = cores_alone(machine, job.ask);
+  count_ = most_ = 0;
+  cores_ = gpus_ = 0;
+  has_.resize(free.cores.size());
+  some_ = nodes;
+  some_ &= free.some;
+  some_.runs([&](int first, int length) {
+    for (int node = first; node < first + length; ++node)
+      if (!add(node, {0, 0}, free, weights)) some_.remove(node);
+  });
+}
+
+// It had `before`; false: it has nothing.
+bool Candidates::add(int node, Fit before, const Free& free, Weights& weights) {
+  const auto n = static_cast<std::size_t>(node);
+  const Fit has = plain_ ? Fit{free.cores[n], 0} : fit(*machine_, *job_, node, free);
+  if (has.cores <= 0) return false;
+  if (job_->ask.gpus > 0)
+    weights[n] =
+        (weights[n] | 255) - static_cast<std::uint64_t>(std::min(has.gpus, job_->ask.gpus));
+  has_[n] = has;
+  count_ += before.cores == 0;
+  cores_ += has.cores - before.cores;
+  gpus_ += has.gpus - before.gpus;
+  most_ = std::max(most_, has.cores);
+  return true;
+}
+
+void Candidates::renew(int node, const Free& free, Weights& weights) {
+  if (!nodes_->has(node)) return;
+  const Fit before = some_.has(node) ? has_[node] : Fit{0, 0};
+  if (add(node, before, free, weights)) some_.add(node);
+}
+
+bool Candidates::enough() const {
+  const Job& job = *job_;
+  return cores_ >= job.cpus && gpus_ >= job.ask.gpus && count_ >= job.nodes &&
+         (most_ >= job.cpus || most_nodes(job) > 1);
+}
+
+void Candidates::list(const Weights& weights) {
+  all_.clear();
+  some_.runs([&](int first, int length) {
+    for (int node = first; node < first + length; ++node)
+      all_.push_back({node, has_[node].cores, has_[node].gpus, weights[node]});
+  });
+}
+
+bool Candidates::choose(const Free& free, const Weights& weights, Shares& chosen) {
+  if (!enough()) return false;
+  list(weights);
+  const Job& job = *job_;
+  std::vector<Candidate>& all = all_;
+  bool found = Attempt(job, all, runs_, chosen.nodes).run();
   const auto size = [](const Candidate& one) { return one.cores + one.gpus; };
   int most = 0;
   if (!found)
@@ -236,7 +258,7 @@ bool choose(const Machine& machine, const Job& job, const NodeBits& candidates, 
         std::remove_if(all.begin(), all.end(),
                        [&](const Candidate& one) { return size(one) <= least && spare-- > 0; }),
         all.end());
-    if (all.size() < before) found = Attempt(job, all, runs, chosen.nodes).run();
+    if (all.size() < before) found = Attempt(job, all, runs_, chosen.nodes).run();
   }
   if (!found) return false;
   std::sort(chosen.nodes.begin(), chosen.nodes.end(),
@@ -245,7 +267,7 @@ bool choose(const Machine& machine, const Job& job, const NodeBits& candidates, 
   for (const Share& share : chosen.nodes) cores += share.cores;
   if (job.ask.gpus > 0 && !job.ask.exclusive && cores > job.cpus) lay_out(job, all, chosen.nodes);
   for (Share& share : chosen.nodes)
-    share.memory = memory_of(machine, job.ask, share.node, share.cores);
+    share.memory = memory_of(*machine_, job.ask, share.node, share.cores);
   take_gpus(job, free, chosen);
   return true;
 }

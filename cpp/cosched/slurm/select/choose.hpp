@@ -20,10 +20,46 @@ inline std::uint64_t scheduling_weight(int weight) {
   return static_cast<std::uint64_t>(weight) * 256 + 255;
 }
 
-/// Nodes of `candidates` for the job, and what it has of each, into `chosen`; whether there are
-/// enough. A job with GPUs sets the weights of the nodes that it looks at.  O(candidates + runs^2),
-/// and once more for each count of cores below which nodes have to be left out.
-bool choose(const Machine& machine, const Job& job, const NodeBits& candidates, const Free& free,
-            Weights& weights, Shares& chosen);
+/// Nodes that have something for a job, and which of them it gets.
+class Candidates {
+ public:
+  /// Those of `nodes`, as `free` is.  A job with GPUs sets the weights of nodes that have something
+  /// for it.  Requires that all but `free` and `weights` outlive what follows.  O(nodes).
+  void gather(const Machine& machine, const Job& job, const NodeBits& nodes, const Free& free,
+              Weights& weights);
+  /// A job has gone from that node, which has no less than before.  O(types of GPUs).
+  void renew(int node, const Free& free, Weights& weights);
+  /// What the job has of each of its nodes, into `chosen`; whether there are enough.  O(nodes +
+  /// runs^2), and once more for each count of cores below which nodes have to be left out; O(1)
+  /// where they do not have enough together.
+  bool choose(const Free& free, const Weights& weights, Shares& chosen);
+
+ private:
+  friend class Attempt;
+  struct Candidate {
+    int node, cores, gpus;
+    std::uint64_t weight;
+  };
+  // Neighbours of one weight: candidates [first, last).
+  struct Run {
+    int first, last;
+    int cores, gpus;
+  };
+
+  bool add(int node, Fit before, const Free& free, Weights& weights);
+  bool enough() const;
+  void list(const Weights& weights);
+
+  const Machine* machine_ = nullptr;
+  const Job* job_ = nullptr;
+  const NodeBits* nodes_ = nullptr;
+  bool plain_ = false;        // nothing but free cores decides
+  NodeBits some_;             // nodes that have something
+  std::vector<Fit> has_;      // of those
+  int count_ = 0, most_ = 0;  // of them; cores of the one that has most
+  std::int64_t cores_ = 0, gpus_ = 0;
+  std::vector<Candidate> all_;
+  std::vector<Run> runs_;
+};
 
 }  // namespace cosched::slurm

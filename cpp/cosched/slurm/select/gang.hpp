@@ -176,9 +176,8 @@ class Overlap {
         free_.set_cores(node, map.last(node) - map.first(node) -
                                   taken.count_range(map.first(node), map.last(node)));
     });
-    if (!slurm::choose(scenario_.machine(), scenario_.job(entry), candidates, free_, weights,
-                       chosen.shares))
-      return false;
+    candidates_.gather(scenario_.machine(), scenario_.job(entry), candidates, free_, weights);
+    if (!candidates_.choose(free_, weights, chosen.shares)) return false;
     chosen.list_nodes();
     chosen.part = entry.part;
     chosen.cores = map.lowest(chosen.shares.nodes, taken);
@@ -192,7 +191,9 @@ class Overlap {
 
   const Scenario& scenario_;
   std::vector<int> by_tier_;  // partitions, the highest first
-  Free free_;                 // scratch
+  // Scratch.
+  Free free_;
+  Candidates candidates_;
 };
 
 }  // namespace cosched::slurm

@@ -40,6 +40,7 @@ class Select {
   /// are too few.
   const Choice* now(Entry entry, const NodeBits& allowed) {
     const Job& job = scenario_.job(entry);
+    ++weighed_;
     open_ = allowed;
     open_ &= scenario_.part(entry).nodes;
     const bool weighed = !scenario_.machine().node_weight.empty();
@@ -59,6 +60,10 @@ class Select {
     return nullptr;
   }
 
+  bool remembers() const { return remembers_; }
+  /// Grows whenever a test leaves other weights for later ones.
+  std::int64_t weighed() const { return weighed_; }
+
   struct Slot {
     Second begin;
     const NodeBits* nodes;
@@ -73,6 +78,7 @@ class Select {
   /// The earliest slot on `avail` given the running jobs and their limits alone.
   std::optional<Slot> will_run(Entry entry, const NodeBits& avail, const Time& time) {
     const Job& job = scenario_.job(entry);
+    weighed_ += job.ask.gpus > 0 && !since_24_;
     if (job.alternatives.empty()) return will_run_on(entry, avail, time);
     std::optional<Slot> best;
     for (const int set : job.alternatives) {
@@ -90,6 +96,7 @@ class Select {
   /// Whether the job could run on `allowed` nodes of the partition if nothing else did.
   bool could_run(Entry entry, const NodeBits& allowed) {
     const Job& job = scenario_.job(entry);
+    ++weighed_;
     const Partition& part = scenario_.part(entry);
     const auto on = [&](const NodeBits& nodes) {
       if (nodes.count() < job.nodes) return false;
@@ -123,9 +130,12 @@ class Select {
                  Choice& choice) {
     if (scenario_.suspends())
       return overlap_.choose(entry, candidates, free, cores, weights_, choice);
-    if (!choose(scenario_.machine(), scenario_.job(entry), candidates, free, weights_,
-                choice.shares))
-      return false;
+    candidates_.gather(scenario_.machine(), scenario_.job(entry), candidates, free, weights_);
+    return choose_again(free, choice);
+  }
+
+  bool choose_again(const Free& free, Choice& choice) {
+    if (!candidates_.choose(free, weights_, choice.shares)) return false;
     choice.list_nodes();
     return true;
   }
@@ -254,9 +264,13 @@ class Select {
     if (time.at_once) return Answers::kNotAtAll;
     free_as_now();
     EndGroups groups = groups_of(avail, time);
+    bool gathered = !suspends && !since_24_;  // the candidates are those of now, or as they change
     const auto gone = [&](int other) {
-      later_.give(allocations_.shares(other));
+      const Shares& shares = allocations_.shares(other);
+      later_.give(shares);
       if (suspends) later_cores_.give(allocations_.part(other), allocations_.cores(other));
+      if (gathered)
+        for (const Share& share : shares.nodes) candidates_.renew(share.node, later_, weights_);
       gone_.push_back(other);
     };
     if (since_24_) {
@@ -266,14 +280,21 @@ class Select {
           choose_of(entry, avail, later_, later_cores_, chosen_then_))
         return Answers::kAtOnce;
     }
-    for (int last; (last = groups.next(gone)) >= 0;)
-      if (choose_of(entry, avail, later_, later_cores_, chosen_then_)) return last;
+    for (int last; (last = groups.next(gone)) >= 0;) {
+      const bool enough = gathered ? choose_again(later_, chosen_then_)
+                                   : choose_of(entry, avail, later_, later_cores_, chosen_then_);
+      if (enough) return last;
+      gathered = !suspends;
+    }
     return Answers::kNotAtAll;
   }
 
-  // What the last test took away comes back: cheaper than another copy.
+  // What the last test took away comes back, where that is cheaper than another copy.
   void free_as_now() {
-    const bool same = later_version_ == allocations_.version(), suspends = scenario_.suspends();
+    constexpr std::size_t kCheap = 8;  // nodes that are copied in the time of a job
+    const bool few = gone_.size() * kCheap < allocations_.free().cores.size(),
+               same = few && later_version_ == allocations_.version(),
+               suspends = scenario_.suspends();
     if (same)
       for (const int job : gone_) {
         later_.take(allocations_.shares(job));
@@ -317,12 +338,14 @@ class Select {
   std::vector<NodeBits> released_;
   std::int64_t released_version_ = -1;
   Weights weights_;  // as the last tests left them
+  std::int64_t weighed_ = 0;
   EndOrder order_;
   Free empty_, later_;  // `later_`: without the jobs in `gone_`, as of that version
   std::vector<int> gone_;
   std::int64_t later_version_ = -1;
   CoreMap nobody_, later_cores_;
   Overlap overlap_;
+  Candidates candidates_;  // of the last test
   // Scratch, kept so that nothing is allocated.
   NodeBits open_, some_, one_set_, best_nodes_;
   Choice chosen_now_, chosen_then_, tried_;

@@ -45,7 +45,7 @@ class Pass {
       if (settings.max_job_start && static_cast<int>(started_.size()) >= settings.max_job_start)
         break;
       // An array is one record of the queue, which counts again behind a task that started.
-      const int array = scenario_.job(entry.job).conditions.array;
+      const int array = scenario_.array(entry.job);
       const int before = std::exchange(last, entry.job);
       const bool again = !started_.empty() && started_.back() == before;
       if (array < 0 || std::exchange(last_array, array) != array || again) {
@@ -87,7 +87,7 @@ class Pass {
   bool rejected(Entry entry) {
     if (tables_.allocations.started(entry.job) || tables_.preemption.in_progress(entry.job))
       return true;
-    const int array = scenario_.job(entry.job).conditions.array;
+    const int array = scenario_.array(entry.job);
     if (array < 0) return false;
     return (rejected_array_ == array && rejected_part_ == entry.part) ||
            tables_.readiness.array_full(entry.job);
@@ -152,7 +152,7 @@ class Pass {
   }
 
   void reject(Entry entry) {
-    rejected_array_ = scenario_.job(entry.job).conditions.array;
+    rejected_array_ = scenario_.array(entry.job);
     rejected_part_ = entry.part;
   }
 

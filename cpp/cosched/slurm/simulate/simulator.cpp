@@ -194,11 +194,11 @@ class Simulator {
 
   // Tasks of an array are one submission.
   bool over_limits(int job, double time) {
-    const int array = scenario_.job(job).conditions.array;
+    const int array = scenario_.array(job);
     if (array >= 0 && array == last_array_) return array_refused_;
     int tasks = 0;
     for (std::size_t k = next_ - 1; k < order_.size(); ++k, ++tasks)
-      if (array < 0 ? tasks > 0 : scenario_.job(order_[k]).conditions.array != array) break;
+      if (array < 0 ? tasks > 0 : scenario_.array(order_[k]) != array) break;
     const Policy::Held held = tables_.policy.at_submission(job, tasks);
     if (held) tables_.journal.hold(job, time, *held);
     last_array_ = array;
