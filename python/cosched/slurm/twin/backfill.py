@@ -240,15 +240,18 @@ def _never(
     found: dict[int, tuple[Any, str]] = {}
     ids = twin.instance.ids
     for run in np.flatnonzero(never.any(axis=1)).tolist():
+        fresh = [row for row in np.flatnonzero(never[run]).tolist() if row not in found]
+        if not fresh:
+            continue
         said = twin.run(clocks[run], log=True)["notes"]
         limits = {job: limit for _, job, *_, limit in said if limit}
-        for row in np.flatnonzero(never[run]).tolist():
+        for row in fresh:
             if row not in limits:
                 raise InfeasibleError(
                     f"job {ids[row]} can never start: its partition has no nodes with the memory "
                     "and GPUs that it wants"
                 )
-            found.setdefault(row, (ids[row], limits[row]))
+            found[row] = (ids[row], limits[row])
     return found
 
 

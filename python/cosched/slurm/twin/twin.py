@@ -308,20 +308,24 @@ class Twin:
         enough: Callable[[np.ndarray], bool] | None = None,
     ) -> tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]:
         """The first run, and of all of them the same as :meth:`futures`; `enough` is asked with the
-        starts so far whether these are enough."""
+        starts so far whether these are enough. They are where a job of the first few never starts:
+        all will be made again without it."""
         threads = len(sched_getaffinity(0))
         first: dict[str, Any] = {}
         found: list[tuple[np.ndarray, ...]] = []
-        together = len(clocks) if enough is None else threads
-        for begin in range(0, len(clocks), together):
+        begin, end = 0, threads
+        while begin < len(clocks):
             *rows, whole = self._core.run_all(
-                there=len(self.instance), clocks=_given(clocks[begin : begin + together]),
+                there=len(self.instance), clocks=_given(clocks[begin:end]),
                 lengths=np.zeros((0, 0)), coming=[], threads=threads, done=None, whole=not found,
             )  # fmt: skip
             first = whole or first
             found.append(tuple(rows))
+            if begin == 0 and np.isnan(rows[0]).any():
+                break
             if enough is not None and enough(np.concatenate([one[0] for one in found])):
                 break
+            begin, end = end, len(clocks) if enough is None else end + threads
         start, killed, paused = map(np.concatenate, zip(*found, strict=True))
         return first, start, killed, paused
 
