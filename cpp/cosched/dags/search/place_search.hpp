@@ -1,6 +1,8 @@
 // A local search over orders and units, with restarts, where data costs time.
 #pragma once
 
+#include <numeric>
+
 #include "cosched/dags/search/reinsertion.hpp"
 
 namespace cosched::dags::search {
@@ -8,8 +10,9 @@ namespace cosched::dags::search {
 /// As OrderSearch, but a task is given a unit, not a type: which of two alike units it is decides
 /// what has to move.  A move takes up to eight tasks out and puts each where it fits best
 /// (reinsertion.hpp), or those that data joins in one memory into another, and such ones from there
-/// back.  Every schedule in which nothing can start earlier can be reached.  After a
-/// restart slightly longer schedules are taken as well, less and less so.
+/// back, or, where data is cheap, one into the place of those that its new unit runs then.  Every
+/// schedule in which nothing can start earlier can be reached.  After a restart slightly longer
+/// schedules are taken as well, less and less so.
 class PlaceSearch {
  public:
   PlaceSearch(const Instance& instance, const Plan& plan, std::uint64_t seed)
@@ -22,6 +25,11 @@ class PlaceSearch {
         current_makespan_(plan.makespan()),
         best_makespan_(current_makespan_),
         position_(instance.tasks()) {
+    double data = 0;
+    for (int edge = 0; edge < instance.graph().edges(); ++edge)
+      data += instance.transfers().mean_cost(edge);
+    const double time = std::accumulate(mean_.begin(), mean_.end(), 0.0);
+    if (data * instance.tasks() < 0.5 * time * instance.graph().edges()) displaced_ = kDisplaced;
     current_ = candidate_of(plan);
     best_ = current_;
     const double decoded = decoder_.decode(current_.order, current_.units, false);
@@ -89,6 +97,8 @@ class PlaceSearch {
   static constexpr int kNearby = 4;  // places in the order between two of them that no data joins
   static constexpr double kJoined = 0.6;
   static constexpr double kExchanged = 0.2;
+  static constexpr double kDisplaced = 0.05;  // where data costs less than half of a task
+  static constexpr int kMostDisplaced = 16;
   static constexpr double kBack = 0.6;    // of the exchanges, in which others come back
   static constexpr double kBlink = 0.05;  // of Reinsertion
 
@@ -195,14 +205,17 @@ class PlaceSearch {
     for (int k = 0; k < instance_.tasks(); ++k) position_[candidate.order[k]] = k;
     group_.assign(1, {some_task(), -1});
     const int other = static_cast<int>(rng_.below(decoder_.numbers().count()));
-    if (rng_.uniform() < kExchanged && !near(candidate.units[group_.front().task], other))
+    const double kind = rng_.uniform();
+    if (kind < kExchanged && !near(candidate.units[group_.front().task], other))
       exchange(candidate, other);
-    else
+    else if (kind <= 1 - displaced_ || !displaces(candidate, other))
       take_out(candidate.order);
-    std::sort(group_.begin(), group_.end(), [&](const Moved& a, const Moved& b) {
+    // One that displaces others goes back before them.
+    const auto first = group_.begin() + (group_.front().unit >= 0 && kind > 1 - displaced_ ? 1 : 0);
+    std::sort(first, group_.end(), [&](const Moved& a, const Moved& b) {
       return position_[a.task] < position_[b.task];
     });
-    if (rng_.uniform() < 0.5) std::reverse(group_.begin(), group_.end());
+    if (rng_.uniform() < 0.5) std::reverse(first, group_.end());
     for (const Moved& moved : group_) candidate.units[moved.task] = -1;
     for (const Moved& moved : group_)
       if (reinsertion_.insert(moved.task, moved.unit, kBlink, rng_, candidate.order,
@@ -223,6 +236,24 @@ class PlaceSearch {
                                                  : -1;
       if (next >= 0) add(next, -1);
     }
+  }
+
+  // The task takes the place of those that the other unit runs behind it, for as long as it takes
+  // there; false: it cannot run there, or does.
+  bool displaces(const Candidate& candidate, int other) {
+    const int task = group_.front().task, type = decoder_.numbers().place(other).type;
+    if (candidate.units[task] == other || !instance_.can_run(task, type)) return false;
+    group_.front().unit = other;
+    double room = 0;
+    for (int k = position_[task] + 1; k < instance_.tasks() && room < instance_.time(task, type) &&
+                                      static_cast<int>(group_.size()) <= kMostDisplaced;
+         ++k) {
+      const int next = candidate.order[k];
+      if (candidate.units[next] != other) continue;
+      room += instance_.time(next, type);
+      group_.push_back({next, -1});
+    }
+    return true;
   }
 
   // Tasks that data joins in one memory go to another; mostly such ones from there come back.
@@ -283,7 +314,7 @@ class PlaceSearch {
   Table costs_;  // optimistic_costs()
   std::vector<double> mean_;
   Candidate current_, best_;
-  double current_makespan_, best_makespan_;
+  double current_makespan_, best_makespan_, displaced_ = 0;
   // Of run(), which goes on where it was: more work is never worse than less.
   bool anew_ = true;
   std::int64_t idle_ = 0;
