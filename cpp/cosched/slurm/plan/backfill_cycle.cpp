@@ -46,7 +46,10 @@ std::vector<int> BackfillCycle::run(double time) {
   const std::vector<int>& running = tables_.allocations.running();
   kept_ = {changes(),
            running.empty() ? kNever : std::max(begin_, tables_.allocations.due(running.front())),
-           false, 0};
+           false,
+           0,
+           false,
+           select_.left()};
   queue_.clear();
   for (const Entry entry : tables_.queue.entries())
     if (!tables_.readiness.array_full(entry.job))
@@ -133,6 +136,7 @@ std::vector<int> BackfillCycle::plan_queue() {
     tables_.queue.drop([&](int job) { return tables_.allocations.started(job); });
   tables_.queue.settle();
   if (rests()) return started_;
+  kept_.left = select_.left();
   keep_planned(now);
   if (slice_ || now > begin_ || tables_.reservations.any(time_)) kept_.until = begin_;
   return started_;
@@ -152,11 +156,12 @@ Second BackfillCycle::now_after(int tests) const {
 bool BackfillCycle::same_as_last(double time) const {
   const bool silent = !tables_.journal.plans() && !tables_.journal.told();
   return silent && changes() == kept_.changes && whole(time) < kept_.until &&
-         now_after(kept_.tests) <= begin_;
+         now_after(kept_.tests) <= begin_ && select_.left() == kept_.begun;
 }
 
 // What the plan leaves behind.
 void BackfillCycle::repeat_last() {
+  select_.leave(kept_.left);
   if (kept_.moved) tables_.updates.jobs = begin_;
   if (planned_.any() || kept_.marked) tables_.updates.nodes = begin_;
 }

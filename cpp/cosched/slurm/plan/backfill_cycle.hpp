@@ -46,7 +46,8 @@ class BackfillCycle {
     Second until = 0;
     bool moved = false;  // it had to move a start behind what running jobs require
     int tests = 0;
-    bool marked = false;  // it had plans, where each is a change of nodes
+    bool marked = false;            // it had plans, where each is a change of nodes
+    Weights begun = {}, left = {};  // as it found and left them
   };
 
   // What decides a test beside the kind of its job.

@@ -61,6 +61,11 @@ class Select {
   }
 
   bool remembers() const { return remembers_; }
+  /// What tests leave for later ones: all that an answer depends on beside what runs.
+  const Weights& left() const { return since_24_ ? none_ : weights_; }
+  void leave(const Weights& left) {
+    if (!since_24_) weights_ = left;
+  }
   /// Grows whenever a test leaves other weights for later ones.
   std::int64_t weighed() const { return weighed_; }
 
@@ -338,6 +343,7 @@ class Select {
   std::vector<NodeBits> released_;
   std::int64_t released_version_ = -1;
   Weights weights_;  // as the last tests left them
+  const Weights none_;
   std::int64_t weighed_ = 0;
   EndOrder order_;
   Free empty_, later_;  // `later_`: without the jobs in `gone_`, as of that version
