@@ -5,6 +5,7 @@ imported beside the first jobs. Annotations are not postponed here: Snakemake re
 """
 
 import atexit
+import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -107,8 +108,11 @@ class Scheduler(SchedulerBase):
 
     def _close(self) -> None:
         self._making.join()
-        if self._run is not None:
-            self._run.close(at_exit=True)
+        try:
+            if self._run is not None:
+                self._run.close(at_exit=True)
+        except Exception as error:  # Snakemake logs no more
+            print(f"cosched: {type(error).__name__}: {error}", file=sys.stderr)
 
     def _first(self, selectable, remaining, available) -> list[Any]:
         """Jobs that start while cosched is imported."""

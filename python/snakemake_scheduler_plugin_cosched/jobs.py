@@ -47,12 +47,15 @@ def runtime(job: Any) -> float | None:
     return 60.0 * minutes if isinstance(minutes, (int, float)) and minutes > 0 else None
 
 
-def benchmark(job: Any) -> float | None:
-    """Seconds that the benchmark file of an earlier run holds, of all its repetitions."""
+def benchmark(job: Any, before: float = float("inf")) -> float | None:
+    """Seconds that the benchmark file of an earlier run, written before that time, holds, of all
+    its repetitions."""
     path = getattr(job, "benchmark", None)
     if not path:
         return None
     try:
+        if Path(str(path)).stat().st_mtime >= before:
+            return None
         lines = Path(str(path)).read_text().splitlines()
         rows: Sequence[Mapping[str, Any]]
         if str(path).endswith(".jsonl"):

@@ -15,6 +15,8 @@ from snakemake_scheduler_plugin_cosched import jobs
 
 #: The most jobs of which an expected end is worked out before the first one starts.
 _MOST_PLANNED = 20_000
+#: Seconds from what Snakemake says until it is so for its graph, at most.
+_SOON = 0.2
 #: What Snakemake says last where a job failed.
 _FAILED = "Exiting because a job execution failed"
 
@@ -44,9 +46,10 @@ class Run:
         self._plan: Plan | None = None
         self._expected = False  # somebody works out what is expected
         self._began = time.monotonic() if began is None else began
+        self._began_at = time.time() - self._now
         self._unstarted = 0  # of the jobs that are known
         self._sources: Counter[str] = Counter()
-        self._told = False
+        self._told = self._looks = False
         self._busy = threading.Lock()
         self._records = _Records(self)
         logger.addHandler(self._records)
@@ -125,7 +128,7 @@ class Run:
     def _describe(self, job: Any) -> tuple[str, float | None, bool, Any]:
         rule, name, subjects = jobs.rule(job), jobs.name(job), jobs.subjects(job)
         for source, seconds in (
-            ("benchmark files", jobs.benchmark(job)),
+            ("benchmark files", jobs.benchmark(job, self._began_at)),
             ("earlier runs", self._history.seconds(rule, name)),
             ("runtime", jobs.runtime(job)),
         ):
@@ -135,27 +138,43 @@ class Run:
         self._sources["nothing known"] += 1
         return rule, None, False, subjects
 
-    def _notice_ends(self) -> None:
-        """Look which of the running jobs Snakemake has finished."""
+    def _notice_ends(self, at: float | None = None) -> None:
+        """Look which of the running jobs Snakemake has finished, now or when it said so."""
         assert self._course is not None
+        now = self._now if at is None else at
         for job in self._course.running:
             members = jobs.group(job)
             if all(map(self._dag.finished, members or (job,))):
-                self._end(job, self._now)
+                self._end(job, now)
 
     def _end(self, job: Any, now: float) -> None:
         assert self._course is not None
-        seconds = self._course.end(job, now)
+        seconds = self._course.end(job, max(now, self._course.runs[job].start))
         if not jobs.group(job):
             self._online.learn(job, seconds)
             self._history.learn(jobs.rule(job), jobs.name(job), seconds)
 
-    def look(self) -> None:
+    def look_soon(self) -> None:
+        """Snakemake says that a job is finished before it is so for its graph."""
+        if not self._looks:
+            self._looks = True
+            later = threading.Timer(_SOON, self._look_back, [self._now])
+            later.daemon = True
+            later.start()
+
+    def _look_back(self, at: float) -> None:
+        self._looks = False
+        try:
+            self.look(at)
+        except Exception as error:  # Snakemake must not fail because of a report
+            self.complain(error)
+
+    def look(self, at: float | None = None) -> None:
         """Notice ends; tell how it went once nothing runs and nothing is left."""
         if self._course is None or not self._busy.acquire(blocking=False):
             return  # a selection is under way, or this call is its own message
         try:
-            self._notice_ends()
+            self._notice_ends(at)
             over = not self._course.running and next(iter(self._dag.needrun_jobs()), None) is None
         finally:
             self._busy.release()
@@ -209,5 +228,7 @@ class _Records(logging.Handler):
             if _FAILED in record.getMessage():
                 self._run.close()
             self._run.look()
+            if getattr(getattr(record, "event", None), "name", "") == "JOB_FINISHED":
+                self._run.look_soon()
         except Exception as error:  # Snakemake must not fail because of a report
             self._run.complain(error)

@@ -19,12 +19,12 @@ from cosched.errors import InvalidInstance, shorten
 class ExpectedTimes:
     """Expected seconds of jobs 0, 1, ...
 
-    What others of the rule took in this run comes first: over what was known of them before, times
-    what is known of the job. Else what earlier runs say; else its time limit, times the share of
-    their limits that jobs used so far; else the mean of all that ended, or of all of which
-    something is known (a median would forget the long ones, which matter); 1 where nothing is known
-    of any job. All that times what jobs of the same subject, such as a sample, took of what was
-    expected of them: who is large is so in each rule.
+    Where a time of it is known: that, times what others of the rule whose times were known took of
+    them in this run. Else what others of the rule took, of their limits times its own where it has
+    one; else its limit, times the share of their limits that jobs used so far; else the mean of all
+    that ended, or of all of which something is known (a median would forget the long ones, which
+    matter); 1 where nothing is known of any job. All that times what jobs of the same subject, such
+    as a sample, took of what was expected of them: who is large is so in each rule.
 
     Examples
     --------
@@ -54,7 +54,8 @@ class ExpectedTimes:
         self._is_limit: list[bool] = []
         self._rule: list[int] = []
         self._rules: dict[str, int] = {}
-        self._of_rule: list[tuple[list[float], list[float]]] = []  # sorted seconds, ratios
+        # Sorted seconds; what they are of known times, of limits.
+        self._of_rule: list[tuple[list[float], list[float], list[float]]] = []
         self._all: list[float] = []
         self._shares: list[float] = []  # of limits
         self._subjects: dict[Hashable, int] = {}
@@ -73,7 +74,7 @@ class ExpectedTimes:
             self._on += len(self._rule), place
         number = self._rules.setdefault(rule, len(self._rules))
         if number == len(self._of_rule):
-            self._of_rule.append(([], []))
+            self._of_rule.append(([], [], []))
         self._rule.append(number)
         self._known.append(nan if seconds is None else seconds)
         self._is_limit.append(limit)
@@ -88,11 +89,11 @@ class ExpectedTimes:
     def learn(self, job: int, seconds: float) -> None:
         """What a job took."""
         self._taken[job] = seconds
-        taken, ratios = self._of_rule[self._rule[job]]
+        taken, *ratios = self._of_rule[self._rule[job]]
         insort(taken, seconds)
         insort(self._all, seconds)
         if self._known[job] > 0:
-            insort(ratios, seconds / self._known[job])
+            insort(ratios[self._is_limit[job]], seconds / self._known[job])
             if self._is_limit[job]:
                 insort(self._shares, seconds / self._known[job])
 
@@ -106,10 +107,12 @@ class ExpectedTimes:
         said = before[~np.isnan(before)]
         other = 1.0 if not len(said) else float(said.mean())
         other = fmean(self._all) if self._all else other
-        medians = np.array([_median(t) if t else nan for t, _ in self._of_rule])[rule]
-        ratios = np.array([_median(r) if r else nan for _, r in self._of_rule])[rule]
+        middle = np.array([[_median(s) if s else nan for s in own] for own in self._of_rule])
+        medians, of_times, of_limits = middle[rule].T
+        ratios = np.where(limits, of_limits, of_times)
+        measured = ~limits & ~np.isnan(known)
         found = np.full(len(rule), other)
-        for better in (before, medians, ratios * known):
+        for better in (before, np.where(measured, known, medians), ratios * known):
             found = np.where(np.isnan(better), found, better)
         if not self._all:  # asked for each job that is added
             return found

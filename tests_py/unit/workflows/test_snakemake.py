@@ -82,6 +82,13 @@ def test_times_are_learned_for_the_next_run(tmp_path):
     assert "Times from: earlier runs (13)" in run.stderr
 
 
+def test_an_end_is_noticed_when_no_job_waits(tmp_path):
+    run = snakemake(tmp_path, "tail", short=1.5, long=4.0)
+    assert run.returncode == 0, run.stderr
+    brief = next(task for task in record(tmp_path).tasks if task.name.startswith("brief"))
+    assert brief.end - brief.start < 3.0
+
+
 @pytest.mark.thorough
 def test_benchmark_files_say_which_branch_is_long(tmp_path):
     assert snakemake(tmp_path, "fork_join").returncode == 0

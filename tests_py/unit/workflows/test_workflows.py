@@ -252,3 +252,16 @@ def test_several_subjects_of_a_job_count_alike():
     assert times.seconds()[4:].tolist() == pytest.approx([5.5 * 8.0**0.5, 5.5])
     times.add("align", subjects=[("sample", "b"), ("part", "1")])
     assert times.seconds()[6] == pytest.approx(2.0 * 8.0**0.25)
+
+
+def test_known_times_and_limits_of_a_rule_are_measured_apart():
+    times = ExpectedTimes()
+    times.add("r", 3600.0, limit=True)
+    times.add("r", 10.0)
+    times.add("r", 7200.0, limit=True)
+    times.add("r")
+    times.learn(0, 12.0)  # of an hour: that says nothing of who took ten seconds before
+    assert times.seconds().tolist() == pytest.approx([12.0, 10.0, 24.0, 12.0])
+    times.learn(1, 20.0)  # twice what it took before
+    times.add("r", 30.0)
+    assert times.seconds()[4] == pytest.approx(60.0)
