@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from cosched import cluster, execution, io
 from cosched.cli import report
-from cosched.cli.parameters import Arguments, adds
+from cosched.cli.parameters import adds
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import batches
 from cosched.execution.codes import Codes
@@ -22,14 +24,38 @@ _NODES, _LIMITS = (1, 2, 4), (3600.0, 14400.0, 43200.0)
 _DRAWS = 40
 
 
+@dataclass(frozen=True)
+class Shape:
+    """What is asked of allocations, as typed; None: as the folder has it, or the default."""
+
+    nodes: str | None = None
+    limit: str | None = None
+    cores: str | None = None
+    memory: str | None = None
+    chance: str | None = None
+    spread: str | None = None
+
+    def typed(self) -> dict[str, Any]:
+        """What was given: arguments of `batch`; of nodes and limits all that are tried."""
+        read: dict[str, Callable[[str], Any]] = {
+            "nodes": lambda text: _NODES if text == "auto" else (_whole(text, "--nodes"),),
+            "limit": lambda text: _LIMITS if text == "auto" else (_seconds(text),),
+            "cores": lambda text: _whole(text, "--cores-per-node"),
+            "memory": lambda text: io.parse_positive(text, "--memory-per-node", "GB"),
+            "chance": lambda text: io.parse_positive(text, "--chance", "a number below 1"),
+            "spread": lambda text: io.parse_nonnegative(text, "--spread"),
+        }
+        return {k: of(text) for k, of in read.items() if (text := getattr(self, k)) is not None}
+
+
+def _whole(text: str, name: str) -> int:
+    return io.parse_integer(text, name, 1, 10**6)
+
+
 def batch(
     tasks: Path,
-    given: Annotated[dict[str, Any], Arguments(execution.batch, "chance", "spread")],
+    shape: Shape,
     runs: Path | None = None,
-    nodes: str = "1",
-    limit: str | None = None,
-    cores: str | None = None,
-    memory: str | None = None,
     jobs: str | None = None,
     partition: str | None = None,
     account: str | None = None,
@@ -38,18 +64,19 @@ def batch(
     status: bool = False,
     rest: bool = False,
 ) -> None:
+    if (status or rest) and runs is not None:
+        raise InvalidInstance("--runs: the times are those of the folder: expected it without")
+    typed = shape.typed()
     if status:
+        if typed or output is not None:
+            raise InvalidInstance("--status: expected the folder, and nothing beside it")
         _show(tasks)
         return
     if output is None:
         raise InvalidInstance("expected -o, a new folder")
-    if rest:
-        left, shape = batches.rest(tasks)
-        made = execution.batch(left, **shape)
-    else:
-        todo, node = _read(tasks, runs, cores, memory)
-        made = _made(todo, node | given, nodes, limit, snapshot, partition, account)
+    todo, known = _rest(tasks) if rest else _read(tasks, runs, typed)
     asked = {"partition": partition, "account": account}
+    made = _made(todo, known | typed, snapshot, asked)
     submit = batches.write(
         made,
         output,
@@ -61,10 +88,18 @@ def batch(
     report.say(f"wrote {submit.parent}: bash {submit}")
 
 
+def _rest(folder: Path) -> tuple[batches.TaskList, dict[str, Any]]:
+    """What has not completed, and the shape that it had."""
+    left, shape = batches.rest(folder)
+    return left, shape | {"nodes": (shape["nodes"],), "limit": (shape["limit"],)}
+
+
 def _read(
-    path: Path, runs: Path | None, cores: str | None, memory: str | None
+    path: Path, runs: Path | None, typed: dict[str, Any]
 ) -> tuple[batches.TaskList, dict[str, Any]]:
     """Tasks, and what a node has."""
+    if "limit" not in typed:
+        raise InvalidInstance("expected --time, as 4:00:00, or auto")
     node: dict[str, Any] = {}
     codes = Codes.read(path) if path.suffix == ".toml" else None
     if codes is not None:
@@ -72,10 +107,7 @@ def _read(
         node = {"cores": codes.procs, "memory": known.pop("memory", math.inf)}
         node["gpus"] = known.pop("gpus", 0)
         node["licences"] = {k.partition(".")[2]: v for k, v in known.items()}
-    if cores is not None:
-        node["cores"] = io.parse_integer(cores, "--cores-per-node", 1, 10**6)
-    if memory is not None:
-        node["memory"] = io.parse_positive(memory, "--memory-per-node", "GB")
+    node = {"nodes": (1,), **node, **typed}
     if "cores" not in node:
         raise InvalidInstance("expected --cores-per-node")
     if codes is None:
@@ -88,16 +120,10 @@ def _read(
 def _made(
     tasks: batches.TaskList,
     given: dict[str, Any],
-    nodes: str,
-    limit: str | None,
     snapshot: Path | None,
-    partition: str | None,
-    account: str | None,
+    asked: dict[str, str | None],
 ) -> execution.Batches:
-    if limit is None:
-        raise InvalidInstance("expected --time, as 4:00:00, or auto")
-    counts = _NODES if nodes == "auto" else (io.parse_integer(nodes, "--nodes", 1, 10**5),)
-    limits = _LIMITS if limit == "auto" else (_seconds(limit),)
+    counts, limits = given.pop("nodes"), given.pop("limit")
     if len(counts) == len(limits) == 1:
         return execution.batch(tasks, nodes=counts[0], limit=limits[0], **given)
     found, refused = [], None
@@ -112,7 +138,7 @@ def _made(
                 break  # with more time it would be the same
     if not found:
         raise refused or InvalidInstance("no shape fits")
-    return _first_to_end(found, snapshot, {"partition": partition, "account": account})
+    return _first_to_end(found, snapshot, asked)
 
 
 def _seconds(text: str) -> float:

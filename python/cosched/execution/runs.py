@@ -15,7 +15,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import real
-from cosched.core.text import listed
+from cosched.core.text import first_repeated, listed
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import fingerprint, values_of_sweep
 from cosched.execution.codes import Codes
@@ -62,6 +62,7 @@ def _cell(value: object) -> str:
 
 
 COLUMNS = tuple(field.name for field in fields(Run))
+_NEEDED = ("task", "processors", "seconds")
 #: Files of earlier versions end with `attempt`, or with one of the columns behind it.
 _LEAST = COLUMNS.index("attempt") + 1
 
@@ -86,16 +87,24 @@ class RunsFile(AppendedTable):
         self.runs += new
 
 
+def header_of(table: io.CsvTable, needed: Sequence[str], expected: str) -> list[str]:
+    """Names of the columns in small letters: what is needed is there, and none twice."""
+    header = [name.strip().lower() for name in table.header]
+    if not set(needed) <= set(header):
+        raise InvalidInstance(
+            f"{table.path}: line 1: header {shorten(','.join(table.header))}: expected {expected}"
+        )
+    if (twice := first_repeated(name for name in header if name)) is not None:
+        raise InvalidInstance(
+            f"{table.path}: line 1: column {shorten(twice)} is there twice: expected it once"
+        )
+    return header
+
+
 def read_runs(path: str | PathLike[str]) -> list[Run]:
     """The runs of a CSV file; only ``task, processors, seconds`` have to be there."""
     table, _ = with_usual_names(io.read_csv(path))
-    header = [name.strip().lower() for name in table.header]
-    missing = {"task", "processors", "seconds"} - set(header)
-    if missing:
-        raise InvalidInstance(
-            f"{path}: line 1: header {shorten(','.join(table.header))}: expected "
-            "task,processors,seconds"
-        )
+    header = header_of(table, _NEEDED, ",".join(_NEEDED))
     place = {name: header.index(name) for name in COLUMNS if name in header}
     if not set(header) >= RUN_COLUMNS:  # a file of somebody's own: a command is a text there
         place.pop("command", None)

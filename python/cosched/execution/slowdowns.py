@@ -15,12 +15,12 @@ from cosched import io
 from cosched.core.arrays import integer, seed_of
 from cosched.core.options import one_of
 from cosched.core.text import listed
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.measure import Bench
 from cosched.execution.planned import Plan, Step
-from cosched.execution.runs import Run, company_of
+from cosched.execution.runs import Run, company_of, header_of
 from cosched.lazy import pd
 
 #: ``beside`` is empty in the rows of a code alone against alone.
@@ -63,12 +63,7 @@ class Slow:
 def read_slowdowns(path: str | PathLike[str]) -> list[Pair]:
     """The rows of a CSV file; only ``task, beside, slowdown`` have to be there."""
     table = io.read_csv(path)
-    header = [name.strip().lower() for name in table.header]
-    if set(_NEEDED) - set(header):
-        raise InvalidInstance(
-            f"{path}: line 1: header {shorten(','.join(table.header))}: expected "
-            f"{','.join(COLUMNS)}"
-        )
+    header = header_of(table, _NEEDED, ",".join(COLUMNS))
     place = {name: header.index(name) for name in COLUMNS if name in header}
     return [_pair(cells, place, f"{path}: line {line}") for line, cells in table.rows]
 

@@ -10,7 +10,8 @@ from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.execution import BatchTask, TaskList, batch
 from cosched.execution.batches.chance import replay
-from cosched.execution.runs import Run
+from cosched.execution.runs import Run, read_runs
+from cosched.execution.slowdowns import read_slowdowns
 
 
 def task(name, seconds, cores=1, memory=0.0, after=(), **more):
@@ -271,3 +272,41 @@ def test_codes_and_their_runs(tmp_path, capsys):
     assert "--licenses=solver:1" in script
     assert "--mem=7630M" in script
     assert "above a bound on all plans" in capsys.readouterr().out
+
+
+def test_exact_times_and_spreads_out_of_range(tmp_path, capsys):
+    list_ = tmp_path / "list.csv"
+    list_.write_text("command,seconds\ntrue,60\n")
+    arguments = ["batch", str(list_), "--time", "1:00", "--cores-per-node", "1"]
+    assert main([*arguments, "--spread", "0", "-o", str(tmp_path / "jobs")]) == 0
+    assert json.loads((tmp_path / "jobs" / "batch.json").read_text())["spread"] == 0.0
+    for text, said in (("1000", "spread = 1000.0: expected"), ("-1", "--spread: '-1': expected")):
+        assert main([*arguments, "--spread", text, "-o", str(tmp_path / "no")]) == 2
+        assert said in capsys.readouterr().err
+    for spread in (-0.1, float("nan"), 11.0):
+        with pytest.raises(InvalidInstance, match="spread"):
+            batch([task("a", 1.0)], limit=60.0, cores=1, spread=spread)
+
+
+def test_repeated_columns_are_refused(tmp_path):
+    path = tmp_path / "list.csv"
+    for read, header in (
+        (TaskList.read, "command,seconds, Seconds"),
+        (read_runs, "task,processors,seconds,seconds"),
+        (read_slowdowns, "task,beside,slowdown,slowdown"),
+    ):
+        path.write_text(f"{header}\na,1,2{',2' * (header.count(',') - 2)}\n")
+        with pytest.raises(InvalidInstance, match=r"line 1: column '\w+' is there twice"):
+            read(path)
+
+
+def test_codes_that_were_not_measured_are_refused(tmp_path, capsys):
+    (tmp_path / "codes.toml").write_text(
+        'procs = 2\n[task.cfd]\ncommand = "./cfd"\n[task.fem]\ncommand = "./fem"\nafter = "cfd"\n'
+    )
+    (tmp_path / "runs.csv").write_text("task,processors,seconds\ncfd,1,4\n")
+    arguments = ["batch", str(tmp_path / "codes.toml"), "--runs", str(tmp_path / "runs.csv")]
+    assert main([*arguments, "--time", "60", "-o", str(tmp_path / "jobs")]) == 2
+    said = capsys.readouterr().err
+    assert "not measured: fem" in said
+    assert "--strict" not in said

@@ -176,3 +176,17 @@ def test_a_plain_list_from_standard_input(tmp_path):
     subprocess.run([*command, "-o", jobs], input=text, text=True, check=True, capture_output=True)
     assert script(jobs).wait(30) == 0
     assert sorted((tmp_path / "out").read_text().split()) == list("01234")
+
+
+def test_what_takes_the_whole_limit_is_begun(tmp_path):
+    jobs = tmp_path / "jobs"
+    note = f"echo $COSCHED_TASK >> {tmp_path}/notes"
+    written(jobs, [shell(name, note, 3.0) for name in ("a", "b")], limit=3.0)
+    assert script(jobs).wait(30) == 0
+    assert sorted((tmp_path / "notes").read_text().split()) == ["a", "b"]
+    list_ = tmp_path / "list.csv"
+    list_.write_text(f"command,seconds\ntouch {tmp_path}/lucky,5.5\n")
+    arguments = ["batch", str(list_), "--time", "0:05", "--cores-per-node", "1"]
+    assert main([*arguments, "--chance", "0.1", "-o", str(tmp_path / "few")]) == 0
+    assert script(tmp_path / "few").wait(30) == 0
+    assert (tmp_path / "lucky").exists()

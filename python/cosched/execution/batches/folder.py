@@ -3,13 +3,15 @@
 import math
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cosched import io
+from cosched.core.arrays import positive
 from cosched.errors import InvalidInstance
 from cosched.execution.batch_script import mebibytes
 from cosched.execution.batches import runner
@@ -19,6 +21,7 @@ from cosched.execution.batches.task_list import BatchTask, TaskList
 from cosched.execution.code import output_names
 
 FORMAT, VERSION = "cosched-batch", 1
+_OURS = "what `cosched batch` wrote"
 #: A task that was cut off is planned with so much more than it had.
 _LONGER = 1.2
 _SCRIPT = """#!/bin/bash
@@ -227,35 +230,75 @@ def status(folder: str | PathLike[str]) -> list[State]:
         The folder is none of :func:`write`.
     """
     at = Path(folder)
-    return [_state(at, one["script"])[0] for one in _read(at)["allocations"]]
+    scripts, shape = _read(at)
+    return [_state(at, script, _tasks(at, script, shape["licences"]))[0] for script in scripts]
 
 
-def _read(at: Path) -> dict[str, Any]:
+@contextmanager
+def _written(path: Path) -> Iterator[Any]:
+    """The data of a file; what is not there, or of another kind, is refused by the file's name."""
+    data = io.read_json(path)
+    try:
+        yield data
+    except KeyError as error:
+        raise InvalidInstance(f"{path}: no {error}: expected {_OURS}") from None
+    except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
+        raise InvalidInstance(f"{path}: {error}: expected {_OURS}") from None
+
+
+def _read(at: Path) -> tuple[list[str], dict[str, Any]]:
+    """The scripts of a folder, and the arguments of `batch` for their shape."""
     if not (at / "batch.json").exists():
-        raise InvalidInstance(f"{at}: no batch.json there: expected what `cosched batch` wrote")
-    data = io.read_json(at / "batch.json")
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InvalidInstance(f"{at / 'batch.json'}: expected what `cosched batch` wrote")
-    return data
+        raise InvalidInstance(f"{at}: no batch.json there: expected {_OURS}")
+    with _written(at / "batch.json") as data:
+        if (data["format"], data["version"]) != (FORMAT, VERSION):
+            raise ValueError(f"not {FORMAT}, version {VERSION}")
+        first, node = data["allocations"][0], data["node"]
+        return [str(one["script"]) for one in data["allocations"]], {
+            "nodes": int(first["nodes"]),
+            "limit": float(first["limit"]),
+            "cores": int(node["cores"]),
+            "memory": math.inf if node["memory"] is None else float(node["memory"]),
+            "gpus": int(node["gpus"]),
+            "licences": {name: float(have) for name, have in data["licences"].items()},
+            "chance": float(data["chance"]),
+            "spread": float(data["spread"]),
+        }
 
 
-def _state(at: Path, script: str) -> tuple[State, dict[str, float]]:
+def _tasks(at: Path, script: str, licences: Iterable[str]) -> list[BatchTask]:
+    """Of an allocation, as they were planned."""
+    with _written((at / script).with_suffix(".json")) as data:
+        return [_task(task, licences) for task in data["tasks"]]
+
+
+def _task(task: dict[str, Any], licences: Iterable[str]) -> BatchTask:
+    cores, memory, gpus = map(float, task["need"])
+    return BatchTask(
+        name=str(task["name"]),
+        seconds={int(cores): positive(task["seconds"], "seconds")},
+        commands={int(cores): tuple(map(str, task["command"]))},
+        memory={int(cores): memory},
+        gpus=int(gpus),
+        licences={k: float(v) for k, v in zip(licences, task["shared"], strict=True) if v},
+        after=tuple(map(str, task["after"])),
+        directory=str(task["directory"]),
+        environment=dict(task["environment"]),
+    )
+
+
+def _state(at: Path, script: str, tasks: Iterable[BatchTask]) -> tuple[State, dict[str, float]]:
     """And of those that were cut off, the seconds that they had."""
     last: dict[str, str] = {}
     had: dict[str, float] = {}
     journal = (at / script).with_suffix(".journal.jsonl")
-    for entry in runner.read_journal(journal) if journal.exists() else ():
-        if "start" in entry:
-            last[entry["start"]] = "started"
-        elif "cut" in entry:
-            last[entry["cut"]] = "cut"
-            had[entry["cut"]] = entry["seconds"]
-        elif "end" in entry:
-            last[entry["end"]] = "failed" if entry["code"] else "completed"
-    tasks = [task["name"] for task in io.read_json((at / script).with_suffix(".json"))["tasks"]]
+    for name, state, seconds in runner.read_journal(journal) if journal.exists() else ():
+        last[name] = state
+        if state == "cut":
+            had[name] = seconds
     by: dict[str, list[str]] = {}
-    for name in tasks:
-        by.setdefault(last.get(name, "waiting"), []).append(name)
+    for task in tasks:
+        by.setdefault(last.get(task.name, "waiting"), []).append(task.name)
     kinds = ("completed", "failed", "cut", "started", "waiting")
     return State(script, *(by.get(kind, []) for kind in kinds)), had
 
@@ -271,42 +314,21 @@ def rest(folder: str | PathLike[str]) -> tuple[TaskList, dict[str, Any]]:
         The folder is none of :func:`write`, or everything has completed.
     """
     at, found = Path(folder), []
-    data = _read(at)
+    scripts, shape = _read(at)
     done = runner.completed_in(at)
-    for one in data["allocations"]:
-        _, had = _state(at, one["script"])
-        for task in io.read_json((at / one["script"]).with_suffix(".json"))["tasks"]:
-            if task["name"] not in done:
-                found.append(_again(task, had, done, list(data["licences"])))
+    for script in scripts:
+        tasks = _tasks(at, script, shape["licences"])
+        _, had = _state(at, script, tasks)
+        found += [_again(task, had, done) for task in tasks if task.name not in done]
     if not found:
         raise InvalidInstance(f"{folder}: all tasks have completed: nothing is left")
-    node = data["node"]
-    shape = {
-        "nodes": data["allocations"][0]["nodes"],
-        "limit": data["allocations"][0]["limit"],
-        "cores": int(node["cores"]),
-        "memory": math.inf if node["memory"] is None else node["memory"],
-        "gpus": int(node["gpus"]),
-        "licences": data["licences"],
-        "chance": data["chance"],
-        "spread": data["spread"],
-    }
     return TaskList(tuple(found)), shape
 
 
-def _again(
-    task: dict[str, Any], had: Mapping[str, float], done: set[str], licences: list[str]
-) -> BatchTask:
-    cores = int(task["need"][0])
-    seconds = max(task["seconds"], _LONGER * had.get(task["name"], 0.0))
-    return BatchTask(
-        name=task["name"],
-        seconds={cores: seconds},
-        commands={cores: tuple(task["command"])},
-        memory={cores: task["need"][1]},
-        gpus=int(task["need"][2]),
-        licences={k: v for k, v in zip(licences, task["shared"], strict=True) if v},
-        after=tuple(name for name in task["after"] if name not in done),
-        directory=task["directory"],
-        environment=task["environment"],
+def _again(task: BatchTask, had: Mapping[str, float], done: set[str]) -> BatchTask:
+    longer = _LONGER * had.get(task.name, 0.0)
+    return replace(
+        task,
+        seconds={cores: max(seconds, longer) for cores, seconds in task.seconds.items()},
+        after=tuple(name for name in task.after if name not in done),
     )

@@ -23,6 +23,9 @@ from cosched.execution.batches.search import cost_of, pack
 from cosched.execution.batches.task_list import BatchTask, TaskList
 from cosched.lazy import pd
 
+#: Largest spread: times that are off by a factor of thousands are not known at all.
+_WIDEST = 10
+
 
 @dataclass(frozen=True)
 class Allocation:
@@ -189,6 +192,8 @@ def batch(
         raise InvalidInstance("no tasks: expected one")
     if not 0 < chance < 1:
         raise InvalidInstance(f"chance = {shorten(chance)}: expected a number between 0 and 1")
+    if not 0 <= spread <= _WIDEST:
+        raise InvalidInstance(f"spread = {shorten(spread)}: expected a number in 0..{_WIDEST}")
     integer(nodes, "nodes", 1)
     longest = positive(limit, "limit")
     known = Chance.of(given.runs, longest, spread, chance, seed)
@@ -247,7 +252,8 @@ def _allowed(
         least = min(task.seconds[q] for q in fits)
         raise InvalidInstance(
             f"task {shorten(task.name)} takes {least:g} s, {least * chance.alone():.4g} s with a "
-            f"chance of {chance.level:.0%}: longer than the limit of {limit:g} s"
+            f"chance of {chance.level:.0%}: longer than the limit of {limit:g} s: "
+            "expected a longer limit"
         )
     return kept
 

@@ -178,9 +178,10 @@ def _become(order, imported):
 class Node:
     """An agent, and which of its cores and GPUs are free."""
 
-    def __init__(self, place, host, cores, gpus, module, tell):
+    def __init__(self, place, host, given, tell):
+        cores, gpus = int(given["node"][0]), int(given["node"][2])
         command = [sys.executable, "-u", os.path.abspath(__file__), "--agent"]
-        command += [module] if module else []
+        command += [given["module"]] if given.get("module") else []
         if host is not None:
             size = f"--cpus-per-task={cores}"
             step = ["srun", "--nodes=1", "--ntasks=1", "--nodelist=" + host, "--mem=0", "--exact"]
@@ -231,11 +232,9 @@ class Node:
             "directory": task.get("directory") or os.getcwd(),
             "output": output,
         }
-        try:
+        with contextlib.suppress(OSError):  # it is lost, and will be noticed
             self.process.stdin.write((json.dumps(order) + "\n").encode())
             self.process.stdin.flush()
-        except OSError:
-            pass  # it is lost, and will be noticed
         return mine
 
     def ended(self, name):
@@ -302,11 +301,10 @@ class Runner:
         os.makedirs(self.outputs, exist_ok=True)
         self.completed = completed_in(self.folder)
         self.waiting = [task for task in given["tasks"] if task["name"] not in self.completed]
-        self.failed, self.stopping = [], False
+        self.failed, self.stopping, self.fresh = [], False, True
         self.room = Room(given["nodes"], given["node"], given["shared"])
-        self.spool = (
-            Spool(given["spool"], os.path.basename(self.stem)) if given.get("spool") else None
-        )
+        spool = given.get("spool")
+        self.spool = Spool(spool, os.path.basename(self.stem)) if spool else None
         self.journal = open(self.stem + ".journal.jsonl", "a")  # noqa: SIM115  as long as it runs
         self.nodes = []
 
@@ -322,11 +320,7 @@ class Runner:
             signal.signal(number, lambda *_: self.events.put({"stop": True}))
         self.write(begin=self.job, hosts=self._hosts())
         for place, host in enumerate(self._hosts()):
-            cores, _, gpus = self.given["node"]
-            node = Node(
-                place, host, int(cores), int(gpus), self.given.get("module"), self.events.put
-            )
-            self.nodes.append(node)
+            self.nodes.append(Node(place, host, self.given, self.events.put))
         idle_since = time.time()
         while True:
             if not self.stopping:
@@ -356,15 +350,15 @@ class Runner:
         return seconds > self.given.get("idle", 2.0) or time.time() > self.ends_at
 
     def _may_start(self, task):
-        names = task.get("after", ())
-        if any(name not in self.completed for name in names):
+        if any(name not in self.completed for name in task.get("after", ())):
             return False
-        return time.time() + task["seconds"] <= self.ends_at
+        return self.fresh or time.time() + task["seconds"] <= self.ends_at
 
     def _start(self):
         for task, place in list(start_in_order(self.room, self.waiting, self._may_start)):
             self.waiting.remove(task)
             self._begin(task, place)
+        self.fresh = False  # one as long as the limit begins before all others, or never
         if self.spool is not None and any(free[0] > 0 for free in self.room.free):
             for task, place in self.spool.look(self._place):
                 self.room.change(place, task["need"], task["shared"], -1)
@@ -428,13 +422,17 @@ class Runner:
 
 
 def read_journal(path):
-    """Entries of a journal; the last may be half a line."""
-    with open(path) as file:
+    """(name, state, seconds) of tasks; a line that is damaged, as half a last one, says nothing."""
+    with open(path, errors="replace") as file:
         for line in file:
-            try:
-                yield json.loads(line)
-            except ValueError:
-                continue
+            with contextlib.suppress(KeyError, RecursionError, TypeError, ValueError):
+                entry = json.loads(line)
+                if "start" in entry:
+                    yield str(entry["start"]), "started", 0.0
+                elif "cut" in entry:
+                    yield str(entry["cut"]), "cut", float(entry["seconds"])
+                elif "end" in entry:
+                    yield str(entry["end"]), "failed" if entry["code"] != 0 else "completed", 0.0
 
 
 def completed_in(folder):
@@ -442,8 +440,8 @@ def completed_in(folder):
     names = set()  # type: set
     for name in os.listdir(folder):
         if name.endswith(".journal.jsonl"):
-            entries = read_journal(os.path.join(folder, name))
-            names.update(e["end"] for e in entries if "end" in e and e["code"] == 0)
+            said = read_journal(os.path.join(folder, name))
+            names.update(task for task, state, _ in said if state == "completed")
     return names
 
 

@@ -19,7 +19,7 @@ from cosched.execution.batches.runner import CPUS
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
 from cosched.execution.plan_input import shared_of, tables_of, tasks_of
-from cosched.execution.runs import Run, current, read_runs
+from cosched.execution.runs import Run, current, header_of, read_runs
 
 _COLUMNS = ("command", "seconds", "cores", "memory", "after", "name")
 
@@ -113,12 +113,8 @@ class TaskList:
         """
         where = "standard input" if str(path) == "-" else str(path)
         table = io.parse_csv(sys.stdin.read(), where) if str(path) == "-" else io.read_csv(path)
-        header = [name.strip().lower() for name in table.header]
-        if not {"command", "seconds"} <= set(header):
-            raise InvalidInstance(
-                f"{where}: line 1: header {shorten(','.join(table.header))}: expected "
-                f"{','.join(_COLUMNS[:2])}[,{','.join(_COLUMNS[2:])}]"
-            )
+        needed, others = _COLUMNS[:2], _COLUMNS[2:]
+        header = header_of(table, needed, f"{','.join(needed)}[,{','.join(others)}]")
         for name in header:
             if name not in _COLUMNS:
                 raise InvalidInstance(f"{where}: line 1: {unknown_name('column', name, _COLUMNS)}")
@@ -146,10 +142,10 @@ class TaskList:
         Raises
         ------
         InvalidInstance
-            A code that was not measured, or whose ranks srun starts.
+            A code that was not measured, that failed on all counts, or whose ranks srun starts.
         """
         every, changed = current(read_runs(runs), codes)
-        tasks = tasks_of(every, codes, runs, False)
+        tasks = tasks_of(every, codes, runs, True)
         tables = tables_of(tasks, cores, codes, "all", str(runs))
         shared, said = shared_of(tasks, tables, every, codes)
         behind = before_of(codes.edges(tasks.names))

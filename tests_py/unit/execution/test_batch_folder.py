@@ -1,0 +1,134 @@
+"""Folders of a batch that are damaged, or looked at with other options than they were made with."""
+
+import json
+import subprocess
+
+import pytest
+
+from cosched.cli import main
+from cosched.execution import BatchTask, batch, batches
+
+
+def shell(name, seconds=1.0):
+    return BatchTask(name=name, seconds={1: seconds}, commands={1: ("true",)})
+
+
+def written(folder, tasks, limit=60.0):
+    batches.write(batch(tasks, limit=limit, cores=2, spread=0.0), folder)
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    """Two tasks, of which nothing has run."""
+    folder = tmp_path / "jobs"
+    written(folder, [shell("a"), shell("b")])
+    return folder
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"end":"a"}',
+        b'{"cut":"a"}',
+        b'{"cut":"a","seconds":null}',
+        b'{"cut":"a","seconds":"x"}',
+        b'{"end":["a"],"code":0}',
+        b'{"end":"a\xff\xfe","code":0}',
+        b"\xff\xfe",
+        b"5",
+        b"null",
+        b"[1]",
+        b'["start"]',
+        b'"end"',
+        b"[" * 100_000,
+        b'{"end":"a","code":',
+    ],
+)
+def test_a_damaged_line_of_a_journal_says_nothing(line, jobs, capsys):
+    whole = b'{"start":"b"}\n{"end":"b","code":0,"seconds":1.0}\n'
+    (jobs / "part-001.journal.jsonl").write_bytes(line + b"\n" + whole)
+    assert main(["batch", str(jobs), "--status"]) == 1
+    assert "1 completed, 1 waiting" in capsys.readouterr().out
+    assert [task.name for task in batches.rest(jobs)[0].tasks] == ["a"]
+
+
+def test_the_runner_goes_on_behind_a_damaged_line(jobs):
+    lines = b'\xff\xfe\n5\n[1]\n{"end":"a"}\n{"end":["a"],"code":0}\n{"end":"b","code":0}\n'
+    (jobs / "part-001.journal.jsonl").write_bytes(lines)
+    assert subprocess.run(["bash", jobs / "part-001.sh"], timeout=30).returncode == 0
+    assert sorted(batches.status(jobs)[0].completed) == ["a", "b"]
+    assert (jobs / "part-001.outputs" / "a.out").exists()
+    assert not (jobs / "part-001.outputs" / "b.out").exists()
+
+
+def changed(**values):
+    return lambda data: data | values
+
+
+def changed_task(**values):
+    return lambda data: data | {"tasks": [data["tasks"][0] | values, *data["tasks"][1:]]}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("batch.json", lambda data: {"format": data["format"]}),
+        ("batch.json", lambda data: [data]),
+        ("batch.json", changed(format="other")),
+        ("batch.json", changed(version=99)),
+        ("batch.json", changed(allocations=[{}])),
+        ("batch.json", changed(allocations=[])),
+        ("batch.json", changed(allocations=5)),
+        ("batch.json", changed(node={"cores": 1e999, "memory": None, "gpus": 0})),
+        ("batch.json", changed(chance=None)),
+        ("batch.json", changed(licences=[])),
+        ("part-001.json", lambda data: {}),
+        ("part-001.json", lambda data: []),
+        ("part-001.json", changed_task(seconds=-1)),
+        ("part-001.json", changed_task(seconds="long")),
+        ("part-001.json", changed_task(need=[1])),
+        ("part-001.json", changed_task(shared=[1.0])),
+        ("part-001.json", changed_task(environment=5)),
+    ],
+)
+@pytest.mark.parametrize("asked", [["--status"], ["--rest", "-o", "again"]])
+def test_a_damaged_file_is_refused_by_its_name(name, change, asked, jobs, capsys, monkeypatch):
+    monkeypatch.chdir(jobs.parent)
+    path = jobs / name
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    assert main(["batch", str(jobs), *asked]) == 2
+    said = capsys.readouterr().err
+    assert f"{path}: " in said
+    assert "expected what `cosched batch` wrote" in said
+    assert said.count("\n") == 1
+
+
+def test_the_rest_in_another_shape(tmp_path, capsys):
+    jobs = tmp_path / "jobs"
+    written(jobs, [shell("long", 3.0), shell("ok")], limit=10.0)
+    (jobs / "part-001.journal.jsonl").write_text('{"cut":"long","seconds":9.5}\n')
+    asked = ["batch", str(jobs), "--rest", "-o", str(tmp_path / "again")]
+    assert main(asked) == 2
+    said = capsys.readouterr().err
+    assert "task 'long' takes 11.4 s" in said
+    assert "expected a longer limit" in said
+    more = ["--time", "1:00", "--chance", "0.8", "--spread", "0.2", "--nodes", "2"]
+    assert main([*asked, *more, "--memory-per-node", "4", "--cores-per-node", "3"]) == 0
+    made = json.loads((tmp_path / "again" / "batch.json").read_text())
+    (allocation,) = made["allocations"]
+    assert (allocation["limit"], allocation["nodes"], made["chance"]) == (60.0, 2, 0.8)
+    assert made["spread"] == pytest.approx(0.2, rel=0.02)
+    assert (made["node"]["memory"], made["node"]["cores"]) == (4.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--rest", "--runs", "runs.csv", "-o", "again"], "--runs: the times are those of"),
+        (["--status", "--time", "1:00"], "--status: expected the folder, and nothing beside"),
+        (["--status", "-o", "again"], "--status: expected the folder, and nothing beside"),
+    ],
+)
+def test_options_without_a_meaning_are_refused(more, said, jobs, capsys):
+    assert main(["batch", str(jobs), *more]) == 2
+    assert said in capsys.readouterr().err
