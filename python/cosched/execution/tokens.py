@@ -88,5 +88,5 @@ class Tokens:
 def _visible(count: int) -> Sequence[int]:
     """Numbers of the GPUs: those that this process may use, else the first."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    numbers = [int(part) for part in given.split(",") if part.strip().isdigit()]
+    numbers = [int(part) for part in given.split(",") if part.strip().isdecimal()]
     return numbers[:count] if len(numbers) >= count else range(count)

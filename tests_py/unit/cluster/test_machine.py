@@ -218,7 +218,8 @@ def test_a_job_too_wide_for_its_partition_can_be_dropped(machine, tmp_path, kind
 
 def test_an_option_that_the_machine_overrules_is_named(machine, tmp_path):
     path = tmp_path / "log.swf"
-    path.write_text("1 0 0 9 12 -1 -1 12 9 -1 1 1 1 1 1 1 -1 -1\n; Partition: 1 main\n")
+    partitions = "; Partition: 1 main\n; Partition: ² none\n"
+    path.write_text("1 0 0 9 12 -1 -1 12 9 -1 1 1 1 1 1 1 -1 -1\n" + partitions)
     inst = cs.cluster.Instance.read(path, 5, machine=machine, cores_per_node=3)
     assert inst.nodes == 16
     told = [note for note in inst.notes if "is not used" in note]

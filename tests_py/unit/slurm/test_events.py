@@ -6,7 +6,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
-from cosched.errors import InvalidInstance, InvalidSchedule
+from cosched.errors import InfeasibleError, InvalidInstance, InvalidSchedule
 from cosched.slurm.accounts.shown import read_accounts
 from cosched.slurm.requests.of_log import requests_of_log
 from cosched.slurm.twin.twin import Twin
@@ -66,7 +66,7 @@ def test_columns(read):
     assert jobs.submit.tolist() == [1, 3, 4, 5, 5, 5]
     assert jobs.eligible.tolist() == [61, 3, 4, 5, 5, 5]
     assert jobs.tasks.tolist() == [4, 6, 4, 8, 8, 8]
-    assert jobs.nodes.fillna(0).tolist() == [0, 2, 2, 2, 2, 2]
+    assert jobs.nodes.tolist() == [1, 2, 2, 2, 2, 2]
     assert jobs.runtime.tolist() == [600, 50, 7, 7, 7, 7]
     assert jobs.estimate.tolist() == [600, 3600, 1800, 1800, 1800, 1800]
     assert (jobs.memory_gb[:4] * 1024).round(6).tolist() == [2000, 8192, 0, 2000]
@@ -128,6 +128,81 @@ def test_gpus_of_each_node_are_so_of_one_node_too(read):
     assert [job["gpus_by_node"] for job in asked.jobs.values()] == [True, False]
 
 
+GPUS = """SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+GresTypes=gpu
+NodeName=a CPUs=8
+NodeName=b1 CPUs=1 Gres=gpu:1
+NodeName=b[2-3] CPUs=2 Gres=gpu:v:4
+PartitionName=m Nodes=ALL Default=YES
+"""
+
+
+@pytest.mark.parametrize("option", ["--gres=gpu:", "--gpus-per-node=", "--gpus-per-node=v:"])
+def test_gpus_of_each_node_are_so_of_as_few_nodes_as_have_the_cores(read, option):
+    """Of the nodes with so many GPUs, not of larger ones without."""
+    result = solved(read(events((0, 60, f"-n 4 -t 5 {option}3"), (0, 60, "-n 1 -t 5")), GPUS))
+    assert result.instance.column("gpus").tolist() == [6, 0]
+    assert hosts(result)[0] == ("b2", "b3")
+    with pytest.raises(InfeasibleError, match="job 1 can never start"):
+        solved(read(events((0, 60, f"-n 4 -t 5 {option}5")), GPUS))
+
+
+def test_gpus_of_each_node_that_a_job_names(read):
+    text = events((0, 60, "-n 2 -t 5 --gres=gpu:2 -w b[2-3]"), (0, 60, "-n 2 -t 5 --gres=gpu:2"))
+    result = solved(read(text, GPUS))
+    assert hosts(result)[0] == ("b2", "b3")
+    assert len(hosts(result)[1]) == 1
+    assert result.instance.column("gpus").tolist() == [4, 2]
+    assert not any("nodelist b" in note for note in result.instance.notes)
+
+
+@pytest.mark.parametrize("select", ["cons_tres", "linear"])
+def test_gpus_without_a_type_are_of_any(read, select):
+    """Beside nodes whose GPUs have no type, too, which are too few here."""
+    conf = GPUS.replace("cons_tres", select).replace("CPUs=8", "CPUs=2").replace("CPUs=1", "CPUs=2")
+    assert hosts(solved(read(events((0, 60, "-N 1 -n 1 -t 5 --gres=gpu:3")), conf)))[0][0][0] == "b"
+    result = solved(read(events(*((0, 60, "-N 1 -n 1 -t 5 --gpus=3"),) * 2), conf))
+    assert sorted(hosts(result)) == [("b2",), ("b3",)]
+
+
+@pytest.mark.parametrize("size", ["-n 2", "-N 2 -n 2"])
+def test_gpus_said_twice_are_not_summed(read, size):
+    inst = read(events((0, 60, f"{size} -t 5 --gres=gpu:1 --gpus=2 --gpus-per-node=3")), GPUS)
+    assert inst.column("gpus").tolist() == [inst.column("nodes")[0]]
+    notes = " ".join(inst.notes)
+    for other in ("--gpus=2", "--gpus-per-node=3"):
+        assert f"not followed: {other} beside --gres of 1 jobs" in notes
+    both = read(events((0, 60, "-N 1 -n 1 --gres=gpu:v:1,gpu:w:1")), GPUS)  # one option adds up
+    assert both.column("gpus").tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("select", "partition"),
+    [("select/linear", ""), ("select/cons_tres", "OverSubscribe=EXCLUSIVE")],
+)
+def test_jobs_of_whole_nodes_are_on_all_of_them(read, select, partition):
+    """Without a number of tasks there is one a node; the first node would have cores for all."""
+    conf = (
+        f"SelectType={select}\nNodeName=n[1-5] CPUs=4\n"
+        f"PartitionName=p Nodes=ALL Default=YES {partition}\n"
+    )
+    text = events((0, 260, "-N 2 -t 5"), (1, 260, "-N 4 -t 5"), (2, 260, "-N 2 -n 7 -t 5"))
+    result = solved(read(text, conf))
+    assert [len(own) for own in hosts(result)] == [2, 4, 2]
+    rows = result.schedule.to_frame().set_index("task").sort_index()
+    assert [len(own) for own in rows.units] == [2, 4, 7]
+    assert result.jobs.start[1] >= result.jobs.end[0]
+    nodes = {host for row in rows.index[rows.start < 100] for host in rows.hosts[row]}
+    assert len(nodes) == rows.hosts[rows.start < 100].map(len).sum()  # nobody shares one
+
+
+def test_arrays_whose_number_is_none_are_not_followed(read):
+    inst = read(events((0, 9, "-n 1")))
+    jobs = inst.jobs.assign(array="²%1")
+    solved(cs.cluster.Instance(jobs, inst.nodes, machine=inst.machine))
+
+
 def test_tasks_of_arrays_wait_for_each_other(read):
     result = solved(read(events((0, 100, "-n 1 -t 9 --array=0-5%2"))))
     first = result.jobs.start.sort_values().tolist()
@@ -148,11 +223,14 @@ def test_what_is_not_followed_is_said(read):
         (0, 9, "-n 1 -L other -w zz,a1 -C gone"),
         (0, 9, "-n 1 -d afterok:1,aftercorr:1 --exclusive=user --begin=16:00 --gres=lustre:1"),
         (0, 9, "-n 1 -L sim:3 -d afterany:99 --reservation=r -N 1-3"),
+        *((0, 9, f"-n 1 -C '{text}'") for text in ("[old|new", "old|new]", "[old|new]&fast")),
     ) + "-dt 4 -e cancel_job | -jid 1\n"  # fmt: skip
     result = solved(read(text))
     notes = " ".join(result.instance.notes)
     for said in (
-        "licenses other of 1", "nodelist zz,a1 of 1", "constraint 'gone' of 1", "aftercorr:1 of 1",
+        "licenses other of 1", "nodelist zz,a1 of 1", "constraint 'gone' of 1",
+        "constraint '[old|new' of 1", "constraint 'old|new]' of 1", "'[old|new]&fast' of 1",
+        "aftercorr:1 of 1",
         "dependency afterok, taken as afterany, of 1", "--exclusive=user of 1", "--begin=16:00 of",
         "--gres=lustre:1 of 1", "licenses sim:3, more than there are, of 1", "1 events cancel_job",
         "not there before it of 1", "--reservation of 1", "of a range, of which the least",
@@ -213,7 +291,13 @@ def test_batch_policies_follow_features(read, policy):
         ("-dt 1 -e submit_batch_job | -sim-walltime 1 -J 'a j", "no closing quotation"),
         ("-dt 1 -e submit_batch_job | -sim-walltime 1 -a 1-x j", "array '1-x': expected 1-7%3"),
         ("-dt 1 -e submit_batch_job | -sim-walltime 1 -a 0-2000000 j", "at most 1,000,000 tasks"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime 1 -a 5-1 j", "array '5-1': expected 1-7%3"),
         ("-dt 1 -e submit_batch_job | -sim-walltime -1 -t 0 j", "-1: expected a time limit"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime -10 j", "'-10': expected seconds >= 0, or -1"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime -1x j", "'-1x': expected seconds >= 0, or -1"),
+        ("-dt 1 -e submit_batch_job | -jid ² -sim-walltime 1 j", "-jid '²': expected a number"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime 1 --gres=gpu:-1 j", "--gres: '-1': expected a"),
+        ("-dt 1 -e submit_batch_job | -sim-walltime 1 --gpus=v:x j", "--gpus: 'x': expected a"),
         ("-dt 1 -e submit_batch_job | -jid 7 -sim-walltime 1 j", "job 7 a second time"),
     ],
 )

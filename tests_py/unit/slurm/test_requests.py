@@ -190,13 +190,13 @@ def test_licences_and_names(form):
 
 @pytest.mark.parametrize(
     ("text", "tasks", "most"),
-    [("1-3%2", [1, 2, 3], 2), ("0-8:4,9", [0, 4, 8, 9], 0), ("7", [7], 0), ("5-4", [], 0)],
+    [("1-3%2", [1, 2, 3], 2), ("0-8:4,9", [0, 4, 8, 9], 0), ("7", [7], 0), ("5-5", [5], 0)],
 )
 def test_arrays(text, tasks, most):
     assert array_tasks(text) == (tasks, most)
 
 
-@pytest.mark.parametrize("text", ["", "a", "1-", "0-999999999", "1-2:0", "1%x", "9" * 30])
+@pytest.mark.parametrize("text", ["", "a", "1-", "0-999999999", "1-2:0", "5-4", "1%x", "9" * 30])
 def test_arrays_that_are_none(text):
     with pytest.raises(cs.InvalidInstance, match=r"array '.*': expected 1-7%3"):
         array_tasks(text)

@@ -16,6 +16,7 @@ from cosched.cluster.files.facts import FACTS, described, dropped
 from cosched.cluster.files.sacct.columns import cores_of
 from cosched.cluster.files.sacct.jobs import of_machine
 from cosched.cluster.files.sbatch import BESIDE, Asked, array_tasks, options_of
+from cosched.cluster.machine.node_types import host_count
 from cosched.cluster.machine.parts import cpus_per_core, limits, of_nodes
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _EVENT = re.compile(r"\s*-dt\s+(\S+)\s+-e\s+([a-z_]+)\s*(?:\|(.*))?")
 _MOST_TASKS = 1_000_000  # of an array
+_PER = {"memory_gb": "memory_per", "gpus": "gpus_per"}
 _OWN = re.compile(r"(?:^|(?<=\s))-(jid|sim-walltime)\s+(\S+)")
 
 
@@ -91,12 +93,12 @@ def _job(
         raise InvalidInstance(f"{place}: {str(error).lower()}: {shorten(text)}") from None
     row = asked.row(options_of(words, place), place)
     row["id"] = own.get("jid", str(number))
-    if not row["id"].isdigit() or len(row["id"]) > 15:
+    if not re.fullmatch("[0-9]{1,15}", row["id"]):
         raise InvalidInstance(f"{place}: -jid {shorten(row['id'])}: expected a number")
     row["submit"] = io.parse_nonnegative(submit, f"{place}: -dt", "seconds >= 0")
     asks = row.get("estimate", np.nan)
     row["estimate"] = _limit(machine, row.get("partition", ""), asks if asks else np.inf)
-    if own["sim-walltime"].startswith("-1"):
+    if re.fullmatch(r"-1(\.0*)?", own["sim-walltime"]):
         row["runtime"] = row["estimate"]
         if not np.isfinite(row["runtime"]):
             raise InvalidInstance(f"{place}: -sim-walltime -1: expected a time limit (-t)")
@@ -132,6 +134,20 @@ def _tasks(row: dict[str, Any], place: str) -> list[dict[str, Any]]:
     return [row | own | {"id": f"{row['id']}_{task}"} for task in tasks]
 
 
+def _most_cores(rows: pd.DataFrame, machine: Machine) -> np.ndarray:
+    """Of a node; of those with the GPUs that a job wants of each, where there are any."""
+    cores, gpus, types = (of_nodes(machine, name) for name in ("cores", "gpus", "gpu_type"))
+    if "gpus_per" not in rows:
+        return np.full(len(rows), cores.max())
+    counts = rows["gpus"].where(rows["gpus_per"] == "node", 0)
+    asked = [*zip(counts, rows["gpu_type"].fillna(""), strict=True)]
+    most = {
+        (count, kind): cores.max(where=(gpus >= count) & ((types == kind) | (not kind)), initial=0)
+        for count, kind in set(asked)
+    }
+    return np.array([most[one] or cores.max() for one in asked])
+
+
 def _columns(rows: pd.DataFrame, machine: Machine) -> pd.DataFrame:
     """As an instance has them."""
     if not rows["submit"].is_monotonic_increasing:
@@ -141,11 +157,17 @@ def _columns(rows: pd.DataFrame, machine: Machine) -> pd.DataFrame:
     cpus = rows["cpus"].to_numpy(dtype=float)
     nodes = rows["nodes"].to_numpy(dtype=float) if "nodes" in rows else np.full(len(rows), np.nan)
     tasks = cores_of(cpus, nodes, 1.0 if machine.one_task_per_core else per_core)
-    if "memory_per" in rows:  # where nobody says on how many: on as few as have so many cores
-        few = np.maximum(np.ceil(tasks / of_nodes(machine, "cores").max()), 1.0)
-        unsaid = np.isnan(nodes) & (rows["memory_per"] == "node").to_numpy()
+    # Where nobody says on how many nodes: on those of -w, else on as few as have so many cores.
+    of_node = {what: (rows[per] == "node").to_numpy() for what, per in _PER.items() if per in rows}
+    if of_node:
+        few = np.maximum(np.ceil(tasks / _most_cores(rows, machine)), 1.0)
+        if "nodelist" in rows:
+            listed = [host_count(text) for text in rows["nodelist"].fillna("")]
+            few = np.maximum(few, np.minimum(listed, tasks))
+        unsaid = np.isnan(nodes) & np.any([*of_node.values()], axis=0)
         nodes = np.where(unsaid, few, nodes)
-        rows["memory_gb"] *= np.where(unsaid, few, 1.0)
+        for what, mine in of_node.items():
+            rows[what] *= np.where(unsaid & mine, few, 1.0)
     jobs = rows.assign(tasks=tasks.astype(np.int64), cpu=1.0, memory=1.0, threads=cpus, nodes=nodes)
     if "blocked" in jobs:
         jobs["eligible"] = jobs["submit"] + jobs["blocked"].fillna(0.0)

@@ -89,7 +89,7 @@ def _named(numbers: np.ndarray, names: str) -> np.ndarray:
     named: dict[float, str] = {}
     for line in names.splitlines():
         number, _, name = line.strip().partition(" ")
-        if number.isdigit() and name.strip():
+        if number.isdecimal() and name.strip():
             named[float(number)] = name.strip()
     return np.array(
         ["" if np.isnan(k) else named.get(k, f"{k:g}") for k in numbers.tolist()], dtype=str

@@ -123,14 +123,21 @@ class Asked:
         return found
 
     def _gpus(self, given: dict[str, str], row: dict[str, Any], place: str) -> dict[str, Any]:
+        """Those of the job; of a node, where it does not say how many it wants, of one."""
         found: dict[str, Any] = {}
+        first = ""
         for name in ("gres", "gpus-per-node", "gpus"):
             for text in filter(None, given.pop(name, "").split(",")):
                 words = text.split(":")
                 if name == "gres" and words.pop(0) not in ("gpu", "gres/gpu"):
                     self.left[f"--gres={text}"] += 1
                     continue
-                count = words.pop() if words and words[-1].isdigit() else "1"
+                if first not in ("", name):
+                    self.left[f"--{name}={text} beside --{first}"] += 1
+                    continue
+                first = name
+                counted = words[1:] or (words and re.fullmatch("[-+.0-9]*", words[0]))
+                count = words.pop() if counted else "1"
                 number = _whole(count, f"{place}: --{name}", least=0)
                 if name != "gpus":
                     found["gpus_per"] = "node"
@@ -161,9 +168,9 @@ def array_tasks(text: str) -> tuple[list[int], int]:
     parts = [re.fullmatch(_SPAN, part) for part in spans.split(",")]
     good = re.fullmatch(r"[0-9]{0,9}", limit) is not None
     for found in parts:
-        if not found or not good:
+        first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+        if not found or not good or last < first:
             raise InvalidInstance(f"array {shorten(text)}: expected 1-7%3")
-        first, last = int(found[1]), int(found[2] or found[1])
         tasks += range(first, last + 1, int(found[3] or 1))
     return tasks, int(limit or 0)
 

@@ -30,6 +30,14 @@ def hosts(text: str, place: str) -> list[str]:
     return [name for part in parts for name in _named(part)]
 
 
+def host_count(text: str) -> int:
+    """How many a host list names; -1 of what is none."""
+    try:
+        return len(set(hosts(text, "nodelist")))
+    except InvalidInstance:
+        return -1
+
+
 def first_host(text: str) -> str:
     """The first name of a host list, or of what is left of one before its first comma."""
     found = re.match(r"([^\[,]*)(?:\[([0-9]+)[^\]]*\]?([^\[,]*))?", text)

@@ -12,7 +12,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.arguments import held_of
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.node_types import hosts
+from cosched.cluster.machine.node_types import host_count
 from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings
@@ -40,14 +40,14 @@ def asked_beside(
         else:
             left[f"licenses {text}{why}"] += 1
     for row, text in _said(instance, "nodelist"):
-        count = _count(text)
+        count = host_count(text)
         if nodes[row] in (0, count):
             given["nodelist"][row], given["nodes"][row] = text, max(count, 1)
         else:
             left[f"nodelist {text}, beside which there are other nodes,"] += 1
     for row, text in _said(instance, "array"):
         job, _, limit = text.partition("%")
-        if job.isdigit() and limit.isdigit():
+        if job.isdecimal() and limit.isdecimal():
             given["array"][row] = (int(job), int(limit))
     _dependencies(given, instance, left)
     return dict(given), [f"not followed: {what} of {count} jobs" for what, count in left.items()]
@@ -67,13 +67,6 @@ def _lacking(text: str, there: Mapping[str, int]) -> str | None:
         if int(count or 1) > there[name]:
             return ", more than there are,"
     return None
-
-
-def _count(text: str) -> int:
-    try:
-        return len(set(hosts(text, "nodelist")))
-    except InvalidInstance:
-        return -1
 
 
 def _dependencies(given: Any, instance: Instance, left: Counter[str]) -> None:
@@ -299,7 +292,8 @@ class _LogForm(core.CoreForm):
         here = {name: places[name] for name in ("set", "alternatives") if name in places}
         key = (str(here), least, kind)
         if key not in self._with_gpus:
-            mine = [name == kind or kind not in self.gpu_types for name in self.gpu_types]
+            names = self.gpu_types
+            mine = [not kind or name == kind or kind not in names for name in names]
             having = np.flatnonzero(self._gpus_of_nodes[mine].sum(axis=0) >= least)
             self._with_gpus[key] = self.of_these(here, set(having.tolist()), within=True)
         found = self._with_gpus[key]
@@ -348,12 +342,12 @@ def _gpus_asked(instance: Instance, machine: Machine, notes: list[str]) -> dict[
         if (counts > 0).any():
             notes.append("gpus: the machine has none, so that they are not handed out")
         return {}
-    names = texts_of(instance, "gpu_type").tolist()
+    names, named = texts_of(instance, "gpu_type").tolist(), {*types} - {""}
     known = numbers_of(instance, "nodes").astype(int)
     of_node = (texts_of(instance, "gpus_per") == "node") & (known > 0)
     nodes = np.where(of_node, known, 1)
     return {"gpus": [
-        core.Gpus(count // of, name if name in types else None, by_node) if count > 0 else None
+        core.Gpus(count // of, name if name in named else None, by_node) if count > 0 else None
         for count, name, of, by_node in zip(
             counts.tolist(), names, nodes.tolist(), of_node.tolist(), strict=True
         )

@@ -274,7 +274,7 @@ class CoreForm:
         """Nodes that a job may ever have: with its features (``a``, ``a&b``, ``a|b``; all of one of
         ``[a|b]``), and with the memory that it wants of each, or of each core."""
         text = text.strip()
-        if re.search(r"[*()]", text) or text.count("[") > 1:
+        if not re.fullmatch(r"[^][*()]*|\[[^][*()]*\]", text):
             raise InvalidInstance(f"constraint {shorten(text)}: expected a, a&b, a|b or [a|b]")
         if not text and least <= min(self._memory_of):
             return {}

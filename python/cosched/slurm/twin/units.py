@@ -50,7 +50,10 @@ class Units:
         held = np.repeat(self.first[node] - place, cores) + np.arange(cores.sum())
         counts = np.add.reduceat(cores, first_node[:-1])
         rank = np.arange(len(held)) - np.repeat(np.cumsum(counts) - counts, counts)
-        units = held[rank < np.repeat(self.tasks, counts)]
+        # A job is on all its nodes: the first core of each, then the others in order.
+        job = np.repeat(np.arange(len(counts)), counts)
+        order = np.lexsort((~np.isin(held, self.first), job))
+        units = held[order][rank < np.repeat(self.tasks, counts)]
         return self._columns(units, start, end)
 
     def _columns(self, units: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple:
