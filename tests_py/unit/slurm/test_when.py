@@ -465,6 +465,33 @@ def test_how_many_nodes(tmp_path, capsys):
     assert shown.err == ""
 
 
+LISTS = {
+    "sacctmgr_qos.txt": "Name|Priority\nnormal|0\nhigh|1\n",
+    "sacctmgr_assoc.txt": "Account|User|ParentName|Share\nroot||||\na||root|1\na|ann||1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "said"),
+    [
+        ("--partition", "mian", "unknown partition 'mian' (near: main)"),
+        ("--partition", "main,nope", "unknown partition 'nope' (known: main)"),
+        ("--qos", "hihg", "unknown QOS 'hihg' (near: high)"),
+        ("--account", "b", "unknown account 'b' (known: root, a)"),
+        ("--user", "anna", "unknown user 'anna' (near: ann)"),
+    ],
+)
+def test_a_request_names_what_there_is(tmp_path, capsys, option, name, said):
+    folder = folder_of(tmp_path / "a", **LISTS)
+    command = ["when", str(folder), "--nodes", "1", "--time", "1:00:00", "--draws", "2"]
+    assert main([*command, option, name]) == 2
+    assert capsys.readouterr().err == f"cosched: error: {said}\n"
+    there = {"--partition": "main", "--qos": "high", "--account": "a", "--user": "ann"}
+    assert main([*command, option, there[option]]) == 0
+    if option != "--partition":  # of the others nothing tells which there are
+        assert main(["when", str(folder_of(tmp_path / "b")), *command[2:], option, name]) == 0
+
+
 def test_an_instance_goes_on_from_the_state(tmp_path):
     inst = cs.cluster.Snapshot.read(folder_of(tmp_path / "a")).instance()
     assert inst.column("running").tolist() == [True, False, False]

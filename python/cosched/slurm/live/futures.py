@@ -8,6 +8,7 @@ import numpy as np
 
 from cosched import io
 from cosched.core.arrays import integer, positive
+from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
 from cosched.slurm.live.model import Ended, Job, made
 from cosched.slurm.live.simulation import Simulation
@@ -21,6 +22,7 @@ def requested(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) -> list
     for number, one in enumerate(requests, 1):
         if not isinstance(one, Mapping) or "time" not in one:
             raise InvalidInstance(f"requests[{number - 1}]: expected nodes and time (s)")
+        _check_names(snapshot, one)
         nodes = integer(one.get("nodes", 1), "nodes", 1)
         seconds = positive(one["time"], "time", "seconds > 0")
         cpus = integer(one.get("cpus_per_task", 1) or 1, "cpus_per_task", 1)
@@ -32,6 +34,22 @@ def requested(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) -> list
         }  # fmt: skip
         found.append(_now(own, f"requests[{number - 1}]"))
     return found
+
+
+def _check_names(snapshot: Snapshot, one: Mapping[str, Any]) -> None:
+    """Refuse names that the cluster does not have, of those that its outputs list."""
+    own, shares = snapshot.limits.get("associations", ()), snapshot.shares
+    listed = {
+        "partition": [part.name for part in snapshot.machine.partitions],
+        "account": [*(row.get("Account") for row in own), *(share.account for share in shares)],
+        "user": [*(row.get("User") for row in own), *(share.user for share in shares)],
+        "QOS": snapshot.limits.get("qos", ()),
+    }
+    for what, names in listed.items():
+        known = dict.fromkeys(filter(None, names))
+        for name in filter(None, str(one.get(what.lower()) or "").split(",")):
+            if known and name not in known:
+                raise InvalidInstance(unknown_name(what, name, known))
 
 
 def arriving(snapshot: Snapshot, row: Mapping[str, Any], place: str) -> Job:
