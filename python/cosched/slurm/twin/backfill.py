@@ -134,9 +134,10 @@ def slurm_backfill(
     Returns
     -------
     Result
-        Starts are whole seconds where submissions and run times are. A job past its limit is ended
-        by the next check (``metrics()["killed"]``); then the instance of the result has the run
-        times so cut, and the bound is of those.
+        Starts are whole seconds where submissions and run times are and nothing was suspended, else
+        exact; ``draws.starts`` are rounded down to seconds. A job past its limit is ended by the
+        next check (``metrics()["killed"]``); then the instance of the result has the run times so
+        cut, and the bound is of those.
 
     Raises
     ------
