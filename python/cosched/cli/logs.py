@@ -40,7 +40,7 @@ def audit(
     check_files((output, (".html",)), (picture, PICTURES), (options["json"], (".json",)))
     instance = read(of, file, given)
     with report.working(f"audit of {file.name}"):
-        figure = cluster.audit(instance, output, **options)
+        figure = cluster.audit(instance, output, **options, say=report.say)
         if picture is not None and figure is not None:
             plot.save(figure, picture)
     report.show_notes(instance)

@@ -1,5 +1,6 @@
 """What if a line of the cluster's Slurm were another: as if the file had been edited by hand."""
 
+import html
 import json
 import re
 
@@ -287,9 +288,13 @@ def test_draws_stop_when_the_time_is_over(audited):
 def test_a_change_that_takes_too_long_is_left_out_and_said(audited, monkeypatch):
     monkeypatch.setattr(page_runs, "_PATIENCE", 0)
     rows, text = audited(what_if=["nodes=+4"], time_limit=1e-6, draws=2)
-    assert [row["what_if"] for row in rows] == ["as it is"]
-    assert "nodes=+4" in text
-    assert "time limit" in text
+    as_is, late = rows
+    assert (as_is["what_if"], late["what_if"]) == ("as it is", "nodes=+4")
+    assert set(late) == set(as_is)
+    assert late["mean_wait"] is late["difference"] is late["draws"] is None
+    assert "time limit" in late["remarks"]
+    assert late["remarks"] in html.unescape(text)
+    assert as_is["remarks"] == ""
 
 
 def test_draws_that_are_enough_are_the_first_of_all(folder):
@@ -345,3 +350,89 @@ def test_the_command_line(folder, tmp_path, capsys):
     assert json.loads((tmp_path / "a.json").read_text())["rows"][1]["what_if"] == "bf_interval=60"
     assert main([*command[:-2], "--what-if", "bf_intervall=60"]) == 2
     assert "near: bf_interval" in capsys.readouterr().err
+
+
+def test_what_a_limit_does_to_jobs_is_in_all_that_is_written(folder, tmp_path, capsys):
+    own = pd.DataFrame(table())
+    own.to_csv(tmp_path / "log.csv", index=False)
+    page, numbers = tmp_path / "a.html", tmp_path / "a.json"
+    barred = ((own.qos == "high") & (own.tasks > 4)).sum()
+    cut = ((own.partition == "main") & (own.runtime > 1800)).sum()
+    changes = {
+        "qos.high.MaxTRESPU=cpu=4": ("left out, since Slurm refuses them", f": {barred} jobs (",
+                                     "QOSMaxCpuPerUser"),
+        "partition.main.max_time=0:30:00": (f"end at the new limit: {cut}",),
+        "partition.main.nodes=n1": ("job 0 wants", "partition main has 4"),
+        "qos.high.MaxTRESPU=cpu=4,partition.main.max_time=0:30:00": (f"new limit: {cut}",
+                                                                    f": {barred} jobs ("),
+    }  # fmt: skip
+    given = [word for change in changes for word in ("--what-if", change)]
+    assert main(["audit", str(tmp_path / "log.csv"), "--machine", str(folder / "slurm.conf"),
+                 "--accounts", str(folder / "accounts.txt"), "--draws", "2", *given,
+                 "-o", str(page), "--json", str(numbers)]) == 0  # fmt: skip
+    as_is, *rows = json.loads(numbers.read_text())["rows"]
+    assert as_is["remarks"] == ""
+    shown, text = capsys.readouterr().out.splitlines(), html.unescape(page.read_text())
+    for row, (change, words) in zip(rows, changes.items(), strict=True):
+        assert row["what_if"] == change
+        assert all(word in row["remarks"] for word in words), row["remarks"]
+        assert f"{change}: {row['remarks']}" in shown
+        assert f">{row['remarks']}" in text
+        assert (row["mean_wait"] is None) == (change == "partition.main.nodes=n1")
+
+
+def longest_of(page):
+    return page.read_text().partition("longest waits")[2]
+
+
+def test_jobs_that_are_left_out_as_it_is_are_said(folder, tmp_path):
+    (folder / "few.txt").write_text(ACCOUNTS.replace("high|100|", "high|100|cpu=4"))
+    page, numbers, said = tmp_path / "a.html", tmp_path / "a.json", []
+    instance = jobs(machine_of(folder, accounts="few.txt"))
+    cs.cluster.audit(instance, page, what_if=["bf_interval=31"], draws=2, json=numbers,
+                     say=said.append)  # fmt: skip
+    as_is, other = json.loads(numbers.read_text())["rows"]
+    assert as_is["remarks"].startswith("left out, since Slurm refuses them")
+    assert as_is["remarks"] == other["remarks"]
+    assert said == [f"{row['what_if']}: {row['remarks']}" for row in (as_is, other)]
+    assert f"<li>{as_is['remarks']}" in page.read_text()
+    # The jobs that waited longest are those of the schedule, by their names.
+    late = re.findall(r"<tr><td>(\d+)</td><td>\w+</td><td>\w+</td><td>(\d+)</td>", longest_of(page))
+    assert late
+    names, sizes = zip(*late, strict=True)
+    assert [str(instance.column("tasks")[int(name)]) for name in names] == list(sizes)
+    fitting = (instance.column("qos") != "high") | (instance.column("tasks") <= 4)
+    assert fitting[[int(name) for name in names]].all()
+
+
+def test_jobs_that_the_twin_leaves_out_have_no_wait_there(folder, logged, tmp_path, monkeypatch):
+    monkeypatch.setattr(page_runs, "enough", lambda found: True)
+    (folder / "few.txt").write_text(ACCOUNTS.replace("normal|0|", "normal|0|cpu=4"))
+    few = cs.cluster.Instance(
+        table() | {"wait": logged.column("wait")}, nodes=32,
+        machine=machine_of(folder, accounts="few.txt"),
+    )  # fmt: skip
+    cs.cluster.audit(few, tmp_path / "a.html", draws=2)
+    text = longest_of(tmp_path / "a.html")
+    rows = re.findall(r"<tr><td>(\d+)</td>(?:<td>[^<]*</td>){4}<td>([^<]*)</td><td>([^<]*)", text)
+    barred = (few.column("qos") == "normal") & (few.column("tasks") > 4)
+    longest = np.argsort(-few.column("wait"), kind="stable")[:10]
+    assert [int(job) for job, *_ in rows] == longest.tolist()
+    assert 0 < barred[longest].sum() < 10
+    assert [under == "-" for *_, under in rows] == barred[longest].tolist()
+
+
+@pytest.mark.parametrize("lines", [2, 1], ids=["several partitions", "one partition"])
+def test_a_new_limit_ends_jobs_that_name_no_partition(folder, lines):
+    (folder / "parts.conf").write_text("\n".join(CONF.splitlines()[: 13 + lines + 1]))
+    machine = machine_of(folder, conf="parts.conf")
+    named = table() | {"partition": np.full(JOBS, "main")}
+    named["estimate"] = np.where(np.arange(JOBS) < 10, 1200.0, named["estimate"])
+    late = np.minimum(named["runtime"], named["estimate"]) > 1800
+    unnamed = {name: column for name, column in named.items() if name != "partition"}
+    for given in (named, unnamed, named | {"partition": np.full(JOBS, "")}):
+        instance = cs.cluster.Instance(given, nodes=machine.cores, machine=machine)
+        changed, said = what_if(instance, "partition.main.max_time=0:30:00")
+        assert said == f"jobs that ran longer and end at the new limit: {late.sum()}"
+        cut = np.where(late, 1800, named["runtime"])
+        np.testing.assert_array_equal(changed.column("runtime"), cut)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import escape
 from math import floor
 from os import PathLike
@@ -36,6 +36,7 @@ def audit(
     rightsize: str | PathLike[str] | None = None,
     draws: int | None = None,
     json: str | PathLike[str] | None = None,
+    say: Callable[[str], object] | None = None,
 ) -> plt.Figure | None:
     """Write one self-contained page about a log, for the one who decides.
 
@@ -68,7 +69,10 @@ def audit(
         Of the clocks of ``slurm-backfill``; default 20, fewer where `time_limit` has no room. A
         change has no further ones when it is clear what 90% of them say, which the page tells.
     json : path-like, optional
-        Write fit and what-ifs as numbers, too: ``{"fit": ..., "rows": [...]}`` (s).
+        Write fit and what-ifs as numbers, too: ``{"fit": ..., "rows": [...]}`` (s), with
+        ``remarks``; a change that cannot be run has null for numbers.
+    say : callable, optional
+        Called with the name and remark of each row that has one.
     rightsize : str or path-like, optional
         The page that :meth:`RightSize.write` wrote of the log, to which this one links.
 
@@ -106,6 +110,9 @@ def audit(
     io.write_text(_page(runs, figure, _link(rightsize, path)), path)
     if json is not None:
         io.write_json({"fit": plain(runs.fit), "rows": tables.rows_of_changes(runs)}, json)
+    for run in runs.rows:
+        if run.knows and say is not None:
+            say(f"{run.name}: {run.knows}")
     return figure
 
 
@@ -152,6 +159,7 @@ _IGNORED = (
     "dropped",
     "not used",
     "not followed",
+    "left out",
     "assumed: left out",
     "assumed: the bound",
     "assumed: DFRS",

@@ -204,10 +204,14 @@ class Runs:
 
     @property
     def not_followed(self) -> list[str]:
-        """Settings of the Slurm that its twin leaves out, and what that may do."""
-        twin = self.result(TWIN)
-        notes = () if twin is None else twin.instance.notes
-        return [note for note in notes if note.startswith("not followed")]
+        """Settings and jobs that the twin of the Slurm leaves out, and what that may do."""
+        return _notes(self.result(TWIN), ("not followed", _LEFT_OUT))
+
+    @property
+    def rows(self) -> list[Run]:
+        """The policy that counts on the machine as it is, and changed; with remarks as `knows`."""
+        base = next(run for run in self.all if run.name == self.counts)
+        return [_with_remarks("as it is", "", base.row, base.result), *self.changes]
 
     @property
     def bound(self) -> Bound | None:
@@ -323,7 +327,22 @@ def _changes(
         ((row, result),) = FAMILY.compare_rows(
             other._without_bound(), [counts], 0, limit, {counts: own}
         )
-        yield Run(text, said, row, _only(result))
+        yield _with_remarks(text, said, row, _only(result))
+
+
+def _with_remarks(name: str, said: str, row: dict[str, Any], result: Result | None) -> Run:
+    """Why it did not run, what is `said` of it, and jobs that a limit bars."""
+    remarks = [row["message"], said, *_notes(result, _LEFT_OUT)]
+    return Run(name, "; ".join(filter(None, remarks)), row, result)
+
+
+#: How notes of the twin begin that name jobs which Slurm refuses, or never lets start.
+_LEFT_OUT = "left out, since"
+
+
+def _notes(result: Result | None, begin: str | tuple[str, ...]) -> list[str]:
+    notes = () if result is None else result.instance.notes
+    return [note for note in notes if note.startswith(begin)]
 
 
 def _late(limit: float | None) -> Callable[[np.ndarray], bool]:

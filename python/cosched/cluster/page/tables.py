@@ -188,21 +188,23 @@ def _group(what: str, runs: Runs) -> str:
 
 def changes(runs: Runs) -> str:
     """The policy that counts on the machine as it is, and on each changed one."""
-    base = next(run for run in runs.all if run.name == runs.counts)
+    base, *changed = runs.rows
+    knows = next(run.knows for run in runs.all if run.name == runs.counts)
     more = counted(runs.instance.given, runs.instance.machine)
-    rows = [["as it is", *_numbers(base), *_in_use(base, more), "", ""]]
+    rows = [[base.name, *_numbers(base), *_in_use(base, more), "", base.knows]]
     rows += [
         [run.name, *_numbers(run), *_in_use(run, more), _difference(runs, run),
-         "; ".join(filter(None, [run.row["message"] or run.knows, _fewer(base, run)]))]
-        for run in runs.changes
+         "; ".join(filter(None, [run.knows, _fewer(base, run)]))]
+        for run in changed
     ]  # fmt: skip
     heads = ["what if", "mean wait", "half wait at most", "95% wait at most", "largest stretch",
              "machine in use", *(f"{shown(name)} in use" for name in more),
              "mean wait differs by", "(remarks)"]  # fmt: skip
     drawn = _drawn(base)
     about = (
-        f"{runs.counts} ({base.knows}) with the same jobs at the same times. Users would change "
-        "what they send and ask for: take a row as a direction, not a forecast."
+        f"{runs.counts} ({knows}) with the same jobs at the same times, but for those that a row "
+        "leaves out. Users would change what they send and ask for: take a row as a direction, not "
+        "a forecast."
     )
     if runs.twin and runs.counts != TWIN:
         about += (
@@ -278,12 +280,15 @@ def gains_of(groups: Sequence[GroupChange]) -> str:
 
 
 def rows_of_changes(runs: Runs) -> list[dict[str, Any]]:
-    """The same as numbers, the machine as it is first; seconds."""
+    """The same as numbers (s) and remarks, the machine as it is first; None where none ran."""
     base = runs.attainable
-    if base is None:
-        return []
-    named = [("as it is", base), *((run.name, run.result) for run in runs.changes)]
-    return [row_of(name, runs.counts, base, one) for name, one in named if one is not None]
+    unknown = {} if base is None else dict.fromkeys(row_of("", "", base, base))
+    return [
+        (unknown | {"what_if": run.name, "policy": runs.counts}
+         if base is None or run.result is None
+         else row_of(run.name, runs.counts, base, run.result)) | {"remarks": run.knows}
+        for run in runs.rows
+    ]  # fmt: skip
 
 
 LONGEST = 10
@@ -312,7 +317,9 @@ def longest(runs: Runs) -> str:
     result = runs.logged or runs.attainable
     if result is None:
         return paragraph("Neither the log nor EASY has a result.")
-    instance, under = runs.instance, runs.attainable if runs.logged else None
+    instance, under = result.instance, runs.attainable if runs.logged else None
+    # The twin may have left jobs out.
+    waited = dict(zip(under.instance.ids, under.waits, strict=True)) if under else {}
     waits = np.where(instance.measured, result.waits, 0.0)
     jobs = np.argsort(-waits, kind="stable")[:LONGEST]
     jobs = jobs[waits[jobs] > 0]
@@ -332,7 +339,7 @@ def longest(runs: Runs) -> str:
         if before:
             row.append(span(could - float(instance.column("submit")[job])))
         if under:
-            row.append(span(float(under.waits[job])))
+            row.append(span(float(waited.get(instance.ids[job], np.nan))))
         rows.append([*row, why(result, job)])
     return held + table(heads, rows) + paragraph(_ABOUT, "small")
 

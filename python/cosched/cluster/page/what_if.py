@@ -134,13 +134,19 @@ def _on(instance: Instance, machine: Machine | None, nodes: int) -> Instance:
 
 def _cut(instance: Instance, before: Instance) -> tuple[Instance, str]:
     """Jobs that a new limit ends, and what is known of those that the old one did."""
-    if "partition" not in instance.known or not (before.machine and instance.machine):
+    if not (before.machine and instance.machine):
         return instance, ""
-    names, runtime = instance.column("partition"), instance.column("runtime")
+    runtime, slurm = instance.column("runtime"), instance.machine.slurm
+    ran, said = runtime, "partition" in instance.known
+    names = instance.column("partition") if said else np.full(len(instance), "")
+    if slurm is not None:  # who names none is in the default one, all are where there is but one
+        elsewhere = (names == "") | (len(instance.machine.partitions) == 1)
+        names = np.where(elsewhere, slurm.default_partition, names)
+        ran = np.minimum(runtime, before.column("estimate"))  # what is longer ended there already
     new, old = limits(instance.machine, names), limits(before.machine, names)
     if (new > old).any():
         return instance, _raised(instance, old, new)
-    late = (new < old) & (runtime > new)
+    late = (new < old) & (ran > new)
     if not late.any():
         return instance, ""
     cut = instance.replace(runtime=np.where(late, new, runtime))
