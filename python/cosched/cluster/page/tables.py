@@ -282,11 +282,10 @@ def gains_of(groups: Sequence[GroupChange]) -> str:
 def rows_of_changes(runs: Runs) -> list[dict[str, Any]]:
     """The same as numbers (s) and remarks, the machine as it is first; None where none ran."""
     base = runs.attainable
-    unknown = {} if base is None else dict.fromkeys(row_of("", "", base, base))
+    known = {} if base is None else dict.fromkeys(row_of("", "", base, base))
     return [
-        (unknown | {"what_if": run.name, "policy": runs.counts}
-         if base is None or run.result is None
-         else row_of(run.name, runs.counts, base, run.result)) | {"remarks": run.knows}
+        known | {"what_if": run.name, "policy": runs.counts, "remarks": run.knows}
+        | (row_of(run.name, runs.counts, base, run.result) if base and run.result else {})
         for run in runs.rows
     ]  # fmt: skip
 

@@ -47,8 +47,8 @@ def _check_names(snapshot: Snapshot, one: Mapping[str, Any]) -> None:
     }
     for what, names in listed.items():
         known = dict.fromkeys(filter(None, names))
-        for name in filter(None, str(one.get(what.lower()) or "").split(",")):
-            if known and name not in known:
+        for name in str(one.get(what.lower()) or "").split(","):
+            if name and known and name not in known:
                 raise InvalidInstance(unknown_name(what, name, known))
 
 
