@@ -436,3 +436,13 @@ def test_a_new_limit_ends_jobs_that_name_no_partition(folder, lines):
         assert said == f"jobs that ran longer and end at the new limit: {late.sum()}"
         cut = np.where(late, 1800, named["runtime"])
         np.testing.assert_array_equal(changed.column("runtime"), cut)
+
+
+def test_a_log_without_estimates_has_what_ifs_too(tmp_path):
+    (tmp_path / "slurm.conf").write_text("NodeName=n[1-2] CPUs=1\nPartitionName=a Nodes=ALL\n")
+    jobs = {"submit": [0, 1], "tasks": [1, 1], "cpu": [1, 1], "memory": [1, 1], "runtime": [60, 90]}
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
+    inst = cs.cluster.Instance(jobs, nodes=2, machine=machine)
+    changed, said = what_if(inst, "partition.a.max_time=0:01:00")
+    assert changed.column("runtime").tolist() == [60, 60]
+    assert said == "jobs that ran longer and end at the new limit: 1"

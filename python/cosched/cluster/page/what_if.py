@@ -142,7 +142,8 @@ def _cut(instance: Instance, before: Instance) -> tuple[Instance, str]:
     if slurm is not None:  # who names none is in the default one, all are where there is but one
         elsewhere = (names == "") | (len(instance.machine.partitions) == 1)
         names = np.where(elsewhere, slurm.default_partition, names)
-        ran = np.minimum(runtime, before.column("estimate"))  # what is longer ended there already
+        if "estimate" in before.known:  # what is longer ended there already
+            ran = np.fmin(runtime, before.column("estimate"))
     new, old = limits(instance.machine, names), limits(before.machine, names)
     if (new > old).any():
         return instance, _raised(instance, old, new)
