@@ -108,7 +108,7 @@ class ExpectedTimes:
         other = 1.0 if not len(said) else float(said.mean())
         other = fmean(self._all) if self._all else other
         middle = np.array([[_median(s) if s else nan for s in own] for own in self._of_rule])
-        medians, of_times, of_limits = middle[rule].T
+        medians, of_times, of_limits = middle.reshape(-1, 3)[rule].T
         ratios = np.where(limits, of_limits, of_times)
         measured = ~limits & ~np.isnan(known)
         found = np.full(len(rule), other)

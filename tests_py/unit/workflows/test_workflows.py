@@ -256,6 +256,7 @@ def test_several_subjects_of_a_job_count_alike():
 
 def test_known_times_and_limits_of_a_rule_are_measured_apart():
     times = ExpectedTimes()
+    assert times.seconds().tolist() == []  # of nobody
     times.add("r", 3600.0, limit=True)
     times.add("r", 10.0)
     times.add("r", 7200.0, limit=True)
