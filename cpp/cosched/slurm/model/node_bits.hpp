@@ -46,10 +46,17 @@ class NodeBits {
     for (const auto word : words_) sum += popcount(word);
     return sum;
   }
-  bool at_least(int count) const {  // so many; stops counting there
-    for (auto word = words_.begin(); count > 0 && word != words_.end(); ++word)
-      count -= popcount(*word);
-    return count <= 0;
+  bool at_least(int count) const { return at_least(words_.data(), words_.size(), count); }
+  /// Of words: so many bits, which is mostly one.
+  template <class Size>
+  static bool at_least(const std::uint64_t* words, Size size, int count) {
+    if (count > 1) {
+      for (std::size_t w = 0; w < size; ++w) count -= popcount(words[w]);
+      return count <= 0;
+    }
+    std::uint64_t any = 0;
+    for (std::size_t w = 0; w < size; ++w) any |= words[w];
+    return count < 1 || any != 0;
   }
   int count_range(int first, int last) const {
     int sum = 0;

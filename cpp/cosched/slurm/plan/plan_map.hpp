@@ -30,7 +30,7 @@ class PlanMap {
     begins_.assign({begin, end});
     own_ = nodes.words();
     size_ = own_.size();
-    gains_.assign(size_, 0);
+    steps_.assign(1, {});
     made_ = 1;
     ++changes_;
   }
@@ -64,8 +64,8 @@ class PlanMap {
   /// where there are fewer.  `beyond`: the record behind the job's end says when there is more to
   /// have, too (RULES.md 12.4).  O(records).
   ///
-  /// As long as no record has a node that the one before lacks, each has all that is left: so what
-  /// a record gains says when there is more, and only behind that are records intersected.
+  /// As long as no record has a node that the one before lacks, each has all that is left: so only
+  /// where one gains some is there more, and behind that only those that lose some are intersected.
   Window window(const NodeBits& allowed, int wanted, Second from, Second limit,
                 bool beyond = false) {
     return unrolled(size_, [&](const auto size) {
@@ -78,16 +78,17 @@ class PlanMap {
       const Word* const all = allowed.words().data();
       Word* const left = window_.words().data();
       int more = first;
-      while (more <= std::min(behind, last) && !meet(all, gains(more), size)) ++more;
+      while (more <= std::min(behind, last) && !gains(more, all, size)) ++more;
       if (more <= last && more <= behind)
         found.later = begins_[more + 1];
       else if (beyond && behind + 2 <= last)
         found.later = begins_[behind + 2];
       int j = std::min(more, behind - 1);
       if (j >= first) cut(left, own(j), size);
-      bool enough = at_least(left, wanted, size);
+      bool enough = NodeBits::at_least(left, size, wanted);
       while (enough && ++j < behind)
-        if (cut(left, own(j), size)) enough = at_least(left, wanted, size);
+        if (steps_[j - 1].loses && cut(left, own(j), size))
+          enough = NodeBits::at_least(left, size, wanted);
       const bool stopped = !enough && more < behind;  // whatever comes
       if (!stopped && behind <= last)
         found.holds_until = std::min(found.holds_until, begins_[behind] - limit);
@@ -99,8 +100,9 @@ class PlanMap {
   bool free(const NodeBits& nodes, Second begin, Second end) const {
     return unrolled(size_, [&](const auto size) {
       const Word* const wanted = nodes.words().data();
-      for (int j = ends_behind(begin); j < records() && begins_[j] < end; ++j)
-        if (lacks(own(j), wanted, size)) return false;
+      const int first = ends_behind(begin);
+      for (int j = first; j < records() && begins_[j] < end; ++j)
+        if ((j == first || steps_[j - 1].loses) && lacks(own(j), wanted, size)) return false;
       return true;
     });
   }
@@ -122,18 +124,16 @@ class PlanMap {
     while (!ends && ++j < records()) {
       if (end < begins_[j + 1]) split(j, end);
       ends = begins_[j + 1] == end;
-      take(own(j), nodes);
-      take(gains(j - 1), nodes);
+      for (std::size_t w = 0; w < size_; ++w) own(j)[w] &= ~nodes.words()[w];
     }
-    if (!ends) --j;
-    if (j >= first && j + 1 < records())
-      for (std::size_t w = 0; w < size_; ++w) gains(j)[w] = own(j + 1)[w] & ~own(j)[w];
     const int after = ends && j + 1 < records() ? j + 1 : records() - 1;
+    for (int i = first - 1; i < after; ++i)
+      steps_[i] = {lacks(own(i), own(i + 1), size_), lacks(own(i + 1), own(i), size_)};
     for (int i = before; i < after; ++i)
-      if (std::equal(own(i), own(i) + size_, own(i + 1))) {
+      if (!steps_[i].gains && !steps_[i].loses) {
         erase(begins_, i + 1, 1);
         erase(own_, i + 1, size_);
-        erase(gains_, i, size_);
+        erase(steps_, i, 1);
         break;
       }
   }
@@ -141,11 +141,14 @@ class PlanMap {
  private:
   using Word = std::uint64_t;
 
+  // The next record has some of `all` that this one lacks.
   template <class Size>
-  static bool meet(const Word* a, const Word* b, Size size) {
-    Word common = 0;
-    for (std::size_t w = 0; w < size; ++w) common |= a[w] & b[w];
-    return common != 0;
+  bool gains(int record, const Word* all, Size size) const {
+    if (!steps_[record].gains) return false;
+    const Word *const now = own(record), *const then = own(record + 1);
+    Word gained = 0;
+    for (std::size_t w = 0; w < size; ++w) gained |= all[w] & then[w] & ~now[w];
+    return gained != 0;
   }
   template <class Size>
   static bool lacks(const Word* own, const Word* wanted, Size size) {
@@ -160,19 +163,6 @@ class PlanMap {
     for (std::size_t w = 0; w < size; ++w) left[w] &= own[w];
     return lost;
   }
-  template <class Size>
-  static bool at_least(const Word* left, int wanted, Size size) {
-    Word any = 0;
-    for (std::size_t w = 0; w < size; ++w) any |= left[w];
-    if (wanted <= 1) return wanted < 1 || any != 0;
-    int count = 0;
-    for (std::size_t w = 0; w < size; ++w) count += NodeBits::popcount(left[w]);
-    return count >= wanted;
-  }
-  void take(Word* from, const NodeBits& nodes) const {
-    for (std::size_t w = 0; w < size_; ++w) from[w] &= ~nodes.words()[w];
-  }
-
   // The first record that ends behind that time; that begins then or later.
   int ends_behind(Second time) const {
     return static_cast<int>(std::upper_bound(begins_.begin() + 1, begins_.end(), time) -
@@ -187,12 +177,9 @@ class PlanMap {
   // The record's second part becomes a record of its own, behind it.
   void split(int record, Second at) {
     begins_.insert(begins_.begin() + record + 1, at);
-    const auto words = [&](std::vector<Word>& all) {
-      return all.begin() + static_cast<std::ptrdiff_t>(size_) * record;
-    };
-    own_.insert(words(own_), size_, 0);
+    own_.insert(own_.begin() + static_cast<std::ptrdiff_t>(size_) * record, size_, 0);
     std::copy_n(own(record + 1), size_, own(record));
-    gains_.insert(words(gains_), size_, 0);
+    steps_.insert(steps_.begin() + record, Step());
     ++made_;
   }
 
@@ -202,15 +189,19 @@ class PlanMap {
     values.erase(first, first + static_cast<std::ptrdiff_t>(size));
   }
 
-  // Its nodes, and those of the next record that it lacks.
   Word* own(int record) { return own_.data() + static_cast<std::size_t>(record) * size_; }
-  Word* gains(int record) { return gains_.data() + static_cast<std::size_t>(record) * size_; }
   const Word* own(int record) const {
     return own_.data() + static_cast<std::size_t>(record) * size_;
   }
 
-  std::vector<Second> begins_;     // of each record, and the end of the last
-  std::vector<Word> own_, gains_;  // of each record, `size_` of them
+  // What the next record has that this one lacks, and the other way round; the last has neither.
+  struct Step {
+    bool gains = false, loses = false;
+  };
+
+  std::vector<Second> begins_;  // of each record, and the end of the last
+  std::vector<Word> own_;       // nodes of each record, `size_` words
+  std::vector<Step> steps_;     // of each record
   std::size_t size_ = 0;
   int made_ = 0;
   std::int64_t changes_ = 0;

@@ -242,11 +242,11 @@ class EndOrder {
     for (const int job : allocations.running()) {
       const NodeBits& nodes = allocations.nodes(job);
       const std::vector<std::uint64_t>& held = nodes.words();
-      const auto some = [](std::uint64_t word) { return word != 0; };
-      const auto first = std::find_if(held.begin(), held.end() - 1, some);
-      const bool several = std::any_of(first + 1, held.end(), some);
-      jobs_.push_back({job, static_cast<int>(first - held.begin()), *first,
-                       several ? &nodes : nullptr, allocations.due(job)});
+      std::size_t first = 0, last = held.size() - 1;
+      while (first < last && held[first] == 0) ++first;
+      while (last > first && held[last] == 0) --last;
+      jobs_.push_back({job, static_cast<int>(first), static_cast<int>(last), held[first],
+                       held.data(), allocations.due(job)});
     }
   }
 
@@ -257,14 +257,18 @@ class EndOrder {
   /// The k-th job has one of these nodes.
   bool meets(std::size_t k, const NodeBits& nodes) const {
     const Ending& one = jobs_[k];
-    return (nodes.words()[one.word] & one.nodes) != 0 || (one.all && one.all->meets(nodes));
+    const std::uint64_t* const words = nodes.words().data();
+    bool common = (words[one.first] & one.nodes) != 0;
+    for (int w = one.first + 1; !common && w <= one.last; ++w)
+      common = (words[w] & one.all[w]) != 0;
+    return common;
   }
 
  private:
   struct Ending {
-    int job, word;  // the first word of its nodes, which mostly has all
+    int job, first, last;  // words of its nodes; mostly the first has all
     std::uint64_t nodes;
-    const NodeBits* all;  // where there are more
+    const std::uint64_t* all;
     Second due;
   };
   std::vector<Ending> jobs_;

@@ -204,10 +204,12 @@ def _batch(
         raise InvalidInstance('estimates = "requested": the jobs have no estimate column')
     key = _with_tiers(_keys(instance, requested, priority), instance, priority == "wfp3")
     simulate = partial(_rows, rule=rule, requested=requested, key=key, wfp3=priority == "wfp3")
-    outcome, _, decisions = simulate(instance, trace=False, log=bool(log))
+    keeps = instance.site is not None  # where another run would cost more than its rows
+    outcome, rows, decisions = simulate(instance, trace=keeps, log=bool(log))
     return result_of_simulation(
-        instance, rule, outcome, decisions, threshold, partial(_trace, simulate), 0.0, True,
-        at_limit=at_limit,
+        instance, rule, outcome, decisions, threshold,
+        None if keeps else partial(_trace, simulate), 0.0, True,
+        rows=rows if keeps else None, at_limit=at_limit,
     )  # fmt: skip
 
 

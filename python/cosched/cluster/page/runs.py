@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from os import sched_getaffinity
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,8 @@ PLAIN = "EASY"
 TWIN = "slurm-backfill"
 #: Draws of its clocks, where nobody says how many and there is time for them.
 _DRAWS = 20
+#: What runs beside each other: little, as draws of the scheduler use several processors themselves.
+_AT_ONCE = 1 + min(2, len(sched_getaffinity(0)))
 #: A change may take so many times as long as what is.
 _PATIENCE = 4
 #: What no scheduler has.
@@ -254,63 +257,82 @@ def run_all(
     draws: int | None = None,
 ) -> Runs:
     """The policies of the page, and the one that counts on each changed machine; the bound beside
-    them on a processor of its own."""
-    with ThreadPoolExecutor(1) as pool:
+    them, and what does not use all processors beside each other."""
+    alone = instance.replace()._without_bound()
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
         bound = pool.submit(FAMILY.bound_within, instance, limit)
         try:
-            runs, options = _policies(instance, limit, draws)
-            rows = [*_changes(runs, changed, options, limit if draws is None else None)]
+            scheduler, options = _scheduler(alone, limit, draws)
+            policies = pool.submit(_policies, alone, limit)
+            fit = next((fit_of(run.result) for run in scheduler if run.result is not None), None)
+            runs = Runs(instance, scheduler, (), limit, fit)
+            if runs.counts == PLAIN:
+                runs = replace(runs, all=scheduler + policies.result())
+            rows = _changes(pool, runs, changed, options, limit if draws is None else None)
+            runs = replace(runs, all=scheduler + policies.result(), changes=tuple(rows))
+            proof = bound.result()
         except BaseException:
-            _core.request_stop()  # nobody waits for the bound
-            bound.exception()
+            pool.shutdown(wait=False, cancel_futures=True)
+            _core.request_stop()  # nobody waits for what runs
+            pool.shutdown()
             _core.forget_stop()
             raise
-        proof = bound.result()
     first = {} if proof is None else {"bound": proof.value, "proof": proof}
     known = [run.row | first for run in runs.all]
     settled_rows = settled([(row, run.result) for row, run in zip(known, runs.all, strict=True)])
     every = [replace(run, row=row) for run, row in zip(runs.all, settled_rows, strict=True)]
-    return replace(runs, all=tuple(every), changes=tuple(rows))
+    return replace(runs, all=tuple(every))
 
 
-def _policies(
-    instance: Instance, limit: float | None, draws: int | None
-) -> tuple[Runs, dict[str, dict[str, Any]]]:
-    """The jobs as they are under each policy, and the options of each."""
-    limits = knows_limits(instance)
-    usual = {"estimates": "requested"} if limits else {}
+def _scheduler(
+    alone: Instance, limit: float | None, draws: int | None
+) -> tuple[tuple[Run, ...], dict[str, Any]]:
+    """Slurm's own, where the machine is one of it, and its options."""
+    if alone.machine is None or alone.machine.slurm is None:
+        return (), {}
+    # Settings without a rule are left out, which the page says, where solve refuses them.
+    options = {"draws": draws or _DRAWS, "approximate": True}
+    own = options if draws or limit is None else options | {"enough": _late(limit)}
+    return _runs_of(alone, {TWIN: "what Slurm knows"}, None, {TWIN: own}), options
+
+
+def _policies(alone: Instance, limit: float | None) -> tuple[Run, ...]:
+    """The jobs as they are under each policy."""
+    limits = knows_limits(alone)
+    usual = _usual(limits)
     knowing = "users' limits" if limits else PERFECT
-    knows = {"as-logged": "what happened", "FCFS": "nothing", PLAIN: knowing,
-             "conservative": knowing}  # fmt: skip
-    names = [*knows] if has_waits(instance) else [*knows][1:]
-    names += () if why_no_dfrs(instance) else DFRS
-    options: dict[str, dict[str, Any]] = {PLAIN: usual, "conservative": usual}
-    alone = instance.replace()._without_bound()
-    found = [*FAMILY.compare_rows(alone, names, 0, limit, dict(options))]
-    told = [knows.get(name, "nothing; pauses and moves jobs") for name in names]
-    if limits:
-        found += FAMILY.compare_rows(alone, [PLAIN], 0, limit)
-        names, told = [*names, PLAIN], [*told, PERFECT]
-    if instance.machine is not None and instance.machine.slurm is not None:
-        # Settings without a rule are left out, which the page says, where solve refuses them.
-        options[TWIN] = {"draws": draws or _DRAWS, "approximate": True}
-        own = options[TWIN] if draws or limit is None else options[TWIN] | {"enough": _late(limit)}
-        found = [*FAMILY.compare_rows(alone, [TWIN], 0, None, {TWIN: own}), *found]
-        names, told = [TWIN, *names], ["what Slurm knows", *told]
-    runs = tuple(
+    knows = {"as-logged": "what happened"} if has_waits(alone) else {}
+    knows |= {"FCFS": "nothing", PLAIN: knowing, "conservative": knowing}
+    if not why_no_dfrs(alone):
+        knows |= dict.fromkeys(DFRS, "nothing; pauses and moves jobs")
+    runs = _runs_of(alone, knows, limit, {PLAIN: usual, "conservative": usual})
+    return runs + (_runs_of(alone, {PLAIN: PERFECT}, limit, {}) if limits else ())
+
+
+def _usual(limits: bool) -> dict[str, Any]:
+    return {"estimates": "requested"} if limits else {}
+
+
+def _runs_of(
+    alone: Instance,
+    knows: dict[str, str],
+    limit: float | None,
+    options: dict[str, dict[str, Any]],
+) -> tuple[Run, ...]:
+    found = FAMILY.compare_rows(alone, list(knows), 0, limit, options)
+    return tuple(
         Run(name, what, row, _only(result))
-        for name, what, (row, result) in zip(names, told, found, strict=True)
+        for (name, what), (row, result) in zip(knows.items(), found, strict=True)
     )
-    twin = next((run.result for run in runs if run.name == TWIN), None)
-    return Runs(instance, runs, (), limit, None if twin is None else fit_of(twin)), options
 
 
 def _changes(
+    pool: Executor,
     runs: Runs,
     changed: Iterable[tuple[str, Instance, str]],
-    options: dict[str, dict[str, Any]],
+    options: dict[str, Any],
     time: float | None,
-) -> Iterator[Run]:
+) -> list[Run]:
     """The policy that counts, with the same clocks, on each changed machine.
 
     Of the scheduler itself with no more draws than it is clear with, and as many as there is `time`
@@ -319,15 +341,19 @@ def _changes(
     counts, limit = runs.counts, runs.time_limit
     base = next(run for run in runs.all if run.name == counts)
     if counts == TWIN and limit is not None:
-        limit = max(limit, _PATIENCE * base.row["seconds"])
-    for text, other, said in changed:
-        own = options[counts]
+        limit = max(limit, _AT_ONCE * _PATIENCE * base.row["seconds"])
+
+    def changed_run(text: str, other: Instance, said: str) -> Run:
+        own = options if counts == TWIN else _usual(knows_limits(runs.instance))
         if counts == TWIN and base.result is not None:
             own = own | {"enough": _clear(mean_waits(base.result), time)}
         ((row, result),) = FAMILY.compare_rows(
             other._without_bound(), [counts], 0, limit, {counts: own}
         )
-        yield _with_remarks(text, said, row, _only(result))
+        return _with_remarks(text, said, row, _only(result))
+
+    waited_for = [pool.submit(changed_run, *one) for one in changed]
+    return [one.result() for one in waited_for]
 
 
 def _with_remarks(name: str, said: str, row: dict[str, Any], result: Result | None) -> Run:
