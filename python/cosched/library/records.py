@@ -9,12 +9,14 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 from functools import cache
 from importlib.resources import files
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cosched import io
-from cosched.core import Instance, Result, Schedule
+from cosched.core import Bound, Instance, Result, Schedule
+from cosched.core.result import relative_gap
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidSchedule, shorten
 from cosched.registry import FAMILIES, family
@@ -158,13 +160,45 @@ def record_of(name: str, folder: Path = FOLDER) -> Record:
             raise ValueError(f"expected format {FORMAT!r}, version {VERSION}")
         best, bound = Finding(**data.pop("best")), Finding(**data.pop("bound"))
         history = tuple(Finding(**found) for found in data.pop("history"))
-        return Record(**data, best=best, bound=bound, history=history)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        record = Record(**data, best=best, bound=bound, history=history)
+        _require_whole(record, name)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise InvalidSchedule(f"{path.name}: not a record of the library: {error}") from None
+    return record
 
 
-#: By how much a value has to be better, relative: less is rounding.
-_BETTER = 1e-9
+def _require_whole(record: Record, name: str) -> None:
+    if record.name != name:
+        raise ValueError(f"it is of {shorten(record.name)}: expected {name}")
+    for found in (record.best, record.bound, *record.history):
+        if isinstance(found.value, bool) or not isfinite(found.value):
+            raise ValueError(f"value = {shorten(found.value)}: expected a number")
+        for key in ("algorithm", "by"):
+            _line(getattr(found, key), key)
+        date.fromisoformat(found.since)
+    if type(record.size) is not int or record.size < 1:
+        raise ValueError(f"size = {shorten(record.size)}: expected a number >= 1")
+    kept = isinstance(record.schedule, dict) and {"placements", "algorithm"} & set(record.schedule)
+    if not kept or not isinstance(record.certificate, dict):
+        raise ValueError("expected a schedule and a certificate")
+
+
+def _line(given: Any, what: str) -> str:
+    """A short text of one line."""
+    if not isinstance(given, str) or not given.strip() or not given.isprintable():
+        who = "who" if what == "by" else "what"
+        raise ValueError(f"{what} = {shorten(given)}: expected {who} found it, in one line")
+    return given.strip()[:200]
+
+
+def gap_of(record: Record) -> float:
+    """How far the value is from the bound at most, relative; refused where it is beyond."""
+    bound = Bound(record.bound.value, record.bound.algorithm)
+    return relative_gap(record.best.value, bound, family_of(record.name).maximise, record.name)
+
+
+#: By how much a value has to be better, relative: validators allow 1e-9 a job, and chains add up.
+_BETTER = 1e-6
 
 
 def submit(
@@ -195,13 +229,15 @@ def submit(
     Raises
     ------
     InvalidSchedule
-        It breaks a rule of the family: the validator's words.
+        It breaks a rule of the family: the validator's words; or the record is damaged.
+    InvalidBound
+        It is valid, and better than the record says is possible: one of the two is wrong.
     ValueError
-        It is valid, and not better than the record; or `name` is unknown, or `by` empty.
+        It is valid, and not better than the record by a millionth; or `name` is unknown, or `by`
+        empty or longer than a line.
     """
     of, where = family_of(name), FOLDER if folder is None else Path(folder)
-    if not isinstance(by, str) or not by.strip():
-        raise ValueError(f"by = {shorten(by)}: expected who found it")
+    who = _line(by, "by")
     record = record_of(name, where)
     rows, named = _rows_of(schedule)
     instance = load(name)
@@ -209,13 +245,16 @@ def submit(
     read.validate()
     value = of.result_of(instance, read).value
     gain = value - record.best.value if of.maximise else record.best.value - value
-    if gain <= _BETTER * abs(record.best.value):
+    if not gain > _BETTER * abs(record.best.value):
         raise ValueError(
             f"{name}: {value:.9g} is not better than {record.best.value:.9g}, which "
             f"{record.best.by} has since {record.best.since}"
         )
-    found = Finding(float(value), algorithm or named, by.strip(), date.today().isoformat())
-    return record.beaten_by(found, rows_without_names(read)).write(where)
+    what = _line(named if algorithm is None else algorithm, "algorithm")
+    found = Finding(float(value), what, who, date.today().isoformat())
+    better = record.beaten_by(found, rows_without_names(read))
+    gap_of(better)
+    return better.write(where)
 
 
 def _rows_of(schedule: Any) -> tuple[dict[str, Any], str]:

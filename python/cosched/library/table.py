@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import replace
+from math import nan
 from typing import Any
 
 from cosched import dags
 from cosched.core import Bound, Family, Instance, Result
-from cosched.core.result import relative_gap
-from cosched.errors import CoschedError, InvalidBound, InvalidInstance, InvalidSchedule
+from cosched.errors import CoschedError, InvalidBound, InvalidSchedule
 from cosched.lazy import pd
-from cosched.library.records import Record, entries, family_of, load, record_of
+from cosched.library.records import Record, entries, entry_of, family_of, gap_of, load, record_of
 
 
 def proven(of: Family, instance: Instance, certificate: dict[str, Any]) -> float:
@@ -36,7 +36,9 @@ def proven(of: Family, instance: Instance, certificate: dict[str, Any]) -> float
             found = of.solve(instance, given["algorithm"], seed=seed, **options).own_bound
             if found is not None:
                 return float(found)
-    except (AttributeError, InvalidInstance, KeyError, TypeError) as error:
+    except InvalidBound:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InvalidBound(f"a certificate of kind {kind!r} cannot be read: {error}") from None
     raise InvalidBound(f"a certificate of kind {kind!r} proves nothing")
 
@@ -60,12 +62,6 @@ def list() -> pd.DataFrame:
     ['packs', 'dags', 'cluster', 'moldable', 'bags']
     """
     return pd.DataFrame([_row(record_of(name)) for name in entries()])
-
-
-def gap_of(record: Record) -> float:
-    """How far the value is from the bound at most, relative."""
-    bound = Bound(record.bound.value, record.bound.algorithm)
-    return relative_gap(record.best.value, bound, family_of(record.name).maximise, record.name)
 
 
 def _row(record: Record) -> dict[str, Any]:
@@ -133,18 +129,18 @@ def verify(name: str | None = None, *, thorough: bool = False) -> pd.DataFrame:
     """
     names = builtins.list(entries()) if name is None else [name]
     deep = thorough or name is not None
-    return pd.DataFrame([_verified(record_of(each), deep) for each in names])
+    return pd.DataFrame([_verified(each, deep) for each in names])
 
 
-def _verified(record: Record, deep: bool) -> dict[str, Any]:
-    status, message = "ok", ""
+def _verified(name: str, deep: bool) -> dict[str, Any]:
+    entry_of(name)
+    row = {"name": name, "value": nan, "bound": nan, "status": "wrong", "message": ""}
     try:
-        checked = _checked(record, deep)
-        status = "ok" if checked else "value"
-    except CoschedError as error:
-        status, message = "wrong", str(error)
-    row = {"name": record.name, "value": record.best.value, "bound": record.bound.value}
-    return row | {"status": status, "message": message}
+        record = record_of(name)
+        row |= {"value": record.best.value, "bound": record.bound.value}
+        return row | {"status": "ok" if _checked(record, deep) else "value"}
+    except (CoschedError, LookupError, OSError, TypeError, ValueError) as error:
+        return row | {"message": str(error)}
 
 
 def _checked(record: Record, deep: bool) -> bool:

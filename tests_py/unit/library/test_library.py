@@ -1,6 +1,7 @@
 """The library: every record holds; submissions that are wrong or no better are refused."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
@@ -144,6 +145,76 @@ def test_a_damaged_record_is_one_line(tmp_path):
         with pytest.raises((InvalidSchedule, cs.InvalidInstance)) as caught:
             record_of(NAME, tmp_path)
         assert "\n" not in str(caught.value)
+
+
+def _damaged(folder, **changed):
+    """The file of a record with other values, as `record_of` finds it."""
+    path = folder / f"{NAME}.json"
+    path.parent.mkdir(exist_ok=True)
+    replace(record_of(NAME), **changed).write(folder).replace(path)
+
+
+DAMAGED = {
+    "another's": {"name": "packs/elsewhere"},
+    "value": {"best": Finding(math.nan, "a", "b", "2026-01-01")},
+    "no number": {"best": Finding("9.0", "a", "b", "2026-01-01")},
+    "too large": {"best": Finding(10**400, "a", "b", "2026-01-01")},
+    "bound": {"bound": Finding(-math.inf, "a", "b", "2026-01-01")},
+    "algorithm": {"best": Finding(1.0, 3, "b", "2026-01-01")},
+    "day": {"best": Finding(1.0, "a", "b", "once")},
+    "size": {"size": -5},
+    "schedule": {"schedule": []},
+    "certificate": {"certificate": None},
+}
+
+
+@pytest.mark.parametrize("changed", DAMAGED.values(), ids=DAMAGED)
+def test_a_record_that_is_not_whole_is_refused_and_wrong(tmp_path, monkeypatch, changed):
+    _damaged(tmp_path, **changed)
+    before = (tmp_path / f"{NAME}.json").read_bytes()
+    with pytest.raises(InvalidSchedule, match="not a record of the library"):
+        cs.library.submit(NAME, cs.library.best(NAME), by="Ada", folder=tmp_path)
+    assert (tmp_path / f"{NAME}.json").read_bytes() == before
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == [tmp_path / f"{NAME}.json"]
+    monkeypatch.setattr("cosched.library.table.record_of", lambda name: record_of(name, tmp_path))
+    (row,) = cs.library.verify(NAME).to_dict("records")
+    assert (row["name"], row["status"]) == (NAME, "wrong")
+
+
+def test_what_a_certificate_is_made_of_may_be_anything(tmp_path, monkeypatch):
+    monkeypatch.setattr("cosched.library.table.record_of", lambda name: record_of(name, tmp_path))
+    windows, method = {"kind": "windows", "makespan": [[], 1]}, {"kind": "bound", "method": "nope"}
+    for certificate in ({}, windows, method):
+        _damaged(tmp_path, certificate=certificate)
+        assert cs.library.verify(NAME).status.tolist() == ["wrong"]
+    _damaged(tmp_path, schedule={"placements": "x"})
+    assert cs.library.verify(NAME).status.tolist() == ["wrong"]
+
+
+def test_rounding_is_no_record(tmp_path):
+    record = record_of(NAME)
+    best = replace(record.best, value=record.best.value * (1 + 5e-7))
+    replace(record, best=best).write(tmp_path)
+    with pytest.raises(ValueError, match="is not better than"):
+        cs.library.submit(NAME, cs.library.best(NAME), by="Ada", folder=tmp_path)
+
+
+def test_better_than_the_bound_is_refused(tmp_path):
+    record = record_of(NAME)
+    best = replace(record.best, value=2 * record.best.value)
+    replace(record, best=best, bound=replace(record.bound, value=best.value)).write(tmp_path)
+    with pytest.raises(InvalidBound):
+        cs.library.submit(NAME, cs.library.best(NAME), by="Ada", folder=tmp_path)
+
+
+@pytest.mark.parametrize("who", ["", " ", "a\nb", "\x00", "\ud800", 3, None])
+def test_who_is_a_line(records, who):
+    with pytest.raises(ValueError, match="expected who found it"):
+        cs.library.submit(NAME, cs.library.best(NAME), by=who, folder=records)
+    with pytest.raises(ValueError, match="expected what found it"):
+        cs.library.submit(
+            NAME, cs.library.best(NAME), by="Ada", algorithm=who or "", folder=records
+        )
 
 
 def test_the_command_line(tmp_path, records, capsys):
