@@ -69,3 +69,20 @@ def test_bad_input_is_one_line(ready, machine, options, said):
     with pytest.raises(cs.InvalidInstance, match=said) as caught:
         cs.moldable.step(ready, machine, **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("late", [6.1e307, 1.7e308])
+def test_times_whose_sums_are_infinite_are_refused(late):
+    with pytest.raises(cs.InvalidInstance, match="before 1e300 s"):
+        cs.moldable.step([[1.0]], [late], budget=0.01)
+    with pytest.raises(cs.InvalidInstance, match="overflow"):
+        cs.moldable.step([[late]] * 3, 1, budget=0.01)
+
+
+def test_instances_of_other_families_are_refused():
+    dag = cs.dags.Instance([[1.0, 2.0], [1.0, 2.0]], [(0, 1)], (1, 1))
+    shared = {"resources": {"memory": [1, 1]}, "capacity": {"memory": 1}}
+    packs = cs.packs.Instance([[1.0, 1.0], [1.0, 1.0]], **shared)
+    for other in (dag, packs):
+        with pytest.raises(cs.InvalidInstance, match="ready = "):
+            cs.moldable.step(other, 2)

@@ -12,6 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kTolerance = 0.01;  // of the bisection
+constexpr double kLatest = 1e300;    // sums of later times are infinite
 // Guesses over the bound that are tried: beyond twice the bound counts hardly change any more.
 constexpr double kRatios[] = {1.0, 1.1, 1.25, 1.45, 1.7, 2.0};
 constexpr int kRefinements = 6;
@@ -81,6 +82,7 @@ class Planner {
       low = high;
       high *= 2;
     }
+    if (!(high <= kLatest)) throw InvalidInstance("step: expected a plan that ends before 1e300 s");
     while (high > low * (1 + kTolerance)) {
       const double middle = 0.5 * (low + high);
       (fits(middle) ? high : low) = middle;

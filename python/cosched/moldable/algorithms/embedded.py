@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cosched import _core
+from cosched import _core, core
 from cosched.core.arrays import integer, real, real_array
 from cosched.errors import InvalidInstance, shorten
 from cosched.moldable.instance import Instance
@@ -74,7 +74,8 @@ def step(
     -----
     On a free machine the plan's makespan is within 2 (1 + 1%) of the optimum: counts that end
     within a guess d at the least work, listed by decreasing time. O(n log m log n + m log m) a
-    guess; some six guesses, then counts of single jobs until the budget is used.
+    guess; some six guesses, then counts of single jobs until the budget is used: how many that are
+    is the machine's speed, so that two calls may differ where the gap is not 0.
 
     References
     ----------
@@ -100,6 +101,8 @@ def step(
     if not len(free):
         raise InvalidInstance("machine: expected at least one processor")
     if given is None:
+        if isinstance(ready, core.Instance):
+            raise InvalidInstance(f"ready = {shorten(ready)}: expected seconds, or one of moldable")
         given = Instance(ready, machines=len(free))
     if given.machines != len(free):
         raise InvalidInstance(
