@@ -381,6 +381,18 @@ def test_what_a_limit_does_to_jobs_is_in_all_that_is_written(folder, tmp_path, c
         assert (row["mean_wait"] is None) == (change == "partition.main.nodes=n1")
 
 
+def test_a_change_that_is_not_followed_is_said(folder, tmp_path):
+    numbers, said = tmp_path / "a.json", []
+    instance = jobs(machine_of(folder, accounts="accounts.txt"))
+    change = "TopologyPlugin=topology/tree"
+    cs.cluster.audit(instance, tmp_path / "a.html", what_if=[change, "bf_interval=31"], draws=2,
+                     json=numbers, say=said.append)  # fmt: skip
+    as_is, other, silent = json.loads(numbers.read_text())["rows"]
+    assert "not followed: TopologyPlugin" in other["remarks"]
+    assert "not followed" not in as_is["remarks"] + silent["remarks"]
+    assert f"{change}: {other['remarks']}" in said
+
+
 def longest_of(page):
     return page.read_text().partition("longest waits")[2]
 

@@ -52,9 +52,10 @@ def audit(
     path : str or path-like
         Ends in .html. Replaced as a whole or not at all.
     time_limit : float or None
-        Seconds for the bound, and for each policy; one that takes longer is left out and said.
-        ``slurm-backfill`` is not: it has as many draws as there is time for, at least two; under a
-        change it is where that takes four times as long as the jobs as they are, too.
+        Seconds for the bound, and for each policy but ``slurm-backfill``; one that takes longer is
+        left out and said. That one has as many draws as there is time for, at least two; under a
+        change it is left out where it takes four times as long as the jobs as they are, and longer
+        for what runs beside it.
     what_if : iterable of str
         Changes of the machine, a row each with the same jobs: ``"nodes=+20"`` (or ``-20``, or
         ``200``; of the type with the most nodes, ``nodes.TYPE=`` of another),

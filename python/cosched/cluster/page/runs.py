@@ -208,7 +208,7 @@ class Runs:
     @property
     def not_followed(self) -> list[str]:
         """Settings and jobs that the twin of the Slurm leaves out, and what that may do."""
-        return _notes(self.result(TWIN), ("not followed", _LEFT_OUT))
+        return _notes(self.result(TWIN), (_NOT_FOLLOWED, _LEFT_OUT))
 
     @property
     def rows(self) -> list[Run]:
@@ -340,6 +340,7 @@ def _changes(
     """
     counts, limit = runs.counts, runs.time_limit
     base = next(run for run in runs.all if run.name == counts)
+    known = _notes(base.result, _NOT_FOLLOWED)
     if counts == TWIN and limit is not None:
         limit = max(limit, _AT_ONCE * _PATIENCE * base.row["seconds"])
 
@@ -350,7 +351,8 @@ def _changes(
         ((row, result),) = FAMILY.compare_rows(
             other._without_bound(), [counts], 0, limit, {counts: own}
         )
-        return _with_remarks(text, said, row, _only(result))
+        new = [note for note in _notes(_only(result), _NOT_FOLLOWED) if note not in known]
+        return _with_remarks(text, "; ".join(filter(None, [said, *new])), row, _only(result))
 
     waited_for = [pool.submit(changed_run, *one) for one in changed]
     return [one.result() for one in waited_for]
@@ -364,6 +366,8 @@ def _with_remarks(name: str, said: str, row: dict[str, Any], result: Result | No
 
 #: How notes of the twin begin that name jobs which Slurm refuses, or never lets start.
 _LEFT_OUT = "left out, since"
+#: And those of settings without a rule.
+_NOT_FOLLOWED = "not followed"
 
 
 def _notes(result: Result | None, begin: str | tuple[str, ...]) -> list[str]:
