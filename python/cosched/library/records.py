@@ -185,10 +185,10 @@ def _require_whole(record: Record, name: str) -> None:
 
 def _line(given: Any, what: str) -> str:
     """A short text of one line."""
-    if not isinstance(given, str) or not given.strip() or not given.isprintable():
+    if not (isinstance(given, str) and given.isprintable() and 0 < len(given.strip()) <= 200):
         who = "who" if what == "by" else "what"
         raise ValueError(f"{what} = {shorten(given)}: expected {who} found it, in one line")
-    return given.strip()[:200]
+    return given.strip()
 
 
 def gap_of(record: Record) -> float:
@@ -234,7 +234,7 @@ def submit(
         It is valid, and better than the record says is possible: one of the two is wrong.
     ValueError
         It is valid, and not better than the record by a millionth; or `name` is unknown, or `by`
-        empty or longer than a line.
+        no line of 1 to 200 characters.
     """
     of, where = family_of(name), FOLDER if folder is None else Path(folder)
     who = _line(by, "by")

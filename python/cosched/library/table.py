@@ -36,8 +36,6 @@ def proven(of: Family, instance: Instance, certificate: dict[str, Any]) -> float
             found = of.solve(instance, given["algorithm"], seed=seed, **options).own_bound
             if found is not None:
                 return float(found)
-    except InvalidBound:
-        raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InvalidBound(f"a certificate of kind {kind!r} cannot be read: {error}") from None
     raise InvalidBound(f"a certificate of kind {kind!r} proves nothing")

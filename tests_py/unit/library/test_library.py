@@ -207,7 +207,7 @@ def test_better_than_the_bound_is_refused(tmp_path):
         cs.library.submit(NAME, cs.library.best(NAME), by="Ada", folder=tmp_path)
 
 
-@pytest.mark.parametrize("who", ["", " ", "a\nb", "\x00", "\ud800", 3, None])
+@pytest.mark.parametrize("who", ["", " ", "a\nb", "\x00", "\ud800", "x" * 201, 3, None])
 def test_who_is_a_line(records, who):
     with pytest.raises(ValueError, match="expected who found it"):
         cs.library.submit(NAME, cs.library.best(NAME), by=who, folder=records)

@@ -163,6 +163,7 @@ class PlanMap {
     for (std::size_t w = 0; w < size; ++w) left[w] &= own[w];
     return lost;
   }
+
   // The first record that ends behind that time; that begins then or later.
   int ends_behind(Second time) const {
     return static_cast<int>(std::upper_bound(begins_.begin() + 1, begins_.end(), time) -

@@ -298,8 +298,7 @@ def _scheduler(
 
 def _policies(alone: Instance, limit: float | None) -> tuple[Run, ...]:
     """The jobs as they are under each policy."""
-    limits = knows_limits(alone)
-    usual = _usual(limits)
+    limits, usual = knows_limits(alone), _usual(alone)
     knowing = "users' limits" if limits else PERFECT
     knows = {"as-logged": "what happened"} if has_waits(alone) else {}
     knows |= {"FCFS": "nothing", PLAIN: knowing, "conservative": knowing}
@@ -309,8 +308,8 @@ def _policies(alone: Instance, limit: float | None) -> tuple[Run, ...]:
     return runs + (_runs_of(alone, {PLAIN: PERFECT}, limit, {}) if limits else ())
 
 
-def _usual(limits: bool) -> dict[str, Any]:
-    return {"estimates": "requested"} if limits else {}
+def _usual(instance: Instance) -> dict[str, Any]:
+    return {"estimates": "requested"} if knows_limits(instance) else {}
 
 
 def _runs_of(
@@ -345,7 +344,7 @@ def _changes(
         limit = max(limit, _AT_ONCE * _PATIENCE * base.row["seconds"])
 
     def changed_run(text: str, other: Instance, said: str) -> Run:
-        own = options if counts == TWIN else _usual(knows_limits(runs.instance))
+        own = options if counts == TWIN else _usual(runs.instance)
         if counts == TWIN and base.result is not None:
             own = own | {"enough": _clear(mean_waits(base.result), time)}
         ((row, result),) = FAMILY.compare_rows(
