@@ -104,16 +104,16 @@ TEST(MoldableSearch, RoundsBeyondTheDefaultRepeatAndFindMore) {
 
 TEST(FreeProfile, EarliestFitByHand) {
   search::FreeProfile profile(4);
-  profile.take(0, 2, 3);
-  profile.take(3, 5, 2);
-  EXPECT_EQ(profile.earliest(1, 10, 0), 0);
-  EXPECT_EQ(profile.earliest(2, 1, 0), 2);
-  EXPECT_EQ(profile.earliest(3, 1, 0), 2);
-  EXPECT_EQ(profile.earliest(3, 1.5, 0), 5);
-  EXPECT_EQ(profile.earliest(2, 1, 2.5), 2.5);
-  profile.give(0, 2, 3);
-  EXPECT_EQ(profile.earliest(4, 3, 0), 0);
-  EXPECT_EQ(profile.earliest(4, 3.5, 0), 5);
+  profile.take(0, 2, {3});
+  profile.take(3, 5, {2});
+  EXPECT_EQ(profile.earliest({1}, 10, 0), 0);
+  EXPECT_EQ(profile.earliest({2}, 1, 0), 2);
+  EXPECT_EQ(profile.earliest({3}, 1, 0), 2);
+  EXPECT_EQ(profile.earliest({3}, 1.5, 0), 5);
+  EXPECT_EQ(profile.earliest({2}, 1, 2.5), 2.5);
+  profile.give(0, 2, {3});
+  EXPECT_EQ(profile.earliest({4}, 3, 0), 0);
+  EXPECT_EQ(profile.earliest({4}, 3.5, 0), 5);
 }
 
 TEST(LocalSearch, AReleaseThatSwallowsAllTimes) {

@@ -1,6 +1,6 @@
 #include "cosched/moldable/search/annealing.hpp"
 
-#include "cosched/core/interrupt.hpp"
+#include "cosched/core/annealing.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/core/threads.hpp"
 
@@ -14,7 +14,6 @@ constexpr double kEndPart = 0.02;       // of a job's own end beside the end of 
 constexpr double kFirstTemperature = 0.02, kLastTemperature = 0.0002;  // of the value
 constexpr double kHotJobs = 4;  // beyond so many jobs, each has a smaller part in the value
 constexpr int kRounds = 4;      // annealings from the best so far where jobs are few
-constexpr std::int64_t kCheckInterval = 500'000;  // operations
 
 // The best schedule so far; each is offered.
 class Best {
@@ -64,30 +63,26 @@ class Annealing {
   /// May be left by an exception of check_interrupt().
   void run(std::int64_t work, double enough) {
     const int rounds = few_ ? kRounds : 1;
+    const double all = std::max(1.0, static_cast<double>(work));
     for (int round = 0; round < rounds && best_.value() > enough; ++round) {
       state_.set(best_.placement());
       close_gaps();
+      const double first = kFirstTemperature * std::min(1.0, kHotJobs / n_);
       const double from = static_cast<double>(round) / rounds, to = (round + 1.0) / rounds;
-      for (double done = from; done < to && best_.value() > enough;) {
-        const double share = (done - from) / (to - from);
-        const double first = kFirstTemperature * std::min(1.0, kHotJobs / n_);
-        temperature_ = value_ * first * std::pow(kLastTemperature / kFirstTemperature, share);
+      const auto of_round = [&] {
+        return (static_cast<double>(state_.operations()) / all - from) / (to - from);
+      };
+      cosched::anneal(kLastTemperature / kFirstTemperature, 1, of_round, [&](double warmth) {
+        if (!(best_.value() > enough)) return false;
+        temperature_ = value_ * first * warmth;
         for (int k = 0; k < 16; ++k) move();
-        check();
-        done = static_cast<double>(state_.operations()) /
-               static_cast<double>(std::max<std::int64_t>(work, 1));
-      }
+        return true;
+      });
       if (!few_) close_gaps();
     }
   }
 
  private:
-  void check() {
-    if (state_.operations() - checked_ < kCheckInterval) return;
-    checked_ = state_.operations();
-    check_interrupt();
-  }
-
   void move() {
     const auto kind = few_ ? rng_.below(8) : 7;
     if (!few_ && ++moves_ % n_ == 0) close_gaps();
@@ -258,7 +253,7 @@ class Annealing {
   SearchState state_;
   std::vector<int> order_;  // by start; where jobs are many, of some moves ago
   double weight_ = 0, value_ = 0, temperature_ = 0, price_ = 0, others_end_ = 0;
-  std::int64_t checked_ = 0, moves_ = 0;
+  std::int64_t moves_ = 0;
 };
 
 }  // namespace

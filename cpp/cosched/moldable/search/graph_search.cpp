@@ -1,16 +1,18 @@
 #include "cosched/moldable/search/graph_search.hpp"
 
+#include "cosched/core/annealing.hpp"
 #include "cosched/core/rng.hpp"
-#include "cosched/moldable/graph/decoder.hpp"
 #include "cosched/moldable/graph/list.hpp"
+#include "cosched/moldable/search/graph_decoder.hpp"
 
 namespace cosched::moldable::search {
 namespace {
 
 constexpr double kHot = 0.02, kCold = 2e-4;  // temperatures, parts of the makespan
+constexpr double kStepsAnOperation = 1.35;   // the decoder's steps are smaller than those of `work`
 
 // Plateaus lead somewhere: a little of the work and of the ends besides the makespan.
-double energy(const graph::Choices& choices, const graph::Decoded& made) {
+double energy(const graph::Choices& choices, const Decoded& made) {
   double work = 0, ends = 0;
   for (int i = 0; i < choices.jobs(); ++i) {
     const graph::Choice& choice = choices[i][made.chosen[i]];
@@ -27,8 +29,8 @@ class Moves {
       : graph_(graph), choices_(choices), rng_(rng), at_(graph.tasks()) {}
 
   // Another schedule, not decoded yet.
-  graph::Decoded neighbour(const graph::Decoded& made) {
-    graph::Decoded next{made.order, made.chosen, {}, 0};
+  Decoded neighbour(const Decoded& made) {
+    Decoded next{made.order, made.chosen, {}, 0};
     const std::uint64_t kind = rng_.below(100);
     const int job = pick(made);
     if (kind < 55) change(next, job);
@@ -38,7 +40,7 @@ class Moves {
 
  private:
   // Half of the time one that starts late or ends last.
-  int pick(const graph::Decoded& made) {
+  int pick(const Decoded& made) {
     const int n = graph_.tasks();
     int best = static_cast<int>(rng_.below(n));
     if (rng_.below(2)) return best;
@@ -50,7 +52,7 @@ class Moves {
     return best;
   }
 
-  void change(graph::Decoded& next, int job) {
+  void change(Decoded& next, int job) {
     const int count = static_cast<int>(choices_[job].size());
     if (count < 2) return shift(next, job);
     int& chosen = next.chosen[job];
@@ -61,7 +63,7 @@ class Moves {
   }
 
   // To another place between the last job before it and the first one after it.
-  void shift(graph::Decoded& next, int job) {
+  void shift(Decoded& next, int job) {
     for (int k = 0; k < graph_.tasks(); ++k) at_[next.order[k]] = k;
     int low = 0, high = graph_.tasks() - 1;
     for (const int before : graph_.predecessors(job)) low = std::max(low, at_[before] + 1);
@@ -81,7 +83,7 @@ class GraphSearch {
       : it_(instance), choices_(instance), decoder_(instance, choices_) {}
 
   const graph::Choices& choices() const { return choices_; }
-  const graph::Decoded& best() const { return best_; }
+  const Decoded& best() const { return best_; }
   Placement placement() const {
     return given_.jobs() > 0 && makespan(given_) <= best_.makespan ? given_
                                                                    : decoder_.placement(best_);
@@ -93,8 +95,7 @@ class GraphSearch {
   // A schedule of the caller's, or of a list: as it stands.
   void offer(const Placement& made) {
     if (given_.jobs() == 0 || makespan(made) < makespan(given_)) given_ = made;
-    graph::Decoded same{
-        graph::Decoder::by_start(decoder_.graph(), made.start), chosen_of(made), {}, 0};
+    Decoded same{GraphDecoder::by_start(decoder_.graph(), made.start), chosen_of(made), {}, 0};
     decoder_.decode(same);
     keep(std::move(same));
   }
@@ -133,30 +134,30 @@ class GraphSearch {
   void anneal(std::int64_t work, std::uint64_t seed, double enough) {
     Rng rng(seed);
     Moves moves(decoder_.graph(), choices_, rng);
-    const std::int64_t begun = decoder_.operations();
-    graph::Decoded now = best_;
+    Decoded now = best_;
     double energy_now = energy(choices_, now);
-    for (;;) {
-      const double part =
-          static_cast<double>(decoder_.operations() - begun) / static_cast<double>(work);
-      if (part >= 1 || best_.makespan <= enough) break;
-      const double heat = now.makespan * kHot * std::pow(kCold / kHot, part);
-      graph::Decoded next = moves.neighbour(now);
+    const std::int64_t begun = decoder_.operations();
+    const auto spent = [&] { return decoder_.operations() - begun; };
+    const double steps = kStepsAnOperation * static_cast<double>(work);
+    cosched::anneal(kCold / kHot, steps, spent, [&](double warmth) {
+      if (best_.makespan <= enough) return false;
+      const double heat = now.makespan * kHot * warmth;
+      Decoded next = moves.neighbour(now);
       decoder_.decode(next);
-      poll_.count(20 * it_.jobs());
       const double energy_next = energy(choices_, next);
-      if (energy_next > energy_now - heat * std::log(1 - rng.uniform())) continue;
+      if (energy_next > energy_now - heat * std::log(1 - rng.uniform())) return true;
       if (next.makespan < best_.makespan) {
         decoder_.justify(next);
         keep(next);
       }
       energy_now = energy(choices_, next);
       now = std::move(next);
-    }
+      return true;
+    });
   }
 
  private:
-  void keep(graph::Decoded made) {
+  void keep(Decoded made) {
     if (best_.order.empty() || made.makespan < best_.makespan) best_ = std::move(made);
   }
 
@@ -173,10 +174,9 @@ class GraphSearch {
 
   const Instance& it_;
   const graph::Choices choices_;
-  graph::Decoder decoder_;
-  graph::Decoded best_;
+  GraphDecoder decoder_;
+  Decoded best_;
   Placement given_;
-  Poll poll_;
 };
 
 }  // namespace

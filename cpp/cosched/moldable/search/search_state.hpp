@@ -5,33 +5,57 @@
 
 namespace cosched::moldable::search {
 
-// Processors that are free over time, as a sorted list of breakpoints.
+/// What an item takes while it runs.  Resources as shares of their capacities, one after the other.
+struct Need {
+  int procs = 1;
+  const double* shares = nullptr;  // of a profile's resources
+};
 
-/// All from time 0 to infinity at first.  Moments are compared exactly: an item that was put from
-/// `start` to `end` is taken out with the same two numbers.
+/// Processors and resources that are free over time, as a sorted list of breakpoints: all from time
+/// 0 to infinity at first.  Moments are compared exactly: an item that was put from `start` to
+/// `end` is taken out with the same two numbers.
 class FreeProfile {
  public:
-  explicit FreeProfile(int machines) : machines_(machines) { clear(); }
+  explicit FreeProfile(int machines, int resources = 0)
+      : machines_(machines), resources_(resources) {
+    clear();
+  }
 
   void clear();
 
-  /// The earliest start >= from of an item of `procs` <= machines processors.  O(breakpoints).
-  double earliest(int procs, double length, double from) const;
+  /// The earliest start >= from of an item that fits on the idle machine.  O(breakpoints).
+  double earliest(const Need& need, double length, double from) const;
 
-  /// Takes, or gives back, processors in [start, end).  O(breakpoints).
-  void take(double start, double end, int procs) { change(start, end, -procs); }
-  void give(double start, double end, int procs) { change(start, end, procs); }
+  /// Takes, or gives back, what an item needs in [start, end).  O(breakpoints).
+  void take(double start, double end, const Need& need) { change(start, end, need, -1); }
+  void give(double start, double end, const Need& need) { change(start, end, need, 1); }
+
+  /// Each job of `order` at its earliest fit.  earliest_of(job) is when it may start, item_of(job)
+  /// its need and length, start_at(job, start) notes it, before the next is asked for.
+  template <class EarliestOf, class ItemOf, class StartAt>
+  void put_in_order(const std::vector<int>& order, EarliestOf earliest_of, ItemOf item_of,
+                    StartAt start_at) {
+    clear();
+    for (const int job : order) {
+      const auto [need, length] = item_of(job);
+      const double start = earliest(need, length, earliest_of(job));
+      take(start, start + length, need);
+      start_at(job, start);
+    }
+  }
 
   /// Breakpoints looked at so far: a measure of work.
   std::int64_t operations() const { return operations_; }
 
  private:
   std::size_t cut(double at);
-  void change(double start, double end, int procs);
+  void change(double start, double end, const Need& need, int sign);
+  bool rest_fits(std::size_t k, const Need& need) const;
 
-  int machines_;
+  int machines_, resources_;
   std::vector<double> time_;  // free_[k] processors in [time_[k], time_[k + 1])
   std::vector<int> free_;
+  std::vector<double> rest_;  // in the same time, of each resource
   mutable std::int64_t operations_ = 0;
 };
 
@@ -57,7 +81,7 @@ class SearchState {
   /// Puts a job that was removed back: at its earliest fit on q processors.
   void insert(int job, int procs);
   /// The same where it was: on the count and at the start of before its removal.
-  void restore(int job, int procs, double start) { put(job, procs, start); }
+  void restore(int job, int procs, double start);
   /// The end it would have there.
   double end_at(int job, int procs) const;
 
@@ -70,8 +94,6 @@ class SearchState {
   std::int64_t operations() const { return operations_ + profile_.operations(); }
 
  private:
-  void put(int job, int procs, double start);
-
   const Instance* instance_;
   Objective objective_;
   double target_;

@@ -1,5 +1,6 @@
 #include "cosched/moldable/search/shared_search.hpp"
 
+#include "cosched/core/annealing.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
 #include "cosched/moldable/search/annealing.hpp"
@@ -106,10 +107,12 @@ class ListSearch {
     list::List now = start_;
     double current = start_value_;
     const double scale = start_value_;
+    const double first = kFirstHeat * heat;
     const std::int64_t begin = decoder_.operations();
-    for (double done = 0; done < 1;) {
-      const double first = kFirstHeat * heat;
-      const double temperature = scale * first * std::pow(kLastHeat / first, done);
+    const auto spent = [&] { return decoder_.operations() - begin; };
+    const double steps = kStepsAnOperation * static_cast<double>(work);
+    cosched::anneal(kLastHeat / first, steps, spent, [&](double warmth) {
+      const double temperature = scale * first * warmth;
       for (int k = 0; k < 8; ++k) {
         list::List next = changed(now);
         const Placement placement = decoder_.run(next);
@@ -124,10 +127,8 @@ class ListSearch {
         current = found;
         now = std::move(next);
       }
-      check_interrupt();
-      done = static_cast<double>(decoder_.operations() - begin) / kStepsAnOperation /
-             static_cast<double>(work);
-    }
+      return true;
+    });
   }
 
   void consider(const list::List& list) {

@@ -1,7 +1,7 @@
 // Schedules by annealing over orders of jobs.
 #pragma once
 
-#include "cosched/core/interrupt.hpp"
+#include "cosched/core/annealing.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/shared/side_by_side.hpp"
 
@@ -28,19 +28,18 @@ class OrderSearch {
   void anneal(const Placement& from, double hot, double cold, std::int64_t operations) {
     begin(from);
     const std::int64_t first = operations_;
-    for (double done = 0; done < 1;) {
-      const double temperature = value_ * hot * std::pow(cold / hot, done);
+    const auto spent = [&] { return operations_ - first; };
+    const double work = std::max(1.0, static_cast<double>(operations));
+    cosched::anneal(cold / hot, work, spent, [&](double warmth) {
+      const double temperature = value_ * hot * warmth;
       for (int k = 0; k < kBatch; ++k) {
         if (!propose(temperature) || !(value_ < best_value_ * (1 - kExactTolerance))) continue;
         best_value_ = value_;
         best_order_ = order_;
         best_decided_ = decided_;
       }
-      check_interrupt();
-      done = operations > 0
-                 ? static_cast<double>(operations_ - first) / static_cast<double>(operations)
-                 : 1;
-    }
+      return true;
+    });
   }
 
   /// The shortest of the last call, decoded anew; empty before any.

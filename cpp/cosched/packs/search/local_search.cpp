@@ -1,5 +1,6 @@
 #include "cosched/packs/search/local_search.hpp"
 
+#include "cosched/core/annealing.hpp"
 #include "cosched/core/order.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/heuristic/one_pack.hpp"
@@ -65,17 +66,17 @@ class Annealing {
 
   // May be left by an exception of check_interrupt().
   void run(std::int64_t work, double enough) {
-    for (double done = 0; done < 1 && best_cost_ > enough;) {
-      temperature_ =
-          scale_ * kFirstTemperature * std::pow(kLastTemperature / kFirstTemperature, done);
+    const auto spent = [&] { return moves_ * kMoveWork + partition_.operations(); };
+    const double coldest = kLastTemperature / kFirstTemperature;
+    anneal(coldest, static_cast<double>(work), spent, [&](double warmth) {
+      if (!(best_cost_ > enough)) return false;
+      temperature_ = scale_ * kFirstTemperature * warmth;
       for (int k = 0; k < kMovesAPoll; ++k) {
         step();
         if (partition_.operations() - checked_ > kCheckInterval) check();
       }
-      check();
-      done = static_cast<double>(moves_ * kMoveWork + partition_.operations()) /
-             static_cast<double>(work);
-    }
+      return true;
+    });
   }
 
   Packs best() {

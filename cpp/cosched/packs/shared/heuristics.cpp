@@ -1,5 +1,6 @@
 #include "cosched/packs/shared/heuristics.hpp"
 
+#include "cosched/core/annealing.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/search/local_search.hpp"
@@ -81,19 +82,19 @@ class Annealing {
   // May be left by an exception of check_interrupt().
   void run(std::int64_t work, double heat) {
     restart();
+    const double first = kFirstTemperature * heat;
     const std::int64_t begin = table_.pricer().evaluations();
     std::int64_t moves = 0;
-    for (double done = 0; done < 1;) {
-      const double first = kFirstTemperature * heat;
-      temperature_ = scale_ * first * std::pow(kLastTemperature / first, done);
+    const auto spent = [&] {
+      return (table_.pricer().evaluations() - begin) * kEvaluationWork + moves * kMoveWork;
+    };
+    anneal(kLastTemperature / first, static_cast<double>(work), spent, [&](double warmth) {
+      temperature_ = scale_ * first * warmth;
       for (int k = 0; k < 32; ++k) step();
       moves += 32;
-      check_interrupt();
-      const std::int64_t used =
-          (table_.pricer().evaluations() - begin) * kEvaluationWork + moves * kMoveWork;
-      done = static_cast<double>(used) / static_cast<double>(work);
       if (table_.size() > kMostRemembered) table_.forget();
-    }
+      return true;
+    });
   }
 
   void offer(const Packs& packs) {

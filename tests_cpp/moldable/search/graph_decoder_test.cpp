@@ -1,4 +1,4 @@
-#include "cosched/moldable/graph/decoder.hpp"
+#include "cosched/moldable/search/graph_decoder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/check/validate.hpp"
 
-namespace cosched::moldable::graph {
+namespace cosched::moldable::search {
 namespace {
 
 Instance random_graph(Rng& rng, int jobs, int machines) {
@@ -23,13 +23,13 @@ Instance random_graph(Rng& rng, int jobs, int machines) {
       .after(std::make_shared<const TaskGraph>(jobs, edges));
 }
 
-TEST(Decoder, JustifyingNeverLengthens) {
+TEST(GraphDecoder, JustifyingNeverLengthens) {
   Rng rng(7);
   for (int round = 0; round < 30; ++round) {
     const Instance instance = random_graph(rng, 15, 4);
-    const Choices choices(instance);
-    Decoder decoder(instance, choices);
-    Decoded made{decoder.graph().order(), Chosen(15, 0), {}, 0};
+    const graph::Choices choices(instance);
+    GraphDecoder decoder(instance, choices);
+    Decoded made{decoder.graph().order(), graph::Chosen(15, 0), {}, 0};
     for (int i = 0; i < 15; ++i) made.chosen[i] = static_cast<int>(rng.below(choices[i].size()));
     decoder.decode(made);
     Decoded better = made;
@@ -39,15 +39,19 @@ TEST(Decoder, JustifyingNeverLengthens) {
   }
 }
 
-TEST(Timeline, TheEarliestFitInAGap) {
-  Timeline timeline(4, 1);
-  const Choice wide{3, 2, {0.75}}, narrow{1, 5, {0.25}}, two{2, 2, {0.5}};
-  timeline.take(wide, 0);
-  EXPECT_DOUBLE_EQ(timeline.earliest(narrow, 0), 0);
-  timeline.take(narrow, 0);
-  EXPECT_DOUBLE_EQ(timeline.earliest(two, 0), 2);
-  EXPECT_DOUBLE_EQ(timeline.earliest(two, 3), 3);
+TEST(FreeProfile, TheEarliestFitOfWhatNeedsAResource) {
+  FreeProfile profile(4, 2);
+  const double much[] = {0.75, 0.0}, little[] = {0.25, 0.5}, half[] = {0.5, 0.0};
+  profile.take(0, 2, {1, much});
+  EXPECT_EQ(profile.earliest({1, little}, 5, 0), 0);
+  profile.take(0, 5, {1, little});
+  EXPECT_EQ(profile.earliest({1, half}, 2, 0), 2);
+  EXPECT_EQ(profile.earliest({1, half}, 2, 3), 3);
+  EXPECT_EQ(profile.earliest({3, half}, 2, 0), 2);
+  EXPECT_EQ(profile.earliest({4, half}, 2, 0), 5);
+  profile.give(0, 5, {1, little});
+  EXPECT_EQ(profile.earliest({4, half}, 2, 0), 2);
 }
 
 }  // namespace
-}  // namespace cosched::moldable::graph
+}  // namespace cosched::moldable::search
