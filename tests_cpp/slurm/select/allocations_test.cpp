@@ -7,6 +7,12 @@
 namespace cosched::slurm {
 namespace {
 
+Nodes on_each(const Allocations& of, int Free::Node::*what) {
+  Nodes found;
+  for (const Free::Node& node : of.free().nodes) found.push_back(node.*what);
+  return found;
+}
+
 TEST(SlurmAllocations, NodesAreBusyThenCleaningThenIdle) {
   const Scenario scenario = scenario_of(
       plain_machine(4), {plain_job(0, 2, 100), plain_job(0, 1, 30), plain_job(0, 1, 30)});
@@ -49,13 +55,13 @@ TEST(SlurmAllocations, CoresOfSharedNodesAreTakenAndGivenBack) {
   const Scenario scenario = scenario_of(shared_machine({4, 4, 4}), {shared_job(6), shared_job(5)});
   Allocations of(scenario);
   of.start(0, shares_from({{0, 4}, {1, 2}}, 3), 0);
-  EXPECT_EQ(of.free().cores, (Nodes{0, 2, 4}));
-  EXPECT_EQ(of.free().jobs, (Nodes{1, 1, 0}));
+  EXPECT_EQ(on_each(of, &Free::Node::cores), (Nodes{0, 2, 4}));
+  EXPECT_EQ(on_each(of, &Free::Node::jobs), (Nodes{1, 1, 0}));
   EXPECT_EQ(of.busy().list(), (Nodes{0}));
   of.start(1, shares_from({{1, 2}, {2, 3}}, 3), 0);
   EXPECT_EQ(of.busy().list(), (Nodes{0, 1}));
   of.end(0, 10);
-  EXPECT_EQ(of.free().cores, (Nodes{4, 2, 1}));
+  EXPECT_EQ(on_each(of, &Free::Node::cores), (Nodes{4, 2, 1}));
   EXPECT_FALSE(of.busy().any());
 }
 
@@ -133,10 +139,10 @@ TEST(SlurmAllocations, CoresOfTwoJobsCountOnce) {
   high.part = 1;
   of.start(0, low, 0);
   of.start(1, high, 0);
-  EXPECT_EQ(of.free().cores, (Nodes{0, 4}));
+  EXPECT_EQ(on_each(of, &Free::Node::cores), (Nodes{0, 4}));
   EXPECT_EQ(of.busy().list(), (Nodes{0}));
   of.end(0, 10);
-  EXPECT_EQ(of.free().cores, (Nodes{1, 4}));
+  EXPECT_EQ(on_each(of, &Free::Node::cores), (Nodes{1, 4}));
   EXPECT_EQ(of.cores().of(1).list(), (Nodes{1, 2, 3}));
   EXPECT_FALSE(of.cores().of(0).any());
 }
@@ -153,15 +159,15 @@ TEST(SlurmAllocations, LiftedFromItsCoresAlone) {
   choice.cores = nodes_from(0, 3, 4);
   of.start(0, choice, 0);
   of.lift(0);
-  EXPECT_EQ(of.free().cores, Nodes{4});
-  EXPECT_EQ(of.free().jobs, Nodes{0});
-  EXPECT_EQ(of.free().memory[0], 30);
+  EXPECT_EQ(on_each(of, &Free::Node::cores), Nodes{4});
+  EXPECT_EQ(on_each(of, &Free::Node::jobs), Nodes{0});
+  EXPECT_EQ(of.free().nodes[0].memory, 30);
   EXPECT_EQ(of.free().gpus[0][0], 1);
   EXPECT_EQ(of.running(), Nodes{});
   of.put_back(0);
-  EXPECT_EQ(of.free().cores, Nodes{1});
-  EXPECT_EQ(of.free().jobs, Nodes{1});
-  EXPECT_EQ(of.free().memory[0], 30);
+  EXPECT_EQ(on_each(of, &Free::Node::cores), Nodes{1});
+  EXPECT_EQ(on_each(of, &Free::Node::jobs), Nodes{1});
+  EXPECT_EQ(of.free().nodes[0].memory, 30);
   EXPECT_EQ(of.free().gpus[0][0], 1);
   EXPECT_EQ(of.running(), Nodes{0});
 }

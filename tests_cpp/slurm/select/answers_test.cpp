@@ -132,15 +132,17 @@ TEST(SlurmAnswers, HoldWhileNothingStartsOrEnds) {
   const Weights weights{1, 2, 3, 4}, others{1, 3, 2, 4};  // node 3 is none of the question's
   const Answers::Question question{0, 0, false, false, 0, 0, nodes};
   Answers::Answer& fresh = answers.find(question, 1, weights);
-  EXPECT_FALSE(fresh.known());
+  EXPECT_TRUE(fresh.empty());
   answers.tell(fresh, 5, nodes, others);
-  EXPECT_TRUE(answers.find(question, 1, weights).known());
-  EXPECT_FALSE(answers.find(question, 1, others).known());
+  EXPECT_EQ(Answers::after(answers.find(question, 1, weights)), 5);
+  EXPECT_TRUE(answers.find(question, 1, others).empty());
   Weights left = weights;
-  answers.leave(answers.find(question, 1, left), left);
+  NodeBits found(4);
+  answers.leave(answers.find(question, 1, left), found, left);
   EXPECT_EQ(left, others);
-  EXPECT_FALSE(answers.find({1, 0, false, false, 0, 0, nodes}, 1, weights).known());
-  EXPECT_FALSE(answers.find(question, 2, weights).known());
+  EXPECT_EQ(found, nodes);
+  EXPECT_TRUE(answers.find({1, 0, false, false, 0, 0, nodes}, 1, weights).empty());
+  EXPECT_TRUE(answers.find(question, 2, weights).empty());
 }
 
 }  // namespace

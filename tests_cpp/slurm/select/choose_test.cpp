@@ -214,8 +214,8 @@ TEST(SlurmChoose, RenewedIsGatheredAnew) {
     for (int k = 0; k < 150; ++k) {
       const int node = static_cast<int>(rng.below(kCount));
       const auto n = static_cast<std::size_t>(node);
-      const int cores = std::min(free.cores[n], 2);
-      if (cores == 0 || free.memory[n] < 25) continue;
+      const int cores = std::min(free.nodes[n].cores, 2);
+      if (cores == 0 || free.nodes[n].memory < 25) continue;
       running.push_back({{{node, cores, 25}}, {}});
       free.take(running.back());
     }
@@ -225,7 +225,8 @@ TEST(SlurmChoose, RenewedIsGatheredAnew) {
     renewed.gather(machine, job, nodes, free, kept);
     for (; !running.empty(); running.pop_back()) {
       free.give(running.back());
-      for (const Share& share : running.back().nodes) renewed.renew(share.node, free, kept);
+      for (const Share& share : running.back().nodes)
+        if (nodes.has(share.node)) renewed.renew(share.node, free, kept);
       gathered.gather(machine, job, nodes, free, anew);
       EXPECT_EQ(kept, anew);
       Shares first, second;

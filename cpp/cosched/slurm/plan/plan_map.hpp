@@ -127,8 +127,11 @@ class PlanMap {
       for (std::size_t w = 0; w < size_; ++w) own(j)[w] &= ~nodes.words()[w];
     }
     const int after = ends && j + 1 < records() ? j + 1 : records() - 1;
-    for (int i = first - 1; i < after; ++i)
-      steps_[i] = {lacks(own(i), own(i + 1), size_), lacks(own(i + 1), own(i), size_)};
+    for (int i = first - 1; i < after; ++i) {  // between two that lost the same nothing is new
+      const bool edge = i == first - 1 || i == after - 1;
+      steps_[i] = {(edge || steps_[i].gains) && lacks(own(i), own(i + 1), size_),
+                   (edge || steps_[i].loses) && lacks(own(i + 1), own(i), size_)};
+    }
     for (int i = before; i < after; ++i)
       if (!steps_[i].gains && !steps_[i].loses) {
         erase(begins_, i + 1, 1);

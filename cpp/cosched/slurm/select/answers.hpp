@@ -1,6 +1,8 @@
 // What tests of a cycle have answered already: jobs of one shape get the same (RULES.md 4.10).
 #pragma once
 
+#include <memory_resource>
+#include <optional>
 #include <unordered_map>
 
 #include "cosched/slurm/select/choose.hpp"
@@ -24,17 +26,15 @@ class Answers {
   };
   /// When a job can begin: after a running job, or one of these.
   static constexpr int kAtOnce = -1, kNotAtAll = -2;
-  struct Answer {
-    int after = kUnknown;
-    NodeBits nodes = NodeBits();
-    Weights left = Weights();  // of the nodes looked at whose weights change
-    bool known() const { return after != kUnknown; }
-  };
+  /// When (as above), words of the nodes, and what is left of the weights of the nodes looked at;
+  /// empty: not known yet.
+  using Answer = std::pmr::vector<std::uint64_t>;
+  static int after(const Answer& answer) { return static_cast<int>(answer.front()); }
 
   /// The answer of an equal question, or a place for one; valid until the next call.  O(nodes / 64
   /// + changing).
   Answer& find(const Question& question, std::int64_t version, const Weights& weights) {
-    if (version != version_ || known_.size() >= kMost) forget();
+    if (version != version_ || known_->size() >= kMost) forget();
     version_ = version;
     const auto word = [](auto value) { return static_cast<std::uint64_t>(value); };
     const std::vector<std::uint64_t>& nodes = question.nodes.words();
@@ -46,23 +46,29 @@ class Answers {
     looked_ = question.nodes;
     looked_ &= changing_;
     each(looked_, [&](std::size_t node) { key_.push_back(weights[node]); });
-    return known_[key_];
+    return (*known_)[key_];
   }
 
   /// What the test of the question asked last found.
   void tell(Answer& answer, int after, const NodeBits& nodes, const Weights& weights) const {
-    answer.after = after;
-    answer.nodes = nodes;
-    each(looked_, [&](std::size_t node) { answer.left.push_back(weights[node]); });
+    answer.reserve(1 + nodes.words().size());
+    answer.push_back(static_cast<std::uint64_t>(after));
+    answer.insert(answer.end(), nodes.words().begin(), nodes.words().end());
+    each(looked_, [&](std::size_t node) { answer.push_back(weights[node]); });
   }
 
-  /// Weights as that test left them.
-  void leave(const Answer& answer, Weights& weights) const {
-    auto left = answer.left.begin();
-    each(looked_, [&](std::size_t node) { weights[node] = *left++; });
+  /// The nodes; weights as that test left them.
+  void leave(const Answer& answer, NodeBits& nodes, Weights& weights) const {
+    auto word = answer.begin() + 1;
+    for (std::uint64_t& own : nodes.words()) own = *word++;
+    each(looked_, [&](std::size_t node) { weights[node] = *word++; });
   }
 
-  void forget() { known_.clear(); }
+  void forget() {
+    known_.reset();
+    memory_.release();
+    known_.emplace(&memory_);
+  }
 
  private:
   // So many answers at most are kept: some megabytes.
@@ -75,8 +81,7 @@ class Answers {
     });
   }
 
-  static constexpr int kUnknown = -3;
-  using Key = std::vector<std::uint64_t>;
+  using Key = std::pmr::vector<std::uint64_t>;
   struct Hash {
     std::size_t operator()(const Key& key) const {
       std::uint64_t hash = key.size();
@@ -89,7 +94,9 @@ class Answers {
   };
   const NodeBits changing_;
   std::int64_t version_ = -1;
-  std::unordered_map<Key, Answer, Hash> known_;
+  std::vector<std::byte> first_ = std::vector<std::byte>(1 << 18);  // of what is handed out
+  std::pmr::monotonic_buffer_resource memory_{first_.data(), first_.size()};
+  std::optional<std::pmr::unordered_map<Key, Answer, Hash>> known_{&memory_};
   // Of the question asked last: its nodes whose weights change, and all that it was.
   NodeBits looked_;
   Key key_;

@@ -54,7 +54,6 @@ class Attempt {
 
   bool run() {
     taken_.clear();
-    make_runs();
     while (!runs_.empty() && room_ > 0) {
       const auto best = best_run();
       take_from(*best);
@@ -66,20 +65,6 @@ class Attempt {
 
  private:
   bool enough() const { return nodes_ <= 0 && cores_ <= 0 && gpus_ <= 0; }
-
-  void make_runs() {
-    runs_.clear();
-    for (int k = 0; k < static_cast<int>(all_.size()); ++k) {
-      const Candidate& one = all_[k];
-      const Candidate* before = k > 0 ? &all_[k - 1] : nullptr;
-      if (!before || before->node + 1 != one.node || before->weight != one.weight)
-        runs_.push_back({k, k, 0, 0});
-      WeightRun& run = runs_.back();
-      run.last = k + 1;
-      run.cores += one.cores;
-      run.gpus += one.gpus;
-    }
-  }
 
   bool sufficient(const WeightRun& run) const {
     return run.cores >= cores_ && run.last - run.first >= nodes_ && run.gpus >= gpus_;
@@ -191,11 +176,10 @@ void Candidates::gather(const Machine& machine, const Job& job, const NodeBits& 
                         const Free& free, Weights& weights) {
   machine_ = &machine;
   job_ = &job;
-  nodes_ = &nodes;
   plain_ = cores_alone(machine, job.ask);
   count_ = most_ = 0;
   cores_ = gpus_ = 0;
-  has_.resize(free.cores.size());
+  has_.resize(free.nodes.size());
   some_ = nodes;
   some_ &= free.some;
   some_.runs([&](int first, int length) {
@@ -207,7 +191,7 @@ void Candidates::gather(const Machine& machine, const Job& job, const NodeBits& 
 // It had `before`; false: it has nothing.
 bool Candidates::add(int node, Fit before, const Free& free, Weights& weights) {
   const auto n = static_cast<std::size_t>(node);
-  const Fit has = plain_ ? Fit{free.cores[n], 0} : fit(*machine_, *job_, node, free);
+  const Fit has = plain_ ? Fit{free.nodes[n].cores, 0} : fit(*machine_, *job_, node, free);
   if (has.cores <= 0) return false;
   if (job_->ask.gpus > 0)
     weights[n] =
@@ -221,7 +205,6 @@ bool Candidates::add(int node, Fit before, const Free& free, Weights& weights) {
 }
 
 void Candidates::renew(int node, const Free& free, Weights& weights) {
-  if (!nodes_->has(node)) return;
   const Fit before = some_.has(node) ? has_[node] : Fit{0, 0};
   if (add(node, before, free, weights)) some_.add(node);
 }
@@ -234,38 +217,48 @@ bool Candidates::enough() const {
 
 void Candidates::list(const Weights& weights) {
   all_.clear();
+  runs_.clear();
   some_.runs([&](int first, int length) {
     for (int node = first; node < first + length; ++node)
-      all_.push_back({node, has_[node].cores, has_[node].gpus, weights[node]});
+      append({node, has_[node].cores, has_[node].gpus, weights[node]});
   });
+}
+
+void Candidates::append(const Candidate& one) {
+  const int at = static_cast<int>(all_.size());
+  if (at == 0 || all_.back().node + 1 != one.node || all_.back().weight != one.weight)
+    runs_.push_back({at, at, 0, 0});
+  Run& run = runs_.back();
+  ++run.last;
+  run.cores += one.cores;
+  run.gpus += one.gpus;
+  all_.push_back(one);
 }
 
 bool Candidates::choose(const Free& free, const Weights& weights, Shares& chosen) {
   if (!enough()) return false;
   list(weights);
   const Job& job = *job_;
-  std::vector<Candidate>& all = all_;
-  bool found = Attempt(job, all, runs_, chosen.nodes).run();
+  bool found = Attempt(job, all_, runs_, chosen.nodes).run();
   const auto size = [](const Candidate& one) { return one.cores + one.gpus; };
   int most = 0;
   if (!found)
-    for (const Candidate& one : all) most = std::max(most, size(one));
+    for (const Candidate& one : all_) most = std::max(most, size(one));
   // Nodes that have little may be in the way of those that have enough.
-  for (int least = 1; !found && least<most&& static_cast<int>(all.size())> job.nodes; ++least) {
-    const std::size_t before = all.size();
-    int spare = static_cast<int>(before) - job.nodes;
-    all.erase(
-        std::remove_if(all.begin(), all.end(),
-                       [&](const Candidate& one) { return size(one) <= least && spare-- > 0; }),
-        all.end());
-    if (all.size() < before) found = Attempt(job, all, runs_, chosen.nodes).run();
+  for (int least = 1; !found && least<most&& static_cast<int>(all_.size())> job.nodes; ++least) {
+    const std::vector<Candidate> before = std::exchange(all_, {});
+    int spare = static_cast<int>(before.size()) - job.nodes;
+    runs_.clear();
+    for (const Candidate& one : before)
+      if (size(one) > least || spare-- <= 0) append(one);
+    if (all_.size() < before.size()) found = Attempt(job, all_, runs_, chosen.nodes).run();
   }
   if (!found) return false;
   std::sort(chosen.nodes.begin(), chosen.nodes.end(),
             [](const Share& a, const Share& b) { return a.node < b.node; });
   int cores = 0;
   for (const Share& share : chosen.nodes) cores += share.cores;
-  if (job.ask.gpus > 0 && !job.ask.exclusive && cores > job.cpus) lay_out(job, all, chosen.nodes);
+  if (job.ask.gpus > 0 && !job.ask.exclusive && cores > job.cpus) lay_out(job, all_, chosen.nodes);
   for (Share& share : chosen.nodes)
     share.memory = memory_of(*machine_, job.ask, share.node, share.cores);
   take_gpus(job, free, chosen);

@@ -27,7 +27,7 @@ class Candidates {
   /// for it.  Requires that all but `free` and `weights` outlive what follows.  O(nodes).
   void gather(const Machine& machine, const Job& job, const NodeBits& nodes, const Free& free,
               Weights& weights);
-  /// A job has gone from that node, which has no less than before.  O(types of GPUs).
+  /// A job has gone from that node of `nodes`, which has no less than before.  O(types of GPUs).
   void renew(int node, const Free& free, Weights& weights);
   /// What the job has of each of its nodes, into `chosen`; whether there are enough.  O(nodes +
   /// runs^2), and once more for each count of cores below which nodes have to be left out; O(1)
@@ -49,10 +49,10 @@ class Candidates {
   bool add(int node, Fit before, const Free& free, Weights& weights);
   bool enough() const;
   void list(const Weights& weights);
+  void append(const Candidate& one);
 
   const Machine* machine_ = nullptr;
   const Job* job_ = nullptr;
-  const NodeBits* nodes_ = nullptr;
   bool plain_ = false;        // nothing but free cores decides
   NodeBits some_;             // nodes that have something
   std::vector<Fit> has_;      // of those

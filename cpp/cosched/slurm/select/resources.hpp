@@ -7,35 +7,47 @@ namespace cosched::slurm {
 
 /// What is free on each node.
 struct Free {
-  std::vector<int> cores;
-  NodeBits some;                       // nodes with a core
-  std::vector<std::int64_t> memory;    // where memory is handed out
+  struct Node {
+    int cores = 0, jobs = 0;  // free ones; jobs that run on it
+    std::int64_t memory = 0;  // where it is handed out
+  };
+  std::vector<Node> nodes;             // side by side: a test changes many
+  NodeBits some;                       // with a free core
   std::vector<std::vector<int>> gpus;  // by type
-  std::vector<int> jobs;               // that run on it
 
   Free() = default;
   /// Of an empty machine.
   explicit Free(const Machine& machine)
-      : cores(machine.node_cores),
-        memory(machine.node_memory),
-        gpus(machine.node_gpus),
-        jobs(machine.node_cores.size()) {
-    some = NodeBits(static_cast<int>(cores.size()));
-    for (int node = 0; node < static_cast<int>(cores.size()); ++node) set_cores(node, cores[node]);
+      : nodes(machine.node_cores.size()),
+        some(static_cast<int>(nodes.size())),
+        gpus(machine.node_gpus) {
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      set_cores(static_cast<int>(n), machine.node_cores[n]);
+      if (!machine.node_memory.empty()) nodes[n].memory = machine.node_memory[n];
+    }
   }
 
   void take(const Shares& shares) { change(shares, 1); }
   void give(const Shares& shares) { change(shares, -1); }
+  /// Of a job that goes, on one of its nodes.
+  void give(const Share& share) { change(share, -1); }
+  void give(const GpuShare& share) { gpus[share.type][share.node] += share.count; }
   /// Of a job that is suspended: all but its cores.
   void keep(const Shares& shares) { change_rest(shares, 1); }
   void let_go(const Shares& shares) { change_rest(shares, -1); }
   /// The one way to change them: `some` follows.
   void set_cores(int node, int count) {
-    cores[node] = count;
+    nodes[node].cores = count;
     if (count > 0)
       some.add(node);
     else
       some.remove(node);
+  }
+  /// The node becomes as it is there.
+  void copy(int node, const Free& from) {
+    nodes[node] = from.nodes[node];
+    set_cores(node, nodes[node].cores);
+    for (std::size_t type = 0; type < gpus.size(); ++type) gpus[type][node] = from.gpus[type][node];
   }
 
   /// Of that type; of all where it is -1.
@@ -48,13 +60,15 @@ struct Free {
   }
 
  private:
+  void change(const Share& share, int sign) {
+    Node& node = nodes[share.node];
+    set_cores(share.node, node.cores - sign * share.cores);
+    node.jobs += sign;
+    node.memory -= sign * share.memory;
+  }
+
   void change(const Shares& shares, int sign) {
-    for (const Share& share : shares.nodes) {
-      const auto node = static_cast<std::size_t>(share.node);
-      set_cores(share.node, cores[node] - sign * share.cores);
-      jobs[node] += sign;
-      if (!memory.empty()) memory[node] -= sign * share.memory;
-    }
+    for (const Share& share : shares.nodes) change(share, sign);
     for (const GpuShare& share : shares.gpus) gpus[share.type][share.node] -= sign * share.count;
   }
 
@@ -62,7 +76,7 @@ struct Free {
     Shares rest = shares;
     for (Share& share : rest.nodes) {
       share.cores = 0;
-      jobs[share.node] -= sign;
+      nodes[share.node].jobs -= sign;
     }
     change(rest, sign);
   }
@@ -79,9 +93,8 @@ struct Fit {
 inline int cores_with_memory(const Machine& machine, const Ask& ask, int node, int cores,
                              const Free& free) {
   if (machine.node_memory.empty()) return cores;
-  const auto n = static_cast<std::size_t>(node);
-  const std::int64_t room = free.memory[n];
-  if (ask.memory_all) return room == machine.node_memory[n] ? cores : 0;
+  const std::int64_t room = free.nodes[node].memory;
+  if (ask.memory_all) return room == machine.node_memory[node] ? cores : 0;
   if (!ask.memory_by_core) return ask.memory > room ? 0 : cores;
   if (ask.exclusive) return ask.memory * cores > room ? 0 : cores;
   // Divisions are slow, and mostly there is enough for all.
@@ -100,9 +113,8 @@ inline int cores_of_tasks(const Job& job) {
 /// Of `free`, for a job that asks so.  O(types of GPUs).
 inline Fit fit(const Machine& machine, const Job& job, int node, const Free& free) {
   const Ask& ask = job.ask;
-  const auto n = static_cast<std::size_t>(node);
-  int cores = free.cores[n];
-  if (ask.exclusive && free.jobs[n] > 0) return {0, 0};
+  int cores = free.nodes[node].cores;
+  if (ask.exclusive && free.nodes[node].jobs > 0) return {0, 0};
   const int least = (ask.max_nodes == 1 ? std::max(ask.tasks, 1) : 1) * ask.task_cores;
   if (cores < least) return {0, 0};
   int gpus = 0;

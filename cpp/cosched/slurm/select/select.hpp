@@ -176,13 +176,14 @@ class Select {
         {scenario_.job(entry).shape, entry.part, time.at_once, dated && time.from > time.now,
          dated ? time.from : 0, dated ? time.later : 0, avail},
         allocations_.version(), weights_);
-    if (answer.known())
-      answers_.leave(answer, weights_);
+    if (!answer.empty())
+      answers_.leave(answer, chosen_then_.nodes, weights_);
     else
       answers_.tell(answer, test(entry, avail, time), chosen_then_.nodes, weights_);
-    if (answer.after == Answers::kNotAtAll) return std::nullopt;
-    return Slot{answer.after == Answers::kAtOnce ? time.now : end_of(answer.after, time.now),
-                &answer.nodes};
+    const int after = Answers::after(answer);
+    if (after == Answers::kNotAtAll) return std::nullopt;
+    return Slot{after == Answers::kAtOnce ? time.now : end_of(after, time.now),
+                &chosen_then_.nodes};
   }
 
   void release_in_order() {
@@ -272,11 +273,15 @@ class Select {
     bool gathered = !suspends && !since_24_;  // the candidates are those of now, or as they change
     const auto gone = [&](int other) {
       const Shares& shares = allocations_.shares(other);
-      later_.give(shares);
+      for (const GpuShare& share : shares.gpus)
+        if (avail.has(share.node)) later_.give(share);
+      for (const Share& share : shares.nodes) {
+        if (!avail.has(share.node)) continue;
+        later_.give(share);
+        changed_.push_back(share.node);
+        if (gathered) candidates_.renew(share.node, later_, weights_);
+      }
       if (suspends) later_cores_.give(allocations_.part(other), allocations_.cores(other));
-      if (gathered)
-        for (const Share& share : shares.nodes) candidates_.renew(share.node, later_, weights_);
-      gone_.push_back(other);
     };
     if (since_24_) {
       reset_weights(avail, false);
@@ -294,22 +299,17 @@ class Select {
     return Answers::kNotAtAll;
   }
 
-  // What the last test took away comes back, where that is cheaper than another copy.
+  // Nodes that the last test changed become as they are, where that is cheaper than another copy.
   void free_as_now() {
-    constexpr std::size_t kCheap = 8;  // nodes that are copied in the time of a job
-    const bool few = gone_.size() * kCheap < allocations_.free().cores.size(),
-               same = few && later_version_ == allocations_.version(),
-               suspends = scenario_.suspends();
-    if (same)
-      for (const int job : gone_) {
-        later_.take(allocations_.shares(job));
-        if (suspends) later_cores_.take(allocations_.part(job), allocations_.cores(job));
-      }
+    constexpr std::size_t kCheap = 8;  // nodes that are copied in the time of one
+    const Free& now = allocations_.free();
+    if (later_version_ == allocations_.version() && changed_.size() * kCheap < now.nodes.size())
+      for (const int node : changed_) later_.copy(node, now);
     else
-      later_ = allocations_.free();
-    if (suspends && !same) later_cores_ = allocations_.cores();
+      later_ = now;
+    if (scenario_.suspends()) later_cores_ = allocations_.cores();
     later_version_ = allocations_.version();
-    gone_.clear();
+    changed_.clear();
   }
 
   // When that job, which may be past its limit, has ended.
@@ -346,8 +346,8 @@ class Select {
   const Weights none_;
   std::int64_t weighed_ = 0;
   EndOrder order_;
-  Free empty_, later_;  // `later_`: without the jobs in `gone_`, as of that version
-  std::vector<int> gone_;
+  Free empty_, later_;  // `later_`: as of that version, but for the changed nodes
+  std::vector<int> changed_;
   std::int64_t later_version_ = -1;
   CoreMap nobody_, later_cores_;
   Overlap overlap_;

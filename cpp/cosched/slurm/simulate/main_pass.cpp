@@ -34,6 +34,7 @@ class Pass {
         time_(time),
         now_(whole(time)),
         reserved_(tables.reservations.any(time)),
+        reservations_(!scenario_.reservations().empty()),
         blocked_(scenario_.machine().parts, tables.allocations.up()),
         nodes_(scenario_.machine().nodes) {}
 
@@ -60,10 +61,13 @@ class Pass {
  private:
   // False: nothing that comes can start.
   bool test(Entry entry) {
+    const bool blocked = blocked_.has(entry.part) && !in_reservation(entry);
+    if (blocked && one_waits_ && !blocked_.all()) return true;  // it leaves no more behind than one
     if (rejected(entry)) return true;
-    if (blocked_.has(entry.part) && !in_reservation(entry)) {
+    if (blocked) {
       tables_.journal.wait(entry.job, time_, Action::wait_priority);
       tables_.updates.jobs = now_;
+      one_waits_ = !tables_.journal.told();
       return !blocked_.all() || tables_.journal.told() || reserved_;
     }
     if (const Policy::Held held = tables_.policy.before_nodes(entry)) {
@@ -94,7 +98,7 @@ class Pass {
   }
 
   bool in_reservation(Entry entry) const {
-    return scenario_.job(entry.job).conditions.reservation >= 0;
+    return reservations_ && scenario_.job(entry.job).conditions.reservation >= 0;
   }
 
   void start_or_block(Entry entry) {
@@ -161,12 +165,14 @@ class Pass {
   const Scenario& scenario_;
   const double time_;
   const Second now_;
-  const bool reserved_;  // there are reservations
+  const bool reserved_;      // there are reservations
+  const bool reservations_;  // at some time
   Blocked blocked_;
   NodeBits nodes_;
   std::vector<int> started_;
   std::vector<int> failed_reservations_;
   int rejected_array_ = -1, rejected_part_ = -1;
+  bool one_waits_ = false;  // behind another of its partition, and nobody is told why
 };
 
 }  // namespace

@@ -125,7 +125,9 @@ class Journal {
 
   void cycle(double time) { outcome_.cycles.push_back(time); }
   /// Why the job does not start; told once as long as nothing else is.
-  void wait(int job, double time, Action why) { say(job, time, why, 0); }
+  void wait(int job, double time, Action why) {
+    if (told()) say(job, time, why, 0);
+  }
   /// It must go, for another.
   void preempt(int job, double time) {
     if (told()) outcome_.notes.push_back({time, job, Action::preempt, 0, 0, {}});
@@ -156,7 +158,7 @@ class Journal {
   }
 
   void plan(Entry entry, double time, Second begin, Second end, const NodeBits& nodes) {
-    say(entry.job, time, Action::plan, begin);
+    if (told()) say(entry.job, time, Action::plan, begin);
     if (plans())
       outcome_.notes.push_back(
           {time, entry.job, Action::plan, begin, end, nodes.list(), entry.part});
@@ -172,7 +174,7 @@ class Journal {
   };
   void say(int job, double time, Action action, Second start) {
     Said& last = said_[job];
-    if (!told() || (last.action == action && last.start == start)) return;
+    if (last.action == action && last.start == start) return;
     last = {action, start, {}};
     outcome_.notes.push_back({time, job, action, start, 0, {}});
   }
