@@ -7,7 +7,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -59,10 +59,7 @@ def parse_positive(text: str, where: str, what: str = "a positive number of seco
         ...
     cosched.errors.InvalidInstance: times.csv: line 2: '-1': expected a positive number of seconds
     """
-    value = _parse_number(text, where, what)
-    if not 0 < value < math.inf:
-        raise InvalidInstance(f"{where}: {shorten(text.strip())}: expected {what}")
-    return value
+    return _parsed(text, where, what, lambda value: 0 < value < math.inf)
 
 
 def parse_nonnegative(text: str, where: str, what: str = "a number >= 0") -> float:
@@ -73,10 +70,7 @@ def parse_nonnegative(text: str, where: str, what: str = "a number >= 0") -> flo
     >>> parse_nonnegative("0", "times.csv: line 2")
     0.0
     """
-    value = _parse_number(text, where, what)
-    if not 0 <= value < math.inf:
-        raise InvalidInstance(f"{where}: {shorten(text.strip())}: expected {what}")
-    return value
+    return _parsed(text, where, what, lambda value: 0 <= value < math.inf)
 
 
 def parse_number(text: str, where: str, what: str = "a number") -> float:
@@ -91,10 +85,7 @@ def parse_number(text: str, where: str, what: str = "a number") -> float:
         ...
     cosched.errors.InvalidInstance: jobs.csv: line 2: '1_0': expected a number
     """
-    value = _parse_number(text, where, what)
-    if not math.isfinite(value):
-        raise InvalidInstance(f"{where}: {shorten(text.strip())}: expected {what}")
-    return value
+    return _parsed(text, where, what, math.isfinite)
 
 
 def is_number(text: str) -> bool:
@@ -108,11 +99,13 @@ def is_number(text: str) -> bool:
     return bool(_NUMBER.fullmatch(text.strip()))
 
 
-def _parse_number(text: str, where: str, what: str) -> float:
-    stripped = text.strip()
-    if not stripped:
-        raise InvalidInstance(f"{where}: empty cell: expected {what}")
-    return float(stripped) if _NUMBER.fullmatch(stripped) else math.nan
+def _parsed(text: str, where: str, what: str, good: Callable[[float], bool]) -> float:
+    found = text.strip()
+    value = float(found) if _NUMBER.fullmatch(found) else math.nan
+    if not good(value):
+        seen = shorten(found) if found else "empty cell"
+        raise InvalidInstance(f"{where}: {seen}: expected {what}")
+    return value
 
 
 if sys.version_info >= (3, 11):

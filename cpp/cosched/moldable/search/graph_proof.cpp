@@ -15,7 +15,8 @@ class StartsSearch {
         left_(work),
         value_(makespan(best.placement)),
         end_(instance.jobs(), -1.0),
-        made_(unplaced(instance.jobs())) {
+        made_(unplaced(instance.jobs())),
+        free_(instance.jobs() + 1, FreeProfile(instance.machines(), choices_.measures() - 1)) {
     std::vector<double> least;
     for (int i = 0; i < it_.jobs(); ++i) {
       least.push_back(choices_[i][choices_.fastest(i)].time);
@@ -34,27 +35,6 @@ class StartsSearch {
   }
 
  private:
-  // What is free from `from` on: jobs that have started count until they end.
-  double earliest(const graph::Choice& choice, double from) const {
-    for (;;) {
-      int busy = 0;
-      std::vector<double> used(choices_.measures(), 0.0);
-      double next = kInfinity;
-      for (int i = 0; i < it_.jobs(); ++i) {
-        if (end_[i] <= from) continue;
-        const graph::Choice& other = *running_[i];
-        busy += other.procs;
-        for (int r = 1; r < choices_.measures(); ++r) used[r] += other.share[r];
-        next = std::min(next, end_[i]);
-      }
-      bool fits = busy + choice.procs <= it_.machines();
-      for (int r = 1; r < choices_.measures(); ++r)
-        fits = fits && used[r] + choice.share[r] <= 1 + kExactTolerance;
-      if (fits) return from;
-      from = next;
-    }
-  }
-
   void branch(int placed, double last, double longest, double done_work) {
     if (placed == it_.jobs()) {
       if (longest < value_ * (1 - kExactTolerance)) {
@@ -81,7 +61,9 @@ class StartsSearch {
 
   void try_choice(int i, const graph::Choice& choice, double from, int placed, double longest,
                   double done_work) {
-    const double start = earliest(choice, from), end = start + choice.time;
+    const Need need{choice.procs, choice.share.data() + 1};
+    const double start = free_[placed].earliest(need, choice.time, from);
+    const double end = start + choice.time;
     double bound = std::max(longest, end);
     const double work = done_work + choice.share[0] * choice.time;
     double rest = work;
@@ -102,6 +84,8 @@ class StartsSearch {
     end_[i] = end;
     running_[i] = &choice;
     graph::put(made_, i, choice, start);
+    free_[placed + 1] = free_[placed];
+    free_[placed + 1].take(start, end, need);
     branch(placed + 1, start, std::max(longest, end), work);
     end_[i] = -1;
   }
@@ -116,6 +100,7 @@ class StartsSearch {
   std::vector<const graph::Choice*> running_ =
       std::vector<const graph::Choice*>(end_.size(), nullptr);
   Placement made_;
+  std::vector<FreeProfile> free_;  // beside so many jobs
   Poll poll_;
 };
 

@@ -189,33 +189,26 @@ class Allocations {
   }
 
   void take(int job) {
-    const Held& held = of(job);
-    if (scenario_.own_cores()) {
-      free_.take(held.shares);
-      if (scenario_.suspends()) {
-        cores_.take(held.part, held.cores);
-        count_cores(held);
-      }
-      mark_busy(held);
-    } else {
-      busy_ |= held.nodes;
-    }
+    change(of(job), true);
     enlist(job);
   }
 
   void give(int job) {
-    const Held& held = of(job);
+    change(of(job), false);
+    running_.erase(std::find(running_.begin(), running_.end(), job));
+  }
+
+  void change(const Held& held, bool takes) {
     if (scenario_.own_cores()) {
-      free_.give(held.shares);
+      takes ? free_.take(held.shares) : free_.give(held.shares);
       if (scenario_.suspends()) {
-        cores_.give(held.part, held.cores);
+        takes ? cores_.take(held.part, held.cores) : cores_.give(held.part, held.cores);
         count_cores(held);
       }
       mark_busy(held);
     } else {
-      busy_ -= held.nodes;
+      takes ? busy_ |= held.nodes : busy_ -= held.nodes;
     }
-    running_.erase(std::find(running_.begin(), running_.end(), job));
   }
 
   const Scenario& scenario_;
