@@ -74,5 +74,21 @@ described(
             "submission.",
         ),
         "penalty": ("float", "What a resumed or moved job pays (s), >= 0."),
+        "estimates": (
+            '{"perfect", "requested"}',
+            "Expected run times: the real ones, or the column ``estimate``.",
+        ),
+        "kill": (
+            "bool",
+            "A job ends at its limit, the column ``estimate``; the bound is then that of the run\n"
+            "times so cut.",
+        ),
+        "priority": (
+            '{"fcfs", "shortest", "smallest", "wfp3"} or callable',
+            "The order of the queue: by submission; by expected run time; by tasks; by decreasing\n"
+            "(wait / expected run time)^3 x tasks, looked at in every pass; or\n"
+            "``priority(jobs)``, which gets ``instance.jobs`` and returns a key a job, smallest\n"
+            "first. Equal keys by submission.",
+        ),
     },
 )

@@ -44,11 +44,7 @@ def fcfs(
     to its end; a job with a run time of 0 s starts and ends at one instant, and its nodes are
     free for the next instant's pass, which comes at the same time.
 
-    Parameters
-    ----------
-    estimates, kill, priority
-        As for :func:`conservative`, so that a loop over batch policies gives them the same
-        options. This one looks at no estimate.
+    It looks at no estimate; its options are those of the other batch policies.
 
     Raises
     ------
@@ -98,11 +94,6 @@ def easy(
     not fit. An estimate that is too long leaves a gap when the job ends early, and that
     completion's pass uses it.
 
-    Parameters
-    ----------
-    estimates, kill, priority
-        As for :func:`conservative`.
-
     Raises
     ------
     InfeasibleError
@@ -140,18 +131,6 @@ def conservative(
     A run time expected to be 0 s is planned as 1 s. A job that outlives its estimate runs on and is
     expected to end *now*. As long as there is one, all promises are made anew at each event, in
     order of the queue; only then one can move back.
-
-    Parameters
-    ----------
-    estimates : {"perfect", "requested"}
-        Expected run times: the real ones, or the column ``estimate``.
-    kill : bool
-        A job ends at its limit, the column ``estimate``; the bound is then that of the run times
-        so cut.
-    priority : {"fcfs", "shortest", "smallest", "wfp3"} or callable
-        The order of the queue: by submission; by expected run time; by tasks; by decreasing
-        (wait / expected run time)^3 x tasks, looked at in every pass; or ``priority(jobs)``, which
-        gets ``instance.jobs`` and returns a key a job, smallest first. Equal keys by submission.
 
     Raises
     ------
