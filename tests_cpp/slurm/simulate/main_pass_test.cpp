@@ -47,6 +47,18 @@ TEST(SlurmMainPass, NodesOfABlockedPartitionLeaveThePass) {
   EXPECT_EQ(started(3), (Nodes{0}));  // nodes 2 and 3 are kept for job 1
 }
 
+// Jobs of a blocked partition are gone by at once, those of others are not.
+TEST(SlurmMainPass, BehindManyOfABlockedPartitionOthersStart) {
+  Machine machine = plain_machine(6);
+  machine.parts[0].nodes = nodes_from(0, 4, 6);
+  machine.parts.push_back({nodes_from(4, 6, 6), 1, kNever, 0});
+  machine.parts.push_back({nodes_from(5, 6, 6), 1, kNever, 0});
+  std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(1, 4, 60), plain_job(2, 1, 60),
+                        plain_job(3, 1, 60)};
+  for (const int part : {1, 0, 2}) jobs.push_back(plain_job(4, 1, 60, 10, part));
+  EXPECT_EQ(passed(machine, jobs), (Nodes{0, 4, 6}));
+}
+
 TEST(SlurmMainPass, AYoungJobBlocksNobody) {
   std::vector<Job> jobs{plain_job(0, 2, 60), plain_job(1, 3, 60), plain_job(2, 1, 60)};
   EXPECT_EQ(passed(plain_machine(4), jobs, {{"bf_min_age_reserve", 99}}), (Nodes{0}));

@@ -89,6 +89,16 @@ def test_a_time_limit_is_said():
     assert cs.moldable.local_search(inst, work=0, time_limit=1e6).status == "ok"
 
 
+@pytest.mark.parametrize("more", [{}, {"release": [0, 1, 0]}])
+def test_a_time_limit_that_is_over_costs_no_answer_of_jobs_with_resources(more):
+    """What is computed behind the search, too: its bound asks for the clock."""
+    needs = {"resources": {"memory": [0.5, 0.6, 0.3]}, "capacity": {"memory": 1.0}}
+    inst = cs.moldable.Instance([[3, 2], [2, 1.5], [4, 2.5]], machines=2, **needs, **more)
+    found = cs.moldable.local_search(inst, time_limit=0.1)
+    found.schedule.validate()
+    assert found.status in ("ok", "time_limit")
+
+
 def test_it_ends_when_it_meets_the_bound():
     inst = cs.moldable.Instance([[4.0, 2.0]] * 8, [1] * 8)
     found = cs.moldable.local_search(inst, work=2**40)

@@ -321,7 +321,9 @@ SearchResult shared_search(const Instance& instance, const SearchOptions& option
     });
   });
   result.placement = search.best();
-  const double least = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
+  const double least = unhurried([&] {  // a limit may be over
+    return std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
+  });
   result.proved = options.objective == Objective::makespan &&
                   makespan(result.placement) <= least * (1 + kExactTolerance);
   return result;
