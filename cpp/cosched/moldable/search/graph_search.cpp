@@ -9,7 +9,7 @@ namespace cosched::moldable::search {
 namespace {
 
 constexpr double kHot = 0.02, kCold = 2e-4;  // temperatures, parts of the makespan
-constexpr double kStepsAnOperation = 1.35;   // the decoder's steps are smaller than those of `work`
+constexpr double kDecodingSteps = 1.35;      // the decoder's steps are smaller than those of `work`
 
 // Plateaus lead somewhere: a little of the work and of the ends besides the makespan.
 double energy(const graph::Choices& choices, const Decoded& made) {
@@ -138,7 +138,7 @@ class GraphSearch {
     double energy_now = energy(choices_, now);
     const std::int64_t begun = decoder_.operations();
     const auto spent = [&] { return decoder_.operations() - begun; };
-    const double steps = kStepsAnOperation * static_cast<double>(work);
+    const double steps = kDecodingSteps * static_cast<double>(work);
     cosched::anneal(kCold / kHot, steps, spent, [&](double warmth) {
       if (best_.makespan <= enough) return false;
       const double heat = now.makespan * kHot * warmth;
