@@ -10,7 +10,7 @@
 namespace cosched::moldable::search {
 namespace {
 
-Instance random_graph(Rng& rng, int jobs, int machines) {
+Instance falling_graph(Rng& rng, int jobs, int machines) {
   Table times(jobs, machines);
   std::vector<Edge> edges;
   for (int i = 0; i < jobs; ++i) {
@@ -26,7 +26,7 @@ Instance random_graph(Rng& rng, int jobs, int machines) {
 TEST(GraphDecoder, JustifyingNeverLengthens) {
   Rng rng(7);
   for (int round = 0; round < 30; ++round) {
-    const Instance instance = random_graph(rng, 15, 4);
+    const Instance instance = falling_graph(rng, 15, 4);
     const graph::Choices choices(instance);
     GraphDecoder decoder(instance, choices);
     Decoded made{decoder.graph().order(), graph::Chosen(15, 0), {}, 0};
