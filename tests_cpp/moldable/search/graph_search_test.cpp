@@ -7,6 +7,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/search/graph_decoder.hpp"
 #include "cosched/moldable/search/proof.hpp"
 
 namespace cosched::moldable::search {
@@ -23,6 +24,22 @@ Instance random_graph(Rng& rng, int jobs, int machines) {
   }
   return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
       .after(std::make_shared<const TaskGraph>(jobs, edges));
+}
+
+TEST(GraphDecoder, JustifyingNeverLengthens) {
+  Rng rng(7);
+  for (int round = 0; round < 30; ++round) {
+    const Instance instance = random_graph(rng, 15, 4);
+    const graph::Choices choices(instance);
+    GraphDecoder decoder(instance, choices);
+    Decoded made{decoder.graph().order(), graph::Chosen(15, 0), {}, 0};
+    for (int i = 0; i < 15; ++i) made.chosen[i] = static_cast<int>(rng.below(choices[i].size()));
+    decoder.decode(made);
+    Decoded better = made;
+    decoder.justify(better);
+    EXPECT_LE(better.makespan, made.makespan);
+    check::validate(instance, to_schedule(instance, decoder.placement(better)));
+  }
 }
 
 TEST(GraphSearch, NeverAboveTheProofNorBelowIt) {

@@ -116,6 +116,20 @@ TEST(FreeProfile, EarliestFitByHand) {
   EXPECT_EQ(profile.earliest({4}, 3.5, 0), 5);
 }
 
+TEST(FreeProfile, TheEarliestFitOfWhatNeedsAResource) {
+  search::FreeProfile profile(4, 2);
+  const double much[] = {0.75, 0.0}, little[] = {0.25, 0.5}, half[] = {0.5, 0.0};
+  profile.take(0, 2, {1, much});
+  EXPECT_EQ(profile.earliest({1, little}, 5, 0), 0);
+  profile.take(0, 5, {1, little});
+  EXPECT_EQ(profile.earliest({1, half}, 2, 0), 2);
+  EXPECT_EQ(profile.earliest({1, half}, 2, 3), 3);
+  EXPECT_EQ(profile.earliest({3, half}, 2, 0), 2);
+  EXPECT_EQ(profile.earliest({4, half}, 2, 0), 5);
+  profile.give(0, 5, {1, little});
+  EXPECT_EQ(profile.earliest({4, half}, 2, 0), 2);
+}
+
 TEST(LocalSearch, AReleaseThatSwallowsAllTimes) {
   Table times{{7.5, 5.8, 4.6}, {8.9, 7.9, 6.8}};
   for (const double late : {1.8e19, 1e300})

@@ -221,9 +221,9 @@ def test_an_exact_search_of_a_graph_that_is_too_large_finds_better_schedules():
     inst = cs.workloads.layered(150, 0.2, units=(4, 2), ccr=1.0, seed=4)
     fixed = cs.dags.solve(inst, "optimal", work=20_000)
     assert fixed.stopped_by == "work"
-    limits = (1.5, 4.0, 16.0, 64.0)  # seconds, of which a busy machine gives a part
+    limits = (4.0, 16.0, 64.0)  # seconds, of which a busy machine gives a part
     values = (cs.dags.solve(inst, "optimal", time_limit=limit).value for limit in limits)
-    assert any(value < 0.975 * fixed.value for value in values)
+    assert any(value < 0.95 * fixed.value for value in values)
 
 
 def test_extreme_inputs_cost_no_row():

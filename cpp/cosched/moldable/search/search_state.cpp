@@ -47,10 +47,8 @@ std::size_t FreeProfile::cut(double at) {
   time_.insert(place, at);
   free_.insert(free_.begin() + static_cast<std::ptrdiff_t>(k), free_[k - 1]);
   if (resources_ == 0) return k;
-  const std::vector<double> same(&rest_[(k - 1) * resources_],
-                                 &rest_[(k - 1) * resources_] + resources_);
-  rest_.insert(rest_.begin() + static_cast<std::ptrdiff_t>(k * resources_), same.begin(),
-               same.end());
+  rest_.insert(rest_.begin() + static_cast<std::ptrdiff_t>(k * resources_), resources_, 0.0);
+  std::copy_n(&rest_[(k - 1) * resources_], resources_, &rest_[k * resources_]);
   return k;
 }
 
