@@ -132,6 +132,12 @@ py::tuple pauses_of(const slurm::Outcome& outcome) {
   return py::make_tuple(array_of(job), array_of(from), array_of(until));
 }
 
+py::dict limits_of(const std::vector<std::pair<int, std::string>>& barred) {
+  py::dict limits;
+  for (const auto& [job, limit] : barred) limits[py::int_(job)] = limit;
+  return limits;
+}
+
 py::dict dict_of(const slurm::Outcome& outcome) {
   return py::dict("start"_a = array_of(outcome.start), "end"_a = array_of(outcome.end),
                   "start_exact"_a = array_of(outcome.start_exact),
@@ -140,7 +146,8 @@ py::dict dict_of(const slurm::Outcome& outcome) {
                   "restarts"_a = array_of(outcome.restarts), "part"_a = array_of(outcome.part),
                   "killed"_a = array_of(outcome.killed),
                   "units"_a = array_of(all_of(outcome.units)), "pauses"_a = pauses_of(outcome),
-                  "cycles"_a = array_of(outcome.cycles), "notes"_a = notes_of(outcome));
+                  "cycles"_a = array_of(outcome.cycles), "notes"_a = notes_of(outcome),
+                  "barred"_a = limits_of(outcome.barred));
 }
 
 py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans) {
@@ -168,8 +175,8 @@ slurm::Future to_future(const py::dict& clocks, std::vector<double> lengths,
   return future;
 }
 
-// (starts, when killed, how long suspended): a row a future, a column a job that is there; and all
-// of the first future, where that is asked for.
+// (starts, when killed, how long suspended): a row a future, a column a job that is there; the
+// limit that kept a job, by job, of each future; and all of the first, where that is asked for.
 py::tuple run_futures(const slurm::Scenario& scenario, int there,
                       const std::vector<py::dict>& clocks, const RealArray& lengths,
                       const std::vector<ComingArrays>& coming, int threads,
@@ -194,8 +201,10 @@ py::tuple run_futures(const slurm::Scenario& scenario, int there,
   slurm::Runs runs =
       released([&] { return slurm::simulate_all(scenario, there, futures, threads, done); });
   const std::vector<py::ssize_t> shape{runs.start.rows(), runs.start.cols()};
+  py::list barred;
+  for (const auto& one : runs.barred) barred.append(limits_of(one));
   return py::make_tuple(frozen(std::move(runs.start), shape), frozen(std::move(runs.killed), shape),
-                        frozen(std::move(runs.paused), shape),
+                        frozen(std::move(runs.paused), shape), barred,
                         whole && runs.first ? py::object(dict_of(*runs.first)) : py::none());
 }
 

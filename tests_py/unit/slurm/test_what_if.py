@@ -13,6 +13,8 @@ from cosched.cli import main
 from cosched.cluster.page import runs as page_runs
 from cosched.cluster.page.what_if import what_if
 from cosched.slurm.conf.lines import parse_lines
+from cosched.slurm.twin.backfill import clocks_of
+from cosched.slurm.twin.twin import Twin
 from cosched.slurm.whatif.changes import differences
 
 CONF = """ClusterName=c
@@ -415,6 +417,29 @@ def test_jobs_that_are_left_out_as_it_is_are_said(folder, tmp_path):
     assert [str(instance.column("tasks")[int(name)]) for name in names] == list(sizes)
     fitting = (instance.column("qos") != "high") | (instance.column("tasks") <= 4)
     assert fitting[[int(name) for name in names]].all()
+
+
+@pytest.mark.parametrize("draws", [1, 4])
+def test_a_job_that_one_run_refuses_is_in_none_and_no_run_is_made_anew(folder, draws):
+    (folder / "busy.txt").write_text(
+        ACCOUNTS.replace("|MaxTRESPU\n", "|MaxSubmitPU\n").replace("normal|0|", "normal|0|15")
+    )
+    instance = jobs(machine_of(folder, accounts="busy.txt"))
+    result = cs.cluster.slurm_backfill(instance, draws=draws, seed=5, log=True)
+    begun, *_ = Twin(instance, instance.machine, {}).futures(clocks_of(instance, draws, 5))
+    kept = np.isfinite(begun).all(axis=0)
+    assert 0 < (~kept).sum() < JOBS
+    assert np.isfinite(begun[:, ~kept]).any() == (draws > 1)  # draws differ in whom they refuse
+    assert np.array_equal(result.instance.ids, instance.ids[kept])
+    (said,) = (note for note in result.instance.notes if note.startswith("left out, since"))
+    assert f": {(~kept).sum()} jobs (" in said
+    assert said.endswith("QOSMaxSubmitJobPerUserLimit")
+    np.testing.assert_array_equal(result.jobs.start, begun[0, kept])
+    if draws > 1:
+        np.testing.assert_array_equal(result.draws.starts, begun[:, kept])
+    starts = result.log[result.log.action == "start"].set_index("job").time
+    np.testing.assert_array_equal(np.floor(starts.sort_index()), begun[0, kept])
+    result.schedule.validate()
 
 
 def test_jobs_that_the_twin_leaves_out_have_no_wait_there(folder, logged, tmp_path, monkeypatch):

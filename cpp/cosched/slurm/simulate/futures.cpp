@@ -24,7 +24,8 @@ Runs simulate_all(const Scenario& scenario, int there, const std::vector<Future>
                   int threads, const std::function<void(int)>& done) {
   const auto rows = static_cast<std::ptrdiff_t>(futures.size());
   const double none = std::numeric_limits<double>::quiet_NaN();
-  Runs runs{Table(rows, there, none), Table(rows, there, none), Table(rows, there, 0), {}};
+  Runs runs{Table(rows, there, none), Table(rows, there, none), Table(rows, there, 0), {}, {}};
+  runs.barred.resize(futures.size());
   const auto simulated = [&](int number) {
     Outcome outcome = outcome_of(scenario, there, futures[number]);
     for (int j = 0; j < there; ++j) {
@@ -35,6 +36,7 @@ Runs simulate_all(const Scenario& scenario, int there, const std::vector<Future>
     for (const Pause& pause : outcome.pauses)
       if (pause.job < there && std::isfinite(pause.until))
         runs.paused(number, pause.job) += pause.until - pause.from;
+    runs.barred[number] = outcome.barred;
     if (number == 0) runs.first = std::move(outcome);
   };
   in_threads(static_cast<int>(rows), threads, simulated, done);

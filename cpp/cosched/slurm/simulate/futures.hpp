@@ -25,6 +25,8 @@ struct Runs {
   Table start;   // whole seconds; not a number: it did not
   Table killed;  // when the limit check ended it; not a number: it did not
   Table paused;  // how long it was suspended (s)
+  // By future, jobs that a limit kept, and its name.
+  std::vector<std::vector<std::pair<int, std::string>>> barred;
   std::optional<Outcome> first;  // of the first future, whole
 };
 

@@ -54,6 +54,7 @@ struct Outcome {
   std::vector<Pause> pauses;                   // by their begin
   std::vector<double> cycles;                  // when backfill cycles began
   std::vector<Note> notes;
+  std::vector<std::pair<int, std::string>> barred;  // jobs that a limit kept, and its name
 
   explicit Outcome(std::size_t jobs)
       : start_exact(jobs, kNone),
@@ -77,7 +78,8 @@ struct Record {
 
 class Journal {
  public:
-  Journal(std::size_t jobs, const Record& record) : record_(record), said_(jobs), outcome_(jobs) {}
+  Journal(std::size_t jobs, const Record& record)
+      : record_(record), said_(jobs), held_(jobs), outcome_(jobs) {}
 
   bool told() const { return record_.told; }
   bool plans() const { return record_.plans; }
@@ -149,6 +151,7 @@ class Journal {
 
   /// A limit is in its way.
   void hold(int job, double time, const Rule& rule) {
+    held_[job] = rule;
     if (!told()) return;
     Said& last = said_[job];
     std::string reason = reason_of(rule);
@@ -164,7 +167,12 @@ class Journal {
           {time, entry.job, Action::plan, begin, end, nodes.list(), entry.part});
   }
 
-  Outcome outcome() && { return std::move(outcome_); }
+  Outcome outcome() && {
+    for (std::size_t j = 0; j < held_.size(); ++j)
+      if (held_[j] && std::isnan(outcome_.start[j]))
+        outcome_.barred.emplace_back(static_cast<int>(j), reason_of(*held_[j]));
+    return std::move(outcome_);
+  }
 
  private:
   struct Said {
@@ -180,7 +188,8 @@ class Journal {
   }
 
   Record record_;
-  std::vector<Said> said_;  // last, by job
+  std::vector<Said> said_;                 // last, by job
+  std::vector<std::optional<Rule>> held_;  // the limit that was last in the way, by job
   Outcome outcome_;
 };
 

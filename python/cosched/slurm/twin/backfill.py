@@ -1,9 +1,8 @@
 """Slurm's scheduler: the main pass, the backfill cycle, and the clocks that nobody sees."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -19,7 +18,7 @@ from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.twin.twin import Twin
-from cosched.slurm.twin.units import log_of
+from cosched.slurm.twin.units import log_of, taken
 
 #: Seconds that a host takes for what Slurm's rules leave out, as measured on one whose clocks ran
 #: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
@@ -109,8 +108,8 @@ def slurm_backfill(
         So many schedules, each with clocks of its own where they are not given, on a host that
         varies a little, as real ones do. The result is the first; ``result.draws`` has them all.
     enough : callable, optional
-        Asked after each few draws with the waits so far (s; a row a draw, a column a measured job)
-        whether no more are wanted; default: all are.
+        Asked after each few draws with the waits so far (s; a row a draw, a column a measured job
+        that starts in each) whether no more are wanted; default: all are.
     seed : int, optional
         Of the clocks.
     launch, epilog : float, optional
@@ -137,7 +136,8 @@ def slurm_backfill(
         Starts are whole seconds where submissions and run times are and nothing was suspended, else
         exact; ``draws.starts`` are rounded down to seconds. A job past its limit is ended by the
         next check (``metrics()["killed"]``); then the instance of the result has the run times so
-        cut, and the bound is of those.
+        cut, and the bound is of those. It lacks jobs that a limit of Slurm refuses or keeps for
+        ever in one of the draws, and has a note of them.
 
     Raises
     ------
@@ -180,34 +180,30 @@ def slurm_backfill(
     ((20, 3), True)
     """
     Instance.require(instance)
-    make = partial(
-        Twin, machine=instance.machine if machine is None else machine_of(machine),
-        parameters=parameters, version=version, approximate=flag(approximate, "approximate"),
-        priorities=priorities,
+    twin = Twin(
+        instance, instance.machine if machine is None else machine_of(machine), parameters,
+        version=version, approximate=flag(approximate, "approximate"), priorities=priorities,
     )  # fmt: skip
     count = integer(draws, "draws", 1, 1_000_000)
     clocks = clocks_of(instance, count, seed, controller_start, epoch, launch, epilog)
     explained = flag(log, "log")
-    while True:
-        twin = make(instance)
-        runs = None
-        if count > 1:
-            first, *runs = twin.draws(clocks, _asked(instance, enough))
-        if runs is None or explained:
-            first = twin.run(clocks[0], log=explained)
-        begun = first["start"][None] if runs is None else runs[0]
-        left_out = _never(twin, clocks, np.isnan(begun))
-        if not left_out:
-            break
-        if len(left_out) == len(instance):
-            name, limit = left_out[0]
-            raise InfeasibleError(f"job {name} can never start, nor can any other: {limit}")
+    runs = []
+    if count > 1:
+        first, *runs, barred = twin.draws(clocks, _asked(instance, enough))
+    if not runs or explained:
+        first = twin.run(clocks[0], log=explained)
+    begun = runs[0] if runs else first["start"][None]
+    limits = {
+        row: why for one in (barred if runs else [first["barred"]]) for row, why in one.items()
+    }
+    if left_out := _never(instance, begun, limits):
         # As Slurm does: it refuses these, or lets them wait for ever, and goes on with the others.
-        instance = instance.take(np.delete(np.arange(len(instance)), list(left_out)))
-        instance = instance.with_notes(_said(left_out))
+        kept = np.delete(np.arange(len(instance)), list(left_out))
+        instance = instance.take(kept).with_notes(_said(left_out))
+        first, runs = taken(first, kept), [one[:, kept] for one in runs]
     instance = instance.with_notes(twin.notes) if twin.notes else instance
     result = _result(instance, twin, first, threshold, explained)
-    if runs is None:
+    if not runs:
         return result
     begun, killed, paused = runs
     begun, ended, _ = times_of(instance, begun, killed, paused)
@@ -219,7 +215,7 @@ def slurm_backfill(
 def _asked(
     instance: Instance, enough: Callable[[np.ndarray], bool] | None
 ) -> Callable[[np.ndarray], bool] | None:
-    """The same of starts; where one is lacking, all will run again without that job."""
+    """The same of starts, of jobs that have one in each run."""
     if enough is None:
         return None
     if not callable(enough):
@@ -229,31 +225,28 @@ def _asked(
     def asked(start: np.ndarray) -> bool:
         if "running" in instance.known:
             start = np.where(instance.column("running"), come, start)
-        return bool(np.isnan(start).any() or enough((start - come)[:, own]))
+        there = own & ~np.isnan(start).any(axis=0)
+        return bool(there.any() and enough((start - come)[:, there]))
 
     return asked
 
 
 def _never(
-    twin: Twin, clocks: Sequence[Mapping[str, float]], never: np.ndarray
+    instance: Instance, begun: np.ndarray, limits: Mapping[int, str]
 ) -> dict[int, tuple[Any, str]]:
-    """Jobs that a limit never lets start in some run, by row: what they are called, which limit."""
-    found: dict[int, tuple[Any, str]] = {}
-    ids = twin.instance.ids
-    for run in np.flatnonzero(never.any(axis=1)).tolist():
-        fresh = [row for row in np.flatnonzero(never[run]).tolist() if row not in found]
-        if not fresh:
-            continue
-        said = twin.run(clocks[run], log=True)["notes"]
-        limits = {job: limit for _, job, *_, limit in said if limit}
-        for row in fresh:
-            if row not in limits:
-                raise InfeasibleError(
-                    f"job {ids[row]} can never start: its partition has no nodes with the memory "
-                    "and GPUs that it wants"
-                )
-            found[row] = (ids[row], limits[row])
-    return found
+    """Jobs that do not start in some run, by row: what they are called, which limit keeps them."""
+    rows = np.flatnonzero(np.isnan(begun).any(axis=0)).tolist()
+    for row in rows:
+        if row not in limits:
+            raise InfeasibleError(
+                f"job {instance.ids[row]} can never start: its partition has no nodes with the "
+                "memory and GPUs that it wants"
+            )
+    if len(rows) == len(instance):
+        raise InfeasibleError(
+            f"job {instance.ids[0]} can never start, nor can any other: {limits[0]}"
+        )
+    return {row: (instance.ids[row], limits[row]) for row in rows}
 
 
 def _said(left_out: Mapping[int, tuple[Any, str]]) -> list[str]:
@@ -330,7 +323,7 @@ def _result(
     given, ran = instance, end - start - paused
     if killed.any():
         instance = instance.replace(runtime=ran)
-    rows = twin.rows(outcome, start, end)
+    rows = twin.rows(instance, outcome, start, end)
     start = rows[3][np.searchsorted(rows[0], np.arange(len(instance)))]
     pauses = np.bincount(rows[0], rows[-1], len(instance)).astype(int)
     counted: dict[str, Any] = {

@@ -306,28 +306,28 @@ class Twin:
         self,
         clocks: Sequence[Mapping[str, float]],
         enough: Callable[[np.ndarray], bool] | None = None,
-    ) -> tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray]:
-        """The first run, and of all of them the same as :meth:`futures`; `enough` is asked with the
-        starts so far whether these are enough. They are where a job of the first few never starts:
-        all will be made again without it."""
+    ) -> tuple[dict[str, Any], np.ndarray, np.ndarray, np.ndarray, list[dict[int, str]]]:
+        """The first run, of all of them the same as :meth:`futures`, and of each the limits that
+        kept jobs for ever, by job; `enough` is asked with the starts so far whether these are
+        enough."""
         threads = len(sched_getaffinity(0))
         first: dict[str, Any] = {}
-        found: list[tuple[np.ndarray, ...]] = []
+        found: list[list[np.ndarray]] = []
+        barred: list[dict[int, str]] = []
         begin, end = 0, threads
         while begin < len(clocks):
-            *rows, whole = self._core.run_all(
+            *rows, limits, whole = self._core.run_all(
                 there=len(self.instance), clocks=_given(clocks[begin:end]),
                 lengths=np.zeros((0, 0)), coming=[], threads=threads, done=None, whole=not found,
             )  # fmt: skip
             first = whole or first
-            found.append(tuple(rows))
-            if begin == 0 and np.isnan(rows[0]).any():
-                break
+            found.append(rows)
+            barred += limits
             if enough is not None and enough(np.concatenate([one[0] for one in found])):
                 break
             begin, end = end, len(clocks) if enough is None else end + threads
         start, killed, paused = map(np.concatenate, zip(*found, strict=True))
-        return first, start, killed, paused
+        return first, start, killed, paused, barred
 
     def retrace(
         self,
@@ -353,10 +353,13 @@ class Twin:
         begin, node = outcome["nodes"]
         return np.split(node, begin[1:-1])
 
-    def rows(self, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray) -> tuple:
-        """Columns of the schedule: a row a job, a unit a task, on its nodes in order."""
-        numbers = units_of(self.instance, self.machine, self.node_cores)
-        units = Units(self.instance.column("tasks"), self.node_cores, numbers, self.shared)
+    def rows(
+        self, instance: Instance, outcome: Mapping[str, Any], start: np.ndarray, end: np.ndarray
+    ) -> tuple:
+        """Columns of the schedule: a row a job of the outcome, a unit a task, on its nodes in
+        order."""
+        numbers = units_of(instance, self.machine, self.node_cores)
+        units = Units(instance.column("tasks"), self.node_cores, numbers, self.shared)
         return units.rows(outcome, start, end)
 
 

@@ -123,6 +123,30 @@ class Units:
         return held
 
 
+_BY_JOB = ("start", "end", "start_exact", "end_exact", "by", "restarts", "part", "killed")
+
+
+def taken(outcome: Mapping[str, Any], kept: np.ndarray) -> dict[str, Any]:
+    """What became of these jobs (rows, increasing), which are numbered anew."""
+    begin, node = outcome["nodes"]
+    counts = np.diff(begin)
+    place = np.full(len(counts), -1)
+    place[kept] = np.arange(len(kept))
+    own = np.repeat(place >= 0, counts)
+    cores, units = outcome["cores"], outcome["units"]
+    paused, stops, goes = outcome["pauses"]
+    still = place[paused] >= 0
+    return {
+        **outcome,
+        **{name: outcome[name][kept] for name in _BY_JOB},
+        "nodes": (np.concatenate([[0], np.cumsum(counts[kept])]), node[own]),
+        "cores": cores[own] if len(cores) else cores,
+        "units": units[np.repeat(own, cores)] if len(units) else units,
+        "pauses": (place[paused[still]], stops[still], goes[still]),
+        "notes": [(t, int(place[j]), *more) for t, j, *more in outcome["notes"] if place[j] >= 0],
+    }
+
+
 def node_cores_of(instance: Instance, machine: Machine | None) -> np.ndarray:
     """Units of the instance by node of the machine."""
     if machine is not None and instance.nodes not in (machine.node_count, machine.cores):
