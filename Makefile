@@ -130,7 +130,10 @@ study-quick: build .venv/studies.stamp ## every study of the papers at reduced s
 PYTEST = $(BIN)/python -m pytest -q -n $$(($(JOBS) + 1)) --dist loadfile --no-loadscope-reorder --doctest-modules tests_py \
   $$($(BIN)/python -c "import cosched, os; print(os.path.dirname(cosched.__file__))")
 
-test: test-cpp test-py ## C++ tests (ctest), Python tests, doctests and notebooks (pytest)
+# What the Python tests need is installed while the C++ tests are compiled.
+test: ## C++ tests (ctest), Python tests, doctests and notebooks (pytest)
+	@$(MAKE) -s -j 2 test-cpp .venv/test.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
+	@$(MAKE) -s test-py
 
 # The objects of the extension are those of the tests: after `make demo` only tests are compiled.
 $(BUILD)/tests.stamp: CMakeLists.txt cpp/CMakeLists.txt tests_cpp/CMakeLists.txt build/apt-BUILD.stamp build/apt-TEST.stamp
