@@ -55,6 +55,16 @@ def test_a_job_stands_still_and_goes_on(tmp_path):
     assert any(text.startswith("RUNNING") for text in said)
 
 
+def test_a_job_whose_work_is_done_as_it_is_suspended_has_no_more_to_do(tmp_path):
+    # Its end is known 0.77 s later: until then it can be sent to sleep, and wakes only to end.
+    rows = [(0, 6, 39.5, 600, "low"), (39, 5, 100, 300, "high")]
+    res = solve(machine_of(tmp_path, CORES + GANG), rows)
+    res.schedule.validate()
+    first, second = res.schedule.to_frame().itertuples()
+    assert first.end == first.start + 39.5 < second.start < first.end + 0.77
+    assert res.jobs.preemptions.tolist() == [0, 0]
+
+
 def test_without_it_nobody_does(tmp_path):
     res = solve(machine_of(tmp_path, CORES), ROWS)
     assert res.jobs.preemptions.sum() == 0
