@@ -115,12 +115,11 @@ def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool
     for row, (start, apart, same) in enumerate(
         zip(run.start, mine.apart, mine.same_nodes, strict=True)
     ):
+        begin = "never" if math.isnan(start) else f"{start:.0f}"
+        far = "other" if math.isinf(apart) else f"{apart:+.0f}"
         said = "" if same else f"  on {_short(mine.nodes[row])}, not {_short(run.nodes[row])}"
         mark = "  <-- " if abs(apart) > FAR or not same else ""
-        report.say(
-            f"  {found.label(row):>10}  start {_second(start):>7}  twin {_apart(apart):>5} s"
-            f"{mark}{said}"
-        )
+        report.say(f"  {found.label(row):>10}  start {begin:>7}  twin {far:>5} s{mark}{said}")
     for when, planned, equal in mine.plans:
         report.say(f"  cycle at {when:9.3f}: {equal} of {planned} planned reservations equal")
     report.say(
@@ -145,14 +144,6 @@ def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool
             f"  {factors - other} of {factors} fair-share factors and {priorities - others} of "
             f"{priorities} priorities as sshare and sprio showed them"
         )
-
-
-def _second(time: float) -> str:
-    return "never" if math.isnan(time) else f"{time:.0f}"
-
-
-def _apart(seconds: float) -> str:
-    return "other" if math.isinf(seconds) else f"{seconds:+.0f}"
 
 
 def _short(names: tuple[str, ...]) -> str:

@@ -53,7 +53,8 @@ def _numbers(raw: np.ndarray, values: Any, kinds: set[type], name: str, ndim: in
     if raw.dtype == object:
         raw = _from_objects(raw, name)
     if raw.dtype.kind not in "iuf":
-        raise InvalidInstance(f"{name}: expected numbers, got {raw.dtype} {_first(raw)}")
+        first = shorten(raw.flat[0].item()) if raw.size else ""
+        raise InvalidInstance(f"{name}: expected numbers, got {raw.dtype} {first}")
     if any(issubclass(kind, (bool, np.bool_)) for kind in kinds):
         raise InvalidInstance(f"{name}: expected numbers, got True or False among them")
     if raw.ndim != ndim:
@@ -270,10 +271,6 @@ def _from_objects(raw: np.ndarray, name: str) -> np.ndarray:
             raise InvalidInstance(f"{name}: expected rows of equal length")
         real(value, f"{name}[{_place(index)}]" if index else name)
     return raw.astype(np.float64)
-
-
-def _first(raw: np.ndarray) -> str:
-    return shorten(raw.flat[0].item()) if raw.size else ""
 
 
 def edge_pairs(edges: Any) -> np.ndarray:

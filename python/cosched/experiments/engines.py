@@ -372,7 +372,8 @@ def _collect(
             if isinstance(result, Outcome):
                 batch.append(result)
                 continue
-            error = _error_of(result)
+            # as_completed gives (type, exception, traceback) of a task that failed.
+            error = result[1] if isinstance(result, tuple) else result
             if isinstance(error, distributed.KilledWorker):
                 suspects.append(task_of[future.key])
             elif isinstance(error, distributed.CancelledError):
@@ -386,8 +387,3 @@ def _collect(
             yield batch
         else:
             time.sleep(_PAUSE)
-
-
-def _error_of(result: Any) -> BaseException | None:
-    """as_completed gives (type, exception, traceback) of a task that failed."""
-    return result[1] if isinstance(result, tuple) else result

@@ -197,12 +197,11 @@ def _compared(claim: Claim, prepared: _Prepared) -> Row:
     elif kind != t.BARE:
         assert value is not None, f"{claim.place}: a tolerance, and nothing measured"
         seen = value if isinstance(value, Seen) else Seen(float(value))
-        interval = claim.tolerance.interval(number(_paper(claim)), seen)
+        said = claim.paper_value
+        interval = claim.tolerance.interval(
+            number(said if isinstance(said, float | int) else math.nan), seen
+        )
     return _row(claim, value, kind, interval, claim.why if kind == t.BARE else "")
-
-
-def _paper(claim: Claim) -> float | str | None:
-    return claim.paper_value if isinstance(claim.paper_value, float | int) else math.nan
 
 
 def _row(claim: Claim, value: Any, kind: str, interval: tuple[float, float], reason: str) -> Row:
@@ -211,7 +210,7 @@ def _row(claim: Claim, value: Any, kind: str, interval: tuple[float, float], rea
         value, curve, says = value.value, value.points, f"{says}: {value.shown}"
     elif isinstance(value, str):
         value, curve = None, value
-    low, high = map(_finite, interval)
+    low, high = (_digits(end) if math.isfinite(end) else None for end in interval)
     return Row(
         paper=claim.paper, place=claim.place, claim=claim.text, study=claim.study, kind=kind,
         paper_value=claim.paper_value, value=_digits(value), low=low, high=high, tolerance=says,
@@ -271,10 +270,6 @@ def _under(claim: Claim, reading: Reading, prepared: _Prepared) -> float:
     assert claim.measure is not None
     other = claim.measure(prepared.get(reading.studies, reading.prepare))
     return float(other.value if isinstance(other, Curve | Seen) else other)
-
-
-def _finite(value: float) -> float | None:
-    return _digits(value) if math.isfinite(value) else None
 
 
 def _digits(seen: Any) -> Any:

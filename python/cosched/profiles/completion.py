@@ -330,7 +330,11 @@ def labelled(times: Any, names: Any, origin: Any, notes: Any) -> tuple[Any, Any,
     ([[8.0, 4.0, 2.667, 2.0]], ('solver',), 1)
     """
     names = rows_named(times, names)
-    if not hasattr(times, "iloc") or times.ndim != 2 or _numbered(times.columns):
+    if (
+        not hasattr(times, "iloc")
+        or times.ndim != 2
+        or [*times.columns] == [*range(times.shape[1])]
+    ):
         return times, names, origin, notes
     counts = [_count(label) for label in times.columns]
     if twice := {count for count in counts if counts.count(count) > 1}:
@@ -356,10 +360,6 @@ def labelled(times: Any, names: Any, origin: Any, notes: Any) -> tuple[Any, Any,
     }
     full = complete(runs)
     return full.times, names, full.origin, (*texts(notes, "notes"), *full.notes)
-
-
-def _numbered(columns: Any) -> bool:
-    return list(columns) == [*range(len(columns))]
 
 
 def _count(label: Any) -> int:

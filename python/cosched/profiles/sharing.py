@@ -237,7 +237,10 @@ class Sharing(_ByValue):
             },
             None
             if slow is None
-            else (np.where(np.isnan(slow.table), 1.0, slow.table), _rule(slow.rule)),
+            else (
+                np.where(np.isnan(slow.table), 1.0, slow.table),
+                getattr(_core.SlowdownRule, slow.rule),
+            ),
             None if traffic is None else (_table(traffic.demand), traffic.capacity, traffic.stall),
         )
         self._require_each_fits(times, names)
@@ -395,7 +398,3 @@ def _on_counts(values: np.ndarray, counts: int) -> np.ndarray:
     """(n, counts): constant beyond the columns that there are."""
     table = _table(values)
     return table[:, np.minimum(np.arange(counts), table.shape[1] - 1)]
-
-
-def _rule(name: str) -> Any:
-    return getattr(_core.SlowdownRule, name)

@@ -192,17 +192,13 @@ def _rows(path: str | PathLike[str], nodes: int) -> Iterator[tuple[str, dict[str
     columns = _columns_of_json(path) if io.bare_name(path).endswith(".json") else _log(path, nodes)
     _require(list(columns), str(path))
     for number, values in enumerate(zip(*columns.values(), strict=True)):
-        found = ["" if _unknown(value) else str(value) for value in values]
+        found = ["" if value is None or value != value else str(value) for value in values]
         yield f"{path}: job {number}", dict(zip(columns, found, strict=True))
 
 
 def _log(path: str | PathLike[str], nodes: int) -> dict[str, list[Any]]:
     jobs = Instance.read(path, nodes).jobs
     return {name: jobs[name].tolist() for name in (*_OF_LOGS, "estimate") if name in jobs}
-
-
-def _unknown(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
 def _columns_of_json(path: str | PathLike[str]) -> dict[str, list[Any]]:

@@ -135,7 +135,10 @@ def _by_resource(runs: Runs) -> str:
     for name in found:
         heads += [f"in use, {name}", f"waited for, {name}"]
     rows = [
-        [shown(first["resource"][k]), _amount(first["resource"][k], first["capacity"][k])]
+        [
+            shown(name := first["resource"][k]),
+            f"{first['capacity'][k]:,.0f}" + " GB" * (name == "memory_gb"),
+        ]
         + [share(one[c][k]) for one in found.values() for c in ("utilisation", "waited")]
         for k in first.index
     ]
@@ -148,10 +151,6 @@ def _by_resource(runs: Runs) -> str:
         f"in pieces that fit nobody). Policies hand out {counts}."
     )
     return table(heads, rows) + paragraph(said, "small")
-
-
-def _amount(name: str, capacity: float) -> str:
-    return f"{capacity:,.0f}" + " GB" * (name == "memory_gb")
 
 
 def _one_type(table: Any) -> Any:

@@ -73,7 +73,8 @@ def read_graphml(
     try:
         graph = nx.parse_graphml(text)
     except Exception as error:  # a parser of foreign text: anything may come
-        raise InvalidInstance(f"{path}: not GraphML ({_one_line(error)})") from None
+        said = " ".join(str(error).split())[:120] or type(error).__name__
+        raise InvalidInstance(f"{path}: not GraphML ({said})") from None
     if not graph.is_directed():
         raise InvalidInstance(f"{path}: expected a directed graph (edgedefault='directed')")
     nodes = ((str(name), said, None) for name, said in graph.nodes(data=True))
@@ -167,7 +168,3 @@ def _time(text: str, where: str) -> float:
 
 def _plain(value: Any) -> str:
     return str(value).strip().strip('"').strip()
-
-
-def _one_line(error: object) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__

@@ -35,7 +35,8 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
             seconds[name] = entry.get("runtimeInSeconds")
             command = entry.get("command")
             programs[name] = command.get("program") if isinstance(command, dict) else None
-            cores += _above_one(entry.get("coreCount"))
+            count = entry.get("coreCount")
+            cores += isinstance(count, (int, float)) and count > 1
     parsed = Parsed(path)
     arcs: dict[tuple[str, str], str] = {}  # most are there twice, as parent and as child
     for k, entry in enumerate(io.polled(tasks)):
@@ -56,10 +57,6 @@ def read_wfformat(data: dict[str, Any], path: str, *, need_times: bool = True) -
             "unit for its runtime)"
         )
     return parsed
-
-
-def _above_one(value: Any) -> bool:
-    return isinstance(value, (int, float)) and value > 1
 
 
 def _data(

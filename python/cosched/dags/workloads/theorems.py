@@ -30,8 +30,7 @@ def theorem1(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
 
     Examples
     --------
-    >>> from cosched import dags
-    >>> round(dags.heft(theorem1(9, 3)).value, 6), round(9 / 3 * (1 - 0.75**9), 6)
+    >>> round(cs.dags.heft(theorem1(9, 3)).value, 6), round(9 / 3 * (1 - 0.75**9), 6)
     (2.774746, 2.774746)
     """
     m, k = integer(m, "m", 1), integer(k, "k", 1)
@@ -65,10 +64,9 @@ def theorem2(m: int = 10, *, seed: int | None = None) -> Instance:
 
     Examples
     --------
-    >>> from cosched import dags
     >>> inst = theorem2(4)
     >>> allocation = [0] + [0] * 9 + [1] * 9  # CPU share 1/2 or more on A and B1 only
-    >>> dags.ols(inst, allocation).value, round(dags.hlp(inst).value, 6)
+    >>> cs.dags.ols(inst, allocation).value, round(cs.dags.hlp(inst).value, 6)
     (42.0, 12.0)
     """
     m = integer(m, "m", 2)
@@ -100,8 +98,7 @@ def theorem4(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
 
     Examples
     --------
-    >>> from cosched import dags
-    >>> dags.er_ls(theorem4(16, 4)).value
+    >>> cs.dags.er_ls(theorem4(16, 4)).value
     64.0
     """
     m = integer(m, "m", 1)
@@ -138,11 +135,10 @@ def theorem5(m: int = 8, types: int = 3, *, seed: int | None = None) -> Instance
 
     Examples
     --------
-    >>> from cosched import dags
     >>> inst = theorem5(8, 3)
     >>> allocation = [0] + [0] * 25 + [1] * 25 + [2] * 25  # the greatest share of each task
-    >>> makespan = dags.est(inst, allocation).value  # 3 x 4 rounds of 22
-    >>> makespan, round(makespan / dags.hlp(inst).value, 3)
+    >>> makespan = cs.dags.est(inst, allocation).value  # 3 x 4 rounds of 22
+    >>> makespan, round(makespan / cs.dags.hlp(inst).value, 3)
     (264.0, 9.193)
     """
     m, types = integer(m, "m", 3), integer(types, "types", 2, 16)

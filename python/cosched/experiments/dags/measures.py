@@ -113,12 +113,8 @@ def outliers_over(w: Wide, first: str, second: str) -> float:
 @measure
 def wins_outside(w: Wide, application: str) -> float:
     """Share of the instances where HLP-EST is ahead, and the application is another."""
-    return float((_wins(w) != application).sum() / len(w.rows))
-
-
-def _wins(w: Wide) -> Any:
-    """The applications of the instances where HLP-EST is ahead."""
-    return w.rows.application[w.curve("hlp-est", "hlp-ols") < 1 - 1e-9]
+    wins = w.rows.application[w.curve("hlp-est", "hlp-ols") < 1 - 1e-9]
+    return float((wins != application).sum() / len(w.rows))
 
 
 @measure

@@ -45,14 +45,10 @@ def plan(quick: bool) -> list[Task]:
     return [
         {"source": source, "graph": graph, "ccr": ccr, "memories": memories, "algorithm": name}
         for source, graph in _graphs(quick)
-        for ccr in ((0.1, 1.0, 10.0) if quick else _ratios(source))
+        for ccr in ((0.1, 1.0, 10.0) if quick else (*RATIOS, *[MACHINE] * (source != "layered")))
         for memories in (("host",) if quick else ("host", "unit"))
         for name in names
     ]
-
-
-def _ratios(source: str) -> tuple[float | str, ...]:
-    return RATIOS if source == "layered" else (*RATIOS, MACHINE)
 
 
 def _graphs(quick: bool) -> list[tuple[str, str]]:

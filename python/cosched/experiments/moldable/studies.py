@@ -191,14 +191,11 @@ def beside_demt(frame: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index().sort_values("kind", key=_place, kind="stable", ignore_index=True)
 
 
-def _own(frame: pd.DataFrame) -> bool:
-    return bool((frame.algorithm == "demt-best").any())
-
-
 def _tables(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     table = ratios(frame)
+    own = (frame.algorithm == "demt-best").any()
     found = {
-        **({"demt-best": beside_demt(frame).round(4)} if _own(frame) else {}),
+        **({"demt-best": beside_demt(frame).round(4)} if own else {}),
         "means": means(table).round(4),
     }
     for kind, number in FIGURES.items():

@@ -64,7 +64,10 @@ def _possible(config: str, jobs: Sequence[Job]) -> list[float]:
     """Hours of a zone in which no job came or started later than the configuration was shown, and
     none that runs should have ended long before."""
     shown = moment(found[1]) if (found := _SHOWN.search(config)) else None
-    began = [t for job in jobs for t in (job.submit, job.start) if t and _past(job, t)]
+    began = [
+        t for job in jobs for t in (job.submit, job.start)
+        if t and (job.state == "RUNNING" or t == job.submit)  # of one that waits, it is a plan
+    ]  # fmt: skip
     if shown is None or not began:
         return []
     ends = [
@@ -76,11 +79,6 @@ def _possible(config: str, jobs: Sequence[Job]) -> list[float]:
     return [
         offset for offset in hours if first <= shown + offset + _SLACK and shown + offset <= last
     ]
-
-
-def _past(job: Job, time: float) -> bool:
-    """Of a job that waits, the start is a plan."""
-    return job.state == "RUNNING" or time == job.submit
 
 
 def _pairs(

@@ -187,7 +187,7 @@ def slurm_backfill(
     count = integer(draws, "draws", 1, 1_000_000)
     clocks = clocks_of(instance, count, seed, controller_start, epoch, launch, epilog)
     explained = flag(log, "log")
-    runs = []
+    runs: list[np.ndarray] = []
     if count > 1:
         first, *runs, barred = twin.draws(clocks, _asked(instance, enough))
     if not runs or explained:
@@ -313,8 +313,8 @@ def _result(
     # Where times are no whole seconds, two jobs could seem to share a node for part of one.
     columns = map(instance.column, ("eligible", "runtime"))
     begin = np.maximum(outcome["start_exact"], instance.column("eligible"))
-    row, stops, goes = pauses = pauses_of_work(outcome, begin, instance.column("runtime"))
-    outcome = {**outcome, "pauses": pauses}
+    stood = pauses_of_work(outcome, begin, instance.column("runtime"))
+    outcome, (row, stops, goes) = {**outcome, "pauses": stood}, stood
     paused = np.bincount(row, goes - np.maximum(stops, begin[row]), len(instance))
     whole = not len(row) and all(np.array_equal(column, np.floor(column)) for column in columns)
     suffix = "" if whole else "_exact"  # seconds of the controller, or the instants
