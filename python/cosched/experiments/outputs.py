@@ -136,11 +136,8 @@ def page(
         body.append(_table("rows", _without_empty(frame)))
     else:
         body.append(f"<p>{len(frame)} rows: see <code>results.parquet</code>.</p>")
-    return _filled(study.name, body)
-
-
-def _filled(title: str, body: list[str]) -> str:
-    return Template(io.read_text(_PAGE)).substitute(title=escape(title), body="\n".join(body))
+    page = Template(io.read_text(_PAGE))
+    return page.substitute(title=escape(study.name), body="\n".join(body))
 
 
 def _head(study: Study, quick: bool, frame: pd.DataFrame) -> str:

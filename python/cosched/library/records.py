@@ -26,15 +26,12 @@ from cosched.workloads import WORKLOADS, rescale_load
 @cache
 def entries() -> dict[str, dict[str, Any]]:
     """Name -> its entry of ``instances/FAMILY.toml``, in the order of the files."""
+    tables = {of: files("cosched.library") / "instances" / f"{of}.toml" for of in FAMILIES}
     return {
         f"{of}/{short}": entry
-        for of in FAMILIES
-        for short, entry in io.parse_toml(_text(of), f"{of}.toml").items()
+        for of, path in tables.items()
+        for short, entry in io.parse_toml(path.read_text("utf-8"), f"{of}.toml").items()
     }
-
-
-def _text(of: str) -> str:
-    return files("cosched.library").joinpath("instances", f"{of}.toml").read_text("utf-8")
 
 
 def entry_of(name: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
@@ -332,8 +332,8 @@ def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
         if not math.isnan(task.start) and not math.isnan(task.end):
             spans.append((task.start, task.end, height, task.state != "completed"))
         for start, end, below, hatched in spans:
-            for rectangle in _rectangles(start, end, (lane + below for lane in mine)):
-                rectangles.append(rectangle)
+            for first, last in ranges(np.array(mine) + below):
+                rectangles.append((start, first - 0.5, end, last + 0.5))
                 owners.append((task, hatched))
     from matplotlib import colormaps
 
@@ -356,7 +356,3 @@ def execution(execution: Any, ax: plt.Axes | None = None) -> plt.Axes:
     if not many:
         label_rectangles(ax, rectangles, [task.name for task, _ in owners])
     return ax
-
-
-def _rectangles(start: float, end: float, lanes: Iterable[int]) -> list[Rectangle]:
-    return [(start, low - 0.5, end, high + 0.5) for low, high in ranges(np.sort(list(lanes)))]

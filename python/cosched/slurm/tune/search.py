@@ -168,7 +168,9 @@ def tune(
             f"of {tried} settings none can be had, the first, "
             f"{change_of(keys, trials[0].setting)}: {trials[0].why}"
         )
-    best = _best(trials)
+    # Of those with all runs that keep what they must and are better beyond chance.
+    able = [one for one in trials if one.whole and not one.broken and one.sure]
+    best = order(able)[0] if able else None
     if best is not None:
         own_trials = simplest(runs, best, len(parts.train), len(objectives), subjects)
         trials += own_trials[1:]
@@ -245,9 +247,3 @@ def _searched(
         if runs.cut or (runs.late and asked < total):
             return [*found.values()], f"after {asked} of {total} settings, at the time limit"
     return [*found.values()], ""
-
-
-def _best(trials: list[Trial]) -> Trial | None:
-    """The best of those with all runs that keep what they must and are better beyond chance."""
-    able = [one for one in trials if one.whole and not one.broken and one.sure]
-    return order(able)[0] if able else None
