@@ -18,7 +18,7 @@ from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import PARAMETERS
 from cosched.slurm.twin.twin import Twin
-from cosched.slurm.twin.units import log_of, pauses_of_work, taken
+from cosched.slurm.twin.units import log_of, taken
 
 #: Seconds that a host takes for what Slurm's rules leave out, as measured on one whose clocks ran
 #: 20 times as fast as life (they are a twentieth of that in life): docs/explanation/slurm.md.
@@ -312,9 +312,8 @@ def _result(
 ) -> Result:
     # Where times are no whole seconds, two jobs could seem to share a node for part of one.
     columns = map(instance.column, ("eligible", "runtime"))
+    row, stops, goes = outcome["pauses"]
     begin = np.maximum(outcome["start_exact"], instance.column("eligible"))
-    stood = pauses_of_work(outcome, begin, instance.column("runtime"))
-    outcome, (row, stops, goes) = {**outcome, "pauses": stood}, stood
     paused = np.bincount(row, goes - np.maximum(stops, begin[row]), len(instance))
     whole = not len(row) and all(np.array_equal(column, np.floor(column)) for column in columns)
     suffix = "" if whole else "_exact"  # seconds of the controller, or the instants

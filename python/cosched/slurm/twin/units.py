@@ -147,18 +147,6 @@ def taken(outcome: Mapping[str, Any], kept: np.ndarray) -> dict[str, Any]:
     }
 
 
-def pauses_of_work(
-    outcome: Mapping[str, Any], begin: np.ndarray, runtime: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Without those that begin when the work is done, while slurmctld does not know it yet."""
-    job, stops, goes = outcome["pauses"]
-    done, kept = begin + runtime, np.ones(len(job), dtype=bool)
-    for k, row in enumerate(job.tolist()):  # by their begin
-        kept[k] = stops[k] < done[row]
-        done[row] += kept[k] * (goes[k] - max(stops[k], begin[row]))
-    return job[kept], stops[kept], goes[kept]
-
-
 def node_cores_of(instance: Instance, machine: Machine | None) -> np.ndarray:
     """Units of the instance by node of the machine."""
     if machine is not None and instance.nodes not in (machine.node_count, machine.cores):
