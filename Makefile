@@ -46,18 +46,20 @@ define apt_install
 	  sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	  echo "installing:$$missing"; \
 	  for try in $$(seq 60); do \
-	    $$sudo apt-get update -qq >build/apt.log 2>&1 && break; \
-	    [ $$try -lt 60 ] && grep -q 'Could not get lock' build/apt.log || { tail -n 20 build/apt.log >&2; exit 1; }; \
+	    $$sudo apt-get update -qq >$(2) 2>&1 && break; \
+	    [ $$try -lt 60 ] && grep -q 'Could not get lock' $(2) || { tail -n 20 $(2) >&2; exit 1; }; \
 	    [ $$try -gt 1 ] || echo "another program is installing packages: waiting for it"; sleep 5; \
 	  done; \
 	  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y -qq $$missing \
-	    >build/apt.log 2>&1 || { tail -n 20 build/apt.log >&2; exit 1; }; \
+	    >$(2) 2>&1 || { tail -n 20 $(2) >&2; exit 1; }; \
 	fi
 endef
 
+build/apt-TEST.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp: | build/apt-BUILD.stamp
+
 build/apt-%.stamp: Makefile
 	@mkdir -p build
-	$(call apt_install,$(APT_$*))
+	$(call apt_install,$(APT_$*),build/apt-$*.log)
 	@touch $@
 
 .venv/created.stamp: build/apt-BUILD.stamp

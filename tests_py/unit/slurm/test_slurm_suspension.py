@@ -65,6 +65,41 @@ def test_a_job_whose_work_is_done_as_it_is_suspended_has_no_more_to_do(tmp_path)
     assert res.jobs.preemptions.tolist() == [0, 0]
 
 
+def test_the_draws_know_it_too(tmp_path):
+    rows = [(0, 6, 39.5, 600, "low"), (39, 5, 100, 300, "high")]
+    late = 0
+    for seed in range(12):
+        res = solve(machine_of(tmp_path, CORES + GANG), rows, draws=2, seed=seed)
+        assert res.draws.values[0] == pytest.approx(res.value, abs=0.1)
+        late += res.value < 1.1 and res.jobs.start[1] < res.jobs.end[0] + 1
+    assert late
+
+
+def test_a_job_that_is_ended_while_it_stands_still_had_its_end_when_it_stopped(tmp_path):
+    head = f"{CORES}{GANG}AccountingStorageType=accounting_storage/slurmdbd\n"
+    (tmp_path / "accounts.txt").write_text(
+        "Account|User|Share\nroot||1\na||1\na|u|1\nName|Priority|GrpTRESMins\nnormal|0|cpu=8\nhigh|0|\n"
+    )
+    machine_of(tmp_path, f"{head}AccountingStorageEnforce=limits\n")
+    machine = Machine.read(tmp_path / "slurm.conf", accounts=tmp_path / "accounts.txt")
+    ones = {
+        "cpu": [1, 1],
+        "memory": [1, 1],
+        "user": ["u", "u"],
+        "account": ["a", "a"],
+        "qos": ["normal", "high"],
+    }
+    inst = cs.cluster.Instance(
+        ones | {"submit": [0, 60], "tasks": [8, 8], "runtime": [500, 300], "estimate": [600, 600],
+                "partition": ["low", "high"]}, machine.cores, machine=machine,
+    )  # fmt: skip
+    res = cs.cluster.slurm_backfill(inst, controller_start=-30.0, epoch=0)
+    res.schedule.validate()
+    own = res.schedule.to_frame().iloc[0]
+    assert res.metrics()["killed"] == 1
+    assert 60 <= own.end == res.jobs.end[0] < 63
+
+
 def test_without_it_nobody_does(tmp_path):
     res = solve(machine_of(tmp_path, CORES), ROWS)
     assert res.jobs.preemptions.sum() == 0

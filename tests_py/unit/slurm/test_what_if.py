@@ -442,6 +442,43 @@ def test_a_job_that_one_run_refuses_is_in_none_and_no_run_is_made_anew(folder, d
     result.schedule.validate()
 
 
+def test_whom_a_refused_job_keeps_is_left_out_with_it(folder):
+    (folder / "small.txt").write_text(
+        ACCOUNTS.replace("|MaxTRESPU", "|MaxTRES").replace("normal|0|", "normal|0|cpu=2")
+    )
+    columns = {
+        "id": ["1", "2", "3", "4", "5_1", "5_2", "6"],
+        "tasks": [1, 3, 1, 1, 3, 3, 2],
+        "dependency": ["", "", "afterok:2", "afterany:3", "", "", "afterany:1"],
+        "array": [*[""] * 4, "5%1", "5%1", ""],
+    }
+    count = len(columns["id"])
+    same = {"submit": 0, "cpu": 1, "memory": 1, "runtime": 60, "estimate": 600, "user": "ada",
+            "account": "phys", "qos": "normal", "partition": "main"}  # fmt: skip
+    columns |= {name: [value] * count for name, value in same.items()}
+    machine = machine_of(folder, accounts="small.txt")
+    instance = cs.cluster.Instance(columns, nodes=machine.cores, machine=machine)
+    result = cs.cluster.slurm_backfill(instance, seed=1)
+    assert result.instance.ids.tolist() == ["1", "6"]
+    notes = [note.partition("start: ")[2] for note in result.instance.notes]
+    assert "3 jobs (2, 5_1, 5_2): QOSMaxCpuPerJobLimit" in notes
+    assert "2 jobs (3, 4): Dependency" in notes
+    result.schedule.validate()
+
+
+def test_a_result_that_lacks_jobs_has_the_bound_of_its_own(folder, tmp_path):
+    (folder / "few.txt").write_text(ACCOUNTS.replace("normal|0|", "normal|0|cpu=1"))
+    instance = jobs(machine_of(folder, accounts="few.txt"))
+    rows = cs.cluster.compare(instance, ["slurm-backfill", "EASY"]).set_index("algorithm")
+    own = cs.cluster.slurm_backfill(instance, seed=0)
+    assert len(own.instance) < JOBS
+    assert rows.bound["slurm-backfill"] == own.bound.value < rows.bound["EASY"]
+    assert rows.status.tolist() == ["ok", "ok"]
+    cs.cluster.audit(instance, tmp_path / "a.html", draws=2)
+    assert "Attainable is" in (tmp_path / "a.html").read_text()
+    assert "by slurm-backfill" not in (tmp_path / "a.html").read_text()
+
+
 def test_jobs_that_the_twin_leaves_out_have_no_wait_there(folder, logged, tmp_path, monkeypatch):
     monkeypatch.setattr(page_runs, "enough", lambda found: True)
     (folder / "few.txt").write_text(ACCOUNTS.replace("normal|0|", "normal|0|cpu=4"))

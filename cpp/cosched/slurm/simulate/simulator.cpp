@@ -6,6 +6,7 @@
 #include "cosched/core/progress.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/slurm/plan/backfill_cycle.hpp"
+#include "cosched/slurm/simulate/afterwards.hpp"
 #include "cosched/slurm/simulate/main_pass.hpp"
 
 namespace cosched::slurm {
@@ -416,29 +417,12 @@ class Simulator {
   Poll poll_;
 };
 
-// Pauses, by their begin, without those of jobs whose work is done: slurmctld, which stops and wakes
-// them, does not know it yet.
-std::vector<Pause> pauses_of_work(const Scenario& scenario, const Clocks& clocks,
-                                  const Outcome& outcome) {
-  std::vector<Pause> kept;
-  std::vector<double> done = outcome.start_exact;
-  for (std::size_t j = 0; j < done.size(); ++j) {
-    const bool told = j < clocks.lengths.size() && !std::isnan(clocks.lengths[j]);
-    done[j] += told ? clocks.lengths[j] : scenario.job(static_cast<int>(j)).runtime;
-  }
-  for (const Pause& pause : outcome.pauses) {
-    if (pause.from >= done[pause.job]) continue;
-    done[pause.job] += pause.until - pause.from;
-    kept.push_back(pause);
-  }
-  return kept;
-}
-
 }  // namespace
 
 Outcome simulate(const Scenario& scenario, const Clocks& clocks, const Record& record) {
   Outcome outcome = Simulator(scenario, clocks, record).run();
-  outcome.pauses = pauses_of_work(scenario, clocks, outcome);
+  keep_pauses_of_work(scenario, clocks, outcome);
+  bar_those_behind(scenario, outcome);
   return outcome;
 }
 

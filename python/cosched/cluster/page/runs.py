@@ -183,6 +183,11 @@ class Run:
     row: dict[str, Any]
     result: Result | None
 
+    @property
+    def fewer(self) -> bool:
+        """Whether it lacks jobs that Slurm's limits kept out: the bound is not of its jobs."""
+        return self.result is not None and "left_out" in self.result.outcome
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -278,7 +283,7 @@ def run_all(
             _core.forget_stop()
             raise
     first = {} if proof is None else {"bound": proof.value, "proof": proof}
-    known = [run.row | first for run in runs.all]
+    known = [run.row | ({} if run.fewer else first) for run in runs.all]
     settled_rows = settled([(row, run.result) for row, run in zip(known, runs.all, strict=True)])
     every = [replace(run, row=row) for run, row in zip(runs.all, settled_rows, strict=True)]
     return replace(runs, all=tuple(every))

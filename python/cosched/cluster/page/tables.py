@@ -61,7 +61,7 @@ def about_bound(runs: Runs) -> str:
     known = [
         (run.result.value, f"{run.name} ({run.knows})")
         for run in runs.all
-        if run.result and run.name != "as-logged" and run.knows != PERFECT
+        if run.result and run.name != "as-logged" and run.knows != PERFECT and not run.fewer
     ]
     best = "" if not known else "Attainable is {:,.6g}, by {}.".format(*min(known))
     within = "" if runs.time_limit is None else f" in {runs.time_limit:g} s (--time-limit)"

@@ -164,8 +164,10 @@ class Result(core.Result):
 
     @property
     def own_measure(self) -> bool:
-        """Another threshold of the bounded stretch, or jobs that were ended at their limit."""
-        return self.own_bound is not None or bool(self.outcome.get("killed"))
+        """Another threshold of the bounded stretch, or jobs that were ended at their limit, or that
+        Slurm's limits kept out."""
+        others = self.outcome.get("killed") or self.outcome.get("left_out")
+        return self.own_bound is not None or bool(others)
 
     def _comparable(self, bound: Bound) -> bool:
         # A log may have more nodes in use than there are: no schedule of this machine, and below

@@ -203,6 +203,8 @@ def slurm_backfill(
         first, runs = taken(first, kept), [one[:, kept] for one in runs]
     instance = instance.with_notes(twin.notes) if twin.notes else instance
     result = _result(instance, twin, first, threshold, explained)
+    if left_out:
+        result = replace(result, outcome={**result.outcome, "left_out": len(left_out)})
     if not runs:
         return result
     begun, killed, paused = runs
