@@ -51,17 +51,13 @@ def energy_front(
     axes.fill_between(makespan, low - margin, energy, color="0.92")
     for result, marker in zip(shown, cycle(MARKERS), strict=False):
         axes.plot(result.makespan, result.energy, marker, label=literal(result.algorithm))
-    _equal_profit(axes, instance, cut_bound(instance).value, makespan)
+    rate = cut_bound(instance).value
+    if instance.energy_cost > 0 and rate > 0:  # where (p - c E) / makespan = rate
+        energy = (instance.price - rate * makespan) / instance.energy_cost
+        axes.plot(makespan, energy, "--", color="0.5", linewidth=1, label="the bound's profit rate")
     axes.set_xlim(found.makespan[0] - 0.03 * (right - found.makespan[0]), right)
     axes.set_ylim(low - margin, high + margin)
     axes.set_xlabel("makespan (s)")
     axes.set_ylabel("energy (J)")
     axes.legend(fontsize=8)
     return axes
-
-
-def _equal_profit(ax: plt.Axes, instance: Instance, rate: float, makespan: np.ndarray) -> None:
-    """Where (p - c E) / makespan = rate."""
-    if instance.energy_cost > 0 and rate > 0:
-        energy = (instance.price - rate * makespan) / instance.energy_cost
-        ax.plot(makespan, energy, "--", color="0.5", linewidth=1, label="the bound's profit rate")

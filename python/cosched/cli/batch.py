@@ -74,7 +74,11 @@ def batch(
         return
     if output is None:
         raise InvalidInstance("expected -o, a new folder")
-    todo, known = _rest(tasks) if rest else _read(tasks, runs, typed)
+    if rest:  # what has not completed, in the shape that it had
+        todo, known = batches.rest(tasks)
+        known |= {"nodes": (known["nodes"],), "limit": (known["limit"],)}
+    else:
+        todo, known = _read(tasks, runs, typed)
     asked = {"partition": partition, "account": account}
     made = _made(todo, known | typed, snapshot, asked)
     submit = batches.write(
@@ -86,12 +90,6 @@ def batch(
     for line in made.lines():
         report.say(line)
     report.say(f"wrote {submit.parent}: bash {submit}")
-
-
-def _rest(folder: Path) -> tuple[batches.TaskList, dict[str, Any]]:
-    """What has not completed, and the shape that it had."""
-    left, shape = batches.rest(folder)
-    return left, shape | {"nodes": (shape["nodes"],), "limit": (shape["limit"],)}
 
 
 def _read(

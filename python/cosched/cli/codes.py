@@ -103,7 +103,9 @@ def profile(
             )
         frame = execution.profile(
             read,
-            _counts(counts),
+            None
+            if counts is None
+            else [io.parse_integer(part, "--counts", 1, 10**6) for part in counts.split(",")],
             out=output,
             launcher=where.made(),
             seed=seed_of_text(seed),
@@ -113,12 +115,6 @@ def profile(
     show_runs(frame)
     command = ["cosched", "plan", str(output), "--codes", str(codes), "-o", "plan.json"]
     report.say(f"next: {shlex.join(command)}")
-
-
-def _counts(text: str | None) -> list[int] | None:
-    if text is None:
-        return None
-    return [io.parse_integer(part, "--counts", 1, 10**6) for part in text.split(",")]
 
 
 def _together(

@@ -79,6 +79,8 @@ def _check_log(
 
 def _plain(found: Recording, run: Run, mine: Agreement) -> dict[str, Any]:
     """By job of the recording, a list of its tasks where it is an array; null: did not start."""
+    # What sshare and sprio showed, and how much of it the twin has otherwise.
+    names = ("factors", "factors_off", "priorities", "priorities_off") if run.samples else ()
     start = [None if math.isnan(one) else int(one) for one in mine.start.tolist()]
     planned, alike = mine.planned
     return {
@@ -88,14 +90,8 @@ def _plain(found: Recording, run: Run, mine: Agreement) -> dict[str, Any]:
         "off_by_60": mine.off_by_60,
         "same_nodes_5s": mine.good / len(start),
         "plans": alike / planned if planned else None,
-        **_samples(found, run),
+        **dict(zip(names, samples_off(found, run) if names else (), strict=True)),
     }
-
-
-def _samples(found: Recording, run: Run) -> dict[str, Any]:
-    """What sshare and sprio showed, and how much of it the twin has otherwise."""
-    names = ("factors", "factors_off", "priorities", "priorities_off")
-    return dict(zip(names, samples_off(found, run), strict=True)) if run.samples else {}
 
 
 def _by_job(found: Recording, values: list[Any]) -> list[Any]:

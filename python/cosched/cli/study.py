@@ -81,7 +81,10 @@ def _run_one(name: str, out: Path | None, given: dict) -> bool:
     if ":" in name:  # a module of the user's own
         look_here_first()
     result = experiments.run(name, out=out, **given)
-    _show(result)
+    for table_name, table in result.tables.items():
+        if len(table) <= _MOST_ROWS:
+            report.show_frame(table_name, table)
+    _say(result)
     return not len(result.errors)
 
 
@@ -100,13 +103,6 @@ def _run_all(out: Path, given: dict) -> bool:
     if left_out:
         raise StudyError("; ".join(left_out))
     return good
-
-
-def _show(result: StudyResult) -> None:
-    for name, table in result.tables.items():
-        if len(table) <= _MOST_ROWS:
-            report.show_frame(name, table)
-    _say(result)
 
 
 def _say(result: StudyResult) -> None:

@@ -35,7 +35,8 @@ def _reals(raw: np.ndarray, name: str) -> np.ndarray:
     with np.errstate(over="ignore"):
         reals = np.array(raw, dtype=np.float64, order="C")
     if raw.dtype.kind in "iu":
-        changed = [index for index in _beyond_exact(raw) if int(reals[index]) != int(raw[index])]
+        large = (raw > EXACT) | (raw < -EXACT) if raw.itemsize == 8 else np.zeros(0)
+        changed = [index for index in _where(large) if int(reals[index]) != int(raw[index])]
     else:
         changed = [] if raw.itemsize <= 8 else list(_where(np.isinf(reals) & ~np.isinf(raw)))
     if changed:
@@ -252,11 +253,6 @@ def _where(found: np.ndarray) -> Iterator[tuple[int, ...]]:
 
 def _place(index: tuple[int, ...]) -> str:
     return ", ".join(map(str, index))
-
-
-def _beyond_exact(raw: np.ndarray) -> Iterator[tuple[int, ...]]:
-    """Indices of integers that may be no floats."""
-    return _where((raw > EXACT) | (raw < -EXACT)) if raw.itemsize == 8 else iter(())
 
 
 def _inexact(name: str, value: Any) -> InvalidInstance:

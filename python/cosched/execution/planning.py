@@ -205,7 +205,11 @@ def plan(
     slow: Slow | None = None
     said: tuple[str, ...] = ()
     if slowdowns is not None:
-        _require_no_order(edges, slowdowns)
+        if edges:
+            raise InvalidInstance(
+                f"{slowdowns}: slow-downs of tasks that come after others are not planned: "
+                "expected codes without after, or no slow-downs"
+            )
         slow = slow_of(read_slowdowns(slowdowns), tasks.profiles, p, slowdown, missing)
         every, tasks, said = _without_company(every, tasks, slow)
     tables = tables_of(tasks, p, codes, counts, str(runs))
@@ -245,14 +249,6 @@ def _processors(tasks: Tasks, codes: Codes | None, procs: int | None) -> int:
     if codes is not None:
         return codes.procs
     return max(count for name in tasks.profiles for count in tasks.seconds[name])
-
-
-def _require_no_order(edges: Sequence[tuple[int, int]], slowdowns: str | PathLike[str]) -> None:
-    if edges:
-        raise InvalidInstance(
-            f"{slowdowns}: slow-downs of tasks that come after others are not planned: "
-            "expected codes without after, or no slow-downs"
-        )
 
 
 def _without_company(

@@ -101,7 +101,8 @@ class Replanner:
         as_planned = _as_planned(moment, barrier, busy)
         best: list[Step] | None = None
         end = as_planned - max(_SLACK, 1e-3 * as_planned)
-        awaited = _awaited(moment, busy)
+        edges = moment.plan.edges
+        awaited = Awaited(before_of(edges), {**moment.ended, **busy}) if edges else None
         for order, counts in self._candidates(rest, ready, moment.now, awaited):
             placed = _placed(order, counts, self.times, ready, awaited)
             last = max(step.end for step in placed)
@@ -165,13 +166,6 @@ class Awaited:
 
     def _until(self, task: int, now: float) -> float:
         return max([now, *(self.ends[b] for b in self.before.get(task, ()) if b in self.ends)])
-
-
-def _awaited(moment: Situation, busy: Mapping[int, float]) -> Awaited | None:
-    """None where the plan has no edges."""
-    if not moment.plan.edges:
-        return None
-    return Awaited(before_of(moment.plan.edges), {**moment.ended, **busy})
 
 
 def _placed(

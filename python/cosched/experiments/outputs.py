@@ -73,7 +73,10 @@ def write_outputs(
     if len(good):
         found = findings(claims, study.name, good)
         tables = {**({"findings": found} if len(found) else {}), **study.tables(good)}
-        _write_tables(tables, folder / "tables")
+        (folder / "tables").mkdir(exist_ok=True)
+        for name, table in tables.items():
+            for suffix in (".md", ".csv"):
+                io.write_frame(table, folder / "tables" / (_checked(name) + suffix))
         pictures = _write_figures(study.figures(good), folder / "figures")
     io.write_text(page(study, design.quick, frame, tables, pictures), folder / "report.html")
     return StudyResult(study.name, folder, frame, tables)
@@ -83,13 +86,6 @@ def written(folder: Path) -> list[str]:
     """The finished files of a study, relative to its folder."""
     made = [path for part in ("tables", "figures") for path in sorted((folder / part).glob("*.*"))]
     return [*RESULTS, "report.html", *(path.relative_to(folder).as_posix() for path in made)]
-
-
-def _write_tables(tables: dict[str, pd.DataFrame], folder: Path) -> None:
-    folder.mkdir(exist_ok=True)
-    for name, table in tables.items():
-        for suffix in (".md", ".csv"):
-            io.write_frame(table, folder / (_checked(name) + suffix))
 
 
 def _write_figures(figures: dict[str, Any], folder: Path) -> dict[str, Path]:

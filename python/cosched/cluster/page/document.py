@@ -125,12 +125,6 @@ def _link(page: str | PathLike[str] | None, path: str | PathLike[str]) -> str:
     return f'<a href="{there}">What they should ask for, and what that gives.</a>'
 
 
-def _used(instance: Instance, link: str) -> str:
-    """How much of what jobs asked for they used, where the log says it."""
-    used = words.used_in_words(instance)
-    return f"<p class=small>Jobs used {escape(used)}. {link}</p>\n" if used else ""
-
-
 def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
     instance = runs.instance
     title = f"{instance.source or 'jobs'}: audit"
@@ -144,7 +138,10 @@ def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
         (f"The {tables.LONGEST} longest waits{under}", tables.longest(runs)),
     ]
     about = words.paragraph(f"{_size(instance)}; cosched {installed_version()}", "small")
-    head = f"{words.paragraph(lead(runs), 'lead')}\n{about}\n{_used(instance, link)}"
+    # How much of what jobs asked for they used, where the log says it.
+    used = words.used_in_words(instance)
+    said = f"<p class=small>Jobs used {escape(used)}. {link}</p>\n" if used else ""
+    head = f"{words.paragraph(lead(runs), 'lead')}\n{about}\n{said}"
     return words.document(title, head, parts, ignored(runs))
 
 

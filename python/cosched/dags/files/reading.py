@@ -272,7 +272,8 @@ def _assembled(
 ) -> Graph:
     edges, data = parsed.edges(), parsed.data()
     if data is not None:
-        parsed.notes.append(_said(data))
+        edges_of, moving = f"{len(data)} edge{'s' * (len(data) != 1)}", int((data > 0).sum())
+        parsed.notes.append(f"data on {moving} of {edges_of}: {data.sum():.6g} bytes")
     table = np.array(parsed.times)
     if times is not None:
         table = replaced(parsed, times)
@@ -300,11 +301,6 @@ def _assembled(
         units=parsed.units,
         executed=parsed.executed,
     )
-
-
-def _said(data: np.ndarray) -> str:
-    edges, moving = len(data), int((data > 0).sum())
-    return f"data on {moving} of {edges} edge{'s' * (edges != 1)}: {data.sum():.6g} bytes"
 
 
 def _looks_like_json(text: str, name: str, format: str | None) -> bool:

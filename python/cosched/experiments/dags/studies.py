@@ -332,13 +332,12 @@ def _plan_readings(quick: bool) -> list[Task]:
         {**task, "reading": reading}
         for reading, names in _OTHERS.items()
         for task in _plan(2, names, quick)
-        if task["algorithm"] in names and (reading != "glpk" or _small(task["graph"]))
+        if task["algorithm"] in names and (reading != "glpk" or task["graph"].endswith(_SMALL))
     ]
 
 
-def _small(graph: str) -> bool:
-    """Whether GLPK takes no minutes: up to 10 blocks, or two phases up to 300 wide."""
-    return graph.endswith(("-5.txt", "-10.txt", *(f"-2-{width}.txt" for width in (100, 200, 300))))
+#: GLPK takes no minutes: up to 10 blocks, or two phases up to 300 wide.
+_SMALL = ("-5.txt", "-10.txt", "-2-100.txt", "-2-200.txt", "-2-300.txt")
 
 
 def _run_reading(task: Task) -> dict[str, Any]:

@@ -297,18 +297,13 @@ def history_of(text: str, offset: float = 0.0, name: str = "sacct.txt") -> list[
             "submit": submit, "eligible": moment(row.get("Eligible", ""), offset) or submit,
             "start": start, "end": end, "limit": _limit(row),
             "nodes": int(_number(row.get("NNodes", "")) or 1),
-            "cpus": int(_number(_requested(row)) or _number(row.get("NCPUS", "")) or 1),
+            "cpus": int(_part(row.get("ReqTRES", ""), "cpu") or _number(row.get("NCPUS", "")) or 1),
             "state": row.get("State", "").split(" ")[0],
             "nodelist": row.get("NodeList", ""),
             "allocated": int(_number(row.get("NCPUS", "")) or 1),
         }  # fmt: skip
         found.append(made(Ended, own, f"{name}: line {number}"))
     return sorted(found, key=lambda job: (job.submit, job.id))
-
-
-def _requested(row: dict[str, str]) -> str:
-    found = re.search(r"cpu=([0-9]{1,15})", row.get("ReqTRES", ""))
-    return found[1] if found else ""
 
 
 def _number(text: str) -> float | None:

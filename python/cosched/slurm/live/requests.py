@@ -171,16 +171,15 @@ class JobsOfSnapshot:
                 return float(known) if known is not None else self._lowest
             return self._qos_part.get(job.qos, 0.0)
         rest = parts["PRIORITY"] - (parts.get("AGE", 0.0) if self._ages() else 0.0)
-        return rest - (parts.get("FAIRSHARE", 0.0) if self._shares_count(job) else 0.0)
+        shares = self.snapshot.clocks.get("weight_fairshare", 0) > 0 and (
+            self._accounts.association_of(job.account, job.user) >= 0
+        )
+        return rest - (parts.get("FAIRSHARE", 0.0) if shares else 0.0)
 
     @cached_property
     def _lowest(self) -> float:
         known = [job.priority for job in self.snapshot.pending if job.priority]
         return min(known, default=4294901000.0) - 1
-
-    def _shares_count(self, job: Job) -> bool:
-        weight = self.snapshot.clocks.get("weight_fairshare", 0)
-        return weight > 0 and self._accounts.association_of(job.account, job.user) >= 0
 
     @cached_property
     def _limits_accrual(self) -> bool:

@@ -170,16 +170,12 @@ def _foreign(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) ->
     foreign = sorted({key for job in jobs for key in job} - _JOB_KEYS)
     if any("nodes" not in job and "cores" not in job for job in jobs):
         raise InvalidInstance(f"{name}: jobs: expected nodes or cores of each")
-    _refuse_foreign(name, foreign, approximate)
-    return foreign
-
-
-def _refuse_foreign(name: str, foreign: list[str], approximate: bool) -> None:
     if foreign and not approximate:
         raise InvalidInstance(
             f"{name}: slurm-backfill does not cover jobs with {', '.join(foreign)}: "
             "--approximate leaves them out"
         )
+    return foreign
 
 
 def _spelled_out(jobs: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[dict]]:

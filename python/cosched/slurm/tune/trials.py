@@ -314,10 +314,14 @@ def judged(measure: Measure, block: Block, today: Simulated, then: Simulated) ->
     gain = _gain(before, after)
     left_out = []
     for low, high in parts(block):
-        kept = [_outside(one, low, high) for one in (today, then)]
+        come = [one.jobs.column("submit") for one in (today, then)]
+        kept = [(submit < low) | (submit >= high) for submit in come]
         if all(rows.any() and not rows.all() for rows in kept):
             try:
-                values = [_value(measure, *one) for one in zip((today, then), kept, strict=True)]
+                values = [  # means over the draws
+                    float(measure.of(of.jobs.take(r), of.start[:, r], of.end[:, r]).mean())
+                    for of, r in zip((today, then), kept, strict=True)
+                ]
             except InvalidInstance:  # all jobs of the group are in this part: one piece of luck
                 return Judged(measure, before, after, gain, -np.inf, np.inf)
             left_out.append(_gain(*values))
@@ -351,17 +355,6 @@ def parts(block: Block) -> list[tuple[float, float]]:
     each = -(-_PARTS // len(block.spans))
     cut = [np.linspace(begin, end, each + 1) for begin, end in block.spans]
     return [(a, b) for edges in cut for a, b in pairwise(edges.tolist())]
-
-
-def _outside(one: Simulated, low: float, high: float) -> np.ndarray:
-    submit = one.jobs.column("submit")
-    return (submit < low) | (submit >= high)
-
-
-def _value(measure: Measure, one: Simulated, rows: np.ndarray) -> float:
-    """The mean over the draws, of some jobs."""
-    jobs = one.jobs.take(rows)
-    return float(measure.of(jobs, one.start[:, rows], one.end[:, rows]).mean())
 
 
 def _gain(before: float, after: float) -> float:
