@@ -192,7 +192,8 @@ def _rows(path: str | PathLike[str], nodes: int) -> Iterator[tuple[str, dict[str
     columns = _columns_of_json(path) if io.bare_name(path).endswith(".json") else _log(path, nodes)
     _require(list(columns), str(path))
     for number, values in enumerate(zip(*columns.values(), strict=True)):
-        found = ["" if value is None or value != value else str(value) for value in values]
+        none = [v is None or (isinstance(v, float) and math.isnan(v)) for v in values]
+        found = ["" if no else str(value) for no, value in zip(none, values, strict=True)]
         yield f"{path}: job {number}", dict(zip(columns, found, strict=True))
 
 

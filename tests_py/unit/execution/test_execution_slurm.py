@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -282,19 +283,17 @@ def test_a_real_mpi_program(cluster, tmp_path, launch, way):
         pytest.skip("no MPI on this host: apt install openmpi-bin libopenmpi-dev")
     if launch != "mpirun" and "pmix" not in cluster.run("srun", "--mpi=list"):
         pytest.skip("this Slurm has no PMIx")
-    # On a busy host Open MPI's own start fails now and then, under mpirun and, by a crash in
-    # MPI_Init, under srun (github.com/open-mpi/ompi/issues/12495): anew, from nothing.
-    for trial in range(3):
+    # On a busy host Open MPI's own start fails now and then, in a script under mpirun and, by a
+    # crash in MPI_Init (github.com/open-mpi/ompi/issues/12495), anywhere: once anew, from nothing.
+    for trial in range(2):
         path, outputs, options = mpi_job(tmp_path / f"trial{trial}", launch, way)
         state = cluster.ended(cluster.submit(path, *options))
-        if state[0] != "FAILED":
+        said = [path.with_suffix(".log"), *outputs.glob("*.err"), *outputs.glob("*.log")]
+        text = "\n".join(one.read_text() for one in sorted(set(said)))
+        crashed = (launch, way) == ("mpirun", "script") or re.search(r"\(139\)|Segm.* fault", text)
+        if state[0] != "FAILED" or not crashed:
             break
-    said = [
-        path.with_suffix(".log"),
-        *sorted(outputs.glob("*.err")),
-        *sorted(outputs.glob("*.log")),
-    ]
-    assert state == ("COMPLETED", "0:0"), "\n".join(one.read_text() for one in dict.fromkeys(said))
+    assert state == ("COMPLETED", "0:0"), text
     for name in ("t0", "t1"):
         assert where(outputs, name) == [(f"{k}-of-3-sum-3", 1) for k in range(3)]
 

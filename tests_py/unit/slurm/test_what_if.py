@@ -447,10 +447,11 @@ def test_whom_a_refused_job_keeps_is_left_out_with_it(folder):
         ACCOUNTS.replace("|MaxTRESPU", "|MaxTRES").replace("normal|0|", "normal|0|cpu=2")
     )
     columns = {
-        "id": ["1", "2", "3", "4", "5_1", "5_2", "6"],
-        "tasks": [1, 3, 1, 1, 3, 3, 2],
-        "dependency": ["", "", "afterok:2", "afterany:3", "", "", "afterany:1"],
-        "array": [*[""] * 4, "5%1", "5%1", ""],
+        "id": ["1", "2", "3", "4", "5_1", "5_2", "6", "7", "8"],
+        "tasks": [1, 3, 1, 1, 3, 3, 2, 1, 1],
+        "dependency": ["", "", "afterok:2", "afterany:3", "", "", "afterany:1", *["singleton"] * 2],
+        "name": ["a", "b", *[""] * 5, "b", "a"],  # 7 waits for 2, 8 for 1
+        "array": [*[""] * 4, "5%1", "5%1", *[""] * 3],
     }
     count = len(columns["id"])
     same = {"submit": 0, "cpu": 1, "memory": 1, "runtime": 60, "estimate": 600, "user": "ada",
@@ -459,10 +460,10 @@ def test_whom_a_refused_job_keeps_is_left_out_with_it(folder):
     machine = machine_of(folder, accounts="small.txt")
     instance = cs.cluster.Instance(columns, nodes=machine.cores, machine=machine)
     result = cs.cluster.slurm_backfill(instance, seed=1)
-    assert result.instance.ids.tolist() == ["1", "6"]
+    assert result.instance.ids.tolist() == ["1", "6", "8"]
     notes = [note.partition("start: ")[2] for note in result.instance.notes]
     assert "3 jobs (2, 5_1, 5_2): QOSMaxCpuPerJobLimit" in notes
-    assert "2 jobs (3, 4): Dependency" in notes
+    assert "3 jobs (3, 4, 7): Dependency" in notes
     result.schedule.validate()
 
 

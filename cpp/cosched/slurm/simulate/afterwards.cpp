@@ -6,6 +6,7 @@
 namespace cosched::slurm {
 
 void keep_pauses_of_work(const Scenario& scenario, const Clocks& clocks, Outcome& outcome) {
+  if (outcome.pauses.empty()) return;
   std::vector<Pause> kept;
   std::vector<double> done = outcome.start_exact;
   for (std::size_t j = 0; j < done.size(); ++j) {

@@ -135,12 +135,9 @@ def _by_resource(runs: Runs) -> str:
     for name in found:
         heads += [f"in use, {name}", f"waited for, {name}"]
     rows = [
-        [
-            shown(name := first["resource"][k]),
-            f"{first['capacity'][k]:,.0f}" + " GB" * (name == "memory_gb"),
-        ]
+        [shown(resource), f"{capacity:,.0f}" + " GB" * (resource == "memory_gb")]
         + [share(one[c][k]) for one in found.values() for c in ("utilisation", "waited")]
-        for k in first.index
+        for k, resource, capacity in first[["resource", "capacity"]].itertuples()
     ]
     counts = ", ".join(
         shown(name) for name in ("cores", *counted(runs.instance.given, runs.instance.machine))
