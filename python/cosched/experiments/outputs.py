@@ -132,8 +132,8 @@ def page(
         body.append(_table("rows", _without_empty(frame)))
     else:
         body.append(f"<p>{len(frame)} rows: see <code>results.parquet</code>.</p>")
-    page = Template(io.read_text(_PAGE))
-    return page.substitute(title=escape(study.name), body="\n".join(body))
+    empty = Template(io.read_text(_PAGE))
+    return empty.substitute(title=escape(study.name), body="\n".join(body))
 
 
 def _head(study: Study, quick: bool, frame: pd.DataFrame) -> str:

@@ -42,9 +42,9 @@ MEASURES = (
 
 def plan(quick: bool) -> list[Task]:
     """Logs x policies; DFRS policies on their first weeks, all others on the whole log."""
-    weeks = {"dfrs": 56.0}
+    days = {"dfrs": 56.0}  # all of a log, where the policy is another
     return [
-        {"log": log, "policy": policy, "days": 7.0 if quick else weeks.get(POLICIES[policy][2])}
+        {"log": log, "policy": policy, "days": 7.0 if quick else days.get(POLICIES[policy][2])}
         for log in LOGS
         for policy in POLICIES
     ]
