@@ -75,7 +75,8 @@ def test_the_draws_know_it_too(tmp_path):
     assert late
 
 
-def test_a_job_that_is_ended_while_it_stands_still_had_its_end_when_it_stopped(tmp_path):
+@pytest.mark.parametrize("seconds", [500, 500.5], ids=["whole seconds", "instants"])
+def test_a_job_that_is_ended_while_it_stands_still_had_its_end_when_it_stopped(tmp_path, seconds):
     head = f"{CORES}{GANG}AccountingStorageType=accounting_storage/slurmdbd\n"
     (tmp_path / "accounts.txt").write_text(
         "Account|User|Share\nroot||1\na||1\na|u|1\nName|Priority|GrpTRESMins\nnormal|0|cpu=8\nhigh|0|\n"
@@ -90,7 +91,7 @@ def test_a_job_that_is_ended_while_it_stands_still_had_its_end_when_it_stopped(t
         "qos": ["normal", "high"],
     }
     inst = cs.cluster.Instance(
-        ones | {"submit": [0, 60], "tasks": [8, 8], "runtime": [500, 300], "estimate": [600, 600],
+        ones | {"submit": [0, 60], "tasks": [8, 8], "runtime": [seconds, 300], "estimate": [600, 600],
                 "partition": ["low", "high"]}, machine.cores, machine=machine,
     )  # fmt: skip
     res = cs.cluster.slurm_backfill(inst, controller_start=-30.0, epoch=0)
@@ -98,6 +99,16 @@ def test_a_job_that_is_ended_while_it_stands_still_had_its_end_when_it_stopped(t
     own = res.schedule.to_frame().iloc[0]
     assert res.metrics()["killed"] == 1
     assert 60 <= own.end == res.jobs.end[0] < 63
+
+
+def test_it_may_stand_still_again_when_it_would_have_been_done_without(tmp_path):
+    rows = [(0, 8, 100, 600, "low"), (20, 8, 200, 300, "high"), (250, 8, 50, 300, "high")]
+    res = solve(machine_of(tmp_path, CORES + GANG), rows)
+    res.schedule.validate()
+    frame = res.schedule.to_frame()
+    own = frame[frame.task == 0]
+    assert own.cause.tolist() == ["start", "resume", "resume"]
+    assert (own.end - own.start).sum() == pytest.approx(100)
 
 
 def test_without_it_nobody_does(tmp_path):
