@@ -91,8 +91,9 @@ def test_a_job_that_is_ended_while_it_stands_still_had_its_end_when_it_stopped(t
         "qos": ["normal", "high"],
     }
     inst = cs.cluster.Instance(
-        ones | {"submit": [0, 60], "tasks": [8, 8], "runtime": [seconds, 300], "estimate": [600, 600],
-                "partition": ["low", "high"]}, machine.cores, machine=machine,
+        ones | {"submit": [0, 60], "tasks": [8, 8], "runtime": [seconds, 300],
+                "estimate": [600, 600], "partition": ["low", "high"]},
+        machine.cores, machine=machine,
     )  # fmt: skip
     res = cs.cluster.slurm_backfill(inst, controller_start=-30.0, epoch=0)
     res.schedule.validate()
