@@ -120,18 +120,23 @@ class PlanMap {
     const int before = std::max(j - 1, 0);
     if (begins_[j + 1] > begin) split(j, begin);
     const int first = j + 1;
-    bool ends = false;
-    while (!ends && ++j < records()) {
-      if (end < begins_[j + 1]) split(j, end);
-      ends = begins_[j + 1] == end;
-      for (std::size_t w = 0; w < size_; ++w) own(j)[w] &= ~nodes.words()[w];
-    }
-    const int after = ends && j + 1 < records() ? j + 1 : records() - 1;
-    for (int i = first - 1; i < after; ++i) {  // between two that lost the same nothing is new
-      const bool edge = i == first - 1 || i == after - 1;
-      steps_[i] = {(edge || steps_[i].gains) && lacks(own(i), own(i + 1), size_),
-                   (edge || steps_[i].loses) && lacks(own(i + 1), own(i), size_)};
-    }
+    const Word* const taken = nodes.words().data();
+    const int after = unrolled(size_, [&](const auto size) {
+      bool ends = false;
+      while (!ends && ++j < records()) {
+        if (end < begins_[j + 1]) split(j, end);
+        ends = begins_[j + 1] == end;
+        Word* const left = own(j);
+        for (std::size_t w = 0; w < size; ++w) left[w] &= ~taken[w];
+      }
+      const int behind = ends && j + 1 < records() ? j + 1 : records() - 1;
+      for (int i = first - 1; i < behind; ++i) {  // between two that lost the same nothing is new
+        const bool edge = i == first - 1 || i == behind - 1;
+        steps_[i] = {(edge || steps_[i].gains) && lacks(own(i), own(i + 1), size),
+                     (edge || steps_[i].loses) && lacks(own(i + 1), own(i), size)};
+      }
+      return behind;
+    });
     for (int i = before; i < after; ++i)
       if (!steps_[i].gains && !steps_[i].loses) {
         erase(begins_, i + 1, 1);

@@ -156,9 +156,11 @@ class Queue {
     return a.job < b.job;
   }
 
+  // Ages grow alike: mostly they are in order.
   void sort() {
-    std::stable_sort(entries_.begin(), entries_.end(),
-                     [&](const Entry& a, const Entry& b) { return before(a, b); });
+    const auto order = [&](const Entry& a, const Entry& b) { return before(a, b); };
+    if (!std::is_sorted(entries_.begin(), entries_.end(), order))
+      std::stable_sort(entries_.begin(), entries_.end(), order);
   }
   // In order of the jobs, not of priority.
   void count_ages(double time) {

@@ -238,14 +238,23 @@ class EndOrder {
       std::size_t first = 0, last = held.size() - 1;
       while (first < last && held[first] == 0) ++first;
       while (last > first && held[last] == 0) --last;
+      const Shares& shares = allocations.shares(job);
+      const bool one = shares.nodes.size() == 1 && shares.gpus.empty();
       jobs_.push_back({job, static_cast<int>(first), static_cast<int>(last), held[first],
-                       held.data(), allocations.due(job)});
+                       held.data(), allocations.due(job),
+                       one ? shares.nodes.front() : Share{-1, 0, 0}});
     }
   }
 
+  struct Ending {
+    int job, first, last;  // words of its nodes; mostly the first has all
+    std::uint64_t nodes;
+    const std::uint64_t* all;
+    Second due;
+    Share only;  // of a job that shares one node and has no GPU; else of node -1
+  };
   std::size_t size() const { return jobs_.size(); }
-  int job(std::size_t k) const { return jobs_[k].job; }
-  Second due(std::size_t k) const { return jobs_[k].due; }
+  const Ending& operator[](std::size_t k) const { return jobs_[k]; }
 
   /// The k-th job has one of these nodes.
   bool meets(std::size_t k, const NodeBits& nodes) const {
@@ -264,12 +273,6 @@ class EndOrder {
   }
 
  private:
-  struct Ending {
-    int job, first, last;  // words of its nodes; mostly the first has all
-    std::uint64_t nodes;
-    const std::uint64_t* all;
-    Second due;
-  };
   std::vector<Ending> jobs_;
   std::int64_t version_ = -1;
 };
@@ -282,20 +285,20 @@ class EndGroups {
   EndGroups(const EndOrder& order, const NodeBits& avail, Second epoch, int window_linear,
             Second from, Second later)
       : of_(order), avail_(avail), epoch_(epoch), window_linear_(window_linear), later_(later) {
-    while (next_ < of_.size() && of_.due(next_) < from) ++next_;
+    while (next_ < of_.size() && of_[next_].due < from) ++next_;
     gone_ = looked_ = next_;
   }
 
-  /// Calls gone(job) for those that are gone already and have a node in `avail`.
+  /// Calls gone(ending) for those that are gone already and have a node in `avail`.
   template <class Gone>
   void already(Gone gone) const {
     for (std::size_t k = 0; k < gone_; ++k)
-      if (of_.meets(k, avail_)) gone(of_.job(k));
+      if (of_.meets(k, avail_)) gone(of_[k]);
   }
 
   bool some_gone() const { return gone_ > 0; }
 
-  /// Calls gone(job) for each job of the next group that has a node in `avail`; returns the last
+  /// Calls gone(ending) for each job of the next group that has a node in `avail`; returns the last
   /// of them, or -1: none left.
   template <class Gone>
   int next(Gone gone) {
@@ -303,10 +306,10 @@ class EndGroups {
     int last = -1;
     for (int removed = 0; find_next();) {
       const std::size_t other = next_++;
-      const Second end = of_.due(other);
+      const Second end = of_[other].due;
       if (base_ == kNever) base_ = end + spread_ - (epoch_ + end) % spread_;
-      last = of_.job(other);
-      gone(last);
+      last = of_[other].job;
+      gone(of_[other]);
       if (outside_window()) break;
       if (removed++ > kMost) break;
     }
@@ -326,10 +329,10 @@ class EndGroups {
     }
     next_ = met_ == 0 ? of_.size() : looked_ - 64 + static_cast<std::size_t>(__builtin_ctzll(met_));
     met_ &= met_ - 1;
-    if (next_ < of_.size() && of_.due(next_) > later_) next_ = of_.size();
+    if (next_ < of_.size() && of_[next_].due > later_) next_ = of_.size();
     return next_ < of_.size();
   }
-  bool outside_window() const { return next_ < of_.size() && of_.due(next_) > base_ + spread_; }
+  bool outside_window() const { return next_ < of_.size() && of_[next_].due > base_ + spread_; }
 
   const EndOrder& of_;
   const NodeBits& avail_;

@@ -241,8 +241,8 @@ class Select {
 
   int will_run_groups(int wanted, const NodeBits& avail, int count, const Time& time) {
     EndGroups groups = groups_of(avail, time);
-    const auto gone = [&](int other) {
-      const NodeBits& held = allocations_.nodes(other);
+    const auto gone = [&](const EndOrder::Ending& other) {
+      const NodeBits& held = allocations_.nodes(other.job);
       count += held.count_common(avail);
       open_ |= held;
     };
@@ -271,17 +271,22 @@ class Select {
     free_as_now();
     EndGroups groups = groups_of(avail, time);
     bool gathered = !suspends && !since_24_;  // the candidates are those of now, or as they change
-    const auto gone = [&](int other) {
-      const Shares& shares = allocations_.shares(other);
-      for (const GpuShare& share : shares.gpus)
-        if (avail.has(share.node)) later_.give(share);
-      for (const Share& share : shares.nodes) {
-        if (!avail.has(share.node)) continue;
-        later_.give(share);
-        changed_.push_back(share.node);
-        if (gathered) candidates_.renew(share.node, later_, weights_);
+    const auto give = [&](const Share& share) {
+      later_.give(share);
+      changed_.push_back(share.node);
+      if (gathered) candidates_.renew(share.node, later_, weights_);
+    };
+    const auto gone = [&](const EndOrder::Ending& other) {
+      if (other.only.node >= 0) {
+        give(other.only);
+      } else {
+        const Shares& shares = allocations_.shares(other.job);
+        for (const GpuShare& share : shares.gpus)
+          if (avail.has(share.node)) later_.give(share);
+        for (const Share& share : shares.nodes)
+          if (avail.has(share.node)) give(share);
       }
-      if (suspends) later_cores_.give(allocations_.part(other), allocations_.cores(other));
+      if (suspends) later_cores_.give(allocations_.part(other.job), allocations_.cores(other.job));
     };
     if (since_24_) {
       reset_weights(avail, false);
