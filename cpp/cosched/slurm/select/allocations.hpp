@@ -232,48 +232,54 @@ class EndOrder {
     if (version_ == allocations.version()) return;
     version_ = allocations.version();
     jobs_.clear();
+    word_.clear();
+    first_.clear();
+    wide_.assign(allocations.running().size() / 64 + 1, 0);
     for (const int job : allocations.running()) {
       const NodeBits& nodes = allocations.nodes(job);
       const std::vector<std::uint64_t>& held = nodes.words();
-      std::size_t first = 0, last = held.size() - 1;
-      while (first < last && held[first] == 0) ++first;
-      while (last > first && held[last] == 0) --last;
+      std::size_t w = 0;
+      while (w + 1 < held.size() && held[w] == 0) ++w;
       const Shares& shares = allocations.shares(job);
       const bool one = shares.nodes.size() == 1 && shares.gpus.empty();
-      jobs_.push_back({job, static_cast<int>(first), static_cast<int>(last), held[first],
-                       held.data(), allocations.due(job),
-                       one ? shares.nodes.front() : Share{-1, 0, 0}});
+      if (std::any_of(held.begin() + static_cast<std::ptrdiff_t>(w) + 1, held.end(),
+                      [](auto word) { return word != 0; }))
+        wide_[size() / 64] |= std::uint64_t{1} << size() % 64;
+      word_.push_back(w);
+      first_.push_back(held[w]);
+      jobs_.push_back(
+          {job, allocations.due(job), &nodes, one ? shares.nodes.front() : Share{-1, 0, 0}});
     }
   }
 
   struct Ending {
-    int job, first, last;  // words of its nodes; mostly the first has all
-    std::uint64_t nodes;
-    const std::uint64_t* all;
+    int job;
     Second due;
+    const NodeBits* nodes;
     Share only;  // of a job that shares one node and has no GPU; else of node -1
   };
   std::size_t size() const { return jobs_.size(); }
   const Ending& operator[](std::size_t k) const { return jobs_[k]; }
 
-  /// The k-th job has one of these nodes.
-  bool meets(std::size_t k, const NodeBits& nodes) const {
-    const Ending& one = jobs_[k];
-    const std::uint64_t* const words = nodes.words().data();
-    std::uint64_t common = words[one.first] & one.nodes;
-    for (int w = one.first + 1; common == 0 && w <= one.last; ++w) common = words[w] & one.all[w];
-    return common != 0;
-  }
-  /// The same for 64 jobs from the k-th on, as bits: without a branch that nobody foresees.
+  /// Which of the 64 jobs from the k-th on have one of these nodes, as bits: without a branch that
+  /// nobody foresees.  Requires a multiple of 64.
   std::uint64_t meeting(std::size_t k, const NodeBits& nodes) const {
+    const std::uint64_t* const words = nodes.words().data();
+    const std::size_t count = std::min<std::size_t>(64, size() - k);
     std::uint64_t met = 0;
-    const std::size_t last = std::min(k + 64, size());
-    for (std::size_t j = k; j < last; ++j) met |= std::uint64_t{meets(j, nodes)} << (j - k);
+    for (std::size_t j = 0; j < count; ++j)
+      met |= std::uint64_t{(words[word_[k + j]] & first_[k + j]) != 0} << j;
+    for (std::uint64_t rest = wide_[k / 64] & ~met; rest != 0; rest &= rest - 1)
+      met |= std::uint64_t{jobs_[k + __builtin_ctzll(rest)].nodes->meets(nodes)}
+             << __builtin_ctzll(rest);
     return met;
   }
 
  private:
   std::vector<Ending> jobs_;
+  std::vector<std::size_t> word_;     // of each, where its nodes begin
+  std::vector<std::uint64_t> first_;  // and which they are there, mostly all
+  std::vector<std::uint64_t> wide_;   // jobs, as bits, that have nodes behind that
   std::int64_t version_ = -1;
 };
 
@@ -286,14 +292,15 @@ class EndGroups {
             Second from, Second later)
       : of_(order), avail_(avail), epoch_(epoch), window_linear_(window_linear), later_(later) {
     while (next_ < of_.size() && of_[next_].due < from) ++next_;
-    gone_ = looked_ = next_;
+    gone_ = next_;
+    looked_ = gone_ / 64 * 64;
   }
 
   /// Calls gone(ending) for those that are gone already and have a node in `avail`.
   template <class Gone>
   void already(Gone gone) const {
     for (std::size_t k = 0; k < gone_; ++k)
-      if (of_.meets(k, avail_)) gone(of_[k]);
+      if (of_[k].nodes->meets(avail_)) gone(of_[k]);
   }
 
   bool some_gone() const { return gone_ > 0; }
@@ -325,6 +332,7 @@ class EndGroups {
   bool find_next() {
     while (met_ == 0 && looked_ < of_.size()) {
       met_ = of_.meeting(looked_, avail_);
+      if (looked_ < gone_) met_ &= ~std::uint64_t{0} << (gone_ - looked_);
       looked_ += 64;
     }
     next_ = met_ == 0 ? of_.size() : looked_ - 64 + static_cast<std::size_t>(__builtin_ctzll(met_));

@@ -242,9 +242,8 @@ class Select {
   int will_run_groups(int wanted, const NodeBits& avail, int count, const Time& time) {
     EndGroups groups = groups_of(avail, time);
     const auto gone = [&](const EndOrder::Ending& other) {
-      const NodeBits& held = allocations_.nodes(other.job);
-      count += held.count_common(avail);
-      open_ |= held;
+      count += other.nodes->count_common(avail);
+      open_ |= *other.nodes;
     };
     const auto chosen = [&](int after) {
       open_ &= avail;
