@@ -110,10 +110,23 @@ bool want(const IntervalWork& work, int job, std::vector<char>& wanted) {
   return news;
 }
 
+// The S that the intervals of the cut prove, if more has to be done in them than they hold.  Any set
+// of intervals with a deficit is a proof.
+std::optional<double> proved(const std::vector<StretchJob>& jobs, double nodes, double stretch,
+                             const Residual& residual, const std::vector<char>& cut) {
+  const CutDeficit deficit = deficit_of(jobs, nodes, stretch, residual, cut);
+  const CutDeficit::Value now = deficit(stretch);
+  if (now.deficit <= kDeficitTolerance * now.scale) return std::nullopt;
+  return cut_root(deficit, stretch);
+}
+
 // nullopt if S is feasible, else a larger S that every feasible one reaches.
 std::optional<double> improved(const std::vector<StretchJob>& jobs, double nodes, double stretch) {
   const Residual residual = stretch_kernel(jobs, stretch, nodes);
   if (residual.job.empty()) return std::nullopt;
+  // Far from the least S all congested intervals together are a proof that costs no flow.
+  const std::vector<char> all(residual.length.size(), 1);
+  if (const auto larger = proved(jobs, nodes, stretch, residual, all)) return larger;
   const IntervalWork work = interval_work(jobs, nodes, residual);
   const auto [left, runs] = fill(work);
   std::vector<char> wanted(work.length.size(), 0);
@@ -121,16 +134,16 @@ std::optional<double> improved(const std::vector<StretchJob>& jobs, double nodes
   for (std::size_t i = 0; i < left.size(); ++i)
     if (left[i] > need_rounding(work.need[i])) more |= want(work, static_cast<int>(i), wanted);
   while (more) {
+    // A part of more than half costs as much as all, and may not be enough.
+    if (2 * std::count(wanted.begin(), wanted.end(), 1) > std::distance(all.begin(), all.end()))
+      wanted = all;
     PartOfWork part = part_of(work, runs, wanted);
     part.flow.augment();
     if (part.flow.unserved() <= 0) return std::nullopt;
     const std::vector<char> reached = part.flow.cut();
     std::vector<char> cut(wanted.size(), 0);
     for (std::size_t t = 0; t < cut.size(); ++t) cut[t] = wanted[t] && reached[part.number[t]];
-    const CutDeficit deficit = deficit_of(jobs, nodes, stretch, residual, cut);
-    const CutDeficit::Value now = deficit(stretch);
-    // Any set of intervals with a deficit is a proof, be it from a part only.
-    if (now.deficit > kDeficitTolerance * now.scale) return cut_root(deficit, stretch);
+    if (const auto larger = proved(jobs, nodes, stretch, residual, cut)) return larger;
     more = false;
     for (std::size_t k = 0; k < part.job.size(); ++k)
       if (part.flow.reached(static_cast<int>(k))) more |= want(work, part.job[k], wanted);
