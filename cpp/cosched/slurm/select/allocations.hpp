@@ -265,10 +265,9 @@ class EndOrder {
   /// nobody foresees.  Requires a multiple of 64.
   std::uint64_t meeting(std::size_t k, const NodeBits& nodes) const {
     const std::uint64_t* const words = nodes.words().data();
-    const std::size_t count = std::min<std::size_t>(64, size() - k);
     std::uint64_t met = 0;
-    for (std::size_t j = 0; j < count; ++j)
-      met |= std::uint64_t{(words[word_[k + j]] & first_[k + j]) != 0} << j;
+    for (std::size_t j = std::min(k + 64, size()); j-- > k;)
+      met = 2 * met + ((words[word_[j]] & first_[j]) != 0);
     for (std::uint64_t rest = wide_[k / 64] & ~met; rest != 0; rest &= rest - 1)
       met |= std::uint64_t{jobs_[k + __builtin_ctzll(rest)].nodes->meets(nodes)}
              << __builtin_ctzll(rest);
