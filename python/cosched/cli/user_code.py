@@ -48,10 +48,6 @@ def _import_file(path: Path) -> ModuleType:
     except BaseException:
         del sys.modules[path.stem]
         raise
-    _ship_by_value(module)
-    return module
-
-
-def _ship_by_value(module: ModuleType) -> None:
     with suppress(MissingExtra):  # then no study can run, and nothing else has worker processes
         optional("cloudpickle", extra="studies").register_pickle_by_value(module)
+    return module

@@ -39,19 +39,16 @@ def settled(rows: Sequence[tuple[dict[str, Any], Result | None]]) -> list[dict[s
     A row whose value passes that bound becomes an error. A result with a bound that holds for its
     own measure only (:attr:`Result.own_measure`) keeps that one.
     """
-    known = [bound for row, result in rows if (bound := _known(row, result)) is not None]
+    known = [  # those that hold for all rows
+        row["proof"]
+        for row, result in rows
+        if row.get("proof") is not None and not (result is not None and result.own_measure)
+    ]
     if not known:
         return [row for row, _ in rows]
     maximise = any(result is not None and result.maximise for _, result in rows)
     best = (min if maximise else max)(known, key=float)
     return [_beside(row, result, best) for row, result in rows]
-
-
-def _known(row: dict[str, Any], result: Result | None) -> Bound | None:
-    """The bound of a row, where it holds for all rows."""
-    if result is not None and result.own_measure:
-        return None
-    return row.get("proof")
 
 
 def _beside(row: dict[str, Any], result: Result | None, best: Bound) -> dict[str, Any]:
@@ -86,7 +83,10 @@ def row_of_run(
             result = run()
         _core.forget_stop()  # it has ended the run: what follows has its own limits
         seconds = time.perf_counter() - begin
-        with _core.time_limit(_left(patience, seconds)):
+        left = None  # for the check of its schedule: a row may be a second or a tenth late
+        if patience is not None:
+            left = max(0.0, patience - seconds) + max(1.0, 0.1 * patience)
+        with _core.time_limit(left):
             result.schedule.validate()
             row = _row_of_result(name, result, bound)
     except TimeLimit as error:
@@ -101,13 +101,6 @@ def row_of_run(
         row = _row_without_result(name, "error", message, bound)
     row["seconds"] = time.perf_counter() - begin if seconds is None else seconds
     return row, result
-
-
-def _left(time_limit: float | None, spent: float) -> float | None:
-    """Seconds that remain for the check of a schedule: a row may be a second or a tenth late."""
-    if time_limit is None:
-        return None
-    return max(0.0, time_limit - spent) + max(1.0, 0.1 * time_limit)
 
 
 def _row_of_result(name: str, result: Result, bound: Bound | None) -> dict[str, Any]:

@@ -174,22 +174,22 @@ TEST(SlurmAllocations, LiftedFromItsCoresAlone) {
 
 TEST(SlurmEndGroups, JobsThatHaveANodeThereEachOnceInOrderOfTheirEnds) {
   Rng rng(5);
-  constexpr int kNodes = 150, kJobs = 200;  // three words of nodes, four of jobs
+  constexpr int kMachine = 150, kRunning = 200;  // three words of nodes, four of jobs
   for (int round = 0; round < 30; ++round) {
     std::vector<Job> jobs;
-    for (int job = 0; job < kJobs; ++job) jobs.push_back(plain_job(0, 1, rng.between(1, 900)));
-    const Scenario scenario = scenario_of(plain_machine(kNodes), jobs);
+    for (int job = 0; job < kRunning; ++job) jobs.push_back(plain_job(0, 1, rng.between(1, 900)));
+    const Scenario scenario = scenario_of(plain_machine(kMachine), jobs);
     Allocations allocations(scenario);
-    for (int job = 0; job < kJobs; ++job) {
-      const auto first = static_cast<int>(rng.below(kNodes));
-      const int most = rng.below(3) ? 1 : kNodes - first;
+    for (int job = 0; job < kRunning; ++job) {
+      const auto first = static_cast<int>(rng.below(kMachine));
+      const int most = rng.below(3) ? 1 : kMachine - first;
       const int count = static_cast<int>(rng.between(1, most));
-      allocations.start(job, choice_from(first, first + count, kNodes), 0);
+      allocations.start(job, choice_from(first, first + count, kMachine), 0);
     }
     EndOrder order;
     order.refresh(allocations);
-    const auto node = static_cast<int>(rng.below(kNodes - 5));
-    const NodeBits avail = nodes_from(node, node + 5, kNodes);
+    const auto node = static_cast<int>(rng.below(kMachine - 5));
+    const NodeBits avail = nodes_from(node, node + 5, kMachine);
     const Second from = rng.between(0, 400), later = rng.below(2) ? kNever : rng.between(400, 900);
     Nodes before, then, gone;
     for (const int job : allocations.running())

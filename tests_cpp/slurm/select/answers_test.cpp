@@ -10,7 +10,7 @@ namespace {
 
 using Parameters = std::map<std::string, double>;
 
-constexpr int kNodes = 9, kJobs = 60;
+constexpr int kAnswerNodes = 9, kJobs = 60;
 
 // Of a few shapes, in one of two partitions.
 Job random_job(Rng& rng, bool shared) {
@@ -25,11 +25,11 @@ Job random_job(Rng& rng, bool shared) {
 }
 
 Scenario random_scenario(Rng& rng, bool shared, const Parameters& parameters) {
-  Machine machine = tiers_of(std::vector<int>(kNodes, 4), {1, 2});
-  machine.node_memory.assign(kNodes, 100);
+  Machine machine = tiers_of(std::vector<int>(kAnswerNodes, 4), {1, 2});
+  machine.node_memory.assign(kAnswerNodes, 100);
   machine.node_gpus = {{0, 0, 0, 2, 2, 1, 0, 0, 2}};
   machine.node_weight = {1, 1, 1, 2, 2, 2, 1, 1, 1};
-  if (!shared) machine = plain_machine(kNodes);
+  if (!shared) machine = plain_machine(kAnswerNodes);
   machine.parts.resize(2, machine.parts[0]);
   std::vector<Job> jobs;
   for (int job = 0; job < kJobs; ++job) jobs.push_back(random_job(rng, shared));
@@ -45,7 +45,7 @@ struct Both {
         allocations(scenario),
         remembers(scenario, allocations, 7),
         forgets(scenario, allocations, 7, false) {
-    for (NodeBits& one : sets) one = some_nodes(rng, kNodes);
+    for (NodeBits& one : sets) one = some_nodes(rng, kAnswerNodes);
   }
 
   const NodeBits& nodes() {

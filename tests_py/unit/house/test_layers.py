@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import cosched
 from cosched.registry import FAMILIES
 
 PACKAGE = Path(cosched.__file__).parent
+LIBRARY = Path(__file__).parents[3] / "cpp"
 ROOMS = ("files", "instance", "bounds", "result", "algorithms", "family", "workloads", "plots")
 
 
@@ -71,3 +73,31 @@ def test_no_submodule_is_shadowed():
             importlib.import_module(name)
             module = importlib.import_module(parent)
             assert getattr(module, child) is sys.modules[name], name
+
+
+def wrong_includes(rooms: str, library: Path) -> list[tuple[str, str]]:
+    """(file, header of a room that its own does not see); `rooms`: lines of cpp/CMakeLists.txt."""
+    sees, headers = {}, {}
+    for words in re.findall(r"^cosched_room\(([^)]+)\)$", rooms, re.M):
+        room, _, more = words.partition(" SEES ")
+        sees[room], headers[room] = (part.split() for part in more.partition(" HEADERS ")[::2])
+
+    def may(room: str) -> set[str]:
+        return {room, *headers[room]}.union(*map(may, sees[room]))
+
+    wrong = []
+    for room in sees:
+        allowed = may(room)
+        for path in sorted((library / "cosched" / room).glob("*.?pp")):
+            for header in re.findall(r'^#include "cosched/(\S+)"', path.read_text(), re.M):
+                if not {header, header.rpartition("/")[0]} & allowed:
+                    wrong.append((path.name, header))
+    return wrong
+
+
+def test_rooms_include_what_they_may_see_also_where_a_unit_has_all():
+    rooms = (LIBRARY / "CMakeLists.txt").read_text()
+    assert not wrong_includes(rooms, LIBRARY)
+    for named in ("dags/list ", " dags/proof/certificate.hpp"):  # a room, and a header of another
+        assert named in rooms
+        assert wrong_includes(rooms.replace(named, ""), LIBRARY)

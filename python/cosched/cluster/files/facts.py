@@ -47,7 +47,11 @@ def swf_facts(table: pd.DataFrame, header: Mapping[str, str]) -> dict[str, np.nd
     found["wait"] = table["wait"].to_numpy(dtype=float)
     found |= _swf_use(table)
     found["line"] = table["line"].to_numpy(dtype=np.int64)
-    return {name: column for name, column in found.items() if not _says_nothing(column)}
+    return {  # those that say something
+        name: column
+        for name, column in found.items()
+        if not (column.dtype.kind == "f" and np.isnan(column).all())
+    }
 
 
 def _swf_use(table: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -76,10 +80,6 @@ def whole(values: np.ndarray) -> np.ndarray:
     """Integers where all values are."""
     good = np.isfinite(values) & (values == np.floor(values)) & (np.abs(values) < 2**53)
     return values.astype(np.int64) if good.all() else values
-
-
-def _says_nothing(column: np.ndarray) -> bool:
-    return column.dtype.kind == "f" and bool(np.isnan(column).all())
 
 
 def _named(numbers: np.ndarray, names: str) -> np.ndarray:

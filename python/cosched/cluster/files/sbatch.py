@@ -57,7 +57,9 @@ class Asked:
         if "uid" in given:
             row["user"] = given.pop("uid")
         if "time" in given:
-            row["estimate"] = _limit(given.pop("time"), place)
+            text = given.pop("time")
+            minutes = text.isdigit()  # a bare number is one of minutes
+            row["estimate"] = seconds(text, f"{place}: --time") * (60 if minutes else 1)
         if "array" in given:
             row["array"] = given.pop("array")
         row |= self._sizes(given, place)
@@ -173,12 +175,6 @@ def array_tasks(text: str) -> tuple[list[int], int]:
             raise InvalidInstance(f"array {shorten(text)}: expected 1-7%3")
         tasks += range(first, last + 1, int(found[3] or 1))
     return tasks, int(limit or 0)
-
-
-def _limit(text: str, place: str) -> float:
-    """A bare number is one of minutes."""
-    limit = seconds(text, f"{place}: --time")
-    return limit * 60 if text.isdigit() else limit
 
 
 def _count(given: dict[str, str], name: str, place: str) -> int | None:

@@ -45,7 +45,8 @@ def policies(runs: Runs) -> str:
     if logged:
         heads.append("starts within a minute of the log's")
         for row, run in zip(rows, runs.all, strict=True):
-            row.append(_alike(run))
+            other = None if run.name == "as-logged" else run.result
+            row.append("-" if other is None else share(other.calibration()["within_minute"]))
     counts = [run.name for run in runs.all].index(runs.counts)
     about = f"The row that counts is {runs.counts}, {runs.all[counts].knows}. {_STRETCH}"
     return (
@@ -74,13 +75,6 @@ def about_bound(runs: Runs) -> str:
             "more."
         )
     return f"No schedule whatsoever has a largest stretch below {bound.value:.6g}{so_far}. {best}"
-
-
-def _alike(run: Run) -> str:
-    """Share of the jobs that start within a minute of the log's start."""
-    if run.result is None or run.name == "as-logged":
-        return "-"
-    return share(run.result.calibration()["within_minute"])
 
 
 def _numbers(run: Run) -> list[str]:

@@ -259,18 +259,15 @@ def _advice(found: RightSize, advice: pd.DataFrame) -> str:
     columns |= {head: [span(one) for one in shown[name]] for head, name in _TIMES.items()}
     columns |= {head: [_gb(one) for one in shown[name]] for head, name in _MEMORY.items()}
     columns["jobs of the past"] = [f"{count:,}" for count in shown["past"]]
-    columns["like"] = [_like(row, own) for _, row in shown.iterrows()]
+    columns["like"] = [
+        ("these" if like == own else like or "all") if past else "-"
+        for like, past in zip(shown["like"], shown["past"], strict=True)
+    ]
     columns = {head: cells for head, cells in columns.items() if set(cells) != {"-"}}
     more = len(advice) - len(shown)
     said = f"Those first that leave most unused; {more:,} more groups. " if more else ""
     rows = zip(*columns.values(), strict=True)
     return table(list(columns), rows) + paragraph(said + _PROMISE, "small")
-
-
-def _like(row: Any, own: str) -> str:
-    if not row["past"]:
-        return "-"
-    return "these" if row["like"] == own else row["like"] or "all"
 
 
 def _gb(value: float) -> str:

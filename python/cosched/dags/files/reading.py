@@ -236,7 +236,9 @@ class _Options:
 
 
 def _graph(text: str, name: str, asked: _Options) -> Graph:
-    data = io.parse_json(text, name) if _looks_like_json(text, name, asked.format) else None
+    looks = io.bare_name(name).endswith(".json") or text.lstrip()[:1] in ("{", "[")
+    is_json = looks if asked.format is None else asked.format in ("json", "wfformat")
+    data = io.parse_json(text, name) if is_json else None
     format = asked.format or _format(text, name, data)
     if format == "json":
         if asked.acceleration is not None or asked.times is not None:
@@ -301,12 +303,6 @@ def _assembled(
         units=parsed.units,
         executed=parsed.executed,
     )
-
-
-def _looks_like_json(text: str, name: str, format: str | None) -> bool:
-    if format is not None:
-        return format in ("json", "wfformat")
-    return io.bare_name(name).endswith(".json") or text.lstrip()[:1] in ("{", "[")
 
 
 def _format(text: str, name: str, data: Any) -> str:

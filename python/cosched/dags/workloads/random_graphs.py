@@ -123,7 +123,9 @@ def fork_join(
     centre = float(p) if mean is None else positive(mean, "mean")
     spread = p / 4 if deviation is None else nonnegative(deviation, "deviation")
     times = np.empty((n, q))
-    times[:, 0] = _positive_normal(random, centre, spread, n)
+    times[:, 0] = sampled_inside(
+        lambda at: random.normal(centre, spread, len(at)), n, lambda x: x > 0
+    )
     parallel = np.arange(1, n).reshape(p, w + 1)[:, :w]
     for kind in range(1, q):
         factors = random.uniform(*fast, n)
@@ -265,12 +267,6 @@ def _range(limits: Range, name: str) -> Range:
     if not 0 < low <= high < np.inf:
         raise InvalidInstance(f"{name} = {shorten(limits)}: expected 0 < least <= largest")
     return low, high
-
-
-def _positive_normal(
-    random: np.random.Generator, mean: float, deviation: float, n: int
-) -> np.ndarray:
-    return sampled_inside(lambda at: random.normal(mean, deviation, len(at)), n, lambda x: x > 0)
 
 
 KINDS = ("in-tree", "out-tree", "chains")
