@@ -62,6 +62,9 @@ TEST(StretchBound, HandExamples) {
   EXPECT_NEAR(max_stretch_bound(one_node_jobs({{0, 5}, {0, 5}, {0, 5}})).value, 1.5, 1e-9);
   EXPECT_DOUBLE_EQ(max_stretch_bound(one_node_jobs({{0, 5}, {0, 5}})).value, 1);
   EXPECT_DOUBLE_EQ(max_stretch_bound(one_node_jobs({{0, 0}, {3, 0}})).value, 1);
+  // All together need no more than 1.0055, the short ones what they do.
+  const Instance with_long({{2, 0, 0}, {1, 1, 1}, {1, 0.5, 1}, {1, 1, 1}, {3381, 25, 8}, {}}, 1);
+  EXPECT_NEAR(max_stretch_bound(with_long).value, 41.0 / 35, 1e-9);
   // A job wider than the machine cannot run at full speed.
   EXPECT_NEAR(max_stretch_bound(Instance({{0}, {6}, {1}, {0.1}, {100}, {}}, 4)).value, 1.5, 1e-9);
 }
@@ -76,6 +79,7 @@ TEST(StretchBound, IsTheLeastFeasibleStretchOfTheLp) {
     shape.mean_gap = static_cast<double>(1 + rng.below(200));
     Jobs jobs = random_jobs(rng, shape);
     jobs.tasks[0] = rng.below(3) ? 1 : 2 * shape.nodes;  // wider than the machine at times
+    jobs.runtime[0] *= rng.below(2) ? 1 : 30;  // whole work counts, and then others
     const Instance instance(jobs, shape.nodes);
     const double bound = max_stretch_bound(instance).value;
     EXPECT_LE(least_overload(instance, bound * (1 + 1e-7)), 1 + 1e-9) << "infeasible above it";

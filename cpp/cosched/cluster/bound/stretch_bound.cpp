@@ -9,6 +9,8 @@ namespace {
 
 // A deficit below this part of the cut's capacity is rounding.
 constexpr double kDeficitTolerance = 1e-11;
+// Less than this is rounding at the root of the same cut, and another one may say more.
+constexpr double kProgress = 1e-9;
 
 // `rate`: by job, how much it holds; jobs that hold none do not count.
 template <class Rate>
@@ -126,7 +128,8 @@ std::optional<double> improved(const std::vector<StretchJob>& jobs, double nodes
   if (residual.job.empty()) return std::nullopt;
   // Far from the least S all congested intervals together are a proof that costs no flow.
   const std::vector<char> all(residual.length.size(), 1);
-  if (const auto larger = proved(jobs, nodes, stretch, residual, all)) return larger;
+  const auto whole = proved(jobs, nodes, stretch, residual, all);
+  if (whole && *whole > stretch * (1 + kProgress)) return whole;
   const IntervalWork work = interval_work(jobs, nodes, residual);
   const auto [left, runs] = fill(work);
   std::vector<char> wanted(work.length.size(), 0);
