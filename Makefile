@@ -33,7 +33,7 @@ WERROR := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
 # What a build prints, without all but its steps: [12/64] dags/search/unity_0
 STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object [^ ]*/([^/ ]*)\.dir/([^ ]*)\.c[px]*\.o|\1 \2 \3|p; s|^ *(\[[0-9]+/[0-9]+\] Linking.*)|\1|p'
 
-.PHONY: help demo study-quick dev test test-one test-cpp test-py test-thorough slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel wheel-test source-test build clean
+.PHONY: help demo demo-audit demo-when demo-packs study-quick dev installed test test-one test-cpp test-py test-thorough slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel wheel-test source-test build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -68,7 +68,11 @@ build/apt-%.stamp: Makefile
 
 # What an import needs is compiled by that import: installing takes less than half the time.
 PIP = $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
-.venv/dependencies.stamp: pyproject.toml .venv/created.stamp
+.venv/build.stamp: pyproject.toml .venv/created.stamp
+	$(PIP) $$($(BIN)/python .ci/requirements.py --build)
+	@touch $@
+
+.venv/dependencies.stamp: pyproject.toml .venv/build.stamp
 	$(PIP) $$($(BIN)/python .ci/requirements.py)
 	@touch $@
 
@@ -77,7 +81,7 @@ PIP = $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 	$(PIP) $$($(BIN)/python .ci/requirements.py $*)
 	@touch $@
 
-.venv/installed.stamp: $(SOURCES) .venv/dependencies.stamp
+.venv/installed.stamp: $(SOURCES) .venv/build.stamp
 	@echo "building and installing cosched (log: build/install.log)"
 	@mkdir -p build
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install -v --no-build-isolation --no-deps --force-reinstall \
@@ -85,7 +89,11 @@ PIP = $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 	  | tee build/install.log | $(STEPS) || { tail -n 60 build/install.log >&2; exit 1; }
 	@touch $@
 
-build: $(if $(wildcard .venv/editable.stamp),dev,.venv/installed.stamp) ## build the extension and install the package into .venv
+build: $(if $(wildcard .venv/editable.stamp),dev,installed) ## build the extension and install the package into .venv
+
+# What the package needs to run is installed while it is compiled.
+installed:
+	@$(MAKE) -s -j 2 .venv/installed.stamp .venv/dependencies.stamp
 
 # For those who change the code: .venv then imports python/cosched itself, and build/dev keeps the objects. The
 # other targets use it from then on; `make clean` forgets it.
@@ -106,13 +114,7 @@ dev: .venv/editable.stamp ## an editable build: a changed .py needs nothing, a c
 # --- the main jobs ------------------------------------------------------------------------
 demo: build ## the pictures of the README: a cluster judged, starts foreseen, measured codes in packs, small programs planned and run
 	@mkdir -p out
-	@echo "--- what a cluster did in a week, and could have done"
-	@$(BIN)/cosched audit $(CLUSTER)/sacct.txt --machine $(CLUSTER)/slurm.conf --plot out/audit.png -o out/audit.html
-	@echo "--- when the jobs of a recorded Slurm will start"
-	@$(BIN)/cosched when $(CLUSTER)/now.json --plot out/when.png
-	@echo "--- ten measured applications on 16 nodes"
-	@$(BIN)/cosched compare packs notebooks/data/measured_codes.csv --procs 16 --max-tasks 2,4 --fit amdahl --extrapolate \
-	  --plot out/packs.png -o out/packs.md
+	@$(MAKE) -s -j 2 -O demo-audit demo-when demo-packs
 	@echo "--- from plan to run: three small programs, measured, planned and run on two cores"
 	@$(MAKE) -s -C notebooks/codes
 	@rm -rf out/run && mkdir out/run
@@ -120,6 +122,19 @@ demo: build ## the pictures of the README: a cluster judged, starts foreseen, me
 	$(BIN)/cosched profile $(CODES) --repeat 2 $$more -o out/run/runs.csv && \
 	$(BIN)/cosched plan out/run/runs.csv --codes $(CODES) -o out/run/plan.json && \
 	$(BIN)/cosched run out/run/plan.json --codes $(CODES) $$more -o out/run/execution.json --plot out/run/run.png
+
+demo-audit:
+	@echo "--- what a cluster did in a week, and could have done"
+	@$(BIN)/cosched audit $(CLUSTER)/sacct.txt --machine $(CLUSTER)/slurm.conf --plot out/audit.png -o out/audit.html
+
+demo-when:
+	@echo "--- when the jobs of a recorded Slurm will start"
+	@$(BIN)/cosched when $(CLUSTER)/now.json --plot out/when.png
+
+demo-packs:
+	@echo "--- ten measured applications on 16 nodes"
+	@$(BIN)/cosched compare packs notebooks/data/measured_codes.csv --procs 16 --max-tasks 2,4 --fit amdahl --extrapolate \
+	  --plot out/packs.png -o out/packs.md
 
 study-quick: build .venv/studies.stamp ## every study of the papers at reduced size: tables, figures, reports in out/study-quick
 	@rm -rf out/study-quick

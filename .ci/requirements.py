@@ -1,6 +1,9 @@
-"""Print what pip is to install before the package: `python .ci/requirements.py [EXTRA ...]`.
+"""Print what pip is to install before the package.
 
-The requirements of the build and of the package, and those of the extras that are named.
+    python .ci/requirements.py [--build | EXTRA ...]
+
+The requirements of the build and of the package, and those of the extras that are named; with
+`--build` those of the build alone.
 """
 
 import pathlib
@@ -29,9 +32,8 @@ def requirements(extra: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    wanted = [
-        *PROJECT["build-system"]["requires"],
-        *PROJECT["project"]["dependencies"],
-        *(line for extra in sys.argv[1:] for line in requirements(extra)),
-    ]
+    wanted = list(PROJECT["build-system"]["requires"])
+    if sys.argv[1:] != ["--build"]:
+        wanted += PROJECT["project"]["dependencies"]
+        wanted += [line for extra in sys.argv[1:] for line in requirements(extra)]
     print("\n".join(dict.fromkeys(wanted)))
