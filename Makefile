@@ -30,7 +30,7 @@ CMAKE := cmake -G Ninja -S .
 # each file alone. Warnings are errors for CI, lint and those who change the code.
 BUILD := build/$(if $(wildcard .venv/editable.stamp),dev,release)
 WERROR := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
-# What a build prints, without all but its steps: [12/64] dags/search/unity_0
+# What a build prints, without all but its steps: [4/13] cosched_dags_objects Unity/unity_0_cxx
 STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object [^ ]*/([^/ ]*)\.dir/([^ ]*)\.c[px]*\.o|\1 \2 \3|p; s|^ *(\[[0-9]+/[0-9]+\] Linking.*)|\1|p'
 
 .PHONY: help demo demo-audit demo-when demo-packs study-quick dev installed test test-one test-cpp test-py test-thorough slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel wheel-test source-test build clean

@@ -112,14 +112,15 @@ bool want(const IntervalWork& work, int job, std::vector<char>& wanted) {
   return news;
 }
 
-// The S that the intervals of the cut prove, if more has to be done in them than they hold.  Any set
-// of intervals with a deficit is a proof.
+// The larger S that the intervals of the cut prove, if more has to be done in them than they hold.
+// Any set of intervals with a deficit is a proof.
 std::optional<double> proved(const std::vector<StretchJob>& jobs, double nodes, double stretch,
                              const Residual& residual, const std::vector<char>& cut) {
   const CutDeficit deficit = deficit_of(jobs, nodes, stretch, residual, cut);
   const CutDeficit::Value now = deficit(stretch);
-  if (now.deficit <= kDeficitTolerance * now.scale) return std::nullopt;
-  return cut_root(deficit, stretch);
+  const bool some = now.deficit > kDeficitTolerance * now.scale;
+  const double root = some ? cut_root(deficit, stretch) : stretch;
+  return root > stretch ? std::optional(root) : std::nullopt;
 }
 
 // nullopt if S is feasible, else a larger S that every feasible one reaches.
@@ -138,8 +139,7 @@ std::optional<double> improved(const std::vector<StretchJob>& jobs, double nodes
     if (left[i] > need_rounding(work.need[i])) more |= want(work, static_cast<int>(i), wanted);
   while (more) {
     // A part of more than half costs as much as all, and may not be enough.
-    if (2 * std::count(wanted.begin(), wanted.end(), 1) > std::distance(all.begin(), all.end()))
-      wanted = all;
+    if (2 * std::count(wanted.begin(), wanted.end(), 0) < std::ptrdiff_t(all.size())) wanted = all;
     PartOfWork part = part_of(work, runs, wanted);
     part.flow.augment();
     if (part.flow.unserved() <= 0) return std::nullopt;
@@ -160,7 +160,7 @@ void raise(StretchBound& bound, const std::vector<StretchJob>& jobs, double node
     check_interrupt();
     ++bound.tests;
     const auto next = improved(jobs, nodes, bound.value);
-    if (!next || !(*next > bound.value)) return;
+    if (!next) return;
     bound.value = *next;
   }
 }

@@ -99,8 +99,8 @@ class Answers {
   std::vector<std::byte> first_ = std::vector<std::byte>(1 << 18);  // of what is handed out
   std::pmr::monotonic_buffer_resource memory_{first_.data(), first_.size()};
   std::optional<std::pmr::unordered_map<Key, Answer, Hash>> known_{&memory_};
-  // Of the question asked last: its nodes whose weights change, all that it was, the one before it,
-  // which mostly has a fifth of its answers, and the answer.
+  // Of the question asked last: its nodes whose weights change, all that it was, and its answer; and
+  // the question before, which is the same for a fifth of them.
   NodeBits looked_;
   Key key_, last_;
   Answer* found_ = nullptr;
