@@ -70,7 +70,8 @@ def described(exported: dict[str, Any], own: Meanings | None = None) -> None:
     """
     meanings = {**COMMON, **(own or {})}
     if "__path__" in exported:
-        names = (name for name in exported if _is_public(name, exported[name]))
+        names = (name for name in exported if name[0] != "_" and exported[name] is not described)
+        names = (name for name in names if not isinstance(exported[name], ModuleType))
         exported.setdefault("__all__", sorted(names))
     for function in _functions(exported):
         if function.__doc__ and not hasattr(function, "__described__"):
@@ -86,15 +87,12 @@ def complete(function: FunctionType, meanings: Meanings) -> str:
     parameters = "".join(_entries(function, sections.pop("Parameters", ""), meanings))
     back = function.__annotations__.get("return", "None")
     if "Returns" not in sections and "Yields" not in sections and back not in ("None", None):
-        sections = {"Returns": _returned(getattr(back, "__name__", str(back)))} | sections
+        name = getattr(back, "__name__", str(back))
+        sections = {"Returns": f"{name}\n    {RETURNED.get(name, '')}"} | sections
     if parameters:
         sections = {"Parameters": parameters} | sections
     told = [f"{name}\n{'-' * len(name)}\n{text.strip()}\n" for name, text in sections.items()]
     return "\n".join([head.strip() + "\n", *told])
-
-
-def _is_public(name: str, member: Any) -> bool:
-    return name[0] != "_" and member is not described and not isinstance(member, ModuleType)
 
 
 def _functions(exported: Mapping[str, Any]) -> Iterator[FunctionType]:
@@ -147,8 +145,3 @@ def _parameters(function: FunctionType) -> Iterator[str]:
     for name in (*positional, *star, *code.co_varnames[code.co_argcount : count], *stars):
         if name not in ("self", "cls"):
             yield name
-
-
-def _returned(annotation: str) -> str:
-    meaning = RETURNED.get(annotation, "")
-    return f"{annotation}\n" + (f"    {meaning}\n" if meaning else "")

@@ -220,14 +220,9 @@ def write_frame(
         write_json(frame.to_dict(orient="records"), path)
     elif suffix == ".csv":
         write_text((frame if exact else _each_text(frame, _no_formula)).to_csv(index=False), path)
-    else:
-        write_text(_markdown(frame) + "\n", path)
-
-
-def _markdown(frame: pd.DataFrame) -> str:
-    """A table whose texts stay as they are: ``007`` is no number, ``a|b`` is one cell."""
-    shown = _each_text(frame, _one_cell)
-    return shown.to_markdown(index=False, disable_numparse=_texts(frame))
+    else:  # texts stay as they are: ``007`` is no number, ``a|b`` is one cell
+        shown = _each_text(frame, _one_cell)
+        write_text(shown.to_markdown(index=False, disable_numparse=_texts(frame)) + "\n", path)
 
 
 def _texts(frame: pd.DataFrame) -> list[int]:

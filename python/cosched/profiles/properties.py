@@ -2,7 +2,7 @@
 table in which more processors help.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,9 @@ def property_notes(times: np.ndarray, names: Sequence[str], unclaimed: str) -> t
     rising: list[tuple[int, int]] = []  # (task, column) of the first breach of each task
     falling: list[tuple[int, int]] = []
     infinite = no_start = 0
-    for first, block in _blocks(times):
+    rows = max(1, _BLOCK // times.shape[1])
+    for first in range(0, len(times), rows):
+        block = times[first : first + rows]
         if _plainly_good(block):
             continue
         best = np.minimum.accumulate(block, axis=1)
@@ -116,12 +118,6 @@ def _table(times: Any) -> np.ndarray:
     """A table of numbers; one that is a table already is not copied."""
     plain = type(times) is np.ndarray and times.ndim == 2 and times.dtype.kind == "f"
     return times if plain else real_array(times, "times", 2)
-
-
-def _blocks(times: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    rows = max(1, _BLOCK // times.shape[1])
-    for first in range(0, len(times), rows):
-        yield first, times[first : first + rows]
 
 
 def _first_in_rows(breaches: np.ndarray, first: int) -> list[tuple[int, int]]:

@@ -18,11 +18,12 @@ std::vector<StretchJob> stretch_jobs(const Instance& instance, double threshold,
   if (!(threshold > 0) || threshold == kInfinity)
     throw InvalidInstance("threshold = " + to_text(threshold) + ": expected seconds > 0");
   const Jobs& jobs = instance.jobs();
+  const std::vector<int>& order = instance.order();
   std::vector<StretchJob> result;
-  for (const int j : instance.order())
+  for (const int j : order)  // seconds since the first submission: those since 1970 round
     if (jobs.runtime[j] > 0 && rate(j) > 0)
-      result.push_back(
-          {jobs.submit[j], jobs.runtime[j], std::max(jobs.runtime[j], threshold), rate(j)});
+      result.push_back({jobs.submit[j] - jobs.submit[order[0]], jobs.runtime[j],
+                        std::max(jobs.runtime[j], threshold), rate(j)});
   return result;
 }
 

@@ -90,7 +90,6 @@ class Programme final : public opt::Relaxation {
   int measures() const { return measures_ + 1; }
   const opt::TimeCost& flow() const { return flow_; }
   int jobs() const { return jobs_; }
-  int waits_before(int node) const { return waiting_[node - jobs_]; }
   const std::vector<std::vector<double>>& asked() const { return asked_; }
 
   std::vector<double> durations(const Table& x) const {

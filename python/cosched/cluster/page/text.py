@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from cosched.cluster.result import Result
 
-#: Longer cells are broken.
+#: Longer cells may be broken anywhere: they would widen the table.
 _LONGEST_WORD = 18
 #: One sheet for the screen, light and dark, a phone, and two pages of A4.
 STYLE = "\n" + io.read_text(Path(__file__).with_name("page.css"))
@@ -62,19 +62,14 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, counts: int | 
     body = "".join(
         f"<tr{' class=counts' * (number == counts)}>"
         + "".join(
-            f"<td{kind or _long(cell)}>{escape(str(cell))}</td>"
-            for kind, cell in zip(classes, row, strict=True)
+            f"<td{kind or ' class=long' * (len(cell) > _LONGEST_WORD)}>{escape(cell)}</td>"
+            for kind, cell in zip(classes, map(str, row), strict=True)
         )
         + "</tr>"
         for number, row in enumerate(rows)
     )
     inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return f'<div class="scroll"><table>{inside}</table></div>'
-
-
-def _long(cell: Any) -> str:
-    """The class of a cell that may be broken anywhere: a name that would widen its table."""
-    return ' class="long"' if len(str(cell)) > _LONGEST_WORD else ""
 
 
 def paragraph(text: str, kind: str = "") -> str:

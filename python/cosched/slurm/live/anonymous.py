@@ -11,7 +11,7 @@ from cosched.cluster.machine.node_types import hosts, natural
 from cosched.errors import CoschedError
 from cosched.slurm.conf.lines import words
 from cosched.slurm.conf.settings import HEARD, KNOWN, PARAMETERS, SILENT_PARAMETERS
-from cosched.slurm.live.model import Allocated, Ended, Job, Share
+from cosched.slurm.live.model import Allocated, Ended, Job
 from cosched.slurm.live.outputs import COMMANDS, records
 
 #: A snapshot, whose class stands above.
@@ -144,7 +144,10 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
     limits = snapshot.limits
     return replace(
         snapshot,
-        shares=[_of_share(one, names) for one in snapshot.shares],
+        shares=[
+            replace(s, account=names.one("account", s.account), user=names.one("user", s.user))
+            for s in snapshot.shares
+        ],
         jobs=tuple(_of_job(job, names) for job in snapshot.jobs),
         history=[_of_ended(one, names) for one in snapshot.history],
         shown={
@@ -172,10 +175,6 @@ def anonymised(snapshot: Snapshot) -> Snapshot:
         },
         missing=tuple(filter(None, map(_said, snapshot.missing))),
     )  # fmt: skip
-
-
-def _of_share(one: Share, names: _Names) -> Share:
-    return replace(one, account=names.one("account", one.account), user=names.one("user", one.user))
 
 
 def _of_job(job: Job, names: _Names) -> Job:

@@ -64,6 +64,9 @@ def columns_of(
 
 #: Of nodes of a job: no limit.
 _ANY = 2**31 - 1
+#: What a job wants of its nodes.
+_OF_NODES = {"nodes", "max_nodes", "exclusive", "memory", "memory_by_core", "memory_all", "gpus",
+             "gpus_by_node", "gpu_type", "licences", "set", "alternatives"}  # fmt: skip
 
 
 class Twin:
@@ -180,6 +183,7 @@ class Twin:
             alone = [name in settings.exclusive for name in self.names]
             for row in np.flatnonzero(np.array(alone)[self.part]).tolist():
                 more.setdefault(row, {})["exclusive"] = True
+        self._number_arrays(more)
         return _core.cluster.Slurm(
             machine={
                 "nodes": count,
@@ -218,6 +222,22 @@ class Twin:
             outside=list(requests.outside),
             accounts=list(requests.accounts),
         )  # fmt: skip
+
+    def _number_arrays(self, jobs: Mapping[int, dict[str, Any]]) -> None:
+        """Arrays from 0 on: the core has a place for each. An array is those of its tasks that ask
+        for what the first does; others were changed later, and are records of their own for Slurm,
+        too (here with a limit of their own)."""
+        tasks = self.instance.column("tasks")
+        first: dict[int, tuple] = {}
+        numbers: dict[tuple, int] = {}
+        for row, job in jobs.items():
+            if "array" in job:
+                own: tuple = (job["array"],)
+                asked = {k: v for k, v in job.items() if k in _OF_NODES}
+                like = (self.part[row], self.nodes[row], tasks[row], str(asked))
+                if "running" not in job and like != first.setdefault(job["array"], like):
+                    own += like
+                job["array"] = numbers.setdefault(own, len(numbers))
 
     def _lines(self, settings: conf.SlurmSettings, machine: Machine | None) -> list[list]:
         """NodeName lines; since 24.11 those of equal nodes are one."""
