@@ -126,7 +126,10 @@ def page(
         body += [_section(name) + _table(f"table-{name}", table) for name, table in tables.items()]
     if pictures:
         body.append("<h2>Figures</h2>")
-        body += [_section(name) + _picture(name, path) for name, path in pictures.items()]
+        for name, path in pictures.items():
+            data = base64.b64encode(path.read_bytes()).decode("ascii")
+            image = f'<img alt="{escape(name)}" src="data:image/svg+xml;base64,{data}">'
+            body.append(_section(name) + image)
     body.append("<h2>All rows</h2>")
     if len(frame) <= _MOST_ROWS:
         body.append(_table("rows", _without_empty(frame)))
@@ -174,11 +177,6 @@ def _cell(value: object) -> str:
         return f'<td class="number">{"" if value != value else f"{value:.6g}"}</td>'
     shown = "" if value is None else escape(str(value))
     return f'<td class="number">{shown}</td>' if isinstance(value, int) else f"<td>{shown}</td>"
-
-
-def _picture(name: str, path: Path) -> str:
-    data = base64.b64encode(path.read_bytes()).decode("ascii")
-    return f'<img alt="{escape(name)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def _without_empty(frame: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 
 import pytest
 
@@ -132,3 +133,18 @@ def test_the_rest_in_another_shape(tmp_path, capsys):
 def test_options_without_a_meaning_are_refused(more, said, jobs, capsys):
     assert main(["batch", str(jobs), *more]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"tasks": 3}', '{"nodes": 1, "limit": "a"}', None]
+)
+def test_the_runner_refuses_what_is_no_allocation(text, tmp_path):
+    part = tmp_path / "part-001.json"
+    if text is not None:
+        part.write_text(text)
+    done = subprocess.run(
+        [sys.executable, batches.runner.__file__, part], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{part} is not what cosched batch wrote: ")
+    assert done.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Host lists of a slurm.conf."""
+"""Host lists and parameters of a slurm.conf."""
 
 import tracemalloc
 
@@ -64,3 +64,11 @@ def test_a_partition_that_is_shown_without_its_name_is_refused(tmp_path):
         (tmp_path / f"scontrol_{name}.txt").write_text(text)
     with pytest.raises(cs.InvalidInstance, match=r"partition\.txt:1: PartitionName: "):
         cs.cluster.Machine.read(tmp_path)
+
+
+def test_of_a_parameter_given_twice_the_first_counts(tmp_path):
+    path = tmp_path / "slurm.conf"
+    given = "bf_interval=30,bf_window=60,bf_interval=600,BF_WINDOW=90,bf_continue,bf_interval=-1"
+    path.write_text(f"NodeName=n1\nPartitionName=a Nodes=ALL\nSchedulerParameters={given}\n")
+    read = cs.cluster.Machine.read(path).slurm.parameters
+    assert (read["bf_interval"], read["bf_window"], "builtin" in read) == (30, 3600, False)

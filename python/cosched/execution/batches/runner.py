@@ -445,5 +445,13 @@ def completed_in(folder):
     return names
 
 
+def runner_of(path):
+    try:
+        return Runner(path)
+    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+        print(path, "is not what cosched batch wrote:", repr(error), file=sys.stderr)
+        sys.exit(2)
+
+
 if __name__ == "__main__":
-    sys.exit(agent(*sys.argv[2:]) if sys.argv[1] == "--agent" else Runner(sys.argv[1]).run())
+    sys.exit(agent(*sys.argv[2:]) if sys.argv[1] == "--agent" else runner_of(sys.argv[1]).run())

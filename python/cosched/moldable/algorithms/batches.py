@@ -34,13 +34,14 @@ def by_batches(
 
     placement = _core.moldable.by_batches(instance._core, batch)
     ratios = [part.ratio for part in parts]
+    ends = {part.stopped_by for part in parts}  # a proof of each is none of the whole
     return make_result(
         instance,
         name,
         placement,
         seed=seed,
         status="ok" if all(part.status == "ok" for part in parts) else "time_limit",
-        stopped_by=_last_word([part.stopped_by for part in parts]),
+        stopped_by=None if None in ends else "time" if "time" in ends else "work",
         ratio=None if None in ratios else 2 * max(ratio for ratio in ratios if ratio is not None),
     )
 
@@ -59,10 +60,3 @@ def on_line_by_batches(function: Callable[..., Result]) -> Callable[..., Result]
         return by_batches(instance, name, function, options, seed)
 
     return run
-
-
-def _last_word(ends: list[str | None]) -> str | None:
-    """What ended the searches of all batches; a proof of each batch is none of the whole."""
-    if None in ends:
-        return None
-    return "time" if "time" in ends else "work"

@@ -253,9 +253,11 @@ class Reader:
                 self.refused.append(f"{name}={one.upper()}")
 
     def _scheduler_parameters(self, text: str, place: str) -> None:
+        first: dict[str, tuple[str, str]] = {}  # of a name given twice, which Slurm takes
         for one in filter(None, text.split(",")):
             key, _, value = one.partition("=")
-            name = key.strip().lower()
+            first.setdefault(key.strip().lower(), (one, value))
+        for name, (one, value) in first.items():
             if conf.given_as(name).by == "flag":
                 self.parameters[name] = 1.0
             elif name in conf.PARAMETERS and name[0].islower() and not conf.given_as(name).by:
