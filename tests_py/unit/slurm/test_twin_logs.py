@@ -271,41 +271,61 @@ def test_a_job_gets_a_node_with_its_gpus(tmp_path, select, cpus):
         check_held_by_cores(result.instance, result.schedule.rows, machine(1, 4))
 
 
-def array_of(tmp_path, number, tasks, memory=1):
-    """Three arrays of ten tasks, of which three may run at once, submitted at second 0."""
+def arrays(tmp_path, number, tasks, memory=4.0, **more):
+    """Three arrays of ten tasks, of which three may run at once, submitted at second 0; `memory` of
+    a core (GB)."""
     (tmp_path / "slurm.conf").write_text(CONF)
     machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
     runtime = 60.0 + 7 * (np.arange(30) * 11 % 30)
     jobs = {
         "submit": np.zeros(30), "tasks": tasks, "cpu": np.ones(30), "memory": np.ones(30),
-        "memory_gb": memory * np.ones(30), "memory_per": ["core"] * 30,
+        "memory_gb": memory * tasks, "memory_per": ["core"] * 30,
         "runtime": runtime, "estimate": runtime + 60, "partition": ["normal"] * 30,
         "array": [f"{number + row // 10}%3" for row in range(30)],
     }  # fmt: skip
-    return cs.cluster.Instance(jobs, nodes=machine.cores, machine=machine)
+    return cs.cluster.Instance(jobs | more, nodes=machine.cores, machine=machine)
+
+
+def most_at_once(placed, kind_of):
+    """Of the jobs of a kind, at the start of one of them."""
+    return max(
+        sum(
+            kind_of(k) == kind_of(row) and placed[k]["start"] <= own["start"] < placed[k]["end"]
+            for k in placed
+        )
+        for row, own in placed.items()
+    )
 
 
 def test_arrays_are_numbered_anew(tmp_path):
-    """A cluster's hundred-millionth job is an array: no memory by its number."""
-    starts = [
-        solved(array_of(tmp_path, number, np.full(30, 5))).schedule.start
-        for number in (10, 2**31 - 4)
-    ]
-    np.testing.assert_array_equal(*starts)
+    """A cluster's two-billionth job is an array: no memory by its number."""
+    one, other = (
+        solved(arrays(tmp_path, number, np.full(30, 5))).schedule for number in (10, 2**31 - 4)
+    )
+    np.testing.assert_array_equal(one.start, other.start)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_tasks_of_an_array_that_were_changed_later(tmp_path, seed):
+@pytest.mark.parametrize("changed", ["tasks", "memory"])
+@pytest.mark.parametrize("seed", range(10))
+def test_tasks_of_an_array_that_were_changed_later(tmp_path, seed, changed):
     """They ask for other cores or memory than the first, and get these."""
     random = np.random.default_rng(seed)
-    tasks, memory = random.integers(4, 7, 30), random.integers(1, 3, 30)
-    schedule = solved(array_of(tmp_path, 10, tasks, memory)).schedule
+    tasks, memory = np.full(30, 5), np.full(30, 1.0)
+    if changed == "tasks":
+        tasks = random.integers(4, 7, 30)
+    else:
+        memory = random.choice([1.0, 15.0], 30)
+    schedule = solved(arrays(tmp_path, 10, tasks, memory)).schedule
     placed = {p["task"]: p for p in schedule.to_dict()["placements"]}
     assert [len(placed[row]["units"]) for row in range(30)] == tasks.tolist()
-    for row, own in placed.items():  # those like it that run as it starts
-        like = [
-            k
-            for k in placed
-            if (k // 10, tasks[k], memory[k]) == (row // 10, tasks[row], memory[row])
-        ]
-        assert sum(placed[k]["start"] <= own["start"] < placed[k]["end"] for k in like) <= 3
+    for row, own in placed.items():
+        assert memory[row] == 1 or len(own["hosts"]) == tasks[row]
+    assert most_at_once(placed, lambda row: (row // 10, tasks[row], memory[row])) <= 3
+
+
+def test_tasks_that_run_already_count_for_the_limit_of_their_array(tmp_path):
+    """Whatever nodes they have got."""
+    running = np.arange(30) % 10 < 2
+    inst = arrays(tmp_path, 10, np.full(30, 2), running=running, ran=10.0 * running)
+    placed = {p["task"]: p for p in solved(inst).schedule.to_dict()["placements"]}
+    assert most_at_once(placed, lambda row: row // 10) == 3
