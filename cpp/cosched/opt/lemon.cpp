@@ -81,22 +81,22 @@ std::vector<int> maximum_weight_matching(int vertices, const std::vector<Weighte
 
 std::optional<std::vector<std::int64_t>> min_cost_flow(const std::vector<std::int64_t>& supply,
                                                        const std::vector<FlowArc>& arcs) {
-  using Graph = lemon::ListDigraph;
-  using Simplex = lemon::NetworkSimplex<Graph, std::int64_t, std::int64_t>;
-  Graph graph;
+  using Digraph = lemon::ListDigraph;
+  using Simplex = lemon::NetworkSimplex<Digraph, std::int64_t, std::int64_t>;
+  Digraph graph;
   graph.reserveNode(static_cast<int>(supply.size()));
   graph.reserveArc(static_cast<int>(arcs.size()));
   for (std::size_t v = 0; v < supply.size(); ++v) graph.addNode();
-  std::vector<Graph::Arc> made;
+  std::vector<Digraph::Arc> made;
   for (const FlowArc& arc : arcs)
     made.push_back(graph.addArc(graph.nodeFromId(arc.from), graph.nodeFromId(arc.to)));
   const int exponent = scaling_exponent(arcs);
-  Graph::ArcMap<std::int64_t> capacity(graph), cost(graph);
+  Digraph::ArcMap<std::int64_t> capacity(graph), cost(graph);
   for (std::size_t a = 0; a < arcs.size(); ++a) {
     capacity[made[a]] = arcs[a].capacity;
     cost[made[a]] = std::llround(std::ldexp(arcs[a].cost, exponent));
   }
-  Graph::NodeMap<std::int64_t> balance(graph);
+  Digraph::NodeMap<std::int64_t> balance(graph);
   for (std::size_t v = 0; v < supply.size(); ++v)
     balance[graph.nodeFromId(static_cast<int>(v))] = supply[v];
 

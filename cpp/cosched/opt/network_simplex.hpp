@@ -38,19 +38,19 @@ struct FlowTree {
     Range at(int node) const {
       return {items.data() + begin[node], items.data() + begin[node + 1]};
     }
-    void build(int nodes, const std::vector<LengthArc>& arcs, bool leaving,
+    void build(int size, const std::vector<LengthArc>& all, bool out,
                const std::vector<char>* skip) {
-      begin.assign(nodes + 1, 0);
+      begin.assign(size + 1, 0);
       const auto kept = [&](std::size_t a) { return !skip || !(*skip)[a]; };
-      for (std::size_t a = 0; a < arcs.size(); ++a)
-        if (kept(a)) ++begin[(leaving ? arcs[a].from : arcs[a].to) + 1];
-      for (int node = 0; node < nodes; ++node) begin[node + 1] += begin[node];
+      for (std::size_t a = 0; a < all.size(); ++a)
+        if (kept(a)) ++begin[(out ? all[a].from : all[a].to) + 1];
+      for (int node = 0; node < size; ++node) begin[node + 1] += begin[node];
       items.resize(begin.back());
       std::vector<int> next(begin.begin(), begin.end() - 1);
-      for (std::size_t a = 0; a < arcs.size(); ++a) {
+      for (std::size_t a = 0; a < all.size(); ++a) {
         if (!kept(a)) continue;
-        const auto& [from, to, length] = arcs[a];
-        items[next[leaving ? from : to]++] = {leaving ? to : from, static_cast<int>(a), length};
+        const auto& [from, to, length] = all[a];
+        items[next[out ? from : to]++] = {out ? to : from, static_cast<int>(a), length};
       }
     }
   };

@@ -107,7 +107,11 @@ def when(
     common = {"cpus_per_task": cpus_per_task, "mem": _megabytes(mem), "gpus": gpus,
               "partition": partition, "account": account, "user": user, "qos": qos}  # fmt: skip
     while True:
-        known = _known(snapshot, dates)
+        if snapshot is not None:
+            known = cluster.Snapshot.read(snapshot, **dates)  # as the file is by now
+        else:
+            with report.working("asking Slurm"):
+                known = cluster.Snapshot.ask(_PAST)
         with _progress("futures", as_json) as progress:
             frame = cluster.when(
                 known, jobs or None, [{**common, **one} for one in asked], **futures,
@@ -124,14 +128,6 @@ def when(
         if watch is None:
             return
         clock.sleep(watch)
-
-
-def _known(snapshot: Path | None, dates: dict[str, Any]) -> cluster.Snapshot:
-    """Of a file as it is by now, or of the Slurm here."""
-    if snapshot is not None:
-        return cluster.Snapshot.read(snapshot, **dates)
-    with report.working("asking Slurm"):
-        return cluster.Snapshot.ask(_PAST)
 
 
 @contextmanager

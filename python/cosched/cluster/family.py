@@ -154,7 +154,11 @@ def register_policy(name: str, policy: Any) -> None:
         raise TypeError(f"{name}: expected a policy with on_event(event, state)")
 
     def made() -> Any:
-        return policy if hasattr(policy, "on_event") and not isinstance(policy, type) else policy()
+        ready = hasattr(policy, "on_event") and not isinstance(policy, type)
+        one = policy if ready else policy()
+        if not hasattr(one, "on_event"):
+            raise TypeError(f"{name}: expected a policy with on_event(event, state)")
+        return one
 
     doc = getattr(policy, "__doc__", None) or f"The registered policy {name!r}."
     FAMILY.register(name, algorithms.algorithm_of(algorithms.python_policy, made, doc))

@@ -77,12 +77,12 @@ class Family:
 
     name: str
     instance_type: type[Instance]
-    schedule_type: type[Schedule]
     result_type: type[Result]
     result_of: Callable[..., Result]
     algorithms: dict[str, Algorithm]
     bounds: dict[str, Callable[..., Bound]]
     default_bound: str
+    schedule_type: type[Schedule] = Schedule
     bound_name: Callable[[Any], str] | None = None
     default_names: Callable[[Any], Sequence[str]] | None = None
     under_noise: Callable[[Any, float, int], dict[str, float]] | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from cosched import core
-from cosched.core import Bound, Family, Presentation, Schedule
+from cosched.core import Bound, Family, Presentation
 from cosched.core.options import argument, by_name
 from cosched.dags import algorithms, arguments, bounds
 from cosched.dags.instance import Instance
@@ -41,7 +41,6 @@ def _default_names(instance: Instance) -> list[str]:
 FAMILY = Family(
     name="dags",
     instance_type=Instance,
-    schedule_type=Schedule,
     result_type=Result,
     default_bound="windows",
     bound_name=lambda instance: "windows" if instance.data is None else "transfers",

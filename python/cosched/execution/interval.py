@@ -116,18 +116,14 @@ def interval_of(
         low, high = stretch
         factors *= low[:, None] + (high - low)[:, None] * random.uniform(size=size)
     times = (schedule.end - schedule.start)[:, None] * factors
-    awaited = _before(schedule, edges) if stretch is None else released_by(schedule)
+    row = {task: k for k, task in enumerate(schedule.task.tolist())}
+    pairs = ((row[before], row[after]) for before, after in edges)
+    awaited = before_of(pairs) if stretch is None else released_by(schedule)
     ends = replayed(schedule, times, barriers, held, awaited)
     own = np.log(ends / schedule.end.max()) if schedule.end.max() > 0 else np.zeros(DRAWS)
     ends = ends * np.exp(common_factors(noise, errors, own, random))
     low_end, high_end = np.percentile(ends, [5, 95])
     return Interval(float(low_end), float(high_end), _rests_on(noise, errors, stretch))
-
-
-def _before(schedule: Schedule, edges: Sequence[tuple[int, int]]) -> dict[int, list[int]]:
-    """Row of a placement -> rows that end before it starts."""
-    row_of = {task: row for row, task in enumerate(schedule.task.tolist())}
-    return before_of((row_of[before], row_of[after]) for before, after in edges)
 
 
 def common_factors(

@@ -59,9 +59,8 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     # The longest name that is allowed leaves no room for more in it.
     suffix = target.suffix if len(target.suffix) < _LONG_SUFFIX else ""
     name = folder / f".cosched-{secrets.token_hex(8)}{suffix}"
-    # The rights of a new file, or those of the one that is replaced.
-    os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if in_place else 0o666))
-    try:
+    try:  # the rights of a new file, or those of the one that is replaced
+        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if in_place else 0o666))
         if there is not None and not in_place:
             os.chmod(name, stat.S_IMODE(there.st_mode))
         yield name
@@ -72,8 +71,9 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
             os.replace(name, target)
     except BaseException as error:
         name.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno and error.filename is None:
-            error.filename = str(target)  # a full disk does not say what was being written
+        # A full disk does not say what was being written, other errors the name that goes.
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(name), name):
+            error.filename = str(target)
         raise
 
 

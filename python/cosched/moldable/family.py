@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cosched import core, profiles
-from cosched.core import Bound, Family, Presentation, Schedule
+from cosched.core import Bound, Family, Presentation
 from cosched.core.arrays import seed_of
 from cosched.core.options import argument, by_name
 from cosched.moldable import algorithms, bounds
@@ -54,7 +54,6 @@ def _bound_name(instance: Instance) -> str:
 FAMILY = Family(
     name="moldable",
     instance_type=Instance,
-    schedule_type=Schedule,
     result_type=Result,
     default_bound="dual-approximation",
     bound_name=_bound_name,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from cosched import core, profiles
-from cosched.core import Bound, Family, Presentation, Schedule
+from cosched.core import Bound, Family, Presentation
 from cosched.core.options import argument
 from cosched.packs import algorithms, bounds
 from cosched.packs.instance import Instance
@@ -42,7 +42,6 @@ def _default_names(instance: Instance) -> list[str]:
 FAMILY = Family(
     name="packs",
     instance_type=Instance,
-    schedule_type=Schedule,
     result_type=Result,
     default_bound="columns",
     result_of=result_of_schedule,

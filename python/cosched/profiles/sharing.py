@@ -272,7 +272,8 @@ class Sharing(_ByValue):
         possible = np.isfinite(times)
         for name, values in self.resources.items():
             limit = self.capacity.get(name, np.inf)
-            needs = _on_counts(values, times.shape[1])
+            table = _table(values)  # constant beyond the columns that there are
+            needs = table[:, np.minimum(np.arange(times.shape[1]), table.shape[1] - 1)]
             fits = needs <= limit * (1 + 1e-9)
             least = np.where(np.isfinite(times), needs, np.inf).min(axis=1)
             for task in np.flatnonzero(~(fits & np.isfinite(times)).any(axis=1)).tolist():
@@ -392,9 +393,3 @@ def _amounts(values: Any, name: str) -> np.ndarray:
 
 def _table(values: np.ndarray) -> np.ndarray:
     return values if values.ndim == 2 else values[:, None]
-
-
-def _on_counts(values: np.ndarray, counts: int) -> np.ndarray:
-    """(n, counts): constant beyond the columns that there are."""
-    table = _table(values)
-    return table[:, np.minimum(np.arange(counts), table.shape[1] - 1)]

@@ -38,19 +38,7 @@ def _parsed(lines: Sequence[str]) -> list[Line]:
 
 
 class Configuration:
-    """Texts of a Slurm of these nodes in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        All files of it.
-    nodes : sequence of str
-        NodeName lines, without addresses.
-    settings : mapping of str to str
-        Keys of slurm.conf.
-    partitions : sequence of str
-        Whole lines.
-    """
+    """Texts of a Slurm of these nodes in a folder, given as to :class:`RealSlurm`."""
 
     def __init__(
         self,

@@ -300,6 +300,5 @@ def _cells(text: str) -> list[list[str]]:
 
 
 def _second(stamp: str, epoch: int) -> int | None:
-    if not stamp[:1].isdigit():
-        return None
-    return int(datetime.fromisoformat(stamp).replace(tzinfo=timezone.utc).timestamp()) - epoch
+    date = datetime.fromisoformat(stamp) if stamp[:1].isdigit() else None
+    return int(date.replace(tzinfo=timezone.utc).timestamp()) - epoch if date else None

@@ -23,7 +23,7 @@ Placement annealed(const Instance& instance, std::uint64_t seed = 1) {
   Rng rng(seed);
   OrderSearch search(instance, decoder, rng);
   search.anneal(list::gang(instance), 0.01, 0.001, 100'000);
-  const Placement made = search.best();
+  Placement made = search.best();
   check::validate(instance, to_schedule(instance, made));
   search.anneal(made, 0.001, 0.001, 10'000);
   EXPECT_LE(makespan(search.best()), makespan(made) * (1 + 1e-12));

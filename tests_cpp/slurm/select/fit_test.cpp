@@ -22,7 +22,7 @@ TEST(SlurmFit, FreeCores) {
   free.take({{{0, 3, 0}}, {}});
   EXPECT_EQ(on_first(shared_job(1), free).cores, 5);
   EXPECT_EQ(fit(with_all(), shared_job(1), 1, free).cores, 8);
-  free.give({{{0, 3, 0}}, {}});
+  free.give(Shares{{{0, 3, 0}}, {}});
   EXPECT_EQ(on_first(shared_job(1), free).cores, 8);
 }
 

@@ -10,7 +10,7 @@ namespace {
 // for some.
 class Looking {
  public:
-  Looking(Machine machine, Job job, const std::vector<std::tuple<int, int, int>>& held)
+  Looking(Machine machine, const Job& job, const std::vector<std::tuple<int, int, int>>& held)
       : scenario_(suspending(std::move(machine), {of_last(job, 0)})), map_(scenario_) {
     for (const auto& [part, first, last] : held) {
       map_.take(part, nodes_from(first, last, 8));

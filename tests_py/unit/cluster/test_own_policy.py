@@ -116,3 +116,12 @@ def test_batch_policies_take_the_same_options(one_job):
         with pytest.raises(cs.InvalidInstance, match="estimates = "):
             cs.cluster.solve(one_job, name, estimates=["perfect"])
     assert cs.cluster.solve(one_job, "FCFS", estimates="requested").value == 1.0
+
+
+@pytest.mark.parametrize("policy", [type("Silent", (), {}), lambda: 5])
+def test_a_class_that_is_no_policy_is_named(policy, tmp_path):
+    name = f"silent {policy.__name__}"
+    cs.cluster.register_policy(name, policy)
+    jobs = {"submit": [0], "tasks": [1], "cpu": [1], "memory": [1], "runtime": [20.0]}
+    with pytest.raises(TypeError, match=f"{name}: expected a policy with on_event"):
+        cs.cluster.solve(cs.cluster.Instance(jobs, nodes=1), name)

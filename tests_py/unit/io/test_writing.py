@@ -82,6 +82,11 @@ def test_a_name_as_long_as_names_can_be(tmp_path):
         assert (tmp_path / name).read_text() == "a"
 
 
+def test_errors_name_the_file_that_was_asked_for(times, capsys):
+    assert solve(times, "/proc/plan.json") == 2  # where nobody may make a file
+    assert capsys.readouterr().err.startswith("cosched: error: /proc/plan.json: ")
+
+
 def test_nothing_is_left_of_what_fails(tmp_path):
     (tmp_path / "a.txt").write_text("old")
 

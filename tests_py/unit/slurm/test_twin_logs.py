@@ -280,7 +280,7 @@ def arrays(tmp_path, number, tasks, memory=4.0, **more):
     jobs = {
         "submit": np.zeros(30), "tasks": tasks, "cpu": np.ones(30), "memory": np.ones(30),
         "memory_gb": memory * tasks, "memory_per": ["core"] * 30,
-        "runtime": runtime, "estimate": runtime + 60, "partition": ["normal"] * 30,
+        "runtime": runtime, "estimate": np.full(30, 400.0), "partition": ["normal"] * 30,
         "array": [f"{number + row // 10}%3" for row in range(30)],
     }  # fmt: skip
     return cs.cluster.Instance(jobs | more, nodes=machine.cores, machine=machine)
@@ -329,3 +329,98 @@ def test_tasks_that_run_already_count_for_the_limit_of_their_array(tmp_path):
     inst = arrays(tmp_path, 10, np.full(30, 2), running=running, ran=10.0 * running)
     placed = {p["task"]: p for p in solved(inst).schedule.to_dict()["placements"]}
     assert most_at_once(placed, lambda row: row // 10) == 3
+
+
+PAIR = "SelectType=select/linear\nNodeName=a[1-2] CPUs=1\nPartitionName=p Nodes=ALL\n"
+
+
+def twin_of(tmp_path, conf, **columns):
+    """The schedule of jobs by columns; processors are cores."""
+    (tmp_path / "slurm.conf").write_text(conf)
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
+    n = len(columns["submit"])
+    jobs = {"cpu": np.ones(n), "memory": np.ones(n)} | columns
+    return solved(cs.cluster.Instance(jobs, nodes=machine.cores, machine=machine), seed=1)
+
+
+def starts(result):
+    placed = {p["task"]: p["start"] for p in result.schedule.to_dict()["placements"]}
+    return [placed[row] for row in sorted(placed)]
+
+
+@pytest.mark.parametrize(
+    "priority", ["", "PriorityType=priority/multifactor\nPriorityWeightAge=9\n"]
+)
+@pytest.mark.parametrize("seed", range(10))
+def test_rows_may_come_in_any_order(tmp_path, seed, priority):
+    """Tasks follow each other as they were submitted, whatever rows are between them."""
+    random = np.random.default_rng(seed)
+    of = np.sort(random.integers(0, 12, 30))  # which submission
+    runtime = random.integers(10, 300, 30).astype(float)
+    jobs = {
+        "submit": 7.0 * of, "tasks": 1 + of % 2, "runtime": runtime, "estimate": 300.0 - of,
+        "array": ["" if one % 3 == 0 else f"{one}%0" for one in of], "id": np.arange(30),
+    }  # fmt: skip
+    expected = starts(twin_of(tmp_path, PAIR + priority, **jobs))
+    key = random.permutation(12)[of]  # submissions in another order
+    order = np.lexsort((np.arange(30), key))
+    turned = {name: np.asarray(column)[order] for name, column in jobs.items()}
+    found = starts(twin_of(tmp_path, PAIR + priority, **turned))
+    np.testing.assert_array_equal(found, np.asarray(expected)[order])
+
+
+def test_a_running_job_between_tasks(tmp_path):
+    """It is never submitted."""
+    rows = {"task": (0, 120, "5%0", False), "begun": (0, 120, "5%0", True),
+            "other": (0, 120, "", True), "later": (5, 120, "", False)}  # fmt: skip
+    for names in (["begun", "other", "task", "task"], ["begun", "task", "other", "task"]):
+        submit, estimate, array, running = zip(
+            *[rows[one] for one in [*names, "later"]], strict=True
+        )
+        found = starts(
+            twin_of(
+                tmp_path, PAIR, submit=submit, estimate=estimate, array=array, running=running,
+                ran=50.0 * np.array(running), tasks=np.ones(5, int), runtime=np.full(5, 100.0),
+            )
+        )  # fmt: skip
+        assert sorted(found) == [0, 0, 101, 101, 202]
+        assert found[4] == 202
+
+
+def test_tasks_whose_partitions_were_changed(tmp_path):
+    conf = "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n" + "".join(
+        f"NodeName={name}1 CPUs=2\nPartitionName={name} Nodes={name}1\n" for name in "pab"
+    )
+    found = twin_of(
+        tmp_path, conf, submit=np.zeros(4), tasks=np.full(4, 2), array=["6%2"] * 4,
+        runtime=[100.0, 81.0, 100.0, 100.0], estimate=[200.0, 181.0, 200.0, 200.0],
+        partition=["p", "p,a", "p", "p,a,b"],
+    )  # fmt: skip
+    assert starts(found) == [0, 0, 102, 0]  # validated: each on nodes of its own partitions
+
+
+def test_a_task_whose_limit_was_changed_takes_no_shorter_ones_place(tmp_path):
+    jobs = {"submit": [0, 1, 2, 2], "tasks": [1, 2, 1, 1], "runtime": [600.0, 100.0, 3000.0, 50.0],
+            "estimate": [600.0, 120.0, 3600.0, 60.0]}  # fmt: skip
+    conf = PAIR + "SchedulerParameters=bf_resolution=1,bf_interval=30\n"
+    alone = starts(twin_of(tmp_path, conf, **jobs))
+    assert starts(twin_of(tmp_path, conf, array=["", "", "5%0", "5%0"], **jobs)) == alone
+
+
+@pytest.mark.parametrize(
+    ("partition", "notes"), [("big,small", 1), ("small,big", 1), ("small,like", 0)]
+)
+def test_whole_nodes_of_several_partitions(tmp_path, partition, notes):
+    """A job gets one number of nodes: those of other sizes than the first's are left out."""
+    conf = (
+        "SelectType=select/linear\nNodeName=a[1-4] CPUs=4\nNodeName=b1 CPUs=8\n"
+        "PartitionName=small Nodes=a[1-2]\nPartitionName=like Nodes=a[3-4]\n"
+        "PartitionName=big Nodes=b1\n"
+    )
+    found = twin_of(
+        tmp_path, conf, submit=[0, 0], tasks=[8, 8], runtime=[60.0, 60.0], estimate=[120.0, 120.0],
+        partition=[partition] * 2,
+    )  # fmt: skip
+    assert starts(found) == ([0, 61] if notes else [0, 0])
+    said = [note for note in found.instance.notes if "other nodes than the first of 2 jobs" in note]
+    assert len(said) == notes

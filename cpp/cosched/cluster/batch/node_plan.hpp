@@ -29,7 +29,7 @@ class NodePlan {
   };
 
   /// All free from `now` on but for these shares until their ends.
-  void reset(double now, std::vector<Busy> busy) {
+  void reset(double now, const std::vector<Busy>& busy) {
     lines_.clear();
     for (Pool& pool : pools_) pool.sum.clear();
     for (const Node& node : site_.nodes()) lines_.push_back({{now, node.all}});

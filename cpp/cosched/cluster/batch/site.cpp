@@ -119,21 +119,19 @@ bool Site::place(const Need& need, const Free& free, std::uint64_t open, std::ui
 
 bool Site::place_parts(const Need& need, const Free& free, std::uint64_t open, std::uint64_t last,
                        Placement* found) const {
-  Amounts more = need.each;
-  ++more.cores;
-  int larger = need.larger, smaller = need.parts - need.larger;
+  Amounts part[] = {need.each, need.each};  // a smaller one, a larger one
+  ++part[1].cores;
+  int left[] = {need.parts - need.larger, need.larger};
   for (const std::uint64_t cells : {open & ~last, open & last}) {
     if (cells == 0) continue;
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
-      if (!free[k].holds(need.each) || !has(cells, nodes_[k].cell) ||
-          (need.each.gpus > 0 && !has(need.gpu_types, nodes_[k].gpu_type)))
-        continue;
-      const bool large = larger > 0 && free[k].cores >= more.cores;
-      int& left = large ? larger : smaller;
-      if (left == 0) continue;
-      --left;
-      if (found) found->push_back({static_cast<int>(k), large ? more : need.each});
-      if (larger + smaller == 0) return true;
+      const bool no_gpus = need.each.gpus > 0 && !has(need.gpu_types, nodes_[k].gpu_type);
+      if (no_gpus || !free[k].holds(need.each) || !has(cells, nodes_[k].cell)) continue;
+      const int large = left[1] > 0 && free[k].cores >= part[1].cores;
+      if (left[large] == 0) continue;
+      --left[large];
+      if (found) found->push_back({static_cast<int>(k), part[large]});
+      if (left[0] + left[1] == 0) return true;
     }
   }
   return false;

@@ -131,7 +131,7 @@ class Tally {
   }
 
  private:
-  void add(int node, const Amounts& free, int sign);
+  void add(int number, const Amounts& free, int sign);
 
   const Site& site_;
   const Need& need_;

@@ -138,7 +138,7 @@ class Guesses {
         effort_(effort),
         clusters_(clusters),
         begun_(windows.steps()),
-        types_(windows.instance().tasks() * costs_.types()),
+        types_(static_cast<std::size_t>(windows.instance().tasks()) * costs_.types()),
         tried_(types_ + static_cast<std::size_t>(costs_.edges()) * costs_.ways(), -1) {}
 
   FailedGuesses run(const std::vector<TransferGuess>& first) {

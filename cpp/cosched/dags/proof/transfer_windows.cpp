@@ -103,17 +103,16 @@ bool TransferWindows::close(int task, int type) {
 
 // The ways of an edge on which its first task (second, if `second`) is on a type.
 void TransferWindows::close_ways_of(int edge, int type, bool second) {
-  const std::size_t first = slot(edge, 0, 0), step = second ? types_ : 1;
   const auto close_if_open = [&](std::size_t at) {
     if (way_cost_[at] == kInfinity) return 0;
     set(&TransferWindows::way_cost_, at, kInfinity);
     return 1;
   };
-  std::size_t at = first + type * (second ? 1 : types_);
   int closed = 0;  // between memories or types
-  for (int other = 0; other < types_; ++other, at += step) closed += close_if_open(at);
+  for (int other = 0; other < types_; ++other)
+    closed += close_if_open(second ? slot(edge, other, type) : slot(edge, type, other));
   ways_apart_[edge] -= closed;
-  closed += close_if_open(first + types_ * types_ + type);
+  closed += close_if_open(slot(edge, types_, type));
   if (closed > 0) way_has_closed(edge);
   steps_ += types_ + 8 * closed;
 }
@@ -169,7 +168,7 @@ void TransferWindows::look_back(int task, bool backward) {
     const double* its_time = instance().row(other);
     for (const int its : its_types_) ends_[its] = its_bound[its] + its_time[its];
     const double* cost = way_cost_.data() + slot(edge, 0, 0);
-    const double* home = cost + types_ * types_;
+    const double* home = way_cost_.data() + slot(edge, types_, 0);
     for (const int type : own_types_) {
       double least = kInfinity;
       for (const int its : its_types_)
@@ -249,7 +248,7 @@ bool TransferWindows::relax(bool backward) {
     const int task = order[backward ? order.size() - 1 - k : k];
     if (!stale[task]) continue;
     stale[task] = 0;
-    poll.count(20 * costs_->at(task, backward).size());
+    poll.count(std::int64_t{20} * costs_->at(task, backward).size());
     if (!relax(task, backward)) return false;
   }
   steps_ += 2 * static_cast<std::int64_t>(order.size());
@@ -293,10 +292,10 @@ void TransferWindows::close_ways() {
       for (const int r : its_types_)
         if (q != r) look(costs_->way(q, r), end, cost[q * types_ + r], path_[r]);
       if (!open(j, q)) continue;
-      const bool far = costs_->together(q) > 0;  // where the costs of both ways are: slot()
-      const double apart = cost[q * types_ + q], home = cost[types_ * types_ + q];
-      look(costs_->way(q, q), end, far ? home : apart, path_[q]);
-      look(costs_->far_way(q), end, far ? apart : home, path_[q]);
+      double near = cost[q * types_ + q], far = cost[types_ * types_ + q];
+      if (costs_->together(q) > 0) std::swap(near, far);  // see slot()
+      look(costs_->way(q, q), end, near, path_[q]);
+      look(costs_->far_way(q), end, far, path_[q]);
     }
     steps_ += 20 + 2 * static_cast<std::int64_t>(own_types_.size() * (its_types_.size() + 4));
   }

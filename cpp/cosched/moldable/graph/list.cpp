@@ -135,6 +135,25 @@ bool convex(const Choices& choices) {
   return true;
 }
 
+// Choices on the lower hull of (time, work), by falling time.
+std::vector<int> hull_of(const std::vector<Choice>& of) {
+  const auto work = [&](int j) { return of[j].procs * of[j].time; };
+  std::vector<int> hull;
+  for (int k = 0; k < static_cast<int>(of.size()); ++k) {
+    if (!hull.empty() && of[k].time >= of[hull.back()].time) continue;
+    while (!hull.empty() && work(k) <= work(hull.back())) hull.pop_back();
+    while (hull.size() >= 2) {
+      const int a = hull[hull.size() - 2], b = hull.back();
+      if ((work(b) - work(a)) * (of[a].time - of[k].time) <
+          (work(k) - work(a)) * (of[a].time - of[b].time))
+        break;
+      hull.pop_back();
+    }
+    hull.push_back(k);
+  }
+  return hull;
+}
+
 }  // namespace
 
 bool guaranteed(const Instance& instance) {
@@ -153,26 +172,13 @@ Placement list_schedule(const Instance& instance, const Choices& choices, const 
                        bottom_levels(*graph, durations(choices, chosen)));
 }
 
-// Along the lower hull of (time, work): between its neighbours around the time.
+// Between the neighbours on the hull around the time.
 Chosen rounded(const Choices& choices, const std::vector<double>& duration, double theta,
                int most) {
   Chosen chosen;
   for (int i = 0; i < choices.jobs(); ++i) {
     const auto& of = choices[i];
-    std::vector<int> hull;  // by falling time
-    for (int k = 0; k < static_cast<int>(of.size()); ++k) {
-      const auto work = [&](int j) { return of[j].procs * of[j].time; };
-      if (!hull.empty() && of[k].time >= of[hull.back()].time) continue;
-      while (!hull.empty() && work(k) <= work(hull.back())) hull.pop_back();
-      while (hull.size() >= 2) {
-        const int a = hull[hull.size() - 2], b = hull.back();
-        if ((work(b) - work(a)) * (of[a].time - of[k].time) <
-            (work(k) - work(a)) * (of[a].time - of[b].time))
-          break;
-        hull.pop_back();
-      }
-      hull.push_back(k);
-    }
+    const std::vector<int> hull = hull_of(of);
     std::size_t slow = 0;
     while (slow + 1 < hull.size() && of[hull[slow + 1]].time >= duration[i]) ++slow;
     int pick = hull[slow];

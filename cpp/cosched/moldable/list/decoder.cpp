@@ -109,8 +109,7 @@ Placement Decoder::run(const List& list) {
   for (making_.begin();;) {
     double next_release = kInfinity;
     std::size_t kept = 0;
-    for (std::size_t k = 0; k < waiting_.size(); ++k) {
-      const int i = waiting_[k];
+    for (const int i : waiting_) {
       const Run run = making_.run_of(i, list.procs[i]);
       const bool late = instance_.release(i) > making_.now();
       if (late) next_release = std::min(next_release, instance_.release(i));
@@ -128,55 +127,54 @@ Placement Decoder::run(const List& list) {
   }
 }
 
+// Of `set`, those from `before` on may become larger; `value`: its worth.
+Decoder::Step Decoder::best_step(const std::vector<Run>& set, std::size_t before, double value,
+                                 const std::vector<char>& waits,
+                                 const std::vector<double>& prices) {
+  double most = set.empty() ? -1 : 0;  // rather one of no worth than nobody
+  int free = making_.free();
+  for (std::size_t k = before; k < set.size(); ++k) free -= set[k].procs;
+  Step best;
+  for (int i = 0; i < instance_.jobs(); ++i) {
+    if (!waits[i] || instance_.release(i) > making_.now()) continue;
+    std::size_t at = before;
+    while (at < set.size() && set[at].task != i) ++at;
+    const int has = at < set.size() ? set[at].procs : 0;
+    for (const Choice& c : counts_[i]) {
+      if (c.procs <= has) continue;
+      if (c.procs - has > free) break;
+      std::vector<Run> with = set;
+      with.resize(std::max(set.size(), at + 1));
+      with[at] = {i, c.procs, c.time};
+      operations_ += 4 * static_cast<std::int64_t>(with.size() * with.size());
+      if (!sharing_.fits(with)) continue;
+      const double gain = worth(with, prices) - value;
+      if (gain / (c.procs - has) <= most) continue;
+      most = gain / (c.procs - has);
+      best = {with[at], at, gain};
+    }
+  }
+  return best;
+}
+
 // What starts now, on top of what runs.
 Placement Decoder::greedy(const std::vector<double>& prices) {
-  const int n = instance_.jobs();
-  std::vector<char> waits(n, 1);
-  int left = n;
+  std::vector<char> waits(instance_.jobs(), 1);
+  int left = instance_.jobs();
   for (making_.begin(); left > 0 || !making_.set().empty();) {
     check_interrupt();
     std::vector<Run> set = making_.set();
     const std::size_t before = set.size();
-    int free = making_.free();
     double value = worth(set, prices), next_release = kInfinity;
+    for (int i = 0; i < instance_.jobs(); ++i)
+      if (waits[i] && instance_.release(i) > making_.now())
+        next_release = std::min(next_release, instance_.release(i));
     for (;;) {
-      double most = set.empty() ? -1 : 0, gained = 0;  // rather one of no worth than nobody
-      Run best;
-      std::size_t place = 0;
-      for (int i = 0; i < n; ++i) {
-        if (!waits[i]) continue;
-        if (instance_.release(i) > making_.now()) {
-          next_release = std::min(next_release, instance_.release(i));
-          continue;
-        }
-        std::size_t at = before;
-        while (at < set.size() && set[at].task != i) ++at;
-        const int has = at < set.size() ? set[at].procs : 0;
-        for (const Choice& c : counts_[i]) {
-          if (c.procs <= has) continue;
-          if (c.procs - has > free) break;
-          std::vector<Run> with = set;
-          if (has > 0)
-            with[at] = {i, c.procs, c.time};
-          else
-            with.push_back({i, c.procs, c.time});
-          operations_ += 4 * static_cast<std::int64_t>(with.size() * with.size());
-          if (!sharing_.fits(with)) continue;
-          const double gain = worth(with, prices) - value;
-          if (gain / (c.procs - has) <= most) continue;
-          most = gain / (c.procs - has);
-          gained = gain;
-          best = {i, c.procs, c.time};
-          place = at;
-        }
-      }
-      if (best.procs == 0) break;
-      value += gained;
-      free -= best.procs - (place < set.size() ? set[place].procs : 0);
-      if (place < set.size())
-        set[place] = best;
-      else
-        set.push_back(best);
+      const Step step = best_step(set, before, value, waits, prices);
+      if (step.run.procs == 0) break;
+      value += step.gained;
+      set.resize(std::max(set.size(), step.place + 1));
+      set[step.place] = step.run;
     }
     for (std::size_t k = before; k < set.size(); ++k) {
       making_.start(set[k]);
@@ -203,9 +201,10 @@ Placement replayed(const Instance& instance, const Placement& placement) {
     for (auto u = schedule.unit_begin[row[*job]]; u < schedule.unit_begin[row[*job] + 1]; ++u)
       queue[schedule.unit[u]].push_back(*job);
   const auto first_everywhere = [&](int job) {
-    for (auto u = schedule.unit_begin[row[job]]; u < schedule.unit_begin[row[job] + 1]; ++u)
-      if (queue[schedule.unit[u]].back() != job) return false;
-    return true;
+    const int* units = schedule.unit.data();
+    return std::all_of(units + schedule.unit_begin[row[job]],
+                       units + schedule.unit_begin[row[job] + 1],
+                       [&](int unit) { return queue[unit].back() == job; });
   };
   Making making(instance);
   for (std::vector<int> waiting = order; !waiting.empty() || !making.set().empty();) {

@@ -82,6 +82,14 @@ class Decoder {
  private:
   bool may_start(const Run& run, const List& list) const;
   double worth(const std::vector<Run>& set, const std::vector<double>& prices) const;
+  // A run in this place of a set, and what it gains; of no processors: nothing does.
+  struct Step {
+    Run run;
+    std::size_t place = 0;
+    double gained = 0;
+  };
+  Step best_step(const std::vector<Run>& set, std::size_t before, double value,
+                 const std::vector<char>& waits, const std::vector<double>& prices);
 
   const Instance& instance_;
   const Sharing& sharing_;

@@ -182,7 +182,7 @@ Instance Instance::after(std::shared_ptr<const TaskGraph> graph) const {
 }
 
 Instance Instance::select(const std::vector<int>& chosen) const {
-  const Instance part = select_alone(chosen);
+  Instance part = select_alone(chosen);
   if (!sharing_) return part;
   return part.with(std::make_shared<const Sharing>(sharing_->select(chosen)));
 }

@@ -137,13 +137,33 @@ class BeamSearch {
     return true;
   }
 
+  struct Step {
+    int mix, job;
+    Choice choice;
+    double worth, gain;  // gain: a processor
+  };
+
+  // One job more beside a mix, of more worth.
+  void add_steps(const Mix& mix, int number, const std::vector<char>& waits,
+                 std::vector<Step>& steps) {
+    for (int job = 0; job < instance_.jobs(); ++job) {
+      if (!waits[job] || std::any_of(mix.members.begin(), mix.members.end(),
+                                     [&](const Mix::Member& member) { return member.job == job; }))
+        continue;
+      const double pairs = pairs_beside(mix, job);
+      for (const Choice& c : decoder_.counts(job)) {
+        if (c.procs > mix.free) break;
+        if (!fits(mix, job, c.procs)) continue;
+        const double worth = worth_with(mix, job, pairs, c);
+        operations_ += 2 * (static_cast<std::int64_t>(mix.members.size()) + 1);
+        if (worth > mix.worth || mix.members.empty())
+          steps.push_back({number, job, c, worth, (worth - mix.worth) / c.procs});
+      }
+    }
+  }
+
   // What the state may run next, of most worth.
   std::vector<Mix> mixes(const State& state) {
-    struct Step {
-      int mix, job;
-      Choice choice;
-      double worth, gain;  // gain: a processor
-    };
     Mix first;
     first.used.assign(sharing_.resources(), 0);
     first.free = instance_.machines();
@@ -154,22 +174,7 @@ class BeamSearch {
       const std::size_t end = all.size();
       std::vector<Step> steps;
       for (std::size_t k = begin; k < end; ++k)
-        for (int job = 0; job < instance_.jobs(); ++job) {
-          const Mix& mix = all[k];
-          if (!state.waits[job] ||
-              std::any_of(mix.members.begin(), mix.members.end(),
-                          [&](const Mix::Member& member) { return member.job == job; }))
-            continue;
-          const double pairs = pairs_beside(mix, job);
-          for (const Choice& c : decoder_.counts(job)) {
-            if (c.procs > mix.free) break;
-            if (!fits(mix, job, c.procs)) continue;
-            const double worth = worth_with(mix, job, pairs, c);
-            operations_ += 2 * (static_cast<std::int64_t>(mix.members.size()) + 1);
-            if (worth > mix.worth || mix.members.empty())
-              steps.push_back({static_cast<int>(k), job, c, worth, (worth - mix.worth) / c.procs});
-          }
-        }
+        add_steps(all[k], static_cast<int>(k), state.waits, steps);
       begin = end;
       const auto take = [&](auto better) {
         const auto most = std::min<std::size_t>(steps.size(), options_.branches);

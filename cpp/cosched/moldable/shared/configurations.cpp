@@ -86,29 +86,29 @@ class Configurations {
       // Prices whose best configuration is worth `total` / `bound` or less prove nothing new.
       const auto answer = pricing_.best(
           prices, std::max(1e-300, total / std::max(objective, 1e-300)) * 0.5, share, steps);
-      const double proved = bounds::rounded_down(total / answer.most, instance_.jobs() + 8);
-      if (proved > bound_) {
-        bound_ = proved;
-        best_prices_ = prices;
-        for (double& price : best_prices_) price /= answer.most;
-      }
+      raise_bound(bounds::rounded_down(total / answer.most, instance_.jobs() + 8), prices,
+                  answer.most);
       int added = 0;
       for (const auto& found : answer.found) added += improves(found.set) ? add(found.set) : 0;
       if (steps >= work) return false;
       if (added > 0) {
-        smooth = true;
         share = std::max(share / 4, kFirstSteps);
-      } else if (smooth) {
-        smooth = false;  // a mis-pricing: the master's own prices
-      } else {
-        smooth = true;
+      } else if (!smooth) {
         if (share > work) return false;
         share *= 4;
       }
+      smooth = added > 0 || !smooth;  // none with smooth ones: then with the master's own prices
     }
   }
 
  private:
+  void raise_bound(double proved, const std::vector<double>& prices, double most) {
+    if (proved <= bound_) return;
+    bound_ = proved;
+    best_prices_ = prices;
+    for (double& price : best_prices_) price /= most;
+  }
+
   // One job after the other, several times over.
   double artificial_cost() const {
     double sum = 0;

@@ -151,7 +151,7 @@ class Planner {
     const int now = best_.plan.procs[job], fewest = instance_.fewest(job);
     const int faster = instance_.faster(job, now);
     if (faster > 0 && rng.below(2) == 0) return faster;
-    const auto range = static_cast<std::uint64_t>(now - fewest + 1);
+    const int range = now - fewest + 1;
     return instance_.used(job, fewest + static_cast<int>(rng.below(range)));
   }
 

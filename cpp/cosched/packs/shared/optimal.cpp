@@ -39,6 +39,25 @@ class Search {
     return true;
   }
 
+  // The task that is still to be covered and has the fewest columns for that.
+  std::size_t with_fewest(double sum) {
+    std::size_t task = 0, fewest = columns_.size() + 1;
+    for (std::size_t i = 0; i < with_.size() && fewest > 0; ++i) {
+      if (covered_[i]) continue;
+      std::size_t count = 0;
+      for (const int c : with_[i]) {
+        if (count >= fewest || sum + columns_[c].reduced_cost >= budget_) break;
+        count += free(c);
+      }
+      if (count < fewest) {
+        task = i;
+        fewest = count;
+      }
+      poll_.count(100);
+    }
+    return task;
+  }
+
   void choose(double sum, int uncovered) {
     if (left_-- <= 0) {
       result_.whole = false;
@@ -50,24 +69,7 @@ class Search {
       for (const int c : chosen_) result_.packs->push_back(columns_[c].tasks);
       return;
     }
-    int task = -1;
-    std::size_t fewest = 0;
-    for (std::size_t i = 0; i < with_.size(); ++i) {
-      if (covered_[i]) continue;
-      std::size_t count = 0;
-      for (const int c : with_[i]) {
-        if (sum + columns_[c].reduced_cost >= budget_) break;
-        count += free(c);
-        if (task >= 0 && count >= fewest) break;
-      }
-      if (task < 0 || count < fewest) {
-        task = static_cast<int>(i);
-        fewest = count;
-      }
-      poll_.count(100);
-      if (fewest == 0) return;
-    }
-    for (const int c : with_[task]) {
+    for (const int c : with_[with_fewest(sum)]) {
       const SetRelaxation::Column& column = columns_[c];
       if (sum + column.reduced_cost >= budget_) return;
       if (!free(c)) continue;

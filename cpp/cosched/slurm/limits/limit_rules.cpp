@@ -216,7 +216,8 @@ Amounts amounts_of(const Scenario& scenario, const NodeBits& nodes) {
   Amounts all = none(scenario);
   all[kNode] = nodes.count();
   if (!scenario.own_cores()) {
-    all[kCpu] = all[kNode] * (machine.cpus / std::max(machine.nodes, 1));
+    const int of_each = machine.cpus / std::max(machine.nodes, 1);
+    all[kCpu] = all[kNode] * of_each;
     return all;
   }
   for (const int node : nodes.list()) {

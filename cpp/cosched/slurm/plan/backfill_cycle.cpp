@@ -208,7 +208,7 @@ void BackfillCycle::restore() {
 }
 
 // Started in another partition, or over a limit.
-bool BackfillCycle::passed_over(Entry entry) {
+bool BackfillCycle::passed_over(Entry entry) const {
   return tables_.allocations.started(entry.job) || tables_.preemption.in_progress(entry.job) ||
          tables_.policy.before_nodes(entry);
 }
@@ -249,6 +249,8 @@ bool BackfillCycle::found_nothing(const Nothing& last, const Circumstances& here
 }
 
 // `probe`: nothing happens; stop: it would be tried again, from `until` on.
+// One job in the loop of Slurm's cycle, which goes back to its head from five places.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity,readability-function-size)
 BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later, bool probe) {
   const Scenario& scenario = tables_.scenario;
   const Job& job = scenario.job(entry);

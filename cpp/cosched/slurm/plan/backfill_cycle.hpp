@@ -88,7 +88,7 @@ class BackfillCycle {
   int first_task() const;
   int array_at(std::size_t at) const;
   void restore();
-  bool passed_over(Entry entry);
+  bool passed_over(Entry entry) const;
   bool rejected(Entry entry) const;
   bool skipped(Entry entry);
   bool found_nothing(const Nothing& last, const Circumstances& here, Entry entry);

@@ -20,17 +20,19 @@ class Queue {
   /// yet.
   void submit(int job, double time) {
     // Tasks of an array follow each other, with one priority.
-    const int array = scenario_.array(job);
+    const bool next_task = last_ >= 0 && scenario_.array(job) >= 0 &&
+                           scenario_.array(job) == scenario_.array(last_) &&
+                           of_[last_].submit == whole(time);
     if (const auto& known = scenario_.job(job).waiting)
       of_[job] = {known->priority, whole(time), true, known->accrues};
-    else if (array >= 0 && array == last_array_)
-      of_[job] = of_[job - 1];
+    else if (next_task)
+      of_[job] = of_[last_];
     else {
       of_[job] = {0, whole(time), false, scenario_.job(job).submit};
       of_[job].priority = computed(job, time, submitted_++);
       if (limited_) of_[job].accrues = kNotYet;
     }
-    last_array_ = array;
+    last_ = job;
   }
 
   /// A new priority for a job whose age does not count yet, behind all so far where that is by the
@@ -244,7 +246,7 @@ class Queue {
   std::vector<Submitted> of_;   // by job
   std::vector<Entry> entries_;  // in order
   int submitted_ = 0;           // jobs so far, an array being one
-  int last_array_ = -1;
+  int last_ = -1;  // submitted
   std::int64_t changes_ = 0;
   bool restored_ = false;
 };

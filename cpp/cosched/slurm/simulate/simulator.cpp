@@ -234,7 +234,7 @@ class Simulator {
 
   // At its next tick slurmctld asks them whether they are there.
   void resume(const NodeBits& nodes, double time) {
-    answers_.push_back({main_clock_.next_tick(time) + varied(host_.epilog), nodes});
+    answers_.emplace_back(main_clock_.next_tick(time) + varied(host_.epilog), nodes);
   }
 
   // Nodes whose slurmd has answered, and when the next does.
@@ -266,7 +266,7 @@ class Simulator {
       if (scenario_.settings().ends.return_to_service != 2) continue;
       NodeBits answering = nodes;  // to the order to end the job
       answering &= tables_.allocations.nodes(job);
-      answers_.push_back({over, std::move(answering)});
+      answers_.emplace_back(over, std::move(answering));
     }
   }
 

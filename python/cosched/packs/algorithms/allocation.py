@@ -54,20 +54,8 @@ def one_pack_dynamic_programme(times: Any, procs: int) -> np.ndarray:
 
     Parameters
     ----------
-    times : array_like, shape (n, >= procs)
-        Seconds, positive or infinite.
-    procs : int
-        p processors for the pack, 1..columns.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (n,)
-        Counts that minimise the longest time, at most `procs` in all.
-
-    Raises
-    ------
-    InfeasibleError
-        The fewest processors on which the tasks can run are more than `procs` together.
+    times, procs
+        As of :func:`one_pack`, which returns and raises the same.
 
     Examples
     --------

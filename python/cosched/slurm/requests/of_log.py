@@ -48,7 +48,7 @@ def asked_beside(
     for row, text in _said(instance, "array"):
         job, _, limit = text.partition("%")
         if job.isdecimal() and limit.isdecimal():
-            given["array"][row] = (int(job), int(limit))
+            given["array"][row] = (int(job), min(int(limit), len(instance)))
     _dependencies(given, instance, left)
     return dict(given), [f"not followed: {what} of {count} jobs" for what, count in left.items()]
 
@@ -189,6 +189,19 @@ class Room:
                     f"job {ids[row]} wants {wanted[row]} nodes: partition {name} has {len(cores)}"
                 )
         return wanted
+
+    def with_nodes_of_the_first(
+        self, several: Mapping[int, list[int]]
+    ) -> tuple[dict[int, list[int]], list[str]]:
+        """Of the partitions of a job those in which it needs as many whole nodes; what is left."""
+        kinds = [
+            {int(self.node_cores[k]) for a, b in ranges for k in range(a, b)}
+            for ranges in self.parts.values()
+        ]
+        kept = {row: [k for k in own if kinds[k] == kinds[own[0]]] for row, own in several.items()}
+        left = sum(len(kept[row]) < len(own) for row, own in several.items())
+        said = f"not followed: partitions with other nodes than the first of {left} jobs"
+        return kept, [said] if left else []
 
     def first_free(self, row: int, free: np.ndarray) -> list[tuple[int, int]]:
         """(node, cores) of a job on the first that are free."""

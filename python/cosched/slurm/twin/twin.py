@@ -66,7 +66,8 @@ def columns_of(
 _ANY = 2**31 - 1
 #: What a job wants of its nodes.
 _OF_NODES = {"nodes", "max_nodes", "exclusive", "memory", "memory_by_core", "memory_all", "gpus",
-             "gpus_by_node", "gpu_type", "licences", "set", "alternatives"}  # fmt: skip
+             "gpus_by_node", "gpu_type", "licences", "set", "alternatives",
+             "partitions"}  # fmt: skip
 
 
 class Twin:
@@ -114,6 +115,9 @@ class Twin:
         self.nodes = self._room.nodes_of_jobs()
         #: What is followed otherwise than the machine and the jobs say.
         self.notes = list(settings.left_out)
+        if not self.shared:
+            self.several, said = self._room.with_nodes_of_the_first(self.several)
+            self.notes += said
         self.notes += self._note_version(version, settings)
         self.notes += unweighed(settings.priority_tres, machine) if machine is not None else []
         asked = requests or self._of_log(settings, machine)
@@ -183,7 +187,8 @@ class Twin:
             alone = [name in settings.exclusive for name in self.names]
             for row in np.flatnonzero(np.array(alone)[self.part]).tolist():
                 more.setdefault(row, {})["exclusive"] = True
-        self._number_arrays(more)
+        columns = columns_of(self._room, settings, self.ran, given=self._given)
+        self._number_arrays(more, columns["limit"])
         return _core.cluster.Slurm(
             machine={
                 "nodes": count,
@@ -213,20 +218,17 @@ class Twin:
             parameters={
                 **settings.parameters, **_own(parameters), "since_24": float(self.since_24)
             },
-            jobs={
-                **columns_of(self._room, settings, self.ran, given=self._given),
-                "nodes": self.nodes,
-            },
+            jobs={**columns, "nodes": self.nodes},
             more=more,
             reservations=list(requests.reservations),
             outside=list(requests.outside),
             accounts=list(requests.accounts),
         )  # fmt: skip
 
-    def _number_arrays(self, jobs: Mapping[int, dict[str, Any]]) -> None:
+    def _number_arrays(self, jobs: Mapping[int, dict[str, Any]], limit: np.ndarray) -> None:
         """Arrays from 0 on: the core has a place for each. An array is those of its tasks that ask
         for what the first does; others were changed later, and are records of their own for Slurm,
-        too (here with a limit of their own)."""
+        too (here with their own number of tasks that may run)."""
         tasks = self.instance.column("tasks")
         first: dict[int, tuple] = {}
         numbers: dict[tuple, int] = {}
@@ -234,7 +236,7 @@ class Twin:
             if "array" in job:
                 own: tuple = (job["array"],)
                 asked = {k: v for k, v in job.items() if k in _OF_NODES}
-                like = (self.part[row], self.nodes[row], tasks[row], str(asked))
+                like = (self.part[row], self.nodes[row], tasks[row], limit[row], str(asked))
                 if "running" not in job and like != first.setdefault(job["array"], like):
                     own += like
                 job["array"] = numbers.setdefault(own, len(numbers))
