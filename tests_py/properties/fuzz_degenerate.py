@@ -228,5 +228,7 @@ def one_call(name: str) -> tuple[str, Callable[[], Any]]:
     if name == "cluster" and not with_bounds and rnd.random() < 0.6:
         chosen = rnd.choice(["FCFS", "EASY", "conservative", "slurm-backfill"])
     options = _asked(table[chosen])
+    if chosen == "ilp" and instance.tasks > 5:  # "up to five tasks or so"
+        options.setdefault("time_limit", 1.0)
     solve = of.bound if with_bounds else of.solve
     return f"{name} {chosen} {options}", lambda: solve(instance, chosen, **options)

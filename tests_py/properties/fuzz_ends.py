@@ -33,7 +33,7 @@ LONGEST, WAITING = 60.0, 600.0
 #: Processor seconds that a call may take beyond its time limit.
 BEYOND = 2.0
 #: Those that reading and using a damaged file may take, and bytes that a child may have.
-READING, MEMORY = 5.0, 6 * 2**30
+READING, MEMORY = 10.0, 6 * 2**30
 BATCH = 500
 #: How a call may end.
 ENDS = ("well", "refused", "wrong", "late")

@@ -63,6 +63,13 @@ def test_bad_jobs_beside_running_ones(column):
         cs.cluster.Instance(jobs, nodes=2, running=running)
 
 
+@pytest.mark.parametrize("jobs", [[5, 5], "ab", 5, None, {"submit": [0]}])
+def test_what_is_no_table_beside_running_jobs(jobs):
+    running = {"job": [1], "nodes": [0], "start": [0], "limit": [9]}
+    with pytest.raises(InvalidInstance, match=r"jobs: no column '(submit|runtime)': expected"):
+        cs.cluster.Instance(jobs, nodes=2, running=running)
+
+
 def test_a_node_that_the_machine_beside_it_lacks(tmp_path):
     machine = conf(tmp_path, "NodeName=n[1-2] CPUs=4\nPartitionName=p Nodes=ALL\n")
     running = {"job": [0], "nodes": [5], "start": [0], "limit": [9]}

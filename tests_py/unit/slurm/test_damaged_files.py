@@ -104,6 +104,16 @@ def test_times_of_a_recording_are_finite(tmp_path, value):
         read_recording(tmp_path / "one.json")
 
 
+@pytest.mark.parametrize("value", ["nan", float("inf"), 0, -1, "1e999"])
+def test_the_speed_of_a_recording_is_positive(tmp_path, value):
+    config = {"Partitions": ["PartitionName=main Nodes=ALL"], "NodeLines": "one", "speed": value}
+    phase = {"epoch": 1000, "controller_start": -20.0}
+    data = {"config": config, "nodes": 1, "jobs": [], "runs": [[]], "phases": [phase]}
+    cs.io.write_text(json.dumps(data), tmp_path / "one.json")
+    with pytest.raises(cs.InvalidInstance, match=r"^one\.json: speed = .* expected a positive"):
+        read_recording(tmp_path / "one.json")
+
+
 def test_a_user_of_an_account_that_is_not_shown():
     rows = ({"Account": "root"}, {"Account": "bio", "User": "ann"})
     with pytest.raises(cs.InvalidInstance, match="account 'bio' is not shown: 'ann'"):

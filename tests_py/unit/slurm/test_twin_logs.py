@@ -10,7 +10,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.cluster.schedule.held import check_held_by_cores
-from cosched.errors import InfeasibleError, InvalidSchedule
+from cosched.errors import InfeasibleError, InvalidInstance, InvalidSchedule
 
 CONF = """ClusterName=t
 SelectType=select/cons_tres
@@ -424,3 +424,11 @@ def test_whole_nodes_of_several_partitions(tmp_path, partition, notes):
     assert starts(found) == ([0, 61] if notes else [0, 0])
     said = [note for note in found.instance.notes if "other nodes than the first of 2 jobs" in note]
     assert len(said) == notes
+
+
+@pytest.mark.parametrize("partition", ["p,", ",a", "p,,a"])
+def test_empty_names_of_partitions(tmp_path, partition):
+    conf = PAIR + "PartitionName=a Nodes=a2\n"
+    jobs = {"submit": [0], "tasks": [1], "runtime": [9.0], "partition": [partition]}
+    with pytest.raises(InvalidInstance, match="partition ''"):
+        twin_of(tmp_path, conf, **jobs)

@@ -205,10 +205,9 @@ def with_running(
 def _columns_of(jobs: Any) -> dict[str, np.ndarray]:
     """Columns of the jobs, with ``estimate``; those that are changed here are numbers, as many as
     there are jobs."""
-    columns = {name: _array(jobs[name], f"jobs[{name!r}]") for name in jobs}
     for name in ("submit", "runtime"):
-        if name not in columns:
-            raise InvalidInstance(f"jobs: no column {name!r}")
+        _column(jobs, name)
+    columns = {name: _array(jobs[name], f"jobs[{name!r}]") for name in jobs}
     columns.setdefault("estimate", columns["runtime"])
     for name in ("submit", "runtime", "estimate"):
         columns[name] = real_array(columns[name], f"jobs[{name!r}]", 1)

@@ -13,7 +13,7 @@ from cosched import io
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import MOST_HOSTS
-from cosched.core.arrays import integer
+from cosched.core.arrays import integer, positive
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown
 from cosched.slurm.conf.lines import seconds_of_limit, words
@@ -127,8 +127,8 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     if not slurm.startswith(rules):
         notes.append(f"rules of Slurm {rules} for {slurm}")
     recording = Recording(
-        name, machine, columns, runs, float(config.get("speed", 1)), slurm, requests, accounts,
-        rows, indexes, tuple(notes),
+        name, machine, columns, runs, positive(float(config.get("speed", 1)), f"{name}: speed"),
+        slurm, requests, accounts, rows, indexes, tuple(notes),
     )  # fmt: skip
     recording.requests_of(runs[0])  # what the machine does not have is said here
     return recording

@@ -127,8 +127,8 @@ def partitions_of_jobs(
     places = {name: k for k, name in enumerate(names)}
     found = np.empty(len(instance), dtype=np.int64)
     for row, text in enumerate(map(str, instance.column("partition").tolist())):
-        own = text.split(",")
-        name = next((one for one in own if one and one not in places), own[0])
+        own = list(filter(None, text.split(","))) or [""]
+        name = next((one for one in own if one not in places), own[0])
         if len(own) > 1 and name in places:
             several[row] = [places[one] for one in own]
         if name and name not in places:
