@@ -103,5 +103,13 @@ TEST(TimeIndexed, NoWeightNoBound) {
   EXPECT_EQ(slots::time_indexed_bound(Instance(Times(Table(3, 2, 1.0)), {0, 0, 0})).value, 0);
 }
 
+TEST(TimeIndexed, TimesWithoutNumbersBelowThem) {
+  for (const double time : {5e-324, 1e-310, 1e-300}) {
+    const Instance instance(Times(Table(2, 3, time)), {1, 1});
+    EXPECT_LE(slots::time_indexed_bound(instance).value, 2 * time);
+    EXPECT_LE(slots::slots_bound(instance).value, time);
+  }
+}
+
 }  // namespace
 }  // namespace cosched::moldable

@@ -374,3 +374,20 @@ def test_configurations_at_any_scale(unit):
     longest = max(unit, 1 / unit)
     found = float(cs.moldable.bound(mixed, "configurations"))
     assert longest <= found <= float(cs.moldable.solve(mixed, "local-search").value)
+
+
+def test_bounds_of_times_without_numbers_between_them():
+    """Quotients of such times are 0 or infinite, and were places in arrays."""
+    for times, release in (
+        ([[4.15, 2.3e-308]], [1e300]),
+        ([[5e-324, 1.0], [5e-324, 4.15]], [1e300, 1e-310]),
+        ([[5e-324, 4.15, 4.42]], [0.0]),
+        ([[1e300], [1e-300]], [0.0, 0.0]),
+    ):
+        inst = cs.moldable.Instance(times, [1.0] * len(times), release=release)
+        longest = cs.moldable.bound(inst, "longest").value
+        assert cs.moldable.bound(inst, "configurations").value >= longest * (1 - 1e-9)
+        best = cs.moldable.solve(inst, "sequential").schedule
+        assert cs.moldable.bound(inst, "configurations").value <= best.makespan * (1 + 1e-9)
+        weighted = float(best.end.sum())
+        assert cs.moldable.bounds.time_indexed_bound(inst).value <= weighted * (1 + 1e-9)

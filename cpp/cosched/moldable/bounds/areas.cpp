@@ -11,11 +11,12 @@ constexpr int kMostReleases = 200;
 
 }  // namespace
 
-Rows::Rows(const Instance& instance, double unit)
+Rows::Rows(const Instance& instance, double unit, double least)
     : instance_(instance), sharing_(*instance.sharing()) {
   for (int i = 0; i < instance.jobs(); ++i)
-    choices_.push_back(choices(sharing_, i, instance.useful_machines(),
-                               [&](int q) { return instance.given(i, q) / unit; }));
+    choices_.push_back(choices(sharing_, i, instance.useful_machines(), [&](int q) {
+      return std::max(instance.given(i, q) / unit, least);
+    }));
 }
 
 double Rows::share(int row, int i, int q) const {
@@ -50,7 +51,7 @@ Area dearest_area(const Rows& rows, const std::vector<int>& jobs) {
   std::vector<double> prices(rows.count(), 0);
   prices[0] = 1;
   opt::MatrixGame game(rows.count());
-  Area best;
+  Area best{0, prices};
   for (int round = 0; round < kMostGameRounds; ++round) {
     const auto [sums, total] = rows.response(prices, jobs);
     if (total > best.value) best = {total, prices};

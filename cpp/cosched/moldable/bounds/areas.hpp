@@ -9,8 +9,8 @@ namespace cosched::moldable::bounds {
 /// and traffic where i waits for all of it (stall 1).
 class Rows {
  public:
-  /// `instance` must outlive it, and share something.
-  explicit Rows(const Instance& instance, double unit = 1);
+  /// `instance` must outlive it, and share something.  No time counts as less than `least` units.
+  explicit Rows(const Instance& instance, double unit = 1, double least = 0);
 
   int count() const { return 1 + sharing_.resources() + (sharing_.has_bandwidth() ? 1 : 0); }
   double share(int row, int i, int q) const;

@@ -27,7 +27,7 @@ class TimePrices {
              double horizon, int cells, Jobs jobs)
       : it_(instance), choices_(choices), deadline_(jobs == Jobs::keep_the_deadline) {
     for (const auto& own : choices_) columns_ += static_cast<std::int64_t>(own.size());
-    horizon_ = horizon;
+    horizon_ = std::max(horizon, cells * 1e-280);  // so that there are numbers within a cell
     set(std::vector<double>(cells, 0.0));
   }
 

@@ -11,23 +11,24 @@ namespace {
 constexpr double kSmoothing = 0.7;             // weight of the best prices so far
 constexpr std::int64_t kFirstSteps = 100'000;  // of a pricing; more where it finds nothing
 constexpr std::int64_t kMostPivots = 1'000'000;
-constexpr int kUsualBits = 30;  // times from 2^-30 to 2^30 are taken as they are
+constexpr int kUsualBits = 30;         // times from 2^-30 to 2^30 are taken as they are
+constexpr double kLeastTime = 1e-100;  // of the unit: less rounding than anything else
 constexpr double kQuickHot = 0.01, kQuickCold = 0.001;
 constexpr std::int64_t kQuickOperations = 4'000'000, kQuickForEach = 50'000;
 constexpr int kMostIdleRounds = 1000;
 constexpr std::int64_t kBoundWork = 100'000'000;
 
-// For the master's tolerances, which are absolute: 1, or the power of two below the longest time.
-double unit_of(const Instance& instance) {
-  const double longest = bounds::longest_bound(instance);
-  const int bits = longest > 0 ? std::ilogb(longest) : 0;
-  return std::abs(bits) <= kUsualBits ? 1 : std::scalbn(1.0, bits);
-}
-
 std::vector<int> all_jobs(const Instance& instance) {
   std::vector<int> jobs(instance.jobs());
   std::iota(jobs.begin(), jobs.end(), 0);
   return jobs;
+}
+
+// For the master's tolerances, which are absolute: 1, or the power of two below the longest time.
+double unit_of(const Instance& instance) {
+  const double longest = bounds::longest_bound(instance.select(all_jobs(instance)));  // no releases
+  const int bits = longest > 0 ? std::ilogb(longest) : 0;
+  return std::abs(bits) <= kUsualBits ? 1 : std::scalbn(1.0, bits);
 }
 
 // For columns to begin with: without them prices take long to mean anything.
@@ -46,7 +47,7 @@ class Configurations {
   explicit Configurations(const Instance& instance)
       : instance_(instance),
         unit_(unit_of(instance)),
-        rows_(instance, unit_),
+        rows_(instance, unit_, kLeastTime),
         pricing_(instance, rows_, bounds::dearest_area(rows_, all_jobs(instance)).prices),
         master_(std::vector<double>(instance.jobs(), 1.0), artificial_cost()) {
     for (int i = 0; i < instance.jobs(); ++i) {
