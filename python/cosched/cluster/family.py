@@ -150,13 +150,13 @@ def register_policy(name: str, policy: Any) -> None:
     >>> cs.cluster.solve(cs.cluster.Instance(jobs, nodes=2), "one at a time").jobs.end.tolist()
     [20.0, 50.0]
     """
-    if not callable(policy) and not hasattr(policy, "on_event"):
+    if not callable(policy) and not callable(getattr(policy, "on_event", None)):
         raise TypeError(f"{name}: expected a policy with on_event(event, state)")
 
     def made() -> Any:
         ready = hasattr(policy, "on_event") and not isinstance(policy, type)
         one = policy if ready else policy()
-        if not hasattr(one, "on_event"):
+        if not callable(getattr(one, "on_event", None)):
             raise TypeError(f"{name}: expected a policy with on_event(event, state)")
         return one
 

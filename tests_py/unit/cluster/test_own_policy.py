@@ -118,7 +118,9 @@ def test_batch_policies_take_the_same_options(one_job):
     assert cs.cluster.solve(one_job, "FCFS", estimates="requested").value == 1.0
 
 
-@pytest.mark.parametrize("policy", [type("Silent", (), {}), lambda: 5])
+@pytest.mark.parametrize(
+    "policy", [type("Silent", (), {}), type("Dumb", (), {"on_event": 5}), lambda: 5]
+)
 def test_a_class_that_is_no_policy_is_named(policy, tmp_path):
     name = f"silent {policy.__name__}"
     cs.cluster.register_policy(name, policy)

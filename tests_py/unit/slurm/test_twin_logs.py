@@ -432,3 +432,68 @@ def test_empty_names_of_partitions(tmp_path, partition):
     jobs = {"submit": [0], "tasks": [1], "runtime": [9.0], "partition": [partition]}
     with pytest.raises(InvalidInstance, match="partition ''"):
         twin_of(tmp_path, conf, **jobs)
+
+
+TIERED = """SelectType=select/linear
+PreemptType=preempt/partition_prio
+PreemptMode={}
+NodeName=a[1-2] CPUs=1
+PartitionName=low Nodes=ALL PriorityTier=1 Default=YES
+PartitionName=high Nodes=ALL PriorityTier=2
+"""
+
+
+@pytest.mark.parametrize("draws", [1, 3])
+def test_a_job_that_ran_is_sent_away_and_runs_anew(tmp_path, draws):
+    """From its beginning, on other nodes perhaps: what it did before second 0 is lost."""
+    (tmp_path / "slurm.conf").write_text(TIERED.format("REQUEUE"))
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
+    jobs = {
+        "submit": [0, 5, 0], "tasks": [1, 1, 1], "cpu": np.ones(3), "memory": np.ones(3),
+        "runtime": [300.0, 50.0, 900.0], "estimate": [600.0, 60.0, 1000.0],
+        "partition": ["low", "high", "low"], "running": [1, 0, 1], "ran": [10.0, 0, 10.0],
+        "held": ["0:0", "", "1:0"],
+    }  # fmt: skip
+    inst = cs.cluster.Instance(jobs, nodes=machine.cores, machine=machine)
+    result = solved(inst, seed=1, draws=draws)
+    start, end = (result.jobs[name].tolist() for name in ("start", "end"))
+    assert start[1] < start[0]
+    assert start[2] == 0
+    assert np.subtract(end, start).tolist() == [310, 50, 900]
+
+
+def test_of_equal_victims_the_first_that_was_submitted_goes(tmp_path):
+    jobs = {"id": [1, 2, 3], "submit": [0, 10, 20], "tasks": [1, 1, 1],
+            "runtime": [500.0, 500.0, 60.0], "estimate": [600.0, 600.0, 100.0],
+            "partition": ["low", "low", "high"]}  # fmt: skip
+    conf = TIERED.format("CANCEL")
+    found = []
+    for order in ([0, 1, 2], [1, 0, 2], [2, 1, 0]):
+        turned = {name: [column[row] for row in order] for name, column in jobs.items()}
+        one = twin_of(tmp_path, conf, **turned).jobs
+        found.append(sorted(zip(one["id"], one["start"], one["end"], strict=True)))
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_task_that_was_sent_away_takes_no_other_ones_place(tmp_path):
+    """It ran in another partition, with fewer cores, and waits among its array again."""
+    conf = """SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+NodeName=a[1-6] CPUs=4
+NodeName=b[1-3] CPUs=8
+NodeName=c[1-2] CPUs=4
+PartitionName=all Nodes=ALL Default=YES
+PartitionName=small Nodes=a[1-6] PriorityTier=2
+PartitionName=gpu Nodes=b[1-3]
+PartitionName=ex Nodes=a[4-6],c[1-2]
+"""
+    found = twin_of(
+        tmp_path, conf, submit=[0, 76, 101, 111, 136, 198], tasks=[3, 12, 12, 12, 12, 12],
+        runtime=[200.0, 293.0, 46.0, 171.0, 269.0, 99.0], estimate=[600.0] + [445.0] * 5,
+        partition=["ex"] + ["gpu,small,ex"] * 5, running=[1, 0, 0, 0, 0, 0],
+        ran=[37.0] + [0.0] * 5, held=["4:3"] + [""] * 5,
+        array=["10%3", "10%0", "10%0", "10%0", "10%3", "10%3"],
+    )  # fmt: skip
+    assert [len(units) for units in found.schedule.to_frame()["units"]] == [3, 12, 12, 12, 12, 12]

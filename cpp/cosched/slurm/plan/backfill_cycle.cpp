@@ -189,12 +189,17 @@ int BackfillCycle::array_at(std::size_t at) const {
   return at < queue_.size() ? tables_.scenario.array(queue_[at].first.job) : -1;
 }
 
-// What starts: of an array the first task that waits, though it may have a plan already.
+// What starts: of an array the first task like this one that waits, though it may have a plan.
 int BackfillCycle::first_task() const {
   const int array = array_at(at_);
   std::size_t first = at_;
-  for (std::size_t k = at_; array >= 0 && k-- > 0 && array_at(k) == array;)
-    if (!tables_.allocations.started(queue_[k].first.job)) first = k;
+  const Entry at = queue_[at_].first;
+  for (std::size_t k = at_; array >= 0 && k-- > 0 && array_at(k) == array;) {
+    const Entry one = queue_[k].first;
+    const bool like =
+        one.part == at.part && tables_.scenario.job(one).kind == tables_.scenario.job(at).kind;
+    if (like && !tables_.allocations.started(one.job)) first = k;
+  }
   return queue_[first].first.job;
 }
 

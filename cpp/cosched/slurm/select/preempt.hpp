@@ -60,7 +60,9 @@ class Preemption {
       if (!may_preempt(scenario_, entry, running(job)) || mode(job) == Mode::off) continue;
       if (!exempt(job, now) && allocations_.nodes(job).meets(nodes)) found.push_back(job);
     }
-    std::sort(found.begin(), found.end());
+    std::sort(found.begin(), found.end(), [&](int a, int b) {  // as on slurmctld's list of jobs
+      return std::pair(scenario_.job(a).submit, a) < std::pair(scenario_.job(b).submit, b);
+    });
     const bool youngest = scenario_.settings().preempt.youngest_first;
     std::stable_sort(found.begin(), found.end(), [&](int a, int b) {
       return youngest ? allocations_.since(a) > allocations_.since(b) : rank(a) < rank(b);

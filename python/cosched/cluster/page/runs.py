@@ -318,10 +318,7 @@ def _usual(instance: Instance) -> dict[str, Any]:
 
 
 def _runs_of(
-    alone: Instance,
-    knows: dict[str, str],
-    limit: float | None,
-    options: dict[str, dict[str, Any]],
+    alone: Instance, knows: dict[str, str], limit: float | None, options: dict[str, dict[str, Any]]
 ) -> tuple[Run, ...]:
     found = FAMILY.compare_rows(alone, list(knows), 0, limit, options)
     return tuple(

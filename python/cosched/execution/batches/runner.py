@@ -448,7 +448,7 @@ def completed_in(folder):
 def runner_of(path):
     try:
         return Runner(path)
-    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
         print(path, "is not what cosched batch wrote:", repr(error), file=sys.stderr)
         sys.exit(2)
 

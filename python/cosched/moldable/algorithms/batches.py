@@ -14,11 +14,7 @@ from cosched.moldable.result import Placement, Result, make_result
 
 
 def by_batches(
-    instance: Instance,
-    name: str,
-    run: Callable[..., Result],
-    options: dict[str, Any],
-    seed: int,
+    instance: Instance, name: str, run: Callable[..., Result], options: dict[str, Any], seed: int
 ) -> Result:
     """``run(part, **options)`` for each batch: what was released while the one before ran."""
     begin = time.monotonic()

@@ -46,10 +46,7 @@ class Step:
 
 
 def step(
-    ready: Any,
-    machine: int | Sequence[float],
-    budget: float = 0.05,
-    state: float | None = None,
+    ready: Any, machine: int | Sequence[float], budget: float = 0.05, state: float | None = None
 ) -> Step:
     """Which of the ready jobs start now, on which processors, decided within `budget` seconds.
 

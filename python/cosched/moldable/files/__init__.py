@@ -15,12 +15,7 @@ from cosched.moldable.files.wfformat import is_wfformat, read_wfformat
 
 
 def read(
-    path: str | PathLike[str],
-    machines: int | None,
-    *,
-    fit: str,
-    extrapolate: bool,
-    counts: str,
+    path: str | PathLike[str], machines: int | None, *, fit: str, extrapolate: bool, counts: str
 ) -> dict[str, Any]:
     """The arguments of ``Instance`` (or its ``from_downey``) that a .json or .csv file holds."""
     most = None if machines is None else integer(machines, "machines", 1)

@@ -11,6 +11,7 @@ import numpy as np
 from cosched.cluster.algorithms.simulation import demand_area, result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import numbers_of
 from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.result import Result
 from cosched.cluster.result.result import Draws
@@ -303,10 +304,13 @@ def times_of(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Starts and ends of the work, and which jobs were ended at their limit, of one run or of
     many; `killed`: when, else nan; `paused`: how long they were suspended."""
-    if "running" in instance.known:  # what ran before is not of this instance
-        start = np.where(instance.column("running"), instance.column("eligible"), start)
+    work = instance.column("runtime")
+    if "running" in instance.known:  # what ran before is not of this instance, unless it runs anew
+        running = instance.column("running")
+        work = work + np.where(running & (start > 0), numbers_of(instance, "ran"), 0.0)
+        start = np.where(running & ~(start > 0), instance.column("eligible"), start)
     early = ~np.isnan(killed)
-    return start, np.where(early, killed, start + instance.column("runtime") + paused), early
+    return start, np.where(early, killed, start + work + paused), early
 
 
 def _result(
@@ -323,7 +327,8 @@ def _result(
     start, end, killed = times_of(instance, outcome["start" + suffix], at_limit, paused)
     decisions = log_of(outcome) if log else None
     given, ran = instance, end - start - paused
-    if killed.any():
+    anew = "running" in instance.known and outcome["restarts"][instance.column("running")].any()
+    if killed.any() or anew:
         instance = instance.replace(runtime=ran)
     rows = twin.rows(instance, outcome, start, end)
     start = rows[3][np.searchsorted(rows[0], np.arange(len(instance)))]
