@@ -246,7 +246,7 @@ class Queue {
   std::vector<Submitted> of_;   // by job
   std::vector<Entry> entries_;  // in order
   int submitted_ = 0;           // jobs so far, an array being one
-  int last_ = -1;  // submitted
+  int last_ = -1;               // submitted
   std::int64_t changes_ = 0;
   bool restored_ = false;
 };
