@@ -475,8 +475,14 @@ def test_of_equal_victims_the_first_that_was_submitted_goes(tmp_path):
     assert found[0] == found[1] == found[2]
 
 
-def test_a_task_that_was_sent_away_takes_no_other_ones_place(tmp_path):
-    """It ran in another partition, with fewer cores, and waits among its array again."""
+@pytest.mark.parametrize(
+    ("cores", "held", "seed"),
+    [(3, "4:3", 0), *((12, "3:4;4:4;5:4", seed) for seed in range(12))],
+)
+def test_a_task_that_was_sent_away_takes_no_other_ones_place(tmp_path, cores, held, seed):
+    """It ran in another partition, with fewer cores perhaps, and waits among its array again."""
+    runtime = np.array([200.0, 293.0, 46.0, 171.0, 269.0, 99.0])
+    runtime = np.random.default_rng(seed).permutation(runtime) if seed else runtime
     conf = """SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 PreemptType=preempt/partition_prio
@@ -490,10 +496,10 @@ PartitionName=gpu Nodes=b[1-3]
 PartitionName=ex Nodes=a[4-6],c[1-2]
 """
     found = twin_of(
-        tmp_path, conf, submit=[0, 76, 101, 111, 136, 198], tasks=[3, 12, 12, 12, 12, 12],
-        runtime=[200.0, 293.0, 46.0, 171.0, 269.0, 99.0], estimate=[600.0] + [445.0] * 5,
+        tmp_path, conf, submit=[0, 76, 101, 111, 136, 198], tasks=[cores, 12, 12, 12, 12, 12],
+        runtime=runtime, estimate=[408.0] + [445.0] * 5,
         partition=["ex"] + ["gpu,small,ex"] * 5, running=[1, 0, 0, 0, 0, 0],
-        ran=[37.0] + [0.0] * 5, held=["4:3"] + [""] * 5,
+        ran=[37.0] + [0.0] * 5, held=[held] + [""] * 5,
         array=["10%3", "10%0", "10%0", "10%0", "10%3", "10%3"],
     )  # fmt: skip
-    assert [len(units) for units in found.schedule.to_frame()["units"]] == [3, 12, 12, 12, 12, 12]
+    assert [len(units) for units in found.schedule.to_frame()["units"]] == [cores] + [12] * 5
