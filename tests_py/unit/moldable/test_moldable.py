@@ -391,3 +391,10 @@ def test_bounds_of_times_without_numbers_between_them():
         assert cs.moldable.bound(inst, "configurations").value <= best.makespan * (1 + 1e-9)
         weighted = float(best.end.sum())
         assert cs.moldable.bounds.time_indexed_bound(inst).value <= weighted * (1 + 1e-9)
+
+
+def test_as_many_shuffles_as_anybody_wants_end_at_the_limit():
+    inst = cs.moldable.Instance([[8.0, 4.4, 3.1], [6.0, 3.2, 2.5], [2.0, 1.2, 0.9]], [1, 2, 4])
+    many = {"demt": {"shuffles": 2**31 - 1}}
+    table = cs.moldable.compare(inst, ["demt", "gang"], time_limit=0.2, options=many)
+    assert table.set_index("algorithm")["status"].to_dict() == {"demt": "time_limit", "gang": "ok"}

@@ -233,7 +233,9 @@ Placement demt(const Instance& instance, const DemtOptions& options) {
   best.offer(list_in_sequence(instance, lists, sequence, scheduler));
   if (options.compaction == Compaction::list) return best.placement();
   Rng rng(options.seed);
+  Poll poll;
   for (int round = 0; round < options.shuffles; ++round) {
+    poll.count(100 + instance.jobs());
     rng.shuffle(sequence);
     best.offer(list_in_sequence(instance, lists, sequence, scheduler));
   }
