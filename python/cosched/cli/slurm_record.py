@@ -1,12 +1,13 @@
 """``cosched slurm record``: recordings of a real Slurm on this host."""
 
+from datetime import datetime, timezone
 from pathlib import Path
 
 from cosched import io, slurm_lab
 from cosched.cli import report
 from cosched.cli.values import check_files
 from cosched.core.arrays import integer, positive
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import read_lines
 
 _NODES, _MOST_RUNS = 16, 1000
@@ -21,12 +22,17 @@ def record(
     root: Path | None = None,
     dbd: Path | None = None,
     every: float = 150.0,
+    begin: str | None = None,
+    export: Path | None = None,
     output: Path = Path("recording.json"),
 ) -> None:
     check_files((output, (".json",)))
     positive(speed, "--speed")
     integer(runs, "--runs", 1, _MOST_RUNS)
     positive(every, "--every")
+    first = _date(begin) if begin is not None else None
+    if export is not None:
+        _check_export(export, dbd, runs)
     settings, partitions, machine = _lines(conf)
     count = len(slurm_lab.node_names(machine)) if machine else nodes or _NODES
     if machine and nodes not in (None, count):
@@ -37,9 +43,31 @@ def record(
         data = slurm_lab.record(
             jobs, machine or count, speed=speed, runs=runs, settings=settings,
             partitions=partitions, root=root, accounts=accounts, every=every,
+            begin=first, export=export,
         )  # fmt: skip
     io.write_json(data, output)
     report.say(f"wrote {output}")
+    if export is not None:
+        report.say(f"wrote {', '.join(str(export / name) for name in slurm_lab.EXPORTED)}")
+
+
+def _check_export(folder: Path, dbd: Path | None, runs: int) -> None:
+    """Refuse before the recording what would fail behind it."""
+    if dbd is None:
+        raise InvalidInstance("--export: expected --dbd with it: sacct asks a slurmdbd")
+    if runs > 1:
+        raise InvalidInstance(f"--export with --runs {runs}: expected one run")
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInstance(f"--export {folder}: expected a folder")
+
+
+def _date(text: str) -> datetime:
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
+    except ValueError:
+        raise InvalidInstance(
+            f"--begin {shorten(text)}: expected a date such as 2026-11-23T06:00:00"
+        ) from None
 
 
 def _lines(conf: Path | None) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:

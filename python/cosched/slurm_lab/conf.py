@@ -93,8 +93,8 @@ class Configuration:
         for line in self._nodes:
             own = dict(line.keys)
             count = len(hosts(own["nodename"], line.place))
-            cpus = own.setdefault("cpus", "1")
             if not {"sockets", "boards", "corespersocket", "threadspercore"} & set(own):
+                cpus = own.setdefault("cpus", "1")
                 own |= {"sockets": "1", "corespersocket": cpus, "threadspercore": "1"}
             own.setdefault("state", "UNKNOWN")
             ports = f"[{first}-{first + count - 1}]" if count > 1 else str(first)

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,8 @@ class RealSlurm:
         Lines of sacctmgr: with a slurmdbd that has been told them.
     users : iterable of str
         Who submit; needs to be root.
+    begin : datetime, optional
+        What its clock shows at first (UTC), in place of the host's time.
     """
 
     def __init__(
@@ -106,6 +109,7 @@ class RealSlurm:
         root: Path | None = None,
         accounts: Sequence[str] | None = None,
         users: Iterable[str] = (),
+        begin: datetime | None = None,
     ) -> None:
         self.folder, self.speed = folder.resolve(), speed
         self._daemons: list[Any] = []  # of psutil
@@ -131,8 +135,8 @@ class RealSlurm:
         self._preload: list[str] = []
         self._users = self._make_users(sorted(set(users)))
         try:
-            if speed != 1:
-                self._start_clock()
+            if speed != 1 or begin is not None:
+                self._start_clock(begin)
             self._start(found, accounts)
         except BaseException:
             self.stop()
@@ -145,6 +149,11 @@ class RealSlurm:
         made = Path(tempfile.mkdtemp(prefix="slurm-", dir=elsewhere))
         made.chmod(0o755)  # scripts of others' jobs are in it
         return made
+
+    @property
+    def job_folder(self) -> Path:
+        """A folder that the users of jobs can enter: the scripts of their jobs are below it."""
+        return self._spool or self.folder
 
     def __enter__(self) -> RealSlurm:
         return self
@@ -227,12 +236,14 @@ class RealSlurm:
         self._preload.append(str(library))
         self.environment["LD_PRELOAD"] = str(library)
 
-    def _start_clock(self) -> None:
+    def _start_clock(self, begin: datetime | None) -> None:
         """A process that owns the clock which all others share."""
         library = _library("libfaketimeMT.so.1")
         if library is None:
             raise SolverError("a clock of another speed needs libfaketime: apt install faketime")
-        own = {"LD_PRELOAD": str(library), "FAKETIME": f"+0 x{self.speed:g}"}
+        # An absolute date would begin anew with every process; an offset is the same for all.
+        offset = 0 if begin is None else round(begin.timestamp() - time.time())
+        own = {"LD_PRELOAD": str(library), "FAKETIME": f"{offset:+d} x{self.speed:g}"}
         self._clock = subprocess.Popen(
             ["bash", "-c", 'echo "$FAKETIME_SHARED"; read _'],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,

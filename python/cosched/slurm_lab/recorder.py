@@ -1,10 +1,9 @@
 """Recordings of a real Slurm: jobs are submitted to one on this host, and its log is read."""
 
-import shlex
-import sys
+import stat
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -15,6 +14,8 @@ from cosched.errors import SolverError
 from cosched.slurm.accounts.shown import KNOWN
 from cosched.slurm_lab import conf, slurmdbd
 from cosched.slurm_lab.daemons import RealSlurm
+from cosched.slurm_lab.export import export_tables
+from cosched.slurm_lab.job_program import JobProgram
 from cosched.slurm_lab.log import RunLog
 from cosched.slurm_lab.trace import options_of
 
@@ -39,12 +40,16 @@ def record(
     root: Path | None = None,
     accounts: Sequence[str] | None = None,
     every: float = 150.0,
+    begin: datetime | None = None,
+    export: Path | None = None,
 ) -> dict[str, Any]:
     """Run the jobs of :func:`read_trace` on a real Slurm on this host, and say what it did.
 
     `nodes`: their number, or NodeName lines; `accounts`: lines of sacctmgr, for a slurmdbd; then
-    squeue, sprio and sshare are asked `every` so many seconds of its clock. What comes back is a
-    recording, as :func:`cosched.slurm.recordings.agreement.read_recording` reads it.
+    squeue, sprio and sshare are asked `every` so many seconds of its clock. `begin`: the date
+    that its clock shows at first (UTC). `export`: a folder for what sacct and sacctmgr print in the
+    end; needs `accounts` and one run. What comes back is a recording, as
+    :func:`cosched.slurm.recordings.agreement.read_recording` reads it.
     """
     shared = any("cores" in job for job in jobs)
     usual = _usual(jobs) if shared else {"SelectType": "select/linear"}
@@ -57,17 +62,19 @@ def record(
     pauses = any("SUSPEND" in text.upper() for text in (given.get("PreemptMode", ""), *partitions))
     users = {str(job["user"]) for job in jobs if "user" in job}
     for _ in range(runs):
-        with tempfile.TemporaryDirectory(prefix="cosched-slurm-") as folder:
+        with tempfile.TemporaryDirectory(prefix="cosched-slurm-", dir=_place_for(users)) as folder:
             where = Path(folder) / "slurm"
             if users:  # their jobs read what is below
                 Path(folder).chmod(0o755)
             with RealSlurm(
                 where, lines, {**_LOGGED, **given}, partitions, speed=speed, root=root,
-                accounts=accounts, users=users,
+                accounts=accounts, users=users, begin=begin,
             ) as slurm:  # fmt: skip
                 one = _Recorder(
                     slurm, list(map(dict, jobs)), every if accounts else None, pauses
                 ).run()
+                if export is not None:
+                    export_tables(slurm, export)
                 told = told or one.pop("told")
                 one.pop("told", None)
         for name, value in one.items():
@@ -89,6 +96,17 @@ def record(
     }  # fmt: skip
 
 
+def _place_for(users: Collection[str]) -> str | None:
+    """A folder that these users can enter: /tmp, where the usual temporary folder is closed.
+
+    Jobs of other users than the one who records run scripts that are below it.
+    """
+    usual = Path(tempfile.gettempdir()).resolve()
+    folders = (usual, *usual.parents)
+    can_enter = all(folder.stat().st_mode & stat.S_IXOTH for folder in folders)
+    return None if can_enter or not users else "/tmp"
+
+
 def _usual(jobs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Jobs with cores of their own share nodes."""
     memory = any("mem" in job or "mem_per_cpu" in job for job in jobs)
@@ -105,23 +123,6 @@ def _releases(jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return sorted(events, key=lambda event: event["t"])
 
 
-#: A sleep's time goes on while it is stopped; here a nap that took too long was stopped, in its
-#: middle.
-_PAUSABLE = """import time
-last, left = time.time(), {seconds}
-while left > 0:
-    time.sleep(min(left, 0.5))
-    now = time.time()
-    left -= now - last if now - last < 2 else 0.25
-    last = now
-"""
-
-
-def _pausable(seconds: float) -> str:
-    """Work that is not done while it is stopped."""
-    return shlex.join([sys.executable, "-S", "-c", _PAUSABLE.format(seconds=seconds)])
-
-
 class _Recorder:
     """One run."""
 
@@ -129,7 +130,10 @@ class _Recorder:
         self, slurm: RealSlurm, jobs: list[dict[str, Any]], every: float | None, pauses: bool
     ) -> None:
         self._slurm, self._jobs, self._every = slurm, jobs, every
-        self._work = _pausable if pauses else "sleep {}".format
+        holds_memory = any("rss" in job for job in jobs)
+        self._job_program: JobProgram | None = None
+        if pauses or holds_memory:
+            self._job_program = JobProgram(slurm.job_folder, can_be_suspended=pauses)
         self._numbers: list[int | None] = [None] * len(jobs)
         self._refused: dict[str, str] = {}
         self._released: list[tuple[int, float, str]] = []
@@ -170,7 +174,10 @@ class _Recorder:
             self._refused[str(number)] = "depends on a job that was refused"
             return
         own = self._slurm.of_user(job["user"]) if "user" in job else ()
-        work = self._work(job["runtime"])
+        if self._job_program is None:
+            work = f"sleep {job['runtime']}"
+        else:
+            work = self._job_program.command(job["runtime"], job.get("rss", 0))
         work = f"{work}; exit 1" if job.get("fail") else f"exec {work}"
         self._numbers[number], said = self._slurm.sbatch(
             *options, *own, "--output=/dev/null", "--chdir=/", f"--wrap={work}"

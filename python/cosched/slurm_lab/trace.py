@@ -83,7 +83,7 @@ def _dependency(text: str, where: str) -> list[tuple[str, str]]:
 _READERS: dict[str, Callable[[str, str], Any]] = {
     "submit": _number, "limit": _number, "estimate": _number, "runtime": _number,
     "nodes": _count, "cores": _count, "tasks": _count,
-    "mem": _memory, "mem_per_cpu": _memory,
+    "mem": _memory, "mem_per_cpu": _memory, "rss": _memory,
     "gres": _text(r"gpu(:[A-Za-z]\w*)?(:\d+)?", "gpu:2 or gpu:a100:2"),
     "gpus": _text(r"([A-Za-z]\w*:)?\d+", "2 or a100:2"),
     "constraint": _text(r"[\w&|\[\].-]+", "features: a, a&b, a|b or [a|b]"),

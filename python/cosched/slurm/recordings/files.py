@@ -27,7 +27,7 @@ from cosched.slurm.requests.request import Gpus, Request, dependencies, gpus_ask
 #: What a job of a recording may say.
 _JOB_KEYS = words(
     """
-    submit nodes cores limit runtime partition mem mem_per_cpu gres gpus constraint licenses
+    submit nodes cores limit runtime partition mem mem_per_cpu rss gres gpus constraint licenses
     array name dependency begin hold exclusive no_requeue reservation fail
     user account qos nice
     """

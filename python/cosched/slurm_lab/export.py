@@ -1,0 +1,42 @@
+"""What a recorded Slurm's own tools print of its jobs, accounts and QOS, as files."""
+
+from pathlib import Path
+
+from cosched.slurm.accounts.shown import KNOWN
+from cosched.slurm_lab.daemons import RealSlurm
+
+#: Columns of sacct that a log has, where the version of Slurm has them. TotalCPU is none of them:
+#: jobs of a recording sleep.
+_COLUMNS = (
+    "JobID", "JobName", "User", "Account", "Partition", "QOS", "State", "Submit", "Eligible",
+    "Start", "End", "Elapsed", "Suspended", "Restarts", "Timelimit", "NNodes", "NCPUS", "ReqTRES",
+    "AllocTRES", "NodeList", "Constraints", "Priority", "MaxRSS", "SubmitLine",
+)  # fmt: skip
+#: Files of an export.
+EXPORTED = ("sacct.txt", "sacctmgr_assoc.txt", "sacctmgr_qos.txt", "slurm.conf")
+#: Until slurmdbd has been told the ends of all jobs (s of life).
+_PATIENCE = 60.0
+
+
+def export_tables(slurm: RealSlurm, folder: Path) -> None:
+    """Write what sacct, sacctmgr show assoc and show qos print, and the slurm.conf of the run.
+
+    The controller tells slurmdbd of a job's end a little later: so sacct is asked when it shows no
+    running job any more.
+    """
+    slurm.until(lambda: not _shows_running_jobs(slurm), "its slurmdbd knows all ends", _PATIENCE)
+    printable = set(slurm.run("sacct", "--helpformat").split())
+    columns = ",".join(name for name in _COLUMNS if name in printable)
+    folder.mkdir(parents=True, exist_ok=True)
+    log = slurm.run("sacct", "-a", "-P", "-D", "-S", "1970-01-01", "-o", columns)
+    (folder / "sacct.txt").write_text(log)
+    for kind, name in (("associations", "sacctmgr_assoc.txt"), ("qos", "sacctmgr_qos.txt")):
+        shown = ",".join(KNOWN["recorded"][kind])
+        text = slurm.run("sacctmgr", "-P", "show", kind, f"format={shown}")
+        (folder / name).write_text(text)
+    (folder / "slurm.conf").write_text((slurm.folder / "slurm.conf").read_text())
+
+
+def _shows_running_jobs(slurm: RealSlurm) -> bool:
+    states = slurm.run("sacct", "-a", "-X", "-n", "-P", "-S", "1970-01-01", "-o", "State")
+    return "RUNNING" in states.split()
