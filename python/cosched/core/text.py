@@ -22,6 +22,17 @@ def unknown_name(what: str, name: Any, known: Iterable[str]) -> str:
     return f"unknown {what} {shorten(name)} ({hint})"
 
 
+def count_of(number: int, noun: str) -> str:
+    """A number with its noun in the singular or plural.
+
+    Examples
+    --------
+    >>> count_of(1, "job"), count_of(1200, "job")
+    ('1 job', '1,200 jobs')
+    """
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
 def labels(
     given: Sequence[str] | None, count: int, kind: str, what: str = "names"
 ) -> tuple[str, ...]:

@@ -223,13 +223,17 @@ def test_what_if(tmp_path):
     rows = {row[0]: row for row in table[1:]}
     assert list(rows) == ["as it is", *changes]
     waits = {  # on two nodes (0, 0, 100, 200), and so on
-        "as it is": "1 min", "nodes=+2": "0 s", "nodes=4": "0 s", "nodes.thin=-1": "4 min",
-        "partition.a.nodes=0-2": "25 s", "partition.a.nodes=fat": "4 min",
-        "partition.b.priority=3": "1 min", "partition.a.max_time=0:03:20": "1 min",
+        "as it is": "1 min 15 s", "nodes=+2": "0 s", "nodes=4": "0 s",
+        "nodes.thin=-1": "4 min 10 s", "partition.a.nodes=0-2": "25 s",
+        "partition.a.nodes=fat": "4 min 10 s", "partition.b.priority=3": "1 min 15 s",
+        "partition.a.max_time=0:03:20": "1 min 15 s",
     }  # fmt: skip
     assert {name: row[1] for name, row in rows.items()} == waits
+    assert rows["partition.b.priority=3"][-1] == (
+        "no effect: no job starts at another time under EASY"
+    )
     assert rows["partition.a.max_time=0:03:20"][-1] == (
-        "jobs that ran longer and end at the new limit: 2"
+        "simulated: jobs that ran longer and end at the new limit: 2"
     )
     assert "Users would change what they send" in text
     assert inst.machine is machine
@@ -287,7 +291,7 @@ def test_memory_and_gpus_on_the_page(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("nodes", "expected nodes=+20, nodes.TYPE=-4, partition.NAME.max_time=12:00:00"),
+        ("nodes", "expected nodes=+20, nodes.TYPE=-4, nodes.g[1-4]=+4, partition.NAME.max_time=12"),
         ("nodes=many", "'many': expected a number of nodes: +20, -4 or 64"),
         (
             "nodes=+99999999",

@@ -11,11 +11,12 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.cluster.page import runs as page_runs
+from cosched.cluster.page.text import exact_span
 from cosched.cluster.page.what_if import what_if
 from cosched.slurm.conf.lines import parse_lines
 from cosched.slurm.twin.backfill import clocks_of
 from cosched.slurm.twin.twin import Twin
-from cosched.slurm.whatif.changes import differences
+from cosched.slurm.whatif.differences import differences_of
 
 CONF = """ClusterName=c
 SlurmctldHost=h
@@ -176,7 +177,7 @@ def test_a_whole_file_and_what_differs(folder):
     np.testing.assert_array_equal(starts(changed), starts(by_line))
     one = parse_lines("A=1\nPartitionName=p Nodes=a MaxTime=1\n", "x")
     other = parse_lines("B=2\nPartitionName=p Nodes=b\n", "y")
-    assert differences(one, other) == [
+    assert [str(found) for found in differences_of(one, other)] == [
         "A 1 -> (not set)", "p.Nodes a -> b", "p.MaxTime 1 -> (not set)", "B (not set) -> 2",
     ]  # fmt: skip
 
@@ -205,7 +206,7 @@ def test_fewer_jobs_of_a_user(folder):
         ("PriorityWeightAeg=3", "near: PriorityWeightAge"),
         ("bf_intervall=3", "near: bf_interval"),
         ("partition.fats.MaxTime=3", "near: fast"),
-        ("partition.fast.MaxTimes=3", "near: maxtime"),
+        ("partition.fast.MaxTimes=3", "near: MaxTime"),
         ("qos.hihg.Priority=3", "near: high"),
         ("account.phy.Fairshare=3", "near: phys"),
         ("qos.high.Colour=3", "Colour"),
@@ -218,7 +219,7 @@ def test_fewer_jobs_of_a_user(folder):
         ("slurm.conf=new.txt", ".conf"),
         ("defer=maybe", "yes or no"),
         ("PriorityWeightAge=", "KEY=VALUE"),
-        ("PriorityWeightAge=many", "whole number"),
+        ("PriorityWeightAge=many", "Slurm takes a whole number"),
     ],
 )
 def test_what_there_is_not_is_refused_with_near_names(folder, change, said):
@@ -270,16 +271,17 @@ def audited(logged, tmp_path, monkeypatch):
     return run
 
 
-def test_a_change_has_no_more_draws_than_it_is_clear_with(audited):
-    whole, _ = audited(what_if=["nodes=+4"], draws=4)
-    (as_is, more), text = audited(what_if=["nodes=+4"], draws=25)
-    assert as_is["draws"] == 25
-    assert 4 <= more["draws"] < 25
-    assert more["difference_p95"] < 0
-    assert more["mean_wait"] - as_is["mean_wait"] == pytest.approx(more["difference"])
-    assert whole[1]["draws"] == 4
-    assert f"{more['draws']} of 25 draws" in text
-    assert "no further draws when it was clear" in text
+def test_all_rows_have_the_same_replications_and_differences_are_of_their_means(audited):
+    changes = ["nodes=+4", "bf_interval=31", "nodes=-2"]
+    (as_is, *rows), text = audited(what_if=changes, draws=5)
+    assert [row["draws"] for row in (as_is, *rows)] == [5] * 4
+    for row in rows:
+        assert row["difference"] == pytest.approx(row["mean_wait"] - as_is["mean_wait"])
+    assert f"lets them wait {exact_span(as_is['mean_wait'])}" in text
+    assert f"<td>as it is</td><td>{exact_span(as_is['mean_wait'])}</td>" in text
+    for row in rows:
+        assert f"<td>{row['what_if']}</td><td>{exact_span(row['mean_wait'])}</td>" in text
+    assert "the same 5 replications" in text
 
 
 def test_draws_stop_when_the_time_is_over(audited):
@@ -383,16 +385,20 @@ def test_what_a_limit_does_to_jobs_is_in_all_that_is_written(folder, tmp_path, c
         assert (row["mean_wait"] is None) == (change == "partition.main.nodes=n1")
 
 
-def test_a_change_that_is_not_followed_is_said(folder, tmp_path):
+def test_a_change_that_is_not_modelled_has_no_numbers_and_a_reason(folder, tmp_path):
     numbers, said = tmp_path / "a.json", []
     instance = jobs(machine_of(folder, accounts="accounts.txt"))
     change = "TopologyPlugin=topology/tree"
     cs.cluster.audit(instance, tmp_path / "a.html", what_if=[change, "bf_interval=31"], draws=2,
                      json=numbers, say=said.append)  # fmt: skip
     as_is, other, silent = json.loads(numbers.read_text())["rows"]
-    assert "not followed: TopologyPlugin" in other["remarks"]
-    assert "not followed" not in as_is["remarks"] + silent["remarks"]
+    assert other["class"] == "not modelled"
+    assert other["reason"] == "TopologyPlugin is not modelled: switches are not simulated"
+    assert other["mean_wait"] is other["difference"] is other["noise"] is None
+    assert silent["class"] == "simulated"
+    assert "not modelled" not in as_is["remarks"] + silent["remarks"]
     assert f"{change}: {other['remarks']}" in said
+    assert other["reason"] in html.unescape((tmp_path / "a.html").read_text())
 
 
 def longest_of(page):

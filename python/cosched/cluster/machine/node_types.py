@@ -73,6 +73,35 @@ def spans_of(numbers: Iterable[int]) -> Spans:
     return tuple((int(a), int(b) + 1) for a, b in ranges(own))
 
 
+def host_list(names: Sequence[str]) -> str:
+    """Names as Slurm writes a list of hosts.
+
+    Examples
+    --------
+    >>> host_list(["n1", "n2", "n3", "gpu07", "gpu08", "login"])
+    'n[1-3],gpu[07-08],login'
+    """
+    runs: list[tuple[str, str, str]] = []  # prefix, first and last number
+    for name in names:
+        found = re.fullmatch(r"(.*?)([0-9]+)", name)
+        prefix, digits = (found[1], found[2]) if found else (name, "")
+        if runs and digits and _follows(runs[-1], prefix, digits):
+            runs[-1] = (prefix, runs[-1][1], digits)
+        else:
+            runs.append((prefix, digits, digits))
+    return ",".join(
+        f"{prefix}{first}" if first == last else f"{prefix}[{first}-{last}]"
+        for prefix, first, last in runs
+    )
+
+
+def _follows(run: tuple[str, str, str], prefix: str, digits: str) -> bool:
+    """Whether a number comes right behind the last of a run, with as many leading zeros."""
+    same_width = len(run[2]) == len(digits) or not (run[2] + digits).startswith("0")
+    is_next = bool(run[2]) and int(digits) == int(run[2]) + 1
+    return run[0] == prefix and is_next and same_width
+
+
 def natural(name: str) -> list[tuple[int, int, str]]:
     """A key that sorts n2 before n10: the order in which Slurm numbers its nodes."""
     parts = re.findall(r"0*([0-9]+)|([^0-9]+)", name)

@@ -17,9 +17,10 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.machine.parts import counted
 from cosched.cluster.page import tables, text as words
+from cosched.cluster.page.replications import measures_of
 from cosched.cluster.page.runs import PLAIN, TWIN, Runs, knows_limits, run_all, why_no_dfrs
 from cosched.cluster.page.text import beside, draw, picture
-from cosched.cluster.page.what_if import what_if as changed_by
+from cosched.cluster.page.what_if import scenario_of
 from cosched.cluster.result.log_fit import plain
 from cosched.core.arrays import integer, time_limit_of
 from cosched.core.text import texts
@@ -105,8 +106,8 @@ def audit(
     count = None if draws is None else integer(draws, "draws", 1, 1_000_000)
     limit = time_limit_of(time_limit)
     given = texts(what_if, "what_if")
-    changed = [(text, *changed_by(instance, text)) for text in given]
-    runs = run_all(instance, changed, limit, count)
+    scenarios = [scenario_of(instance, text) for text in given]
+    runs = run_all(instance, scenarios, limit, count)
     figure = draw(runs)
     io.write_text(_page(runs, figure, _link(rightsize, path)), path)
     if json is not None:
@@ -190,10 +191,8 @@ def _could(runs: Runs) -> str:
         name = "EASY backfilling" if runs.counts == PLAIN else runs.counts
         return f"{name} has no result, see below"
     if runs.counts == TWIN:
-        median = runs.attainable.metrics().get(
-            "mean_wait_median", runs.attainable.metrics()["mean_wait"]
-        )
-        return f"the twin of this Slurm lets them wait {words.span(median)}"
+        mean = measures_of(runs.attainable)["mean_wait"]
+        return f"the twin of this Slurm lets them wait {words.exact_span(mean)}"
     wait = runs.attainable.metrics()["mean_wait"]
     with_ = "the users' own time limits" if knows_limits(runs.instance) else "known run times"
     return f"EASY backfilling with {with_} would have let them wait {words.span(wait)}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from os import sched_getaffinity
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,65 +15,28 @@ from cosched import _core
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
+from cosched.cluster.page.replications import (
+    Spread,
+    compare,
+    numbers_of_comparison,
+    replications_of,
+    with_first_replications,
+)
+from cosched.cluster.page.scenario import Scenario, ScenarioClass, Verdict
+from cosched.cluster.page.window import Window, window_of
 from cosched.cluster.result import Result
-from cosched.cluster.result.groups import keys_of, range_of, starts_of
+from cosched.cluster.result.groups import keys_of, range_of
 from cosched.cluster.result.log_fit import enough, fit_of
 from cosched.core import Bound
 from cosched.core.comparison import settled
+from cosched.core.text import count_of
 from cosched.lazy import pd
 
 _GROUPS = ("partition", "account", "user", "size", "gpu")
 #: Groups of fewer jobs say little.
 _FEWEST = 5
-#: Draws that say how far they lie from each other.
-_LEAST = 4
 #: Groups that are shown: those that change most.
 MOST = 10
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A number over the draws: its mean, and what 90% of the draws lie between."""
-
-    mean: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: np.ndarray, whole: int = 1) -> Spread:
-        """Of fewer draws than the `whole` they only foretell what 90% of all lie between: an
-        interval of prediction, with Student's quantile."""
-        mean = float(values.mean())
-        if 1 < len(values) < whole:
-            half = float(_beyond(values, 0.95))
-            return cls(mean, mean - half, mean + half)
-        return cls(mean, *np.percentile(values, [5, 95]).tolist())
-
-    @property
-    def noise(self) -> bool:
-        """Whether it may as well be nothing: zero lies inside."""
-        return self.low <= 0 <= self.high
-
-
-def _beyond(values: np.ndarray, share: float) -> float:
-    """How far above their mean a further draw is with this chance at most."""
-    from scipy.stats import t
-
-    count = len(values)
-    return float(t.ppf(share, count - 1) * values.std(ddof=1) * np.sqrt(1 + 1 / count))
-
-
-def clear(differences: np.ndarray, whole: int) -> bool:
-    """Whether it is clear, before all draws are there, on which side of zero 90% of them lie.
-
-    On both, as soon as so many are on each that the others cannot change it; on one where hardly
-    any further draw is on the other: one in two hundred, by Student's quantile.
-    """
-    beyond = int(np.ceil(0.05 * (whole - 1))) + 1
-    if min((differences <= 0).sum(), (differences >= 0).sum()) >= beyond:
-        return True
-    mean = abs(float(differences.mean()))
-    return len(differences) >= _LEAST and mean > _beyond(differences, 0.995)
 
 
 @dataclass(frozen=True)
@@ -86,45 +49,18 @@ class GroupChange:
     difference: Spread
 
 
-def waits(result: Result) -> np.ndarray:
-    """Seconds that each measured job waits in each draw, a row a draw; one row without draws."""
-    instance = result.instance
-    waited = starts_of(result) - instance.column("eligible")
-    return waited[:, instance.measured]
-
-
-def mean_waits(result: Result) -> np.ndarray:
-    """Of each draw (s)."""
-    return waits(result).mean(axis=1)
-
-
-def row_of(what: str, policy: str, base: Result, other: Result) -> dict[str, Any]:
+def row_of(
+    what: str, policy: str, base: Result, other: Result, *, is_random: bool = True
+) -> dict[str, Any]:
     """A row of the audit's JSON; seconds."""
-    own, now = waits(other), mean_waits(base)
-    # The draws that it did not need would have been as those of what is.
-    as_usual = now.mean() - now[: len(own)].mean()
-    mean = Spread.of(own.mean(axis=1) + as_usual, len(now))
-    p95 = Spread.of(np.percentile(own, 95, axis=1), len(now))
-    difference = Spread.of(_paired(own.mean(axis=1), now), len(now))
-    return {
-        "what_if": what,
-        "policy": policy,
-        "mean_wait": mean.mean,
-        "p95_wait": p95.mean,
-        "mean_wait_p05": mean.low,
-        "mean_wait_p95": mean.high,
-        "difference": difference.mean,
-        "difference_p05": difference.low,
-        "difference_p95": difference.high,
-        "noise": difference.noise,
-        "draws": len(own),
-    }
+    numbers = numbers_of_comparison(base, other, is_random=is_random)
+    return {"what_if": what, "policy": policy, **numbers}
 
 
-def _paired(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Draw by draw, as far as both have them: they have the same clocks."""
-    count = min(len(one), len(other))
-    return one[:count] - other[:count]
+def _paired(values: np.ndarray, base_values: np.ndarray) -> np.ndarray:
+    """Differences replication by replication, as far as both have them: they share the clocks."""
+    count = min(len(values), len(base_values))
+    return values[:count] - base_values[:count]
 
 
 def groups_between(
@@ -150,7 +86,7 @@ def _of(
         if ours.sum() >= _FEWEST and theirs.any():
             means = new[:, ours].mean(axis=1), old[:, theirs].mean(axis=1)
             name = range_of(key) if what == "size" else str(key)
-            yield GroupChange(what, name, int(ours.sum()), Spread.of(_paired(*means), len(old)))
+            yield GroupChange(what, name, int(ours.sum()), Spread.of(_paired(*means)))
 
 
 def _keys(instance: Instance, what: str) -> np.ndarray | None:
@@ -190,12 +126,26 @@ class Run:
 
 
 @dataclass(frozen=True)
+class ScenarioRun(Run):
+    """A row of the what-ifs; `knows` are its remarks, which begin with the reason of its class."""
+
+    #: None: the machine as it is.
+    scenario_class: ScenarioClass | None = None
+    #: Why the row has its class; empty of one that is simulated.
+    reason: str = ""
+
+    @property
+    def has_numbers(self) -> bool:
+        return self.result is not None
+
+
+@dataclass(frozen=True)
 class Runs:
     """All that ran."""
 
     instance: Instance
     all: tuple[Run, ...]
-    changes: tuple[Run, ...]
+    changes: tuple[ScenarioRun, ...]
     time_limit: float | None
     fit: pd.DataFrame | None = None
 
@@ -216,10 +166,25 @@ class Runs:
         return _notes(self.result(TWIN), (_NOT_FOLLOWED, _LEFT_OUT))
 
     @property
-    def rows(self) -> list[Run]:
-        """The policy that counts on the machine as it is, and changed; with remarks as `knows`."""
+    def is_random(self) -> bool:
+        """Whether the policy that counts has replications: hidden clocks decide with its rules."""
+        return self.counts == TWIN
+
+    @property
+    def base(self) -> ScenarioRun:
+        """The policy that counts on the machine as it is."""
         base = next(run for run in self.all if run.name == self.counts)
-        return [_with_remarks("as it is", "", base.row, base.result), *self.changes]
+        return _row_of_scenario("as it is", (), base.row, base.result)
+
+    @property
+    def rows(self) -> list[ScenarioRun]:
+        """The policy that counts on the machine as it is, and changed; with remarks as `knows`."""
+        return [self.base, *self.changes]
+
+    @property
+    def window(self) -> Window:
+        """The time over which the utilization of all rows is taken."""
+        return window_of(self.instance, self.attainable or self.logged)
 
     @property
     def bound(self) -> Bound | None:
@@ -257,12 +222,15 @@ def why_no_dfrs(instance: Instance) -> str:
 
 def run_all(
     instance: Instance,
-    changed: Iterable[tuple[str, Instance, str]],
+    scenarios: Iterable[Scenario],
     limit: float | None,
     draws: int | None = None,
 ) -> Runs:
     """The policies of the page, and the one that counts on each changed machine; the bound beside
-    them, and what does not use all processors beside each other."""
+    them, and what does not use all processors beside each other.
+
+    All rows of the policy that counts have the same replications.
+    """
     alone = instance.replace()._without_bound()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         bound = pool.submit(FAMILY.bound_within, instance, limit)
@@ -273,8 +241,9 @@ def run_all(
             runs = Runs(instance, scheduler, (), limit, fit)
             if runs.counts == PLAIN:
                 runs = replace(runs, all=scheduler + policies.result())
-            rows = _changes(pool, runs, changed, options, limit if draws is None else None)
+            rows = _changes(pool, runs, scenarios, options, draws is None)
             runs = replace(runs, all=scheduler + policies.result(), changes=tuple(rows))
+            runs = _with_common_replications(runs)
             proof = bound.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -330,39 +299,111 @@ def _runs_of(
 def _changes(
     pool: Executor,
     runs: Runs,
-    changed: Iterable[tuple[str, Instance, str]],
+    scenarios: Iterable[Scenario],
     options: dict[str, Any],
-    time: float | None,
-) -> list[Run]:
-    """The policy that counts, with the same clocks, on each changed machine.
+    stops_when_late: bool,
+) -> list[ScenarioRun]:
+    """The policy that counts, with the same clocks, under each scenario.
 
-    Of the scheduler itself with no more draws than it is clear with, and as many as there is `time`
-    for; a change under which it takes much longer than as it is has the limit of any policy.
+    Of the scheduler itself as many replications as of the machine as it is, at least two where the
+    time is over before (`stops_when_late`). A scenario that takes much longer than the machine as
+    it is has the limit of any policy.
     """
-    counts, limit = runs.counts, runs.time_limit
-    base = next(run for run in runs.all if run.name == counts)
-    known = _notes(base.result, _NOT_FOLLOWED)
-    if counts == TWIN and limit is not None:
+    policy, limit = runs.counts, runs.time_limit
+    base = next(run for run in runs.all if run.name == policy)
+    known_notes = _notes(base.result, _NOT_FOLLOWED)
+    late = None
+    if runs.is_random and limit is not None:
         limit = max(limit, _AT_ONCE * _PATIENCE * base.row["seconds"])
+        late = limit / 2 if stops_when_late else None
 
-    def changed_run(text: str, other: Instance, said: str) -> Run:
-        own = options if counts == TWIN else _usual(runs.instance)
-        if counts == TWIN and base.result is not None:
-            own = own | {"enough": _clear(mean_waits(base.result), time)}
+    def simulate(scenario: Scenario) -> ScenarioRun:
+        verdict = scenario.verdict(policy, is_scheduler=runs.is_random)
+        if verdict.scenario_class is not ScenarioClass.SIMULATED:
+            return _row_without_run(scenario, verdict, base)
+        own_options = options if runs.is_random else _usual(runs.instance)
+        if runs.is_random and base.result is not None:
+            own_options = own_options | {"enough": _as_many(replications_of(base.result), late)}
         ((row, result),) = FAMILY.compare_rows(
-            other._without_bound(), [counts], 0, limit, {counts: own}
+            scenario.instance._without_bound(), [policy], 0, limit, {policy: own_options}
         )
-        new = [note for note in _notes(_only(result), _NOT_FOLLOWED) if note not in known]
-        return _with_remarks(text, "; ".join(filter(None, [said, *new])), row, _only(result))
+        new = [note for note in _notes(_only(result), _NOT_FOLLOWED) if note not in known_notes]
+        said = (*verdict.remarks, *new)
+        return _row_of_scenario(scenario.text, said, row, _only(result), verdict)
 
-    waited_for = [pool.submit(changed_run, *one) for one in changed]
-    return [one.result() for one in waited_for]
+    settled_scenarios = [scenario.settled(base.result) for scenario in scenarios]
+    waited_for = [pool.submit(simulate, scenario) for scenario in settled_scenarios]
+    return [future.result() for future in waited_for]
 
 
-def _with_remarks(name: str, said: str, row: dict[str, Any], result: Result | None) -> Run:
-    """Why it did not run, what is `said` of it, and jobs that a limit bars."""
-    remarks = [row["message"], said, *_notes(result, _LEFT_OUT)]
-    return Run(name, "; ".join(filter(None, remarks)), row, result)
+def _row_without_run(scenario: Scenario, verdict: Verdict, base: Run) -> ScenarioRun:
+    """A row that is not simulated: that of the machine as it is, or one without numbers."""
+    same = verdict.scenario_class in (ScenarioClass.UNCHANGED, ScenarioClass.NO_EFFECT)
+    row = {**base.row, "message": base.row["message"] if same else ""}
+    result = base.result if same else None
+    return _row_of_scenario(scenario.text, verdict.remarks, row, result, verdict)
+
+
+def _with_common_replications(runs: Runs) -> Runs:
+    """The rows of the policy that counts with the replications that all of them have, so that each
+    mean of the page is over the same ones; a scenario under which no job starts at another time has
+    no effect."""
+    number = [run.name for run in runs.all].index(runs.counts)
+    base = runs.all[number]
+    if base.result is None:
+        return runs
+    results = [base.result, *(run.result for run in runs.changes if run.result is not None)]
+    count = min(map(replications_of, results))
+    base = _cut(base, count)
+    assert base.result is not None
+    rows = [
+        _checked(_cut(run, count), base.result, runs.counts, runs.is_random) for run in runs.changes
+    ]
+    policies = (*runs.all[:number], base, *runs.all[number + 1 :])
+    return replace(runs, all=policies, changes=tuple(rows))
+
+
+#: A row of the policies, or of the what-ifs.
+RunKind = TypeVar("RunKind", bound=Run)
+
+
+def _cut(run: RunKind, count: int) -> RunKind:
+    if run.result is None or replications_of(run.result) <= count:
+        return run
+    result = with_first_replications(run.result, count)
+    return replace(run, result=result, row=run.row | result.metrics())
+
+
+def _checked(run: ScenarioRun, base: Result, policy: str, is_random: bool) -> ScenarioRun:
+    if run.scenario_class is not ScenarioClass.SIMULATED or run.result is None:
+        return run
+    comparison = compare(base, run.result, is_random=is_random)
+    if not comparison.has_same_starts:
+        return run
+    where = f"in {count_of(comparison.replications, 'replication')}"
+    reason = f"no job starts at another time {where if is_random else f'under {policy}'}"
+    knows = "; ".join(filter(None, [reason, run.knows]))
+    return replace(run, scenario_class=ScenarioClass.NO_EFFECT, reason=reason, knows=knows)
+
+
+def _row_of_scenario(
+    name: str,
+    said: tuple[str, ...],
+    row: dict[str, Any],
+    result: Result | None,
+    verdict: Verdict | None = None,
+) -> ScenarioRun:
+    """Why it did not run, why it has its class, what is `said`, and jobs that a limit bars."""
+    reason = "" if verdict is None else verdict.reason
+    remarks = dict.fromkeys([row["message"], reason, *said, *_notes(result, _LEFT_OUT)])
+    return ScenarioRun(
+        name=name,
+        knows="; ".join(filter(None, remarks)),
+        row=row,
+        result=result,
+        scenario_class=None if verdict is None else verdict.scenario_class,
+        reason=reason,
+    )
 
 
 #: How notes of the twin begin that name jobs which Slurm refuses, or never lets start.
@@ -382,15 +423,10 @@ def _late(limit: float | None) -> Callable[[np.ndarray], bool]:
     return lambda waits: len(waits) > 1 and clock.monotonic() > end
 
 
-def _clear(base: np.ndarray, limit: float | None) -> Callable[[np.ndarray], bool]:
-    """Whether it is clear how the mean waits of as many draws differ, or the time is over."""
-    late = _late(limit)
-
-    def known(waits: np.ndarray) -> bool:
-        apart = waits.mean(axis=1)[: len(base)] - base[: len(waits)]
-        return len(waits) >= len(base) or clear(apart, len(base)) or late(waits)
-
-    return known
+def _as_many(count: int, limit: float | None) -> Callable[[np.ndarray], bool]:
+    """Whether so many replications are there, or the time is over."""
+    is_late = _late(limit)
+    return lambda waits: len(waits) >= count or is_late(waits)
 
 
 def _only(result: Any) -> Result | None:

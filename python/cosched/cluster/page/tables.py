@@ -10,19 +10,39 @@ from cosched.cluster.family import remark
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
 from cosched.cluster.machine.parts import counted
+from cosched.cluster.page.replications import (
+    Comparison,
+    Spread,
+    compare,
+    measures_of,
+    waits,
+    waits_by,
+    waits_of_jobs,
+)
 from cosched.cluster.page.runs import (
     MOST,
     PERFECT,
-    TWIN,
     GroupChange,
     Run,
     Runs,
-    Spread,
+    ScenarioRun,
     groups_between,
     row_of,
-    waits,
 )
-from cosched.cluster.page.text import clock, number, paragraph, share, shown, span, table, units
+from cosched.cluster.page.scenario import ScenarioClass
+from cosched.cluster.page.text import (
+    clock,
+    exact_span,
+    number,
+    paragraph,
+    share,
+    shown,
+    signed_span,
+    span,
+    table,
+    units,
+)
+from cosched.cluster.page.window import Window
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import Capacity
 from cosched.cluster.result.log_fit import enough
@@ -33,6 +53,7 @@ _GROUPS = {"partition": "By partition", "group": "By user group", "size": "By si
            "gpu": "With GPUs or without", "user": "By user"}  # fmt: skip
 #: A bound below this says little: a stretch is 1 at least.
 WEAK = 1.1
+_ABOUT_WINDOW = "In use: from the first to the last submission."
 _STRETCH = "Stretch: from when a job could start to its end, over its run time (10 s at least)."
 
 
@@ -41,7 +62,8 @@ def policies(runs: Runs) -> str:
     logged = runs.logged is not None
     heads = ["policy", "(knows)", "mean wait", "half wait at most", "95% wait at most",
              "largest stretch", "machine in use"]  # fmt: skip
-    rows = [[run.name, run.knows, *_numbers(run)] for run in runs.all]
+    window = runs.window
+    rows = [[run.name, run.knows, *_numbers(run, window)] for run in runs.all]
     if logged:
         heads.append("starts within a minute of the log's")
         for row, run in zip(rows, runs.all, strict=True):
@@ -51,7 +73,7 @@ def policies(runs: Runs) -> str:
     about = f"The row that counts is {runs.counts}, {runs.all[counts].knows}. {_STRETCH}"
     return (
         table(heads, rows, counts=counts)
-        + paragraph(f"{about} {about_bound(runs)}", "small")
+        + paragraph(f"{about} {_ABOUT_WINDOW} {about_bound(runs)}", "small")
         + _messages(runs.all)
     )
 
@@ -77,12 +99,15 @@ def about_bound(runs: Runs) -> str:
     return f"No schedule whatsoever has a largest stretch below {bound.value:.6g}{so_far}. {best}"
 
 
-def _numbers(run: Run) -> list[str]:
-    def of(name: str) -> float:
-        return run.row.get(name, np.nan) if run.result else np.nan
-
-    waits = [span(of(name)) for name in ("mean_wait", "median_wait", "p95_wait")]
-    return [*waits, number(of("value")), share(of("utilisation"))]
+def _numbers(run: Run, window: Window) -> list[str]:
+    """Mean, median and 95th-percentile wait, largest stretch, utilization: means over the
+    replications."""
+    if run.result is None:
+        return ["-"] * 5
+    measures = measures_of(run.result)
+    waited = [exact_span(measures[name]) for name in ("mean_wait", "median_wait", "p95_wait")]
+    in_use = share(window.utilization(run.result))
+    return [*waited, number(measures["value"]), in_use]
 
 
 def _messages(runs: tuple[Run, ...]) -> str:
@@ -128,11 +153,18 @@ def _by_resource(runs: Runs) -> str:
     heads = ["resource", "there are"]
     for name in found:
         heads += [f"in use, {name}", f"waited for, {name}"]
-    rows = [
-        [shown(resource), f"{capacity:,.0f}" + " GB" * (resource == "memory_gb")]
-        + [share(one[c][k]) for one in found.values() for c in ("utilisation", "waited")]
-        for k, resource, capacity in first[["resource", "capacity"]].itertuples()
-    ]
+    window = runs.window
+    in_use = {
+        name: window.utilization_of_resources(run) for name, run in both.items() if run is not None
+    }
+    rows = []
+    for k, resource, capacity in first[["resource", "capacity"]].itertuples():
+        unit = " GB" if resource == "memory_gb" else ""
+        row = [shown(resource), f"{capacity:,.0f}{unit}"]
+        for name, resources_of_run in found.items():
+            row.append(share(in_use[name].get(resource, np.nan)))
+            row.append(share(resources_of_run["waited"][k]))
+        rows.append(row)
     counts = ", ".join(
         shown(name) for name in ("cores", *counted(runs.instance.given, runs.instance.machine))
     )
@@ -158,7 +190,7 @@ def _one_type(table: Any) -> Any:
 
 def _group(what: str, runs: Runs) -> str:
     both = {"log": runs.logged, runs.counts: runs.attainable}
-    found = {name: result.by(what) for name, result in both.items() if result is not None}
+    found = {name: waits_by(result, what) for name, result in both.items() if result is not None}
     first: Any = next(iter(found.values()))
     order = (
         first.index if what in ("size", "gpu") else first["cpu_hours"].nlargest(_MOST_ROWS).index
@@ -178,85 +210,122 @@ def _group(what: str, runs: Runs) -> str:
 
 def changes(runs: Runs) -> str:
     """The policy that counts on the machine as it is, and on each changed one."""
-    base, *changed = runs.rows
-    knows = next(run.knows for run in runs.all if run.name == runs.counts)
+    window = runs.window
     more = counted(runs.instance.given, runs.instance.machine)
-    rows = [[base.name, *_numbers(base), *_in_use(base, more), "", base.knows]]
-    rows += [
-        [run.name, *_numbers(run), *_in_use(run, more), _difference(runs, run),
-         "; ".join(filter(None, [run.knows, _fewer(base, run)]))]
-        for run in changed
-    ]  # fmt: skip
-    heads = ["what if", "mean wait", "half wait at most", "95% wait at most", "largest stretch",
-             "machine in use", *(f"{shown(name)} in use" for name in more),
-             "mean wait differs by", "(remarks)"]  # fmt: skip
-    drawn = _drawn(base)
+    rows = [
+        [
+            run.name,
+            *_numbers(run, window),
+            *_in_use(run, more, window),
+            _difference(runs, run),
+            _class_and_remarks(run),
+        ]
+        for run in runs.rows
+    ]
+    heads = [
+        "what if",
+        "mean wait",
+        "half wait at most",
+        "95% wait at most",
+        "largest stretch",
+        "machine in use",
+        *(f"{shown(name)} in use" for name in more),
+        "mean wait differs by",
+        "(class and remarks)",
+    ]
+    gains = "".join(_gains(runs.base.result, run) for run in runs.changes)
+    about = paragraph(_about_changes(runs), "small")
+    return f'{table(heads, rows)}{about}<div class="pair gains">{gains}</div>'
+
+
+def _about_changes(runs: Runs) -> str:
+    """What the table compares, and when it calls a difference clear."""
+    knows = next(run.knows for run in runs.all if run.name == runs.counts)
     about = (
         f"{runs.counts} ({knows}) with the same jobs at the same times, but for those that a row "
         "leaves out. Users would change what they send and ask for: take a row as a direction, not "
         "a forecast."
     )
-    if runs.twin and runs.counts != TWIN:
+    if runs.twin and not runs.is_random:
         about += (
             f" {runs.counts} knows nodes, partitions and limits, and no other line of slurm.conf."
         )
-    if drawn:
-        about += (
-            f" Differences are over {drawn} draws of the clocks that nobody sees, the same for "
-            "each row; in brackets what 90% of the draws lie between."
+    if not runs.is_random or runs.base.result is None:
+        return about
+    count = compare(runs.base.result, runs.base.result, is_random=True).replications
+    if count == 1:
+        return (
+            f"{about} Each number is of one replication: it cannot tell whether a difference is "
+            f"more than run-to-run variability (--draws 20)."
         )
-        if any(_fewer(base, run) for run in runs.changes):
-            about += (
-                " A row had no further draws when it was clear on which side of zero 90% of all "
-                "would lie; its brackets are what further draws lie between (Student's quantile), "
-                "the wider the fewer it had."
-            )
-    elif runs.counts == TWIN:
-        about += (
-            " Differences are of one draw of the clocks that nobody sees: how much of them is "
-            "luck, two draws or more tell (--draws)."
-        )
-    gains = "".join(_gains(base.result, run) for run in runs.changes)
-    return f'{table(heads, rows)}{paragraph(about, "small")}<div class="pair gains">{gains}</div>'
+    return (
+        f"{about} Numbers are means of the same {count} replications. In brackets: where the "
+        "difference of one more replication lies with 95% probability (Student's quantile); it "
+        "is clear when this excludes zero."
+    )
 
 
-def _drawn(run: Run) -> int:
-    return 0 if run.result is None or run.result.draws is None else len(run.result.draws)
+def _class_and_remarks(run: ScenarioRun) -> str:
+    if run.scenario_class is None:
+        return run.knows
+    return ": ".join(filter(None, [run.scenario_class.value, run.knows]))
 
 
-def _fewer(base: Run, run: Run) -> str:
-    """How many draws of those of the row of what is, where it did not need all."""
-    return f"{_drawn(run)} of {_drawn(base)} draws" if 0 < _drawn(run) < _drawn(base) else ""
-
-
-def _in_use(run: Run, names: Sequence[str]) -> list[str]:
+def _in_use(run: Run, names: Sequence[str], window: Window) -> list[str]:
     """Shares of memory and GPUs, where they are handed out."""
     if run.result is None or not names:
         return ["-"] * len(names)
-    found = run.result.by("resource").set_index("resource")["utilisation"]
-    return [share(float(found.get(name, np.nan))) for name in names]
+    shares = window.utilization_of_resources(run.result)
+    return [share(shares.get(name, np.nan)) for name in names]
 
 
-def _difference(runs: Runs, run: Run) -> str:
-    if run.result is None or runs.attainable is None:
+def _difference(runs: Runs, run: ScenarioRun) -> str:
+    base = runs.base
+    if run.scenario_class is None:
+        return ""
+    if run.result is None or base.result is None:
         return "-"
-    row = row_of(run.name, runs.counts, runs.attainable, run.result)
-    found = Spread(row["difference"], row["difference_p05"], row["difference_p95"])
-    return _spread(found)
+    return difference_in_words(compare(base.result, run.result, is_random=runs.is_random))
+
+
+def difference_in_words(comparison: Comparison) -> str:
+    """The difference of two means as they are shown, and whether it is clear.
+
+    Examples
+    --------
+    >>> difference_in_words(Comparison(9, 100.0, 400.0, Spread(300.0, 240.0, 360.0), True, False))
+    '+5 min 00 s (+4 min 00 s to +6 min 00 s)'
+    """
+    difference = comparison.difference
+    if comparison.has_same_starts or difference == Spread(0.0, 0.0, 0.0):
+        return "none"
+    mean = signed_span(_as_shown(comparison.mean_wait) - _as_shown(comparison.base_mean_wait))
+    if difference.low == difference.high:
+        return mean if comparison.is_clear else f"{mean}, one replication"
+    interval = f"({signed_span(difference.low)} to {signed_span(difference.high)})"
+    return f"{mean} {interval}" if comparison.is_clear else f"{mean}, not clear {interval}"
+
+
+def _as_shown(seconds: float) -> float:
+    """A wait rounded to what :func:`exact_span` shows of it."""
+    unit = 1 if abs(seconds) < 3599.5 else 60
+    return float(round(seconds / unit) * unit)
 
 
 def _spread(found: Spread) -> str:
     """A difference in words."""
     if found.low == found.high:
-        return span(found.mean) if found.mean else "none"
+        return signed_span(found.mean) if found.mean else "none"
+    interval = f"({signed_span(found.low)} to {signed_span(found.high)})"
     if found.noise:
-        return f"within the noise ({span(found.low)} to {span(found.high)})"
-    return f"{span(found.mean)} ({span(found.low)} to {span(found.high)})"
+        return f"not clear {interval}"
+    return f"{signed_span(found.mean)} {interval}"
 
 
-def _gains(base: Any, run: Run) -> str:
+def _gains(base: Any, run: ScenarioRun) -> str:
     """Who waits longer, and who less long."""
-    if base is None or run.result is None:
+    is_simulated = run.scenario_class is ScenarioClass.SIMULATED
+    if base is None or run.result is None or not is_simulated:
         return ""
     found = gains_of(groups_between(*((one.instance, waits(one)) for one in (base, run.result))))
     title = f"<h2>{escape(run.name)}: the {MOST} groups that change most</h2>"
@@ -270,14 +339,27 @@ def gains_of(groups: Sequence[GroupChange]) -> str:
 
 
 def rows_of_changes(runs: Runs) -> list[dict[str, Any]]:
-    """The same as numbers (s) and remarks, the machine as it is first; None where none ran."""
-    base = runs.attainable
-    known = {} if base is None else dict.fromkeys(row_of("", "", base, base))
-    return [
-        known | {"what_if": run.name, "policy": runs.counts, "remarks": run.knows}
-        | (row_of(run.name, runs.counts, base, run.result) if base and run.result else {})
-        for run in runs.rows
-    ]  # fmt: skip
+    """The same as numbers (s), class and remarks, the machine as it is first; None where no number
+    stands for the row."""
+    base = runs.base.result
+    names = [] if base is None else row_of("", "", base, base, is_random=runs.is_random)
+    window = runs.window
+    rows = []
+    for run in runs.rows:
+        row: dict[str, Any] = dict.fromkeys(names)
+        row |= {
+            "what_if": run.name,
+            "policy": runs.counts,
+            "class": None if run.scenario_class is None else run.scenario_class.value,
+            "reason": run.reason,
+            "remarks": run.knows,
+            "utilization": None,
+        }
+        if base is not None and run.result is not None:
+            row |= row_of(run.name, runs.counts, base, run.result, is_random=runs.is_random)
+            row["utilization"] = window.utilization(run.result)
+        rows.append(row)
+    return rows
 
 
 LONGEST = 10
@@ -308,7 +390,7 @@ def longest(runs: Runs) -> str:
         return paragraph("Neither the log nor EASY has a result.")
     instance, under = result.instance, runs.attainable if runs.logged else None
     # The twin may have left jobs out.
-    waited = dict(zip(under.instance.ids, under.waits, strict=True)) if under else {}
+    waited = dict(zip(under.instance.ids, waits_of_jobs(under), strict=True)) if under else {}
     waits = np.where(instance.measured, result.waits, 0.0)
     jobs = np.argsort(-waits, kind="stable")[:LONGEST]
     jobs = jobs[waits[jobs] > 0]

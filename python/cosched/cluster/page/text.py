@@ -16,7 +16,8 @@ from cosched import io
 from cosched.cluster.files.conventions import later
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import used_of
-from cosched.cluster.page.runs import PLAIN, TWIN, Runs, Spread, mean_waits
+from cosched.cluster.page.replications import mean_waits
+from cosched.cluster.page.runs import PLAIN, TWIN, Runs
 from cosched.core.arrays import levels, means
 from cosched.lazy import plt
 
@@ -99,6 +100,24 @@ def span(seconds: float) -> str:
         return f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02}" if hours < 72 else f"{hours / 24:,.1f} days"
+
+
+def exact_span(seconds: float) -> str:
+    """A duration that differences can be taken of: to the second below an hour, else to the
+    minute."""
+    if np.isnan(seconds):
+        return "-"
+    if abs(seconds) < 59.5 or abs(seconds) >= 3599.5:
+        return span(seconds)
+    minutes, rest = divmod(round(abs(seconds)), 60)
+    sign = "-" if seconds < 0 else ""
+    return f"{sign}{minutes} min {rest:02} s"
+
+
+def signed_span(seconds: float) -> str:
+    """A difference of durations, with its sign."""
+    shown_difference = exact_span(seconds)
+    return f"+{shown_difference}" if seconds >= 0.5 else shown_difference
 
 
 def clock(instance: Instance, seconds: float) -> str:
@@ -217,16 +236,16 @@ def draw(runs: Runs) -> plt.Figure | None:
 
 
 def beside(runs: Runs) -> str:
-    """Mean waits as they are and in each what-if, with what 90% of the draws lie between."""
-    named = [("as it is", runs.attainable), *((run.name, run.result) for run in runs.changes)]
-    found = [(name, mean_waits(one) / 3600) for name, one in named if one is not None]
-    known = [(name, Spread.of(waits, len(found[0][1]))) for name, waits in found]
+    """Mean waits as they are and in each what-if, with the middle 90% of the replications."""
+    rows = [run for run in runs.rows if run.result is not None]
+    known = [(run.name, mean_waits(run.result) / 3600) for run in rows if run.result is not None]
     with drawing(0.9 + 0.35 * len(known)) as (figure, ax):
-        for row, (_, wait) in enumerate(known):
-            ax.plot([wait.low, wait.high], [row, row], color=COLOURS[runs.counts], linewidth=4)
-            ax.plot([wait.mean], [row], "o", color=COLOURS["log"] if row else INK)
+        for row, (_, values) in enumerate(known):
+            low, high = np.percentile(values, [5, 95]).tolist()
+            ax.plot([low, high], [row, row], color=COLOURS[runs.counts], linewidth=4)
+            ax.plot([values.mean()], [row], "o", color=COLOURS["log"] if row else INK)
         if known:
-            ax.axvline(known[0][1].mean, color=INK, linewidth=0.8, linestyle=":")
+            ax.axvline(known[0][1].mean(), color=INK, linewidth=0.8, linestyle=":")
         ax.set_yticks(range(len(known)), [name[:_LONGEST_LABEL] for name, _ in known])
         ax.invert_yaxis()
         ax.set_xlim(left=0)

@@ -1,7 +1,7 @@
 """What if: the same jobs on a changed machine, one change in one line of text."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,33 +11,38 @@ from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.machine import node_ranges
-from cosched.cluster.machine.node_types import Partition, hosts, seconds
+from cosched.cluster.machine.node_types import Partition, host_list, hosts, seconds
 from cosched.cluster.machine.parts import limits
+from cosched.cluster.page.scenario import ChangedKey, Scenario, ScenarioClass
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 
 _FORMS = (
-    "nodes=+20, nodes.TYPE=-4, partition.NAME.max_time=12:00:00, partition.NAME.priority=5 "
-    "or partition.NAME.nodes=64, several with commas"
+    "nodes=+20, nodes.TYPE=-4, nodes.g[1-4]=+4, partition.NAME.max_time=12:00:00, "
+    "partition.NAME.priority=5 or partition.NAME.nodes=64, several with commas"
 )
 #: Nodes of a machine, as files of hosts have them at most.
 _MOST = 1_000_000
 #: Between two changes; lists of nodes have commas too.
-_AND = re.compile(r",(?=\s*(?:nodes(?:\.[^=,]+)?|partition\.[^=]+\.(?:max_time|priority|nodes))=)")
+_AND = re.compile(
+    r",(?=\s*(?:nodes(?:\.(?:[^=,\[]|\[[^\]]*\])+)?"
+    r"|partition\.[^=]+\.(?:max_time|priority|nodes))=)"
+)
 
 
 class Changes(NamedTuple):
     """Changes that a storey above adds: before those of this file, in one row with them.
 
     `begins` says where one begins, as a part of a regular expression; `applies` whether a key is
-    one of them; `change(instance, key, value)` gives the changed instance, and what is to be said;
-    `idle(instance, key)`, of the instance with all changes of a row, why one has no effect.
+    one of them; `change(instance, key, value)` gives the changed instance, and what is to be said
+    of its jobs. `judge(today, changed, pairs)` gives the class of each (key, value) of a row:
+    `today` without any change of the row, `changed` with all of them.
     """
 
     begins: str
     applies: Callable[[Instance, str], bool]
     change: Callable[[Instance, str, str], tuple[Instance, str]]
-    idle: Callable[[Instance, str], str]
+    judge: Callable[[Instance, Instance, Sequence[tuple[str, str]]], list[ChangedKey]]
     forms: str
 
 
@@ -55,41 +60,82 @@ def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
     Parameters
     ----------
     change : str
-        ``nodes=+N``, ``-N`` or ``N`` (of the type with the most nodes; ``nodes.TYPE=`` of another;
-        new ones are in the partitions of the last of its nodes), or of a partition
-        ``partition.NAME.max_time=``, ``.priority=`` or ``.nodes=``, as ``machine.toml`` has them
-        (``.nodes=`` also as Slurm has them, ``n[1-16],g1``); several with commas between them.
+        ``nodes=+N``, ``-N`` or ``N`` (of the type with the most nodes; ``nodes.TYPE=`` of another,
+        ``nodes.g[1-4]=`` of these hosts; new ones are in the partitions of the last of its nodes),
+        or of a partition ``partition.NAME.max_time=``, ``.priority=`` or ``.nodes=``, as
+        ``machine.toml`` has them (``.nodes=`` also as Slurm has them, ``n[1-16],g1``); several with
+        commas between them.
 
     Returns
     -------
     (Instance, str)
         And what became of jobs longer than a new limit (they end there, as under Slurm), or of
-        those that asked for more than the old one.
+        those that asked for more than the old one; and why a key has no effect.
 
     Raises
     ------
     InvalidInstance
-        Another text, a type or partition that the machine does not have, or no nodes left.
+        Another text, a value that Slurm would not take, a type or partition that the machine does
+        not have, or no nodes left.
+    """
+    scenario = scenario_of(instance, change)
+    verdict = scenario.verdict("", is_scheduler=True)
+    return scenario.instance, "; ".join(filter(None, [verdict.reason, *verdict.remarks]))
+
+
+def scenario_of(instance: Instance, change: str) -> Scenario:
+    """The same as :func:`what_if`, with the class of each key.
+
+    Raises
+    ------
+    InvalidInstance
+        As :func:`what_if`.
     """
     if not isinstance(change, str):
         raise InvalidInstance(f"what-if {shorten(change)}: expected a text such as {_FORMS}")
-    found, said, added = instance, list[str](), list[tuple[Changes, str]]()
+    changed, remarks = instance, list[str]()
+    keys: list[ChangedKey] = []
+    added: dict[int, list[tuple[str, str]]] = {}  # by number of the storey's changes
     try:
-        for one in sorted(parts_of(change), key=lambda part: not _added(instance, part)):
-            key, equals, value = one.partition("=")
-            more = _added(instance, one)
+        for part in sorted(parts_of(change), key=lambda text: not _added(instance, text)):
+            key, equals, value = part.partition("=")
+            more = _added(instance, part)
+            before = changed
             if more is None:
-                found, remark = _what_if(found, key, equals, value)
+                changed, remark = _what_if(before, key, equals, value)
+                keys.append(_judged(before, changed, key, value))
             elif not equals or not value:
-                raise InvalidInstance(f"{shorten(one)}: expected KEY=VALUE")
+                raise InvalidInstance(f"{shorten(part)}: expected KEY=VALUE")
             else:
-                found, remark = more.change(found, key, value)
-                added.append((more, key))
-            said.append(remark)
+                changed, remark = more.change(before, key, value)
+                added.setdefault(_MORE.index(more), []).append((key, value))
+            remarks.append(remark)
+        for number, pairs in added.items():
+            keys += _MORE[number].judge(instance, changed, pairs)
     except InvalidInstance as error:
         raise InvalidInstance(f"what-if {shorten(change)}: {error}") from None
-    said += [more.idle(found, key) for more, key in added]
-    return found, "; ".join(filter(None, said))
+    return Scenario(change, changed, tuple(keys), tuple(filter(None, remarks)))
+
+
+def _judged(before: Instance, after: Instance, key: str, value: str) -> ChangedKey:
+    """The class of a change of nodes and partitions."""
+    if has_same_machine(before, after):
+        return ChangedKey(key, value, ScenarioClass.UNCHANGED, f"{key} is {value} today")
+    return ChangedKey(key, value, ScenarioClass.SIMULATED)
+
+
+def has_same_machine(one: Instance, other: Instance) -> bool:
+    """Whether two instances have the same jobs, and nodes and partitions that are equal."""
+    machines = one.machine, other.machine
+    if one.nodes != other.nodes or (machines[0] is None) != (machines[1] is None):
+        return False
+    if machines[0] is not None and machines[1] is not None:
+        same = machines[0].nodes == machines[1].nodes
+        if not (same and machines[0].partitions == machines[1].partitions):
+            return False
+    return len(one) == len(other) and all(
+        np.array_equal(one.column(name), other.column(name)) for name in ("runtime", "submit")
+    )
 
 
 def parts_of(change: str) -> list[str]:
@@ -164,29 +210,43 @@ def _raised(instance: Instance, old: np.ndarray, new: np.ndarray) -> str:
     return said
 
 
-def _count(text: str, now: int) -> int:
-    """``+20``, ``-4`` or ``64``."""
+def _count(text: str, now: int, least: int = 1) -> int:
+    """``+20``, ``-4`` or ``64``; `least` nodes remain."""
     if not re.fullmatch(r"[+-]?[0-9]{1,8}", text.strip()):
         raise InvalidInstance(f"{shorten(text)}: expected a number of nodes: +20, -4 or 64")
     number = int(text)
     count = now + number if text.strip()[0] in "+-" else number
-    if count < 1:
-        raise InvalidInstance(f"there are {now}: expected that at least one is left")
+    if count < least:
+        remaining = "at least one is left" if least else "not more than these go"
+        raise InvalidInstance(f"there are {now}: expected that {remaining}")
     if count > max(_MOST, now):
         raise InvalidInstance(f"{count:,} nodes: expected at most {_MOST:,}")
     return count
 
 
 def with_nodes(machine: Machine, kind: str | None, count: str) -> Machine:
-    """The machine with more or fewer nodes of a type, by default of that with the most."""
-    kinds = machine.nodes
-    names = [one.name for one in kinds]
-    if kind is not None and kind not in names:
-        raise InvalidInstance(f"no type {shorten(kind)}: the machine has {', '.join(names)}")
-    place = names.index(kind) if kind else int(np.argmax([one.count for one in kinds]))
-    new, old = _count(count, kinds[place].count), kinds[place].count
-    end = sum(one.count for one in kinds[: place + 1])
-    moved = _moved(end, new - old)
+    """The machine with more or fewer nodes.
+
+    Parameters
+    ----------
+    kind : str or None
+        Name of a type of nodes, or hosts of a slurm.conf that are of one type (``g[1-4]``); None:
+        the type with the most nodes. New nodes come behind the last of these, and the last of these
+        go first.
+    count : str
+        ``+20``, ``-4`` or ``64``.
+
+    Raises
+    ------
+    InvalidInstance
+        No such type or hosts, hosts of several types, no node left of the machine, of the type or
+        of a partition.
+    """
+    group = _group_of(machine, kind)
+    is_whole_type = group.size == machine.nodes[group.type_number].count
+    new = _count(count, group.size, 1 if is_whole_type else 0)
+    more = new - group.size
+    moved = _moved(group.end, more)
     parts = []
     for part in machine.partitions:
         ranges = _ranges(part.nodes, moved)
@@ -195,14 +255,73 @@ def with_nodes(machine: Machine, kind: str | None, count: str) -> Machine:
         parts.append(replace(part, nodes=ranges))
     settings = machine.slurm
     if settings is not None:
-        added = tuple(f"what-if-{k}" for k in range(1, new - old + 1))
+        added = tuple(f"what-if-{k}" for k in range(1, more + 1))
         settings = replace(
             settings,
-            names=settings.names[: end + min(new - old, 0)] + added + settings.names[end:],
+            names=settings.names[: group.end + min(more, 0)] + added + settings.names[group.end :],
             lines=tuple(_ranges(line, moved) for line in settings.lines),
+            down=_ranges(settings.down, moved),
         )
-    changed = replace(kinds[place], count=new)
-    return Machine((*kinds[:place], changed, *kinds[place + 1 :]), tuple(parts), settings)
+    types = list(machine.nodes)
+    types[group.type_number] = replace(
+        types[group.type_number], count=types[group.type_number].count + more
+    )
+    return Machine(tuple(types), tuple(parts), settings)
+
+
+class _NodeGroup(NamedTuple):
+    """Neighbouring nodes of one type: `size` of them, the last one before number `end`."""
+
+    type_number: int
+    size: int
+    end: int
+
+
+def _group_of(machine: Machine, name: str | None) -> _NodeGroup:
+    """The nodes that a change names: a whole type, or hosts of it."""
+    types = machine.nodes
+    names = [one.name for one in types]
+    ends = np.cumsum([one.count for one in types]).tolist()
+    if name is None or name in names:
+        number = names.index(name) if name else int(np.argmax([one.count for one in types]))
+        return _NodeGroup(number, types[number].count, ends[number])
+    numbers = _numbers_of_hosts(machine, name)
+    if numbers is None:
+        raise InvalidInstance(
+            f"no type {shorten(name)}: the machine has {', '.join(_names_of_types(machine))}"
+        )
+    first, last = min(numbers), max(numbers)
+    number = int(np.searchsorted(ends, first, side="right"))
+    if last >= ends[number] or last - first + 1 != len(set(numbers)):
+        raise InvalidInstance(
+            f"{shorten(name)}: expected neighbouring nodes of one type: the machine has "
+            f"{', '.join(_names_of_types(machine))}"
+        )
+    return _NodeGroup(number, last - first + 1, last + 1)
+
+
+def _numbers_of_hosts(machine: Machine, name: str) -> list[int] | None:
+    """Numbers of the hosts of a list; None: the machine does not have them, or no names at all."""
+    if machine.slurm is None:
+        return None
+    numbers = {host: number for number, host in enumerate(machine.slurm.names)}
+    try:
+        listed = hosts(name, "nodes")
+    except InvalidInstance:
+        return None
+    found = [numbers.get(host) for host in listed]
+    return [number for number in found if number is not None] if None not in found else None
+
+
+def _names_of_types(machine: Machine) -> list[str]:
+    """Types as a user can name them: by their hosts, where these have names."""
+    if machine.slurm is None:
+        return [one.name for one in machine.nodes]
+    named, begin = [], 0
+    for one in machine.nodes:
+        named.append(host_list(machine.slurm.names[begin : begin + one.count]))
+        begin += one.count
+    return named
 
 
 def _moved(end: int, more: int) -> Callable[[int, int], tuple[int, int]]:

@@ -6,12 +6,13 @@ from typing import Any
 from cosched.cluster.machine.node_types import Spans
 from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line
+from cosched.slurm.conf.options import option_of
 
 #: Those that matter with licences, and with limits of accounts.
 _LATE = frozenset({"bf_licenses", "assoc_limit_stop"})
 _SELECT = {"select/linear": 0, "select/cons_tres": 1, "select/cons_res": 1}
 #: Values of AccountingStorageEnforce that bring limits of users, accounts and QOS.
-LIMITS = frozenset({"1", "all", "limits", "safe"})
+LIMITS = frozenset({"2", "all", "limits", "safe"})
 #: Weights of factors that are 0 without a slurmdbd, and unknown without its accounts.
 _OF_ACCOUNTS = {
     "priorityweightfairshare": "PriorityWeightFairshare", "priorityweightqos": "PriorityWeightQOS",
@@ -202,7 +203,11 @@ class Reader:
             self.unknown.append(f"{name}={value} (it may change jobs when they are submitted)")
         elif said := conf.noted(name, value):
             self.assumed.append(said)
-        elif key not in conf.SILENT and key not in conf.NOTED:
+        elif key in conf.SILENT or key in conf.NOTED:
+            pass
+        elif said := conf.not_modelled(name, value):
+            self.assumed.append(said)
+        elif option_of("", key) is None:
             self.unknown.append(name)
 
     def _preempt_parameters(self, name: str, value: str, place: str) -> None:

@@ -11,6 +11,7 @@ from cosched.cluster.machine.node_types import Spans
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown
 from cosched.slurm.conf.lines import Source, seconds_of_limit, words
+from cosched.slurm.conf.options import OptionClass, keys_of, option_of
 
 _FILE = Path(__file__).with_name("keys.toml")
 KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
@@ -185,8 +186,12 @@ class SlurmSettings:
         return self.default_memories.get(partition or self.default_partition, usual)
 
 
-SILENT, SILENT_PARAMETERS = words(KNOWN["silent"]), words(KNOWN["silent_parameters"])
-NODE_KEYS, PARTITION_KEYS = words(KNOWN["node"]), words(KNOWN["partition"])
+#: Keys that the reader passes over without a note.
+SILENT = words(KNOWN["silent"]) | keys_of("", OptionClass.NO_EFFECT)
+SILENT_PARAMETERS = keys_of("SchedulerParameters", OptionClass.NO_EFFECT)
+NODE_KEYS = keys_of("NodeName") | {"nodename"}
+#: JobDefaults is what scontrol shows of DefCpuPerGPU and DefMemPerGPU.
+PARTITION_KEYS = keys_of("PartitionName") | {"partitionname", "jobdefaults"}
 POWER, HEARD = words(KNOWN["power"]), words(KNOWN["heard"]) | frozenset(LINES)
 #: Of the file and of partitions: usual values, and what is so here.
 NOTED = {key: (tuple(one["usual"]), one["said"]) for key, one in KNOWN["noted"].items()}
@@ -196,6 +201,16 @@ def noted(spelled: str, value: str) -> str:
     """What is said of a setting; empty: it is none of these, or has its usual value."""
     usual, said = NOTED.get(spelled.lower(), (("",), ""))
     return f"{spelled}={value}: {said}" if said and value.lower() not in ("", *usual) else ""
+
+
+def not_modelled(spelled: str, value: str) -> str:
+    """What is said of a key that Slurm has and the simulator has no rule for; empty: it is none,
+    or has its default."""
+    option = option_of("", spelled)
+    if option is None or option.option_class is not OptionClass.NOT_MODELLED:
+        return ""
+    is_default = value.lower() in ("", *(text.lower() for text in option.defaults))
+    return "" if is_default else f"{spelled}={value} is not modelled: {option.reason.rstrip('.')}"
 
 
 def effect_of(setting: str) -> str:

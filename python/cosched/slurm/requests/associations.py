@@ -15,6 +15,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import KNOWN, Shown
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.conf.settings import SlurmSettings, preempt_mode
+from cosched.slurm.requests.access import lets_in
 from cosched.slurm.requests.request import Owner, gpu_types_of
 
 #: Limits by their names in sacctmgr: numbers of jobs, times, amounts of TRES; and other columns.
@@ -322,15 +323,7 @@ def let_in(
     accounts, qos = (texts_of(instance, name).tolist() for name in ("account", "qos"))
 
     def takes(part: int, row: int) -> bool:
-        own = rules.get(names[part], {})
-        for key, name in (("accounts", accounts[row]), ("qos", qos[row])):
-            if not name:
-                continue
-            if f"allow{key}" in own and name.lower() not in own[f"allow{key}"]:
-                return False
-            if f"allow{key}" not in own and name.lower() in own.get(f"deny{key}", ()):
-                return False
-        return True
+        return lets_in(rules.get(names[part], {}), accounts[row], qos[row])
 
     found, denied = dict(of_rows), Counter[str]()
     for row in range(len(instance)):

@@ -34,7 +34,7 @@ from cosched.slurm.conf.lines import Line
 from cosched.slurm.tune.race import Trial, beats, order
 from cosched.slurm.tune.space import Dimension, Measure, Setting, Subject, Weeks, change_of, changed
 from cosched.slurm.tune.trials import Judged, Simulated, who_pays
-from cosched.slurm.whatif.changes import idle
+from cosched.slurm.whatif.classes import idle
 from cosched.version import installed_version
 
 _MOST_ROWS = 10

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,25 +11,16 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.page.what_if import Changes, on_machine
-from cosched.core.text import unknown_name
+from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown, spelled
-from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line, seconds_of_limit
+from cosched.slurm.conf.options import OPTIONS, Option, OptionClass, option_of
+from cosched.slurm.conf.values import canonical_value
 from cosched.slurm.machines import read_machine, with_lines
-
-
-def idle(machine: Machine, key: str) -> str:
-    """Why a line changes nothing on a machine that has it: another setting leaves it without
-    effect; empty: it may change something."""
-    lines = machine.slurm.source.lines if machine.slurm is not None else ()
-    given = {name: value for line in lines for name, value in line.keys.items()}
-    for one in conf.KNOWN["idle"]:
-        there = re.search(one["has"], given.get(one["needs"], "").lower())
-        if re.fullmatch(one["keys"], key.lower()) and not there:
-            return f"{key} has no effect: {one['said']}"
-    return ""
-
+from cosched.slurm.whatif.classes import judge
+from cosched.slurm.whatif.differences import Difference, current_value, differences_of
+from cosched.slurm.whatif.refusals import KeyChange, Refusals, refusals_of
 
 _PLACE = "what-if"
 _PARAMETERS = "schedulerparameters"
@@ -61,114 +51,137 @@ def _change(instance: Instance, key: str, value: str) -> tuple[Instance, str]:
     machine = instance.machine
     assert machine is not None
     name, _, of = rest.rpartition(".")
+    said = ""
+    found: list[Difference] = []
     if key == "slurm.conf":
-        changed, said = _file(machine, value)
+        changed, found = _file(machine, value)
+        texts = [str(difference) for difference in found]
+        said = f"differs in {'; '.join(texts)}" if texts else "no line differs"
     elif key == "reservation":
-        changed, said = _reserved(machine, value, instance.begins), ""
+        changed = _reserved(machine, value, instance.begins)
     elif kind == "partition" and name:
-        changed, said = with_lines(machine, _partition(machine, name, of, value)), ""
+        changed = with_lines(machine, _partition(machine, name, of, value))
+        found = [Difference("PartitionName", name, of, current_value(machine, name, of), value)]
     elif kind in ("qos", "account") and name:
-        changed, said = _with_accounts(machine, kind, name, of, value), ""
+        changed = _with_accounts(machine, kind, name, of, value)
     elif "." in key:
         raise InvalidInstance(f"expected {_FORMS}")
     else:
-        changed, said = with_lines(machine, _parameter(machine, key, value)), ""
-    found, cut = on_machine(instance, changed)
-    return found, "; ".join(filter(None, [said, cut]))
+        changed = with_lines(machine, _parameter(machine, key, value))
+        found = [Difference("", "", key, current_value(machine, "", key), value)]
+    remaining, refused = _without_refused(instance, changed, found)
+    moved, cut = on_machine(remaining, changed)
+    return moved, "; ".join(filter(None, [said, *refused, cut]))
 
 
-def _idle(instance: Instance, key: str) -> str:
-    return "" if instance.machine is None else idle(instance.machine, key)
+def _without_refused(
+    instance: Instance, changed: Machine, found: Sequence[Difference]
+) -> tuple[Instance, list[str]]:
+    """The jobs without those that Slurm would refuse or never start; what is said of these."""
+    remaining, said = instance, list[str]()
+    for difference in found:
+        refusals = refusals_under(instance, changed, difference)
+        if refusals is not None and len(refusals.rows):
+            gone = set(instance.ids[refusals.rows].tolist())
+            kept = [row for row, job in enumerate(remaining.ids.tolist()) if job not in gone]
+            remaining = remaining.take(np.array(kept))
+            said.append(
+                f"left out, since Slurm refuses them or never lets them start: "
+                f"{count_of(len(gone), 'job')} ({difference.key}={difference.new})"
+            )
+    return remaining, said
+
+
+def refusals_under(instance: Instance, changed: Machine, found: Difference) -> Refusals | None:
+    """The jobs that a key keeps out; None: it keeps none out by its own."""
+    option = option_of(found.record, found.key)
+    by_log = option is not None and option.option_class is OptionClass.BY_LOG
+    if not by_log or found.key.lower() == "maxjobcount" or instance.machine is None:
+        return None
+    change = KeyChange(
+        found.key, found.name, found.new or "", found.old or "", instance.machine, changed
+    )
+    return refusals_of(instance, change)
 
 
 def _parameter(machine: Machine, key: str, value: str) -> Sequence[Line]:
+    """The lines of slurm.conf with another value of a key, or of a word of SchedulerParameters."""
     lines = machine.slurm.source.lines
-    low = key.lower()
-    if low in conf.HEARD | conf.SILENT | conf.POWER | set(conf.NOTED):
-        return _set(lines, lambda line: not line.record and low in line.keys, key, value)
-    words = {name for name in conf.PARAMETERS if name.islower()} | conf.SILENT_PARAMETERS
-    if low not in words:
-        known = [
-            *conf.LINES.values(),
-            *words,
-            *(s for line in lines for s in line.spelled.values()),
-        ]
+    option = option_of("", key)
+    if option is not None and option.takes != "record":
+        return set_value(
+            lines,
+            lambda line: not line.record and option.key.lower() in line.keys,
+            option.key,
+            canonical_value(option, value),
+        )
+    word = option_of("SchedulerParameters", key)
+    if word is None:
+        known = [one.key for one in OPTIONS if one.record in ("", "SchedulerParameters")]
         raise InvalidInstance(unknown_name("parameter of slurm.conf", key, dict.fromkeys(known)))
-    return _scheduler_parameter(lines, low, value)
+    return _scheduler_parameter(lines, word, canonical_value(word, value))
 
 
-def _scheduler_parameter(lines: Sequence[Line], name: str, value: str) -> Sequence[Line]:
-    """Its part of SchedulerParameters; a word without a value is set by yes and removed by no."""
+def _scheduler_parameter(lines: Sequence[Line], option: Option, value: str) -> Sequence[Line]:
+    """A part of SchedulerParameters; a word without a value is set by yes and removed by no."""
     given = [line.keys[_PARAMETERS] for line in lines if _PARAMETERS in line.keys]
     parts = given[-1].split(",") if given else []
+    name = option.key.lower()
     kept = [part for part in parts if part and part.partition("=")[0].strip().lower() != name]
-    if conf.given_as(name).by == "flag":
-        if value.lower() not in ("yes", "no", "1", "0"):
-            raise InvalidInstance(f"{name}={shorten(value)}: expected yes or no")
-        kept += [name] * (value.lower() in ("yes", "1"))
-    else:
-        kept.append(f"{name}={value}")
+    if option.takes != "flag":
+        kept.append(f"{option.key}={value}")
+    elif value.lower() in ("yes", "1"):
+        kept.append(option.key)
     text = ",".join(kept)
-    return _set(lines, lambda line: _PARAMETERS in line.keys, "SchedulerParameters", text)
+    return set_value(lines, lambda line: _PARAMETERS in line.keys, "SchedulerParameters", text)
 
 
 def _partition(machine: Machine, name: str, key: str, value: str) -> Sequence[Line]:
+    """The lines of slurm.conf with another value of a key of a partition."""
     lines = machine.slurm.source.lines
     named = [line.keys["partitionname"] for line in lines if line.record == "partitionname"]
     known = [one for one in named if one.upper() != "DEFAULT"]
     if name not in known:
         raise InvalidInstance(unknown_name("partition", name, known))
-    if key.lower() not in conf.PARTITION_KEYS:
-        raise InvalidInstance(unknown_name("key of a partition", key, sorted(conf.PARTITION_KEYS)))
-    return _set(lines, lambda line: line.keys.get("partitionname") == name, key, value)
+    option = option_of("PartitionName", key)
+    if option is None:
+        keys = sorted(one.key for one in OPTIONS if one.record == "PartitionName")
+        raise InvalidInstance(unknown_name("key of a partition", key, keys))
+    return set_value(
+        lines,
+        lambda line: line.keys.get("partitionname") == name,
+        option.key,
+        canonical_value(option, value),
+    )
 
 
-def _set(
-    lines: Iterable[Line], there: Callable[[Line], bool], key: str, value: str
+def set_value(
+    lines: Iterable[Line], is_line: Callable[[Line], bool], key: str, value: str
 ) -> Sequence[Line]:
     """The lines with another value in the last that has it; without such a line one more."""
-    found = list(lines)
-    at = [number for number, line in enumerate(found) if there(line)]
-    pair = {key.lower(): value}, {key.lower(): key}
-    if not at:
-        return [*found, Line(_PLACE, *pair)]
-    old = found[at[-1]]
-    found[at[-1]] = Line(old.place, old.keys | pair[0], old.spelled | pair[1])
-    return found
+    changed = list(lines)
+    places = [number for number, line in enumerate(changed) if is_line(line)]
+    values, spelled = {key.lower(): value}, {key.lower(): key}
+    if not places:
+        return [*changed, Line(_PLACE, values, spelled)]
+    old = changed[places[-1]]
+    changed[places[-1]] = Line(old.place, old.keys | values, old.spelled | spelled)
+    return changed
 
 
-def _file(machine: Machine, path: str) -> tuple[Machine, str]:
+def _file(machine: Machine, path: str) -> tuple[Machine, list[Difference]]:
     """Another slurm.conf, with the same accounts, and what differs."""
     read = read_machine(path)
     if read is None:
         raise InvalidInstance(f"slurm.conf={shorten(path)}: expected a name that ends in .conf")
     old = machine.slurm
     kept = replace(read.slurm, accounts=old.accounts, approximate=old.approximate)
-    differs = differences(old.source.lines, read.slurm.source.lines)
-    said = f"differs in {'; '.join(differs)}" if differs else "no line differs"
-    return replace(read, slurm=kept), said
-
-
-def differences(old: Iterable[Line], new: Iterable[Line]) -> list[str]:
-    """What differs between the lines of two files: ``PriorityWeightAge 1000 -> 5000``."""
-    before, after = _pairs(old), _pairs(new)
-    return [
-        f"{name} {before.get(name, '(not set)')} -> {after.get(name, '(not set)')}"
-        for name in dict.fromkeys(chain(before, after))
-        if before.get(name) != after.get(name)
-    ]
-
-
-def _pairs(lines: Iterable[Line]) -> dict[str, str]:
-    found = {}
-    for line in lines:
-        of = f"{line.keys[line.record]}." if line.record else ""
-        for key, value in line.keys.items():
-            if key != line.record:
-                found[f"{of}{line.spelled[key]}"] = value
-        if line.record:
-            found.setdefault(f"{line.spelled[line.record]}={line.keys[line.record]}", "there")
-    return found
+    found = differences_of(old.source.lines, read.slurm.source.lines)
+    for difference in found:
+        option = option_of(difference.record, difference.key)
+        if option is not None and difference.new is not None:
+            canonical_value(option, difference.new)
+    return replace(read, slurm=kept), found
 
 
 def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str) -> Machine:
@@ -247,6 +260,6 @@ CHANGES = Changes(
     r"slurm\.conf|reservation|(?:qos|account|partition|users)\.[^=,]+|[A-Z]\w+|[a-z]+_[a-z_]+",
     _applies,
     _change,
-    _idle,
+    judge,
     _FORMS,
 )

@@ -1,0 +1,344 @@
+"""The class of each changed key: simulated, unchanged, without effect, or not modelled."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.machine import Machine
+from cosched.cluster.page.scenario import ChangedKey, ScenarioClass
+from cosched.cluster.page.what_if import has_same_machine
+from cosched.cluster.result import Result
+from cosched.cluster.result.groups import starts_of
+from cosched.core.text import count_of
+from cosched.slurm.conf import settings as conf
+from cosched.slurm.conf.options import Option, OptionClass, option_of
+from cosched.slurm.conf.settings import SlurmSettings
+from cosched.slurm.conf.values import NO, YES, unsigned
+from cosched.slurm.requests.associations import Accounts
+from cosched.slurm.whatif.differences import Difference, current_value, differences_of
+from cosched.slurm.whatif.refusals import KeyChange, refusals_of
+
+#: Seconds that slurmctld keeps the record of an ended job where MinJobAge says no other number.
+DEFAULT_MIN_JOB_AGE = 300
+
+
+def judge(today: Instance, changed: Instance, pairs: Sequence[tuple[str, str]]) -> list[ChangedKey]:
+    """The class of each (key, value) of a row under ``slurm-backfill``.
+
+    Parameters
+    ----------
+    today : Instance
+        On the machine as it is.
+    changed : Instance
+        With all changes of the row.
+    """
+    keys = [one for key, value in pairs for one in _judge_key(today, changed, key, value)]
+    return _checked_by_settings(today, changed, keys)
+
+
+def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list[ChangedKey]:
+    kind, _, rest = key.partition(".")
+    name, _, of = rest.rpartition(".")
+    if kind == "users":
+        return [ChangedKey(key, value, ScenarioClass.SIMULATED)]
+    if key == "reservation":
+        return [ChangedKey(key, value, ScenarioClass.SIMULATED, known_to_batch_policies=False)]
+    if key == "slurm.conf":
+        return _judge_file(today, changed, value)
+    if kind in ("qos", "account"):
+        return [_judge_account(today, changed, key, value)]
+    record, partition = ("PartitionName", name) if kind == "partition" else ("", "")
+    own_key = of if partition else key
+    machine = _machine(today)
+    difference = Difference(
+        record, partition, own_key, current_value(machine, partition, own_key), value
+    )
+    return [_judge_difference(today, changed, key, difference)]
+
+
+def _machine(instance: Instance) -> Machine:
+    assert instance.machine is not None
+    return instance.machine
+
+
+def _settings(instance: Instance) -> SlurmSettings:
+    settings: SlurmSettings = _machine(instance).slurm
+    return settings
+
+
+def _judge_file(today: Instance, changed: Instance, path: str) -> list[ChangedKey]:
+    """One class for each key that differs between two slurm.conf."""
+    lines = [_settings(one).source.lines for one in (today, changed)]  # type: ignore[union-attr]
+    found = differences_of(*lines)
+    if not found:
+        reason = "no line differs"
+        return [ChangedKey("slurm.conf", path, ScenarioClass.UNCHANGED, reason)]
+    keys = []
+    for difference in found:
+        words = difference.key.lower() == "schedulerparameters"
+        for part in _words_of(difference) if words else [difference]:
+            named = f"{part.record}.{part.name}.{part.key}" if part.record else part.key
+            keys.append(_judge_difference(today, changed, named, part))
+    return keys
+
+
+def _words_of(difference: Difference) -> list[Difference]:
+    """A difference of SchedulerParameters as one per word."""
+    old, new = (_pairs(text or "") for text in (difference.old, difference.new))
+    return [
+        Difference("SchedulerParameters", "", word, old.get(word), new.get(word))
+        for word in dict.fromkeys([*old, *new])
+        if old.get(word) != new.get(word)
+    ]
+
+
+def _pairs(text: str) -> dict[str, str]:
+    parts = (part.partition("=") for part in text.split(",") if part.strip())
+    return {name.strip(): value if equals else "yes" for name, equals, value in parts}
+
+
+def _judge_difference(
+    today: Instance, changed: Instance, key: str, difference: Difference
+) -> ChangedKey:
+    """The class of one key of slurm.conf with a value that Slurm takes."""
+    value = difference.new if difference.new is not None else ""
+    option = option_of(difference.record, difference.key)
+    if option is None and not difference.record:
+        option = option_of("SchedulerParameters", difference.key)
+
+    def of(found: ScenarioClass, reason: str = "", **more: Any) -> ChangedKey:
+        batch = option is None or option.known_to_batch_policies
+        return ChangedKey(key, value, found, reason, known_to_batch_policies=batch, **more)
+
+    if not difference.key:  # a new partition, or one that is gone
+        return of(ScenarioClass.SIMULATED)
+    if option is None:
+        return of(ScenarioClass.NOT_MODELLED, f"{key} is not a key that slurm.conf(5) describes")
+    if _means_the_same(option, difference.old, value):
+        current = difference.old if difference.old is not None else f"{value} by default"
+        return of(ScenarioClass.UNCHANGED, f"{key} is {current} today")
+    if why := not_taken_together(_machine(changed), difference.key):
+        return of(ScenarioClass.NOT_MODELLED, why)
+    if option.option_class is OptionClass.NO_EFFECT:
+        return of(ScenarioClass.NO_EFFECT, f"{key} has no effect: {_clause(option.reason)}")
+    if option.option_class is OptionClass.NOT_MODELLED:
+        return of(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {_clause(option.reason)}")
+    if why := idle(_machine(changed), key):
+        return of(ScenarioClass.NO_EFFECT, why)
+    if option.option_class is OptionClass.BY_LOG:
+        return _judge_by_log(today, changed, key, difference, of)
+    return of(ScenarioClass.SIMULATED)
+
+
+def _clause(sentence: str) -> str:
+    """A sentence as what follows a colon."""
+    text = sentence.rstrip(".")
+    first_word = text.split(" ", 1)[0]
+    is_name = len(first_word) > 1 and first_word[1:] != first_word[1:].lower()
+    return text if is_name else text[:1].lower() + text[1:]
+
+
+def _means_the_same(option: Option, old: str | None, new: str) -> bool:
+    """Whether Slurm reads the same from two values; an old one that is not set is the default."""
+    if old is None:
+        return any(_same_text(option, one, new) for one in option.defaults)
+    return _same_text(option, old, new)
+
+
+def _same_text(option: Option, one: str, other: str) -> bool:
+    if one.strip().lower() == other.strip().lower():
+        return True
+    form = option.takes.partition(":")[0]
+    if form in ("boolean", "flag"):
+        return any({one.lower(), other.lower()} <= set(group) for group in (YES, NO))
+    if form.startswith("uint"):
+        numbers = [unsigned(text, 64) for text in (one, other)]
+        return None not in numbers and numbers[0] == numbers[1]
+    if form == "some":
+        return {*one.lower().split(",")} == {*other.lower().split(",")}
+    return False
+
+
+def _judge_by_log(
+    today: Instance,
+    changed: Instance,
+    key: str,
+    difference: Difference,
+    of: Callable[..., ChangedKey],
+) -> ChangedKey:
+    """A key that keeps jobs out: those of the log decide."""
+    if difference.key.lower() == "maxjobcount":
+        return of(ScenarioClass.SIMULATED, settle=_settle_job_count(of, difference, today))
+    change = KeyChange(
+        difference.key, difference.name, difference.new or "", difference.old or "",
+        _machine(today), _machine(changed),
+    )  # fmt: skip
+    refusals = refusals_of(today, change)
+    if refusals.why_unknown:
+        return of(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {refusals.why_unknown}")
+    several = _chooses_partitions(today, changed)
+    if not len(refusals.rows) and not several:
+        return of(ScenarioClass.NO_EFFECT, f"{key} has no effect: {refusals.why_none}")
+    return of(ScenarioClass.SIMULATED)
+
+
+def _chooses_partitions(today: Instance, changed: Instance) -> bool:
+    """Whether jobs in several partitions may lose one of them."""
+    if _settings(today).allowed == _settings(changed).allowed or "partition" not in today.known:
+        return False
+    return any("," in name for name in map(str, today.column("partition").tolist()))
+
+
+def _settle_job_count(
+    of: Callable[..., ChangedKey], difference: Difference, today: Instance
+) -> Callable[[Result], ChangedKey]:
+    """MaxJobCount: how many records slurmctld holds at a time follows from the schedule."""
+    age = current_value(_machine(today), "", "MinJobAge")
+    kept = (unsigned(age, 32) if age else None) or DEFAULT_MIN_JOB_AGE
+    limit = unsigned(difference.new or "", 32)
+
+    def settle(base: Result) -> ChangedKey:
+        most = largest_job_count(base, kept)
+        if limit is None or most < limit:
+            return of(
+                ScenarioClass.NO_EFFECT,
+                f"MaxJobCount has no effect: slurmctld holds at most {count_of(most, 'job')} at a "
+                f"time, with those that ended up to {kept} s ago (MinJobAge)",
+            )
+        return of(
+            ScenarioClass.NOT_MODELLED,
+            f"MaxJobCount is not modelled: slurmctld would hold {count_of(most, 'job')} at a time "
+            "and refuse new ones; what their users do then is not known",
+        )
+
+    return settle
+
+
+def largest_job_count(result: Result, kept: float) -> int:
+    """The most jobs that slurmctld holds at a time, in any replication: pending, running, and ended
+    up to `kept` seconds ago."""
+    instance = result.instance
+    held = np.asarray(result.outcome["end"]) - np.asarray(result.outcome["start"])
+    submit = instance.column("submit")
+    most = 0
+    for starts in starts_of(result):
+        times = np.concatenate([submit, starts + held + kept])
+        changes = np.repeat([1, -1], len(submit))
+        order = np.lexsort((changes, times))
+        most = max(most, int(np.cumsum(changes[order]).max()))
+    return most
+
+
+def _judge_account(today: Instance, changed: Instance, key: str, value: str) -> ChangedKey:
+    """A column of an account or a QOS, as ``sacctmgr modify`` sets it."""
+
+    def of(found: ScenarioClass, reason: str = "") -> ChangedKey:
+        return ChangedKey(key, value, found, reason, known_to_batch_policies=False)
+
+    machines = [_machine(one) for one in (today, changed)]
+    if machines[0].slurm.accounts == machines[1].slurm.accounts:
+        return of(ScenarioClass.UNCHANGED, f"{key} is {value} today")
+    if why := idle(machines[1], key):
+        return of(ScenarioClass.NO_EFFECT, why)
+    lacking = [set(Accounts(one.slurm.accounts, one).left) for one in machines]
+    if new := sorted(lacking[1] - lacking[0]):
+        return of(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {', '.join(new)}")
+    if "user" not in today.known:
+        return of(ScenarioClass.NOT_MODELLED, f"{key}: the log does not say the users of its jobs")
+    return of(ScenarioClass.SIMULATED)
+
+
+def _checked_by_settings(
+    today: Instance, changed: Instance, keys: list[ChangedKey]
+) -> list[ChangedKey]:
+    """The keys of a row that are simulated, once more by what the reader makes of the lines.
+
+    A value without a rule is among the settings that are not covered. A row whose settings are all
+    as they are today changes nothing: its values are the defaults, or mean the same.
+    """
+    of_conf = [one for one in keys if one.key.split(".")[0] not in ("users", "reservation")]
+    if not any(one.scenario_class is ScenarioClass.SIMULATED for one in of_conf):
+        return keys
+    before, after = _settings(today), _settings(changed)
+    not_covered = sorted(set(before.not_covered) ^ set(after.not_covered))
+    if not_covered:
+        return [_not_covered(one, not_covered, after) for one in keys]
+    if len(of_conf) < len(keys) or any(one.settle for one in keys):
+        return keys
+    if has_same_settings(before, after) and has_same_machine(today, changed):
+        return [_unchanged(one, _machine(today)) for one in keys]
+    return keys
+
+
+def _not_covered(key: ChangedKey, entries: Iterable[str], settings: SlurmSettings) -> ChangedKey:
+    """A key without a rule for its value, old or new."""
+    if key.scenario_class is not ScenarioClass.SIMULATED:
+        return key
+    name = key.key.rpartition(".")[2].lower()
+    own = [entry for entry in entries if name in entry.lower()] or list(entries)
+    if settings.accounts is None and any(entry in settings.of_accounts for entry in own):
+        why = "it needs the accounts of the cluster (--accounts)"
+    else:
+        why = f"no rule for {', '.join(own)}: {conf.effect_of(own[0])}"
+    return replace(
+        key,
+        scenario_class=ScenarioClass.NOT_MODELLED,
+        reason=f"{key.key} is not modelled: {why}",
+    )
+
+
+def has_same_settings(one: SlurmSettings, other: SlurmSettings) -> bool:
+    """Whether the scheduler has the same settings; notes and the lines they come from may
+    differ."""
+    return replace(one, notes=(), source=None) == replace(other, notes=(), source=None)
+
+
+def _unchanged(key: ChangedKey, machine: Machine) -> ChangedKey:
+    if key.scenario_class is not ScenarioClass.SIMULATED:
+        return key
+    reason = f"{key.key}={key.value} means the same to the scheduler as the lines of today"
+    return replace(key, scenario_class=ScenarioClass.UNCHANGED, reason=reason)
+
+
+def idle(machine: Machine, key: str) -> str:
+    """Why a line changes nothing on a machine that has it: another setting leaves it without
+    effect; empty: it may change something."""
+    lines = machine.slurm.source.lines if machine.slurm is not None else ()
+    given = {name: value for line in lines if not line.record for name, value in line.keys.items()}
+    for rule in conf.KNOWN["idle"]:
+        is_given = re.search(rule["has"], given.get(rule["needs"], "").lower())
+        if re.fullmatch(rule["keys"], key.lower()) and not is_given:
+            return f"{key} has no effect: {rule['said']}"
+    return ""
+
+
+#: Of PreemptMode those that need a PreemptType.
+_PREEMPTING = {"cancel", "requeue", "suspend", "on"}
+
+
+def not_taken_together(machine: Machine, key: str) -> str:
+    """Why Slurm does not start with the value of a key beside those of other keys
+    (``read_config.c``); empty: it does."""
+    low = key.lower()
+    kind = (current_value(machine, "", "PreemptType") or "preempt/none").lower()
+    mode = current_value(machine, "", "PreemptMode") or "OFF"
+    preempts = bool(_PREEMPTING & set(mode.lower().split(",")))
+    if low in ("preempttype", "preemptmode") and preempts != (kind != "preempt/none"):
+        needed = "PreemptType" if preempts else "PreemptMode"
+        return (
+            f"{key} is not modelled: Slurm does not start with PreemptType={kind} and "
+            f"PreemptMode={mode}: change {needed} in the same row"
+        )
+    half_life = current_value(machine, "", "PriorityDecayHalfLife") or ""
+    reset = (current_value(machine, "", "PriorityUsageResetPeriod") or "NONE").upper()
+    has_no_decay = re.fullmatch(r"[0:-]+", half_life) is not None
+    if low == "prioritydecayhalflife" and reset == "NONE" and has_no_decay:
+        return (
+            f"{key} is not modelled: Slurm does not start with PriorityDecayHalfLife=0 and without "
+            "PriorityUsageResetPeriod"
+        )
+    return ""

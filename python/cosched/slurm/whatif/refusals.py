@@ -1,0 +1,218 @@
+"""Jobs of a log that Slurm would refuse, or keep for ever, under another value of a key."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import numbers_of, texts_of
+from cosched.cluster.machine import Machine
+from cosched.cluster.machine.parts import limits
+from cosched.core.text import count_of
+from cosched.slurm.conf.settings import SlurmSettings
+from cosched.slurm.conf.values import unsigned
+from cosched.slurm.requests.access import lets_in
+
+#: MaxArraySize of Slurm where no line gives one.
+DEFAULT_MAX_ARRAY_SIZE = 1001
+
+
+@dataclass(frozen=True)
+class Refusals:
+    """What a key does to the jobs of a log.
+
+    Attributes
+    ----------
+    rows : numpy.ndarray of int
+        Rows of jobs that Slurm refuses or keeps for ever with the new value, and not today.
+    why_none : str
+        Why there is no such job; empty where there are some.
+    why_unknown : str
+        Why the log cannot tell which jobs these are; then `rows` is empty.
+    """
+
+    rows: np.ndarray
+    why_none: str = ""
+    why_unknown: str = ""
+
+
+@dataclass(frozen=True)
+class KeyChange:
+    """A key with its new value, and the machine before and after the change."""
+
+    key: str
+    partition: str
+    value: str
+    current: str
+    before: Machine
+    after: Machine
+
+
+_NOBODY = np.zeros(0, dtype=np.int64)
+
+
+def refusals_of(instance: Instance, change: KeyChange) -> Refusals:
+    """The jobs that a change of one key keeps out."""
+    found = _RULES[change.key.lower()](instance, change)
+    if len(found.rows) == len(instance):
+        return Refusals(_NOBODY, why_unknown="Slurm would refuse every job of the log")
+    return found
+
+
+def _of_rows(refused: np.ndarray, why_none: str) -> Refusals:
+    rows = np.flatnonzero(refused)
+    return Refusals(rows, "" if len(rows) else why_none)
+
+
+def _unknown(why: str) -> Refusals:
+    return Refusals(_NOBODY, why_unknown=why)
+
+
+def partitions_of(instance: Instance, settings: SlurmSettings) -> list[list[str]]:
+    """Names of the partitions that each job may run in; of one that names none the default."""
+    names = texts_of(instance, "partition").tolist()
+    default = settings.default_partition
+    return [[one or default for one in name.split(",")] or [default] for name in names]
+
+
+def _by_access(instance: Instance, change: KeyChange) -> Refusals:
+    """AllowAccounts and its likes: jobs that no partition of theirs lets in any more."""
+    column = "account" if "account" in change.key.lower() else "qos"
+    if column not in instance.known:
+        return _unknown(f"the log does not say the {column} of its jobs")
+    before, after = (_has_access(instance, one) for one in (change.before, change.after))
+    whose = {"account": "account", "qos": "QOS"}[column]
+    none = f"no job of partition {change.partition} has another {whose} than those that it lets in"
+    return _of_rows(before & ~after, none)
+
+
+def _has_access(instance: Instance, machine: Machine) -> np.ndarray:
+    settings = machine.slurm
+    accounts, qos = (texts_of(instance, name).tolist() for name in ("account", "qos"))
+    partitions = partitions_of(instance, settings)
+    rules: Mapping[str, Mapping[str, frozenset[str]]] = settings.allowed
+    rows = zip(partitions, accounts, qos, strict=True)
+    return np.array(
+        [any(lets_in(rules.get(name, {}), *own) for name in names) for names, *own in rows]
+    )
+
+
+def _by_state(instance: Instance, change: KeyChange) -> Refusals:
+    """State of a partition: DOWN and INACTIVE let no job start, DRAIN and INACTIVE let none in."""
+    if change.value.upper() == "UP":
+        return _unknown("jobs of a partition whose State is not UP run here")
+    partitions = partitions_of(instance, change.before.slurm)
+    alone = np.array([names == [change.partition] for names in partitions])
+    several = sum(change.partition in names and len(names) > 1 for names in partitions)
+    if several:
+        return _unknown(f"{count_of(several, 'job')} may run in other partitions, too")
+    return _of_rows(alone, f"no job of the log is in partition {change.partition}")
+
+
+def _by_array_size(instance: Instance, change: KeyChange) -> Refusals:
+    """MaxArraySize: an array whose largest index is not below it is refused as a whole."""
+    arrays: dict[str, int] = {}
+    array_of: list[str] = []
+    for name in map(str, instance.ids.tolist()):
+        found = re.fullmatch(r"([0-9]+)_([0-9]+)", name)
+        array_of.append(found[1] if found else "")
+        if found:
+            arrays[found[1]] = max(arrays.get(found[1], 0), int(found[2]))
+    new = unsigned(change.value, 32) or 0
+    old = unsigned(change.current, 32) if change.current else None
+    largest = max(arrays.values(), default=-1)
+    indices = np.array([arrays.get(name, -1) for name in array_of])
+    refused = (indices >= new) & (indices < (DEFAULT_MAX_ARRAY_SIZE if old is None else old))
+    none = f"the largest index of a task in the log is {largest}"
+    return _of_rows(refused, none if arrays else "no job of the log is a task of an array")
+
+
+def _by_memory_of_node(instance: Instance, change: KeyChange) -> Refusals:
+    """MaxMemPerNode: jobs that ask for more of a node are refused."""
+    if "memory_gb" not in instance.known:
+        return _unknown("the log does not say the memory that jobs ask for")
+    limit = _megabytes(change.value)
+    asked = _memory_per_node(instance)
+    here = _in_partition(instance, change)
+    unknown = here & np.isnan(asked)
+    if unknown.any() and limit < np.inf:
+        jobs = count_of(int(unknown.sum()), "job")
+        return _unknown(f"the log does not say how much memory of a node {jobs} would have")
+    most = np.nanmax(asked[here], initial=0.0)
+    refused = here & (asked > limit) & (asked <= _megabytes(change.current))
+    return _of_rows(refused, f"no job asks for more: {most:,.0f} MB of a node at most")
+
+
+def _by_memory_of_cpu(instance: Instance, change: KeyChange) -> Refusals:
+    """MaxMemPerCPU: Slurm gives a job that asks for more of a CPU further CPUs."""
+    if "memory_gb" not in instance.known:
+        return _unknown("the log does not say the memory that jobs ask for")
+    limit = _megabytes(change.value)
+    here = _in_partition(instance, change)
+    asked = numbers_of(instance, "memory_gb") * 1024 / instance.column("tasks")
+    more = here & (asked > limit)
+    if more.any():
+        jobs = count_of(int(more.sum()), "job")
+        return _unknown(f"Slurm would give {jobs} more CPUs than the log says")
+    most = asked[here].max(initial=0.0)
+    return Refusals(_NOBODY, f"no job asks for more: {most:,.0f} MB of a core at most")
+
+
+def _in_partition(instance: Instance, change: KeyChange) -> np.ndarray:
+    if not change.partition:
+        return np.ones(len(instance), dtype=bool)
+    partitions = partitions_of(instance, change.before.slurm)
+    return np.array([change.partition in names for names in partitions])
+
+
+def _megabytes(text: str) -> float:
+    number = unsigned(text, 64) if text else 0
+    return float(number) if number else np.inf
+
+
+def _memory_per_node(instance: Instance) -> np.ndarray:
+    """MB of each node that a job asks for; nan: the log does not say on how many nodes."""
+    amounts = numbers_of(instance, "memory_gb") * 1024
+    nodes = numbers_of(instance, "nodes")
+    tasks = instance.column("tasks")
+    per = texts_of(instance, "memory_per")
+    whole_node = per == "all"
+    per_node = np.divide(amounts, nodes, out=np.full(len(amounts), np.nan), where=nodes > 0)
+    of_core = amounts / tasks * np.ceil(np.divide(tasks, nodes, out=tasks * 1.0, where=nodes > 0))
+    per_node = np.where((per == "core") & (nodes > 0), of_core, per_node)
+    per_node = np.where((nodes == 0) & (tasks == 1), amounts, per_node)
+    return np.where(whole_node, np.nan, np.where(amounts > 0, per_node, 0.0))
+
+
+def _by_enforcement(instance: Instance, change: KeyChange) -> Refusals:
+    """EnforcePartLimits: jobs beyond a limit of their partition are refused, or stay pending."""
+    asked = instance.given.get("estimate")
+    if asked is None:
+        return Refusals(_NOBODY, "no job of the log asks for more than its partition allows")
+    names = [",".join(names) for names in partitions_of(instance, change.before.slurm)]
+    beyond = np.asarray(asked) > limits(change.before, np.array(names))
+    if not beyond.any():
+        return Refusals(_NOBODY, "no job of the log asks for more than its partition allows")
+    jobs = count_of(int(beyond.sum()), "job")
+    return _unknown(f"{jobs} with a limit beyond MaxTime of their partition run here, cut to it")
+
+
+def _by_root(instance: Instance, change: KeyChange) -> Refusals:
+    """DisableRootJobs of a partition."""
+    if change.value.lower() not in ("yes", "up", "true", "1"):
+        return Refusals(_NOBODY, "no job of root is refused")
+    is_root = texts_of(instance, "user") == "root"
+    return _of_rows(is_root & _in_partition(instance, change), "no job of the log is of root")
+
+
+_RULES: Mapping[str, Callable[[Instance, KeyChange], Refusals]] = {
+    **dict.fromkeys(("allowaccounts", "denyaccounts", "allowqos", "denyqos"), _by_access),
+    "state": _by_state,
+    "maxarraysize": _by_array_size,
+    "maxmempernode": _by_memory_of_node,
+    "maxmempercpu": _by_memory_of_cpu,
+    "enforcepartlimits": _by_enforcement,
+    "disablerootjobs": _by_root,
+}
