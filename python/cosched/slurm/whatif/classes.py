@@ -53,11 +53,19 @@ def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list
         return [_judge_account(today, changed, key, value)]
     record, partition = ("PartitionName", name) if kind == "partition" else ("", "")
     own_key = of if partition else key
-    machine = _machine(today)
-    difference = Difference(
-        record, partition, own_key, current_value(machine, partition, own_key), value
-    )
-    return [_judge_difference(today, changed, key, difference)]
+    old = current_value(_machine(today), partition, own_key)
+    difference = Difference(record, partition, own_key, old, value)
+    return [_judge_difference(today, changed, *one) for one in _single(key, difference)]
+
+
+def _single(key: str, difference: Difference) -> list[tuple[str, Difference]]:
+    """A difference with its key as it is said; one of SchedulerParameters or PreemptParameters as
+    one per word."""
+    option = option_of(difference.record, difference.key)
+    if option is None or option.takes != "words":
+        return [(key, difference)]
+    parts = _words_of(option.key, difference)
+    return [(f"{option.key}={part.key}", part) for part in parts] or [(key, difference)]
 
 
 def _machine(instance: Instance) -> Machine:
@@ -79,18 +87,17 @@ def _judge_file(today: Instance, changed: Instance, path: str) -> list[ChangedKe
         return [ChangedKey("slurm.conf", path, ScenarioClass.UNCHANGED, reason)]
     keys = []
     for difference in found:
-        words = difference.key.lower() == "schedulerparameters"
-        for part in _words_of(difference) if words else [difference]:
-            named = f"{part.record}.{part.name}.{part.key}" if part.record else part.key
-            keys.append(_judge_difference(today, changed, named, part))
+        named = filter(None, (difference.record, difference.name, difference.key))
+        for key, part in _single(".".join(named), difference):
+            keys.append(_judge_difference(today, changed, key, part))
     return keys
 
 
-def _words_of(difference: Difference) -> list[Difference]:
-    """A difference of SchedulerParameters as one per word."""
+def _words_of(key: str, difference: Difference) -> list[Difference]:
+    """A difference of a list of words as one per word."""
     old, new = (_pairs(text or "") for text in (difference.old, difference.new))
     return [
-        Difference("SchedulerParameters", "", word, old.get(word), new.get(word))
+        Difference(key, "", word, old.get(word), new.get(word, "no"))
         for word in dict.fromkeys([*old, *new])
         if old.get(word) != new.get(word)
     ]
@@ -114,8 +121,8 @@ def _judge_difference(
         batch = option is None or option.known_to_batch_policies
         return ChangedKey(key, value, found, reason, known_to_batch_policies=batch, **more)
 
-    if not difference.key:  # a new partition, or one that is gone
-        return of(ScenarioClass.SIMULATED)
+    if not difference.key:  # a record that is new, or gone
+        option = option_of("", difference.record)
     if option is None:
         return of(ScenarioClass.NOT_MODELLED, f"{key} is not a key that slurm.conf(5) describes")
     if _means_the_same(option, difference.old, value):
@@ -180,17 +187,9 @@ def _judge_by_log(
     refusals = refusals_of(today, change)
     if refusals.why_unknown:
         return of(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {refusals.why_unknown}")
-    several = _chooses_partitions(today, changed)
-    if not len(refusals.rows) and not several:
+    if not len(refusals.rows) and not refusals.loses_partitions:
         return of(ScenarioClass.NO_EFFECT, f"{key} has no effect: {refusals.why_none}")
     return of(ScenarioClass.SIMULATED)
-
-
-def _chooses_partitions(today: Instance, changed: Instance) -> bool:
-    """Whether jobs in several partitions may lose one of them."""
-    if _settings(today).allowed == _settings(changed).allowed or "partition" not in today.known:
-        return False
-    return any("," in name for name in map(str, today.column("partition").tolist()))
 
 
 def _settle_job_count(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -31,11 +31,14 @@ class Refusals:
         Why there is no such job; empty where there are some.
     why_unknown : str
         Why the log cannot tell which jobs these are; then `rows` is empty.
+    loses_partitions : bool
+        Some jobs may run in fewer of their partitions.
     """
 
     rows: np.ndarray
     why_none: str = ""
     why_unknown: str = ""
+    loses_partitions: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,21 +85,24 @@ def _by_access(instance: Instance, change: KeyChange) -> Refusals:
     column = "account" if "account" in change.key.lower() else "qos"
     if column not in instance.known:
         return _unknown(f"the log does not say the {column} of its jobs")
-    before, after = (_has_access(instance, one) for one in (change.before, change.after))
+    before, after = (_open_partitions(instance, one) for one in (change.before, change.after))
     whose = {"account": "account", "qos": "QOS"}[column]
     none = f"no job of partition {change.partition} has another {whose} than those that it lets in"
-    return _of_rows(before & ~after, none)
+    refused = np.array([bool(old and not new) for old, new in zip(before, after, strict=True)])
+    return replace(_of_rows(refused, none), loses_partitions=before != after)
 
 
-def _has_access(instance: Instance, machine: Machine) -> np.ndarray:
+def _open_partitions(instance: Instance, machine: Machine) -> list[list[str]]:
+    """Of each job the partitions that let it in."""
     settings = machine.slurm
     accounts, qos = (texts_of(instance, name).tolist() for name in ("account", "qos"))
     partitions = partitions_of(instance, settings)
     rules: Mapping[str, Mapping[str, frozenset[str]]] = settings.allowed
     rows = zip(partitions, accounts, qos, strict=True)
-    return np.array(
-        [any(lets_in(rules.get(name, {}), *own) for name in names) for names, *own in rows]
-    )
+    return [
+        [name for name in names if lets_in(rules.get(name, {}), *names_of_job)]
+        for names, *names_of_job in rows
+    ]
 
 
 def _by_state(instance: Instance, change: KeyChange) -> Refusals:

@@ -1,0 +1,178 @@
+"""Keys that keep jobs out: the jobs of the log decide which class they have."""
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cluster.page.scenario import ScenarioClass
+from cosched.cluster.page.what_if import scenario_of
+from cosched.slurm.requests.access import lets_in
+from cosched.slurm.whatif.classes import largest_job_count
+
+CONF = """ClusterName=c
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+NodeName=n[1-4] CPUs=4 RealMemory=8000
+PartitionName=main Nodes=ALL Default=YES MaxTime=1:00:00
+PartitionName=fast Nodes=n[1-2]
+"""
+COUNT = 6
+
+
+@pytest.fixture
+def make(tmp_path):
+    def instance(**columns):
+        (tmp_path / "slurm.conf").write_text(CONF)
+        machine = cs.cluster.Machine.read(tmp_path / "slurm.conf", slurm_version="22.05")
+        jobs = {
+            "submit": np.arange(COUNT) * 10.0, "tasks": [1, 1, 2, 2, 4, 4], "cpu": np.ones(COUNT),
+            "memory": np.ones(COUNT), "runtime": np.full(COUNT, 600.0),
+            "estimate": np.full(COUNT, 1200.0), "nodes": np.ones(COUNT, dtype=int),
+            "partition": ["main", "main", "main", "fast", "fast", "main,fast"],
+            "account": ["phys", "chem", "phys", "phys", "chem", "phys"],
+            "qos": ["normal", "high", "normal", "normal", "high", "normal"],
+        }  # fmt: skip
+        return cs.cluster.Instance(jobs | columns, nodes=machine.cores, machine=machine)
+
+    return instance
+
+
+def class_of(instance, change):
+    verdict = scenario_of(instance, change).verdict("slurm-backfill", is_scheduler=True)
+    return verdict.scenario_class, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        ("partition.main.DenyAccounts=phys", [1, 3, 4, 5]),  # job 5 may run in fast
+        ("partition.main.DenyAccounts=phys,partition.fast.DenyAccounts=phys", [1, 4]),
+        ("partition.main.AllowAccounts=chem", [1, 3, 4, 5]),
+        ("partition.main.AllowQos=high", [1, 3, 4, 5]),
+        ("partition.fast.DenyQos=high", [0, 1, 2, 3, 5]),
+        ("partition.fast.AllowAccounts=PHYS", [0, 1, 2, 3, 5]),
+    ],
+)
+def test_jobs_that_no_partition_lets_in_are_left_out_and_counted(make, change, left):
+    scenario = scenario_of(make(), change)
+    assert scenario.instance.ids.tolist() == left
+    assert scenario.verdict("", is_scheduler=True).scenario_class is ScenarioClass.SIMULATED
+    counts = [int(remark.split(": ")[1].split()[0]) for remark in scenario.remarks]
+    assert sum(counts) == COUNT - len(left)
+
+
+def test_access_is_what_part_policy_valid_acct_says():
+    names = ["phys", "chem"]
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        rules = {
+            kind: frozenset(rng.choice(names, size=rng.integers(1, 3)).tolist())
+            for kind in ("allowaccounts", "denyaccounts", "allowqos", "denyqos")
+            if rng.random() < 0.5
+        }
+        account, qos = rng.choice([*names, ""], size=2).tolist()
+
+        def passes(kind, name, rules=rules):
+            if not name:
+                return True
+            if f"allow{kind}" in rules:
+                return name in rules[f"allow{kind}"]
+            return name not in rules.get(f"deny{kind}", ())
+
+        assert lets_in(rules, account, qos) == (passes("accounts", account) and passes("qos", qos))
+
+
+def test_a_log_without_the_column_cannot_tell(make):
+    plain = make_without(make, "account")
+    found, reason = class_of(plain, "partition.main.DenyAccounts=phys")
+    assert found is ScenarioClass.NOT_MODELLED
+    assert "the log does not say the account of its jobs" in reason
+
+
+def make_without(make, column):
+    instance = make()
+    jobs = {name: values for name, values in instance.given.items() if name != column}
+    return cs.cluster.Instance(jobs, nodes=instance.nodes, machine=instance.machine)
+
+
+def test_names_of_nobody_have_no_effect_and_all_refused_is_not_modelled(make):
+    instance = make()
+    found, reason = class_of(instance, "partition.main.DenyAccounts=nobody")
+    assert found is ScenarioClass.NO_EFFECT
+    assert "no job of partition main" in reason
+    everybody = "partition.main.AllowAccounts=x,partition.fast.AllowAccounts=x"
+    assert class_of(instance, everybody)[0] is ScenarioClass.NOT_MODELLED
+
+
+def test_state_of_a_partition(make):
+    instance = make(partition=["main", "main", "main", "fast", "fast", "fast"])
+    scenario = scenario_of(instance, "partition.fast.State=DOWN")
+    assert scenario.instance.ids.tolist() == [0, 1, 2]
+    found, reason = class_of(make(), "partition.fast.State=DRAIN")
+    assert found is ScenarioClass.NOT_MODELLED
+    assert "1 job may run in other partitions" in reason
+
+
+def test_an_array_beyond_the_limit_is_refused_as_a_whole(make):
+    instance = make(id=["7", "8_1", "8_2", "8_30", "9_0", "9_1"])
+    scenario = scenario_of(instance, "MaxArraySize=30")
+    assert scenario.instance.ids.tolist() == ["7", "9_0", "9_1"]
+    found, reason = class_of(instance, "MaxArraySize=31")
+    assert found is ScenarioClass.NO_EFFECT
+    assert reason.endswith("the largest index of a task in the log is 30")
+    assert class_of(make(), "MaxArraySize=2")[1].endswith("is a task of an array")
+
+
+def test_memory_beyond_the_limit_of_a_node(make):
+    instance = make(memory_gb=[1.0, 2.0, 4.0, 1.0, 1.0, 1.0])
+    scenario = scenario_of(instance, "MaxMemPerNode=2048")
+    assert scenario.instance.ids.tolist() == [0, 1, 3, 4, 5]
+    found, reason = class_of(instance, "MaxMemPerNode=4096")
+    assert found is ScenarioClass.NO_EFFECT
+    assert "4,096 MB of a node at most" in reason
+    of_partition = scenario_of(instance, "partition.fast.MaxMemPerNode=2000")
+    assert len(of_partition.instance) == COUNT
+    assert class_of(make(), "MaxMemPerNode=1")[0] is ScenarioClass.NOT_MODELLED
+
+
+def test_memory_of_a_cpu_would_change_the_cores_of_a_job(make):
+    instance = make(memory_gb=[1.0, 2.0, 4.0, 1.0, 1.0, 1.0])
+    found, reason = class_of(instance, "MaxMemPerCPU=1500")
+    assert found is ScenarioClass.NOT_MODELLED
+    assert "Slurm would give 2 jobs more CPUs" in reason
+    assert class_of(instance, "MaxMemPerCPU=2048")[0] is ScenarioClass.NO_EFFECT
+
+
+def test_enforced_limits_matter_where_jobs_ask_for_more(make):
+    assert class_of(make(), "EnforcePartLimits=ALL")[0] is ScenarioClass.NO_EFFECT
+    longer = make(estimate=[7200.0, *[1200.0] * (COUNT - 1)])
+    found, reason = class_of(longer, "EnforcePartLimits=ALL")
+    assert found is ScenarioClass.NOT_MODELLED
+    assert "1 job with a limit beyond MaxTime" in reason
+    assert class_of(make(), "EnforcePartLimits=NO")[0] is ScenarioClass.UNCHANGED
+
+
+def test_the_number_of_jobs_of_slurmctld_follows_from_the_schedule(make):
+    instance = make()
+    base = cs.cluster.solve(instance, "slurm-backfill", seed=1)
+    start, end = base.outcome["start"], base.outcome["end"]
+    times = np.unique(np.concatenate([instance.column("submit"), end + 300]))
+    most = max(
+        int(((instance.column("submit") <= time) & (end + 300 > time)).sum()) for time in times
+    )
+    assert largest_job_count(base, 300) == most
+    assert (start >= instance.column("submit")).all()
+    for limit, expected in (
+        (most, ScenarioClass.NOT_MODELLED),
+        (most + 1, ScenarioClass.NO_EFFECT),
+    ):
+        scenario = scenario_of(instance, f"MaxJobCount={limit}").settled(base)
+        verdict = scenario.verdict("slurm-backfill", is_scheduler=True)
+        assert verdict.scenario_class is expected
+        assert f"{most} jobs" in verdict.reason
+
+
+def test_root_jobs(make):
+    instance = make(user=["root", "ada", "root", "ada", "ada", "ada"])
+    scenario = scenario_of(instance, "partition.main.DisableRootJobs=YES")
+    assert scenario.instance.ids.tolist() == [1, 3, 4, 5]
