@@ -104,8 +104,7 @@ def compare(base: Result, other: Result, *, is_random: bool) -> Comparison:
 def _has_same_starts(base: Result, other: Result) -> bool:
     if not np.array_equal(base.instance.ids, other.instance.ids):
         return False
-    runtimes = [result.instance.column("runtime") for result in (base, other)]
-    if not np.array_equal(*runtimes):
+    if not np.array_equal(base.instance.column("runtime"), other.instance.column("runtime")):
         return False
     return bool(np.array_equal(starts_of(base), starts_of(other)))
 
