@@ -13,7 +13,7 @@ import pandas as pd
 from archives import DATA
 
 import cosched as cs
-from cosched.cluster.sizing.backtest import months, rolling
+from cosched.cluster.sizing.backtest import periods, rolling
 
 RISK = 0.01
 ARCHIVE = DATA / "pwa" / "HPC2N-2002-2.1-cln.swf.gz"
@@ -25,7 +25,7 @@ def kill_rate(seed, jobs, nodes=10):
     found = cs.cluster.rightsize(cs.cluster.Instance(table, 16 * nodes), RISK)
     need, peak = table["need_seconds"].to_numpy(), table["need_memory_gb"].to_numpy()
     killed = told = 0
-    for _, rows, limit, memory in rolling(found.advisor, months(found.instance)[1]):
+    for _, rows, limit, memory in rolling(found.advisor, periods(found.instance)[1]):
         killed += ((need[rows] > limit) | (peak[rows] > memory)).sum()
         told += ((limit > 0) | (memory > 0)).sum()
     return killed / told, told / jobs

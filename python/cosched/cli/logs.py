@@ -92,6 +92,8 @@ def rightsize(
         typer.echo(text, nl=False)
         return
     report.show_notes(instance)
+    for note in found.notes:
+        report.say(f"note: {note}")
     if user is None:
         _show(found, advice, held)
     if output is not None:
@@ -121,10 +123,11 @@ def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame) ->
         f"{int(advice['enough'].sum()):,} of {len(advice):,} groups, {covered:.0%} of the jobs"
     )
     if len(held):
-        report.show_frame("would it have held? each month from what was known before it", held)
+        period = held.columns[0]
+        report.show_frame(f"would it have held? each {period} from what was known before it", held)
         report.say(above_the_promise(found))
     else:
-        report.say("no backtest: the log is of one month")
+        report.say("no backtest: it needs jobs that ended on one day and like jobs on a later one")
 
 
 #: Studies need packages that a search on this machine does not.

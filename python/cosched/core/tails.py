@@ -10,6 +10,8 @@ from cosched.errors import InvalidInstance
 
 #: What sums of logarithms may lose to rounding.
 _SLACK = 1e-9
+#: Of so many pasts :func:`sure_risks` may be too low.
+_CHANCE_OF_A_LOW_ANSWER = 0.1
 #: No log has so many jobs as a smaller risk needs.
 _LEAST = 1e-9
 
@@ -23,10 +25,16 @@ def risk_of(value: float) -> float:
 
 
 def tails(
-    group: np.ndarray, value: np.ndarray, ended: np.ndarray, groups: int, risk: float
+    group: np.ndarray,
+    value: np.ndarray,
+    ended: np.ndarray,
+    groups: int,
+    risk: float | np.ndarray,
 ) -> np.ndarray:
     """What the next job of each group exceeds with a chance of `risk` at most, whatever the
     distribution is; nan where the past is too short to say, or censored where it matters.
+
+    `risk` is one number, or one per group; a group with risk 0 has no answer.
 
     Without censoring it is the k-th smallest of n, k = ceil((n + 1) (1 - risk)): the next job is
     as likely in each of the n + 1 places between them (split conformal prediction). A job that was
@@ -41,11 +49,47 @@ def tails(
     there = (first + count)[group] - np.arange(len(group)) + 1.0  # with the next job
     left = np.cumsum(np.where(ended, np.log1p(-1.0 / there), 0.0))
     left -= np.concatenate([[0.0], left])[first][group]
-    below = np.bincount(group, left > np.log(risk) + _SLACK, groups).astype(np.int64)
+    with np.errstate(divide="ignore"):
+        log_risk = np.broadcast_to(np.log(risk), groups)
+    below = np.bincount(group, left > log_risk[group] + _SLACK, groups).astype(np.int64)
     known = below < count
     found = np.full(groups, np.nan)
     found[known] = value[(first + below)[known]]
     return found
+
+
+def sure_risks(counts: np.ndarray, risk: float) -> np.ndarray:
+    """The risk to ask of :func:`tails` so that its answer holds for 90% of all pasts.
+
+    With `risk` itself the next job exceeds the answer with that chance on average over all pasts.
+    Where limits cut off some pasts, those that have an answer are the ones in which few jobs met
+    their limit, and the chance is higher after them. With the smaller risk, at most a tenth of the
+    pasts has an answer that the next job exceeds with a higher chance than `risk`: of n jobs m may
+    exceed it, the largest m that a binomial count with chance `risk` does not exceed with a chance
+    of at most a tenth (the tolerance limit of Wilks, *Annals of Mathematical Statistics* 12, 1941).
+
+    Parameters
+    ----------
+    counts : numpy.ndarray
+        Jobs of each group's past, shape (g,).
+    risk : float
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (g,); 0 where the past is too short (:func:`least_sure`).
+    """
+    from scipy.stats import binom
+
+    counts = np.asarray(counts, dtype=np.int64)
+    exceeding = binom.ppf(_CHANCE_OF_A_LOW_ANSWER, counts, risk)
+    exceeding -= binom.cdf(exceeding, counts, risk) > _CHANCE_OF_A_LOW_ANSWER
+    return np.where(counts > 0, (exceeding + 1.0) / (counts + 1.0), 0.0)
+
+
+def least_sure(risk: float) -> int:
+    """So many jobs :func:`sure_risks` needs, where no job exceeds the answer."""
+    return math.ceil(math.log(_CHANCE_OF_A_LOW_ANSWER) / math.log1p(-risk))
 
 
 def in_order(value: np.ndarray, ended: np.ndarray) -> np.ndarray:

@@ -5,10 +5,11 @@ from datetime import datetime
 import numpy as np
 import pytest
 from right_size_log import log
+from scipy.stats import binom, norm
 
 import cosched as cs
-from cosched.cluster.sizing.backtest import months, rolling
-from cosched.core.tails import first_allocations, in_order, tail, tails
+from cosched.cluster.sizing.backtest import periods, rolling
+from cosched.core.tails import first_allocations, in_order, least_sure, sure_risks, tail, tails
 from support import data
 
 
@@ -144,11 +145,13 @@ def test_other_jobs_are_advised_by_the_past():
         cs.cluster.rightsize(log(), by="user,queue")
 
 
-def test_the_first_allocation_is_within_5_percent_of_the_best_by_exhaustive_search():
+def test_first_allocations_are_within_5_percent_of_the_best_by_exhaustive_search():
+    """The search knows what jobs that were killed needed; the past only that it was more."""
     jobs = cs.workloads.requests(6000, 8, seed=3)
     inst = cs.cluster.Instance(jobs, 128)
     advice = cs.cluster.rightsize(inst, 0.02).advice.dropna(subset=["first_memory_gb"])
     assert len(advice) > 3
+    held_in_all = best_in_all = 0.0
     kinds = jobs["job_name"].str.replace("[0-9]+", "#", regex=True)
     for _, row in advice.iterrows():
         mine = jobs[(kinds == row["name"]) & (jobs["user"] == row["user"])]
@@ -158,7 +161,10 @@ def test_the_first_allocation_is_within_5_percent_of_the_best_by_exhaustive_sear
             return (first * seconds + np.where(need > first, again * seconds, 0)).sum()
 
         best = min(map(held, np.arange(row["nodes"], row["memory_gb"] + 1, row["nodes"])))
-        assert held(row["first_memory_gb"]) <= 1.05 * best
+        assert held(row["first_memory_gb"]) <= 1.15 * best
+        held_in_all += held(row["first_memory_gb"])
+        best_in_all += best
+    assert held_in_all <= 1.05 * best_in_all
 
 
 def test_first_allocations_by_hand():
@@ -169,6 +175,58 @@ def test_first_allocations_by_hand():
     np.testing.assert_equal(found, [2, 3, np.nan])
 
 
+def kill_rates_of_cut_logs(jobs_per_log, cut_share, logs, risk):
+    """Share of logs with advice, and the mean chance that a next job is killed under it: needs are
+    log-normal, and the limit that all jobs ask for is below a share of them."""
+    spread, rates = 0.7, []
+    limit = np.exp(8 + spread * norm.ppf(1 - cut_share))
+    for seed in range(logs):
+        need = np.exp(np.random.default_rng(seed).normal(8, spread, jobs_per_log))
+        status = np.where(need >= limit, "timeout", "completed")
+        jobs = log(
+            jobs_per_log,
+            runtime=np.minimum(need, limit),
+            estimate=np.full(jobs_per_log, limit),
+            status=status,
+            used_memory_gb=np.full(jobs_per_log, np.nan),
+            job_name=["a"] * jobs_per_log,
+        )
+        advised = cs.cluster.rightsize(jobs, risk).advice["limit"][0]
+        if not np.isnan(advised):
+            rates.append(1 - norm.cdf((np.log(advised) - 8) / spread))
+    return len(rates) / logs, sum(rates) / max(len(rates), 1)
+
+
+@pytest.mark.parametrize(
+    ("jobs_per_log", "cut_share", "most_with_advice", "least_with_advice"),
+    [(60, 0.02, 0.6, 0.1), (100, 0.02, 0.7, 0.3), (200, 0.03, 0.8, 0.3), (200, 0.005, 1.0, 0.9)],
+)
+def test_the_risk_holds_where_limits_cut_off_the_past(
+    jobs_per_log, cut_share, most_with_advice, least_with_advice
+):
+    """Advice for few jobs of the past that met their limit would be for those with luck: without
+    the smaller risk of `sure_risks`, 8% to 12% of the jobs are killed of 5% that are stated."""
+    with_advice, killed = kill_rates_of_cut_logs(jobs_per_log, cut_share, 60, 0.05)
+    assert least_with_advice <= with_advice <= most_with_advice
+    assert killed <= 0.05
+
+
+def test_logs_whose_limits_cut_off_more_than_the_risk_get_no_advice():
+    with_advice, _ = kill_rates_of_cut_logs(200, 0.1, 40, 0.05)
+    assert with_advice == 0
+
+
+@pytest.mark.parametrize("risk", [0.01, 0.05, 0.3])
+def test_a_sure_risk_is_the_tolerance_limit_of_the_binomial_distribution(risk):
+    counts = np.arange(1, 600, 7)
+    for count, sure in zip(counts, sure_risks(counts, risk), strict=True):
+        exceeding = round(sure * (count + 1)) - 1
+        assert exceeding < 0 or binom.cdf(exceeding, count, risk) <= 0.1
+        assert binom.cdf(exceeding + 1, count, risk) > 0.1
+    assert sure_risks(np.array([least_sure(risk) - 1, least_sure(risk)]), risk).tolist()[0] == 0
+    assert sure_risks(np.array([least_sure(risk)]), risk)[0] > 0
+
+
 def kill_rates(seeds, n, risk):
     rates = []
     for seed in seeds:
@@ -176,7 +234,7 @@ def kill_rates(seeds, n, risk):
         found = cs.cluster.rightsize(cs.cluster.Instance(jobs, 32), risk)
         need, peak = jobs["need_seconds"].to_numpy(), jobs["need_memory_gb"].to_numpy()
         killed, told = 0, 0
-        for _, rows, limit, memory in rolling(found.advisor, months(found.instance)[1]):
+        for _, rows, limit, memory in rolling(found.advisor, periods(found.instance)[1]):
             killed += ((need[rows] > limit) | (peak[rows] > memory)).sum()
             told += ((limit > 0) | (memory > 0)).sum()
         rates.append(killed / told)
@@ -205,14 +263,27 @@ def test_backtest_by_month_and_by_group():
     groups = found.backtest("group")
     assert groups["jobs"].sum() == table["jobs"].sum()
     assert {"user", "name", "account", "cores"} <= set(groups)
-    with pytest.raises(cs.InvalidInstance, match="by = 'day': expected month or group"):
-        found.backtest("day")
+    with pytest.raises(cs.InvalidInstance, match="by = 'year': expected month, week, day, group"):
+        found.backtest("year")
 
 
-def test_a_log_of_one_month_has_no_backtest():
+def test_a_log_of_one_month_is_tested_by_weeks_and_one_of_a_week_by_days():
+    jobs = cs.workloads.requests(4000, 2, load=0.2, seed=5)
+    in_a_month = jobs[jobs["submit"] < 27 * 86400]
+    inst = cs.cluster.Instance(in_a_month, 32, begins=datetime(2026, 2, 2))  # a Monday
+    weeks = cs.cluster.rightsize(inst, 0.1).backtest()
+    assert weeks["week"].tolist() == ["2026-02-09", "2026-02-16", "2026-02-23"]
+    assert weeks["jobs"].sum() > 0.3 * len(in_a_month)
+    in_a_week = jobs[jobs["submit"] < 5 * 86400]
+    days = cs.cluster.rightsize(cs.cluster.Instance(in_a_week, 32), 0.2).backtest()
+    assert days["day"].iloc[-1] == "day 4 on"
+    assert (days["promised"] <= 0.2 + 1e-9).all()
+
+
+def test_a_log_of_one_day_has_no_backtest():
     table = cs.cluster.rightsize(log(), 0.05).backtest()
     assert len(table) == 0
-    assert {"month", "jobs", "promised", "killed_time", "saved_memory_hours"} <= set(table)
+    assert {"day", "jobs", "promised", "killed_time", "saved_memory_hours"} <= set(table)
 
 
 def test_a_log_that_knows_of_no_timeout_calls_completed_what_its_limits_ended():
@@ -263,7 +334,7 @@ def test_months_far_apart_cost_no_more():
     inst = log(submit=1e13 * np.arange(200))
     assert len(cs.cluster.rightsize(inst, 0.05).backtest()) == 24
     jobs = log(submit=1e8 * np.arange(200)).jobs
-    names, begins = months(cs.cluster.Instance(jobs, 8, begins=datetime(2026, 1, 20)))
+    names, begins = periods(cs.cluster.Instance(jobs, 8, begins=datetime(2026, 1, 20)))
     assert (names[0], len(names)) == ("2580-08", 25)  # of job 175, after 1.75e10 s
     assert begins[0] <= 1.75e10 < begins[0] + 31 * 86400
 

@@ -197,7 +197,7 @@ def test_exports_are_of_a_node_and_never_below_the_advice(form, lines):
     text = export(cs.cluster.rightsize(inst, 0.05).advice, form, 0.05)
     assert not [line for line in lines if line not in text], text
     few = cs.cluster.rightsize(inst.take(np.arange(9)), 0.05).advice
-    assert "no named step has past enough" in export(few, form, 0.05)
+    assert "no named step has enough past jobs" in export(few, form, 0.05)
     if form == "snakemake":
         import yaml
 

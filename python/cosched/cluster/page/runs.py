@@ -32,7 +32,7 @@ from cosched.core.comparison import settled
 from cosched.core.text import count_of
 from cosched.lazy import pd
 
-_GROUPS = ("partition", "account", "user", "size", "gpu")
+_GROUPS = ("partition", "account", "qos", "user", "size", "gpu")
 #: Groups of fewer jobs say little.
 _FEWEST = 5
 #: Groups that are shown: those that change most.

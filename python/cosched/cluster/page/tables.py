@@ -49,8 +49,15 @@ from cosched.cluster.result.log_fit import enough
 from cosched.core.arrays import levels
 
 _MOST_ROWS = 8
-_GROUPS = {"partition": "By partition", "group": "By user group", "size": "By size (tasks)",
-           "gpu": "With GPUs or without", "user": "By user"}  # fmt: skip
+_GROUPS = {
+    "partition": "By partition",
+    "account": "By account",
+    "qos": "By QOS",
+    "group": "By user group",
+    "size": "By size (tasks)",
+    "gpu": "With GPUs or without",
+    "user": "By user",
+}
 #: A bound below this says little: a stretch is 1 at least.
 WEAK = 1.1
 _ABOUT_WINDOW = "In use: from the first to the last submission."

@@ -9,13 +9,30 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.job_names import kinds_of_comments, kinds_of_jobs
 from cosched.cluster.instance.usage import resources
 from cosched.cluster.machine.parts import cells_of_nodes, of_nodes
 from cosched.core.arrays import levels
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
-GROUPS = ("user", "group", "partition", "status", "size", "gpu", "resource", "efficiency")
+GROUPS = (
+    "user",
+    "group",
+    "account",
+    "qos",
+    "partition",
+    "status",
+    "name",
+    "comment",
+    "cores",
+    "size",
+    "gpu",
+    "resource",
+    "efficiency",
+)
+#: Groups whose column of an instance is called otherwise.
+_COLUMNS = {"name": "job_name", "cores": "tasks"}
 #: Below these a job used so much of its processors.
 _EFFICIENCIES = (0.1, 0.25, 0.5, 0.75)
 _OF_CORES = ("below 10%", "10-25%", "25-50%", "50-75%", "75% or more", "not said")
@@ -70,7 +87,13 @@ def keys_of(instance: Any, what: str) -> np.ndarray | None:
         part = instance.column("cpu_efficiency")
         place = np.searchsorted(_EFFICIENCIES, part, side="right")
         return np.where(np.isnan(part), len(_EFFICIENCIES) + 1, place)
-    return instance.column(what) if what in instance.known else None
+    if what == "name" and "job_name" in instance.known:
+        comments = instance.column("comment") if "comment" in instance.known else None
+        return kinds_of_jobs(instance.column("job_name"), comments).kinds
+    if what == "comment" and "comment" in instance.known:
+        return kinds_of_comments(instance.column("comment"))
+    column = _COLUMNS.get(what, what)
+    return instance.column(column) if column in instance.known else None
 
 
 def _whole(frame: pd.DataFrame, what: str, ids: np.ndarray) -> pd.DataFrame:

@@ -245,15 +245,17 @@ class Result(core.Result):
 
         Parameters
         ----------
-        what : {"user", "group", "partition", "status", "size", "gpu", "efficiency", "resource"}
-            A column of the log, the number of tasks, from powers of two on, with GPUs or without,
-            how much of the processor time of its cores a job used, or what the machine has.
-            Components of a heterogeneous job count as one.
+        what : str
+            ``user``, ``group``, ``account``, ``qos``, ``partition``, ``status``, ``comment`` or
+            ``name`` (without the parts that differ in every run): a column of the log; ``cores``
+            (tasks), ``size`` (tasks, from powers of two on), ``gpu`` (with GPUs or without),
+            ``efficiency`` (how much of the processor time of its cores a job used), ``resource``
+            (what the machine has). Components of a heterogeneous job count as one.
 
         Returns
         -------
         pandas.DataFrame
-            A row a group: ``what``, ``jobs, mean_wait, median_wait, p95_wait`` (s),
+            One row per group: ``what``, ``jobs, mean_wait, median_wait, p95_wait`` (s),
             ``mean_bounded_slowdown, cpu_hours``. Of resources: ``resource`` (nodes or cores,
             memory_gb, gpus, and gpus of each type), ``capacity`` (nan: not said), ``used_hours``
             (what jobs hold, from their starts to their ends), ``utilisation`` (of the span),

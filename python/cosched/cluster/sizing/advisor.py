@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cosched.cluster.sizing.use import Measure, Use
-from cosched.core.tails import first_allocations, in_order, tails
+from cosched.core.tails import first_allocations, in_order, least_sure, sure_risks, tails
 from cosched.lazy import pd
 
 #: Of its own past a group's latest jobs count, so many times 1 / risk: groups drift.
@@ -16,6 +16,14 @@ _LATEST = 10.0
 #: The older part of these that chooses between an amount and a part of what jobs ask for. The
 #: others promise: jobs that choose would promise more than holds (a tenth more at 9 jobs and 10%).
 _CHOOSES = 1 / 3
+
+
+#: Where half of a group's jobs use more than this part of what they ask for, limits may cut off
+#: the longest of the next ones, although the past has none that was. The median decides, since it
+#: says nearly nothing of the largest: a rule that looks at these would advise where they are low.
+_MUCH_OF_REQUEST = 0.1
+#: A past so many times as long as a sure answer needs shows by itself whether limits cut off jobs.
+_ENOUGH_PASTS = 2
 
 
 class Advised(NamedTuple):
@@ -98,6 +106,26 @@ class Sizes:
         )
         return by_part < by_amount - 1e-6
 
+    def _tails(self, by_part: bool, group: np.ndarray, rows: np.ndarray, size: int) -> np.ndarray:
+        """Amounts or parts by group, from `rows` in the order that `tails` wants.
+
+        Where limits cut off jobs of a group, or where its past is short and half of its jobs use a
+        good part of what they ask for, so that limits may cut off the next ones, the answer has to
+        hold for 90% of all pasts (:func:`sure_risks`).
+        """
+        measure, score = self.measure, self._scores[by_part][rows]
+        of_row, ended = group[rows], measure.ended[rows]
+        amounts = tails(of_row, score, ended, size, self.risk)
+        counts = np.bincount(of_row, minlength=size)
+        uses_much = np.bincount(of_row, self._scores[1][rows] > _MUCH_OF_REQUEST, size)
+        has_to_be_sure = (uses_much > counts / 2) & (counts < _ENOUGH_PASTS * least_sure(self.risk))
+        has_to_be_sure |= np.bincount(of_row, measure.is_cut_off[rows], size) > 0
+        if not has_to_be_sure.any():
+            return amounts
+        risks = sure_risks(np.where(has_to_be_sure, counts, 0), self.risk)
+        sure = tails(of_row, score, ended, size, risks)
+        return np.where(has_to_be_sure, sure, amounts)
+
     def at(self, known: np.ndarray) -> Advised:
         """What rows that are `known` say."""
         count = np.bincount(self.own[known], minlength=len(self._first))
@@ -112,12 +140,11 @@ class Sizes:
             self._steps, self._tables, strict=True
         ):
             parent, size = group[self._first], int(group.max()) + 1
-            left = latest & ~choice if depth == 0 else known & (level < 0)[self.own]
-            of_row, score, ended = (column[left[rows]] for column in columns)
-            found = tails(of_row, score, ended, size, self.risk)
+            is_judging = latest & ~choice if depth == 0 else known & (level < 0)[self.own]
+            of_row, *_ = (column[is_judging[rows]] for column in columns)
+            found = self._tails(by_part, group, rows[is_judging[rows]], size)
             if depth == 0:  # those that chose may ask for more: groups drift
-                of_whole, score, ended = (column[latest[rows]] for column in columns)
-                whole = tails(of_whole, score, ended, size, self.risk)
+                whole = self._tails(by_part, group, rows[latest[rows]], size)
                 found = np.where(np.isnan(found), np.nan, np.fmax(found, whole))
             new = (level < 0) & ~np.isnan(found[parent])
             if depth == 0 and by_part:

@@ -14,57 +14,79 @@ from cosched.cluster.sizing.advisor import Advisor, too_little
 from cosched.cluster.sizing.use import Use
 from cosched.lazy import pd
 
-_MONTH = 30 * 86400.0
-_MOST = 24  # of the months: the last ones
+#: Seconds of the periods of a log without dates.
+_SECONDS = {"month": 30 * 86400.0, "week": 7 * 86400.0, "day": 86400.0}
+PERIODS = tuple(_SECONDS)
+#: A log of so many months, or weeks, is tested by these.
+_FEWEST_PERIODS = 3
+#: Periods that are tested: the last ones.
+_MAX_PERIODS = 24
 _SHARES = ("promised", "killed_time", "killed_memory", "unknown")
 _SUMS = ("saved_memory_hours", "saved_core_hours", "lost_core_hours")
-_NOTHING = {name: np.zeros(0, int) for name in ("month", "row", *_SHARES, *_SUMS)}
+_NO_JOBS = {name: np.zeros(0, int) for name in ("period", "row", *_SHARES, *_SUMS)}
 
 
-def months(instance: Instance) -> tuple[list[str], np.ndarray]:
-    """Names of the last months in which jobs came, and when each begins (s)."""
+def default_period(instance: Instance) -> str:
+    """The longest of months, weeks and days of which the log has three; days at the least."""
+    for period in PERIODS:
+        if len(periods(instance, period)[1]) >= _FEWEST_PERIODS:
+            return period
+    return PERIODS[-1]
+
+
+def periods(instance: Instance, period: str = "month") -> tuple[list[str], np.ndarray]:
+    """Names of the last periods in which jobs came, and when each begins (s)."""
     submit = instance.column("submit")
+    seconds = _SECONDS[period]
     if instance.begins is None:
-        begins = np.unique(submit // _MONTH)[-1 - _MOST :] * _MONTH
+        begins = np.unique(submit // seconds)[-1 - _MAX_PERIODS :] * seconds
         return [f"day {begin // 86400:.0f} on" for begin in begins], begins
     first = np.datetime64(instance.begins.replace(tzinfo=None), "s")
-    found = np.unique((first + submit.astype("m8[s]")).astype("M8[M]"))[-1 - _MOST :]
-    return [str(month) for month in found], (found - first) / np.timedelta64(1, "s")
+    dates = first + submit.astype("m8[s]")
+    if period == "week":  # those of the calendar begin on Mondays; NumPy counts from a Thursday
+        monday = np.timedelta64(3, "D")
+        starts = (dates.astype("M8[D]") + monday).astype("M8[W]").astype("M8[D]") - monday
+    else:
+        starts = dates.astype("M8[M]" if period == "month" else "M8[D]")
+    starts = np.unique(starts)[-1 - _MAX_PERIODS :]
+    return [str(start) for start in starts], (starts - first) / np.timedelta64(1, "s")
 
 
 def rolling(
     advisor: Advisor, begins: np.ndarray
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-    """Number of each month after the first, the rows of its jobs, and what is advised for them
+    """Number of each period after the first, the rows of its jobs, and what is advised for them
     from what had ended when it began."""
     use = advisor.use
-    month = np.searchsorted(begins, use.submit, side="right") - 1
+    period_of_job = np.searchsorted(begins, use.submit, side="right") - 1
     for number in range(1, len(begins)):
-        rows = np.flatnonzero(month == number)
+        rows = np.flatnonzero(period_of_job == number)
         known = use.end < begins[number]
         if len(rows) and known.any():
             yield number, rows, *advisor.amounts(*advisor.at(known), rows)
 
 
-def became(instance: Instance, advisor: Advisor) -> pd.DataFrame:
-    """A row a job of each month after the first: the month's name, the row of the job, and what
-    became of it."""
-    names, begins = months(instance)
+def became(instance: Instance, advisor: Advisor, period: str) -> pd.DataFrame:
+    """One row per job of each period after the first: the period's name, the row of the job, and
+    what became of it."""
+    names, begins = periods(instance, period)
     parts = [
-        pd.DataFrame({"month": names[month], "row": rows, **_became(advisor, rows, limit, memory)})
-        for month, rows, limit, memory in rolling(advisor, begins)
+        pd.DataFrame(
+            {"period": names[number], "row": rows, **_became(advisor, rows, limit, memory)}
+        )
+        for number, rows, limit, memory in rolling(advisor, begins)
     ]
-    whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(_NOTHING)
-    return whole[whole["promised"] > 0]
+    jobs = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(_NO_JOBS)
+    return jobs[jobs["promised"] > 0]
 
 
-def backtest(whole: pd.DataFrame, use: Use, by: str) -> pd.DataFrame:
-    """See :meth:`RightSize.backtest`."""
-    keys: list[Any] = [whole["month"]]
+def backtest(jobs: pd.DataFrame, use: Use, by: str) -> pd.DataFrame:
+    """See :meth:`RightSize.backtest`; `by` is the name of a period, or ``group``."""
+    keys: list[Any] = [jobs["period"].rename(by)]
     if by == "group":
-        own = zip(use.names, use.keys, strict=True)
-        keys = [pd.Series(key[whole["row"]], whole.index, name=name) for name, key in own]
-    groups = whole.groupby(keys, sort=False)
+        columns = zip(use.names, use.keys, strict=True)
+        keys = [pd.Series(key[jobs["row"]], jobs.index, name=name) for name, key in columns]
+    groups = jobs.groupby(keys, sort=False)
     table = groups[[*_SHARES]].mean()
     table.insert(0, "jobs", groups.size())
     return table.join(groups[[*_SUMS]].sum()).reset_index()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosched.cluster.instance.job_names import names_a_kind
 from cosched.cluster.page.text import (
     box,
     document,
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
     RightSize = Any
 
 FORMS = ("snakemake", "nextflow", "sbatch")
-_NONE = (
-    "no named step has past enough for advice that holds: a larger --risk needs less, and --by "
-    "name takes all jobs of a name together"
+_NO_ADVICE = (
+    "no named step has enough past jobs for advice: a larger --risk needs fewer, and --by name "
+    "takes all jobs of a name together"
 )
 _WORDS_OF_YAML = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
 #: What means something else in a withName of Nextflow, which takes a regular expression.
@@ -78,7 +79,14 @@ def export(advice: pd.DataFrame, form: str, risk: float) -> str:
     if "name" not in advice:
         raise InvalidInstance(f"export {form}: the log does not say how jobs are called: JobName")
     about = f"killed at most {100 * risk:g}% of the jobs"
-    lines = {"snakemake": _snakemake, "nextflow": _nextflow, "sbatch": _sbatch}[form](advice, about)
+    has_name = names_a_kind(advice["name"].astype(str))
+    nameless_jobs = int(advice["jobs"][~has_name].sum())
+    if nameless_jobs:
+        about += (
+            f"; {nameless_jobs:,} jobs left out, whose names differ in every run (UUIDs or numbers)"
+        )
+    writers = {"snakemake": _snakemake, "nextflow": _nextflow, "sbatch": _sbatch}
+    lines = writers[form](advice[has_name], about)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -93,7 +101,9 @@ def options_of(row: Any) -> Iterator[str]:
 
 def _sbatch(advice: pd.DataFrame, about: str) -> Iterator[str]:
     said = advice[(advice["limit"] > 0) | (advice["memory_gb"] > 0)]
-    yield f"# {about}" if len(said) else f"# {_NONE}"
+    yield f"# {about}"
+    if not len(said):
+        yield f"# {_NO_ADVICE}"
     for _, row in said.iterrows():
         who = ", ".join(f"{key} {row[key]}" for key in ("user", "partition", "cores") if key in row)
         yield f"# {_on_a_line(row['name'])}: {_on_a_line(who)}; {row['jobs']} jobs"
@@ -114,7 +124,12 @@ def _steps(advice: pd.DataFrame) -> Iterator[tuple[str, Any]]:
 
 def _snakemake(advice: pd.DataFrame, about: str) -> Iterator[str]:
     steps = list(_steps(advice))
-    yield from [f"# {about}", "set-resources:"] if steps else [f"# {_NONE}", "set-resources: {}"]
+    yield f"# {about}"
+    if steps:
+        yield "set-resources:"
+    else:
+        yield f"# {_NO_ADVICE}"
+        yield "set-resources: {}"
     for name, row in steps:
         plain = re.fullmatch(r"[A-Za-z_]\w*", name) and name.lower() not in _WORDS_OF_YAML
         key = name if plain else json.dumps(_on_a_line(name), ensure_ascii=False)
@@ -127,7 +142,9 @@ def _snakemake(advice: pd.DataFrame, about: str) -> Iterator[str]:
 
 def _nextflow(advice: pd.DataFrame, about: str) -> Iterator[str]:
     steps = list(_steps(advice))
-    yield f"// {about if steps else _NONE}"
+    yield f"// {about}"
+    if not steps:
+        yield f"// {_NO_ADVICE}"
     yield "process {"
     for name, row in steps:
         quoted = (
@@ -177,7 +194,7 @@ def page(found: RightSize, replayed: pd.DataFrame, user: str | None) -> str:
         parts = [parts[1], parts[0], parts[2]]
     else:
         lead = lead_of(found, replayed)
-    notes = box("Of the log", (note.strip() for note in found.instance.notes))
+    notes = box("Of the log", (note.strip() for note in (*found.notes, *found.instance.notes)))
     head = f"{paragraph(lead, 'lead')}\n{paragraph(f'cosched {installed_version()}', 'small')}"
     return document(title, head, parts, notes)
 
@@ -277,12 +294,15 @@ def _gb(value: float) -> str:
 def _held(found: RightSize) -> str:
     held = found.backtest()
     if not len(held):
-        return paragraph("The log is of one month: there is none whose advice could be tested.")
-    heads = ["month", "jobs with advice", "promised", "killed for time", "killed for memory",
+        return paragraph(
+            "No backtest: it needs jobs that ended on one day and like jobs on a later one."
+        )
+    period = held.columns[0]
+    heads = [period, "jobs with advice", "promised", "killed for time", "killed for memory",
              "not known", "GB hours saved", "core hours reserved less",
              "core hours lost"]  # fmt: skip
     rows = [
-        [row["month"], f"{row['jobs']:,}",
+        [row[period], f"{row['jobs']:,}",
          *(f"{100 * row[name]:.2f}%" for name in ("promised", "killed_time", "killed_memory",
                                                   "unknown")),
          *(number(row[f"{name}_hours"]) for name in ("saved_memory", "saved_core", "lost_core"))]
@@ -291,7 +311,7 @@ def _held(found: RightSize) -> str:
     killed = held["killed_time"] + held["killed_memory"]
     mean, promised = (np.average(one, weights=held["jobs"]) for one in (killed, held["promised"]))
     about = (
-        f"Advice of each month from what had ended before it: {percent(mean)} killed, "
+        f"Advice of each {period} from what had ended before it: {percent(mean)} killed, "
         f"{percent(promised)} promised. Not known: the log's own request ended the job below the "
         "advice."
     )

@@ -12,7 +12,7 @@ import numpy as np
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.sizing.advisor import Advised, Advisor, advice_table
-from cosched.cluster.sizing.backtest import backtest, became, replay
+from cosched.cluster.sizing.backtest import PERIODS, backtest, became, default_period, replay
 from cosched.cluster.sizing.page import for_user, page
 from cosched.cluster.sizing.use import Use, use_of
 from cosched.core.tails import risk_of
@@ -33,12 +33,13 @@ def rightsize(
     A job that asks for the advised limit and memory is killed for one of them with a chance of
     `risk` at most, as long as it is like those of its group's past: no distribution is assumed.
     Where a group's jobs ask for different amounts, the older third of its past chooses between an
-    amount and a part of them, and the rest promises. A group gets advice only where few enough jobs
-    were cut off: where many are, those that get it have a chance that may be a quarter above. The
-    risk is divided equally between time and memory where the log says both. Where the past is too
-    short, or too many of its jobs were ended before their time, a larger group (the columns without
-    the last, and so on) says how much of what its jobs ask for they use; where none can, there is
-    no advice.
+    amount and a part of them, and the rest promises. The risk is divided equally between time and
+    memory where the log says both. A group gets advice only where few enough jobs were cut off:
+    where limits cut off jobs of its past, or may cut off the next ones, the answer has to hold for
+    90% of all pasts (:func:`cosched.core.tails.sure_risks`), which needs 2.3 / risk jobs. Where the
+    past is too short, or too many of its jobs were ended before their time, a larger group (the
+    columns without the last, and so on) says how much of what its jobs ask for they use; where none
+    can, there is no advice.
 
     Parameters
     ----------
@@ -48,9 +49,10 @@ def rightsize(
         The largest chance that a job is killed, from 1e-9 to below 1: 0.01 needs 99 like jobs where
         one thing is judged, 199 where both are.
     by : sequence of str or str, optional
-        What makes jobs alike, the most important first: ``user, name`` (its numbers do not count),
-        ``account, partition, cores, group, qos``. Default: the first five, as far as the log has
-        them.
+        What makes jobs alike, the most important first: ``user, name`` (without UUIDs, hashes and
+        numbers; where nothing else is left of it, the rule that Snakemake's Slurm plugin wrote into
+        ``Comment``), ``account, partition, cores, group, qos, comment``. Default: the first five,
+        as far as the log has them.
 
     Raises
     ------
@@ -113,6 +115,11 @@ class RightSize:
     instance: Instance
     risk: float
     use: Use
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on how jobs are grouped whose names differ in every run."""
+        return self.use.notes
 
     @cached_property
     def advice(self) -> pd.DataFrame:
@@ -202,36 +209,50 @@ class RightSize:
     def _found(self) -> tuple[Advised, Advised]:
         return self.advisor.at(np.ones(len(self.instance), dtype=bool))
 
-    def backtest(self, by: str = "month") -> pd.DataFrame:
-        """Advice of each month from what had ended before it, and what became of its jobs.
+    def backtest(self, by: str | None = None) -> pd.DataFrame:
+        """Advice of each period from what had ended before it, and what became of its jobs.
 
         Parameters
         ----------
-        by : {"month", "group"}
-            A row a month (30 days where the log has no date), or a group.
+        by : {"month", "week", "day", "group"}, optional
+            One row per period (a month has 30 days where the log has no date), or per group.
+            Default: months where the log has three of them, else weeks, else days.
 
         Returns
         -------
         pandas.DataFrame
-            ``month`` (the last 24 at most; or the group's columns), ``jobs`` (with advice),
-            ``promised`` (the mean risk), ``killed_time, killed_memory`` (shares of these jobs),
-            ``unknown`` (share of those that the log's own requests ended below the advice: whether
-            it would have been enough, nobody knows), ``saved_memory_hours`` (GB hours; killed jobs
-            run again as they had asked), ``saved_core_hours`` (that limits reserve),
-            ``lost_core_hours`` (of killed runs).
+            ``month``, ``week`` or ``day`` (the last 24 at most; or the group's columns), ``jobs``
+            (with advice), ``promised`` (the mean risk), ``killed_time, killed_memory`` (shares of
+            these jobs), ``unknown`` (share of those that the log's own requests ended below the
+            advice: nothing tells whether it would have been enough), ``saved_memory_hours`` (GB
+            hours; killed jobs run again as they had asked), ``saved_core_hours`` (that limits
+            reserve), ``lost_core_hours`` (of killed runs).
 
         Raises
         ------
         InvalidInstance
             Another `by`.
         """
-        if by not in ("month", "group"):
-            raise InvalidInstance(f"by = {shorten(by)}: expected month or group")
-        return backtest(self._became, self.use, by)
+        choices = (*PERIODS, "group")
+        if by is not None and by not in choices:
+            raise InvalidInstance(f"by = {shorten(by)}: expected {', '.join(choices)}")
+        default = self._default_period
+        jobs = self._jobs_of_backtest(default if by is None or by == "group" else by)
+        return backtest(jobs, self.use, default if by is None else by)
 
     @cached_property
-    def _became(self) -> pd.DataFrame:
-        return became(self.instance, self.advisor)
+    def _default_period(self) -> str:
+        return default_period(self.instance)
+
+    def _jobs_of_backtest(self, period: str) -> pd.DataFrame:
+        """What became of each job, by periods; kept, since several tables are made of it."""
+        if period not in self._backtests:
+            self._backtests[period] = became(self.instance, self.advisor, period)
+        return self._backtests[period]
+
+    @cached_property
+    def _backtests(self) -> dict[str, pd.DataFrame]:
+        return {}
 
     def replay(self, user: str | None = None, time_limit: float | None = 60.0) -> pd.DataFrame:
         """The log's latest 20,000 jobs again, as they asked and as is advised: what all wait.

@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosched.cluster.files.sacct.columns import each as of_texts
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import has_waits, logged_starts
+from cosched.cluster.instance.job_names import JobKinds, kinds_of_comments, kinds_of_jobs
+from cosched.cluster.instance.usage import has_waits, logged_starts, texts_of
 from cosched.cluster.machine.parts import by_name, limits, of_nodes
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
-#: What makes jobs alike, the last the least: larger groups are without the last ones.
+#: What makes jobs alike by default, the most important first: larger groups lack the last ones.
 BY = ("user", "name", "account", "partition", "cores")
+#: What else may be named as making jobs alike.
+OTHER_GROUPS = ("group", "qos", "comment")
+#: Names of groups whose column of an instance is called otherwise.
 _COLUMNS = {"name": "job_name", "cores": "tasks"}
-_NUMBERS = r"[0-9]+"
-#: Of a name that Nextflow makes, what tells its tasks apart: ``nf-ALIGN_(sample7)``.
-_SAMPLE = r"^(nf-.*?)_?\(.*\)$"
 
 
 class Measure(NamedTuple):
@@ -29,6 +29,7 @@ class Measure(NamedTuple):
     used: np.ndarray
     ended: np.ndarray  # whether the job ended by itself: it wanted no more than it used
     asked: np.ndarray
+    is_cut_off: np.ndarray  # whether what it had asked for ended the job
 
     @property
     def known(self) -> np.ndarray:
@@ -50,6 +51,7 @@ class Use(NamedTuple):
     names: tuple[str, ...]  # of the columns that make jobs alike
     keys: tuple[np.ndarray, ...]  # these columns
     levels: tuple[tuple[str, np.ndarray], ...]  # groups: its own, then ever larger ones
+    notes: tuple[str, ...] = ()  # how jobs are called that no name tells apart
 
     @property
     def own(self) -> np.ndarray:
@@ -75,13 +77,20 @@ def _says(measure: Measure) -> bool:
 
 
 def use_of(instances: Sequence[Instance], by: Sequence[str] | None) -> Use:
-    """Of the jobs of all instances, one after another."""
-    names, *_ = [columns_of(one, by) for one in instances]
-    parts = [_measures(one) for one in instances]
+    """The use of the jobs of all instances, one after another."""
+    names, *_ = [columns_of(instance, by) for instance in instances]
+    parts = [_measures(instance) for instance in instances]
     joined: dict[str, Any] = {name: _joined([part[name] for part in parts]) for name in parts[0]}
-    keys = tuple(np.concatenate([_key(one, name) for one in instances]) for name in names)
+    job_kinds = _job_kinds(instances) if "name" in names else None
+    keys = tuple(
+        job_kinds.kinds
+        if name == "name" and job_kinds is not None
+        else np.concatenate([_key(instance, name) for instance in instances])
+        for name in names
+    )
     levels = _levels(names, keys, len(joined["submit"]))
-    return Use(**joined, names=names, keys=keys, levels=levels)
+    notes = () if job_kinds is None else job_kinds.notes
+    return Use(**joined, names=names, keys=keys, levels=levels, notes=notes)
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -91,30 +100,36 @@ def _joined(parts: list[Any]) -> Any:
 
 
 def columns_of(instance: Instance, by: Sequence[str] | None) -> tuple[str, ...]:
-    """Those that make jobs alike: by default what the log has of them; checked."""
+    """The columns that make jobs alike: by default those of `BY` that the log has; checked."""
+    available = [
+        name for name in (*BY, *OTHER_GROUPS) if _COLUMNS.get(name, name) in instance.known
+    ]
     if by is None:
-        return tuple(name for name in BY if _COLUMNS.get(name, name) in instance.known)
+        return tuple(name for name in BY if name in available)
     names = [name.strip() for name in texts(by.split(",") if isinstance(by, str) else by, "by")]
-    has = [one for one in (*BY, "group", "qos") if _COLUMNS.get(one, one) in instance.known]
     for name in names:
-        if name not in has:
-            said = ", ".join(has) or f"none of {', '.join(BY)}"
-            raise InvalidInstance(f"by = {shorten(name)}: the log has {said}")
+        if name not in available:
+            choices = ", ".join(available) or f"none of {', '.join((*BY, *OTHER_GROUPS))}"
+            raise InvalidInstance(f"by = {shorten(name)}: the log has {choices}")
     return tuple(dict.fromkeys(names))
 
 
+def _job_kinds(instances: Sequence[Instance]) -> JobKinds:
+    """What the jobs of all instances are called, without the parts that differ in every run."""
+    names = [instance.column("job_name") for instance in instances]
+    if not any("comment" in instance.known for instance in instances):
+        return kinds_of_jobs(np.concatenate([column.astype(object) for column in names]))
+    comments = [texts_of(instance, "comment") for instance in instances]
+    return kinds_of_jobs(
+        *(np.concatenate([part.astype(object) for part in parts]) for parts in (names, comments))
+    )
+
+
 def _key(instance: Instance, name: str) -> np.ndarray:
-    if name not in _COLUMNS.values() and name != "name":
-        return instance.column(_COLUMNS.get(name, name))
-
-    called = pd.Series(instance.column("job_name"), dtype=object).astype(str)
-    return of_texts(called, _kind)
-
-
-def _kind(names: pd.Series) -> pd.Series:
-    """Names without what tells their jobs apart; one that is a number, as SWF has them, is that."""
-    kind = names.str.replace(_SAMPLE, r"\1", regex=True).str.replace(_NUMBERS, "#", regex=True)
-    return kind.where(~names.str.fullmatch(_NUMBERS), names)
+    """The group of each job in one column; of comments without what differs in every run."""
+    if name == "comment":
+        return kinds_of_comments(instance.column("comment"))
+    return instance.column(_COLUMNS.get(name, name))
 
 
 def _levels(
@@ -141,16 +156,19 @@ def _measures(instance: Instance) -> dict[str, Any]:
     runtime = instance.column("runtime")
     limit = instance.given.get("estimate", np.full(len(instance), np.nan))
     status = instance.column("status").astype(str) if "status" in instance.known else None
-    late = (status == "timeout").any() if status is not None else False
+    late = bool((status == "timeout").any()) if status is not None else False
     said = bool((limit != runtime).any() or late)  # else none has one: its run time stands for it
-    ended = ~((runtime >= limit) & said)
+    is_at_limit = (runtime >= limit) & said
+    ended = ~is_at_limit
     if status is not None:
         silent = np.isin(status, ("unknown", ""))
         # A log that knows of no timeout calls so what its limits ended, too.
         sure = late | ended
         ended = np.where(silent, ended, (status == "completed") & sure)
-        # Without a limit the run time stands for it.
-        limit = np.where((limit == runtime) & (status != "timeout"), np.nan, limit)
+        # Without a limit the run time stands for it. A log without timeouts calls otherwise what
+        # its limits ended: limits are whole minutes there, and few run times are.
+        met_limit = (status == "timeout") | ((limit % 60 == 0) & (not late))
+        limit = np.where((limit == runtime) & ~met_limit, np.nan, limit)
     begin = instance.column("eligible")
     if has_waits(instance):
         start = logged_starts(instance)
@@ -160,7 +178,7 @@ def _measures(instance: Instance) -> dict[str, Any]:
         nodes = np.fmax(instance.column("nodes").astype(float), 1.0)
     asked = np.where((limit > 0) & said, limit, np.nan)
     return {
-        "time": Measure(np.maximum(runtime, 1.0), ended, asked),
+        "time": Measure(np.maximum(runtime, 1.0), ended, asked, is_at_limit & ~ended),
         "memory": _memory(instance, ended, status),
         "submit": instance.column("submit"),
         "end": begin + runtime,
@@ -180,7 +198,7 @@ def _memory(instance: Instance, ended: np.ndarray, status: np.ndarray | None) ->
     used, asked = column("used_memory_gb"), column("memory_gb")
     if status is not None:  # it had all that it was given, and wanted more
         used = np.where(status == "out_of_memory", np.fmax(used, asked), used)
-    return Measure(used, ended, asked)
+    return Measure(used, ended, asked, ~ended & (used >= asked))
 
 
 def _longest(instance: Instance) -> np.ndarray:

@@ -134,7 +134,7 @@ STATISTICS: dict[str, Any] = {
     "max_wait": lambda waits: waits.max(axis=1),
     "mean_bounded_slowdown": lambda slowdowns: slowdowns.mean(axis=1),
 }
-_BY = ("partition", "account", "user", "group", "qos", "size", "gpu")
+_BY = ("partition", "account", "user", "group", "qos", "name", "comment", "cores", "size", "gpu")
 _FORM = "mean_wait, p95_wait, max_wait, mean_bounded_slowdown, or of a group by(size).wide.p95_wait"
 _MEASURE = re.compile(r"(?:by\((\w+)\)\.(.+)\.)?(\w+)")
 _SUBJECT = re.compile(r"(.+?)\s*(<=|>=)\s*([0-9]+(?:\.[0-9]+)?)")

@@ -66,7 +66,7 @@ _PENDING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "CONFIGUR
 #: Columns of names that are kept as they are.
 _NAMES = {"user": "User", "group": "Group", "account": "Account", "qos": "QOS",
           "partition": "Partition", "constraint": "Constraints", "job_name": "JobName",
-          "licenses": "Licenses"}  # fmt: skip
+          "licenses": "Licenses", "comment": "Comment"}  # fmt: skip
 
 
 def read_sacct(

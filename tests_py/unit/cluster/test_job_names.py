@@ -1,0 +1,90 @@
+"""Jobs whose names differ in every run are grouped by what does not differ."""
+
+import numpy as np
+import pytest
+from right_size_log import log
+
+import cosched as cs
+from cosched.cluster.instance.job_names import kinds_of_comments, kinds_of_jobs, rules_of_comments
+from cosched.cluster.sizing.page import export
+
+UUIDS = [f"fb315e06-46eb-480f-ae1d-c3d14c69{k:04x}" for k in range(0x1000, 0x1000 + 200)]
+
+
+@pytest.mark.parametrize(
+    ("names", "kinds"),
+    [
+        (["fb315e06-46eb-480f-ae1d-c3d14c698bea"], ["#"]),
+        (["FB315E06-46EB-480F-AE1D-C3D14C698BEA.sh"], ["#.sh"]),
+        (["job_fb315e0646eb480fae1dc3d14c698bea"], ["job_#"]),
+        (["align-3f9a2c", "deadbeef", "decade"], ["align-#", "deadbeef", "decade"]),
+        (["run7", "a12b"], ["run#", "a#b"]),
+        (["nf-ALIGN_(s7)", "nf-ALIGN (x)"], ["nf-ALIGN", "nf-ALIGN "]),
+        (["snakejob.map.12.sh"], ["snakejob.map.#.sh"]),
+        (["train-kqz", "train-pma", "train-qqw", "train-ppz", "train-abx"], ["train-#"] * 5),
+        (["train-kqz", "train-pma", "sort-qqw"], ["train-kqz", "train-pma", "sort-qqw"]),
+        (["12", "7", "7"], ["12", "7", "7"]),  # programs of a log in SWF
+        (["101", "102", "103", "104", "105"], ["#"] * 5),
+        (["", "größe"], ["", "größe"]),
+    ],
+)
+def test_the_part_that_differs_is_removed(names, kinds):
+    assert kinds_of_jobs(np.array(names)).kinds.tolist() == kinds
+
+
+def test_words_that_several_jobs_have_stay_though_one_name_has_them():
+    names = [f"train-{user}" for user in ("alice", "bob", "cyn", "dan", "eve") for _ in range(9)]
+    assert set(kinds_of_jobs(np.array(names)).kinds) == set(names)
+
+
+def test_rules_of_snakemake():
+    comments = ["rule_map_reads_wildcards_s1", "rule_trim__wildcards_s0", "rule_all", "urgent", ""]
+    assert rules_of_comments(np.array(comments)).tolist() == ["map_reads", "trim", "all", "", ""]
+    assert kinds_of_comments(np.array(comments)).tolist() == [
+        "map_reads", "trim", "all", "urgent", ""
+    ]  # fmt: skip
+
+
+def of_snakemake(comments):
+    """Rule a runs 1 minute, rule b an hour, all under the UUID of their run."""
+    runtime = np.where(np.arange(200) % 2, 3600.0, 60.0)
+    return log(job_name=UUIDS, comment=comments, runtime=runtime)
+
+
+def test_jobs_that_are_called_by_a_uuid_are_grouped_by_the_rule_in_their_comment():
+    inst = of_snakemake([f"rule_{'ab'[k % 2]}_wildcards_{k}" for k in range(200)])
+    found = cs.cluster.rightsize(inst, 0.1)
+    assert found.advice.set_index("name")["limit"].to_dict() == {"a": 900.0, "b": 3600.0}
+    assert found.notes == (
+        "JobName differs in every run for 200 jobs (UUIDs or numbers): they are grouped by the "
+        "rule in Comment",
+    )
+    by_comment = cs.cluster.rightsize(inst, 0.1, by="comment")
+    assert by_comment.advice.set_index("comment")["limit"].to_dict() == {"a": 900.0, "b": 3600.0}
+    assert "  a:  # 100 jobs\n" in export(found.advice, "snakemake", 0.1)
+    assert found.amounts(inst)[0].tolist() == np.where(np.arange(200) % 2, 3600.0, 900.0).tolist()
+    table = cs.cluster.solve(inst, "FCFS").by("name")
+    assert table[["name", "jobs"]].to_numpy().tolist() == [["a", 100], ["b", 100]]
+
+
+@pytest.mark.parametrize("form", ["snakemake", "nextflow", "sbatch"])
+def test_nothing_is_exported_under_a_name_that_differs_in_every_run(form):
+    found = cs.cluster.rightsize(of_snakemake([""] * 200), 0.1)
+    assert "no Comment names a rule" in found.notes[0]
+    assert found.advice["limit"][0] > 0
+    text = export(found.advice, form, 0.1)
+    assert "200 jobs left out, whose names differ in every run" in text
+    assert "mem_mb" not in text
+    assert "withName" not in text
+    assert "#SBATCH" not in text
+
+
+@pytest.mark.parametrize("what", ["account", "qos", "comment", "cores", "name", "user"])
+def test_results_and_advice_have_the_same_groups(what):
+    columns = {"account": ["x", "y"] * 100, "qos": ["high"] * 200, "comment": ["one", "two"] * 100}
+    inst = log(**columns)
+    found = cs.cluster.rightsize(inst, 0.1, by=what).advice
+    table = cs.cluster.solve(inst, "FCFS").by(what)
+    assert dict(zip(found[what], found["jobs"], strict=True)) == dict(
+        zip(table[what], table["jobs"], strict=True)
+    )
