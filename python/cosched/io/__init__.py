@@ -15,6 +15,8 @@ from cosched.io.tables import (
     read_csv as read_csv,
     read_json as read_json,
     read_rows as read_rows,
+    repeated_names as repeated_names,
+    unique_cells as unique_cells,
 )
 from cosched.io.unpack import (
     archive_members as archive_members,

@@ -7,7 +7,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -167,8 +167,9 @@ def read_csv(path: str | PathLike[str]) -> CsvTable:
     Raises
     ------
     InvalidInstance
-        Empty file, no data, a row that is longer or shorter than the header, bytes that are
-        not UTF-8, or a cell longer than 128 KiB: one line with file and line number.
+        Empty file, no data, a column that is there twice, a row that is longer or shorter than
+        the header, bytes that are not UTF-8, or a cell longer than 128 KiB: one line with file
+        and line number.
 
     Examples
     --------
@@ -214,6 +215,7 @@ def _table(file: Iterable[str], path: str) -> CsvTable:
                 f"{path}: line 1: cells are separated by {other[0]!r}: expected commas "
                 "(and points in numbers)"
             )
+        _require_unique(header, path)
         for cells in polled(reader):
             if not any(cell.strip() for cell in cells):
                 continue
@@ -228,6 +230,55 @@ def _table(file: Iterable[str], path: str) -> CsvTable:
     if not rows:
         raise InvalidInstance(f"{path}: line 1: a header and no rows after it")
     return CsvTable(path, header, rows)
+
+
+def _require_unique(header: Sequence[str], path: str) -> None:
+    """No name is there twice; case and blanks around do not matter, nor do columns without one."""
+    folded = [name.strip().lower() for name in header]
+    for name in repeated_names(folded):
+        first = header[folded.index(name)].strip()
+        raise InvalidInstance(
+            f"{path}: line 1: {folded.count(name)} columns {shorten(first)}: expected one"
+        )
+
+
+def repeated_names(names: Iterable[str]) -> list[str]:
+    """Names that are there more than once, each once; the empty name is none.
+
+    Examples
+    --------
+    >>> repeated_names(["task", "seconds", "", "seconds", ""])
+    ['seconds']
+    """
+    counts = Counter(names)
+    return [name for name, count in counts.items() if count > 1 and name]
+
+
+def unique_cells(header: Sequence[str], cells: Sequence[str], place: str) -> dict[str, str]:
+    """Cells of a row by column; a column that is there twice has one value in the row.
+
+    Raises
+    ------
+    InvalidInstance
+        The row has different values under the same name.
+
+    Examples
+    --------
+    >>> unique_cells(["User", "User", "Share"], ["ann", "ann", "3"], "a.txt:2")
+    {'User': 'ann', 'Share': '3'}
+    >>> unique_cells(["User", "User"], ["ann", "bob"], "a.txt:2")
+    Traceback (most recent call last):
+        ...
+    cosched.errors.InvalidInstance: a.txt:2: 2 columns 'User' with 'ann' and 'bob': expected one
+    """
+    row: dict[str, str] = {}
+    for name, cell in zip(header, cells, strict=True):
+        if row.setdefault(name, cell) != cell:
+            raise InvalidInstance(
+                f"{place}: {list(header).count(name)} columns {shorten(name)} with "
+                f"{shorten(row[name])} and {shorten(cell)}: expected one"
+            )
+    return row
 
 
 def read_rows(path: str | PathLike[str]) -> list[tuple[int, list[str]]]:

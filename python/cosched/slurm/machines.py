@@ -91,7 +91,12 @@ def read_machine(
 def _with_accounts(machine: Machine, path: str | PathLike[str] | None) -> Machine:
     if path is None:
         return machine
-    return replace(machine, slurm=replace(machine.slurm, accounts=read_accounts(path)))
+    settings = machine.slurm
+    names = [line.keys.get("clustername", "") for line in settings.source.lines if not line.record]
+    shown = read_accounts(path, next(filter(None, names), ""))
+    return replace(
+        machine, slurm=replace(settings, accounts=shown, notes=settings.notes + shown.notes)
+    )
 
 
 def slurm_machine(content: str, name: str, version: str | None = None) -> Machine:

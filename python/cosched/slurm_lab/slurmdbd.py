@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cosched.errors import InvalidInstance, SolverError, shorten
+from cosched.slurm.accounts.script_commands import read_script
+from cosched.slurm.accounts.shell_words import join_continued_lines
 
 _PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 _PACKAGES = "slurmdbd slurm-wlm-mysql-plugin mariadb-server-core mariadb-client-core"
@@ -110,23 +112,31 @@ class Database:
 
 
 def read_accounts(path: Path) -> tuple[str, ...]:
-    """Lines of sacctmgr without comments; only those that add or modify."""
-    found = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        try:
-            words = shlex.split(line, comments=True)
-        except ValueError as error:
-            raise InvalidInstance(f"{path}:{number}: {error}") from None
-        if words and words[0] not in ("add", "modify"):
+    """Commands of a script of sacctmgr, one a line, without comments and options of its own.
+
+    Raises
+    ------
+    InvalidInstance
+        A line that adds, modifies or deletes nothing, or that needs a shell.
+    """
+    commands: list[str] = []
+    lines = [(f"{path}:{k}", line) for k, line in enumerate(path.read_text().splitlines(), 1)]
+    for place, line in join_continued_lines(lines):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        script = read_script([(place, line)])
+        if script.notes or not script.commands:
             raise InvalidInstance(
-                f"{path}:{number}: {shorten(line)}: expected lines of sacctmgr that begin with add "
-                "or modify"
+                f"{place}: {shorten(line)}: expected lines of sacctmgr that begin with add, modify "
+                "or delete"
             )
-        if words:
-            found.append(line.split("#")[0].strip())
-    if not found:
+        commands += [
+            shlex.join([command.verb, command.entity, *command.words])
+            for command in script.commands
+        ]  # fmt: skip
+    if not commands:
         raise InvalidInstance(f"{path}: expected lines of sacctmgr: add account physics")
-    return tuple(found)
+    return tuple(commands)
 
 
 def rows_shown(text: str) -> list[dict[str, str]]:

@@ -340,7 +340,7 @@ add user Name=ann,bob DefaultAccount=phys Fairshare=parent Account=chem
 add user name=eve account=chem MaxSubmitJobs=5
 #modify user set qos=none
 modify account name=chem set Fairshare=20 qos=fast
-modify user where name=bob account=chem set defaultqos=slow
+modify user where name=bob account=chem set defaultqos=slow qos+=slow
 list associations format=User
 """
 
@@ -351,7 +351,7 @@ def test_scripts_of_sacctmgr(read, tmp_path):
     found = {(a["Account"], a.get("User", "")): a for a in shown.associations}
     assert [(a, u) for a, u in found] == [
         ("root", ""), ("phys", ""), ("chem", ""), ("chem", "ann"), ("chem", "bob"),
-        ("chem", "eve"), ("phys", "ann"), ("phys", "bob"),
+        ("chem", "eve"), ("phys", "ann"), ("phys", "bob"), ("root", "root"),
     ]  # fmt: skip
     assert found["chem", ""]["Share"] == "20"
     assert found["chem", "ann"]["Share"] == "parent"

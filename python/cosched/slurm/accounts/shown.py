@@ -1,135 +1,29 @@
 """Associations and QOS as sacctmgr, sshare and scontrol print them, or as a script makes them."""
 
+from __future__ import annotations
+
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.accounts.script import script_rows
 
-_COMMAND = re.compile(
-    r"\s*(?:sacctmgr\s+(?:-\S+\s+)*)?(add|create|modify|update|remove|delete)\s+"
-    r"(account|user|qos|cluster|association)s?\b(.*)",
-    re.IGNORECASE,
-)
 _FILE = Path(__file__).with_name("columns.toml")
 #: Columns and options by their meaning.
 KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
-_NAMED, _NAMES = KNOWN["options"], KNOWN["names"]
+_NAMES = KNOWN["names"]
 _PASSED_OVER = frozenset(KNOWN["passed_over"])
 #: Spelled as sacctmgr shows it, whatever the case in which a script sets it.
 _SPELLED = {
     name.lower(): _NAMES.get(name, name)
     for name in (*_PASSED_OVER, *_NAMES, *_NAMES.values(), *KNOWN["spelled"])
 }
-Row = dict[str, str]
-
-
-@dataclass
-class _State:
-    accounts: dict[str, Row] = field(default_factory=dict)
-    users: dict[tuple[str, str], Row] = field(default_factory=dict)  # by account and user
-    qos: dict[str, Row] = field(default_factory=lambda: {"normal": {}})
-
-
-def script_rows(lines: Iterable[tuple[str, str]]) -> Iterator[Row]:
-    """Associations and QOS, options in lower case, of lines with their places; of other lines
-    nothing."""
-    state, found = _State(), False
-    for place, line in lines:
-        command = _COMMAND.fullmatch(line)
-        if command:
-            found = True
-            _do(state, command[1].lower(), command[2].lower(), _options(command[3], place), place)
-    if not found:
-        return
-    for name, own in state.accounts.items():
-        yield {"account": name, "user": "", **own}
-    for (account, user), own in state.users.items():
-        yield {"account": account, "user": user, **own}
-    yield from ({"name": name, **own} for name, own in state.qos.items())
-
-
-def _options(text: str, place: str) -> tuple[Row, Row]:
-    """What a command is about, and what it sets: before and behind ``set``, where that is there."""
-    try:
-        words = shlex.split(text, comments=True)
-    except ValueError as error:
-        raise InvalidInstance(f"{place}: {str(error).lower()}: {shorten(text)}") from None
-    about: Row = {}
-    sets: Row = {}
-    into = about
-    for word in words:
-        low = word.lower()
-        if low in ("where", "set"):
-            into = sets if low == "set" else about
-            continue
-        name, given, value = word.partition("=")
-        if given and (not name or not value):
-            raise InvalidInstance(f"{place}: {shorten(word)}: expected Option=value")
-        key = _NAMED.get(name.lower(), name.lower().rstrip("+-"))
-        into[key if given else "name"] = value if given else word
-    return about, sets
-
-
-def _do(state: _State, verb: str, what: str, options: tuple[Row, Row], place: str) -> None:
-    about, sets = options
-    kinds = {"account": "account", "user": "user"}
-    names = _list(about.pop("name", about.get(kinds.get(what, ""), "")))
-    if not names and what not in ("cluster", "association"):
-        raise InvalidInstance(f"{place}: {verb} {what}: expected Name=")
-    if what == "association":
-        return
-    gone = verb in ("remove", "delete")
-    if what != "qos":
-        about.pop("cluster", None)
-    if what == "cluster":  # its options are those of the root
-        own = about if verb in ("add", "create") else sets
-        if not gone:
-            state.accounts.setdefault("root", {}).update(own)
-        return
-    table: dict[Any, Row] = {"qos": state.qos, "account": state.accounts}.get(what, state.users)
-    if gone or verb in ("modify", "update"):
-        accounts = _list(about.get("account", ""))
-        for key in list(table):
-            name, account = key[::-1] if what == "user" else (key, "")
-            if name not in names or (account and accounts and account not in accounts):
-                continue
-            if gone:
-                del table[key]
-            else:
-                table[key].update(sets)
-        if gone and what == "account":
-            state.users = {k: own for k, own in state.users.items() if k[0] not in names}
-    elif what == "user":
-        _add_users(state, names, about, place)
-    else:
-        for name in names:
-            table.setdefault(name, {}).update(about)
-
-
-def _add_users(state: _State, names: list[str], about: Row, place: str) -> None:
-    """In its default account, too; in one with all QOS that are named."""
-    usual = about.get("def acct", "")
-    accounts = list(dict.fromkeys(_list(usual) + _list(about.pop("account", ""))))
-    if not accounts:
-        raise InvalidInstance(f"{place}: add user: expected Account= or DefaultAccount=")
-    about.setdefault("def acct", accounts[0])
-    for account in accounts:
-        if account != "root" and account not in state.accounts:
-            raise InvalidInstance(f"{place}: add user: no account {shorten(account)} before it")
-        for name in names:
-            state.users.setdefault((account, name), {}).update(about)
-
-
-def _list(text: str) -> list[str]:
-    return [name for name in text.split(",") if name]
-
-
 #: Files of a folder that are looked at.
 FILES = ("sacctmgr_assoc.txt", "sacctmgr_qos.txt", "sacctmgr_dump.txt", "scontrol_assoc_mgr.txt",
          "sshare_long.txt", "sshare.txt")  # fmt: skip
@@ -143,6 +37,15 @@ def spelled(key: str) -> str | None:
 
 
 @dataclass(frozen=True)
+class DefaultAccount:
+    """The account of a user's jobs that name none."""
+
+    name: str
+    #: The first of several, since no command tells which of them is the default.
+    is_assumed: bool = False
+
+
+@dataclass(frozen=True)
 class Shown:
     """What the commands said."""
 
@@ -150,17 +53,51 @@ class Shown:
     associations: tuple[Mapping[str, Any], ...] = ()
     #: By the names of ``sacctmgr show qos``. ``GrpTRESMins used``, ``GrpWall used`` are minutes.
     qos: tuple[Mapping[str, Any], ...] = ()
+    #: Account of jobs that name none, by user, where a command tells it.
+    default_accounts: Mapping[str, str] = field(default_factory=dict)
+    #: Lines of a script that are not followed or change nothing, and what is assumed.
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def default_account_by_user(self) -> Mapping[str, DefaultAccount]:
+        """Account of the jobs that name none, of each user with an association.
+
+        Examples
+        --------
+        >>> rows = ({"Account": "root"}, {"Account": "a"}, {"Account": "b"},
+        ...         {"Account": "a", "User": "ann"}, {"Account": "b", "User": "ann"})
+        >>> Shown(rows).default_account_by_user["ann"]
+        DefaultAccount(name='a', is_assumed=True)
+        >>> Shown(rows, default_accounts={"ann": "b"}).default_account_by_user["ann"]
+        DefaultAccount(name='b', is_assumed=False)
+        """
+        accounts: dict[str, list[str]] = {}
+        defaults: dict[str, str] = {}
+        for row in self.associations:
+            if user := str(row.get("User", "")):
+                accounts.setdefault(user, []).append(str(row["Account"]))
+                if row.get("Def Acct"):
+                    defaults[user] = str(row["Def Acct"])
+        defaults |= self.default_accounts
+        return {
+            user: DefaultAccount(defaults[user]) if defaults.get(user) in names
+            else DefaultAccount(names[0], len(set(names)) > 1)
+            for user, names in accounts.items()
+        }  # fmt: skip
 
 
-def read_accounts(path: str | PathLike[str]) -> Shown:
-    """Of a file (several outputs may follow each other), or of a folder's files."""
+def read_accounts(path: str | PathLike[str], cluster: str = "") -> Shown:
+    """Of a file (several outputs may follow each other), or of a folder's files.
+
+    `cluster`: the one whose associations count where several are shown (ClusterName).
+    """
     given = Path(path)
     if not given.is_dir():
-        return accounts_shown({given.name: io.read_text(given)}, str(path))
-    found = {name: io.read_text(one) for name, one in _files(given)}
-    if not found:
+        return accounts_shown({given.name: io.read_text(given)}, str(path), cluster)
+    texts = {name: io.read_text(file) for name, file in _files(given)}
+    if not texts:
         raise InvalidInstance(f"{path}: no accounts: expected {', '.join(FILES)}")
-    return accounts_shown(found, str(path))
+    return accounts_shown(texts, str(path), cluster)
 
 
 def accounts_there(path: str | PathLike[str]) -> bool:
@@ -175,20 +112,25 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield name, one
 
 
-def accounts_shown(texts: Mapping[str, str], name: str) -> Shown:
+def accounts_shown(texts: Mapping[str, str], name: str, cluster: str = "") -> Shown:
     """The same of texts by their names; what one says is not said again by another."""
     associations: dict[tuple[str, str, str], dict[str, Any]] = {}
     qos: dict[str, dict[str, Any]] = {}
-    for where, text in texts.items():
-        for row in _rows(text, where):
-            if not row.get("Account", row.get("Name")):
-                raise InvalidInstance(f"{where}: an account or a QOS without a name")
-            if "Account" in row:
-                key = (row["Account"], row.get("User", ""), row.get("Partition", ""))
-                own = associations.setdefault(key, {})
-            else:
-                own = qos.setdefault(row["Name"], {})
-            own |= {k: v for k, v in row.items() if k not in own and v != ""}
+    default_accounts: dict[str, str] = {}
+    rows, notes = _rows_of_cluster(texts, name, cluster)
+    for place, row in rows:
+        if row.get("User") and row.get("Def Acct"):
+            default_accounts.setdefault(row["User"], row["Def Acct"])
+        if "Account" not in row and "User" in row:  # of sacctmgr show user
+            continue
+        if not row.get("Account", row.get("Name")):
+            raise InvalidInstance(f"{place}: an account or a QOS without a name")
+        if "Account" in row:
+            key = (row["Account"], row.get("User", ""), row.get("Partition", ""))
+            merged = associations.setdefault(key, {})
+        else:
+            merged = qos.setdefault(row["Name"], {})
+        merged |= {k: v for k, v in row.items() if k not in merged and v != ""}
     for account in dict.fromkeys(account for account, _, _ in associations):
         associations.setdefault((account, "", ""), {"Account": account})
     if not (associations or qos):
@@ -197,7 +139,36 @@ def accounts_shown(texts: Mapping[str, str], name: str) -> Shown:
             "sacctmgr dump, sshare -a -l -P or scontrol show assoc_mgr prints, or a script of "
             "sacctmgr (add user ...)"
         )
-    return Shown(tuple(_in_order(associations)), tuple(qos.values()))
+    return Shown(tuple(_in_order(associations)), tuple(qos.values()), default_accounts, notes)
+
+
+#: What a row says, with the name of its text.
+PlacedRows = list[tuple[str, dict[str, Any]]]
+
+
+def _rows_of_cluster(
+    texts: Mapping[str, str], name: str, cluster: str
+) -> tuple[PlacedRows, tuple[str, ...]]:
+    """Rows of one cluster and of all, and notes."""
+    rows: PlacedRows = []
+    notes: list[str] = []
+    for where, text in texts.items():
+        of_text, said = _rows(text, where)
+        rows += [(where, row) for row in of_text]
+        notes += said
+    clusters = list(dict.fromkeys(row["Cluster"] for _, row in rows if row.get("Cluster")))
+    if len(clusters) < 2:
+        return rows, tuple(notes)
+    chosen = next((one for one in clusters if one.lower() == cluster.lower()), clusters[0])
+    others = sum(row.get("Cluster", chosen) not in ("", chosen) for _, row in rows)
+    reason = "ClusterName" if chosen.lower() == cluster.lower() else "the first"
+    notes.append(
+        f"{name}: associations of cluster {chosen} ({reason}): {others} of other clusters "
+        f"({', '.join(one for one in clusters if one != chosen)}) are left out"
+    )
+    return [
+        (where, row) for where, row in rows if row.get("Cluster", chosen) in ("", chosen)
+    ], tuple(notes)
 
 
 def _in_order(found: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -220,20 +191,24 @@ def _in_order(found: Mapping[tuple[str, str, str], Mapping[str, Any]]) -> Iterat
             path.append(iter(below.pop(own["Account"], ())))
 
 
-def _rows(text: str, name: str) -> Iterator[dict[str, Any]]:
+def _rows(text: str, name: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Rows of all outputs in a text, and notes."""
     lines = [(f"{name}:{k}", line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
-    yield from _tables(lines)
-    yield from _dump(line for _, line in lines)
-    yield from assoc_records(text, name)
-    for row in script_rows(lines):
-        spelled = {_SPELLED.get(key, key): value for key, value in row.items()}
-        yield {key: value for key, value in spelled.items() if key not in _PASSED_OVER}
+    notes: list[str] = []
+    rows = [*_tables(lines, notes), *_dump(line for _, line in lines), *assoc_records(text, name)]
+    script = script_rows(lines)
+    rows += [
+        {key: value for key, value in row.items() if key not in _PASSED_OVER}
+        for row in script.rows
+    ]  # fmt: skip
+    return rows, [*notes, *script.notes]
 
 
 # --- sacctmgr -P, sshare -P ---
 
 
-def _tables(lines: Iterable[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+def _tables(lines: Iterable[tuple[str, str]], notes: list[str]) -> Iterator[dict[str, Any]]:
+    """Rows of tables; a column that is there twice with the same values is noted."""
     header: list[str] = []
     tree = ShareTree()
     for place, line in lines:
@@ -242,15 +217,22 @@ def _tables(lines: Iterable[tuple[str, str]]) -> Iterator[dict[str, Any]]:
             if re.search(r"-{3,} +-{3,}", line):
                 raise InvalidInstance(f"{place}: columns are cut off there: expected sacctmgr -P")
             header = []
-        elif {"Account", "User"} <= set(fields) or {"Name", "Priority"} <= set(fields):
+        elif any(names <= set(fields) for names in _HEADERS):
             header, tree = [_NAMES.get(one, one) for one in fields], ShareTree()
+            for column in io.repeated_names(header):
+                notes.append(f"{place}: column {column!r} is there {header.count(column)} times")
         elif header:
             if len(fields) != len(header):
                 raise InvalidInstance(
                     f"{place}: {len(fields)} fields: expected the first line's {len(header)}"
                 )
-            row = {k: v for k, v in zip(header, fields, strict=True) if k not in _PASSED_OVER}
+            cells = io.unique_cells(header, fields, place)
+            row = {k: v for k, v in cells.items() if k not in _PASSED_OVER}
             yield _share(row, tree) if "RawUsage" in header or "Usage" in header else row
+
+
+#: Columns by which the first line of a table is known: associations, QOS, users.
+_HEADERS = ({"Account", "User"}, {"Name", "Priority"}, {"User", "Def Acct"})
 
 
 class ShareTree:
@@ -291,6 +273,8 @@ def _dump(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         kind, name, rest = found[1], found[2], found[3]
         pairs: dict[str, str] = dict(re.findall(r":([A-Za-z]+)=('[^']*'|[^:]*)", rest))
         row = {_NAMES.get(k, k): v.strip("'") for k, v in pairs.items() if k not in _PASSED_OVER}
+        if kind == "User" and pairs.get("DefaultAccount"):
+            row["Def Acct"] = pairs["DefaultAccount"].strip("'")
         if kind == "Parent":
             parent = name
         elif kind == "Cluster":
@@ -331,6 +315,8 @@ def _record(pairs: Mapping[str, str]) -> dict[str, Any]:
         row["Usage"] = pairs["UsageRaw/Norm/Efctv"].split("/")[0]
         shares = pairs["SharesRaw/Norm/Level/Factor"].split("/")[0]
         row["Share"] = "parent" if shares.isdecimal() and float(shares) >= _LARGEST else shares
+        if pairs.get("DefAssoc", "").lower() == "yes" and row["User"]:
+            row["Def Acct"] = row["Account"]
     for key, value in pairs.items():
         name = _NAMES.get(key, key)
         if key in _PASSED_OVER or name in row or name in ("QOS", "ID") or "/" in key:

@@ -1,7 +1,7 @@
 """Recordings of real Slurms as files."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -15,6 +15,7 @@ from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import MOST_HOSTS
 from cosched.core.arrays import integer, positive
 from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.accounts.script import ScriptRows, script_rows
 from cosched.slurm.accounts.shown import Shown
 from cosched.slurm.conf.lines import seconds_of_limit, words
 from cosched.slurm.conf.settings import rules_of
@@ -22,7 +23,7 @@ from cosched.slurm.machines import slurm_machine
 from cosched.slurm.recordings.phases import run_of, samples_of
 from cosched.slurm.recordings.runs import Recording
 from cosched.slurm.requests.associations import Accounts
-from cosched.slurm.requests.request import Gpus, Request, dependencies, gpus_asked
+from cosched.slurm.requests.request import Gpus, Owner, Request, dependencies, gpus_asked
 
 #: What a job of a recording may say.
 _JOB_KEYS = words(
@@ -109,7 +110,7 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     accounts = None
     if data.get("associations"):
         accounts, machine = _with_accounts(name, data, machine)
-    requests = requests_of_jobs(jobs, rows, accounts)
+    requests = requests_of_jobs(jobs, rows, accounts, _refused_in_all_runs(data))
     samples = [samples_of(one, data["associations"], rows) for one in data.get("samples", ())]
     samples = samples or [()] * len(data["runs"])
     ticks = "Epilog" not in config
@@ -202,7 +203,7 @@ def _with_accounts(
     """Its associations, and the machine with the weights that they give a meaning."""
     config, settings = data["config"], machine.slurm
     assert settings is not None
-    shown = Shown(tuple(data["associations"]), tuple(_qos_of(data)))
+    shown = Shown(tuple(data["associations"]), tuple(_qos_of(data)), _default_accounts(data))
     try:
         accounts = Accounts(shown, machine)
     except InvalidInstance as error:
@@ -219,14 +220,30 @@ def _with_accounts(
 
 
 def _qos_of(data: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The QOS, with what only the command that set it tells: a limit of accrual."""
+    """The QOS, with what only the commands tell: a limit of accrual, which sacctmgr of 22.05 does
+    not show."""
+    limits = {
+        row["Name"]: row["MaxJobsAccruePU"] for row in _script(data).rows
+        if "MaxJobsAccruePU" in row
+    }  # fmt: skip
     rows = [dict(row) for row in data.get("qos", ())]
-    for line in data.get("sacctmgr", ()):
-        found = re.match(r"modify qos (\S+) set .*\bMaxJobsAccruePerUser=([0-9]+)", line)
-        for row in rows if found else ():
-            if found and row["Name"] == found[1]:
-                row["MaxJobsAccruePU"] = found[2]
+    for row in rows:
+        if row["Name"] in limits:
+            row["MaxJobsAccruePU"] = limits[row["Name"]]
     return rows
+
+
+def _default_accounts(data: Mapping[str, Any]) -> dict[str, str]:
+    """Account of jobs that name none, by user: as sacctmgr showed it, or its commands told it."""
+    users = data.get("users")
+    rows = _script(data).rows if users is None else users
+    return {row["User"]: row["Def Acct"] for row in rows if row.get("User") and row.get("Def Acct")}
+
+
+def _script(data: Mapping[str, Any]) -> ScriptRows:
+    """What the commands that the recording's slurmdbd was told leave."""
+    lines = [f"sacctmgr {line}" for line in data.get("sacctmgr", ())]
+    return script_rows([(f"sacctmgr[{k}]", line) for k, line in enumerate(lines)])
 
 
 def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Machine:
@@ -242,15 +259,37 @@ def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Ma
     return slurm_machine("\n".join(lines), name, version[0] if version else "22.05")
 
 
+def _refused_in_all_runs(data: Mapping[str, Any]) -> frozenset[int]:
+    """Numbers of jobs that sbatch refused in every run."""
+    refused = [{int(number) for number in phase.get("refused", ())} for phase in data["phases"]]
+    return frozenset(set.intersection(*refused) if refused else ())
+
+
+def _owner_of(number: int, job: Mapping[str, Any], accounts: Accounts) -> Owner:
+    try:
+        return accounts.of(job)
+    except InvalidInstance as error:
+        raise InvalidInstance(f"job {number}: {error}") from None
+
+
 def requests_of_jobs(
-    jobs: Sequence[Mapping[str, Any]], rows: Sequence[tuple[int, ...]], accounts: Accounts | None
+    jobs: Sequence[Mapping[str, Any]],
+    rows: Sequence[tuple[int, ...]],
+    accounts: Accounts | None,
+    refused_jobs: Collection[int] = (),
 ) -> dict[int, Request]:
-    """Requests by row: of each job one, or one a task of an array."""
+    """Requests by row: of each job one, or one a task of an array.
+
+    `refused_jobs`: numbers of those that the Slurm refused; whose owner is not known, they wait.
+    """
     shared = any("cores" in job for job in jobs)
     names = {_name_of(job) for job in jobs if _is_singleton(job)}
     found: dict[int, Request] = {}
     for number, (job, own) in enumerate(zip(jobs, rows, strict=True)):
         name = _name_of(job) if _name_of(job) in names else None
+        has_owner = accounts is not None and not (
+            number in refused_jobs and not accounts.has_association(job)
+        )
         request = Request(
             **_resources(job) if shared else {},
             constraint=str(job.get("constraint", "")), licences=job.get("licenses", ""),
@@ -259,8 +298,9 @@ def requests_of_jobs(
             namesake=None if _is_singleton(job) else name,
             array=(number, array_tasks(job["array"])[1]) if "array" in job else None,
             begin=job.get("begin"), reservation=job.get("reservation"), nice=job.get("nice", 0.0),
-            held=bool(job.get("hold")), fails=bool(job.get("fail")),
-            requeue=not job.get("no_requeue"), owner=None if accounts is None else accounts.of(job),
+            held=bool(job.get("hold")) or (accounts is not None and not has_owner),
+            fails=bool(job.get("fail")), requeue=not job.get("no_requeue"),
+            owner=_owner_of(number, job, accounts) if accounts is not None and has_owner else None,
         )  # fmt: skip
         found |= dict.fromkeys(own, request)
     return found

@@ -11,6 +11,7 @@ from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import texts_of
 from cosched.cluster.machine import Machine
+from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import KNOWN, Shown
 from cosched.slurm.conf.lines import seconds_of_limit
@@ -26,6 +27,8 @@ _ACCRUE, _FLAGS = KNOWN["accrue"], KNOWN["flags"]
 #: Those that lift MinNodes and MaxNodes of a partition: followed where both are there.
 _BOUNDS = {"partitionmaxnodes", "partitionminnodes"}
 _MOST = 2**31 - 1
+#: Who submits where a job tells no user.
+_ROOT = "root"
 _PLAIN_TRES = ("cpu", "mem", "node", "billing", "gres/gpu")
 _SCALES = {"": 1.0, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3}
 
@@ -176,7 +179,9 @@ class Accounts:
         limits = Limits(machine)
         self.qos = [limits.qos(row) for row in shown.qos]
         self._users: dict[str, int] = {}
-        self._first: dict[str, tuple[str, str]] = {}  # account and default QOS of each user
+        self._default_accounts = shown.default_account_by_user
+        #: By account and user, where they are told.
+        self._default_qos: dict[tuple[str, str], str] = {}
         self._numbers: dict[tuple[str, str], int] = {}
         self.rows: list[tuple[int, float, bool, dict[str, Any], float, float]] = []
         for row in shown.associations:
@@ -194,8 +199,8 @@ class Accounts:
                 _real(row, "Usage", 0.0, whose) / limits.cpus_per_core,
                 _real(row, "Factor", -1.0, whose),
             ))  # fmt: skip
-            if user not in self._first or account == row.get("Def Acct"):
-                self._first[user] = (account, row.get("Def QOS", ""))
+            if row.get("Def QOS"):
+                self._default_qos[account, user] = str(row["Def QOS"])
         self._priorities = {
             row["Name"]: own["priority"] for row, own in zip(shown.qos, self.qos, strict=True)
         }
@@ -240,20 +245,73 @@ class Accounts:
         """Its number; -1: there is none of that name."""
         return list(self._priorities).index(name) if name in self._priorities else -1
 
+    def account_of(self, user: str, account: str) -> str:
+        """The account of a job: the one it names, else its user's default account.
+
+        Empty where the user has no association.
+        """
+        default = self._default_accounts.get(user)
+        return account or ("" if default is None else default.name)
+
+    def assumes_account_of(self, user: str) -> bool:
+        """Whether no command tells which of the user's accounts is the default one."""
+        default = self._default_accounts.get(user)
+        return default is not None and default.is_assumed
+
+    def has_association(self, job: Mapping[str, Any]) -> bool:
+        """Whether the user of a job has an association with its account."""
+        return self.association_of(*self._names_of(job)) >= 0
+
+    def _names_of(self, job: Mapping[str, Any]) -> tuple[str, str]:
+        """Account and user of a job; one without a user is the root's, or of the account alone."""
+        user, account = str(job.get("user") or ""), str(job.get("account") or "")
+        if user:
+            return self.account_of(user, account), user
+        account = self.account_of(_ROOT, account)
+        return account, _ROOT if self.association_of(account, _ROOT) >= 0 else ""
+
     def of(self, job: Mapping[str, Any]) -> Owner:
-        """Whose job it is, by the names that it says."""
-        key = (str(job.get("account", "")), str(job.get("user", "")))
-        if self.association_of(*key) < 0:
-            raise InvalidInstance(f"job: no association of {shorten(key)}")
-        name = str(job.get("qos", self._usual))
+        """Whose job it is, by the names that it says; without a user it is the root's.
+
+        Raises
+        ------
+        InvalidInstance
+            The user has no association with the account, or there is no such QOS.
+        """
+        account, user = self._names_of(job)
+        if self.association_of(account, user) < 0:
+            raise InvalidInstance(self._lacks_association(user, account))
+        name = str(job.get("qos") or self._default_qos.get((account, user)) or self._usual)
         if name not in self._priorities:
-            raise InvalidInstance(f"job: no QOS {shorten(name)}")
-        return self._known(*key, name)
+            raise InvalidInstance(
+                f"no QOS {shorten(name)}: expected one of {', '.join(self._priorities)}"
+            )
+        return self._known(account, user, name)
+
+    def _lacks_association(self, user: str, account: str) -> str:
+        """The message of a job whose owner is not known."""
+        accounts = [account for account, other in self._numbers if other == user]
+        if user and accounts:
+            return (
+                f"user {shorten(user)} has no association with account {shorten(account)}: "
+                f"expected one of {listed(accounts)}"
+            )
+        if not user:
+            return (
+                f"no user, and no account {shorten(account)}: expected a user with an association"
+            )
+        users = list(dict.fromkeys(other for _, other in self._numbers if other))
+        return (
+            f"user {shorten(user)} has no association, thus no default account: expected one of "
+            f"{listed(users) or 'the users'}, or sacctmgr add user {user} Account=..."
+        )
 
     def of_log(self, user: str, account: str, qos: str) -> Owner:
         """The same, as far as names of a log are known here: empty ones are the user's usual."""
-        usual, usual_qos = self._first.get(user, ("", ""))
-        return self._known(account or usual, user, qos or usual_qos or self._usual)
+        account = self.account_of(user, account)
+        return self._known(
+            account, user, qos or self._default_qos.get((account, user)) or self._usual
+        )
 
     def _known(self, account: str, user: str, qos: str) -> Owner:
         most = max(self._priorities.values(), default=0.0)
@@ -289,6 +347,7 @@ def owners_of(
         return None, {}, [*notes, "not followed: accounts: the log does not tell its users"]
     names = (texts_of(instance, name).tolist() for name in ("user", "account", "qos"))
     owners = [accounts.of_log(*own) for own in zip(*names, strict=True)]
+    notes += _assumed_accounts(instance, accounts)
     limited = settings.limits_count
     rows = [(*row[:3], row[3] if limited else {}, *row[4:]) for row in accounts.rows]
     qos = [one if limited else {**one, "limits": []} for one in accounts.qos]
@@ -296,6 +355,22 @@ def owners_of(
         "accounts": tuple(rows), "qos": tuple(qos), "billing": accounts.billing,
         "partition_qos": accounts.partition_qos,
     }, notes + _unknown(owners)  # fmt: skip
+
+
+def _assumed_accounts(instance: Instance, accounts: Accounts) -> list[str]:
+    """A note of jobs whose account is the first of several, since none is known as the default."""
+    users, named = (texts_of(instance, name).tolist() for name in ("user", "account"))
+    assumed = [
+        user for user, account in zip(users, named, strict=True)
+        if not account and accounts.assumes_account_of(user)
+    ]  # fmt: skip
+    if not assumed:
+        return []
+    return [
+        f"assumed: {len(assumed)} jobs that name no account, of users with several and no known "
+        f"default account ({listed(list(dict.fromkeys(assumed)))}): the first account of each "
+        "(sacctmgr -P show user tells the default)"
+    ]
 
 
 def _unknown(owners: list[Owner]) -> list[str]:

@@ -1,0 +1,632 @@
+"""Associations and QOS as a script of sacctmgr leaves them in a new slurmdbd."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.accounts.script_commands import WORDS, Command, Option, option_of, read_script
+from cosched.slurm.accounts.script_values import (
+    changed_flags,
+    changed_names,
+    merged_tres,
+    names_of,
+    printed_value,
+    tres_of,
+)
+
+_CONDITIONS, _SETTINGS, _INHERITED = WORDS["conditions"], WORDS["settings"], WORDS["inherited"]
+_TRES_KINDS = ("tres", "cpu", "mem", "node")
+#: Entities that say nothing about starts.
+_UNUSED_ENTITIES = ("coordinator", "federation", "job", "resource")
+Row = dict[str, Any]
+#: Account, user (empty: the account's own) and partition (empty: all).
+Key = tuple[str, str, str]
+
+
+@dataclass
+class _Cluster:
+    """Associations of one cluster."""
+
+    #: By account; the root's is always there.
+    accounts: dict[str, Row] = field(default_factory=lambda: {"root": {}})
+    #: By account, user and partition (empty: all).
+    users: dict[Key, Row] = field(default_factory=lambda: {("root", "root", ""): {}})
+    #: Account of jobs that name none, by user.
+    default_accounts: dict[str, str] = field(default_factory=lambda: {"root": "root"})
+
+
+@dataclass(frozen=True)
+class ScriptRows:
+    """What a script leaves, by the names of ``sacctmgr show``."""
+
+    #: Associations (``Account`` and ``User``) and then QOS (``Name``).
+    rows: tuple[Row, ...]
+    #: What is not followed or changes nothing, with its line.
+    notes: tuple[str, ...]
+
+
+def script_rows(lines: Iterable[tuple[str, str]]) -> ScriptRows:
+    """Associations and QOS of lines that come with their places; other text has none.
+
+    Limits that users and accounts inherit are filled in, as ``sacctmgr show assoc`` does.
+
+    Raises
+    ------
+    InvalidInstance
+        A command that sacctmgr refuses: its line, and what was expected.
+
+    Examples
+    --------
+    >>> script = [("a.sh:1", "sacctmgr -i add account physics MaxJobs=4"),
+    ...           ("a.sh:2", "sacctmgr -i add user ann account=physics")]
+    >>> script_rows(script).rows[2]
+    {'Account': 'physics', 'User': 'ann', 'Def Acct': 'physics', 'MaxJobs': '4'}
+    """
+    script = read_script(lines)
+    database = _Database(script.notes)
+    for command in script.commands:
+        database.apply(command)
+    rows = tuple(database.rows()) if script.commands else ()
+    return ScriptRows(rows, tuple(dict.fromkeys(database.notes)))
+
+
+class _Database:
+    """A slurmdbd that has been told nothing but its cluster."""
+
+    def __init__(self, notes: Sequence[str]) -> None:
+        self.notes = list(notes)
+        self.qos: dict[str, Row] = {"normal": {}}
+        #: By name; the empty name is of a script that names no cluster.
+        self.clusters: dict[str, _Cluster] = {"": _Cluster()}
+
+    def apply(self, command: Command) -> None:
+        """Change what one command changes; one that is refused raises and changes nothing."""
+        if command.entity in _UNUSED_ENTITIES:
+            if command.entity == "resource":
+                self._note(command, "licences of a slurmdbd are not read: give them in slurm.conf")
+            return
+        actions = {
+            ("add", "account"): self._add_accounts, ("add", "cluster"): self._add_clusters,
+            ("add", "qos"): self._add_qos, ("add", "user"): self._add_users,
+            ("modify", "qos"): self._modify_qos, ("modify", "account"): self._modify_accounts,
+            ("modify", "cluster"): self._modify_clusters, ("modify", "user"): self._modify_users,
+            ("delete", "qos"): self._delete_qos, ("delete", "account"): self._delete_accounts,
+            ("delete", "cluster"): self._delete_clusters, ("delete", "user"): self._delete_users,
+        }  # fmt: skip
+        actions[command.verb, command.entity](command)
+
+    def _note(self, command: Command, text: str) -> None:
+        self.notes.append(f"{command.place}: {_named(command)}: {text}")
+
+    # --- words ---
+
+    def _added(self, command: Command, table: str) -> tuple[dict[str, list[str]], list[Option]]:
+        """Names by column, and settings, of a command that adds; words without ``=`` are names."""
+        column = {"qos": "Name", "new_user": "User", "cluster": "Cluster"}.get(table, "Account")
+        tables = [_SETTINGS[table]] + ([_SETTINGS["association"]] if table != "qos" else [])
+        names: dict[str, list[str]] = {column: []}
+        settings: list[Option] = []
+        words = list(command.words)
+        if words and words[0].lower() in ("set", "where"):
+            words = words[1:]
+        for word in words:
+            if "=" not in word:
+                if word.lower() == "where" or (word.lower() == "set" and table != "new_user"):
+                    continue
+                names[column] += names_of(word)
+                continue
+            option = _required_option(word, tables, command)
+            if option.kind == "names":
+                names.setdefault(option.column, []).extend(names_of(option.value))
+            else:
+                settings.append(option)
+        if not names[column]:
+            raise InvalidInstance(f"{command.place}: {_named(command)}: expected Name=")
+        return names, settings
+
+    def _modified(self, command: Command, table: str) -> tuple[dict[str, list[str]], list[Option]]:
+        """Conditions by column, and settings, of a command that modifies."""
+        settings: list[Option] = []
+        conditions: dict[str, list[str]] = {}
+        tables = [_SETTINGS[table]] + ([_SETTINGS["association"]] if table != "qos" else [])
+        bare_words: list[str] = []
+        is_setting = False
+        for word in command.words:
+            if word.lower() in ("set", "where"):
+                is_setting = word.lower() == "set"
+            elif not is_setting:
+                self._condition(word, table, conditions, command)
+            elif "=" in word:
+                settings.append(_required_option(word, tables, command))
+            elif table in ("qos", "cluster"):
+                bare_words.append(word)
+            else:
+                raise InvalidInstance(
+                    f"{command.place}: {shorten(word)}: expected Option=value behind set"
+                )
+        names = [option for option in settings if option.kind == "names"]
+        if names and table == "account":
+            raise InvalidInstance(
+                f"{command.place}: {shorten(names[0].word)}: the name of an account cannot be set"
+            )
+        settings = [option for option in settings if option.kind != "names"]
+        if not settings:
+            raise InvalidInstance(f"{command.place}: {_named(command)}: expected set Option=value")
+        if bare_words:
+            self._note(
+                command,
+                f"{shorten(' '.join(bare_words))} behind set is passed over, as sacctmgr does",
+            )
+        return conditions, settings
+
+    def _condition(
+        self, word: str, table: str, conditions: dict[str, list[str]], command: Command
+    ) -> None:
+        """Add what a word behind ``where`` asks for."""
+        column = {"account": "Account", "user": "User", "qos": "Name", "cluster": "Cluster"}[table]
+        if "=" not in word:
+            if not word.lower().startswith(("witha", "withc", "withd", "withr", "wopl", "woli")):
+                conditions.setdefault(column, []).extend(names_of(word))
+            return
+        tables = [_CONDITIONS[table]]
+        tables += [_CONDITIONS["association"]] if table in ("account", "user") else []
+        option = option_of(word, tables)
+        if option is None or option.operator:
+            raise InvalidInstance(
+                f"{command.place}: {shorten(word)}: no condition of sacctmgr: expected set before "
+                "what is set"
+            )
+        if option.kind == "unused":
+            raise InvalidInstance(
+                f"{command.place}: {shorten(word)}: expected conditions on names, accounts, "
+                "parents, partitions, QOS or clusters"
+            )
+        conditions.setdefault(option.column, []).extend(names_of(option.value))
+
+    def _clusters_of(self, names: Sequence[str]) -> list[_Cluster]:
+        """Clusters of these names, all where there is none.
+
+        The first name that a script tells is that of the nameless cluster."""
+        if names and list(self.clusters) == [""]:
+            self.clusters = {names[0]: self.clusters[""]}
+        for name in names:
+            self.clusters.setdefault(name, _Cluster())
+        return [self.clusters[name] for name in names or self.clusters]
+
+    # --- QOS ---
+
+    def _add_qos(self, command: Command) -> None:
+        names, settings = self._added(command, "qos")
+        row: Row = {}
+        self._set(row, settings, command)
+        new_names = [name for name in names["Name"] if name not in self.qos]
+        for name in new_names:
+            self.qos[name] = deepcopy(row)
+        if not new_names:
+            self._note(command, "nothing new: a QOS that is there keeps its settings")
+
+    def _modify_qos(self, command: Command) -> None:
+        conditions, settings = self._modified(command, "qos")
+        chosen = self._chosen_qos(conditions)
+        for name in chosen:
+            self._set(self.qos[name], settings, command)
+        if not chosen:
+            self._note(command, "there is none of that name: nothing is modified")
+        elif not conditions:
+            self._note(command, f"no condition (where): all {len(chosen)} QOS are modified")
+
+    def _delete_qos(self, command: Command) -> None:
+        conditions = self._deleted(command, "qos")
+        chosen = self._chosen_qos(conditions)
+        for cluster in self.clusters.values():
+            for row in [*cluster.accounts.values(), *cluster.users.values()]:
+                if row.get("Def QOS") in chosen:
+                    raise InvalidInstance(
+                        f"{command.place}: {_named(command)}: QOS {row['Def QOS']} is the default "
+                        "QOS of an association: expected another default before"
+                    )
+        for name in chosen:
+            del self.qos[name]
+            for row in self._rows_with_qos():
+                for column in ("QOS", "Preempt"):
+                    if row.get(column) is not None:
+                        row[column] = [other for other in row[column] if other != name]
+        if not chosen:
+            self._note(command, "there is none of that name: nothing is deleted")
+
+    def _rows_with_qos(self) -> Iterator[Row]:
+        yield from self.qos.values()
+        for cluster in self.clusters.values():
+            yield from cluster.accounts.values()
+            yield from cluster.users.values()
+
+    def _chosen_qos(self, conditions: Mapping[str, Sequence[str]]) -> list[str]:
+        return [
+            name for name, row in self.qos.items()
+            if _is_among(name, conditions.get("Name"))
+            and _is_among(row.get("PreemptMode", "cluster"), conditions.get("PreemptMode"))
+        ]  # fmt: skip
+
+    # --- clusters ---
+
+    def _add_clusters(self, command: Command) -> None:
+        names, settings = self._added(command, "cluster")
+        for cluster in self._clusters_of(names["Cluster"]):
+            self._set(cluster.accounts["root"], settings, command)
+
+    def _modify_clusters(self, command: Command) -> None:
+        conditions, settings = self._modified(command, "cluster")
+        for cluster in self._clusters_of(conditions.get("Cluster", [])):
+            self._set(cluster.accounts["root"], settings, command)
+
+    def _delete_clusters(self, command: Command) -> None:
+        for name in self._deleted(command, "cluster").get("Cluster", []):
+            self.clusters.pop(name, None)
+        if not self.clusters:
+            self.clusters = {"": _Cluster()}
+
+    # --- accounts ---
+
+    def _add_accounts(self, command: Command) -> None:
+        names, settings = self._added(command, "account")
+        row: Row = {}
+        self._set(row, settings, command)
+        added = 0
+        for cluster in self._clusters_of(names.get("Cluster", [])):
+            self._require_account(row.get("ParentName", "root"), cluster, command)
+            for name in names["Account"]:
+                if name not in cluster.accounts:
+                    cluster.accounts[name] = {"ParentName": "root", **deepcopy(row)}
+                    added += 1
+        if not added:
+            self._note(command, "nothing new: an account that is there keeps its settings")
+
+    def _modify_accounts(self, command: Command) -> None:
+        conditions, settings = self._modified(command, "account")
+        modified = 0
+        for cluster in self._clusters_of(conditions.get("Cluster", [])):
+            chosen = self._chosen(cluster, conditions, is_of_users="User" in conditions)
+            for option in settings:
+                if option.column == "ParentName":
+                    parent = printed_value(option, command.place)
+                    self._require_account(parent, cluster, command)
+                    for key, _ in chosen:
+                        _move_above(cluster, parent, key[0])
+            if not self._change(cluster, chosen, settings, command):
+                return
+            modified += len(chosen)
+        self._note_modified(command, conditions, modified, "accounts")
+
+    def _change(
+        self,
+        cluster: _Cluster,
+        chosen: Sequence[tuple[Key, Row]],
+        settings: Sequence[Option],
+        command: Command,
+    ) -> bool:
+        """Set options of associations; False: sacctmgr discards them, which is noted.
+
+        A default QOS has to be one that the association may use.
+        """
+        changed_rows = []
+        for key, row in chosen:
+            changed = deepcopy(row)
+            self._set(changed, settings, command)
+            effective = self._effective(cluster, key, changed)
+            default_qos = changed.get("Def QOS")
+            if default_qos and default_qos not in effective["QOS"]:
+                self._note(
+                    command,
+                    f"discarded, as sacctmgr does: {key[1] or key[0]} has no access to the default "
+                    f"QOS {default_qos}",
+                )
+                return False
+            changed_rows.append(changed)
+        for (_, row), changed in zip(chosen, changed_rows, strict=True):
+            row.clear()
+            row.update(changed)
+        return True
+
+    def _require_account(self, name: str, cluster: _Cluster, command: Command) -> None:
+        if name not in cluster.accounts:
+            raise InvalidInstance(
+                f"{command.place}: {_named(command)}: no account {shorten(name)} before it"
+            )
+
+    def _delete_accounts(self, command: Command) -> None:
+        conditions = self._deleted(command, "account")
+        if "root" in conditions.get("Account", []):
+            raise InvalidInstance(
+                f"{command.place}: {_named(command)}: the root account cannot be deleted"
+            )
+        deleted = 0
+        for cluster in self._clusters_of(conditions.get("Cluster", [])):
+            chosen = {
+                key[0] for key, _ in self._chosen(cluster, conditions, is_of_users=False)
+            } - {"root"}  # fmt: skip
+            while below := {
+                name for name, row in cluster.accounts.items()
+                if row.get("ParentName") in chosen and name not in chosen
+            }:  # fmt: skip
+                chosen |= below
+            deleted += len(chosen)
+            for name in chosen:
+                del cluster.accounts[name]
+            self._delete_associations(
+                cluster, [key for key in cluster.users if key[0] in chosen], command
+            )
+        if not deleted:
+            self._note(command, "there is none of that name: nothing is deleted")
+
+    # --- users ---
+
+    def _add_users(self, command: Command) -> None:
+        names, settings = self._added(command, "new_user")
+        defaults = [printed_value(o, command.place) for o in settings if o.column == "Def Acct"]
+        accounts = list(dict.fromkeys([*names.get("Account", []), *defaults]))
+        if not accounts:
+            raise InvalidInstance(
+                f"{command.place}: add user: expected Account= or DefaultAccount="
+            )
+        row: Row = {}
+        self._set(row, [o for o in settings if o.column not in ("Def Acct", "User")], command)
+        partitions = names.get("Partition", [""])
+        added = 0
+        for cluster in self._clusters_of(names.get("Cluster", [])):
+            for account in accounts:
+                self._require_account(account, cluster, command)
+            keys = [
+                (account, user, partition)
+                for user in names["User"] for account in accounts for partition in partitions
+            ]  # fmt: skip
+            new_keys = [key for key in keys if key not in cluster.users]
+            for key in new_keys:
+                cluster.users[key] = deepcopy(row)
+                if defaults and key[0] == defaults[0]:
+                    cluster.default_accounts[key[1]] = key[0]
+                cluster.default_accounts.setdefault(key[1], (defaults or accounts)[0])
+            added += len(new_keys)
+        if not added:
+            self._note(command, "nothing new: a user who is there keeps the settings")
+
+    def _modify_users(self, command: Command) -> None:
+        conditions, settings = self._modified(command, "user")
+        of_users = [option for option in settings if option.column in ("Def Acct", "User")]
+        of_associations = [option for option in settings if option not in of_users]
+        modified = 0
+        for cluster in self._clusters_of(conditions.get("Cluster", [])):
+            chosen = self._chosen(cluster, conditions, is_of_users=True)
+            if not self._change(cluster, chosen, of_associations, command):
+                return
+            for option in of_users:
+                self._set_of_users(option, cluster, [key for key, _ in chosen], command)
+            modified += len(chosen)
+        self._note_modified(command, conditions, modified, "users")
+
+    def _set_of_users(
+        self, option: Option, cluster: _Cluster, keys: Sequence[Key],
+        command: Command,
+    ) -> None:  # fmt: skip
+        """Set the default account of users, or the new name of one."""
+        value = printed_value(option, command.place)
+        users = list(dict.fromkeys(user for _, user, _ in keys))
+        if option.column == "Def Acct":
+            for user in users:
+                accounts = {account for account, name, _ in cluster.users if name == user}
+                if value not in accounts:
+                    raise InvalidInstance(
+                        f"{command.place}: {shorten(option.word)}: user {user} has no association "
+                        f"with account {shorten(value)}: expected one of {', '.join(accounts)}"
+                    )
+                cluster.default_accounts[user] = value
+            return
+        if len(users) > 1:
+            raise InvalidInstance(f"{command.place}: {shorten(option.word)}: expected one user")
+        for user in users:
+            cluster.users = {
+                (account, value if name == user else name, partition): row
+                for (account, name, partition), row in cluster.users.items()
+            }
+            cluster.default_accounts[value] = cluster.default_accounts.pop(user, "")
+
+    def _delete_users(self, command: Command) -> None:
+        conditions = self._deleted(command, "user")
+        deleted = 0
+        for cluster in self._clusters_of(conditions.get("Cluster", [])):
+            keys = [key for key, _ in self._chosen(cluster, conditions, is_of_users=True)]
+            self._delete_associations(cluster, keys, command)
+            deleted += len(keys)
+        if not deleted:
+            self._note(command, "there is none of that name: nothing is deleted")
+
+    def _delete_associations(
+        self, cluster: _Cluster, keys: Sequence[Key], command: Command
+    ) -> None:
+        """Delete associations; who has lost the default account and keeps another is noted."""
+        for key in keys:
+            del cluster.users[key]
+        for user in dict.fromkeys(user for _, user, _ in keys):
+            accounts = {account for account, name, _ in cluster.users if name == user}
+            if not accounts:
+                cluster.default_accounts.pop(user, None)
+            elif cluster.default_accounts.get(user) not in accounts:
+                cluster.default_accounts[user] = ""
+                self._note(command, f"user {user} is left without a default account")
+
+    # --- rows ---
+
+    def _deleted(self, command: Command, table: str) -> dict[str, list[str]]:
+        """Conditions of a command that deletes; it needs one."""
+        conditions: dict[str, list[str]] = {}
+        for word in command.words:
+            if word.lower() not in ("set", "where"):
+                self._condition(word, table, conditions, command)
+        if not conditions:
+            raise InvalidInstance(f"{command.place}: {_named(command)}: expected Name=")
+        return conditions
+
+    def _chosen(
+        self, cluster: _Cluster, conditions: Mapping[str, Sequence[str]], *, is_of_users: bool
+    ) -> list[tuple[Key, Row]]:
+        """Associations that meet all conditions, by account, user and partition."""
+        table = (
+            cluster.users if is_of_users
+            else {(name, "", ""): row for name, row in cluster.accounts.items()}
+        )  # fmt: skip
+        return [
+            (key, row) for key, row in table.items()
+            if _is_among(key[0], conditions.get("Account"))
+            and (not is_of_users or _is_among(key[1], conditions.get("User")))
+            and _is_among(key[2], conditions.get("Partition"))
+            and _is_among(cluster.default_accounts.get(key[1], ""), conditions.get("Def Acct"))
+            and _is_among(row.get("ParentName", ""), conditions.get("ParentName"))
+            and _is_among(self._effective(cluster, key).get("Def QOS", ""),
+                          conditions.get("Def QOS"))
+            and ("QOS" not in conditions
+                 or set(conditions["QOS"]) & set(self._effective(cluster, key)["QOS"]))
+        ]  # fmt: skip
+
+    def _note_modified(
+        self, command: Command, conditions: Mapping[str, Any], modified: int, what: str
+    ) -> None:
+        if not modified:
+            self._note(command, "nothing meets the conditions: nothing is modified")
+        elif not conditions:
+            self._note(command, f"no condition (where): all {what} are modified")
+
+    def _set(self, row: Row, settings: Sequence[Option], command: Command) -> None:
+        """Put settings into a row."""
+        place = command.place
+        for option in settings:
+            if option.kind == "unused":
+                continue
+            if option.operator and option.kind not in ("qos_list", "flags"):
+                raise InvalidInstance(f"{place}: {shorten(option.word)}: expected = alone")
+            if not option.value and option.kind not in ("qos_list", "flags", "qos"):
+                raise InvalidInstance(f"{place}: {shorten(option.word)}: expected Option=value")
+            self._set_option(row, option, place)
+
+    def _set_option(self, row: Row, option: Option, place: str) -> None:
+        column = option.column
+        if option.kind in _TRES_KINDS:
+            amounts = {**row.get(column, {}), **tres_of(option, place)}
+            row[column] = {name: amount for name, amount in amounts.items() if amount}
+        elif option.kind == "flags":
+            row[column] = changed_flags(row.get(column, []), option, place)
+        elif option.kind == "qos_list":
+            self._set_qos_list(row, option, place)
+        elif option.kind == "qos":
+            names = changed_names([], option, [*self.qos, "-1"], place)
+            row[column] = "" if names == ["-1"] else "".join(names[:1])
+        else:
+            row[column] = printed_value(option, place)
+
+    def _set_qos_list(self, row: Row, option: Option, place: str) -> None:
+        """Lists of QOS; an association without one changes that of the account above it."""
+        known_names = list(self.qos)
+        column = option.column
+        value = option.value.strip("\"'")
+        is_change = bool(option.operator) or value.startswith(("+", "-"))
+        if not value:
+            row.pop(column, None)
+            row.pop("QOS changes", None)
+        elif is_change and column == "QOS" and row.get(column) is None:
+            changed_names([], option, known_names, place)
+            row.setdefault("QOS changes", []).append(option)
+        else:
+            row[column] = changed_names(row.get(column) or [], option, known_names, place)
+            row.pop("QOS changes", None)
+
+    def _effective(self, cluster: _Cluster, key: Key, row: Row | None = None) -> Row:
+        """A row with what it inherits: of the account, and of those above that."""
+        account, user, _ = key
+        chain: list[Row] = []
+        if user:
+            chain.append(cluster.users[key] if row is None else row)
+            row = None
+        above = account
+        while True:
+            chain.append(cluster.accounts[above] if row is None else row)
+            row = None
+            if above == "root":
+                break
+            above = cluster.accounts[above].get("ParentName", "root")
+        effective: Row = dict(chain[0])
+        names = ["normal"] if "normal" in self.qos else []
+        for outer in reversed(chain):
+            names = outer["QOS"] if outer.get("QOS") is not None else names
+            for option in outer.get("QOS changes", []):
+                known_names = [*self.qos, *names_of(option.value.replace("+", "").replace("-", ""))]
+                names = changed_names(names, option, known_names, "")
+        effective["QOS"] = [name for name in names if name in self.qos]
+        for outer in chain[1:]:
+            for column in _INHERITED["plain"]:
+                if not effective.get(column) and outer.get(column):
+                    effective[column] = outer[column]
+            for column in _INHERITED["tres"]:
+                if outer.get(column):
+                    effective[column] = merged_tres(outer[column], effective.get(column, {}))
+        effective.pop("QOS changes", None)
+        return effective
+
+    def rows(self) -> Iterator[Row]:
+        """Rows as ``sacctmgr show`` has them: associations by cluster, then QOS."""
+        for name, cluster in self.clusters.items():
+            of_cluster = {"Cluster": name} if name else {}
+            for account in cluster.accounts:
+                row = self._effective(cluster, (account, "", ""))
+                yield _printed({"Account": account, "User": "", **of_cluster, **row})
+            for account, user, partition in cluster.users:
+                row = self._effective(cluster, (account, user, partition))
+                default = cluster.default_accounts.get(user, "")
+                yield _printed({
+                    "Account": account, "User": user, "Partition": partition, **of_cluster,
+                    "Def Acct": default, **row,
+                })  # fmt: skip
+        for name, row in self.qos.items():
+            yield _printed({"Name": name, **row})
+
+
+def _required_option(
+    word: str, tables: Sequence[Sequence[Sequence[Any]]], command: Command
+) -> Option:
+    option = option_of(word, tables)
+    if option is None:
+        raise InvalidInstance(
+            f"{command.place}: {shorten(word)}: no option of {command.verb} {command.entity}"
+        )
+    return option
+
+
+def _move_above(cluster: _Cluster, parent: str, account: str) -> None:
+    """Before an account goes below one of its own descendants, that one takes its place."""
+    above = parent
+    while above not in ("root", account):
+        above = cluster.accounts[above]["ParentName"]
+    if above == account and account != parent and account != "root":
+        cluster.accounts[parent]["ParentName"] = cluster.accounts[account]["ParentName"]
+
+
+def _is_among(name: str, names: Sequence[str] | None) -> bool:
+    return names is None or name in names
+
+
+def _named(command: Command) -> str:
+    return f"{command.verb} {command.entity}"
+
+
+def _printed(row: Row) -> Row:
+    """Values as text; what is empty is left out, but for the user of an account."""
+    printed: Row = {}
+    for column, value in row.items():
+        if isinstance(value, dict):
+            text = ",".join(f"{name}={amount}" for name, amount in value.items())
+        elif isinstance(value, list):
+            text = ",".join(value)
+        else:
+            text = value
+        if text or column == "User":
+            printed[column] = text
+    return printed
