@@ -162,5 +162,6 @@ class Codes(Mapping[str, Code]):
         >>> codes.procs, codes["fem"].command
         (4, './fem {procs}')
         """
+        io.refuse_foreign_file(path)
         procs, codes, capacity = read_codes(str(path), io.read_text(path))
         return cls(procs=procs, codes={code.name: code for code in codes}, capacity=capacity)

@@ -1,6 +1,11 @@
 """Files in and out: errors name line and column, what is written is whole or not there."""
 
 from cosched.described import described
+from cosched.io.foreign_formats import (
+    refuse_foreign_file as refuse_foreign_file,
+    refuse_foreign_json as refuse_foreign_json,
+    refuse_foreign_text as refuse_foreign_text,
+)
 from cosched.io.limit import max_bytes as max_bytes, polled as polled
 from cosched.io.tables import (
     CsvTable as CsvTable,
@@ -24,6 +29,7 @@ from cosched.io.unpack import (
     naming as naming,
     open_text as open_text,
     read_bytes as read_bytes,
+    read_head as read_head,
     read_text as read_text,
 )
 from cosched.io.writing import (

@@ -14,6 +14,11 @@ from typing import Any
 
 from cosched import _core
 from cosched.errors import InvalidInstance, shorten
+from cosched.io.foreign_formats import (
+    refuse_foreign_file,
+    refuse_foreign_json,
+    refuse_foreign_text,
+)
 from cosched.io.limit import polled
 from cosched.io.unpack import open_text, read_text
 
@@ -178,6 +183,7 @@ def read_csv(path: str | PathLike[str]) -> CsvTable:
     >>> read_csv(folder / "times.csv").rows
     [(2, ['solver', '8.0'])]
     """
+    refuse_foreign_file(path)
     with open_text(path) as file:
         return _table(file, str(path))
 
@@ -200,6 +206,7 @@ def parse_csv(text: str, name: str) -> CsvTable:
     >>> parse_csv("from,to\na,b\n", "edges.csv").rows
     [(2, ['a', 'b'])]
     """
+    refuse_foreign_text(text, name)
     return _table(io.StringIO(text), name)
 
 
@@ -303,6 +310,7 @@ def read_rows(path: str | PathLike[str]) -> list[tuple[int, list[str]]]:
     >>> read_rows(folder / "ETC.csv")
     [(1, ['10', '5']), (3, ['8', '12'])]
     """
+    refuse_foreign_file(path)
     with open_text(path) as file:
         reader = csv.reader(file)
         try:
@@ -330,7 +338,9 @@ def read_json(path: str | PathLike[str]) -> Any:
     >>> read_json(folder / "bag.json")
     {'price': 9000}
     """
-    return parse_json(read_text(path), str(path))
+    value = parse_json(read_text(path), str(path))
+    refuse_foreign_json(value, path)
+    return value
 
 
 def parse_json(text: str, where: str) -> Any:

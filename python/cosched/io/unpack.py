@@ -99,6 +99,28 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
             raise InvalidInstance(f"{path}: not a complete gzip file") from None
 
 
+def read_head(path: str | PathLike[str], size: int) -> bytes:
+    """The first bytes of a file; gzip is unpacked, whatever the name.
+
+    Fewer than `size` where the file is shorter, or damaged.
+
+    Examples
+    --------
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.txt"
+    >>> _ = path.write_text("JobID|State")
+    >>> read_head(path, 5)
+    b'JobID'
+    """
+    require_length(path)
+    with open(os.fspath(path), "rb") as file:
+        if not file.peek(2).startswith(_GZIP):
+            return file.read(size)
+        try:
+            return gzip.GzipFile(fileobj=file).read(size)
+        except _DAMAGED:
+            return b""
+
+
 def _regular_size(file: IO[bytes]) -> int:
     """Bytes of a file on disk; 0 of a pipe."""
     status = os.fstat(file.fileno())

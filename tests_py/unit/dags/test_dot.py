@@ -6,6 +6,7 @@ import pytest
 
 import cosched as cs
 from cosched.dags.files.dot import parse_dot
+from cosched.errors import InvalidInstance
 
 
 def arcs(text):
@@ -35,7 +36,6 @@ def said(text, node):
         ("digraph { a -> <b <i>c</i>> }", [("a", "<b <i>c</i>>")]),
         ("// x\n# line\n/* a -> b */ digraph { a /* */ -> // \n c\n# d -> e\n}", [("a", "c")]),
         ("digraph { rankdir=LR; graph [a=1] edge [b=2] ;;, a -> b, c }", [("a", "b")]),
-        ("digraph { a -> b } digraph { c -> d }", [("a", "b")]),
         ("\ufeffdigraph { a\t->\r\nb }", [("a", "b")]),
     ],
 )  # fmt: skip
@@ -138,3 +138,16 @@ def test_arcs_between_groups_have_a_limit():
     ):
         with pytest.raises(cs.InvalidInstance, match="at most 1,000,000 arcs between groups"):
             parse_dot(text, "g.dot")
+
+
+def test_a_second_graph_is_refused_with_its_place(tmp_path):
+    path = tmp_path / "two.dot"
+    path.write_text("digraph a { a1 [time=3]; }\n digraph b { b1 [time=4]; }\n")
+    with pytest.raises(InvalidInstance, match=r"two.dot: line 2, column 2: a second graph"):
+        cs.dags.Instance.read(path, units=(1,))
+    for rest in ("strict digraph {}", "graph {}", "x -> y", "}"):
+        path.write_text("digraph a { a1 [time=3]; }\n" + rest)
+        with pytest.raises(InvalidInstance, match="line 2, column 1"):
+            cs.dags.Instance.read(path, units=(1,))
+    path.write_text("digraph a { a1 [time=3]; };\n// the end\n")
+    assert len(cs.dags.Instance.read(path, units=(1,)).names) == 1

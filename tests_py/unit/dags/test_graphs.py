@@ -319,3 +319,26 @@ def test_real_workflows_and_stg(tmp_path):
     assert sizes["apps/stg/sparse"] == (96, 67)
     assert sizes["apps/stg/fpppp"] == (334, 1145)
     assert len(graphs) == 14
+
+
+GRAPHML = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d" for="node" '
+GRAPHML += 'attr.name="time" attr.type="double"/>{}</graphml>'
+GRAPH = '<graph edgedefault="directed">{}</graph>'
+NODE = '<node id="{}"><data key="d">3</data>{}</node>'
+
+
+def test_several_graphs_in_one_graphml_are_refused(tmp_path):
+    one, other = GRAPH.format(NODE.format("a", "")), GRAPH.format(NODE.format("b", ""))
+    for inner in (one + other, GRAPH.format(NODE.format("a", other))):
+        with pytest.raises(
+            cs.InvalidInstance, match="2 graphs, 2 nodes, of which the first graph has 1"
+        ):
+            read(tmp_path, GRAPHML.format(inner), "g.graphml")
+    assert read(tmp_path, GRAPHML.format(one), "g.graphml").names == ("a",)
+
+
+def test_groups_of_yed_are_one_graph(tmp_path):
+    inner = NODE.format("a", "") + NODE.format("g", GRAPH.format(NODE.format("b", ""))).replace(
+        '"g"', '"g" yfiles.foldertype="group"'
+    )
+    assert read(tmp_path, GRAPHML.format(GRAPH.format(inner)), "g.graphml").names == ("a", "g", "b")

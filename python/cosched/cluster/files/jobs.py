@@ -116,6 +116,7 @@ def read_jobs(
 ) -> Given:
     """Jobs of a log (.swf, .events, sacct), where `drop` has been heeded, or of a table (.csv,
     .json); `of_sacct`: timezone, delimiter, include_running."""
+    io.refuse_foreign_file(path)
     said: tuple[str, ...] = ()
     if machine is not None:
         if nodes is not None and nodes != machine.cores:

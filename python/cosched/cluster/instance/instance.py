@@ -405,7 +405,8 @@ class Instance(core.Instance):
         }  # fmt: skip
         given = files.read_jobs(path, nodes, convention, of_logs, drop, known, of_sacct)
         jobs, counted = files.counted_from(given.jobs, wait_from, of_log=bool(given.source))
-        given = given._replace(jobs=jobs, notes=(*given.notes, *counted))
+        jobs, assumed = files.with_default_accounts(jobs, known)
+        given = given._replace(jobs=jobs, notes=(*given.notes, *counted, *assumed))
         kept = dict[str, Any](min_runtime=min_runtime, machine=known, begins=given.begins)
         try:
             found = cls(given.jobs, given.nodes, notes=given.notes, source=given.source, **kept)

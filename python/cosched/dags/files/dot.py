@@ -109,10 +109,13 @@ class Tokens:
                 break
         return "".join(parts)
 
+    def column(self) -> int:
+        """Of the token that comes next, from 1."""
+        return self.place - self.text.rfind("\n", 0, self.place)
+
     def error(self, expected: str) -> InvalidInstance:
-        column = self.place - self.text.rfind("\n", 0, self.place)
         what = self.value if self.kind == "end" else shorten(self.value)
-        where = f"{self.path}: line {self.line()}, column {column}"
+        where = f"{self.path}: line {self.line()}, column {self.column()}"
         return InvalidInstance(f"{where}: not DOT: {what}: expected {expected}")
 
 
@@ -138,7 +141,12 @@ class Dot:
 
 
 def parse_dot(text: str, path: str) -> Dot:
-    """The first graph of a text.
+    """The graph of a text.
+
+    Raises
+    ------
+    InvalidInstance
+        No graph, or a second one behind it: which of them is meant no file says.
 
     Examples
     --------
@@ -194,7 +202,22 @@ class _Parser:
         while self.scopes:  # not a function that calls itself: braces may be nested deeply
             next(steps)
             self._step(self.scopes[-1])
+        self._require_end()
         return self.found
+
+    def _require_end(self) -> None:
+        """Nothing follows the graph; semicolons are passed over."""
+        tokens = self.tokens
+        while tokens.take(";"):
+            pass
+        if tokens.keyword() in ("strict", "graph", "digraph"):
+            line, column = tokens.line(), tokens.column()
+            raise InvalidInstance(
+                f"{tokens.path}: line {line}, column {column}: a second graph: expected one graph "
+                "a file (one file for each, or subgraphs of one graph)"
+            )
+        if tokens.kind != "end":
+            raise tokens.error("the end of the file")
 
     def _step(self, scope: _Scope) -> None:
         """The next piece: an end of an arc, a brace, or a statement of another kind."""

@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
+from xml.etree import ElementTree
 
 from cosched import io
 from cosched.dags.files.dot import parse_dot
@@ -75,11 +76,29 @@ def read_graphml(
     except Exception as error:  # a parser of foreign text: anything may come
         said = " ".join(str(error).split())[:120] or type(error).__name__
         raise InvalidInstance(f"{path}: not GraphML ({said})") from None
+    _require_all_nodes(text, path, graph.number_of_nodes())
     if not graph.is_directed():
         raise InvalidInstance(f"{path}: expected a directed graph (edgedefault='directed')")
     nodes = ((str(name), said, None) for name, said in graph.nodes(data=True))
     arcs = ((str(one), str(other), said, None) for one, other, said in graph.edges(data=True))
     return _parsed(path, nodes, arcs, need_times, edge_data)
+
+
+def _require_all_nodes(text: str, path: str, nodes_read: int) -> None:
+    """No node of the text is outside of the graph that was read.
+
+    Such nodes are of a second graph, or of one inside a node that is no group of yEd.
+    """
+    elements = list(ElementTree.fromstring(text).iter())
+    names = [element.tag.rpartition("}")[2] for element in elements]
+    nodes = {
+        element.get("id") for element, name in zip(elements, names, strict=True) if name == "node"
+    }  # fmt: skip
+    if names.count("graph") > 1 and len(nodes) > nodes_read:
+        raise InvalidInstance(
+            f"{path}: {names.count('graph')} graphs, {len(nodes)} nodes, of which the first graph "
+            f"has {nodes_read}: expected one graph a file (one file for each)"
+        )
 
 
 def _parsed(

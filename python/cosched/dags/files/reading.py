@@ -236,9 +236,11 @@ class _Options:
 
 
 def _graph(text: str, name: str, asked: _Options) -> Graph:
+    io.refuse_foreign_text(text, name)
     looks = io.bare_name(name).endswith(".json") or text.lstrip()[:1] in ("{", "[")
     is_json = looks if asked.format is None else asked.format in ("json", "wfformat")
     data = io.parse_json(text, name) if is_json else None
+    io.refuse_foreign_json(data, name)
     format = asked.format or _format(text, name, data)
     if format == "json":
         if asked.acceleration is not None or asked.times is not None:

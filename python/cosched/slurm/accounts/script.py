@@ -61,8 +61,9 @@ def script_rows(lines: Iterable[tuple[str, str]]) -> ScriptRows:
     --------
     >>> script = [("a.sh:1", "sacctmgr -i add account physics MaxJobs=4"),
     ...           ("a.sh:2", "sacctmgr -i add user ann account=physics")]
-    >>> script_rows(script).rows[2]
-    {'Account': 'physics', 'User': 'ann', 'Def Acct': 'physics', 'MaxJobs': '4'}
+    >>> [(row["Account"], row["User"], row["MaxJobs"]) for row in script_rows(script).rows[2:4]
+    ...  if "MaxJobs" in row]
+    [('physics', 'ann', '4')]
     """
     script = read_script(lines)
     database = _Database(script.notes)
@@ -518,8 +519,9 @@ class _Database:
         elif option.kind == "qos_list":
             self._set_qos_list(row, option, place)
         elif option.kind == "qos":
-            names = changed_names([], option, [*self.qos, "-1"], place)
-            row[column] = "" if names == ["-1"] else "".join(names[:1])
+            is_cleared = option.value.strip("\"'") in ("", "-1")
+            names = [] if is_cleared else changed_names([], option, list(self.qos), place)
+            row[column] = "".join(names[:1])
         else:
             row[column] = printed_value(option, place)
 

@@ -118,7 +118,7 @@ def _read_call(words: Sequence[Word], place: str, script: Script) -> None:
 
 
 def _add_command(words: Sequence[Word], place: str, script: Script) -> None:
-    text = " ".join(word.text for word in words)
+    text = " ".join(word.text for word in words if not word.text.startswith("-"))
     if any(word.is_expanded for word in words):
         script.notes.append(
             f"{place}: not followed: {shorten(text)}: expected words, and no shell variables"

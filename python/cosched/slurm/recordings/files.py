@@ -125,6 +125,7 @@ def _recording(name: str, data: Mapping[str, Any], approximate: bool) -> Recordi
     notes = [f"not followed: {one} of jobs: starts may differ" for one in foreign]
     if machine.slurm is not None and approximate:
         notes += machine.slurm.left_out
+    notes += [note for note in _script(data).notes if note.startswith("not followed")]
     if not slurm.startswith(rules):
         notes.append(f"rules of Slurm {rules} for {slurm}")
     recording = Recording(
@@ -241,9 +242,15 @@ def _default_accounts(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _script(data: Mapping[str, Any]) -> ScriptRows:
-    """What the commands that the recording's slurmdbd was told leave."""
+    """What the commands that the recording's slurmdbd was told leave.
+
+    The Slurm has taken them: one that is not understood here is a note.
+    """
     lines = [f"sacctmgr {line}" for line in data.get("sacctmgr", ())]
-    return script_rows([(f"sacctmgr[{k}]", line) for k, line in enumerate(lines)])
+    try:
+        return script_rows([(f"sacctmgr[{k}]", line) for k, line in enumerate(lines)])
+    except InvalidInstance as error:
+        return ScriptRows((), (f"not followed: commands of sacctmgr: {error}",))
 
 
 def _machine(name: str, nodes: Any, config: Mapping[str, Any], slurm: str) -> Machine:

@@ -199,7 +199,9 @@ def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str)
         raise InvalidInstance(unknown_name(kind.replace("qos", "QOS"), name, list(known)))
     own = [{**row, column: value} if row_of == name else row
            for row_of, row in zip(names, rows, strict=True)]  # fmt: skip
-    changed = replace(shown, **{table: tuple(own)})
+    changed = (
+        replace(shown, qos=tuple(own)) if kind == "qos" else replace(shown, associations=tuple(own))
+    )
     return replace(machine, slurm=replace(machine.slurm, accounts=changed))
 
 

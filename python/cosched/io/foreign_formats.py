@@ -1,0 +1,310 @@
+"""Formats of other programs that are recognised by content, and refused by their names.
+
+A reader that meets such a file would else complain about its first line. Each format is a row of
+:data:`FOREIGN_FORMATS`; those of JSON are told by their keys, the others by their first lines.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from cosched.errors import InvalidInstance
+from cosched.io.unpack import read_bytes, read_head
+
+#: Characters of a file that are looked at: some lines of any of these formats.
+HEAD_CHARACTERS = 1 << 14
+_MAX_LINES = 60
+
+_LOG_ADVICE = (
+    "write its jobs as CSV (submit,tasks,cpu,memory,runtime,estimate) or in Standard Workload "
+    "Format"
+)
+_SACCT_ADVICE = "print the log with sacct -P (docs/howto/read-my-files.md has the command)"
+_NOT_YET = "which cosched cannot read yet"
+_SNAPSHOT_ADVICE = (
+    "put it as squeue.json into a folder for cosched when, or print a log with sacct -P"
+)
+_SNAPSHOT = "which cosched reads in snapshots only (cosched when)"
+_TIMES_ADVICE = "write its times as CSV (task,processors,seconds)"
+_GRAPH_ADVICE = "write it as WfFormat (WfCommons), DOT or GraphML"
+
+
+@dataclass(frozen=True)
+class ForeignFormat:
+    """A format of another program.
+
+    Attributes
+    ----------
+    name : str
+        What a file of it is called: "this is NAME".
+    advice : str
+        What to do instead.
+    matches : callable, optional
+        Whether the first lines of a text, without blank ones, are of this format.
+    has_keys : callable, optional
+        Whether the value of a JSON text is of this format.
+    refusal : str
+        That cosched does not read it, or where it does.
+    """
+
+    name: str
+    advice: str
+    matches: Callable[[Sequence[str]], bool] | None = None
+    has_keys: Callable[[Any], bool] | None = None
+    refusal: str = _NOT_YET
+
+
+def foreign_format(text: str) -> ForeignFormat | None:
+    """The foreign format of a text by its first lines; None: none that is known.
+
+    Examples
+    --------
+    >>> foreign_format("06/27/2025 00:01:10;Q;1001.pbs;queue=workq").name
+    'a PBS accounting log'
+    >>> foreign_format("task,processors,seconds") is None
+    True
+    """
+    lines = [line for line in text[:HEAD_CHARACTERS].splitlines() if line.strip()][:_MAX_LINES]
+    if not lines:
+        return None
+    return next((one for one in FOREIGN_FORMATS if one.matches and one.matches(lines)), None)
+
+
+def foreign_json(value: Any) -> ForeignFormat | None:
+    """The foreign format of the value of a JSON text; None: none that is known.
+
+    Examples
+    --------
+    >>> foreign_json({"jobs": [{"id": "f2P", "t_submit": 1, "t_run": 2}]}).name
+    'what flux jobs --json printed'
+    >>> foreign_json({"jobs": {"submit": [0]}}) is None
+    True
+    """
+    return next((one for one in FOREIGN_FORMATS if one.has_keys and one.has_keys(value)), None)
+
+
+def refuse_foreign_text(text: str, path: str | PathLike[str]) -> None:
+    """Refuse the text of a file that is of a foreign format.
+
+    Raises
+    ------
+    InvalidInstance
+        It is: the name of the format, and what to do instead.
+
+    Examples
+    --------
+    >>> refuse_foreign_text("task,processors,seconds", "runs.csv")
+    >>> refuse_foreign_text("06/27/2025 00:01:10;Q;1001.pbs;queue=workq", "20250627")
+    Traceback (most recent call last):
+        ...
+    cosched.errors.InvalidInstance: 20250627: this is a PBS accounting log, which cosched cannot ...
+    """
+    _refuse(foreign_format(text), path)
+
+
+def refuse_foreign_json(value: Any, path: str | PathLike[str]) -> None:
+    """Refuse the value of a JSON text that is of a foreign format.
+
+    Raises
+    ------
+    InvalidInstance
+        As :func:`refuse_foreign_text`.
+
+    Examples
+    --------
+    >>> refuse_foreign_json({"nodes": 2, "jobs": {"submit": [0]}}, "jobs.json")
+    """
+    _refuse(foreign_json(value), path)
+
+
+def refuse_foreign_file(path: str | PathLike[str]) -> None:
+    """Refuse a regular file, plain or packed by gzip, that is of a foreign format.
+
+    Pipes and what is no file are not touched.
+
+    Raises
+    ------
+    InvalidInstance
+        As :func:`refuse_foreign_text`.
+
+    Examples
+    --------
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "runs.csv").write_text("task,processors,seconds")
+    >>> refuse_foreign_file(folder / "runs.csv")
+    """
+    if not Path(path).is_file():
+        return
+    head = read_head(path, HEAD_CHARACTERS).decode("utf-8-sig", "replace")
+    refuse_foreign_text(head, path)
+    if head.lstrip()[:1] in ("{", "["):
+        try:
+            value = json.loads(read_bytes(path, renamed=True))
+        except (ValueError, RecursionError):  # its reader says what is wrong
+            return
+        refuse_foreign_json(value, path)
+
+
+def _refuse(found: ForeignFormat | None, path: str | PathLike[str]) -> None:
+    if found is not None:
+        raise InvalidInstance(f"{path}: this is {found.name}, {found.refusal}: {found.advice}")
+
+
+def _first_line(pattern: str) -> Callable[[Sequence[str]], bool]:
+    compiled = re.compile(pattern, re.IGNORECASE)
+    return lambda lines: bool(compiled.match(lines[0]))
+
+
+def _any_line(pattern: str, among: int = 5) -> Callable[[Sequence[str]], bool]:
+    compiled = re.compile(pattern)
+    return lambda lines: any(compiled.match(line) for line in lines[:among])
+
+
+def _all_of(*patterns: str) -> Callable[[Sequence[str]], bool]:
+    """Each pattern matches one of the first lines."""
+    compiled = [re.compile(pattern) for pattern in patterns]
+    return lambda lines: all(any(one.match(line) for line in lines) for one in compiled)
+
+
+def _is_sge_accounting(lines: Sequence[str]) -> bool:
+    """43 fields or more between colons; the ninth to eleventh are the times of a job."""
+    rows = [line.split(":") for line in lines if not line.startswith("#")]
+    return bool(rows) and all(
+        len(row) >= 40 and all(field.strip().isdigit() for field in row[8:11]) for row in rows[:3]
+    )
+
+
+#: Columns that Nextflow's trace has beside those that other tables have, too.
+_NEXTFLOW_COLUMNS = frozenset(
+    ("hash", "native_id", "realtime", "%cpu", "peak_rss", "peak_vmem", "rchar", "wchar")
+)
+
+
+def _is_nextflow_trace(lines: Sequence[str]) -> bool:
+    columns = {column.strip().lower() for column in re.split("[\t,]", lines[0])}
+    return len(columns & _NEXTFLOW_COLUMNS) >= 2 and bool(
+        columns & {"task_id", "name", "process", "status"}
+    )
+
+
+def _is_dagman(lines: Sequence[str]) -> bool:
+    """Statements of HTCondor's DAGMan: nodes, and arcs between them or settings of them."""
+    words = [line.split() for line in lines if not line.lstrip().startswith("#")]
+    nodes = [row for row in words if row[0].upper() in _DAGMAN_NODES and len(row) >= 3]
+    known = [row for row in words if row[0].upper() in _DAGMAN_NODES | _DAGMAN_OTHERS]
+    return bool(nodes) and len(known) == len(words)
+
+
+_DAGMAN_NODES = frozenset(("JOB", "SUBDAG", "SPLICE", "FINAL", "PROVISIONER", "SERVICE"))
+_DAGMAN_OTHERS = frozenset(
+    ("PARENT", "VARS", "SCRIPT", "RETRY", "PRIORITY", "CATEGORY", "MAXJOBS", "CONFIG", "DOT",
+     "PRE_SKIP", "ABORT-DAG-ON", "DONE", "INCLUDE", "JOBSTATE_LOG", "NODE_STATUS_FILE", "ENV",
+     "REJECT", "CONNECT", "PIN_IN", "PIN_OUT", "SET_JOB_ATTR", "SAVE_POINT_FILE")
+)  # fmt: skip
+
+
+def _has_xml_root(name: str) -> Callable[[Sequence[str]], bool]:
+    """Whether the first element of an XML text has this name."""
+    element = re.compile(r"<([A-Za-z][\w:.-]*)")
+    declaration = re.compile(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", re.DOTALL)
+
+    def matches(lines: Sequence[str]) -> bool:
+        if not lines[0].lstrip("\ufeff \t").startswith("<"):
+            return False
+        root = element.search(declaration.sub("", "\n".join(lines)))
+        return root is not None and root[1].rpartition(":")[2] == name
+
+    return matches
+
+
+def _jobs_with(*keys: str) -> Callable[[Any], bool]:
+    """Whether a JSON value has a list of jobs, whose first has all these keys."""
+
+    def has_keys(value: Any) -> bool:
+        jobs = value.get("jobs") if isinstance(value, Mapping) else value
+        first = jobs[0] if isinstance(jobs, list) and jobs else None
+        return isinstance(first, Mapping) and all(key in first for key in keys)
+
+    return has_keys
+
+
+def _is_slurm_json(value: Any) -> bool:
+    """Slurm's own JSON says what wrote it, also where there is no job."""
+    meta = value.get("meta") if isinstance(value, Mapping) else None
+    return isinstance(meta, Mapping) and bool({"Slurm", "slurm"} & meta.keys())
+
+
+def _has_key(*keys: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, Mapping) and any(key in value for key in keys)
+
+
+_PBS = "a PBS accounting log"
+_PBS_LINE = r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(\.\d+)?;[A-Za-z];[^;]*;"
+
+#: In the order in which they are tried.
+FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
+    ForeignFormat(_PBS, _LOG_ADVICE, matches=_any_line(_PBS_LINE)),
+    ForeignFormat(
+        "what qstat -f of PBS printed", _LOG_ADVICE, matches=_first_line(r"\s*Job Id: *\S+$")
+    ),
+    ForeignFormat(
+        "what qstat of PBS printed", _LOG_ADVICE,
+        matches=_any_line(r"\s*Job [Ii][Dd] +(Name|User(name)?) +\S+"),
+    ),
+    ForeignFormat(
+        "what qstat -F json of PBS printed", _LOG_ADVICE, has_keys=_has_key("pbs_version")
+    ),
+    ForeignFormat("an accounting file of Grid Engine (SGE)", _LOG_ADVICE,
+                  matches=_is_sge_accounting),
+    ForeignFormat(
+        "what qacct of Grid Engine (SGE) printed", _LOG_ADVICE,
+        matches=_all_of(r"={20,}\s*$", r"qname\s+\S", r"(jobnumber|owner)\s+\S"),
+    ),
+    ForeignFormat(
+        "what qstat of Grid Engine (SGE) printed", _LOG_ADVICE,
+        matches=_first_line(r"\s*job-ID +prior +name"),
+    ),
+    ForeignFormat("what bjobs of LSF printed", _LOG_ADVICE,
+                  matches=_first_line(r"\s*JOBID +USER +STAT +QUEUE\b")),
+    ForeignFormat("what bjobs -json of LSF printed", _LOG_ADVICE,
+                  has_keys=lambda value: _has_key("COMMAND")(value) and _has_key("RECORDS")(value)),
+    ForeignFormat("what bjobs -l or bhist of LSF printed", _LOG_ADVICE,
+                  matches=_any_line(r"(Job <\d+(\[\d+\])?>,|Summary of time in seconds spent)")),
+    ForeignFormat("an accounting or event file of LSF (lsb.acct, lsb.events)", _LOG_ADVICE,
+                  matches=_any_line(r'"(JOB|EVENT|QUEUE|HOST|MBD)_[A-Z_]+" "[0-9.]+" \d+')),
+    ForeignFormat("what flux jobs --json printed", _LOG_ADVICE,
+                  has_keys=lambda value: _jobs_with("t_submit")(value)
+                  or _has_key("t_submit")(value)),
+    ForeignFormat("what flux jobs printed", _LOG_ADVICE,
+                  matches=_first_line(r"\s*JOBID +USER +NAME +ST +NTASKS\b")),
+    ForeignFormat("an event log of HTCondor", _LOG_ADVICE,
+                  matches=_first_line(r"\d{3} \(\d+\.\d+\.\d+\) ")),
+    ForeignFormat("what condor_history or condor_q of HTCondor printed", _LOG_ADVICE,
+                  has_keys=_jobs_with("ClusterId", "ProcId")),
+    ForeignFormat("what sacct --json printed", _SACCT_ADVICE,
+                  has_keys=lambda value: _jobs_with("job_id", "time")(value)),
+    ForeignFormat("what squeue --json printed", _SNAPSHOT_ADVICE,
+                  has_keys=_jobs_with("job_id", "submit_time"), refusal=_SNAPSHOT),
+    ForeignFormat("JSON that a command of Slurm printed", _SACCT_ADVICE, has_keys=_is_slurm_json),
+    ForeignFormat(
+        "what sacct printed in columns of fixed width", _SACCT_ADVICE,
+        matches=lambda lines: len(lines) > 1 and "|" not in lines[0]
+        and bool(re.match(r"\s*-{3,}( +-{3,})+\s*$", lines[1]))
+        and bool(re.search(r"(?i)\bjobid", lines[0])),
+    ),
+    ForeignFormat("a trace of Nextflow", _TIMES_ADVICE, matches=_is_nextflow_trace),
+    ForeignFormat("a workflow of Pegasus (DAX)", _GRAPH_ADVICE, matches=_has_xml_root("adag")),
+    ForeignFormat("a workflow of Pegasus (YAML)", _GRAPH_ADVICE,
+                  matches=_all_of(r"x-pegasus:", r"(pegasus|name|jobs):")),
+    ForeignFormat("a workflow of HTCondor's DAGMan", _GRAPH_ADVICE, matches=_is_dagman),
+    ForeignFormat("a graph in GML", _GRAPH_ADVICE,
+                  matches=_all_of(r"\s*(Creator .*|graph *\[?)$", r"\s*(node|directed)\b")),
+    ForeignFormat(
+        "a project of PSPLIB", _GRAPH_ADVICE,
+        matches=_all_of(r"\*{20,}", r"(file with basedata|projects +:|jobs +\(incl)"),
+    ),
+)  # fmt: skip

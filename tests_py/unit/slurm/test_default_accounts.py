@@ -1,0 +1,215 @@
+"""Jobs that name no account have the default account of their user: recordings, logs, what-ifs."""
+
+import pytest
+
+import cosched as cs
+from cosched import io
+from cosched.cli import main
+from cosched.errors import InvalidInstance
+from cosched.slurm.accounts.shown import accounts_shown
+from cosched.slurm.recordings.files import read_recording
+
+CONF = """ClusterName=c
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+AccountingStorageType=accounting_storage/slurmdbd
+PriorityType=priority/multifactor
+PriorityWeightFairshare=1000
+NodeName=n[1-2] CPUs=4
+PartitionName=main Nodes=ALL Default=YES MaxTime=1-0
+"""
+SCRIPT = """sacctmgr -i add account physics,bio
+sacctmgr -i add user ann,bob account=physics,bio
+sacctmgr -i modify user bob set DefaultAccount=bio
+"""
+EVENT = "-dt {} -e submit_batch_job | -sim-walltime 100 --uid={} {} -n 4 -t 10 j.sh\n"
+
+
+@pytest.fixture
+def machine(tmp_path):
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "accounts.sh").write_text(SCRIPT)
+    return cs.cluster.Machine.read(tmp_path / "slurm.conf", accounts=tmp_path / "accounts.sh")
+
+
+def test_a_log_of_events_has_the_default_account_of_its_users(tmp_path, machine):
+    lines = [(0, "ann", ""), (1, "bob", ""), (2, "bob", "-A physics"), (3, "zoe", "")]
+    (tmp_path / "w.events").write_text("".join(EVENT.format(*line) for line in lines))
+    log = cs.cluster.Instance.read(tmp_path / "w.events", machine=machine)
+    assert log.column("account").tolist() == ["physics", "bio", "physics", ""]
+    note = "assumed: 2 jobs name no account: the default account of their user"
+    assert note in log.notes
+
+
+def test_so_has_a_table_of_jobs_and_what_sacct_printed(tmp_path, machine):
+    (tmp_path / "jobs.csv").write_text(
+        "submit,tasks,cpu,memory,runtime,user,account\n0,1,1,1,5,bob,\n0,1,1,1,5,bob,physics\n"
+    )
+    log = cs.cluster.Instance.read(tmp_path / "jobs.csv", machine=machine)
+    assert log.column("account").tolist() == ["bio", "physics"]
+    (tmp_path / "sacct.txt").write_text(
+        "JobID|User|State|Submit|Start|Elapsed|NCPUS\n"
+        "1|bob|COMPLETED|2026-01-01T00:00:00|2026-01-01T01:00:00|00:10:00|1\n"
+    )
+    log = cs.cluster.Instance.read(tmp_path / "sacct.txt", machine=machine)
+    assert log.column("account").tolist() == ["bio"]
+
+
+def test_without_accounts_of_the_machine_a_log_stays_as_it_is(tmp_path):
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "w.events").write_text(EVENT.format(0, "ann", ""))
+    log = cs.cluster.Instance.read(tmp_path / "w.events", machine=tmp_path / "slurm.conf")
+    assert "account" not in log.known
+    assert not [note for note in log.notes if "name no account" in note]
+
+
+ASSOC = "Cluster|Account|User|Share\nc|root||1\nc|a||1\nc|b||1\nc|a|ann|1\nc|b|ann|1\nc|b|bob|1\n"
+MANAGER = """ClusterName=c Account=root UserName= Partition= Priority=0 ID=1
+    SharesRaw/Norm/Level/Factor=1/1/1/0
+    UsageRaw/Norm/Efctv=0/0/0
+ClusterName=c Account=a UserName=ann(7) Partition= Priority=0 ID=2
+    SharesRaw/Norm/Level/Factor=1/1/1/0
+    UsageRaw/Norm/Efctv=0/0/0
+    ParentAccount= Lft=3 DefAssoc=No
+ClusterName=c Account=b UserName=ann(7) Partition= Priority=0 ID=3
+    SharesRaw/Norm/Level/Factor=1/1/1/0
+    UsageRaw/Norm/Efctv=0/0/0
+    ParentAccount= Lft=4 DefAssoc=Yes
+"""
+DUMP = """Cluster - 'c':Fairshare=1:QOS='normal'
+Parent - 'root'
+Account - 'a':Fairshare=1
+Account - 'b':Fairshare=1
+Parent - 'a'
+User - 'ann':DefaultAccount='b':Fairshare=1
+Parent - 'b'
+User - 'ann':DefaultAccount='b':Fairshare=1
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "is_assumed"),
+    [
+        (ASSOC, "a", True),
+        (ASSOC + "User|Def Acct|Admin\nann|b|None\n", "b", False),
+        ("User|Def Acct|Admin\nann|b|None\n" + ASSOC, "b", False),
+        (ASSOC + "User|Def Acct\nann|gone\n", "a", True),
+        (MANAGER, "b", False),
+        (DUMP, "b", False),
+    ],
+)
+def test_each_output_that_tells_the_default_account_is_read(text, name, is_assumed):
+    default = accounts_shown({"a.txt": text}, "a").default_account_by_user["ann"]
+    assert (default.name, default.is_assumed) == (name, is_assumed)
+
+
+def test_the_only_account_of_a_user_is_the_default_one():
+    default = accounts_shown({"a.txt": ASSOC}, "a").default_account_by_user["bob"]
+    assert (default.name, default.is_assumed) == ("b", False)
+
+
+def test_an_assumed_account_is_noted_with_the_number_of_jobs(tmp_path):
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "accounts.txt").write_text(ASSOC + "Name|Priority\nnormal|0\n")
+    (tmp_path / "w.events").write_text(
+        EVENT.format(0, "ann", "") + EVENT.format(1, "ann", "") + EVENT.format(2, "bob", "")
+    )
+    log = cs.cluster.Instance.read(
+        tmp_path / "w.events", machine=tmp_path / "slurm.conf", accounts=tmp_path / "accounts.txt"
+    )
+    assert log.column("account").tolist() == ["a", "a", "b"]
+    said = " ".join(log.notes)
+    assert "3 jobs name no account" in said
+    assert "2 of them are of users with several accounts and no known default (ann)" in said
+
+
+# --- recordings ---
+
+
+def recording(path, jobs, script, **more):
+    """A recording of one run in which each job starts at once, as slurm record writes it."""
+    associations = [
+        {"Account": "root", "Share": "1"}, {"Account": "root", "User": "root", "Share": "1"},
+        {"Account": "physics", "ParentName": "root", "Share": "1"},
+        {"Account": "bio", "ParentName": "root", "Share": "1"},
+        {"Account": "physics", "User": "alice", "Share": "1"},
+        {"Account": "bio", "User": "alice", "Share": "1"},
+        {"Account": "bio", "User": "bob", "Share": "1"},
+    ]  # fmt: skip
+    runs = [{"submit": k, "start": k, "end": k + 31, "nodelist": "n1"} for k in range(len(jobs))]
+    data = {
+        "config": {"SelectType": "select/linear", "NodeLines": "one", "speed": 1,
+                   "Partitions": ["PartitionName=main Nodes=ALL"],
+                   "PriorityType": "priority/multifactor", "PriorityWeightFairshare": 100},
+        "nodes": 2, "associations": associations, "qos": [{"Name": "normal"}],
+        "jobs": [{"submit": k, "nodes": 1, "limit": 60, "runtime": 30, **job}
+                 for k, job in enumerate(jobs)],
+        "runs": [runs], "phases": [{"epoch": 1000, "controller_start": -20.0}],
+        "sacctmgr": script, "slurm": "22.05.8", **more,
+    }  # fmt: skip
+    io.write_json(data, path)
+    return path
+
+
+def association_of(read, row):
+    owner = read.requests[row].owner
+    assert owner is not None
+    return owner.association
+
+
+def test_a_recording_whose_jobs_name_a_user_and_no_account_is_checked(tmp_path, capsys):
+    path = recording(tmp_path / "r.json", [{"user": "alice"}], [])
+    assert main(["slurm", "check", str(path)]) == 0
+    assert "1 of 1 jobs on the same nodes within 5 s" in capsys.readouterr().out
+
+
+def test_commands_that_the_slurm_took_and_that_are_not_understood_are_a_note(tmp_path):
+    path = recording(tmp_path / "r.json", [{"user": "bob"}], ["add user bob Account=physics"])
+    assert (
+        read_recording(path)
+        .notes[0]
+        .startswith(
+            "not followed: commands of sacctmgr: sacctmgr[0]: add user: no account 'physics'"
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "row_of_alice"),
+    [
+        ({"sacctmgr": ["add account physics,bio", "add user alice Account=physics,bio"]}, 4),
+        ({"sacctmgr": ["add account physics,bio",
+                       "add user alice Account=physics DefaultAccount=bio"]}, 5),
+        ({"users": [{"User": "alice", "Def Acct": "bio"}, {"User": "bob", "Def Acct": "bio"}]}, 5),
+    ],
+)  # fmt: skip
+def test_its_default_account_is_the_one_that_the_recording_tells(tmp_path, more, row_of_alice):
+    jobs = [{"user": "alice"}, {"user": "bob"}, {"user": "alice", "account": "physics"}, {}]
+    script = more.pop("sacctmgr", [])
+    read = read_recording(recording(tmp_path / "r.json", jobs, script, **more))
+    assert [association_of(read, row) for row in range(4)] == [row_of_alice, 6, 4, 1]
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        ({"user": "zoe"}, "job 0: user 'zoe' has no association, thus no default account: "
+         "expected one of root, alice, bob"),
+        ({"user": "bob", "account": "physics"}, "job 0: user 'bob' has no association with account "
+         "'physics': expected one of bio"),
+        ({"account": "chem"}, "job 0: no user, and no account 'chem'"),
+        ({"user": "bob", "qos": "fast"}, "job 0: no QOS 'fast': expected one of normal"),
+    ],
+)  # fmt: skip
+def test_a_job_whose_owner_is_not_known_is_refused_in_a_clear_line(tmp_path, job, message):
+    path = recording(tmp_path / "r.json", [job], [])
+    with pytest.raises(InvalidInstance) as error:
+        read_recording(path)
+    assert message in str(error.value)
+
+
+def test_a_job_that_the_slurm_refused_needs_no_association(tmp_path):
+    phases = [{"epoch": 1000, "controller_start": -20.0, "refused": {"0": "Invalid account"}}]
+    read = read_recording(recording(tmp_path / "r.json", [{"user": "zoe"}], [], phases=phases))
+    assert read.requests[0].held
+    assert read.requests[0].owner is None
