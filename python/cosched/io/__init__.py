@@ -1,12 +1,14 @@
 """Files in and out: errors name line and column, what is written is whole or not there."""
 
 from cosched.described import described
+from cosched.io.encoding import as_utf8 as as_utf8
 from cosched.io.foreign_formats import (
     refuse_foreign_file as refuse_foreign_file,
     refuse_foreign_json as refuse_foreign_json,
     refuse_foreign_text as refuse_foreign_text,
 )
 from cosched.io.limit import max_bytes as max_bytes, polled as polled
+from cosched.io.line_numbers import shown_lines as shown_lines
 from cosched.io.tables import (
     CsvTable as CsvTable,
     is_number as is_number,

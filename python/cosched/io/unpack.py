@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cosched.errors import InvalidInstance, shorten
+from cosched.io.encoding import first_wrong_byte, refuse_utf16
 from cosched.io.limit import Unpacked, require_length, require_size
 
 _GZIP = b"\x1f\x8b"
@@ -26,8 +27,8 @@ _PACKINGS: dict[bytes, Callable[[Any], Any]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
-#: Bytes that are unpacked without asking how many there are, and that are decoded at once.
-_UNASKED, _LINES = 1 << 26, 1 << 24
+#: Bytes that are unpacked without asking how many there are.
+_UNASKED = 1 << 26
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 _ARCHIVE = re.compile(r"\.(tar|tar\.gz|tgz|tar\.bz2|tar\.xz)$")
 _IN_ARCHIVE = re.compile(r"(.+?\.(?:tar\.gz|tgz|tar\.bz2|tar\.xz|tar)):(.*)", re.DOTALL)
@@ -285,16 +286,9 @@ def _decoded(data: bytes, where: str) -> str:
 
 
 def _require_text(data: bytes, where: str) -> None:
-    """Line by line, some at a time: a text takes up to four times the memory of its bytes."""
-    begin = 0
-    while begin < len(data):
-        end = data.find(b"\n", begin + _LINES) + 1 or len(data)
-        try:
-            data[begin:end].decode()
-        except UnicodeDecodeError as error:
-            place = begin + error.start
-            line = data.count(b"\n", 0, place) + 1
-            raise InvalidInstance(
-                f"{where}: line {line}: not UTF-8 text (byte 0x{data[place]:02x})"
-            ) from None
-        begin = end
+    """Refuse what is not UTF-8."""
+    refuse_utf16(data, where)
+    place = first_wrong_byte(data)
+    if place is not None:
+        line = data.count(b"\n", 0, place) + 1
+        raise InvalidInstance(f"{where}: line {line}: not UTF-8 text (byte 0x{data[place]:02x})")

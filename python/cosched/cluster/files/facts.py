@@ -25,11 +25,12 @@ USED = ("used_memory_gb", "cpu_seconds", "cpu_efficiency", "gpu_efficiency")
 FACTS = ("user", "group", "account", "qos", "partition", "status", "line", "wait", "running", "ran",
          "held", "memory_gb", "gpus", "gpu_type", "threads", "nodes", "priority",
          "constraint", "memory_per", "gpus_per", "exclusive", "licenses", "dependency", "name",
-         "nodelist", "exclude", "nice", "array", "job_name", "comment", *USED)  # fmt: skip
+         "nodelist", "exclude", "nice", "array", "job_name", "comment", "suspended",
+         *USED)  # fmt: skip
 #: Those that are numbers >= 0, or not known, and their largest, which the core can count with: s;
 #: GB (2^53 KB), GPUs, hardware threads, nodes of the whole job; the batch system's priority.
-MEASURES = {"wait": 2.0**53, "ran": 2.0**53, "memory_gb": 2.0**33, "gpus": 2**31 - 1,
-            "threads": 2**31 - 1, "nodes": 2**31 - 1, "priority": 2.0**64,
+MEASURES = {"wait": 2.0**53, "ran": 2.0**53, "suspended": 2.0**53, "memory_gb": 2.0**33,
+            "gpus": 2**31 - 1, "threads": 2**31 - 1, "nodes": 2**31 - 1, "priority": 2.0**64,
             **dict.fromkeys(USED, 2.0**53)}  # fmt: skip
 
 _KB_OF_GB = 2.0**20

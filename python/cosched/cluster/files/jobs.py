@@ -46,7 +46,7 @@ def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[str]
     if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
         raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
     jobs = dict(data["jobs"])
-    for name in MEASURES:
+    for name in ("estimate", *MEASURES):
         if isinstance(jobs.get(name), list):  # null = the log does not say
             jobs[name] = [np.nan if value is None else value for value in jobs[name]]
     unread = [f"jobs.{name}" for name in jobs if name not in _READ]

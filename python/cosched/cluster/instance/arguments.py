@@ -22,10 +22,11 @@ _MEASURED = "assumed: measured are"
 def columns_of(
     jobs: Any, machine: Machine | None
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Columns that policies know, facts beside them, and columns as they were given that a limit
-    of the machine changed; of equal length.
+    """Columns that policies know, facts beside them, and columns as they were given where policies
+    know others; of equal length.
 
-    Where a job has no estimate its run time is taken; a partition's limit cuts estimates.
+    Where a job has no estimate its run time is taken; a partition's limit cuts estimates, to which
+    the time that a job was suspended does not count.
     """
     uncut = {}
     columns = {name: _column(jobs, name) for name in COLUMNS}
@@ -40,16 +41,25 @@ def columns_of(
         estimate = _column(jobs, "estimate")
         if len(estimate) != rows:
             raise InvalidInstance(f"jobs: estimate has {len(estimate)} rows, submit has {rows}")
-        estimate = np.where(np.isnan(estimate), columns["runtime"], estimate)
-        if machine is not None and "partition" in jobs and len(estimate):
-            most = limits(machine, jobs["partition"])
-            if (estimate > most).any():
-                uncut["estimate"] = estimate
-                estimate = np.minimum(estimate, most)
         if len(estimate):
-            columns["estimate"] = estimate
+            columns["estimate"] = _planned(jobs, columns["runtime"], estimate, machine)
+        if len(estimate) and not np.array_equal(columns["estimate"], estimate):
+            uncut["estimate"] = estimate
     facts = {name: _fact(jobs, name, rows) for name in ("id", *FACTS) if name in jobs}
     return columns, facts, uncut
+
+
+def _planned(
+    jobs: Any, runtime: np.ndarray, estimate: np.ndarray, machine: Machine | None
+) -> np.ndarray:
+    """Estimates that policies plan with."""
+    planned = np.where(np.isnan(estimate), runtime, estimate)
+    if machine is None or "partition" not in jobs:
+        return planned
+    most = limits(machine, jobs["partition"])
+    if "suspended" in jobs:
+        most = most + np.nan_to_num(_fact(jobs, "suspended", len(estimate)))
+    return np.minimum(planned, most)
 
 
 def parts_of(

@@ -37,7 +37,9 @@ class Instance(core.Instance):
         policies get the job then, and waits and stretches count from then), and what the whole job
         holds: ``memory_gb, gpus, gpu_type, threads``, on so many ``nodes`` of the machine, equal
         parts on each; what it used: ``used_memory_gb`` (peak, of the whole job), ``cpu_seconds``,
-        ``cpu_efficiency``, ``gpu_efficiency`` (0..1), and its ``job_name``. In the words of sbatch:
+        ``cpu_efficiency``, ``gpu_efficiency`` (0..1), its ``job_name``, and ``suspended`` (s of its
+        run time and of its estimate in which it held its nodes and stood still). In the words of
+        sbatch:
         ``constraint`` (batch policies and ``slurm-backfill`` follow it), and for ``slurm-backfill``
         alone ``exclusive`` (``yes``), ``licenses, dependency, nodelist, exclude, nice``, ``array``
         (``7%2``: its job, and how many tasks may run), ``name``, ``memory_per`` (``node,
@@ -157,7 +159,8 @@ class Instance(core.Instance):
 
     @property
     def given(self) -> dict[str, np.ndarray]:
-        """The columns, estimates as users gave them: no limit of the machine has cut them."""
+        """The columns, estimates as users gave them: nan where they gave none, and not cut to a
+        limit of the machine."""
         return {**self._known, **self._uncut}
 
     @property
@@ -431,9 +434,10 @@ class Instance(core.Instance):
             Ends in .json or .csv. Replaced as a whole or not at all.
         """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
-            io.write_json({"nodes": self.nodes, "jobs": self._known}, path)
+            io.write_json({"nodes": self.nodes, "jobs": self.given}, path)
         else:
-            io.write_frame(self.jobs, path, exact=True)
+            given = {name: self.given[name] for name in ("estimate",) if name in self.given}
+            io.write_frame(self.jobs.assign(**given), path, exact=True)
 
 
 def _rows(rows: Any, jobs: int) -> np.ndarray:

@@ -26,23 +26,48 @@ def has_waits(instance: Instance) -> bool:
     return "wait" in instance.known and not np.isnan(instance.column("wait")).all()
 
 
+def ran_of(instance: Instance) -> np.ndarray:
+    """Seconds that each job ran, without those in which it was suspended."""
+    return instance.column("runtime") - numbers_of(instance, "suspended")
+
+
+def limits_of(instance: Instance) -> np.ndarray:
+    """Time limits (s) that users gave, without the time of a suspension; nan: none or unlimited.
+
+    Where every job ran exactly to its limit, and none is said to have been ended by it, a tool has
+    filled in the run times: then nobody gave any.
+    """
+    if "estimate" not in instance.known:
+        return np.full(len(instance), np.nan)
+    limit = instance.given["estimate"] - numbers_of(instance, "suspended")
+    limit = np.where((limit > 0) & np.isfinite(limit), limit, np.nan)
+    is_filled_in = np.isnan(limit) | (limit == ran_of(instance))
+    if is_filled_in.all() and not (texts_of(instance, "status") == "timeout").any():
+        return np.full(len(instance), np.nan)
+    return limit
+
+
 def used_of(instance: Instance) -> tuple[float, float]:
     """How much of the time and of the memory that jobs asked for they used, by core hours and GB
-    hours; nan where the log does not say it."""
-    known = instance.given
-    runtime = known["runtime"]
-    nothing = np.full(len(runtime), np.nan)
-    limit, asked, used = (known.get(name, nothing) for name in ("estimate", "memory_gb",
-                                                                "used_memory_gb"))  # fmt: skip
-    limit = np.where((limit > 0) & (limit != runtime), limit, np.nan)
-    parts = []
-    for part, of, weight in ((runtime, limit, known["tasks"]), (used, asked, runtime)):
-        there = (part > 0) & (of > 0)
-        whole = (of * weight)[there].sum()
-        parts.append(
-            float((np.minimum(part, of) * weight)[there].sum() / whole) if whole else np.nan
-        )
-    return parts[0], parts[1]
+    hours; nan where the log does not say it. A job that ran to its limit or longer used all of
+    it."""
+    nothing = np.full(len(instance), np.nan)
+    asked, used = (
+        instance.column(name).astype(float) if name in instance.known else nothing
+        for name in ("memory_gb", "used_memory_gb")
+    )
+    ran, tasks = ran_of(instance), instance.column("tasks").astype(float)
+    time = _share_of_asked(ran, limits_of(instance), tasks)
+    return time, _share_of_asked(used, asked, instance.column("runtime"))
+
+
+def _share_of_asked(used: np.ndarray, asked: np.ndarray, weight: np.ndarray) -> float:
+    """The share of what was asked for, over the jobs that say both; nan: no job does."""
+    is_told = (used > 0) & (asked > 0)
+    total = (asked * weight)[is_told].sum()
+    if not total:
+        return float("nan")
+    return float((np.minimum(used, asked) * weight)[is_told].sum() / total)
 
 
 def logged_starts(instance: Instance) -> np.ndarray:

@@ -14,7 +14,7 @@ import numpy as np
 from cosched import _core
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import has_waits
+from cosched.cluster.instance.usage import has_waits, limits_of
 from cosched.cluster.page.replications import (
     Spread,
     compare,
@@ -207,10 +207,8 @@ class Runs:
 
 
 def knows_limits(instance: Instance) -> bool:
-    """Whether users gave time limits (where none is known the run time stands for it)."""
-    if "estimate" not in instance.known:
-        return False
-    return bool((instance.column("estimate") != instance.column("runtime")).any())
+    """Whether users gave time limits."""
+    return not np.isnan(limits_of(instance)).all()
 
 
 def why_no_dfrs(instance: Instance) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.job_names import JobKinds, kinds_of_comments, kinds_of_jobs
-from cosched.cluster.instance.usage import has_waits, logged_starts, texts_of
+from cosched.cluster.instance.usage import has_waits, limits_of, logged_starts, ran_of, texts_of
 from cosched.cluster.machine.parts import by_name, limits, of_nodes
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
@@ -153,22 +153,16 @@ def _levels(
 
 def _measures(instance: Instance) -> dict[str, Any]:
     """The fields of a `Use` before its groups."""
-    runtime = instance.column("runtime")
-    limit = instance.given.get("estimate", np.full(len(instance), np.nan))
+    ran, limit = ran_of(instance), limits_of(instance)
     status = instance.column("status").astype(str) if "status" in instance.known else None
     late = bool((status == "timeout").any()) if status is not None else False
-    said = bool((limit != runtime).any() or late)  # else none has one: its run time stands for it
-    is_at_limit = (runtime >= limit) & said
+    is_at_limit = ran >= limit
     ended = ~is_at_limit
     if status is not None:
         silent = np.isin(status, ("unknown", ""))
         # A log that knows of no timeout calls so what its limits ended, too.
         sure = late | ended
         ended = np.where(silent, ended, (status == "completed") & sure)
-        # Without a limit the run time stands for it. A log without timeouts calls otherwise what
-        # its limits ended: limits are whole minutes there, and few run times are.
-        met_limit = (status == "timeout") | ((limit % 60 == 0) & (not late))
-        limit = np.where((limit == runtime) & ~met_limit, np.nan, limit)
     begin = instance.column("eligible")
     if has_waits(instance):
         start = logged_starts(instance)
@@ -176,12 +170,11 @@ def _measures(instance: Instance) -> dict[str, Any]:
     nodes = np.ones(len(instance))
     if "nodes" in instance.known:
         nodes = np.fmax(instance.column("nodes").astype(float), 1.0)
-    asked = np.where((limit > 0) & said, limit, np.nan)
     return {
-        "time": Measure(np.maximum(runtime, 1.0), ended, asked, is_at_limit & ~ended),
+        "time": Measure(np.maximum(ran, 1.0), ended, limit, is_at_limit & ~ended),
         "memory": _memory(instance, ended, status),
         "submit": instance.column("submit"),
-        "end": begin + runtime,
+        "end": begin + instance.column("runtime"),
         "nodes": nodes,
         "tasks": instance.column("tasks").astype(float),
         "longest": _longest(instance),

@@ -235,7 +235,7 @@ def _first_end(instance: Instance) -> float | None:
 
 def _nodes(log: str | PathLike[str], machine: Machine) -> dict[int, list[int]]:
     """Numbers of each job's nodes, by line of the log."""
-    rows, _ = read_rows(log, "|")
+    rows = read_rows(log, "|").texts
     if "NodeList" not in rows or machine.slurm is None:
         return {}
     numbers = {name: k for k, name in enumerate(machine.slurm.names)}

@@ -7,7 +7,7 @@ import gzip
 import json
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def each(texts: pd.Series, reads: Callable[[pd.Series], Any]) -> np.ndarray:
 
 #: Of times: what Slurm's clock can say, and nanoseconds since 1970 can hold.
 _YEARS = (1970, 2261)
-DURATION = r"(?:(?:([0-9]{1,7})-)?([0-9]{1,9}):)?([0-9]{1,9}):([0-9]{1,9})(?:\.[0-9]+)?"
+DURATION = r"(?:(?:([0-9]{1,7})-)?([0-9]{1,9}):)?([0-9]{1,9}):([0-9]{1,9})(\.[0-9]{1,9})?"
 #: Where a job has not come to that yet.
 NOT_YET = ("Unknown", "None", "")
 
@@ -58,6 +58,9 @@ def _plain(texts: pd.Series) -> tuple[pd.Series, pd.Series]:
     length = texts.str.len()
     seconds = pd.Series(np.nan, index=texts.index)
     local = pd.to_datetime(texts.where(length == 19), format="%Y-%m-%dT%H:%M:%S", errors="coerce")
+    spaced = texts[local.isna() & (length == 19)]  # SLURM_TIME_FORMAT="%Y-%m-%d %H:%M:%S"
+    if len(spaced):
+        local[spaced.index] = pd.to_datetime(spaced, format="%Y-%m-%d %H:%M:%S", errors="coerce")
     short = texts[length.between(9, 11)]  # SLURM_TIME_FORMAT=%s
     if len(short):
         short = short[short.str.fullmatch("[0-9]+")]
@@ -91,9 +94,29 @@ def durations(texts: pd.Series) -> pd.Series:
 
 def _durations(texts: pd.Series) -> pd.Series:
     parts = texts.str.extract(f"^{DURATION}$")
-    days, hours, minutes, rest = (pd.to_numeric(parts[k].fillna("0")) for k in range(4))
-    seconds = days * 86400 + hours * 3600 + minutes * 60 + rest
-    return seconds.astype(float).mask(parts[2].isna())
+    days, hours, minutes, seconds = (pd.to_numeric(parts[k].fillna("0")) for k in range(4))
+    fraction = pd.to_numeric(parts[4].fillna("0"))
+    total = days * 86400 + hours * 3600 + minutes * 60 + seconds + fraction
+    return total.astype(float).mask(parts[2].isna())
+
+
+def carries_over(texts: pd.Series) -> pd.Series:
+    """Whether a duration has 60 seconds or minutes, or 24 hours, behind a larger unit: sacct prints
+    none such."""
+    parts = texts.str.extract(f"^{DURATION}$")
+    hours, minutes, seconds = (pd.to_numeric(parts[k].fillna("0")) for k in (1, 2, 3))
+    return (seconds > 59) | ((minutes > 59) & parts[1].notna()) | ((hours > 23) & parts[0].notna())
+
+
+def ends_of(path: Any, texts: pd.Series, timezone: str | None, expected: np.ndarray) -> np.ndarray:
+    """Seconds since the epoch of ends, nan where there is none. In the hour that comes twice it is
+    the one that is `expected`, where one is."""
+    seconds, local = _plain(texts)
+    if timezone is None:
+        return seconds.fillna((local - pd.Timestamp(0)).dt.total_seconds()).to_numpy()
+    first, later = (_utc(path, local, timezone, first=k).to_numpy() for k in (True, False))
+    ends = np.where(later == expected, later, first)
+    return np.where(np.isnan(seconds), ends, seconds)
 
 
 #: GB (2^30 bytes) of Slurm's units; without one: megabytes.
@@ -221,28 +244,51 @@ _WHOLE = r"\.(?:batch|extern|interactive)$"
 _SUMMARY = "JS1:"
 
 
+class Used(NamedTuple):
+    """What jobs used: columns of an instance, and what is to be noted of which rows."""
+
+    columns: dict[str, np.ndarray]
+    remarks: dict[str, np.ndarray]
+
+
 def used(
     path: Any, rows: pd.DataFrame, steps: pd.DataFrame, cpus: np.ndarray, nodes: np.ndarray,
-    runtime: np.ndarray, timezone: str | None,
-) -> dict[str, np.ndarray]:  # fmt: skip
+    elapsed: np.ndarray, timezone: str | None,
+) -> Used:  # fmt: skip
     """``used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency`` of each job, where a column
     says it; nan where its cell does not. A zero says that nobody looked."""
     if not len(rows):
-        return {}
+        return Used({}, {})
     job = _job_of(rows, steps)
     steps, job = steps[job >= 0], job[job >= 0]
-    found = {}
+    columns, remarks = {}, {}
     if len(steps) and {"MaxRSS", "TRESUsageInTot", "TRESUsageInMax"} & set(steps):
-        found["used_memory_gb"] = _memory(path, steps, job, nodes, timezone)
-    if "TotalCPU" in rows:
-        own = durations(rows["TotalCPU"]).to_numpy()
-        of_steps = np.bincount(job, np.nan_to_num(durations(steps["TotalCPU"])), len(rows))
-        seconds = _known(np.where(own > 0, own, of_steps))
-        found["cpu_seconds"] = seconds
-        found["cpu_efficiency"] = np.minimum(seconds / _known(cpus * runtime), 1.0)
+        columns["used_memory_gb"] = _memory(path, steps, job, nodes, timezone)
+    of_jobs, of_steps = _cpu_seconds(rows), _cpu_seconds(steps)
+    if of_jobs is not None and of_steps is not None:
+        of_steps = np.bincount(job, np.nan_to_num(of_steps), len(rows))
+        seconds = _known(np.where(of_jobs > 0, of_jobs, of_steps))
+        columns["cpu_seconds"] = seconds
+        # Elapsed is cut to whole seconds.
+        is_impossible = seconds > cpus * (elapsed + 1.0)
+        efficiency = np.minimum(seconds / _known(cpus * elapsed), 1.0)
+        columns["cpu_efficiency"] = np.where(is_impossible, np.nan, efficiency)
+        remarks["more CPU time than its CPUs have in Elapsed: no CPU efficiency"] = is_impossible
     if "AdminComment" in rows:
-        found["gpu_efficiency"] = each(rows["AdminComment"], lambda t: t.map(_of_summary))
-    return {name: column for name, column in found.items() if not np.isnan(column).all()}
+        share = each(rows["AdminComment"], lambda t: t.map(_of_summary)).astype(float)
+        columns["gpu_efficiency"] = np.where(share <= 1.0, share, np.nan)
+        remarks["GPUs used above 100%: no GPU efficiency"] = share > 1.0
+    known = {name: column for name, column in columns.items() if not np.isnan(column).all()}
+    return Used(known, remarks)
+
+
+def _cpu_seconds(rows: pd.DataFrame) -> np.ndarray | None:
+    """TotalCPU, or UserCPU and SystemCPU together; None: no column says it."""
+    if "TotalCPU" in rows:
+        return durations(rows["TotalCPU"]).to_numpy()
+    if not {"UserCPU", "SystemCPU"} <= set(rows):
+        return None
+    return (durations(rows["UserCPU"]) + durations(rows["SystemCPU"])).to_numpy()
 
 
 def _known(values: np.ndarray) -> np.ndarray:
@@ -327,7 +373,8 @@ def _of_summary(text: str) -> float:
     try:
         nodes = json.loads(gzip.decompress(base64.b64decode(text[len(_SUMMARY) :])))["nodes"]
         percent = [p for node in nodes.values() for p in node["gpu_utilization"].values()]
-        return float(np.clip(np.mean(percent) / 100, 0.0, 1.0)) if percent else np.nan
+        share = float(np.mean(percent)) / 100 if percent else np.nan
+        return share if share >= 0 else np.nan
     except (ValueError, KeyError, AttributeError, TypeError, OSError, EOFError):
         return np.nan  # "JS1:Short", cut off by the width of a column, or without GPUs
 
@@ -346,8 +393,12 @@ _SOUND = {
         r"|(?!(?:cpu|node|mem|gres/gpu(?::[^=,]+)?)=)[^,]*(?:,|$))*",
     ),
 }  # fmt: skip
-#: Of what steps used.
-_SOUND_STEPS = {"MaxRSS": SIZE, "TotalCPU": DURATION, "NTasks": COUNT}
+#: Of what jobs and steps used.
+_SOUND |= dict.fromkeys(("TotalCPU", "UserCPU", "SystemCPU", "Suspended"), DURATION)
+_SOUND_STEPS = {"MaxRSS": SIZE, "TotalCPU": DURATION, "UserCPU": DURATION, "SystemCPU": DURATION,
+                "NTasks": COUNT}  # fmt: skip
+#: Columns of durations.
+_DURATIONS = ("Elapsed", "Suspended", "Timelimit", "TotalCPU", "UserCPU", "SystemCPU")
 
 
 def not_understood(rows: pd.DataFrame, *, of_steps: bool = False) -> dict[str, np.ndarray]:
@@ -365,3 +416,13 @@ def not_understood(rows: pd.DataFrame, *, of_steps: bool = False) -> dict[str, n
 
 def _wrong(form: str, texts: pd.Series) -> pd.Series:
     return ~texts.str.fullmatch(f"(?:{form})?")
+
+
+def carried_over(rows: pd.DataFrame) -> dict[str, np.ndarray]:
+    """By column, lines of its durations that sacct would print otherwise: ``02:99:99``."""
+    found = {}
+    for name in (name for name in _DURATIONS if name in rows):
+        is_odd = each(rows[name], carries_over).astype(bool)
+        if is_odd.any():
+            found[name] = rows["line"].to_numpy()[is_odd]
+    return found

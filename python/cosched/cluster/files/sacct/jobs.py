@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosched import io
 from cosched.cluster.files.conventions import begin_of_part, date_of, part_of, zone_of
 from cosched.cluster.files.facts import USED, described, drop_names, dropped, overuse
 from cosched.cluster.files.sacct import columns
 from cosched.cluster.files.sacct.columns import NOT_YET, durations, each, times_of
-from cosched.cluster.files.sacct.rows import ASKED, of_lines, read_rows
+from cosched.cluster.files.sacct.repeated_numbers import RepeatedNumbers, repeated_numbers
+from cosched.cluster.files.sacct.rows import ASKED, Rows, of_lines, read_rows
+from cosched.cluster.files.sacct.run_times import run_times
 from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import counted, cpus_per_core, lacks, limits
+from cosched.core.text import listed
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
 
@@ -59,9 +63,14 @@ def _missing_nodes(rows: pd.DataFrame, machine: Machine) -> list[str]:
     return sorted(missing)
 
 
+#: States of jobs, see the list in sacct(1).
 _RUNNING = ("RUNNING", "SUSPENDED", "RESIZING", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT")
 _PENDING = ("PENDING", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "CONFIGURING",
             "SPECIAL_EXIT")  # fmt: skip
+_ENDED = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
+          "DEADLINE", "OUT_OF_MEMORY", "REQUEUED", "REVOKED", "LAUNCH_FAILED", "RECONFIG_FAIL",
+          "POWER_UP_NODE", "EXPEDITING")  # fmt: skip
+_STATES = (*_RUNNING, *_PENDING, *_ENDED)
 
 #: Columns of names that are kept as they are.
 _NAMES = {"user": "User", "group": "Group", "account": "Account", "qos": "QOS",
@@ -83,14 +92,15 @@ def read_sacct(
 ) -> tuple[pd.DataFrame, tuple[str, ...], datetime | None]:
     """Jobs (rigid, a task a core), notes, and when they begin; see
     :func:`cosched.cluster.from_sacct`."""
-    rows, bad = read_rows(path, delimiter)
-    reasons: dict[str, np.ndarray] = {"fields are not those of the first line": bad}
+    read = read_rows(path, delimiter, [part.name for part in machine.partitions])
+    rows = read.texts
+    reasons: dict[str, np.ndarray] = {"fields are not those of the first line": read.unaligned}
     of_steps = rows["JobID"].str.contains(".", regex=False)
     rows, steps = rows[~of_steps], rows[of_steps]
+    alone = _without_job(rows, steps)
     rows = _usable(rows, reasons, rows["JobID"] == "", "no JobID")
     rows, pending = _started(rows, reasons, include_running)
-    jobs = _jobs(path, rows, steps, machine, timezone)
-    unread = jobs.attrs.pop("unread", [])
+    jobs, of_cells = _jobs(path, rows, steps, machine, timezone)
     jobs = _to_the_end(jobs, reasons)
     for column, what in (("submit", "Submit"), ("start", "Start"), ("runtime", "Elapsed")):
         jobs = _usable(jobs, reasons, jobs[column].isna(), f"{what} is no time")
@@ -102,7 +112,8 @@ def read_sacct(
         raise InvalidInstance(f"{path}: no usable job: {dropped_text or 'the file has none'}")
     first = date_of(float(jobs["submit"].min()), zone_of(timezone))
     jobs, notes = _finished(path, jobs, reasons, timezone)
-    notes += pending + unread + of_machine(jobs, machine, drop)
+    notes = [*read.notes, *notes, *_of_repairs(read), *alone, *_of_clusters(rows)]
+    notes += pending + of_cells + of_machine(jobs, machine, drop)
     notes += overuse(jobs, machine.cores, lambda: cause_of(rows, machine))
     jobs, said = part_of(path, jobs, week, begin, until)
     jobs, left_out = dropped(jobs, machine.cores, drop, machine)
@@ -115,11 +126,41 @@ def read_sacct(
     return jobs, tuple(notes), begin_of_part(first, week, begin)
 
 
+def _without_job(rows: pd.DataFrame, steps: pd.DataFrame) -> list[str]:
+    """A note about steps such as ``1.5`` whose job is not in the file."""
+    numbers = steps["JobID"].str.partition(".")[0] if len(steps) else steps["JobID"]
+    lines = steps["line"].to_numpy()[~numbers.isin(rows["JobID"]).to_numpy()]
+    if not len(lines):
+        return []
+    return [f"  dropped {_counted('steps of jobs that are not in the file', lines)}"]
+
+
+def _of_repairs(read: Rows) -> list[str]:
+    """Notes about rows with a delimiter or a line end inside a text."""
+    notes = []
+    if len(read.repaired):
+        what = "a delimiter or a line end inside a text, read by the forms of the columns"
+        notes.append(f"  repaired {_counted(what, read.repaired)}")
+    notes += [
+        f"  {_counted(f'{name} cannot be told from other texts, taken as empty', lines)}"
+        for name, lines in read.undecided.items()
+    ]
+    return notes
+
+
+def _of_clusters(rows: pd.DataFrame) -> list[str]:
+    """A note where the output is that of several clusters."""
+    names = sorted(set(rows["Cluster"]) - {""}) if "Cluster" in rows else []
+    if len(names) < 2:
+        return []
+    return [f"assumed: jobs of {len(names)} clusters ({listed(names)}) run on this one machine"]
+
+
 def _started(
     rows: pd.DataFrame, reasons: dict[str, np.ndarray], include_running: bool
 ) -> tuple[pd.DataFrame, list[str]]:
     """The rows of jobs that have started, and what waits still."""
-    state = each(rows["State"], lambda t: t.str.split(" ", n=1).str[0].str.rstrip("+").str.upper())
+    state = each(rows["State"], lambda texts: texts.map(_state_of))
     running, pending = np.isin(state, _RUNNING), np.isin(state, _PENDING)
     rows = rows.assign(State=state, running=running)
     said = _still_waiting(rows.loc[pending, "JobID"])
@@ -130,6 +171,16 @@ def _started(
         never |= (rows["NodeList"] == "None assigned") & ~rows["running"]
     rows = _usable(rows, reasons, never, "never started")
     return _once(rows, reasons), said
+
+
+def _state_of(text: str) -> str:
+    """``CANCELLED`` of ``CANCELLED by 5``; ``OUT_OF_MEMORY`` of ``OUT_OF_ME+``, cut by a column."""
+    words = text.split(" ", 1)
+    state = words[0].rstrip("+").upper()
+    if words[0].endswith("+") and state not in _STATES:
+        whole = [name for name in _STATES if name.startswith(state)]
+        return whole[0] if len(whole) == 1 else state
+    return state
 
 
 def _once(rows: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFrame:
@@ -176,14 +227,17 @@ def _usable(
 
 def _jobs(
     path: Any, rows: pd.DataFrame, steps: pd.DataFrame, machine: Machine, timezone: str | None
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, list[str]]:
+    """Columns of the jobs, and notes about cells."""
     jobs = pd.DataFrame({"id": rows["JobID"], "line": rows["line"], "running": rows["running"]})
     names = tuple(name for name in ("Submit", "Eligible", "Start") if name in rows)
     times, jobs["twice"] = times_of(path, rows, names, timezone)
     jobs["submit"], jobs["start"] = times[0], times[-1]
     jobs["eligible"] = times[1] if "Eligible" in names else np.nan
-    raw = rows.get("ElapsedRaw")
-    jobs["runtime"] = durations(rows["Elapsed"]) if raw is None else pd.to_numeric(raw, "coerce")
+    ran = run_times(path, rows, jobs["start"], timezone)
+    jobs["runtime"] = ran.elapsed + ran.suspended
+    if (ran.suspended > 0).any():
+        jobs["suspended"] = ran.suspended
     cpus, nodes, only_asked = columns.cpus_and_nodes(rows)
     per_core = cpus_per_core(machine, rows.get("Partition"), rows.get("NodeList"), len(rows))
     if machine.one_task_per_core:
@@ -196,24 +250,44 @@ def _jobs(
         jobs["memory_gb"] = memory
     if gpus is not None:
         jobs["gpus"], jobs["gpu_type"] = gpus
-    runtime = jobs["runtime"].to_numpy(dtype=float)
-    jobs = jobs.assign(**columns.used(path, rows, steps, cpus, nodes, runtime, timezone))
-    jobs["estimate"] = _estimates(rows, machine)
+    use = columns.used(path, rows, steps, cpus, nodes, ran.elapsed, timezone)
+    jobs = jobs.assign(**use.columns)
+    # Slurm counts no suspended time against a limit.
+    jobs["estimate"] = _estimates(rows, machine) + ran.suspended
     for fact, column in _NAMES.items():
         if column in rows:
             jobs[fact] = each(rows[column], lambda t: t)
     jobs["status"] = each(rows["State"], lambda t: t.str.lower())
-    told, unread = of_lines(rows)
-    jobs.attrs["unread"] = unread + [
-        f"  {_counted(f'{name} not understood, taken as empty', lines)}"
+    asked, notes = of_lines(rows)
+    for fact, texts in asked.items():
+        said = jobs[fact].to_numpy() if fact in jobs else np.full(len(jobs), "", dtype=object)
+        jobs[fact] = np.where(said != "", said, texts)
+    notes += _of_cells(rows, steps, {**ran.remarks, **use.remarks})
+    return jobs, notes
+
+
+def _of_cells(
+    rows: pd.DataFrame, steps: pd.DataFrame, remarks: Mapping[str, np.ndarray]
+) -> list[str]:
+    """Notes about cells that sacct does not print so, or that contradict each other; `remarks`: of
+    which rows."""
+    line = rows["line"].to_numpy()
+    found = {
+        f"{name} not understood, taken as empty": lines
         for name, lines in (
             columns.not_understood(rows) | columns.not_understood(steps, of_steps=True)
         ).items()
-    ]
-    for fact, texts in told.items():
-        said = jobs[fact].to_numpy() if fact in jobs else np.full(len(jobs), "", dtype=object)
-        jobs[fact] = np.where(said != "", said, texts)
-    return jobs
+    }
+    for name, lines in columns.carried_over(rows).items():
+        found[f"{name} has 60 minutes or seconds (24 hours) and more, counted as written"] = lines
+    found["State is none of Slurm's"] = line[~np.isin(rows["State"], _STATES)]
+    found["JobID is no number of a job"] = line[~_is_number(rows["JobID"])]
+    found |= {remark: line[where] for remark, where in remarks.items()}
+    return [f"  {_counted(what, lines)}" for what, lines in found.items() if len(lines)]
+
+
+def _is_number(ids: pd.Series) -> np.ndarray:
+    return ids.str.fullmatch(r"[0-9]+(?:_[0-9]+|_\[[0-9,:%.-]*\]?)?(?:\+[0-9]+)?").to_numpy(bool)
 
 
 def _to_the_end(jobs: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFrame:
@@ -261,7 +335,8 @@ def _finished(
         for reason, lines in reasons.items()
         if len(lines)
     ]
-    eligible, repaired = _eligible(jobs)
+    repeated = repeated_numbers(jobs)
+    eligible, repaired = _eligible(jobs, repeated)
     repaired = {"started before its submission: wait 0": wait < 0, **repaired}
     repaired["in the hour that comes twice: the first taken"] = jobs["twice"].to_numpy()
     notes += [
@@ -273,9 +348,21 @@ def _finished(
     if other.any():
         what = "NNodes or NCPUS are others than in AllocTRES, which is taken"
         notes.append(f"  {_counted(what, line[other])}")
-    again = int(jobs["id"].duplicated().sum())
-    if again:
-        notes.append(f"  {again} further runs of requeued jobs: each is a job of its own")
+    for what, which in (
+        ("further runs of requeued jobs: each is a job of its own", repeated.is_requeued),
+        ("other jobs with a number that was given out again", repeated.is_reused),
+        ("the same job number at overlapping times: each row is a job", repeated.overlaps),
+    ):
+        if which.any():
+            notes.append(f"  {which.sum()} {what} ({io.shown_lines(line[which])})")
+    if "suspended" in jobs:
+        was_suspended = (jobs["suspended"] > 0).to_numpy()
+        hours = jobs["suspended"].sum() / 3600
+        what = (
+            f"suspended, {hours:,.1f} h in all: they hold their nodes until End; limits and CPU "
+            "efficiency leave this time out"
+        )
+        notes.append(f"  {_counted(what, line[was_suspended])}")
     several = jobs["id"].str.contains("+", regex=False)
     if several.any():
         whole = jobs.loc[several, "id"].str.split("+", n=1).str[0].nunique()
@@ -299,6 +386,7 @@ def _finished(
         "gpus",
         "gpu_type",
         "nodes",
+        "suspended",
         *USED,
     )
     named = [name for name in known if name in jobs]
@@ -314,22 +402,18 @@ def _finished(
     return table, notes
 
 
-def _eligible(jobs: pd.DataFrame) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def _eligible(
+    jobs: pd.DataFrame, repeated: RepeatedNumbers
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """When each run of a job could start, and which were repaired: a later run of a requeued job
     not before the end of the one before, no job after it started."""
     submit, start = jobs["submit"].to_numpy(), jobs["start"].to_numpy()
     eligible = np.fmax(jobs["eligible"].to_numpy(), submit)  # unknown: its submission
     repaired = {}
-    if jobs["id"].duplicated().any():
-        codes = pd.factorize(jobs["id"])[0]
-        order = np.lexsort((start, codes))
-        ends = (start + jobs["runtime"].to_numpy())[order]
-        same = np.concatenate([[False], codes[order][1:] == codes[order][:-1]])
-        before = np.full(len(jobs), -np.inf)
-        before[order] = np.where(same, np.concatenate([[0.0], ends[:-1]]), -np.inf)
+    if repeated.is_requeued.any():
         what = "a run of a requeued job, eligible when the one before had ended"
-        repaired[what] = eligible < before
-        eligible = np.maximum(eligible, before)
+        repaired[what] = eligible < repeated.previous_end
+        eligible = np.maximum(eligible, repeated.previous_end)
     late = eligible > np.maximum(start, submit)
     repaired["eligible after its start: the start taken"] = late
     return np.where(late, np.maximum(start, submit), eligible), repaired
@@ -374,6 +458,5 @@ def _beside(jobs: pd.DataFrame, machine: Machine) -> str:
     return text + (f"; not {' and '.join(left)}: the machine does not hand out any" if left else "")
 
 
-def _counted(reason: str, lines: np.ndarray) -> str:
-    shown = ", ".join(str(line) for line in lines[:5]) + (", ..." if len(lines) > 5 else "")
-    return f"{len(lines)}: {reason} (line{'s' * (len(lines) > 1)} {shown})"
+def _counted(reason: str, lines: Sequence[int] | np.ndarray) -> str:
+    return f"{len(lines)}: {reason} ({io.shown_lines(lines)})"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cosched import io
+from cosched.cluster.files.sacct.alignment import NAMES, Aligner, Record
+from cosched.cluster.files.sacct.broken_lines import Lines, Repaired, repair
 from cosched.cluster.files.sbatch import BESIDE, Asked, options_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -20,53 +24,146 @@ _CPUS = ("NCPUS", "AllocCPUS", "ReqCPUS", "AllocTRES")
 _FILE = Path(__file__).with_name("columns.toml")
 _KNOWN: dict[str, str] = io.parse_toml(io.read_text(_FILE), str(_FILE))
 _READ, _FEW = frozenset(_KNOWN["read"].split()), frozenset(_KNOWN["few"].split())
-_FREE = tuple(_KNOWN["free"].split())
 #: As sacct prints them, by names in lower case.
-_NAMES = {name.lower(): name for name in (*_READ, *_FREE)}
-_STATE = re.compile(r"[A-Z_]+( by \S+|\+)?")
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-.*|[0-9]{9,11}|Unknown|None|")
+_NAMES = {name.lower(): name for name in (*_READ, "JobIDRaw")}
+#: Of the CPU time, if TotalCPU does not say it.
+_PARTS_OF_CPU_TIME = ("UserCPU", "SystemCPU")
+#: Columns in which a quote is not part of the text: a table that was written as CSV has them.
+_UNQUOTED = ("Constraints", "Licenses")
 
 
-def read_rows(path: str | PathLike[str], delimiter: str) -> tuple[pd.DataFrame, np.ndarray]:
-    """The columns that are looked at, as texts, with ``line``; and the lines that have other
-    fields than the first. Where a text holds the delimiter, the fields are counted from both
-    ends of the line."""
-    text = io.read_bytes(path, renamed=True)
-    if text.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InvalidInstance(f"{path}: not UTF-8 text")
-    text = text.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    text, mark = _with_mark(text, delimiter)
-    first = text.partition(b"\n")[0].decode("utf-8", "replace")
+class Rows(NamedTuple):
+    """What a file of sacct holds.
+
+    Attributes
+    ----------
+    texts : pandas.DataFrame
+        The columns that are looked at, and ``line``, where the row begins in the file.
+    unaligned : numpy.ndarray
+        Lines where rows begin whose columns cannot be told apart.
+    repaired : numpy.ndarray
+        Lines where rows begin that have a delimiter or a line end inside a text.
+    undecided : dict of str to list of int
+        By column, lines of repaired rows whose text cannot be told from others; it is empty.
+    notes : list of str
+        How the file was read.
+    """
+
+    texts: pd.DataFrame
+    unaligned: np.ndarray
+    repaired: np.ndarray
+    undecided: dict[str, list[int]]
+    notes: list[str]
+
+
+def read_rows(path: str | PathLike[str], delimiter: str, partitions: Iterable[str] = ()) -> Rows:
+    """The rows of a file; `partitions`: those of the machine.
+
+    A line with as many delimiters as the first is a row. What other lines are, the forms of the
+    columns say: see :class:`~cosched.cluster.files.sacct.alignment.Aligner`.
+    """
+    text, notes = io.as_utf8(io.read_bytes(path, renamed=True), path)
+    text, mark = _with_mark(text.replace(b"\r\n", b"\n"), delimiter)
+    first = text.partition(b"\n")[0].decode()
     header = [_NAMES.get(name.lower(), name) for name in first.rstrip(mark).split(mark)]
+    if "JobID" not in header and "JobIDRaw" in header:
+        header[header.index("JobIDRaw")] = "JobID"
+        notes.append("assumed: JobIDRaw is taken for JobID, which is missing")
     _check(path, header, delimiter)
     text = text if text.endswith(b"\n") else text + b"\n"
     raw = np.frombuffer(text, dtype=np.uint8)
     begin = np.concatenate([[0], np.flatnonzero(raw == ord("\n")) + 1])  # one more than lines
-    bars = np.flatnonzero(raw == ord(mark))
-    count = np.diff(np.searchsorted(bars, begin))
-    del bars
-    empty = np.diff(begin) == 1
-    good = (count == count[0]) & ~empty
-    wrong = np.flatnonzero(~good & ~empty)
-    good[0] = False
-    names = header + ["_"] * (int(count[0]) + 1 - len(header))  # -p ends lines with a bar
-    mended, bad = _mended(text, begin, wrong, names, mark, header)
-    # Runs of good lines, whole: a mask of all bytes would be as large as the file.
-    others = np.concatenate([np.flatnonzero(~good), [len(good)]])
-    spans = zip(others.tolist(), begin[others[:-1] + 1].tolist(), begin[others[1:]].tolist(),
-                strict=False)  # fmt: skip
-    kept = b"".join([mended.get(line, b"") + text[a:b] for line, a, b in spans])
-    good[list(mended)] = True
-    del text, raw, begin
+    marks = np.flatnonzero(raw == ord(mark))
+    count = np.diff(np.searchsorted(marks, begin))
+    del raw, marks
+    is_empty = np.diff(begin) == 1
+    is_row = (count == count[0]) & ~is_empty
+    broken = np.flatnonzero(~is_row & ~is_empty).tolist()
+    is_row[0] = False
+    lines = Lines(text, begin, is_row, is_empty)
     read = [name for name in header if name in _READ]
+    if "TotalCPU" in read:
+        read = [name for name in read if name not in _PARTS_OF_CPU_TIME]
+    closing = int(count[0]) + 1 - len(header)  # sacct -p ends lines with a delimiter
+    columns = header + ["_"] * closing
+    texts = _frame(lines.rows(), columns, read, mark).assign(line=np.flatnonzero(is_row) + 1)
+    has_no_number = texts["JobID"] == ""
+    if has_no_number.any() and "JobIDRaw" in header:
+        raw_numbers = _frame(lines.rows(), columns, ["JobIDRaw"], mark)["JobIDRaw"]
+        texts["JobID"] = texts["JobID"].where(~has_no_number, raw_numbers)
+        notes.append(f"assumed: JobIDRaw is taken for JobID of {int(has_no_number.sum())} rows")
+    if not broken:
+        nothing = np.zeros(0, dtype=np.int64)
+        return Rows(texts, nothing, nothing, {}, notes)
+    closed = closing > 0
+    aligner = Aligner(
+        columns[:-1] if closed else columns, mark, closed=closed,
+        names=_names_in(texts, partitions),
+    )  # fmt: skip
+    repaired = repair(lines, broken, aligner)
+    return Rows(
+        _with_records(texts, repaired, read, delimiter, mark),
+        np.array(repaired.unaligned, dtype=np.int64) + 1,
+        np.array([number for number, _ in repaired.records], dtype=np.int64) + 1,
+        _undecided(repaired.records, read),
+        notes,
+    )
+
+
+def _frame(text: bytes, columns: list[str], read: list[str], mark: str) -> pd.DataFrame:
+    """The columns `read` of rows that have as many fields as there are columns."""
     kinds = {name: "category" if name in _FEW else str for name in read}
-    frame = pd.read_csv(
-        BytesIO(kept), sep=mark, header=None, names=names, usecols=read, quoting=3, dtype=kinds,
-        keep_default_na=False, na_filter=False, encoding_errors="replace", index_col=False,
+    if not text:
+        return pd.DataFrame({name: [] for name in read}).astype(kinds)
+    return pd.read_csv(
+        BytesIO(text), sep=mark, header=None, names=columns, usecols=read, quoting=3, dtype=kinds,
+        keep_default_na=False, na_filter=False, index_col=False,
         lineterminator="\n",  # a carriage return may stand in a name
-    ) if kept else pd.DataFrame({name: [] for name in read}).astype(kinds)  # fmt: skip
-    frame["line"] = np.flatnonzero(good) + 1
-    return frame, np.array(bad, dtype=np.int64) + 1
+    )  # fmt: skip
+
+
+def _names_in(texts: pd.DataFrame, partitions: Iterable[str]) -> dict[str, set[str]]:
+    """Names of users, accounts, ... in the rows that need no repair."""
+    known: dict[str, set[str]] = {
+        name: set(texts[name].cat.categories) - {""} for name in NAMES if name in texts
+    }
+    if "Partition" in known:
+        known["Partition"].update(partitions)
+    return known
+
+
+def _with_records(
+    texts: pd.DataFrame, repaired: Repaired, read: list[str], delimiter: str, mark: str
+) -> pd.DataFrame:
+    """The rows with those that were repaired in their places."""
+    texts = texts[~texts["line"].isin(np.array(repaired.replaced, dtype=np.int64) + 1)]
+    if not repaired.records:
+        return texts
+    table: dict[str, list[Any]] = {
+        name: [record.cells.get(name, "") for _, record in repaired.records] for name in read
+    }
+    for name in _UNQUOTED:
+        if name in table:
+            table[name] = [_unquoted(cell) for cell in table[name]]
+    if mark != delimiter:
+        table = {name: [cell.replace(mark, delimiter) for cell in table[name]] for name in read}
+    table["line"] = [number + 1 for number, _ in repaired.records]
+    joined = pd.concat([texts.astype(dict.fromkeys(read, str)), pd.DataFrame(table)])
+    kinds = {name: "category" if name in _FEW else str for name in read}
+    return joined.astype(kinds).sort_values("line", kind="stable").reset_index(drop=True)
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
+
+
+def _undecided(records: list[tuple[int, Record]], read: list[str]) -> dict[str, list[int]]:
+    """Lines from 1 by the columns whose texts cannot be told."""
+    found: dict[str, list[int]] = {}
+    for number, record in records:
+        for name in sorted(record.undecided & set(read)):
+            found.setdefault(name, []).append(number + 1)
+    return found
 
 
 def _with_mark(text: bytes, delimiter: str) -> tuple[bytes, str]:
@@ -96,38 +193,6 @@ def _check(path: str | PathLike[str], header: list[str], delimiter: str) -> None
         raise InvalidInstance(
             f"{path}: line 1: no column {missing[0]!r}: expected sacct -P output{other}"
         )
-
-
-def _mended(
-    text: bytes, begin: np.ndarray, wrong: np.ndarray, names: list[str], mark: str,
-    header: list[str],
-) -> tuple[dict[int, bytes], list[int]]:  # fmt: skip
-    """Lines with too many delimiters, those of one free text taken out; and those that stay bad."""
-    places = [names.index(name) for name in _FREE if name in header]
-    mended: dict[int, bytes] = {}
-    bad: list[int] = []
-    for index in wrong.tolist():
-        line = text[begin[index] : begin[index + 1] - 1].decode("utf-8", "replace")
-        found = next(filter(None, (_split(line, k, names, mark) for k in places)), None)
-        if found is None:
-            bad.append(index)
-        else:
-            mended[index] = mark.join(found).encode() + b"\n"
-    return mended, bad
-
-
-def _split(line: str, free: int, names: list[str], mark: str) -> list[str] | None:
-    """Fields where the text of column `free` may hold the delimiter; None if they make no sense."""
-    left = line.split(mark, free)
-    right = left[-1].rsplit(mark, len(names) - 1 - free)
-    fields = [*left[:-1], right[0].replace(mark, " "), *right[1:]]
-    if len(fields) != len(names):
-        return None
-    row = dict(zip(names, fields, strict=True))
-    sound = _STATE.fullmatch(row["State"]) and all(
-        _TIME.fullmatch(row[name]) for name in ("Submit", "Start", "Eligible") if name in row
-    )
-    return fields if sound else None
 
 
 #: Columns that it brings, empty where it says nothing.

@@ -1,0 +1,138 @@
+"""Rows of sacct that go over several lines, or that have a delimiter inside a text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cosched.cluster.files.sacct.alignment import Aligner, Record
+
+#: Lines that one row may have, and how many shorter rows are tried where all lines make none.
+_MAX_LINES, _MAX_SHORTER = 1000, 20
+#: Without these texts a job is another one: where they cannot be told, its row is dropped.
+_REQUESTS = frozenset({"Constraints", "Licenses"})
+
+
+class Lines:
+    """The lines of a file, by their number from 0.
+
+    Parameters
+    ----------
+    text : bytes
+        UTF-8; a line end is behind the last line, too.
+    begin : numpy.ndarray
+        Where lines begin, and the length of the text.
+    is_row : numpy.ndarray of bool
+        Lines with as many delimiters as the header.
+    is_empty : numpy.ndarray of bool
+    """
+
+    def __init__(
+        self, text: bytes, begin: np.ndarray, is_row: np.ndarray, is_empty: np.ndarray
+    ) -> None:
+        self._text, self._begin = text, begin
+        self.is_row, self.is_empty = is_row, is_empty
+
+    def __len__(self) -> int:
+        return len(self.is_row)
+
+    def __getitem__(self, number: int) -> str:
+        return self._text[self._begin[number] : self._begin[number + 1] - 1].decode()
+
+    def rows(self) -> bytes:
+        """The text of the rows alone."""
+        # Runs of rows at once: a mask of all bytes would be as large as the file.
+        others = np.concatenate([np.flatnonzero(~self.is_row), [len(self)]])
+        spans = zip(
+            self._begin[others[:-1] + 1].tolist(), self._begin[others[1:]].tolist(), strict=True
+        )
+        return b"".join(self._text[first:last] for first, last in spans)
+
+
+@dataclass
+class Repaired:
+    """What became of the lines that are no rows by themselves; all numbers are from 0.
+
+    Attributes
+    ----------
+    records : list of (int, Record)
+        The first line of each row that was put together, and its texts.
+    replaced : list of int
+        Lines that looked like rows, and are parts of others.
+    unaligned : list of int
+        Lines where rows begin whose columns cannot be told apart.
+    """
+
+    records: list[tuple[int, Record]] = field(default_factory=list)
+    replaced: list[int] = field(default_factory=list)
+    unaligned: list[int] = field(default_factory=list)
+
+
+def repair(lines: Lines, broken: Sequence[int], aligner: Aligner) -> Repaired:
+    """Rows out of the `broken` lines, which have more or fewer delimiters than the header."""
+    repaired = Repaired()
+    for group in _groups(lines, broken, aligner):
+        texts = [lines[number] for number in group]
+        begins_with_row = bool(lines.is_row[group[0]])
+        count, record = _longest_row(texts, aligner, 1 if begins_with_row else 0)
+        if record is not None and not record.undecided & _REQUESTS:
+            repaired.records.append((group[0], record))
+        elif record is not None:
+            count = 0
+        is_untouched = begins_with_row and record is None
+        repaired.replaced += [k for k in group[int(is_untouched) :] if lines.is_row[k]]
+        behind = [number for number in group[count:] if texts[number - group[0]].strip()]
+        # A row that cannot be told is one, however many lines it has.
+        repaired.unaligned += behind[:1]
+        repaired.unaligned += [number for number in behind[1:] if lines.is_row[number]]
+    return repaired
+
+
+def _longest_row(texts: list[str], aligner: Aligner, least: int) -> tuple[int, Record | None]:
+    """How many of the lines are one row, and that row; `least` and None where none are."""
+    shorter = range(min(len(texts) - 1, _MAX_SHORTER), least, -1)
+    for count in (len(texts), *shorter):
+        if count > least and (record := aligner.align(texts[:count])) is not None:
+            return count, record
+    return least, None
+
+
+def _groups(lines: Lines, broken: Sequence[int], aligner: Aligner) -> Iterator[range]:
+    """Lines that may be one row: one with which a row may begin, and those behind it."""
+    next_line = 1
+    for number in broken:
+        if number < next_line:
+            continue
+        first = last = number
+        if aligner.ends_in_text and not _begins_row(lines, number, aligner):
+            first = _row_before(lines, number, next_line)
+        for next_line in range(number + 1, len(lines)):
+            if lines.is_empty[next_line]:
+                continue
+            if not _begins_row(lines, next_line, aligner):
+                last = next_line
+                continue
+            yield range(first, min(last + 1, first + _MAX_LINES))
+            first = last = next_line
+            if lines.is_row[next_line]:
+                break
+        else:
+            next_line = len(lines)
+            yield range(first, min(last + 1, first + _MAX_LINES))
+
+
+def _row_before(lines: Lines, number: int, least: int) -> int:
+    """The row before a line, whose last text may go on in it; without one the line itself."""
+    before = number - 1
+    while before >= least and lines.is_empty[before]:
+        before -= 1
+    return before if before >= least and lines.is_row[before] else number
+
+
+def _begins_row(lines: Lines, number: int, aligner: Aligner) -> bool:
+    """Whether a line begins a row: of one that has its delimiters the job number and the state
+    decide, so that one odd cell does not make it a part of the row before."""
+    line = lines[number]
+    return aligner.can_begin(line) or (lines.is_row[number] and aligner.is_row(line))

@@ -1,0 +1,84 @@
+"""How long jobs ran, and how long they held their nodes: Elapsed, Suspended, Start and End.
+
+sacct's Elapsed is End - Start - Suspended. A job that is suspended keeps its memory. Its CPUs serve
+others only if ``scontrol suspend`` stopped it, and when that was sacct does not print: so the job
+holds all that it has until its End.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cosched.cluster.files.sacct.columns import durations, ends_of
+from cosched.lazy import pd
+
+#: Seconds by which a change of clocks moves local times.
+_CLOCK_CHANGES = (3600, 1800)
+
+
+class RunTimes(NamedTuple):
+    """Seconds of each job, and what is said of them.
+
+    Attributes
+    ----------
+    elapsed : numpy.ndarray
+        That it ran; nan: unknown.
+    suspended : numpy.ndarray
+        That it was suspended before its end.
+    remarks : dict of str to numpy.ndarray of bool
+        What is to be noted of which rows.
+    """
+
+    elapsed: np.ndarray
+    suspended: np.ndarray
+    remarks: dict[str, np.ndarray]
+
+
+def run_times(path: Any, rows: pd.DataFrame, start: pd.Series, timezone: str | None) -> RunTimes:
+    """Of each row of a job; `start` in seconds since the epoch."""
+    remarks: dict[str, np.ndarray] = {}
+    elapsed = _elapsed(rows, remarks)
+    knows_suspension = "Suspended" in rows
+    suspended = np.zeros(len(rows))
+    if knows_suspension:
+        suspended = np.nan_to_num(durations(rows["Suspended"]).to_numpy())
+    if "End" not in rows:
+        return RunTimes(elapsed, suspended, remarks)
+    begin = start.to_numpy()
+    total = elapsed + suspended
+    span = ends_of(path, rows["End"], timezone, begin + total) - begin
+    with np.errstate(invalid="ignore"):
+        differs = ~np.isnan(span - total) & (span != total)
+        is_clock = np.isin(np.abs(span - total), _CLOCK_CHANGES) & (timezone is None)
+        if knows_suspension:
+            was_suspended = (suspended > 0) & ~np.isnan(span)
+            held = np.where(was_suspended, np.clip(span, elapsed, total), total)
+        else:
+            held = np.where(~np.isnan(span) & (span > total) & ~is_clock, span, total)
+    if not knows_suspension:
+        later = differs & (held > total)
+        remarks["End is later than Start + Elapsed: taken as suspended until then"] = later
+        differs &= ~later
+    rule = "Start + Elapsed + Suspended" if knows_suspension else "Start + Elapsed"
+    remarks[f"End is not {rule}: Elapsed counts"] = differs & ~is_clock
+    hint = "is a change of clocks between? Pass timezone (--timezone)"
+    remarks[f"End is not {rule} by an hour: Elapsed counts; {hint}"] = differs & is_clock
+    return RunTimes(elapsed, np.where(np.isnan(held - elapsed), 0.0, held - elapsed), remarks)
+
+
+def _elapsed(rows: pd.DataFrame, remarks: dict[str, np.ndarray]) -> np.ndarray:
+    """ElapsedRaw where it is a number, else Elapsed."""
+    elapsed = np.full(len(rows), np.nan)
+    if "Elapsed" in rows:
+        elapsed = durations(rows["Elapsed"]).to_numpy()
+    if "ElapsedRaw" not in rows:
+        return elapsed
+    texts = rows["ElapsedRaw"]
+    seconds = pd.to_numeric(texts.where(texts.str.fullmatch(r"[0-9]{1,15}")), errors="coerce")
+    raw = seconds.to_numpy(dtype=float)
+    with np.errstate(invalid="ignore"):
+        other = ~np.isnan(raw) & ~np.isnan(elapsed) & (np.floor(elapsed) != raw)
+    remarks["ElapsedRaw is not Elapsed: ElapsedRaw counts"] = other
+    return np.where(np.isnan(raw), elapsed, raw)

@@ -1,0 +1,161 @@
+"""Rows of sacct with a delimiter or a line end in a text are kept if the columns can be told."""
+
+import pytest
+
+import cosched as cs
+from cosched.cluster.files.sacct.alignment import Aligner
+
+CONF = """
+NodeName=a[1-2] CPUs=8 RealMemory=32000 Feature=type_a
+NodeName=b[1-2] CPUs=8 RealMemory=32000 Feature=type_b
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE
+"""
+COLUMNS = ("JobID", "User", "Partition", "State", "Submit", "Start", "Elapsed", "Timelimit",
+           "NNodes", "NCPUS")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    path = tmp_path_factory.mktemp("site") / "slurm.conf"
+    path.write_text(CONF)
+    return cs.cluster.Machine.read(path)
+
+
+@pytest.fixture
+def read(tmp_path, machine):
+    def reads(*lines, end="\n", **options):
+        (tmp_path / "jobs.txt").write_text("\n".join(lines) + end, newline="")
+        return cs.cluster.from_sacct(tmp_path / "jobs.txt", machine, **options)
+
+    return reads
+
+
+def cells(number, **changed):
+    usual = {
+        "JobID": str(number), "User": "sue", "Partition": "main", "State": "COMPLETED",
+        "Submit": f"2025-08-12T08:00:{number:02}", "Start": f"2025-08-12T08:01:{number:02}",
+        "Elapsed": "01:00:00", "Timelimit": "02:00:00", "NNodes": "1", "NCPUS": "8",
+    }  # fmt: skip
+    return usual | changed
+
+
+def lines_of(columns, rows, mark="|", closing=""):
+    yield mark.join(columns) + closing
+    for row in rows:
+        yield mark.join(row.get(name, "") for name in columns) + closing
+
+
+def notes(inst, text):
+    return [note for note in inst.notes if text in note]
+
+
+@pytest.mark.parametrize("closing", ["", "|"])
+@pytest.mark.parametrize("place", [1, 8, 10])
+def test_constraints_keep_their_bars_wherever_the_column_is(read, place, closing):
+    texts = ["a|b", "[a|b]", "[a*2|b*1]", "(a&b)|c", "a", "", "[(a|b)&c*2]"]
+    columns = [*COLUMNS[:place], "Constraints", *COLUMNS[place:]]
+    rows = [cells(k, Constraints=text) for k, text in enumerate(texts)]
+    inst = read(*lines_of(columns, rows, closing=closing))
+    assert inst.column("constraint").tolist() == texts
+    assert inst.ids.tolist() == list(range(7))
+    said = "repaired 5: a delimiter or a line end inside a text"
+    assert notes(inst, f"{said}, read by the forms of the columns (lines 2, 3, 4, 5, 8)")
+
+
+@pytest.mark.parametrize("mark", ["^", "\t", "%~%", ";"])
+def test_constraints_are_the_same_with_another_delimiter(read, mark):
+    columns = [*COLUMNS, "Constraints"]
+    rows = [cells(k, Constraints=text) for k, text in enumerate(["a|b", "[a*2|b]", "a"])]
+    inst = read(*lines_of(columns, rows, mark), delimiter=mark)
+    assert inst.column("constraint").tolist() == ["a|b", "[a*2|b]", "a"]
+    assert not notes(inst, "repaired")
+
+
+def test_quotes_of_a_csv_writer_are_no_part_of_a_constraint(read):
+    inst = read(*lines_of([*COLUMNS, "Constraints"], [cells(1, Constraints='"a|b"')]))
+    assert inst.column("constraint").tolist() == ["a|b"]
+
+
+@pytest.mark.parametrize("name", ["JobName", "Comment", "SubmitLine"])
+@pytest.mark.parametrize("place", [1, 6, 10])
+def test_a_line_end_in_a_text_loses_no_job(read, name, place):
+    columns = [*COLUMNS[:place], name, *COLUMNS[place:]]
+    texts = ["a\nb", "plain", "/x|y\nz", "\n", "\n\n", "/a\n/b|\n", "", "x|\n|y"]
+    inst = read(*lines_of(columns, [cells(k, **{name: text}) for k, text in enumerate(texts)]))
+    assert inst.ids.tolist() == list(range(8))
+    assert inst.column("runtime").tolist() == [3600] * 8
+    assert inst.column("user").tolist() == ["sue"] * 8
+    if name == "JobName":
+        # Empty lines at the end of a row are empty lines.
+        whole = [text.rstrip("\n") for text in texts] if place == 10 else texts
+        assert inst.column("job_name").tolist() == whole
+
+
+def test_a_line_end_in_the_last_text_belongs_to_its_row(read):
+    columns = [*COLUMNS, "SubmitLine"]
+    line = "sbatch --wrap=echo hello &&\necho goodbye --constraint=b\n\n# end"
+    inst = read(*lines_of(columns, [cells(1, SubmitLine=line), cells(2, SubmitLine="sbatch j")]))
+    assert inst.ids.tolist() == [1, 2]
+    assert notes(inst, "repaired 1: a delimiter or a line end inside a text")
+
+
+def test_two_free_texts_that_cannot_be_told_are_empty_and_the_job_is_kept(read):
+    columns = [*COLUMNS, "JobName", "Comment"]
+    inst = read(*lines_of(columns, [cells(1, JobName="a|b", Comment="c"), cells(2, JobName="x")]))
+    assert inst.column("job_name").tolist() == ["", "x"]
+    assert notes(inst, "1: JobName cannot be told from other texts, taken as empty (line 2)")
+
+
+def test_a_row_whose_constraint_cannot_be_told_is_dropped(read):
+    columns = [*COLUMNS, "Constraints", "Comment"]
+    rows = [cells(1, Constraints="a|b", Comment="c"), cells(2, Constraints="a")]
+    inst = read(*lines_of(columns, rows))
+    assert inst.ids.tolist() == [2]
+    assert notes(inst, "dropped 1: fields are not those of the first line (line 2)")
+
+
+def test_forms_tell_two_free_texts_apart(read):
+    columns = [*COLUMNS, "JobName", "WorkDir", "Constraints", "SubmitLine"]
+    row = cells(
+        1, JobName="a|b", WorkDir="/w", Constraints="x|[y*2]", SubmitLine="sbatch --wrap a|b"
+    )
+    inst = read(*lines_of(columns, [row]))
+    assert inst.column("job_name").tolist() == ["a|b"]
+    assert inst.column("constraint").tolist() == ["x|[y*2]"]
+
+
+def test_names_of_other_rows_decide_between_users_and_texts(read):
+    columns = ["JobID", "JobName", "User", "Account", "Partition", "Constraints", *COLUMNS[3:]]
+    row = cells(1, JobName="a|b", Account="physics", Constraints="x")
+    alone = cells(2, JobName="c", Account="physics", Constraints="x")
+    inst = read(*lines_of(columns, [row, alone]))
+    assert inst.column("job_name").tolist() == ["a|b", "c"]
+    assert inst.column("user").tolist() == ["sue", "sue"]
+    stranger = cells(1, JobName="a|b", Account="physics", Constraints="x", User="new")
+    inst = read(*lines_of(columns, [stranger, alone]))
+    assert inst.ids.tolist() == [2]
+    assert notes(inst, "dropped 1: fields are not those of the first line (line 2)")
+
+
+def test_lines_that_belong_to_no_row_are_counted(read):
+    rows = [*lines_of(COLUMNS, [cells(1), cells(2), cells(3)])]
+    error = "sacct: error: slurmdbd: connection lost"
+    inst = read(rows[0], error, rows[1], error, rows[2], rows[3][:40])
+    assert inst.ids.tolist() == [1, 2]
+    assert notes(inst, "dropped 3: fields are not those of the first line (lines 2, 4, 6)")
+
+
+def test_one_odd_row_behind_a_broken_one_is_counted_by_itself(read):
+    rows = [*lines_of(COLUMNS, [cells(1, User="a|b"), cells(2, Submit="yesterday"), cells(3)])]
+    inst = read(*rows)
+    assert inst.ids.tolist() == [3]
+    assert notes(inst, "dropped 1: fields are not those of the first line (line 2)")
+    assert notes(inst, "dropped 1: Submit is no time (line 3)")
+
+
+def test_a_million_bars_are_no_row_and_take_no_time():
+    aligner = Aligner(["JobID", "JobName", "Comment", "State"], "|", closed=False)
+    assert aligner.align(["1|" + "|" * 1_000_000 + "COMPLETED"]) is None
+    record = aligner.align(["1|" + "|" * 500 + "COMPLETED"])
+    assert record.cells == {"JobID": "1", "State": "COMPLETED"}
+    assert record.undecided == {"JobName", "Comment"}
