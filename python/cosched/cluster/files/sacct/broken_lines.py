@@ -101,26 +101,36 @@ def _longest_row(texts: list[str], aligner: Aligner, least: int) -> tuple[int, R
 
 def _groups(lines: Lines, broken: Sequence[int], aligner: Aligner) -> Iterator[range]:
     """Lines that may be one row: one with which a row may begin, and those behind it."""
-    next_line = 1
+    end = 1  # of what is in a group
     for number in broken:
-        if number < next_line:
+        if number < end:
             continue
-        first = last = number
+        first = number
         if aligner.ends_in_text and not _begins_row(lines, number, aligner):
-            first = _row_before(lines, number, next_line)
-        for next_line in range(number + 1, len(lines)):
-            if lines.is_empty[next_line]:
-                continue
-            if not _begins_row(lines, next_line, aligner):
-                last = next_line
-                continue
-            yield range(first, min(last + 1, first + _MAX_LINES))
-            first = last = next_line
-            if lines.is_row[next_line]:
-                break
-        else:
-            next_line = len(lines)
-            yield range(first, min(last + 1, first + _MAX_LINES))
+            first = _row_before(lines, number, end)
+        groups, end = _groups_from(first, number, lines, aligner)
+        yield from groups
+
+
+def _groups_from(
+    first: int, broken: int, lines: Lines, aligner: Aligner
+) -> tuple[list[range], int]:
+    """The groups up to the next line that is a row by itself, and that line; the first group begins
+    at `first` and has the line `broken`."""
+    groups = []
+    last = broken
+    for number in range(broken + 1, len(lines)):
+        if lines.is_empty[number]:
+            continue
+        if not _begins_row(lines, number, aligner):
+            last = number
+            continue
+        groups.append(range(first, min(last + 1, first + _MAX_LINES)))
+        first = last = number
+        if lines.is_row[number]:
+            return groups, number
+    groups.append(range(first, min(last + 1, first + _MAX_LINES)))
+    return groups, len(lines)
 
 
 def _row_before(lines: Lines, number: int, least: int) -> int:
