@@ -21,7 +21,7 @@ from cosched.cluster.page.what_if import what_if
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
 from cosched.slurm.tune.space import TODAY, Block, Measure, Setting, change_of
 from cosched.slurm.twin.backfill import clocks_of, times_of
-from cosched.slurm.twin.twin import Twin
+from cosched.slurm.twin.twin import Twin, without_suspensions
 from cosched.version import installed_version
 
 #: Plain data: ``setting``, number of a ``block``, and which ``draw`` of its clocks.
@@ -156,7 +156,9 @@ def threads(world: World, tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
 
 def startable(block: Block, draws: int, seed: int) -> Block:
     """Without jobs that never start as it is: Slurm refuses them, or lets them wait for ever."""
-    twin = Twin(block.instance, block.instance.machine, {}, approximate=True)
+    instance = without_suspensions(block.instance, block.instance.machine)
+    block = replace(block, instance=instance)
+    twin = Twin(instance, instance.machine, {}, approximate=True)
     begun, killed, _ = twin.futures(clocks_of(block.instance, draws, seed))
     never = np.isnan(begun).any(axis=0)
     if not never.any():

@@ -18,7 +18,7 @@ from cosched.cluster.result.result import Draws
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import PARAMETERS
-from cosched.slurm.twin.twin import Twin
+from cosched.slurm.twin.twin import Twin, without_suspensions
 from cosched.slurm.twin.units import log_of, taken
 
 #: Seconds that a host takes for what Slurm's rules leave out, as measured on one whose clocks ran
@@ -181,8 +181,10 @@ def slurm_backfill(
     ((20, 3), True)
     """
     Instance.require(instance)
+    site = instance.machine if machine is None else machine_of(machine)
+    instance = without_suspensions(instance, site)
     twin = Twin(
-        instance, instance.machine if machine is None else machine_of(machine), parameters,
+        instance, site, parameters,
         version=version, approximate=flag(approximate, "approximate"), priorities=priorities,
     )  # fmt: skip
     count = integer(draws, "draws", 1, 1_000_000)

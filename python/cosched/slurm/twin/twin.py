@@ -39,6 +39,23 @@ def require_times_of_life(instance: Instance) -> None:
             )
 
 
+def without_suspensions(instance: Instance, machine: Machine | None) -> Instance:
+    """The jobs without the time in which they were suspended, if the machine suspends jobs itself:
+    the simulator does it then."""
+    slurm = machine.slurm if machine is not None else None
+    if slurm is None or slurm.parameters.get("PreemptMode") != conf.SUSPEND:
+        return instance
+    suspended = numbers_of(instance, "suspended")
+    if not suspended.any():
+        return instance
+    columns = {"runtime": instance.column("runtime") - suspended, "suspended": 0.0 * suspended}
+    if "estimate" in instance.known:
+        columns["estimate"] = instance.given["estimate"] - suspended
+    count = int((suspended > 0).sum())
+    note = f"assumed: {count} jobs of the log were suspended; the simulator suspends jobs by itself"
+    return instance.replace(**columns).with_notes([note])
+
+
 def columns_of(
     room: of_log.Room, settings: conf.SlurmSettings, ran: np.ndarray, *, given: bool
 ) -> dict[str, np.ndarray]:

@@ -15,7 +15,7 @@ from cosched.cluster.files.sacct.columns import durations, ends_of
 from cosched.lazy import pd
 
 #: Seconds by which a change of clocks moves local times.
-_CLOCK_CHANGES = (3600, 1800)
+_CLOCK_CHANGE = 3600
 
 
 class RunTimes(NamedTuple):
@@ -51,7 +51,7 @@ def run_times(path: Any, rows: pd.DataFrame, start: pd.Series, timezone: str | N
     span = ends_of(path, rows["End"], timezone, begin + total) - begin
     with np.errstate(invalid="ignore"):
         differs = ~np.isnan(span - total) & (span != total)
-        is_clock = np.isin(np.abs(span - total), _CLOCK_CHANGES) & (timezone is None)
+        is_clock = (np.abs(span - total) == _CLOCK_CHANGE) & (timezone is None)
         if knows_suspension:
             was_suspended = (suspended > 0) & ~np.isnan(span)
             held = np.where(was_suspended, np.clip(span, elapsed, total), total)
