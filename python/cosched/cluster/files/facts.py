@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosched.cluster.files.swf import KNOWN
+from cosched.cluster.files.swf import KNOWN, exceeds_run
 from cosched.cluster.machine.parts import lacks, room, site_of
 from cosched.core.arrays import MOST, OFTEN, integer, levels, positive, share_above
 from cosched.errors import InvalidInstance, shorten
@@ -70,7 +70,9 @@ def _swf_use(table: pd.DataFrame) -> dict[str, np.ndarray]:
         "memory_gb": known("requested_memory") * asked / _KB_OF_GB,
         "used_memory_gb": known("used_memory") * had / _KB_OF_GB,
         "cpu_seconds": seconds * had,
-        "cpu_efficiency": np.minimum(seconds / known("run"), 1.0),
+        "cpu_efficiency": np.where(
+            exceeds_run(table), np.nan, np.minimum(seconds / known("run"), 1.0)
+        ),
     }
     if not np.isnan(program).all():
         found["job_name"] = np.array(["" if np.isnan(k) else f"{k:g}" for k in program.tolist()])

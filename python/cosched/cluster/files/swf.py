@@ -49,6 +49,8 @@ class SwfReport:
         Reason -> 1-based numbers of the lines.
     header : dict of str to str
         Fields of the header comments, such as MaxProcs.
+    notes : list of str
+        How the file was read, and what is odd in lines that are kept.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class SwfReport:
     dropped: dict[str, list[int]] = field(default_factory=dict)
     repaired: dict[str, list[int]] = field(default_factory=dict)
     header: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def data_lines(self) -> int:
@@ -76,10 +79,8 @@ class SwfReport:
         lines = [f"{self.path}: {self.data_lines} jobs, {self.kept} kept, {dropped} dropped"]
         for verb, reasons in (("dropped", self.dropped), ("repaired", self.repaired)):
             for reason, where in reasons.items():
-                shown = ", ".join(map(str, where[:5])) + (", ..." if len(where) > 5 else "")
-                plural = "s" if len(where) > 1 else ""
-                lines.append(f"  {verb} {len(where)}: {reason} (line{plural} {shown})")
-        return "\n".join(lines)
+                lines.append(f"  {verb} {len(where)}: {reason} ({io.shown_lines(where)})")
+        return "\n".join([*lines, *self.notes])
 
 
 def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
@@ -121,7 +122,7 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
     >>> report.kept, report.dropped, report.header
     (2, {'run < 0': [4]}, {'MaxProcs': '8'})
     """
-    raw = io.read_bytes(path, renamed=True).removeprefix(b"\xef\xbb\xbf")
+    raw, notes = io.as_utf8(io.read_bytes(path, renamed=True), path)
     lines = raw.replace(b"\r\n", b"\n").translate(_BLANKS).split(b"\n")
     numbers, values, unreadable = _parse(lines)
     if not len(numbers) and not unreadable:
@@ -151,8 +152,32 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
         dropped={reason: where for reason, where in dropped.items() if where},
         repaired={reason: where for reason, where in repaired.items() if where},
         header=_header(lines),
+        notes=[*notes, *_odd_values(table)],
     )
     return table, report
+
+
+def exceeds_run(table: pd.DataFrame) -> np.ndarray:
+    """Whether jobs had more CPU time on a processor than they ran for: run is cut to seconds."""
+    return (table["average_cpu"] > table["run"] + 1.0).to_numpy()
+
+
+def _odd_values(table: pd.DataFrame) -> list[str]:
+    """Notes about job numbers and CPU times of lines that are kept."""
+    number = table["job"]
+    odd = {
+        "job numbers that a line before has, too": number.duplicated().to_numpy()
+        & number.notna().to_numpy(),
+        "job numbers that are no integers": (number != np.floor(number)).to_numpy()
+        & number.notna().to_numpy(),
+        "more CPU time than run: no CPU efficiency": exceeds_run(table),
+    }
+    lines = table["line"].to_numpy()
+    return [
+        f"  {int(where.sum())}: {what} ({io.shown_lines(np.sort(lines[where]))})"
+        for what, where in odd.items()
+        if where.any()
+    ]
 
 
 def _processors(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -196,7 +221,7 @@ def _header(lines: Sequence[bytes]) -> dict[str, str]:
     """``; Key: value`` lines; the values of a repeated key (Note, Queue) are joined by lines."""
     header: dict[str, str] = {}
     for line in filter(_is_comment, lines):
-        found = _HEADER.fullmatch(line.decode("utf-8", "replace"))
+        found = _HEADER.fullmatch(line.decode())
         if found:
             key, value = found.groups()
             header[key] = f"{header[key]}\n{value}" if key in header else value
