@@ -4,6 +4,7 @@ import pytest
 
 import cosched as cs
 from cosched.cluster.files.sacct.alignment import Aligner
+from cosched.slurm.live.records import history_of
 
 CONF = """
 NodeName=a[1-2] CPUs=8 RealMemory=32000 Feature=type_a
@@ -159,3 +160,16 @@ def test_a_million_bars_are_no_row_and_take_no_time():
     record = aligner.align(["1|" + "|" * 500 + "COMPLETED"])
     assert record.cells == {"JobID": "1", "State": "COMPLETED"}
     assert record.undecided == {"JobName", "Comment"}
+
+
+def test_a_history_for_predictions_keeps_jobs_with_odd_names():
+    header = "JobID|JobName|User|State|Submit|Start|End|TimelimitRaw|NNodes|NCPUS|NodeList"
+    rest = "sue|COMPLETED|2025-08-12T08:00:00|2025-08-12T08:01:00|2025-08-12T09:00:00|90|1|8|a1"
+    jobs = history_of("\n".join([header, f"1|a|b|{rest}", f"2|c\nd\x0b|{rest}", f"3|e|{rest}"]))
+    assert [(job.id, job.user, job.limit, job.end - job.start) for job in jobs] == [
+        (1, "sue", 5400, 3540), (2, "sue", 5400, 3540), (3, "sue", 5400, 3540),
+    ]  # fmt: skip
+    closed = history_of("\n".join([header + "|", f"1|a|b|{rest}|", f"2|c\nd|{rest}|"]))
+    assert [job.id for job in closed] == [1, 2]
+    with pytest.raises(cs.InvalidInstance, match=r"sacct.txt: line 3: expected the fields of"):
+        history_of("\n".join([header, f"1|a|{rest}", f"x|{rest}"]))

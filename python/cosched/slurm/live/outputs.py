@@ -68,18 +68,19 @@ def asked(history: str | None) -> tuple[dict[str, str], list[str]]:
     begin = time.time()
     for name, command in commands.items():
         try:
-            done = subprocess.run(
-                command.split(), capture_output=True, text=True, timeout=_WAIT, check=False
-            )
+            done = subprocess.run(command.split(), capture_output=True, timeout=_WAIT, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             what = "takes too long" if isinstance(error, subprocess.TimeoutExpired) else "not here"
             missing.append(f"{command}: {what}")
             continue
-        if done.returncode or not done.stdout.strip():
-            last = (done.stderr.strip().splitlines() or ["prints nothing"])[-1]
+        printed, notes = io.as_utf8(done.stdout, command)
+        if done.returncode or not printed.strip():
+            errors = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            last = (errors or ["prints nothing"])[-1]
             missing.append(f"{command}: {last}")
         else:
-            texts[name] = done.stdout
+            texts[name] = printed.decode()
+            missing += [f"assumed: {note}" for note in notes]
     if not texts:
         raise InvalidInstance(
             f"no Slurm answers here ({missing[0]}): expected a login node, or outputs"

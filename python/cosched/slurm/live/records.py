@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from cosched import io
+from cosched.cluster.files.sacct.rows import rows_of_text
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine.node_types import hosts, megabytes_of, time_of
 from cosched.errors import InvalidInstance, shorten
@@ -281,9 +282,16 @@ _NEEDED = ("JobID", "Submit", "Start", "End")
 
 
 def history_of(text: str, offset: float = 0.0, name: str = "sacct.txt") -> list[Ended]:
-    """Jobs that have ended, by submission."""
+    """Jobs that have ended, by submission; a job name may hold the delimiter or a line end."""
     found = []
-    for number, row in enumerate(rows(text, name, _NEEDED), 2):
+    header, _, _ = text.partition("\n")
+    rows(header, name, _NEEDED)  # refuses a header without these columns
+    known, unaligned = rows_of_text(text) if header.strip() else ([], [])
+    if unaligned:
+        raise InvalidInstance(
+            f"{name}: {io.shown_lines(unaligned)}: expected the fields of {shorten(header)}"
+        )
+    for number, row in known:
         if "." in row["JobID"] or not row.get("State", "COMPLETED").strip():
             continue
         submit, start, end = (moment(row[key], offset) for key in ("Submit", "Start", "End"))

@@ -56,7 +56,7 @@ class Aligner:
     Parameters
     ----------
     header : sequence of str
-        Names of the columns, as sacct prints them; ``JobID`` and ``State`` are among them.
+        Names of the columns, as sacct prints them; ``JobID`` is one of them.
     mark : str
         The delimiter.
     closed : bool
@@ -88,10 +88,8 @@ class Aligner:
     def is_row(self, line: str) -> bool:
         """Whether a line with as many delimiters as the header has a job number and a state."""
         fields = line.split(self._mark)
-        return all(
-            self._forms[place].fullmatch(fields[place]) is not None
-            for place in (self._job, self._header.index("State"))
-        )
+        places = [self._header.index(name) for name in ("JobID", "State") if name in self._header]
+        return all(self._forms[place].fullmatch(fields[place]) is not None for place in places)
 
     def can_begin(self, line: str) -> bool:
         """Whether a record may begin with this line: some way to give out its fields has the forms

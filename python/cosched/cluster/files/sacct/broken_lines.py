@@ -16,24 +16,42 @@ _REQUESTS = frozenset({"Constraints", "Licenses"})
 
 
 class Lines:
-    """The lines of a file, by their number from 0.
+    """The lines of a table, by their number from 0; the first is the header.
 
     Parameters
     ----------
     text : bytes
-        UTF-8; a line end is behind the last line, too.
-    begin : numpy.ndarray
-        Where lines begin, and the length of the text.
+        UTF-8, at least one line.
+    mark : str
+        The delimiter, one byte.
+
+    Attributes
+    ----------
     is_row : numpy.ndarray of bool
-        Lines with as many delimiters as the header.
+        Lines with as many delimiters as the header, without it.
     is_empty : numpy.ndarray of bool
+    marks_in_header : int
+        How many delimiters the header has.
     """
 
-    def __init__(
-        self, text: bytes, begin: np.ndarray, is_row: np.ndarray, is_empty: np.ndarray
-    ) -> None:
-        self._text, self._begin = text, begin
-        self.is_row, self.is_empty = is_row, is_empty
+    def __init__(self, text: bytes, mark: str) -> None:
+        self._text = text if text.endswith(b"\n") else text + b"\n"
+        raw = np.frombuffer(self._text, dtype=np.uint8)
+        # One more than lines.
+        self._begin = np.concatenate([[0], np.flatnonzero(raw == ord("\n")) + 1])
+        marks = np.flatnonzero(raw == ord(mark))
+        count = np.diff(np.searchsorted(marks, self._begin))
+        self.marks_in_header = int(count[0])
+        self.is_empty = np.diff(self._begin) == 1
+        self.is_row = (count == count[0]) & ~self.is_empty
+        self.is_row[0] = False
+
+    @property
+    def broken(self) -> list[int]:
+        """Lines with more or fewer delimiters than the header."""
+        is_broken = ~self.is_row & ~self.is_empty
+        is_broken[0] = False
+        return np.flatnonzero(is_broken).tolist()
 
     def __len__(self) -> int:
         return len(self.is_row)
@@ -70,10 +88,10 @@ class Repaired:
     unaligned: list[int] = field(default_factory=list)
 
 
-def repair(lines: Lines, broken: Sequence[int], aligner: Aligner) -> Repaired:
-    """Rows out of the `broken` lines, which have more or fewer delimiters than the header."""
+def repair(lines: Lines, aligner: Aligner) -> Repaired:
+    """Rows out of the broken lines."""
     repaired = Repaired()
-    for group in _groups(lines, broken, aligner):
+    for group in _groups(lines, lines.broken, aligner):
         texts = [lines[number] for number in group]
         begins_with_row = bool(lines.is_row[group[0]])
         count, record = _longest_row(texts, aligner, 1 if begins_with_row else 0)

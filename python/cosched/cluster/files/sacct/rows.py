@@ -70,29 +70,22 @@ def read_rows(path: str | PathLike[str], delimiter: str, partitions: Iterable[st
         header[header.index("JobIDRaw")] = "JobID"
         notes.append("assumed: JobIDRaw is taken for JobID, which is missing")
     _check(path, header, delimiter)
-    text = text if text.endswith(b"\n") else text + b"\n"
-    raw = np.frombuffer(text, dtype=np.uint8)
-    begin = np.concatenate([[0], np.flatnonzero(raw == ord("\n")) + 1])  # one more than lines
-    marks = np.flatnonzero(raw == ord(mark))
-    count = np.diff(np.searchsorted(marks, begin))
-    del raw, marks
-    is_empty = np.diff(begin) == 1
-    is_row = (count == count[0]) & ~is_empty
-    broken = np.flatnonzero(~is_row & ~is_empty).tolist()
-    is_row[0] = False
-    lines = Lines(text, begin, is_row, is_empty)
+    lines = Lines(text, mark)
     read = [name for name in header if name in _READ]
     if "TotalCPU" in read:
         read = [name for name in read if name not in _PARTS_OF_CPU_TIME]
-    closing = int(count[0]) + 1 - len(header)  # sacct -p ends lines with a delimiter
-    columns = header + ["_"] * closing
-    texts = _frame(lines.rows(), columns, read, mark).assign(line=np.flatnonzero(is_row) + 1)
+    closing = lines.marks_in_header + 1 - len(header)  # sacct -p ends lines with a delimiter
+    columns = header + [f"_{k}" for k in range(closing)]
+    texts = _frame(lines.rows(), columns, read, mark).assign(line=np.flatnonzero(lines.is_row) + 1)
     has_no_number = texts["JobID"] == ""
     if has_no_number.any() and "JobIDRaw" in header:
         raw_numbers = _frame(lines.rows(), columns, ["JobIDRaw"], mark)["JobIDRaw"]
         texts["JobID"] = texts["JobID"].where(~has_no_number, raw_numbers)
-        notes.append(f"assumed: JobIDRaw is taken for JobID of {int(has_no_number.sum())} rows")
-    if not broken:
+        count = int(has_no_number.sum())
+        notes.append(
+            f"assumed: JobIDRaw is taken for JobID of {count} row{'' if count == 1 else 's'}"
+        )
+    if not lines.broken:
         nothing = np.zeros(0, dtype=np.int64)
         return Rows(texts, nothing, nothing, {}, notes)
     closed = closing > 0
@@ -100,7 +93,7 @@ def read_rows(path: str | PathLike[str], delimiter: str, partitions: Iterable[st
         columns[:-1] if closed else columns, mark, closed=closed,
         names=_names_in(texts, partitions),
     )  # fmt: skip
-    repaired = repair(lines, broken, aligner)
+    repaired = repair(lines, aligner)
     return Rows(
         _with_records(texts, repaired, read, delimiter, mark),
         np.array(repaired.unaligned, dtype=np.int64) + 1,
@@ -108,6 +101,26 @@ def read_rows(path: str | PathLike[str], delimiter: str, partitions: Iterable[st
         _undecided(repaired.records, read),
         notes,
     )
+
+
+def rows_of_text(text: str) -> tuple[list[tuple[int, dict[str, str]]], list[int]]:
+    """The rows of what ``sacct -P`` printed, all columns as texts, by their line from 1; and the
+    lines of those whose columns cannot be told apart. The header has a ``JobID``."""
+    lines = Lines(text.replace("\r\n", "\n").encode("utf-8", "replace"), "|")
+    header = lines[0].rstrip("|").split("|")
+    closed = lines.marks_in_header >= len(header)
+    rows = {
+        number: dict(zip(header, lines[number].split("|"), strict=False))
+        for number in np.flatnonzero(lines.is_row).tolist()
+    }
+    names = {name: {row[name] for row in rows.values()} - {""} for name in NAMES if name in header}
+    repaired = repair(lines, Aligner(header, "|", closed=closed, names=names))
+    for number in repaired.replaced:
+        rows.pop(number)
+    for number, record in repaired.records:
+        rows[number] = {name: record.cells.get(name, "") for name in header}
+    known = [(number + 1, rows[number]) for number in sorted(rows)]
+    return known, [number + 1 for number in repaired.unaligned]
 
 
 def _frame(text: bytes, columns: list[str], read: list[str], mark: str) -> pd.DataFrame:
