@@ -17,7 +17,8 @@ import numpy as np
 import cosched as cs
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import tune
-from cosched.slurm.tune.space import Measure, weeks_of
+from cosched.slurm.tune.space import Measure
+from cosched.slurm.tune.weeks import weeks_of
 from cosched.slurm.tune.trials import World
 
 WEEK = 7 * 86400.0
@@ -68,7 +69,7 @@ def instance(seed, weeks, jobs=250):
 def values(seed, weeks, jobs, *settings):
     """Mean of the objective over further weeks of the same kind, under settings ({key: value})."""
     log = instance(seed + 5000, weeks + 1, jobs)
-    block = weeks_of(log, f"train=1,test=2-{weeks + 1}", 7).test
+    block = weeks_of(log, f"train=1,test=2-{weeks + 1}", 7).folds[0].test
     found = []
     for setting in settings:
         world = World(tuple(setting), (block,), (Measure.of_text(OBJECTIVE),), 1, 99)

@@ -21,7 +21,7 @@ from cosched.execution.plan_input import toml_of
 from cosched.lazy import Lazy, pd
 from cosched.slurm.tune.space import vary_of_texts
 from cosched.slurm.tune.trials import Engine, threads
-from cosched.slurm.tune.tuned import said
+from cosched.slurm.tune.tuned import outcome_sentence
 
 _OF_AUDIT = ("time_limit", "what_if", "rightsize", "draws", "json")
 _OF_TUNE = ("objective", "subject", "weeks", "days", "budget", "draws", "seed", "time_limit",
@@ -172,7 +172,7 @@ def tune(
     if as_json is not None:
         found.write(as_json)
     report.show_notes(instance)
-    report.say(said(found))
+    report.say(outcome_sentence(found))
     if found.stopped:
         report.say(f"the search stopped {found.stopped}")
     for line in (*found.idle, *found.lines()):

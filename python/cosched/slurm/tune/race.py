@@ -19,7 +19,7 @@ _HEATS = (4, 2, 1)
 
 @dataclass(frozen=True)
 class Trial:
-    """A setting as the search knows it."""
+    """A setting as a search knows it."""
 
     setting: Setting
     ratios: tuple[float, ...]  # each objective over today's on the same clocks; below 1 is better
@@ -31,57 +31,80 @@ class Trial:
     sure: bool = False
     why: str = ""  # why there are no numbers
 
+    @property
+    def is_candidate(self) -> bool:
+        """Whether it has all runs, keeps what it must, and is better than today in them."""
+        return self.whole and not self.broken and float(np.prod(self.ratios)) < 1
 
-def counts_of(total: int, blocks: int) -> list[int]:
-    """So many draws of each block are `total` in all, as even as can be."""
-    return [total // blocks + (block < total % blocks) for block in range(blocks)]
+
+@dataclass(frozen=True)
+class Course:
+    """Where settings race: the runs, the blocks of the search, and what is compared."""
+
+    runs: Runs
+    blocks: tuple[int, ...]
+    objectives: int
+    subjects: tuple[Subject, ...]
+
+    @property
+    def size(self) -> int:
+        """Runs of a setting that are all there are."""
+        return len(self.blocks) * self.runs.world.draws
+
+    def counts(self, total: int) -> list[int]:
+        """Draws of each block of the world, `total` in all, spread evenly over the course."""
+        counts = [0] * len(self.runs.world.blocks)
+        for place, block in enumerate(self.blocks):
+            counts[block] = total // len(self.blocks) + (place < total % len(self.blocks))
+        return counts
+
+    def values(self, settings: Sequence[Setting], total: int) -> list[np.ndarray | str | None]:
+        """The measures of settings on as many draws; see :meth:`Runs.of`."""
+        return self.runs.of(settings, self.counts(total))
+
+    def is_worse(self, values: np.ndarray, other_values: np.ndarray) -> bool:
+        """Whether a paired test finds some objective larger in the first values."""
+        return any(worse(values[:, k], other_values[:, k]) for k in range(self.objectives))
 
 
-def race(
-    runs: Runs, settings: Sequence[Setting], blocks: int, objectives: int, subjects: list[Subject]
-) -> list[Trial]:
+def race(course: Course, settings: Sequence[Setting]) -> list[Trial]:
     """A trial for each setting, in their order; for the first of them where the time is over.
 
     In each heat they have twice the runs of the heat before; of the settings that no paired test
     finds worse than another at most half go on.
     """
-    whole = blocks * runs.world.draws
-    found: dict[Setting, Trial] = {}
-    left = list(dict.fromkeys(settings))
+    trials: dict[Setting, Trial] = {}
+    contenders = list(dict.fromkeys(settings))
     for share in _HEATS:
-        size = min(max(-(-whole // share), 2), whole)
-        today, *values = runs.of([TODAY, *left], counts_of(size, blocks))
+        size = min(max(-(-course.size // share), 2), course.size)
+        today, *values = course.values([TODAY, *contenders], size)
         if today is None:
             break
         assert not isinstance(today, str)
-        known = {s: v for s, v in zip(left, values, strict=True) if isinstance(v, np.ndarray)}
-        for setting, value in zip(left, values, strict=True):
-            if value is None:
-                continue
+        values_of = dict(zip(contenders, values, strict=True))
+        for setting, value in values_of.items():
             if isinstance(value, str):
-                found[setting] = Trial(setting, (np.inf,) * objectives, broken=np.inf, why=value)
-            else:
-                found[setting] = _trial(setting, value, today, objectives, subjects, size == whole)
-        if size == whole:
+                ratios = (np.inf,) * course.objectives
+                trials[setting] = Trial(setting, ratios, broken=np.inf, why=value)
+            elif value is not None:
+                trials[setting] = _trial(course, setting, value, today)
+        if size == course.size:
             break
-        left = _survivors([found[setting] for setting in known], known, objectives)
-    return [found[setting] for setting in settings if setting in found]
+        arrays = {s: value for s, value in values_of.items() if isinstance(value, np.ndarray)}
+        contenders = _survivors([trials[setting] for setting in arrays], arrays, course)
+    return [trials[setting] for setting in settings if setting in trials]
 
 
-def _trial(
-    setting: Setting,
-    value: np.ndarray,
-    today: np.ndarray,
-    objectives: int,
-    subjects: list[Subject],
-    whole: bool,
-) -> Trial:
-    then, now = value.mean(axis=0), today.mean(axis=0)
-    ratios = np.divide(then, now, out=np.where(then > 0, np.inf, 1.0), where=now > 0)
-    broken = sum(one.broken(r) for one, r in zip(subjects, ratios[objectives:], strict=True))
-    sure = any(worse(today[:, k], value[:, k]) for k in range(objectives))
-    own, others = ratios[:objectives].tolist(), ratios[objectives:].tolist()
-    return Trial(setting, tuple(own), tuple(others), broken, len(value), whole, sure)
+def _trial(course: Course, setting: Setting, value: np.ndarray, today: np.ndarray) -> Trial:
+    means, today_means = value.mean(axis=0), today.mean(axis=0)
+    without_today = np.where(means > 0, np.inf, 1.0)
+    ratios = np.divide(means, today_means, out=without_today, where=today_means > 0).tolist()
+    objective_ratios, subject_ratios = ratios[: course.objectives], ratios[course.objectives :]
+    broken = sum(s.broken(r) for s, r in zip(course.subjects, subject_ratios, strict=True))
+    return Trial(
+        setting, tuple(objective_ratios), tuple(subject_ratios), broken, len(value),
+        len(value) == course.size, course.is_worse(today, value),
+    )  # fmt: skip
 
 
 def worse(one: np.ndarray, other: np.ndarray) -> bool:
@@ -94,29 +117,27 @@ def worse(one: np.ndarray, other: np.ndarray) -> bool:
     return len(apart) > 1 and bool(ttest_rel(one, other, alternative="greater").pvalue < ALPHA)
 
 
-def simplest(
-    runs: Runs, best: Trial, blocks: int, objectives: int, subjects: list[Subject]
-) -> list[Trial]:
+def simplify(course: Course, best: Trial) -> list[Trial]:
     """The setting with one value after the other as it is today, as long as that is no worse.
 
-    Of values that change nothing the search has picked one by luck. The last trial is what is left.
+    Values that change nothing are in the best setting by chance. The last trial is the simplest.
     """
-    found = [best]
-    whole = counts_of(blocks * runs.world.draws, blocks)
+    trials = [best]
     for place in range(len(best.setting)):
-        now = found[-1].setting
-        fewer = (*now[:place], "", *now[place + 1 :])
-        if not any(fewer):
+        setting = trials[-1].setting
+        simpler_setting = (*setting[:place], "", *setting[place + 1 :])
+        if simpler_setting == setting or not any(simpler_setting):
             continue
-        for trial in race(runs, [fewer], blocks, objectives, subjects):
-            if trial.broken or not (trial.sure and trial.whole):
+        for trial in race(course, [simpler_setting]):
+            if not trial.is_candidate:
                 continue
-            one, other = runs.of([fewer, now], whole)
-            assert isinstance(one, np.ndarray)
-            assert isinstance(other, np.ndarray)
-            if not any(worse(one[:, k], other[:, k]) for k in range(objectives)):
-                found.append(trial)
-    return found
+            simpler, current = course.values([simpler_setting, setting], course.size)
+            assert isinstance(simpler, np.ndarray)
+            assert isinstance(current, np.ndarray)
+            changes_nothing = np.array_equal(simpler, current)
+            if changes_nothing or (trial.sure and not course.is_worse(simpler, current)):
+                trials.append(trial)
+    return trials
 
 
 def order(trials: Sequence[Trial]) -> list[Trial]:
@@ -132,22 +153,22 @@ def beats(one: Trial, other: Trial) -> bool:
 
 
 def _survivors(
-    trials: Sequence[Trial], values: dict[Setting, np.ndarray], objectives: int
+    trials: Sequence[Trial], values: dict[Setting, np.ndarray], course: Course
 ) -> list[Setting]:
-    ranked = [one.setting for one in order(trials)]
-    kept = [
+    ranked = [trial.setting for trial in order(trials)]
+    survivors = [
         setting
-        for setting in ranked
+        for place, setting in enumerate(ranked)
         if not any(
-            all(worse(values[setting][:, k], values[other][:, k]) for k in range(objectives))
-            for other in ranked[: ranked.index(setting)]
+            all(worse(values[setting][:, k], values[rival][:, k]) for k in range(course.objectives))
+            for rival in ranked[:place]
         )
     ]
-    return kept[: max(-(-len(ranked) // 2), 1)]
+    return survivors[: max(-(-len(ranked) // 2), 1)]
 
 
 #: So many race at a time.
-_TOGETHER = 8
+RACE_SIZE = 8
 #: What the optimiser is told of a setting that has no numbers.
 _NONE = 1e3
 
@@ -158,8 +179,8 @@ def batches(
     """Settings that race with each other, and a function that is told of their trials."""
     every = grid(dimensions, budget)
     if every is not None:
-        for done in range(0, len(every), _TOGETHER):
-            yield every[done : done + _TOGETHER], lambda trials: None
+        for done in range(0, len(every), RACE_SIZE):
+            yield every[done : done + RACE_SIZE], lambda trials: None
         return
     optuna = optional("optuna", extra="tune")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -170,11 +191,11 @@ def batches(
             seed=seed,
             multivariate=True,
             constant_liar=True,
-            n_startup_trials=min(2 * _TOGETHER, max(budget // 2, 1)),
+            n_startup_trials=min(2 * RACE_SIZE, max(budget // 2, 1)),
         )
     study = optuna.create_study(directions=["minimize"] * objectives, sampler=sampler)
-    for done in range(0, budget, _TOGETHER):
-        asked = [study.ask(space) for _ in range(min(_TOGETHER, budget - done))]
+    for done in range(0, budget, RACE_SIZE):
+        asked = [study.ask(space) for _ in range(min(RACE_SIZE, budget - done))]
         settings = [
             tuple(of.params[one.key] if one.values else one.text(of.params[one.key])
                   for one in dimensions) for of in asked

@@ -1,7 +1,7 @@
 """The search as a whole."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,20 +14,20 @@ from cosched.cluster.result.log_fit import fit_of
 from cosched.core.arrays import flag, integer, seed_of, time_limit_of
 from cosched.core.text import first_repeated, texts
 from cosched.errors import CoschedError, InvalidInstance, shorten
-from cosched.slurm.tune.race import Trial, batches, order, race, simplest
+from cosched.slurm.tune.folds import Problem, search
+from cosched.slurm.tune.gains import CONFIDENCE, JudgedBlock, held_out_gain
 from cosched.slurm.tune.space import (
     TODAY,
-    Block,
     Measure,
     Setting,
     Subject,
     change_of,
     dimensions_of,
     grid,
-    weeks_of,
 )
-from cosched.slurm.tune.trials import Engine, Runs, Simulated, World, judged, startable, threads
+from cosched.slurm.tune.trials import Engine, Runs, Simulated, World, startable, threads
 from cosched.slurm.tune.tuned import Tuned
+from cosched.slurm.tune.weeks import Block, Weeks, weeks_of
 from cosched.slurm.twin.backfill import slurm_backfill
 
 
@@ -49,12 +49,13 @@ def tune(
     engine: Engine = threads,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Tuned:
-    """Search lines of a slurm.conf for a better setting, and judge it on weeks unseen.
+    """Search lines of a slurm.conf for a better setting; test it on weeks that did not choose it.
 
-    Settings race over weeks and draws of the clocks, which are the same for all: differences
-    count, not levels. Losers are given up early (successive halving, and a paired test); Optuna's
-    tree-structured Parzen estimator proposes the next ones, or all are tried where they are few.
-    The winner alone is then measured, once, on the weeks that the search did not see.
+    All settings have the same jobs and the same random scheduler timing: differences count, not
+    levels. In each of up to four folds of weeks the setting is tested that a search in the other
+    weeks chose (cross-fitting). The winner is the setting that most folds chose; its gain, with a
+    90% confidence interval, is that of the folds whose own search chose it. The gain is proven
+    where the interval is above zero.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def tune(
         What has to hold, against today's: ``"by(size).wide.mean_wait<=1.1"`` (wide: the widest
         tenth of the jobs; narrow: the others; or a range of sizes as the audit names it).
     weeks : str, optional
-        ``"train=1-3,test=4"``, counted from 1; default: the last quarter judges.
+        ``"train=1-3,test=4"``, counted from 1: one search, tested once. Default: cross-fitting.
     days : float, optional
         Of a week; default 7, or a quarter of a log of less than four weeks.
     budget : int
@@ -94,7 +95,7 @@ def tune(
     Returns
     -------
     Tuned
-        ``best``, ``gain``, ``gain_p05``, ``gain_p95``, ``better``, ``trials``, ``lines()``.
+        ``best``, ``gain``, ``gain_p05``, ``gain_p95``, ``verdict``, ``trials``, ``lines()``.
 
     Raises
     ------
@@ -106,12 +107,19 @@ def tune(
 
     Notes
     -----
-    O(budget x weeks x draws) runs of the twin at most, about half of them where the race is clear.
+    O(budget x weeks x draws) runs of the simulator at most. Settings race: each heat has twice the
+    runs of the heat before, and settings that lose a paired test, or are in the worse half, are
+    given up. Lists of no more than `budget` settings are tried as a whole. Of more, or of ranges,
+    Optuna's tree-structured Parzen estimator proposes `budget` settings in the first quarter of
+    the weeks, which then judges nothing; the folds choose among the best eight. With two
+    objectives the interval of each has 95% (Bonferroni).
 
     References
     ----------
-    Jamieson, Talwalkar 2016, *Non-stochastic best arm identification*; Birattari et al. 2002, *A
-    racing algorithm for configuring metaheuristics*; Bergstra et al. 2011 (TPE).
+    Chernozhukov et al. 2018, *Double/debiased machine learning for treatment and structural
+    parameters* (cross-fitting); Jamieson, Talwalkar 2016, *Non-stochastic best arm identification*;
+    Birattari et al. 2002, *A racing algorithm for configuring metaheuristics*; Bergstra et al. 2011
+    (TPE).
 
     Examples
     --------
@@ -121,76 +129,118 @@ def tune(
     >>> found = cs.cluster.tune(inst, conf, vary={"bf_interval": [30, 31]}, draws=1)
     >>> found
     <Tuned: nothing of 2 settings is better than today>
-    >>> found.best, found.lines()
-    ({}, [])
+    >>> str(found.verdict), found.lines()
+    ('not better', [])
     """
     Instance.require(instance)
     based = _on(instance, machine)
-    objectives = [Measure.of_text(one) for one in texts(objective, "objective")]
+    objectives = [Measure.of_text(text) for text in texts(objective, "objective")]
     if not 1 <= len(objectives) <= 2:
         raise InvalidInstance(f"objective {shorten(objective)}: expected one or two")
-    subjects = [Subject.of_text(one) for one in texts(subject, "subject")]
-    measures = (*objectives, *(one.measure for one in subjects))
+    subjects = [Subject.of_text(text) for text in texts(subject, "subject")]
+    measures = (*objectives, *(each.measure for each in subjects))
     for name, given in (("objective", objectives), ("subject", subjects)):
         if (twice := first_repeated(map(str, given))) is not None:
             raise InvalidInstance(f"{name} {twice}: given twice")
     dimensions = dimensions_of(based, vary)
-    tries = integer(budget, "budget", 1, 1_000_000)
-    count = integer(draws, "draws", 1, 10_000)
-    own = seed_of(seed)
+    max_settings = integer(budget, "budget", 1, 1_000_000)
+    draw_count = integer(draws, "draws", 1, 10_000)
+    seed_number = seed_of(seed)
     limit = time_limit_of(time_limit)
-    parts = weeks_of(based, weeks, days)
-    if count * len(parts.train) < 2:
-        raise InvalidInstance(
-            "draws = 1 of one week to search in: expected two runs of a setting at least, since a "
-            "test over runs tells luck from gain (--draws 2, or more --weeks)"
-        )
-    whole = (*parts.train, parts.test)
-    blocks = [startable(block, count, own + number) for number, block in enumerate(whole)]
-    left_out = sum(map(_size, whole)) - sum(map(_size, blocks))
-    keys = tuple(one.key for one in dimensions)
-    world = World(keys, tuple(blocks), measures, count, own)
-    head = [[str(one) for one in (*dimensions, *objectives, *subjects)], tries]
+    parts = weeks_of(based, weeks, days, proposes=grid(dimensions, max_settings) is None)
+    _require_two_runs(parts, draw_count)
+    blocks = [
+        startable(block, draw_count, seed_number + number)
+        for number, block in enumerate(parts.blocks)
+    ]
+    keys = tuple(dimension.key for dimension in dimensions)
+    world = World(keys, tuple(blocks), measures, draw_count, seed_number)
+    head = [[str(each) for each in (*dimensions, *objectives, *subjects)], max_settings]
     path = None if journal is None else Path(journal)
     runs = Runs(world, engine, path, flag(resume, "resume"), head)
-    last = len(parts.train)
-    today = world.simulated(TODAY, last, 0, count)
-    _require_waits(world, objectives, today)
+    test_blocks = range(len(parts.train), len(blocks))
+    today = {number: world.simulated(TODAY, number, 0, draw_count) for number in test_blocks}
+    _require_waits(world, objectives, [*today.values()])
     if limit is not None:
         runs.until = time.monotonic() + limit
-    trials, stopped = _searched(
-        runs, dimensions, tries, objectives, subjects, progress or (lambda *_: None)
-    )
-    tried = len(trials)
-    if trials and all(one.why for one in trials):
+    problem = Problem(dimensions, max_settings, len(objectives), tuple(subjects), parts, runs)
+    outcome = search(problem, progress or (lambda *_: None))
+    trials = [*outcome.trials.values()]
+    if trials and all(trial.why for trial in trials):
         runs.close()
         raise InvalidInstance(
-            f"of {tried} settings none can be had, the first, "
+            f"of {outcome.tried} settings none can be had, the first, "
             f"{change_of(keys, trials[0].setting)}: {trials[0].why}"
         )
-    # Of those with all runs that keep what they must and are better beyond chance.
-    able = [one for one in trials if one.whole and not one.broken and one.sure]
-    best = order(able)[0] if able else None
-    if best is not None:
-        own_trials = simplest(runs, best, len(parts.train), len(objectives), subjects)
-        trials += own_trials[1:]
-        best = own_trials[-1]
-    winner, why = best.setting if best is not None else TODAY, ""
+    winner, why = outcome.winner, ""
+    # The folds whose search has chosen the winner: they alone had no say in that choice.
+    folds = [
+        number
+        for number, setting in zip(test_blocks, outcome.chosen, strict=True)
+        if not any(winner) or setting == winner
+    ]
+    confidence = 1 - (1 - CONFIDENCE) / len(objectives)
     try:
-        then = world.simulated(winner, last, 0, count) if any(winner) else today
-        verdicts = tuple(judged(one, blocks[last], today, then) for one in measures)
+        judged = [_judged_block(world, winner, number, today[number]) for number in folds]
+        gains = tuple(held_out_gain(measure, judged, confidence) for measure in measures)
     except CoschedError as error:  # jobs that the weeks of the search did not have
-        winner, then, why = TODAY, today, str(error)
-        verdicts = tuple(judged(one, blocks[last], today, today) for one in measures)
+        winner, why, folds = TODAY, str(error), [*test_blocks]
+        judged = [_judged_block(world, winner, number, today[number]) for number in folds]
+        gains = tuple(held_out_gain(measure, judged, confidence) for measure in measures)
     runs.close()
     near = None
-    if has_waits(blocks[last].instance):
-        near = fit_of(slurm_backfill(blocks[last].instance, seed=own + last, approximate=True))
+    if has_waits(blocks[-1].instance):
+        clocks_seed = seed_number + test_blocks[-1]
+        near = fit_of(slurm_backfill(blocks[-1].instance, seed=clocks_seed, approximate=True))
     return Tuned(
-        based, dimensions, tuple(objectives), tuple(subjects), parts, tuple(trials), tried, winner,
-        verdicts, today, then, runs.count, count, own, near, stopped, why,
-        left_out,
-    )  # fmt: skip
+        instance=based,
+        dimensions=dimensions,
+        objectives=tuple(objectives),
+        subjects=tuple(subjects),
+        weeks=parts,
+        found=tuple(trials),
+        tried=outcome.tried,
+        setting=winner,
+        chosen=tuple(outcome.chosen),
+        judged_weeks=tuple(week for number in folds for week in blocks[number].numbers),
+        verdicts=gains,
+        confidence=confidence,
+        today=Simulated.joined([each.today for each in judged]),
+        then=Simulated.joined([each.then for each in judged]),
+        runs=runs.count,
+        draws=draw_count,
+        seed=seed_number,
+        fit=near,
+        stopped=outcome.stopped,
+        why=why,
+        left_out=_left_out(parts, blocks),
+    )
+
+
+def _judged_block(world: World, setting: Setting, number: int, today: Simulated) -> JudgedBlock:
+    """A test block as it is, and under a setting."""
+    then = world.simulated(setting, number, 0, world.draws) if any(setting) else today
+    return JudgedBlock(world.blocks[number], today, then)
+
+
+def _left_out(weeks: Weeks, startable_blocks: Sequence[Block]) -> int:
+    """Jobs that never start as the machine is, of all weeks that are searched or judged."""
+    job_count = 0
+    counted_weeks = set[int]()
+    for block, startable_block in zip(weeks.blocks, startable_blocks, strict=True):
+        if not counted_weeks.issuperset(block.numbers):
+            job_count += _size(block) - _size(startable_block)
+            counted_weeks.update(block.numbers)
+    return job_count
+
+
+def _require_two_runs(weeks: Weeks, draws: int) -> None:
+    """Each search has two runs of a setting at least."""
+    if draws * min(len(fold.train) for fold in weeks.folds) < 2:
+        raise InvalidInstance(
+            "draws = 1 of one week to search in: expected two runs of a setting at least, since a "
+            "test over runs tells chance from gain (--draws 2, or more --weeks)"
+        )
 
 
 def _on(instance: Instance, machine: Machine | str | PathLike[str] | None) -> Instance:
@@ -206,44 +256,15 @@ def _size(block: Block) -> int:
     return len(block.counted(block.instance))
 
 
-def _require_waits(world: World, objectives: list[Measure], today: Simulated) -> None:
+def _require_waits(world: World, objectives: list[Measure], today: Sequence[Simulated]) -> None:
     """All measures have jobs in all weeks, and there is something to gain."""
     for block in world.blocks:
         for measure in world.measures:
             measure.rows(block.instance.take(block.counted(block.instance)))
     for measure in objectives:
-        if not measure.of(today.jobs, today.start, today.end).max() > 0:
+        if not any(measure.of(each.jobs, each.start, each.end).max() > 0 for each in today):
             more = " (in one draw of the clocks; more may have waits: --draws)"
             raise InvalidInstance(
                 f"{measure} is 0 in the weeks to judge by: there is nothing to gain"
                 f"{more if world.draws == 1 else ''}"
             )
-
-
-def _searched(
-    runs: Runs,
-    dimensions: Any,
-    budget: int,
-    objectives: list[Measure],
-    subjects: list[Subject],
-    progress: Callable[[int, int, str], None],
-) -> tuple[list[Trial], str]:
-    """Every setting once, in the order in which they were tried; why it stopped before the end."""
-    found: dict[Setting, Trial] = {}
-    blocks = len(runs.world.blocks) - 1
-    every = grid(dimensions, budget)
-    total = budget if every is None else len(every)
-    progress(0, total, "")
-    asked = 0
-    for settings, tell in batches(dimensions, budget, runs.world.seed, len(objectives)):
-        trials = race(runs, settings, blocks, len(objectives), subjects)
-        found |= {one.setting: one for one in trials}
-        asked += len(trials)
-        leaders = order([one for one in found.values() if one.whole] or trials)
-        best = [f"best {one.ratios[0]:.3f} of today's" for one in leaders[:1] if one.runs]
-        progress(asked, total, "".join(best))
-        if not runs.cut:
-            tell(trials)
-        if runs.cut or (runs.late and asked < total):
-            return [*found.values()], f"after {asked} of {total} settings, at the time limit"
-    return [*found.values()], ""

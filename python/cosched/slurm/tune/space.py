@@ -1,4 +1,4 @@
-"""What may be varied, what a setting is judged by, and the weeks of a log."""
+"""What may be varied, and the measures that a setting is judged by."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.bounds import THRESHOLD
-from cosched.cluster.files.conventions import WEEK
 from cosched.cluster.instance import Instance
 from cosched.cluster.page.what_if import parts_of, what_if
 from cosched.cluster.result.groups import keys_of, range_of
-from cosched.core.arrays import positive
 from cosched.core.text import first_repeated, unknown_name
 from cosched.errors import InvalidInstance, shorten
 
@@ -134,6 +132,12 @@ STATISTICS: dict[str, Any] = {
     "max_wait": lambda waits: waits.max(axis=1),
     "mean_bounded_slowdown": lambda slowdowns: slowdowns.mean(axis=1),
 }
+_WORDS = {
+    "mean_wait": "the mean wait",
+    "p95_wait": "the 95th-percentile wait",
+    "max_wait": "the maximum wait",
+    "mean_bounded_slowdown": "the mean bounded slowdown",
+}
 _BY = ("partition", "account", "user", "group", "qos", "name", "comment", "cores", "size", "gpu")
 _FORM = "mean_wait, p95_wait, max_wait, mean_bounded_slowdown, or of a group by(size).wide.p95_wait"
 _MEASURE = re.compile(r"(?:by\((\w+)\)\.(.+)\.)?(\w+)")
@@ -166,15 +170,30 @@ class Measure:
     def __str__(self) -> str:
         return f"by({self.by}).{self.name}.{self.statistic}" if self.by else self.statistic
 
+    @property
+    def words(self) -> str:
+        """As a sentence names it."""
+        group = f" of {self.by} {self.name}" if self.by else ""
+        return f"{_WORDS[self.statistic]}{group}"
+
     def of(self, jobs: Instance, start: np.ndarray, end: np.ndarray) -> np.ndarray:
         """Of each draw: `start`, `end` of shape (K, n) in seconds."""
+        return self.of_values(self.values(jobs, start, end))
+
+    def values(self, jobs: Instance, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Wait (s) or bounded slowdown of each job that counts, shape (K, len(rows(jobs)))."""
         rows = self.rows(jobs)
-        come = jobs.column("eligible")[rows]
-        if self.statistic == "mean_bounded_slowdown":
-            ran = np.minimum(end[:, rows] - start[:, rows], jobs.column("runtime")[rows])
-            whole = np.maximum(end[:, rows] - come, THRESHOLD)
-            return np.maximum(whole / np.maximum(ran, THRESHOLD), 1.0).mean(axis=1)
-        return np.asarray(STATISTICS[self.statistic](np.maximum(start[:, rows] - come, 0)))
+        eligible = jobs.column("eligible")[rows]
+        if self.statistic != "mean_bounded_slowdown":
+            # The controller starts jobs in whole seconds, which users do not wait for.
+            return np.maximum(start[:, rows] - eligible, 0)
+        ran = np.minimum(end[:, rows] - start[:, rows], jobs.column("runtime")[rows])
+        response = np.maximum(end[:, rows] - eligible, THRESHOLD)
+        return np.maximum(response / np.maximum(ran, THRESHOLD), 1.0)
+
+    def of_values(self, values: np.ndarray) -> np.ndarray:
+        """Of each draw, from what :meth:`values` gives."""
+        return np.asarray(STATISTICS[self.statistic](values))
 
     def rows(self, jobs: Instance) -> np.ndarray:
         """Of the jobs that count in it."""
@@ -224,112 +243,3 @@ class Subject:
         if _HOLDS[self.sign](ratio, self.limit):
             return 0.0
         return abs(ratio - self.limit) if np.isfinite(ratio) else 1e6
-
-
-_DAY = 86400.0
-#: A machine fills before a week is measured, for this part of one.
-_BEFORE = 0.25
-#: So many there are at least, where nobody says how long one is.
-_FEWEST = 4
-#: So many there are at most.
-_LIMIT = 10_000
-_WEEKS = "expected train=1-3,test=4"
-
-
-@dataclass(frozen=True)
-class Block:
-    """Jobs of weeks, with those that come shortly before: what counts was submitted in `spans`.
-
-    `ended`: identifiers of jobs that a limit ends before they are done, as the machine is today.
-    """
-
-    numbers: tuple[int, ...]
-    spans: tuple[tuple[float, float], ...]
-    instance: Instance
-    ended: tuple[int, ...] = ()
-
-    def counted(self, instance: Instance) -> np.ndarray:
-        """Rows of an instance, of these jobs or some of them, that count."""
-        submit = instance.column("submit")
-        inside = np.zeros(len(instance), dtype=bool)
-        for begin, end in self.spans:
-            inside |= (submit >= begin) & (submit < end)
-        return np.flatnonzero(inside & instance.measured)
-
-
-@dataclass(frozen=True)
-class Weeks:
-    """Blocks to search in, a week each, and one with all weeks to judge by."""
-
-    width: float
-    count: int
-    train: tuple[Block, ...]
-    test: Block
-
-
-def weeks_of(instance: Instance, chosen: str | None, days: float | None) -> Weeks:
-    """The weeks of a log from its first submission on; by default the last quarter is for judging.
-
-    One is of `days`; by default of 7, or a quarter of a log that is shorter than four weeks.
-    """
-    submit = instance.column("submit")
-    first, last = float(submit.min()), float(np.nextafter(submit.max(), np.inf))
-    if submit.max() == submit.min():
-        raise InvalidInstance("all jobs of the log came at once: expected two weeks of jobs")
-    if days is not None:
-        width = positive(days, "days", "a positive number of days") * _DAY
-    else:
-        width = min(WEEK, (last - first) / _FEWEST)
-    if not last - first <= _LIMIT * width:
-        raise InvalidInstance(
-            f"weeks of {width / _DAY:.3g} days: expected at most {_LIMIT:,} in the log (--days)"
-        )
-    count = max(round((last - first) / width), 1)
-    if count < 2:
-        raise InvalidInstance(
-            f"the log has {(last - first) / _DAY:.3g} days: expected two weeks of "
-            f"{width / _DAY:.3g} days at least, one to search in and one to judge by (--days)"
-        )
-    train, test = _chosen(chosen, count)
-    edges = [first + k * width for k in range(count)] + [last]
-    blocks = [_block(instance, [k], edges, width) for k in train]
-    return Weeks(width, count, tuple(blocks), _block(instance, test, edges, width))
-
-
-def _chosen(text: str | None, count: int) -> tuple[list[int], list[int]]:
-    if text is None:
-        held = max(count // 4, 1)
-        return [*range(1, count - held + 1)], [*range(count - held + 1, count + 1)]
-    parts = dict[str, list[int]]()
-    found = re.findall(r"(\w+)=([0-9,-]+?)(?=,\w+=|$)", str(text))
-    for name, numbers in found:
-        parts[name] = _numbers(numbers, text, count)
-    written = ",".join(f"{name}={numbers}" for name, numbers in found)
-    if len(found) != 2 or parts.keys() != {"train", "test"} or written != text:
-        raise InvalidInstance(f"weeks {shorten(text)}: {_WEEKS}")
-    if both := sorted({*parts["train"]} & {*parts["test"]}):
-        raise InvalidInstance(f"weeks {text}: week {both[0]} is in both: the search would see it")
-    return parts["train"], parts["test"]
-
-
-def _numbers(text: str, whole: Any, count: int) -> list[int]:
-    found = list[int]()
-    for part in text.split(","):
-        ends = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part)
-        if ends is None:
-            raise InvalidInstance(f"weeks {shorten(whole)}: {_WEEKS}")
-        low, high = int(ends[1]), int(ends[2] or ends[1])
-        if not 1 <= low <= high <= count:
-            raise InvalidInstance(f"weeks {whole}: {part}: the log has weeks 1 to {count}")
-        found += range(low, high + 1)
-    return sorted(dict.fromkeys(found))
-
-
-def _block(instance: Instance, numbers: list[int], edges: list[float], width: float) -> Block:
-    spans = tuple((edges[k - 1], edges[k]) for k in numbers)
-    submit = instance.column("submit")
-    near = (submit >= spans[0][0] - _BEFORE * width) & (submit < spans[-1][1])
-    for number, (begin, end) in zip(numbers, spans, strict=True):
-        if not ((submit >= begin) & (submit < end) & instance.measured).any():
-            raise InvalidInstance(f"week {number} of the log has no job: leave it out (--weeks)")
-    return Block(tuple(numbers), spans, instance.take(near)._without_bound())

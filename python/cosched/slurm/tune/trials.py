@@ -1,13 +1,13 @@
-"""Runs of the twin under settings, on common clocks; and what a setting gives on unseen weeks."""
+"""Runs of the simulator under settings, all with the same random scheduler timing."""
 
 import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise
 from os import sched_getaffinity
 from pathlib import Path
 from threading import Lock
@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.page.runs import GroupChange, groups_between
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
-from cosched.slurm.tune.space import TODAY, Block, Measure, Setting, change_of
+from cosched.slurm.tune.space import TODAY, Measure, Setting, change_of
+from cosched.slurm.tune.weeks import Block
 from cosched.slurm.twin.backfill import clocks_of, times_of
 from cosched.slurm.twin.twin import Twin, without_suspensions
 from cosched.version import installed_version
@@ -43,6 +43,23 @@ class Simulated:
     end: np.ndarray
     notes: tuple[str, ...]
     said: str
+
+    @classmethod
+    def joined(cls, simulations: Sequence["Simulated"]) -> "Simulated":
+        """The jobs of blocks that follow each other, which have the same number of draws."""
+        first = simulations[0]
+        if len(simulations) == 1:
+            return first
+        names = first.jobs.given
+        columns = [{"id": each.jobs.ids, **each.jobs.given} for each in simulations]
+        jobs = {name: np.concatenate([c[name] for c in columns]) for name in ("id", *names)}
+        return cls(
+            first.jobs._like(jobs)._without_bound(),
+            np.concatenate([each.start for each in simulations], axis=1),
+            np.concatenate([each.end for each in simulations], axis=1),
+            tuple(dict.fromkeys(note for each in simulations for note in each.notes)),
+            first.said,
+        )
 
     @property
     def waits(self) -> np.ndarray:
@@ -213,6 +230,17 @@ class Runs:
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
+    @contextmanager
+    def half_of_the_time(self) -> Iterator[None]:
+        """Within it no run begins after half of the time that is left."""
+        until = self.until
+        now = time.monotonic()
+        self.until = now + (until - now) / 2
+        try:
+            yield
+        finally:
+            self.until = until
+
     @property
     def late(self) -> bool:
         """Whether the time is over."""
@@ -275,94 +303,3 @@ class Runs:
 
 def _key(setting: Sequence[str], block: int, draw: int) -> str:
     return json.dumps([list(setting), block, draw])
-
-
-#: Weeks to judge by are in so many parts at least, whose luck is told apart.
-_PARTS = 8
-#: Of the interval.
-_SHARE = 0.9
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A measure today and under another setting (s, or times), and the share that is gained.
-
-    `low`, `high`: what the gain lies between, with 90% confidence, in as many weeks to come.
-    """
-
-    measure: Measure
-    today: float
-    then: float
-    gain: float
-    low: float
-    high: float
-
-
-def judged(measure: Measure, block: Block, today: Simulated, then: Simulated) -> Judged:
-    """Paired over parts of the weeks: a jackknife that leaves out a part after the other.
-
-    Queues last: parts that are neighbours are alike. The interval, with Student's quantile, is the
-    wider of the one over parts and the one over pairs of neighbours. It is one of prediction: weeks
-    to come have luck of their own, as much as those that judge.
-
-    References
-    ----------
-    Miller 1974, *The jackknife*; Law and Kelton, *Simulation modeling and analysis*, on batch
-    means.
-    """
-    before, after = (
-        float(measure.of(one.jobs, one.start, one.end).mean()) for one in (today, then)
-    )
-    gain = _gain(before, after)
-    left_out = []
-    for low, high in parts(block):
-        come = [one.jobs.column("submit") for one in (today, then)]
-        kept = [(submit < low) | (submit >= high) for submit in come]
-        if all(rows.any() and not rows.all() for rows in kept):
-            try:
-                values = [  # means over the draws
-                    float(measure.of(of.jobs.take(r), of.start[:, r], of.end[:, r]).mean())
-                    for of, r in zip((today, then), kept, strict=True)
-                ]
-            except InvalidInstance:  # all jobs of the group are in this part: one piece of luck
-                return Judged(measure, before, after, gain, -np.inf, np.inf)
-            left_out.append(_gain(*values))
-    low, high = _interval(gain, np.array(left_out))
-    # None can save more than all there is.
-    return Judged(measure, before, after, gain, low, min(high, 1.0) if np.isfinite(high) else high)
-
-
-def _interval(gain: float, left_out: np.ndarray) -> tuple[float, float]:
-    count = len(left_out)
-    if count < 2:
-        return -np.inf, np.inf
-    pseudo = count * gain - (count - 1) * left_out
-    half = _half_width(pseudo)
-    if count >= 4:
-        pairs = np.array([pair.mean() for pair in np.array_split(pseudo, count // 2)])
-        half = max(half, _half_width(pairs))
-    half *= np.sqrt(2)
-    return gain - half, gain + half
-
-
-def _half_width(values: np.ndarray) -> float:
-    from scipy.stats import t
-
-    quantile = t.ppf((1 + _SHARE) / 2, len(values) - 1)
-    return float(quantile * values.std(ddof=1) / np.sqrt(len(values)))
-
-
-def parts(block: Block) -> list[tuple[float, float]]:
-    """The weeks, or equal parts of them where they are few."""
-    each = -(-_PARTS // len(block.spans))
-    cut = [np.linspace(begin, end, each + 1) for begin, end in block.spans]
-    return [(a, b) for edges in cut for a, b in pairwise(edges.tolist())]
-
-
-def _gain(before: float, after: float) -> float:
-    return 1 - after / before if before > 0 else 0.0
-
-
-def who_pays(today: Simulated, then: Simulated) -> Sequence[GroupChange]:
-    """The groups that gain or lose most."""
-    return groups_between((today.jobs, today.waits), (then.jobs, then.waits))

@@ -31,18 +31,28 @@ from cosched.cluster.page.what_if import what_if
 from cosched.cluster.result.log_fit import plain
 from cosched.lazy import pd
 from cosched.slurm.conf.lines import Line
+from cosched.slurm.tune.gains import HeldOutGain, who_pays
 from cosched.slurm.tune.race import Trial, beats, order
-from cosched.slurm.tune.space import Dimension, Measure, Setting, Subject, Weeks, change_of, changed
-from cosched.slurm.tune.trials import Judged, Simulated, who_pays
+from cosched.slurm.tune.space import Dimension, Measure, Setting, Subject, change_of, changed
+from cosched.slurm.tune.trials import Simulated
+from cosched.slurm.tune.verdict import (
+    GainVerdict,
+    broken_constraints,
+    held_out_sentence,
+    no_better_setting_sentence,
+    percent_interval,
+    verdict_of,
+    week_numbers,
+)
+from cosched.slurm.tune.weeks import Weeks
 from cosched.slurm.whatif.classes import idle
 from cosched.version import installed_version
 
 _MOST_ROWS = 10
 _HOW = (
-    "All settings have the same jobs and the same draws of the clocks that nobody sees. "
-    "Losers were given up early; the winner alone was measured on the other weeks, once, so "
-    "that luck in the search is not in its numbers. The intervals are of 90%, for as many weeks to "
-    "come. Users would change what they send and ask for: take it as a direction, not a forecast."
+    "All settings have the same jobs and the same random scheduler timing. The interval is that of "
+    "the gain in weeks like these. Users would change what they send and ask for: take it as a "
+    "direction, not a forecast."
 )
 
 
@@ -51,8 +61,7 @@ def page(found: Tuned) -> str:
     title = f"{found.instance.source or 'jobs'}: tune"
     parts = [
         ("What to write", _lines(found)),
-        (f"Weeks {_numbers(found.weeks.test.numbers)}, which the search did not see",
-         _verdicts(found)),
+        (f"Test {week_numbers(found.judged_weeks)}", _test_weeks(found) + _verdicts(found)),
         ("Whom it costs, and who gains", _groups(found)),
         ("The search", _picture(found) + _trials(found)),
     ]  # fmt: skip
@@ -64,48 +73,57 @@ def page(found: Tuned) -> str:
         *(note.strip() for note in found.instance.notes),
     )
     beside = box("What was ignored, and what was assumed", dict.fromkeys(notes))
-    lead = paragraph(said(found), "lead")
+    lead = paragraph(outcome_sentence(found), "lead")
     small = paragraph(_size(found), "small") + about_fit(found.fit)
     return document(title, f"{lead}\n{small}", parts, beside)
 
 
-def said(found: Tuned) -> str:
-    """The answer in a sentence."""
-    weeks = _numbers(found.weeks.test.numbers)
-    name = str(found.objectives[0])
-    gain = f"{found.gain:.1%} ({_between(found.gain_p05, found.gain_p95)})"
-    if found.better:
-        what = change_of(found.keys, found.setting)
-        return f"{what}: {name} falls by {gain} in weeks {weeks}, which the search did not see."
-    tried = f"Nothing here is better than what you have: of {found.tried} settings"
+def outcome_sentence(found: Tuned) -> str:
+    """The answer: what the setting does on the test weeks, and whether that is proven."""
     if found.why:
-        return f"{tried} the best cannot be had: {found.why}."
-    if not found.setting:
-        none = f"{tried} none was better beyond chance in the weeks of the search"
-        return f"{none}. {_failed(found)}".strip()
-    what = change_of(found.keys, found.setting)
-    return f"{tried} the best of the search, {what}, changes {name} by {gain} in weeks {weeks}."
+        return f"Not better: the best of {found.tried} settings cannot be had: {found.why}."
+    if not any(found.setting):
+        sentence = no_better_setting_sentence(
+            found.tried, found.found, found.keys, found.objectives[0]
+        )
+        return f"{sentence} {_failed(found)}".strip()
+    change = change_of(found.keys, found.setting)
+    gains = found.verdicts[: len(found.objectives)]
+    sentence = held_out_sentence(change, gains, found.judged_weeks, found.confidence, found.verdict)
+    broken = broken_constraints(found.verdicts[len(found.objectives) :], found.subjects)
+    return " ".join([sentence, *(f"{text[0].upper()}{text[1:]}." for text in broken)])
 
 
-def _between(low: float, high: float) -> str:
-    return f"{low:.1%} to {high:.1%}" if np.isfinite([low, high]).all() else "unknown"
-
-
-def _numbers(numbers: tuple[int, ...]) -> str:
-    if len(numbers) > 1 and numbers == tuple(range(numbers[0], numbers[-1] + 1)):
-        return f"{numbers[0]}-{numbers[-1]}"
-    return ", ".join(map(str, numbers))
+def _test_weeks(found: Tuned) -> str:
+    """Which search chose what it was tested on."""
+    if not found.weeks.is_cross_fitted:
+        return paragraph("The search did not see these weeks.", "small")
+    rows = [
+        [week_numbers(fold.test.numbers), change_of(found.keys, setting) or "as today"]
+        for fold, setting in zip(found.weeks.folds, found.chosen, strict=True)
+    ]
+    about = (
+        "Each row is a search that did not see the weeks of its row. The setting that most "
+        "searches chose is tested on the weeks of these searches."
+    )
+    heads = ["weeks that the search did not see", "setting that it chose"]
+    return table(heads, rows) + paragraph(about, "small")
 
 
 def _size(found: Tuned) -> str:
     weeks = found.weeks
-    train = _numbers(tuple(one.numbers[0] for one in weeks.train))
-    judged = weeks.test.spans
+    tests = [fold.test for fold in weeks.folds if {*fold.test.numbers} <= {*found.judged_weeks}]
+    spans = [span for test in tests for span in test.spans]
+    if weeks.is_cross_fitted:
+        searches = f"{len(weeks.folds)} searches in {weeks.count} weeks"
+    else:
+        train = week_numbers([number for block in weeks.train for number in block.numbers])
+        searches = f"Searched in {train} of {weeks.count}"
     stopped = f" The search stopped {found.stopped}." if found.stopped else ""
     return (
-        f"A week is {weeks.width / 86400:.3g} days. Searched in weeks {train} of {weeks.count}, "
-        f"judged by {len(found.today.jobs):,} jobs from {clock(found.instance, judged[0][0])} to "
-        f"{clock(found.instance, judged[-1][1])}; {found.draws} draws of the clocks, seed "
+        f"A week is {weeks.width / 86400:.3g} days. {searches}, "
+        f"judged by {len(found.today.jobs):,} jobs from {clock(found.instance, spans[0][0])} to "
+        f"{clock(found.instance, spans[-1][1])}; {found.draws} draws of the clocks, seed "
         f"{found.seed}, {found.runs:,} weeks simulated; cosched {installed_version()}.{stopped}"
     )
 
@@ -125,9 +143,10 @@ def _verdicts(found: Tuned) -> str:
         ratio = one.then / one.today if one.today > 0 else np.nan
         rows.append(
             [str(one.measure), shown(one.today), shown(one.then), f"{one.gain:.1%}",
-             _between(one.low, one.high), number(ratio), limit]
+             percent_interval(one.low, one.high), number(ratio), limit]
         )  # fmt: skip
-    heads = ["measure", "today", "then", "less by", "(90% interval)", "times today's", "has to be"]
+    interval = f"({found.confidence:.0%} interval)"
+    heads = ["measure", "today", "then", "less by", interval, "times today's", "has to be"]
     return table(heads, rows) + paragraph(_HOW, "small")
 
 
@@ -210,8 +229,14 @@ class Tuned:
         How many these are without those by which the winner was made simpler.
     setting : tuple of str
         The winner; empty: as it is today.
-    verdicts : tuple of Judged
-        Each objective, then each subject, on the weeks that judge.
+    chosen : tuple of tuple of str
+        The setting that the search of each fold chose; all empty: none was better than today.
+    judged_weeks : tuple of int
+        Weeks of the folds whose search chose the winner: its gain is that of these weeks.
+    verdicts : tuple of HeldOutGain
+        Each objective, then each subject, on these weeks.
+    confidence : float
+        Of the intervals.
     today, then : Simulated
         Those weeks as it is, and under the winner.
     runs : int
@@ -242,7 +267,10 @@ class Tuned:
     found: tuple[Trial, ...]
     tried: int
     setting: Setting
-    verdicts: tuple[Judged, ...]
+    chosen: tuple[Setting, ...]
+    judged_weeks: tuple[int, ...]
+    verdicts: tuple[HeldOutGain, ...]
+    confidence: float
     today: Simulated
     then: Simulated
     runs: int
@@ -277,12 +305,12 @@ class Tuned:
 
     @property
     def gain(self) -> float:
-        """Share of the (first) objective that the winner saves on the weeks that judge."""
+        """Share of the (first) objective that the winner saves on :attr:`judged_weeks`."""
         return self.verdicts[0].gain
 
     @property
     def gain_p05(self) -> float:
-        """Lower end of its interval: 90% confidence, for as many weeks to come."""
+        """Lower end of its 90% confidence interval (95% with two objectives)."""
         return self.verdicts[0].low
 
     @property
@@ -291,16 +319,17 @@ class Tuned:
         return self.verdicts[0].high
 
     @property
+    def verdict(self) -> GainVerdict:
+        """``proven``, ``not proven``, ``not better`` or ``constraint broken``."""
+        count = len(self.objectives)
+        gains, constraint_gains = self.verdicts[:count], self.verdicts[count:]
+        return verdict_of(self.setting, gains, constraint_gains, self.subjects)
+
+    @property
     def better(self) -> bool:
-        """Whether the winner is better beyond chance where nobody had looked: the interval of an
+        """Whether the winner is proven better on weeks that did not choose it: the interval of an
         objective is above zero, that of none below, and all subjects hold."""
-        own, others = self.verdicts[: len(self.objectives)], self.verdicts[len(self.objectives) :]
-        holds = all(
-            not subject.broken(1 - one.gain)
-            for subject, one in zip(self.subjects, others, strict=True)
-        )
-        gains = any(one.low > 0 for one in own) and not any(one.high < 0 for one in own)
-        return bool(self.setting) and holds and gains
+        return self.verdict is GainVerdict.PROVEN
 
     @property
     def front(self) -> list[Trial]:
@@ -363,6 +392,13 @@ class Tuned:
         return {
             "best": self.best,
             "better": self.better,
+            "verdict": str(self.verdict),
+            "confidence": self.confidence,
+            "test_weeks": [*self.judged_weeks],
+            "folds": [
+                {"test_weeks": [*fold.test.numbers], "setting": changed(self.keys, setting)}
+                for fold, setting in zip(self.weeks.folds, self.chosen, strict=True)
+            ],
             "gain": self.gain,
             "gain_p05": self.gain_p05,
             "gain_p95": self.gain_p95,
@@ -393,7 +429,8 @@ class Tuned:
     def __repr__(self) -> str:
         said = ", ".join(f"{key}={value}" for key, value in self.best.items())
         if not self.better:
-            return f"<Tuned: nothing of {self.tried} settings is better than today>"
+            proven = "" if self.verdict is GainVerdict.NOT_BETTER else "proven "
+            return f"<Tuned: nothing of {self.tried} settings is {proven}better than today>"
         return f"<Tuned: {said}: {self.gain:.1%} less ({self.gain_p05:.1%} to {self.gain_p95:.1%})>"
 
 

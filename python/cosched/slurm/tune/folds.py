@@ -1,0 +1,186 @@
+"""Cross-fitting: each fold has a setting that a search in other weeks than its own has chosen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from cosched.slurm.tune.race import Course, Trial, batches, order, race, simplify
+from cosched.slurm.tune.space import TODAY, Dimension, Setting, Subject, grid
+from cosched.slurm.tune.trials import Runs
+from cosched.slurm.tune.weeks import Weeks
+
+#: Settings that an optimiser has proposed in weeks of its own, and among which folds choose.
+_SHORTLIST = 8
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is searched, and where."""
+
+    dimensions: tuple[Dimension, ...]
+    budget: int
+    objectives: int
+    subjects: tuple[Subject, ...]
+    weeks: Weeks
+    runs: Runs
+
+    @property
+    def settings(self) -> list[Setting] | None:
+        """All settings, where they are few enough to be tried; else an optimiser proposes some."""
+        return grid(self.dimensions, self.budget)
+
+    def course(self, blocks: tuple[int, ...]) -> Course:
+        """A race in some of the training weeks."""
+        return Course(self.runs, blocks, self.objectives, self.subjects)
+
+
+@dataclass
+class Search:
+    """What a search has tried and chosen.
+
+    Attributes
+    ----------
+    trials : dict
+        Setting -> its trial in all weeks in which settings were compared.
+    tried : int
+        Trials without those by which a chosen setting was made simpler.
+    chosen : list of tuple of str
+        The setting of each fold; ``()`` where none is better than today in the fold's search.
+    stopped : str
+        Why the search ended early.
+    """
+
+    trials: dict[Setting, Trial] = field(default_factory=dict)
+    tried: int = 0
+    chosen: list[Setting] = field(default_factory=list)
+    stopped: str = ""
+
+    def add(self, trials: Sequence[Trial]) -> None:
+        """Keep trials; a later one of the same setting has at least as many runs."""
+        self.trials |= {trial.setting: trial for trial in trials}
+
+    @property
+    def winner(self) -> Setting:
+        """The setting that most folds have chosen; of equally many the best in all weeks."""
+        votes = Counter(setting for setting in self.chosen if any(setting))
+        if not votes:
+            return TODAY
+        most_votes = max(votes.values())
+        candidates = [setting for setting in votes if votes[setting] == most_votes]
+        ranked = order([self.trials[s] for s in candidates if s in self.trials])
+        return ranked[0].setting if ranked else candidates[0]
+
+
+#: It is called with settings tried, how many there are, and the best so far in words.
+Progress = Callable[[int, int, str], None]
+
+
+def search(problem: Problem, progress: Progress) -> Search:
+    """Try settings and choose one for each fold."""
+    result = Search()
+    explored = problem.weeks.explored
+    settings = problem.settings
+    is_single_search = [fold.train for fold in problem.weeks.folds] == [explored]
+    if explored:
+        with nullcontext() if is_single_search else problem.runs.half_of_the_time():
+            _explore(problem, result, progress)
+        ranked = order([trial for trial in result.trials.values() if trial.whole])
+        candidates = [trial.setting for trial in ranked if not trial.broken]
+    else:
+        assert settings is not None
+        candidates = settings
+    folds = problem.weeks.folds
+    if is_single_search:
+        trials_of_folds = [[*result.trials.values()]]
+    elif explored:
+        trials_of_folds = _compare(problem, candidates[:_SHORTLIST], explored)
+    else:
+        trials_of_folds = _compare_all(problem, candidates, result, progress)
+    for fold, trials in zip(folds, trials_of_folds, strict=True):
+        course = problem.course(fold.train)
+        candidate_trials = [trial for trial in trials if trial.is_candidate]
+        if not candidate_trials:
+            result.chosen.append(TODAY)
+            continue
+        simplified = simplify(course, order(candidate_trials)[0])
+        result.chosen.append(simplified[-1].setting)
+        if fold.train == explored:
+            result.add(simplified[1:])
+    if not explored and any(result.winner) and result.winner not in result.trials:
+        result.add(race(problem.course(_all_weeks(problem)), [result.winner]))
+    return result
+
+
+def _all_weeks(problem: Problem) -> tuple[int, ...]:
+    return tuple(range(len(problem.weeks.train)))
+
+
+def _explore(problem: Problem, result: Search, progress: Progress) -> None:
+    """Settings that an optimiser proposes, or a list, race in the explored weeks."""
+    course = problem.course(problem.weeks.explored)
+    for trials in _raced_batches(problem, course, result, progress):
+        result.add(trials)
+    result.tried = len(result.trials)
+
+
+def _raced_batches(
+    problem: Problem, course: Course, result: Search, progress: Progress
+) -> Iterator[list[Trial]]:
+    """The trials of one batch after the other, until all are tried or the time is over."""
+    settings = problem.settings
+    total = problem.budget if settings is None else len(settings)
+    runs = problem.runs
+    progress(0, total, "")
+    asked = 0
+    proposals: Iterator[tuple[list[Setting], Any]] = batches(
+        problem.dimensions, problem.budget, runs.world.seed, problem.objectives
+    )
+    for batch, tell in proposals:
+        trials = race(course, batch)
+        asked += len(trials)
+        yield trials
+        finished = [trial for trial in result.trials.values() if trial.whole] or trials
+        best = [f"best {t.ratios[0]:.3f} of today's" for t in order(finished)[:1] if t.runs]
+        progress(asked, total, "".join(best))
+        if not runs.cut:
+            tell(trials)
+        if runs.cut or (runs.late and asked < total):
+            result.stopped = f"after {asked} of {total} settings, at the time limit"
+            return
+
+
+def _compare(
+    problem: Problem, settings: Sequence[Setting], explored: tuple[int, ...]
+) -> list[list[Trial]]:
+    """The trials of each fold; where the time was over, those of the explored weeks decide."""
+    trials_of_folds = []
+    for fold in problem.weeks.folds:
+        trials = race(problem.course(fold.train), settings)
+        if not any(trial.whole for trial in trials):
+            trials = race(problem.course(explored), settings)
+        trials_of_folds.append(trials)
+    return trials_of_folds
+
+
+def _compare_all(
+    problem: Problem, settings: Sequence[Setting], result: Search, progress: Progress
+) -> list[list[Trial]]:
+    """The trials of each fold, of a list of settings that no data have proposed.
+
+    A batch of settings races in all weeks, for the table of trials, and in those of each fold: no
+    run is repeated. Were losers of the race in all weeks given up in a fold, too, the fold's own
+    weeks would have a say in what is tested on them.
+    """
+    trials_of_folds: list[list[Trial]] = [[] for _ in problem.weeks.folds]
+    course = problem.course(_all_weeks(problem))
+    for trials in _raced_batches(problem, course, result, progress):
+        result.add(trials)
+        batch = [trial.setting for trial in trials]
+        for fold, fold_trials in zip(problem.weeks.folds, trials_of_folds, strict=True):
+            fold_trials.extend(race(problem.course(fold.train), batch))
+    result.tried = len(result.trials)
+    return trials_of_folds

@@ -1,0 +1,123 @@
+"""The verdict on a setting: proven, not proven or not better, and the sentence that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+from cosched.slurm.tune.gains import HeldOutGain
+from cosched.slurm.tune.race import Trial, order
+from cosched.slurm.tune.space import Measure, Setting, Subject, change_of
+
+
+class GainVerdict(str, Enum):
+    """What the test weeks say of the setting that the search chose."""
+
+    #: The interval of an objective is above zero, that of none below, and all constraints hold.
+    PROVEN = "proven"
+    #: An objective falls, and its interval has zero inside: chance may explain it.
+    NOT_PROVEN = "not proven"
+    #: No setting reduces the objective in the search, or the chosen one does not on the test weeks.
+    NOT_BETTER = "not better"
+    #: The gain is proven, and a constraint is broken.
+    CONSTRAINT_BROKEN = "constraint broken"
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+def verdict_of(
+    setting: Setting,
+    gains: Sequence[HeldOutGain],
+    constraint_gains: Sequence[HeldOutGain],
+    subjects: Sequence[Subject],
+) -> GainVerdict:
+    """The verdict on a setting: `gains` of the objectives, `constraint_gains` of the subjects."""
+    if not any(setting) or not any(each.gain > 0 for each in gains):
+        return GainVerdict.NOT_BETTER
+    is_proven = any(each.is_proven for each in gains) and not any(each.is_loss for each in gains)
+    if not is_proven:
+        return GainVerdict.NOT_PROVEN
+    if broken_constraints(constraint_gains, subjects):
+        return GainVerdict.CONSTRAINT_BROKEN
+    return GainVerdict.PROVEN
+
+
+def broken_constraints(
+    constraint_gains: Sequence[HeldOutGain], subjects: Sequence[Subject]
+) -> list[str]:
+    """Subjects that do not hold on the test weeks, and what the measure is there."""
+    pairs = zip(subjects, constraint_gains, strict=True)
+    return [
+        f"{subject.measure} is {1 - each.gain:.3g} times today's (constraint: {subject.sign} "
+        f"{subject.limit:g})"
+        for subject, each in pairs
+        if subject.broken(1 - each.gain)
+    ]
+
+
+def held_out_sentence(
+    change: str,
+    gains: Sequence[HeldOutGain],
+    weeks: Sequence[int],
+    confidence: float,
+    verdict: GainVerdict,
+) -> str:
+    """``X reduces the mean wait by 33% on test week 4, 90% interval -26% to 92%: not proven``."""
+    effects = [
+        f"{_effect(each)} on test {week_numbers(weeks)}, {confidence:.0%} interval "
+        f"{percent_interval(*sorted((_directed(each, each.low), _directed(each, each.high))))}"
+        for each in gains
+    ]
+    return f"{change} {' and '.join(effects)}: {verdict}."
+
+
+def _effect(gain: HeldOutGain) -> str:
+    if gain.gain == 0:
+        return f"leaves {gain.measure.words} as it is"
+    verb = "reduces" if gain.gain > 0 else "increases"
+    return f"{verb} {gain.measure.words} by {abs(gain.gain):.1%}"
+
+
+def _directed(gain: HeldOutGain, share: float) -> float:
+    """An end of the interval as a share of the effect that the sentence names."""
+    return share if gain.gain >= 0 else -share
+
+
+def no_better_setting_sentence(
+    tried: int, trials: Sequence[Trial], keys: Sequence[str], measure: Measure
+) -> str:
+    """That no setting reduces the objective in the search, and what the nearest one does."""
+    sentence = (
+        f"Not better: of {tried} settings none reduces {measure.words} in the weeks of the search"
+    )
+    ranked = order([trial for trial in trials if not trial.why and any(trial.setting)])
+    finished = [trial for trial in ranked if trial.whole] or ranked
+    if not finished:
+        return f"{sentence}."
+    nearest = finished[0]
+    change, ratio = change_of(keys, nearest.setting), nearest.ratios[0]
+    if nearest.broken:
+        return f"{sentence} and keeps the constraints."
+    if ratio == 1:
+        return f"{sentence}; {change} changes nothing."
+    return f"{sentence}; the nearest, {change}, increases it by {ratio - 1:.1%}."
+
+
+def percent_interval(low: float, high: float) -> str:
+    """``-26.0% to 92.0%``; ends that the data do not bound are said."""
+    if low == -float("inf"):
+        return f"unbounded to {high:.1%}"
+    if high == float("inf"):
+        return f"{low:.1%} to unbounded"
+    return f"{low:.1%} to {high:.1%}"
+
+
+def week_numbers(numbers: Sequence[int]) -> str:
+    """``week 4``, ``weeks 1-4`` or ``weeks 1, 3``."""
+    weeks = [*numbers]
+    if len(weeks) == 1:
+        return f"week {weeks[0]}"
+    if weeks == [*range(weeks[0], weeks[-1] + 1)]:
+        return f"weeks {weeks[0]}-{weeks[-1]}"
+    return f"weeks {', '.join(map(str, weeks))}"
