@@ -18,8 +18,8 @@ import cosched as cs
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import tune
 from cosched.slurm.tune.space import Measure
-from cosched.slurm.tune.weeks import weeks_of
 from cosched.slurm.tune.trials import World
+from cosched.slurm.tune.weeks import weeks_of
 
 WEEK = 7 * 86400.0
 CORES = 64
