@@ -7,6 +7,7 @@ import math
 import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,7 @@ from cosched.cli.parameters import Arguments, adds
 from cosched.cli.values import PICTURES, check_files
 from cosched.cluster.machine.node_types import megabytes_of
 from cosched.core.tails import enough, least_past
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import CoschedError, InvalidInstance, shorten
 from cosched.execution import runs as run_files
 from cosched.execution.plan_input import MARGIN
 from cosched.execution.runs import current
@@ -26,9 +27,10 @@ from cosched.lazy import pd, plt
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live import Snapshot
 from cosched.slurm.live.outputs import asked, collected, days_of
-from cosched.slurm.live.page import page, prometheus
+from cosched.slurm.live.page import FailedReading, page, prometheus
 from cosched.slurm.live.past import by
-from cosched.slurm.live.starts import finite
+from cosched.slurm.live.starts import DEPRECATED_COLUMNS, finite, no_jobs_wait
+from cosched.slurm.live.times import dated, duration
 
 _RISK = 0.05  # that a run of such a code is longer than its limit
 _PAST = "14days"  # that the Slurm here is asked for
@@ -66,9 +68,11 @@ def when(
     *,
     nodes: str | None = None,
     limit: str | None = None,
-    cpus_per_task: int = 1,
+    cpus_per_task: int | None = None,
     mem: str | None = None,
     gpus: int | None = None,
+    constraint: str | None = None,
+    licenses: str | None = None,
     partition: str | None = None,
     account: str | None = None,
     user: str | None = None,
@@ -92,9 +96,16 @@ def when(
     check_files((output, (".json",) if backtest is not None else (".html",)))
     if watch is not None and not 0 < watch < math.inf:
         raise InvalidInstance(f"-w {watch:g}: expected seconds > 0")
+    of_request = {
+        "cpus_per_task": cpus_per_task, "mem": mem, "gpus": gpus, "constraint": constraint,
+        "licenses": licenses, "partition": partition, "account": account, "user": user, "qos": qos,
+    }  # fmt: skip
+    _require_nodes(nodes, {**of_request, "time": limit, "runs": runs, "task": task})
     if backtest is not None:
         if past["machine"] is None:
             raise InvalidInstance("--backtest: expected --machine, a slurm.conf or a folder")
+        if nodes is not None:
+            raise InvalidInstance("--nodes: expected no request with --backtest")
         del futures["run_times"]
         _backtest({"history": backtest, **past, **futures}, output, as_json)
         return
@@ -103,31 +114,109 @@ def when(
         jobs.insert(0, str(snapshot))
         snapshot = None
     known_errors = _calibration(calibration)
-    asked = _requests(nodes, limit, runs, task)
-    common = {"cpus_per_task": cpus_per_task, "mem": _megabytes(mem), "gpus": gpus,
-              "partition": partition, "account": account, "user": user, "qos": qos}  # fmt: skip
-    while True:
+    of_request["mem"] = _megabytes(mem)
+    requests = [{**of_request, **request} for request in _requests(nodes, limit, runs, task)]
+    outputs = Outputs(as_json, output, metrics, picture)
+
+    def read() -> cluster.Snapshot:
         if snapshot is not None:
-            known = cluster.Snapshot.read(snapshot, **dates)  # as the file is by now
-        else:
-            with report.working("asking Slurm"):
-                known = cluster.Snapshot.ask(_PAST)
+            return cluster.Snapshot.read(snapshot, **dates)  # as the file is by now
+        with report.working("asking Slurm"):
+            return cluster.Snapshot.ask(_PAST)
+
+    def answer(known: cluster.Snapshot, wanted: list[str] | None) -> pd.DataFrame:
         with _progress("futures", as_json) as progress:
-            frame = cluster.when(
-                known, jobs or None, [{**common, **one} for one in asked], **futures,
-                calibration=known_errors, progress=progress,
-            )  # fmt: skip
-        if as_json or output is None:
-            _show(frame, as_json)
-        if output is not None:
-            io.write_text(page(frame), output)
-        if metrics is not None:
-            io.write_text(prometheus(frame), metrics)
-        if picture is not None:
-            _draw(frame, picture)
-        if watch is None:
-            return
-        clock.sleep(watch)
+            return cluster.when(
+                known, wanted, requests, **futures, calibration=known_errors, progress=progress
+            )
+
+    if watch is None:
+        outputs.write(answer(read(), jobs or None))
+    else:
+        keep_watching(read, answer, outputs, jobs, watch, of_requests=bool(requests))
+
+
+def _require_nodes(nodes: str | None, options: dict[str, Any]) -> None:
+    """Options of a job that is not submitted yet say nothing without --nodes."""
+    names = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is not None]
+    if nodes is None and names:
+        verb = "is" if len(names) == 1 else "are"
+        raise InvalidInstance(
+            f"{', '.join(names)} {verb} of a job that is not submitted: expected --nodes, too"
+        )
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where an answer goes: the terminal, a page, metrics, a picture."""
+
+    as_json: bool
+    page: Path | None
+    metrics: Path | None
+    picture: Path | None
+
+    def write(self, frame: pd.DataFrame, failed: FailedReading | None = None) -> None:
+        """Write an answer everywhere; after a reading that failed, the old one marked as stale."""
+        if failed is None and (self.as_json or self.page is None):
+            _show(frame, self.as_json)
+        if self.page is not None:
+            io.write_text(page(frame, failed), self.page)
+        if self.metrics is not None:
+            now = clock.time() if failed is None else failed.time
+            io.write_text(prometheus(frame, now, failed), self.metrics)
+        if self.picture is not None and failed is None and len(frame):
+            _draw(frame, self.picture)
+
+
+def keep_watching(
+    read: Callable[[], cluster.Snapshot],
+    answer: Callable[[cluster.Snapshot, list[str] | None], pd.DataFrame],
+    outputs: Outputs,
+    jobs: list[str],
+    seconds: float,
+    *,
+    of_requests: bool,
+) -> None:
+    """Answer again and again until Ctrl-C.
+
+    The first reading has to succeed: a wrong name is no outage. Of a later one that fails there is
+    a warning, and the outputs show the last answer as stale. It goes on where no job waits.
+    """
+    frame = None
+    while True:
+        try:
+            frame = _answer_now(read(), answer, jobs, of_requests=of_requests)
+        except (CoschedError, OSError) as error:
+            if frame is None:
+                raise
+            failed = FailedReading(clock.time(), str(error))
+            age = duration(failed.time - frame.attrs["taken"])
+            report.complain(f"warning: {error}; the last answer is {age} old")
+            outputs.write(frame, failed)
+        else:
+            outputs.write(frame)
+        clock.sleep(seconds)
+
+
+def _answer_now(
+    known: cluster.Snapshot,
+    answer: Callable[[cluster.Snapshot, list[str] | None], pd.DataFrame],
+    jobs: list[str],
+    *,
+    of_requests: bool,
+) -> pd.DataFrame:
+    """The answer for those of the jobs that still wait; one without rows where none does."""
+    waiting = {str(job.id) for job in known.pending}
+    wanted = [job for job in jobs if job in waiting] if jobs else None
+    if jobs and len(wanted or ()) < len(jobs):
+        states = {str(job.id): job.state for job in known.jobs}
+        for job in jobs:
+            if job not in waiting:
+                report.complain(f"job {job} does not wait: {states.get(job, 'it has left')}")
+    is_empty = not wanted if jobs else not waiting
+    if is_empty and not of_requests:
+        return no_jobs_wait(known)
+    return answer(known, wanted or None)
 
 
 @contextmanager
@@ -159,7 +248,7 @@ def _backtest(past: dict[str, Any], output: Path | None, as_json: bool) -> None:
     )
     report.say(
         f"at {found['moments']} moments: 50% bands held {found['coverage50']:.0%}, 90% bands "
-        f"{found['coverage90']:.0%}; median error {in_words(found['median_error'])}"
+        f"{found['coverage90']:.0%}; median error {duration(found['median_error'])}"
     )
     if found["calibrated90"] is not None:
         report.say(
@@ -193,10 +282,6 @@ def _requests(
 ) -> list[dict[str, Any]]:
     """One for each number of nodes, and each limit."""
     if nodes is None:
-        if limit is not None or runs is not None:
-            raise InvalidInstance(
-                "--time and --runs are of a job that is not submitted: give --nodes"
-            )
         return []
     if limit is None:
         raise InvalidInstance("--time is missing: expected 2:00:00, or auto with --runs")
@@ -247,38 +332,33 @@ def _show(frame: pd.DataFrame, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(plain(frame), indent=1))
         return
-    shown = frame.copy()
-    for name in ("p05", "p25", "p50", "p75", "p95", "limits_only", "slurm", "time", "run_p50",
-                 "end_p50", "end_p95"):  # fmt: skip
+    if not len(frame):
+        report.say(f"no job waits, as of {_as_of(frame)}")
+        return
+    shown = frame.drop(columns=list(DEPRECATED_COLUMNS))
+    for name in ("p05", "p25", "p50", "p75", "p95", "limit_based_start", "slurm", "time",
+                 "run_p50", "end_p50", "end_p95"):  # fmt: skip
         if name in shown:
-            shown[name] = [in_words(value) for value in frame[name]]
+            shown[name] = [duration(value) for value in frame[name]]
     shown["run times"] = [frame.attrs["model"][job] for job in frame["job"]]
-    report.show_frame("when jobs start", shown)
+    report.show_frame(f"when jobs start, as of {_as_of(frame)}", shown)
     if frame.attrs["coverage"] is not None:
         report.say(f"of such 90% bands {frame.attrs['coverage']:.0%} held in the past")
-    if not frame["calibrated"].all():
-        report.say("uncalibrated: there is no past to draw run times and submissions from")
-    report.say("limits_only: all run to their limits and nobody comes, a worst case without those")
+    if not frame["has_history"].all():
+        report.say("has_history False: there is no history of jobs to draw run times from")
+    report.say(
+        "limit_based_start: all jobs run to their limits and nobody else submits anything; "
+        "neither the earliest nor the latest start"
+    )
     for line in frame.attrs["not_modelled"]:
         report.say(f"not modelled: {line}")
     if "advised" in frame and frame["advised"].any():
         chosen = frame[frame["advised"]].iloc[0]
-        report.say(f"advised: {chosen['nodes']} nodes for {in_words(chosen['time'])}")
+        report.say(f"advised: {chosen['nodes']} nodes for {duration(chosen['time'])}")
 
 
-def in_words(seconds: float) -> str:
-    """As ``3 h 05 min``."""
-    if math.isnan(seconds):
-        return ""
-    if math.isinf(seconds):
-        return "never"
-    if round(seconds) < 0:
-        return f"-{in_words(-seconds)}"
-    minutes, rest = divmod(round(seconds), 60)
-    if not minutes:
-        return f"{rest} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+def _as_of(frame: pd.DataFrame) -> str:
+    return dated(frame.attrs["taken"], frame.attrs["utc_offset"])
 
 
 def plain(frame: pd.DataFrame) -> dict[str, Any]:
@@ -287,8 +367,11 @@ def plain(frame: pd.DataFrame) -> dict[str, Any]:
         {k: finite(v) if isinstance(v, float) else v for k, v in row.items()}
         for row in io.plain(frame.to_dict("records"))
     ]
-    keys = ("taken", "not_modelled", "coverage")
-    return {"taken": frame.attrs["taken"], "jobs": rows, **{k: frame.attrs[k] for k in keys[1:]}}
+    keys = ("not_modelled", "coverage")
+    return {
+        "taken": frame.attrs["taken"], "as_of": _as_of(frame), "jobs": rows,
+        **{key: frame.attrs[key] for key in keys},
+    }  # fmt: skip
 
 
 add = adds(snapshot=snapshot, when=when)

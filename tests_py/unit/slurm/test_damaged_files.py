@@ -171,7 +171,7 @@ def test_a_begin_in_many_years_is_not_waited_for():
         for job in now.jobs
     )  # fmt: skip
     found = when(replace(now, jobs=jobs), draws=2).set_index("job")
-    assert found.loc[first, "p05"] == found.loc[first, "limits_only"] == 1.8e9
+    assert found.loc[first, "p05"] == found.loc[first, "limit_based_start"] == 1.8e9
     assert found.loc[second, "p05"] == float("inf")
     assert found.loc[now.pending[2].id, "p95"] < 1e6
 

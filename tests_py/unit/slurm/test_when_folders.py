@@ -12,6 +12,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.cluster.page.text import span
 from cosched.errors import InvalidInstance
+from cosched.slurm.live.times import duration
 from support import FIXTURES, unpacked
 
 DATE = "%Y-%m-%dT%H:%M:%S"
@@ -155,8 +156,10 @@ def test_pending_jobs_alone_say_what_is_missing(tmp_path, capsys):
 
 
 def test_times_in_words():
-    from cosched.cli.when import in_words
-
-    said = [in_words(seconds) for seconds in (-7140, -3, 0, 59, 3600, np.inf)]
-    assert said == ["-1 h 59 min", "-3 s", "0 s", "59 s", "1 h 00 min", "never"]
+    texts = [duration(seconds) for seconds in (-7140, -700, -3, 0, 59, 3600, np.inf, -np.inf)]
+    assert texts == [
+        "1 h 59 min ago", "11 min 40 s ago", "3 s ago", "0 s", "59 s", "1 h 00 min", "never",
+        "never",
+    ]  # fmt: skip
+    assert duration(np.nan) == ""
     assert [span(seconds) for seconds in (-7140, -3, 59)] == ["-1 h 59", "-3 s", "59 s"]

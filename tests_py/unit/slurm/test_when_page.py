@@ -14,7 +14,7 @@ from cosched.slurm.live.page import page, prometheus
 
 
 def answer(rows, **attrs):
-    columns = ("job", "p05", "p25", "p50", "p75", "p95", "reason", "calibrated")
+    columns = ("job", "p05", "p25", "p50", "p75", "p95", "reason", "has_history")
     frame = pd.DataFrame([dict(zip(columns, row, strict=True)) for row in rows])
     frame.attrs = {"taken": float(NOW), "not_modelled": [], "coverage": None} | attrs
     return frame

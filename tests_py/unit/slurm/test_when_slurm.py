@@ -61,4 +61,4 @@ def test_a_real_cluster_is_asked_and_does_as_it_was_said(cluster, tmp_path, caps
         cluster.until(lambda j=job: cluster.state(j)[0] in ("RUNNING", "COMPLETED"), f"job {job}")
         true = start_of(cluster, job) - known.taken
         assert answer[job]["p05"] - 8 <= true <= answer[job]["p95"] + 8
-        assert answer[job]["limits_only"] >= answer[job]["p50"]
+        assert answer[job]["limit_based_start"] >= answer[job]["p50"]

@@ -14,6 +14,7 @@ from cosched.slurm.live.outputs import rows
 from cosched.slurm.live.records import finite, moment, object_of
 
 _QUARTER = 900.0  # zones differ by whole quarters of an hour
+_FARTHEST_ZONE = 14 * 3600.0 + _QUARTER
 _SLACK = 60.0  # s between two commands
 _LATE = 3600.0  # s that a job may run beyond its limit
 _SHOWN = re.compile(r"Configuration data as of (\S+)")
@@ -39,7 +40,9 @@ def offset_of(
         return _of_zone(zone, taken or max((job.submit or 0 for job in jobs), default=0))
     submitted = {job.id: job.submit for job in jobs if job.submit}
     pairs = _pairs(texts, submitted, shown, taken)
-    found = next((since - local for since, local in pairs if since and local), None)
+    differences = (since - local for since, local in pairs if since and local)
+    # A recycled job number tells of another day.
+    found = next((one for one in differences if abs(one) <= _FARTHEST_ZONE), None)
     if found is not None:
         return round(found / _QUARTER) * _QUARTER
     possible = _possible(texts.get("scontrol_config.txt", ""), jobs)

@@ -12,7 +12,7 @@ function look() {
 field.value = new URLSearchParams(location.search).get('job') ?? '';
 field.addEventListener('input', look);
 document.querySelectorAll('time').forEach(place => {
-  const date = new Date(1000 * Number(place.dateTime));
-  if (!isNaN(date)) place.textContent = date.toLocaleString();
+  const date = new Date(place.dateTime);
+  if (!isNaN(date)) place.title = `${date.toLocaleString()} in your time zone`;
 });
 look();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from cosched.core.arrays import real_array
 from cosched.core.drawing import axes_or_new
 from cosched.core.text import require_columns
 from cosched.lazy import pd, plt
+from cosched.slurm.live.times import dated, duration, local_date
 from cosched.version import installed_version
 
 #: Ticks of the axis that all bars share (s), which is logarithmic: the near is looked at closely.
@@ -33,13 +35,31 @@ _STYLE, _SCRIPT = (
 )
 
 
-def page(frame: pd.DataFrame) -> str:
+@dataclass(frozen=True)
+class FailedReading:
+    """A later reading of the cluster that failed, so that an answer is stale.
+
+    Attributes
+    ----------
+    time : float
+        When it failed (s since 1970).
+    error : str
+        What was wrong, in one line.
+    """
+
+    time: float
+    error: str
+
+
+def page(frame: pd.DataFrame, failed: FailedReading | None = None) -> str:
     """One file without a network: who is next, a band a job, one's own job by ``?job=4711``.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        What :func:`when` gave.
+        What :func:`when` gave. Without rows the page says that no job waits.
+    failed : FailedReading, optional
+        Marks the page as stale.
     """
     rows: list[Any] = frame.sort_values(["p50", "p95"], kind="stable").to_dict("records")
     axis = _Axis([row["p95"] for row in rows])
@@ -50,7 +70,7 @@ def page(frame: pd.DataFrame) -> str:
     )
     return document(
         "When jobs start",
-        f"{paragraph(_lead(rows), 'lead')}\n{_taken(frame)}\n"
+        f"{_stale(frame, failed)}{paragraph(_lead(rows), 'lead')}\n{_taken(frame)}\n"
         '<p><label>Job: <input type="search" aria-label="Job"></label> <output></output></p>\n'
         f'<div class="scroll"><table class="bars"><thead>{head}</thead><tbody>{body}</tbody>'
         f"</table></div>\n{_notes(frame)}\n<script>{_SCRIPT}</script>",
@@ -109,17 +129,37 @@ def _words(seconds: float) -> str:
     return "never" if math.isinf(seconds) else span(seconds)
 
 
+def _stale(frame: pd.DataFrame, failed: FailedReading | None) -> str:
+    """A warning that the answer is older than the page."""
+    if failed is None:
+        return ""
+    age = duration(failed.time - frame.attrs["taken"])
+    when_failed = dated(failed.time, frame.attrs.get("utc_offset", 0.0))
+    text = (f"Stale: this answer is {age} old. The reading of {when_failed} failed: "
+            f"{failed.error}")  # fmt: skip
+    return f'<p class="stale" role="alert">{escape(text)}</p>\n'
+
+
 def _lead(rows: list[dict[str, Any]]) -> str:
+    if not rows:
+        return "No job waits."
     soon = [row for row in rows if math.isfinite(row["p50"])]
     if not soon:
-        return f"{len(rows)} jobs wait; none is expected to start."
+        return f"{_jobs_wait(len(rows))}; none is expected to start."
     named = ", ".join(f"{row['job']} ({span(row['p50'])})" for row in soon[:_NEXT])
-    return f"{len(rows)} jobs wait. Next, in half of the futures within: {named}."
+    return f"{_jobs_wait(len(rows))}. Next, in half of the futures within: {named}."
+
+
+def _jobs_wait(count: int) -> str:
+    return "1 job waits" if count == 1 else f"{count} jobs wait"
 
 
 def _taken(frame: pd.DataFrame) -> str:
-    at = frame.attrs["taken"]
-    words = f'As of <time datetime="{at:.0f}">{at:.0f} s since 1970</time>; cosched '
+    """The moment of the snapshot, in the cluster's zone; the script adds the reader's own."""
+    taken = frame.attrs["taken"]
+    date = dated(taken, frame.attrs.get("utc_offset", 0.0))
+    iso = local_date(taken, 0.0).replace(" ", "T") + "Z"
+    words = f'As of <time datetime="{iso}">{escape(date)}</time>; cosched '
     return f'<p class="small">{words}{escape(installed_version())}</p>'
 
 
@@ -128,35 +168,52 @@ def _notes(frame: pd.DataFrame) -> str:
     held = frame.attrs["coverage"]
     lines = [] if held is None else [f"Of such 90% bands {held:.0%} held in the past."]
     lines.append("Light: 90% of the futures; dark: half of them; the mark: the median.")
-    if not frame["calibrated"].all():
-        lines.append("There is no past to draw run times and submissions from.")
+    if not frame["has_history"].all():
+        lines.append("There is no history of jobs to draw run times from.")
     lines += [f"Not modelled: {line}" for line in frame.attrs["not_modelled"]]
     return box("How sure", lines)
 
 
-def prometheus(frame: pd.DataFrame) -> str:
+def prometheus(
+    frame: pd.DataFrame, now: float | None = None, failed: FailedReading | None = None
+) -> str:
     """The quantiles in the text format that Prometheus' node_exporter collects from a file.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        What :func:`when` gave. ``+Inf``: never.
+        What :func:`when` gave. ``+Inf``: never. Without rows the family has no samples.
+    now : float, optional
+        Seconds since 1970: adds the age of the snapshot, and whether the last reading failed.
+    failed : FailedReading, optional
+        The reading that failed since.
     """
-    name, taken = "cosched_start_seconds", "cosched_snapshot_timestamp_seconds"
-    lines = [
-        f"# HELP {name} Seconds from the snapshot until the job starts, by share of the futures.",
-        f"# TYPE {name} gauge",
-    ]
-    for row in frame.to_dict("records"):
-        for column, quantile in _QUANTILES.items():
-            value = "+Inf" if math.isinf(row[column]) else f"{row[column]:.10g}"
-            lines.append(f'{name}{{job="{row["job"]}",quantile="{quantile}"}} {value}')
-    lines += [
-        f"# HELP {taken} When the snapshot was taken.",
-        f"# TYPE {taken} gauge",
-        f"{taken} {frame.attrs['taken']:.10g}",
-    ]
+    quantiles = [
+        (f'{{job="{row["job"]}",quantile="{quantile}"}}', row[column])
+        for row in frame.to_dict("records") for column, quantile in _QUANTILES.items()
+    ]  # fmt: skip
+    taken = frame.attrs["taken"]
+    families = [
+        ("cosched_start_seconds",
+         "Seconds from the snapshot until the job starts, by share of the futures.", quantiles),
+        ("cosched_snapshot_timestamp_seconds", "When the snapshot was taken.", [("", taken)]),
+    ]  # fmt: skip
+    if now is not None:
+        families += [
+            ("cosched_snapshot_age_seconds", "Seconds from the snapshot until this was written.",
+             [("", now - taken)]),
+            ("cosched_reading_failed", "1 where the last reading of the cluster failed.",
+             [("", 0.0 if failed is None else 1.0)]),
+        ]  # fmt: skip
+    lines = []
+    for name, help_text, samples in families:
+        lines += [f"# HELP {name} {help_text}", f"# TYPE {name} gauge"]
+        lines += [f"{name}{labels} {_sample(value)}" for labels, value in samples]
     return "\n".join(lines) + "\n"
+
+
+def _sample(value: float) -> str:
+    return "+Inf" if math.isinf(value) else f"{value:.10g}"
 
 
 _HOUR = 3600.0
@@ -176,7 +233,7 @@ def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     Examples
     --------
     >>> row = {"job": 7, "p05": 0.0, "p25": 60.0, "p50": 600.0, "p75": 900.0, "p95": 3600.0,
-    ...        "limits_only": 7200.0, "slurm": 5400.0}
+    ...        "limit_based_start": 7200.0, "slurm": 5400.0}
     >>> starts(pd.DataFrame([row])).get_xlabel()
     'hours from now'
     """

@@ -13,13 +13,13 @@ from cosched.slurm.requests.associations import Accounts
 
 #: Seconds. Nothing that waits or comes now is there any more when jobs of a later begin start.
 FAR = 365 * 86400.0
-#: Why some jobs never start, in words, by Slurm's reason.
-HELD = {
-    "JobHeldUser": "held by its user: never, unless it is released",
-    "JobHeldAdmin": "held by an administrator: never, unless it is released",
-    "DependencyNeverSatisfied": "its dependency can never be met",
-    "BadConstraints": "no node has what it asks for",
-}
+#: Slurm's reasons of jobs that never start, as they are.
+NEVER_STARTING = frozenset(
+    ("JobHeldUser", "JobHeldAdmin", "DependencyNeverSatisfied", "BadConstraints")
+)
+
+#: Reasons of jobs that are larger or longer than their partition lets them be.
+PARTITION_LIMITS = frozenset(("PartitionTimeLimit", "PartitionConfig", "PartitionNodeLimit"))
 
 
 class JobsOfSnapshot:
@@ -64,6 +64,7 @@ class JobsOfSnapshot:
             **self._resources(job), owner=self._owner(job), begin=self._begin(job),
             held=self._held(job) or self._later(job) > FAR, after=after, singleton=singleton,
             array=self._array(job), licences=job.licences, constraint=job.features,
+            reservation=job.reservation or None,
             nice=-self._fixed_part(job),
             waiting=core.Waiting(float(job.priority or 0), self._accrues(job)) if waits else None,
         )  # fmt: skip
@@ -79,11 +80,27 @@ class JobsOfSnapshot:
         return 0.0 if job.arrives is not None else (job.eligible or 0.0) - self.snapshot.taken
 
     def _held(self, job: Job) -> bool:
-        shut = not self._open(job)
-        return shut or job.reason in HELD or job.priority == 0
+        shut = not self.opens(job)
+        is_held = job.reason in NEVER_STARTING or job.priority == 0
+        return shut or is_held or self.exceeds_max_time(job)
 
-    def _open(self, job: Job) -> list[str]:
-        """Partitions that let it start: none whose State is DOWN or INACTIVE."""
+    def exceeds_max_time(self, job: Job) -> bool:
+        """The job waits for ever, as its limit is above MaxTime of each of its partitions.
+
+        Slurm says so itself of a job that waits. An operator may give a job a longer limit, and a
+        QOS with the flag PartitionTimeLimit may allow it: such jobs start.
+        """
+        is_request = job.arrives is None and job.id not in self._known and job.state == "PENDING"
+        if job.reason not in PARTITION_LIMITS and not (is_request and not job.reason):
+            return False
+        flags = self.snapshot.limits.get("qos", {}).get(job.qos, {}).get("Flags", "")
+        names = job.partition.split(",")
+        limits = [part.max_time for part in self.machine.partitions if part.name in names]
+        exceeds = bool(limits) and job.limit is not None and job.limit > max(limits)
+        return exceeds and "partitiontimelimit" not in flags.lower()
+
+    def opens(self, job: Job) -> list[str]:
+        """Partitions that let a job start: none whose State is DOWN or INACTIVE."""
         bounds, found = self.machine.slurm.bounds, []
         for name in job.partition.split(","):
             if bounds.get(name, (0, 1))[1]:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from cosched.cluster.instance import Instance
+from cosched.cluster.machine.node_types import Spans
 from cosched.errors import InfeasibleError
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.nodes import accounts_of, out_of_service
-from cosched.slurm.live.outputs import records
-from cosched.slurm.live.records import moment
 from cosched.slurm.live.requests import FAR, JobsOfSnapshot
+from cosched.slurm.live.reservations import Reservation, reservations_of
 from cosched.slurm.live.snapshot import Snapshot, cores_of, limit_of
 from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.requests.request import CoreForm, outside
@@ -44,6 +44,7 @@ class Simulation(JobsOfSnapshot):
         self.coarse = coarse and _waiting_in(snapshot) > _LONG
         self.said: list[str] = []
         self.machine = self._machine()
+        self.reservations = self._read_reservations()
         settings = self.machine.slurm
         assert settings is not None
         self.whole = settings.whole
@@ -54,7 +55,7 @@ class Simulation(JobsOfSnapshot):
         self.now = snapshot.taken - self.zero
         self.not_modelled = [text for text in settings.left_out if not self._followed(text)]
         self.not_modelled += self.said
-        self.form = CoreForm(self.machine)
+        self.form = CoreForm(self.machine, reservations=[one.name for one in self.reservations])
         shown = settings.accounts if settings.limits_count else None  # None: of a snapshot
         self._accounts = (
             accounts_of(snapshot.shares, snapshot.limits, self.machine)
@@ -140,26 +141,31 @@ class Simulation(JobsOfSnapshot):
             or setting.startswith("State=")
         )
 
-    def _reservations(self) -> tuple[tuple, ...]:
-        """Advance reservations keep their nodes from all jobs."""
-        found = []
-        for pairs in records(self.snapshot.shown.get("reservations", ""), "ReservationName"):
-            own = dict(pairs)
-            begin, end = (moment(own.get(key, ""), self.snapshot.clocks.get("offset", 0.0))
-                          for key in ("StartTime", "EndTime"))  # fmt: skip
-            nodes = own.get("Nodes", "")
-            if begin is None or end is None or nodes.lower() in ("", "(null)"):
-                self._say(f"reservation {own['ReservationName']}")
-                continue
-            far = self.snapshot.taken + FAR
-            if begin > far:
-                continue
-            last = _ENDLESS if end > far else int(end - self.zero)
-            flags = own.get("Flags", "").split(",")
-            spans = list(self.form.nodes(nodes, "reservations"))
-            found.append((0.0, int(begin - self.zero), last, spans,
-                          "MAINT" in flags, "ALL_NODES" in flags))  # fmt: skip
-        return tuple(found)
+    def _read_reservations(self) -> tuple[Reservation, ...]:
+        """Advance reservations that begin within a year; others have no effect on these jobs."""
+        far, reservations = self.snapshot.taken + FAR, []
+        for name, reservation in reservations_of(self.snapshot):
+            if reservation is None:
+                self.said.append(f"reservation {name}")
+            elif reservation.begin <= far:
+                reservations.append(reservation)
+        return tuple(reservations)
+
+    def nodes_of_reservation(self, reservation: Reservation) -> Spans:
+        """Numbers of the nodes that a reservation has."""
+        return self.form.nodes(reservation.nodes, "reservations")
+
+    def _core_reservations(self) -> tuple[tuple, ...]:
+        """Advance reservations keep their nodes from all jobs but their own."""
+        far = self.snapshot.taken + FAR
+        return tuple(
+            (
+                0.0, int(one.begin - self.zero),
+                _ENDLESS if one.end > far else int(one.end - self.zero),
+                list(self.nodes_of_reservation(one)), one.is_maintenance, one.has_all_nodes,
+            )
+            for one in self.reservations
+        )  # fmt: skip
 
     def _qos_parts(self) -> dict[str, float]:
         """What each QOS adds to a priority, as seen in pending jobs."""
@@ -168,13 +174,6 @@ class Simulation(JobsOfSnapshot):
             job.qos: parts[job.id].get("QOS", 0.0)
             for job in self.snapshot.pending if job.id in parts
         }  # fmt: skip
-
-    @cached_property
-    def now_free(self) -> tuple[int, list[float]]:
-        """Nodes without a job, and the priorities of all that waits, increasing."""
-        taken = {one.node for job in self.snapshot.running for one in job.holds}
-        waiting = sorted(float(job.priority or 0.0) for job in self.snapshot.pending)
-        return self.machine.node_count - len(taken), waiting
 
     @cached_property
     def held_up(self) -> dict[int, tuple[str, float, float, list[int]]]:
@@ -188,7 +187,7 @@ class Simulation(JobsOfSnapshot):
         wanted = [*self.core_jobs, *map(self._core_job, arrivals)]
         names = {part.name for part in self.machine.partitions}
         usual = self.machine.slurm.default_partition
-        own = [job.partition.split(",") if job.state == "RUNNING" else self._open(job)
+        own = [job.partition.split(",") if job.state == "RUNNING" else self.opens(job)
                for job in jobs]  # fmt: skip
         submit = [self._since(job) for job in jobs]
         limit = [limit_of(job, self.machine) for job in jobs]
@@ -205,7 +204,7 @@ class Simulation(JobsOfSnapshot):
         out = ",".join(out_of_service(self.snapshot.shown["nodes"]))
         down = outside("drain", 0.0, nodes=self.form.nodes(out, "nodes") if out else ())
         requests = self.form.together(
-            dict(enumerate(wanted)), reservations=self._reservations(),
+            dict(enumerate(wanted)), reservations=self._core_reservations(),
             outside=(down,) if down[3] else (), accounts=tuple(self._accounts.rows),
             qos=tuple(self._accounts.qos), partition_qos=self._accounts.partition_qos,
         )  # fmt: skip

@@ -179,7 +179,7 @@ class Snapshot:
             "sacctmgr_qos.txt": "limits of QOS are not known",
             "sacctmgr_assoc.txt": "limits of users and accounts are not known",
             "sdiag.txt": "the clock of the backfill scheduler is drawn",
-            "sacct.txt": "no history: run times and arrivals are uncalibrated",
+            "sacct.txt": "no history of run times and submissions",
         }  # fmt: skip
         missing += [f"no {name}: {what}" for name, what in wanted.items() if name not in texts]
         shares = nodes.shares(texts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -13,15 +12,19 @@ import numpy as np
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
-from cosched.slurm.live.futures import Futures, given_run_times, requested
+from cosched.slurm.live.futures import Futures
 from cosched.slurm.live.model import Ended, Job, all_made
-from cosched.slurm.live.requests import HELD
+from cosched.slurm.live.new_jobs import jobs_of_requests
+from cosched.slurm.live.reasons import Reasons
+from cosched.slurm.live.run_times import read_run_times
 from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import Snapshot
 
 LEVELS = (5, 25, 50, 75, 95)
-COLUMNS = ("job", *(f"p{level:02d}" for level in LEVELS), "limits_only", "slurm", "reason",
-           "calibrated")  # fmt: skip
+COLUMNS = ("job", *(f"p{level:02d}" for level in LEVELS), "limit_based_start", "slurm", "reason",
+           "has_history")  # fmt: skip
+#: Deprecated names of columns, which have the same values: they go with the next minor version.
+DEPRECATED_COLUMNS = {"limits_only": "limit_based_start", "calibrated": "has_history"}
 _OF_REQUESTS = ("nodes", "time", "run_p50", "end_p50", "end_p95", "advised")
 #: As early as the earliest: a tenth later, or a minute.
 _ABOUT, _MINUTE = 1.1, 60.0
@@ -57,8 +60,8 @@ def when(
         Ids of pending jobs; default all.
     requests : iterable of mapping, optional
         Jobs that are not submitted yet: ``nodes, time`` (s), and optionally ``cpus_per_task, mem``
-        (MB of a node), ``gpus, partition, account, user, qos, runs`` (measured run times, s). Asked
-        for one at a time.
+        (MB of a node), ``gpus`` (of a node), ``constraint, licenses`` (as sbatch takes them),
+        ``partition, account, user, qos, runs`` (measured run times, s). Each is simulated alone.
     draws : int
         Futures.
     run_times : mapping or path-like, optional
@@ -78,18 +81,24 @@ def when(
     Returns
     -------
     pandas.DataFrame
-        ``job, p05, p25, p50, p75, p95`` (s after the snapshot; infinite: never), ``limits_only``
-        (all jobs run to their limits, nobody comes: a worst case without later submissions),
-        ``slurm`` (its own estimate; nan: none), ``reason``, ``calibrated`` (there is a past).
+        ``job, p05, p25, p50, p75, p95`` (s after the snapshot; infinite: never),
+        ``limit_based_start`` (s; all jobs run to their limits and nobody else submits anything:
+        what Slurm's own estimate assumes), ``slurm`` (its own estimate; nan: none, below 0: in the
+        past), ``reason`` (in Slurm's words), ``has_history`` (run times were drawn from at least
+        five jobs that have ended). ``limits_only`` and ``calibrated`` are deprecated names of
+        ``limit_based_start`` and ``has_history``. The 90% interval goes from p05 to p95, the 50%
+        interval from p25 to p75; their ranks among the draws are rounded outwards.
         Of requests also ``nodes, time``, and where they have ``runs`` (s, as measured) ``run_p50,
         end_p50, end_p95``; ``advised``: of those that end (without runs: start) about as early as
-        any, the one that takes the fewest node seconds. ``frame.attrs``: ``taken, not_modelled,
+        any, the one that takes the fewest node seconds. ``frame.attrs``: ``taken`` (s since 1970),
+        ``utc_offset`` (s to add to the cluster's local time to get UTC), ``not_modelled,
         coverage, model``.
 
     Raises
     ------
     InvalidInstance
-        A job that does not wait, a bad request or file.
+        No job waits, a job that does not wait, a request that sbatch refuses (in its words), or a
+        bad file.
 
     Examples
     --------
@@ -108,9 +117,9 @@ def when(
     """
     known = snapshot if isinstance(snapshot, Snapshot) else Snapshot.read(snapshot)
     past = known.history if history is None else all_made(Ended, list(history), "history")
-    given = given_run_times(run_times)
+    given = read_run_times(run_times)
     count = integer(draws, "draws", 1, 1_000_000)
-    asked = requested(known, requests or ())
+    asked = jobs_of_requests(known, requests or ())
     if asked and jobs is None:
         wanted: list[int] = []
     else:
@@ -137,9 +146,28 @@ def when(
     if calibration is not None:
         _widen(rows, float(calibration["widen"]))
     coverage = None if calibration is None else calibration["calibrated90"]
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, *(_OF_REQUESTS if asked else ())])
+    return _answer(known, rows, notes, coverage, of_requests=bool(asked))
+
+
+def no_jobs_wait(snapshot: Snapshot) -> pd.DataFrame:
+    """The answer of :func:`when` for a cluster where no job waits: no rows."""
+    return _answer(snapshot, [], snapshot.missing, None, of_requests=False)
+
+
+def _answer(
+    snapshot: Snapshot,
+    rows: Sequence[Mapping[str, Any]],
+    notes: Iterable[str],
+    coverage: float | None,
+    *,
+    of_requests: bool,
+) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=[*COLUMNS, *(_OF_REQUESTS if of_requests else ())])
+    for deprecated, column in DEPRECATED_COLUMNS.items():
+        frame[deprecated] = frame[column]
     frame.attrs = {
-        "taken": known.taken, "not_modelled": list(dict.fromkeys(notes)), "coverage": coverage,
+        "taken": snapshot.taken, "utc_offset": snapshot.clocks.get("offset", 0.0),
+        "not_modelled": list(dict.fromkeys(notes)), "coverage": coverage,
         "model": {row["job"]: row["model"] for row in rows},
     }  # fmt: skip
     return frame
@@ -206,28 +234,43 @@ def _wanted(snapshot: Snapshot, jobs: Iterable[int | str] | None) -> list[int]:
 def _rows(
     futures: Futures,
     simulation: Simulation,
-    wanted: list[int],
+    jobs: list[int],
     progress: Callable[[int, int], None] | None,
 ) -> list[dict[str, Any]]:
-    """A row for each job."""
-    rows_of = [simulation.rows[one] for one in wanted]
-    starts = futures.starts(simulation, rows_of, progress)
-    worst = futures.worst(simulation, rows_of)
-    found = []
-    for k, (one, row) in enumerate(zip(wanted, rows_of, strict=True)):
-        job = simulation.jobs[row]
-        own = np.maximum(np.sort(starts[:, k]), 0.0)
-        levels = np.quantile(own, [level / 100 for level in LEVELS], method="inverted_cdf")
+    """One row for each of these jobs."""
+    numbers = [simulation.rows[job] for job in jobs]
+    starts = futures.starts(simulation, numbers, progress)
+    at_limits = futures.starts_at_limits(simulation, numbers)
+    reasons, rows = Reasons(simulation), []
+    for column, (job_id, number) in enumerate(zip(jobs, numbers, strict=True)):
+        job = simulation.jobs[number]
         estimate = job.start if job.state == "PENDING" and job.start else np.nan
-        found.append({
-            "job": one,
-            **{f"p{at:02d}": float(v) for at, v in zip(LEVELS, levels, strict=True)},
-            "limits_only": float(max(worst[k], 0.0)),
+        rows.append({
+            "job": job_id, **quantiles_of(np.maximum(starts[:, column], 0.0)),
+            "limit_based_start": float(max(at_limits[column], 0.0)),
             "slurm": float(estimate) - futures.snapshot.taken,
-            "reason": reason_of(simulation, row), "calibrated": futures.calibrated,
-            "model": futures.run_times.model_of(job), "drawn": starts[:, k],
+            "reason": reasons.reason_of(number), "has_history": futures.has_history,
+            "model": futures.run_times.model_of(job), "drawn": starts[:, column],
         })  # fmt: skip
-    return found
+    return rows
+
+
+def quantiles_of(starts: np.ndarray) -> dict[str, float]:
+    """The columns p05 to p95 of one job's starts in all futures.
+
+    Order statistics number i and j of n draws hold the next draw with probability (j - i) / (n + 1)
+    (Wilks 1941): ranks are levels of n + 1 draws, rounded outwards.
+    """
+    ordered = np.sort(starts)
+    count = len(ordered)
+    columns = {}
+    for level in LEVELS:
+        scaled = level * (count + 1)  # percent
+        rank = scaled // 100 if level < 50 else -(-scaled // 100)
+        if level == 50:
+            rank = -(-count // 2)
+        columns[f"p{level:02d}"] = float(ordered[min(max(rank, 1), count) - 1])
+    return columns
 
 
 def _ends(request: Job, starts: np.ndarray, seed: int) -> dict[str, float]:
@@ -244,39 +287,3 @@ def _ends(request: Job, starts: np.ndarray, seed: int) -> dict[str, float]:
 def finite(value: float) -> float | None:
     """None where it is none, as JSON has it."""
     return float(value) if math.isfinite(value) else None
-
-
-def reason_of(simulation: Simulation, row: int) -> str:
-    """Of a pending job."""
-    job = simulation.jobs[row]
-    if job.reason in HELD:
-        return HELD[job.reason]
-    begin = job.eligible
-    if begin and begin > simulation.snapshot.taken:
-        return f"its begin time is in {begin - simulation.snapshot.taken:.0f} s"
-    waits = simulation.core_jobs[row].get("after")
-    if waits:
-        others = [str(simulation.jobs[k].id) for _, rows in waits for k in rows]
-        return f"waits for job{'s' * (len(others) > 1)} {', '.join(others)} (dependency)"
-    return _over_limit(simulation, row) or _resources(simulation, job)
-
-
-def _over_limit(simulation: Simulation, row: int) -> str:
-    """The first limit that it would break now, and whose jobs must end."""
-    if row not in simulation.held_up:
-        return ""
-    name, limit, used, rows = simulation.held_up[row]
-    ids = ", ".join(str(simulation.jobs[k].id) for k in rows[:5])
-    many = "job" if len(rows) == 1 else "one of the jobs"
-    must = f": {many} {ids} must end" if rows and used > 0 else ""
-    return f"limit {name} ({used:g} of {limit:g} used){must}"
-
-
-def _resources(simulation: Simulation, job: Job) -> str:
-    idle, ranked = simulation.now_free
-    ahead = len(ranked) - bisect_right(ranked, job.priority or 0.0)
-    wants = int(job.nodes or 1)
-    need = f"{wants} node{'s' * (wants > 1)}"
-    if job.gres or job.gpus:
-        need += f" with {job['gres'] or job['gpus']}"
-    return f"waits for {need} ({idle} idle), {ahead} job{'s' * (ahead != 1)} before it"

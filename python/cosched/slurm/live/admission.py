@@ -1,0 +1,232 @@
+"""Requests that sbatch refuses: what no node of the partition can hold, in sbatch's words.
+
+The checks and their words are those of Slurm 22.05.8 (``slurm_strerror``), tried on a real Slurm
+with EnforcePartLimits=NO, ANY and ALL. With NO, Slurm accepts jobs that are larger than their
+partition and leaves them pending for ever: they are refused here as well, and the message says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cosched.cluster.machine.parts import of_nodes
+from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.live.model import Job
+from cosched.slurm.live.outputs import records
+from cosched.slurm.live.snapshot import Snapshot
+
+UNAVAILABLE = "Requested node configuration is not available"
+_INVALID_NODES = "Node count specification invalid"
+_INVALID_CPUS = "More processors requested than permitted"
+_INVALID_TIME = "Requested time limit is invalid (missing or exceeds some limit)"
+_INVALID_FEATURE = "Invalid feature specification"
+_INVALID_LICENCE = "Invalid license specification"
+_INVALID_GRES = "Invalid generic resource (gres) specification"
+_PARTITION_CLOSED = "Required partition not available (inactive or drain)"
+_UNTIL_NOW = "Slurm with EnforcePartLimits=NO accepts such a job and never starts it"
+
+
+def require_accepted(snapshot: Snapshot, job: Job, place: str) -> None:
+    """Refuse a request that sbatch refuses, or that Slurm accepts and can never start.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        The cluster.
+    job : Job
+        The request as a job: of each node `memory` (MB) and ``gres`` (GPUs), and `cpus` in all.
+    place : str
+        For the message: ``requests[0]``.
+
+    Raises
+    ------
+    InvalidInstance
+        In sbatch's words, with the value and what the partition has.
+    """
+    refusal = refusal_of(snapshot, job)
+    if refusal:
+        raise InvalidInstance(f"{place}: {refusal}")
+
+
+def refusal_of(snapshot: Snapshot, job: Job) -> str:
+    """Why sbatch refuses a job; empty: it does not."""
+    for check in (_refuse_features, _refuse_licences, _refuse_gres):
+        if refusal := check(snapshot, job):
+            return refusal
+    limits = [_partition_limits(snapshot, name) for name in job.partition.split(",") if name]
+    refusals = [_refuse_in_partition(snapshot, job, part) for part in limits]
+    if refusals and all(refusals):
+        return refusals[0]
+    return _refuse_times(snapshot, job, limits)
+
+
+@dataclass(frozen=True)
+class _PartitionLimits:
+    """What a partition lets a job have."""
+
+    name: str
+    #: Numbers of its nodes.
+    nodes: np.ndarray
+    #: Seconds.
+    max_time: float
+    max_nodes: float
+    #: State, such as UP; empty where it is not shown.
+    state: str
+
+
+def _partition_limits(snapshot: Snapshot, name: str) -> _PartitionLimits:
+    machine = snapshot.machine
+    part = next((part for part in machine.partitions if part.name == name), None)
+    if part is None:
+        nodes, max_time = np.arange(machine.node_count), np.inf
+    else:
+        nodes = np.concatenate([np.arange(first, last) for first, last in part.nodes])
+        max_time = part.max_time
+    shown = next(
+        (fields for fields in map(dict, records(snapshot.shown.get("partitions", ""),
+                                                "PartitionName"))
+         if fields["PartitionName"] == name), {},
+    )  # fmt: skip
+    most = shown.get("MaxNodes", "")
+    max_nodes = float(most) if re.fullmatch("[0-9]{1,9}", most) else np.inf
+    return _PartitionLimits(name, nodes, max_time, max_nodes, shown.get("State", "").upper())
+
+
+def enforced_limits(snapshot: Snapshot) -> str:
+    """EnforcePartLimits of a snapshot: ``NO``, ``ANY`` or ``ALL``."""
+    text = _setting(snapshot, "EnforcePartLimits").upper()
+    return {"ALL": "ALL", "YES": "ALL", "ANY": "ANY"}.get(text, "NO")
+
+
+def _setting(snapshot: Snapshot, name: str) -> str:
+    """A line of ``scontrol show config``; empty: it is not there."""
+    found = re.search(rf"(?mi)^{name}[ \t]*=[ \t]*(.*?)[ \t]*$", snapshot.shown.get("config", ""))
+    return found[1] if found else ""
+
+
+def _features_of(snapshot: Snapshot) -> list[frozenset[str]]:
+    """Features of each node, in the order of their numbers."""
+    return [frozenset(kind.features) for kind in snapshot.machine.nodes for _ in range(kind.count)]
+
+
+def _refuse_features(snapshot: Snapshot, job: Job) -> str:
+    names = re.findall(r"[^][&|*(),\s]+", re.sub(r"\*[0-9]+", "", job.features))
+    features = frozenset().union(*(kind.features for kind in snapshot.machine.nodes))
+    for name in names:
+        if name not in features:
+            shown = ", ".join(sorted(features)) or "none"
+            return f"{_INVALID_FEATURE}: --constraint {shorten(name)}: the nodes have {shown}"
+    return ""
+
+
+def _refuse_licences(snapshot: Snapshot, job: Job) -> str:
+    settings = snapshot.machine.slurm
+    licences = dict(settings.licences) if settings is not None else {}
+    for part in job.licences.split(",") if job.licences else ():
+        name, _, count = part.partition(":")
+        if re.fullmatch("[0-9]{0,9}", count) and int(count or 1) <= licences.get(name, 0):
+            continue
+        shown = ", ".join(f"{key}:{number}" for key, number in licences.items()) or "none"
+        return f"{_INVALID_LICENCE}: --licenses {shorten(part)}: the cluster has {shown}"
+    return ""
+
+
+def _gpus_wanted(job: Job) -> tuple[str, int]:
+    """Type (empty: any) and number of the GPUs that a job wants of each node."""
+    words = [word for word in job.gres.split(":") if word != "gpu"]
+    if not job.gres:
+        return "", 0
+    count = int(words.pop()) if words and words[-1].isdecimal() else 1
+    return words[0] if words else "", count
+
+
+def _refuse_gres(snapshot: Snapshot, job: Job) -> str:
+    wanted = _gpus_wanted(job)[1]
+    types = _setting(snapshot, "GresTypes").lower()
+    if wanted and not snapshot.machine.gpus and types in ("(null)", "none"):
+        return f"{_INVALID_GRES}: --gpus {wanted}: the cluster has no GPUs (GresTypes = {types})"
+    return ""
+
+
+def _refuse_in_partition(snapshot: Snapshot, job: Job, part: _PartitionLimits) -> str:
+    """Why a job can never run in one partition; empty: it can."""
+    if part.state in ("INACTIVE", "DRAIN"):
+        return f"{_PARTITION_CLOSED}: partition {part.name}: State={part.state}"
+    enforced = enforced_limits(snapshot) != "NO"
+    count = max(int(job.nodes or 1), 1)
+    words = _INVALID_NODES if enforced else UNAVAILABLE
+    if count > len(part.nodes):
+        said = f"{words}: {count} nodes: partition {part.name} has {len(part.nodes)}"
+        return _larger(said, enforced)
+    if count > part.max_nodes:
+        said = f"{words}: {count} nodes: partition {part.name} has MaxNodes={part.max_nodes:g}"
+        return _larger(said, enforced)
+    return _refuse_on_nodes(snapshot, job, part, enforced)
+
+
+def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enforced: bool) -> str:
+    """Which amount no node, or not enough nodes, of a partition can hold."""
+    machine, count = snapshot.machine, max(int(job.nodes or 1), 1)
+    wanted_cpus = -(-max(int(job.cpus or 1), 1) // count)
+    gpu_type, wanted_gpus = _gpus_wanted(job)
+    wanted_memory = float(job.memory or (job.memory_per_cpu or 0.0) * wanted_cpus)
+    cpus = np.repeat(
+        [kind.cpus or kind.cores * kind.threads for kind in machine.nodes],
+        [kind.count for kind in machine.nodes],
+    )
+    memory = np.rint(of_nodes(machine, "memory_gb") * 1024)
+    is_of_type = np.array([
+        not gpu_type or gpu_type in name.split(",") for name in of_nodes(machine, "gpu_type")
+    ])  # fmt: skip
+    gpus = np.where(is_of_type, of_nodes(machine, "gpus"), 0)
+    kind_of_gpus = f"GPUs of type {gpu_type}" if gpu_type else "GPUs"
+    amounts = [
+        (f"{wanted_cpus} CPUs", cpus, wanted_cpus, "CPUs"),
+        # A node of unknown memory counts as 1 MB in Slurm; here it is not tested.
+        (f"{wanted_memory:g} MB", np.where(memory > 1, memory, np.inf), wanted_memory, "MB"),
+        (f"{wanted_gpus} {kind_of_gpus}", gpus, wanted_gpus, kind_of_gpus),
+    ]
+    suitable = np.ones(machine.node_count, dtype=bool)
+    for text, amount, wanted, unit in amounts:
+        enough = amount >= wanted
+        if enough[part.nodes].sum() < count:
+            greatest = np.sort(amount[part.nodes])[-count]
+            which = "the largest node" if count == 1 else f"node number {count} by size"
+            words = _INVALID_CPUS if enforced and unit == "CPUs" else UNAVAILABLE
+            said = (f"{words}: {text} of each node: {which} of partition {part.name} has "
+                    f"{greatest:g} {unit}")  # fmt: skip
+            return _larger(said, enforced or unit != "CPUs")
+        suitable &= enough
+    suitable &= _has_features(snapshot, job.features)
+    number = int(suitable[part.nodes].sum())
+    if number < count:
+        return (f"{UNAVAILABLE}: {count} nodes with all that the job asks for: partition "
+                f"{part.name} has {number}")  # fmt: skip
+    return ""
+
+
+def _has_features(snapshot: Snapshot, constraint: str) -> np.ndarray:
+    """Nodes that meet ``a``, ``a&b`` or ``a|b``; of other forms the simulator decides later."""
+    nodes = _features_of(snapshot)
+    if not constraint or re.search(r"[][*()]", constraint):
+        return np.ones(len(nodes), dtype=bool)
+    terms = [set(term.split("&")) for term in constraint.split("|")]
+    return np.array([any(term <= features for term in terms) for features in nodes])
+
+
+def _larger(text: str, enforced: bool) -> str:
+    return text if enforced else f"{text} ({_UNTIL_NOW})"
+
+
+def _refuse_times(snapshot: Snapshot, job: Job, limits: Sequence[_PartitionLimits]) -> str:
+    """EnforcePartLimits=ALL: no partition's MaxTime may be exceeded; ANY: not all of them."""
+    mode, asked = enforced_limits(snapshot), job.limit or 0.0
+    short = [part for part in limits if asked > part.max_time]
+    if not short or mode == "NO" or (mode == "ANY" and len(short) < len(limits)):
+        return ""
+    return (f"{_INVALID_TIME}: --time {asked / 60:g} min: partition {short[0].name} has "
+            f"MaxTime={short[0].max_time / 60:g} min")  # fmt: skip

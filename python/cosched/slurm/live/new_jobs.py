@@ -1,0 +1,94 @@
+"""Jobs that the queue does not have yet: requests, given submissions, and copies of past jobs."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cosched.core.arrays import integer, positive
+from cosched.core.text import unknown_name
+from cosched.errors import InvalidInstance
+from cosched.slurm.live.admission import require_accepted
+from cosched.slurm.live.model import Ended, Job, made
+from cosched.slurm.live.snapshot import Snapshot
+
+
+def jobs_of_requests(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) -> list[Job]:
+    """Requests as jobs that are submitted now; those that sbatch refuses are refused."""
+    last_id = max((job.id for job in snapshot.jobs), default=0)
+    jobs = []
+    for number, request in enumerate(requests, 1):
+        place = f"requests[{number - 1}]"
+        if not isinstance(request, Mapping) or "time" not in request:
+            raise InvalidInstance(f"{place}: expected nodes and time (s)")
+        _require_known_names(snapshot, request)
+        nodes = integer(request.get("nodes", 1), "nodes", 1)
+        seconds = positive(request["time"], "time", "seconds > 0")
+        cpus = integer(request.get("cpus_per_task") or 1, "cpus_per_task", 1)
+        gpus = request.get("gpus")
+        fields = {
+            **_owner(snapshot, request), "id": last_id + number, "submit": snapshot.taken,
+            "limit": seconds, "nodes": nodes, "cpus": nodes * cpus, "memory": request.get("mem"),
+            "gres": f"gpu:{integer(gpus, 'gpus', 1)}" if gpus else "",
+            "features": str(request.get("constraint") or ""),
+            "licences": str(request.get("licenses") or ""),
+            "measured": list(request.get("runs") or ()),
+        }  # fmt: skip
+        job = _submitted(fields, place)
+        require_accepted(snapshot, job, place)
+        jobs.append(job)
+    return jobs
+
+
+def _require_known_names(snapshot: Snapshot, request: Mapping[str, Any]) -> None:
+    """Refuse names that the cluster does not have, of those that its outputs list."""
+    associations, shares = snapshot.limits.get("associations", ()), snapshot.shares
+    names_of = {
+        "partition": [part.name for part in snapshot.machine.partitions],
+        "account": [
+            *(row.get("Account") for row in associations), *(share.account for share in shares)
+        ],
+        "user": [*(row.get("User") for row in associations), *(share.user for share in shares)],
+        "QOS": snapshot.limits.get("qos", ()),
+    }  # fmt: skip
+    for kind, names in names_of.items():
+        listed = dict.fromkeys(filter(None, names))
+        for name in str(request.get(kind.lower()) or "").split(","):
+            if name and listed and name not in listed:
+                raise InvalidInstance(unknown_name(kind, name, listed))
+
+
+def job_of_submission(snapshot: Snapshot, row: Mapping[str, Any], place: str) -> Job:
+    """A later submission as a job."""
+    given = dict(row) if isinstance(row, Mapping) else {}
+    if "submit" not in given:
+        raise InvalidInstance(f"{place}: expected job, submit, seconds, ...")
+    fields: dict[str, Any] = {
+        **_owner(snapshot, given), "id": int(given.get("job", given.get("id", 0))),
+        **{key: given[key] for key in ("submit", "limit", "memory") if key in given},
+        "nodes": given.get("nodes") or 1, "cpus": given.get("cpus") or 1,
+        "gres": given.get("gres") or "", "arrives": given["submit"],
+        "runs": given.get("seconds") or 0.0,
+    }  # fmt: skip
+    return _submitted(fields, place)
+
+
+def copy_of_job(snapshot: Snapshot, past: Job | Ended) -> Job:
+    """A job that asks for what one of the past asked for, submitted now."""
+    owner = _owner(snapshot, {key: past[key] for key in ("user", "account", "partition", "qos")})
+    fields = {
+        "id": past.id, "limit": past.limit, "nodes": past.nodes or 1, "cpus": past.cpus or 1,
+        "submit": snapshot.taken, "arrives": snapshot.taken, "runs": 0.0,
+        **({"memory": past.memory, "gres": past.gres} if isinstance(past, Job) else {}),
+    }  # fmt: skip
+    return _submitted({**owner, **fields}, f"job {past.id}")
+
+
+def _owner(snapshot: Snapshot, row: Mapping[str, Any]) -> dict[str, str]:
+    settings = snapshot.machine.slurm
+    assert settings is not None
+    defaults = {"user": "", "account": "", "partition": settings.default_partition, "qos": "normal"}
+    return {key: str(row.get(key) or value) for key, value in defaults.items()}
+
+
+def _submitted(fields: Mapping[str, Any], place: str) -> Job:
+    """A job that is eligible as soon as it is submitted."""
+    return made(Job, {**fields, "eligible": fields["submit"], "accrue": fields["submit"]}, place)

@@ -1,0 +1,49 @@
+"""Durations and dates in words."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta, timezone
+
+
+def duration(seconds: float) -> str:
+    """A duration as ``3 h 05 min``; one in the past as ``11 min 40 s ago``; infinite: never."""
+    if math.isnan(seconds):
+        return ""
+    if math.isinf(seconds):
+        return "never"
+    if round(seconds) < 0:
+        return f"{duration(-seconds)} ago"
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def local_date(seconds: float, offset: float) -> str:
+    """A date in the zone of a cluster: ``2026-11-23 01:33:00``.
+
+    Parameters
+    ----------
+    seconds : float
+        Since 1970.
+    offset : float
+        Seconds to add to local times of the cluster to get UTC.
+    """
+    try:
+        date = datetime(1970, 1, 1) + timedelta(seconds=math.floor(seconds - offset))
+    except OverflowError:
+        return "never"
+    return date.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def zone_name(offset: float) -> str:
+    """The zone of a cluster: ``UTC``, or ``UTC+01:00``; `offset` as in :func:`local_date`."""
+    return str(timezone(timedelta(seconds=-round(offset / 60) * 60)))
+
+
+def dated(seconds: float, offset: float) -> str:
+    """A date with its zone: ``2026-11-23 01:33:00 UTC+01:00 (time zone of the cluster)``."""
+    said = "" if round(offset / 60) == 0 else " (time zone of the cluster)"
+    return f"{local_date(seconds, offset)} {zone_name(offset)}{said}"
