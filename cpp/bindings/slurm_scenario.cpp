@@ -133,6 +133,7 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
     given.set("nice", job.nice);
     given.set("requeue", job.requeue);
     given.set("fails", job.fails);
+    given.set("age_from", job.age_from);
     slurm::Conditions& conditions = job.conditions;
     given.set("begin", conditions.begin);
     given.set("held", conditions.held);

@@ -122,6 +122,9 @@ struct Job {
   Conditions conditions = {};
   bool requeue = true;  // when a node of it fails
   bool fails = false;   // exits with another code than 0
+  // Since when its age counts, where that is before its arrival: of a task that %n of its array kept
+  // (RULES.md 13.6).
+  double age_from = std::numeric_limits<double>::infinity();
   std::optional<Running> running = {};
   std::optional<Waiting> waiting = {};
   // In a Scenario: jobs of one shape ask the same of nodes, those of one kind also for as long, with

@@ -24,12 +24,15 @@ class Queue {
                            scenario_.array(job) == scenario_.array(last_) &&
                            of_[last_].submit == whole(time);
     if (const auto& known = scenario_.job(job).waiting)
-      of_[job] = {known->priority, whole(time), true, known->accrues};
+      of_[job] = {known->priority, whole(time), true, known->accrues, kNotYet, whole(time)};
     else if (next_task)
       of_[job] = of_[last_];
     else {
-      of_[job] = {0, whole(time), false, scenario_.job(job).submit};
-      of_[job].priority = computed(job, time, submitted_++);
+      const double age_from = scenario_.job(job).age_from;
+      of_[job] = {0, whole(time), false, std::min(scenario_.job(job).submit, age_from), age_from};
+      of_[job].place = whole(std::min(time, age_from));
+      of_[job].priority = computed(job, time, place_of(job));
+      arrivals_.push_back({scenario_.job(job).submit, submitted_++});
       if (limited_) of_[job].accrues = kNotYet;
     }
     last_ = job;
@@ -45,7 +48,8 @@ class Queue {
   void resubmit(int job, double time, bool anew) {
     kept(job);
     if (anew) prioritise(job);
-    of_[job].submit = whole(time);
+    of_[job].submit = of_[job].place = whole(time);
+    of_[job].age_from = kNotYet;
   }
 
   /// The job waits in the queue, once for each partition.  O(entries).
@@ -69,7 +73,8 @@ class Queue {
   void ready(int job, double since) {
     const auto& known = scenario_.job(job).waiting;
     if (limited_ || (known && known->accrues < kNotYet)) return;
-    of_[job].accrues = since;
+    Submitted& own = of_[job];
+    own.accrues = since < kNotYet ? std::min(since, own.age_from) : kNotYet;
   }
 
   /// It has this priority again; `settle` puts the queue in order behind the last of such.
@@ -128,6 +133,8 @@ class Queue {
     Second submit = 0;
     bool tested = false;
     double accrues = 0;  // since when its age counts; infinite: it does not
+    double age_from = std::numeric_limits<double>::infinity();  // as of Job; gone after it has run
+    Second place = 0;  // among jobs of equal priority: `submit`, of a kept task its array's
   };
 
   static bool limits_accrual(const Scenario& scenario) {
@@ -154,7 +161,7 @@ class Queue {
     const Submitted& x = of_[a.job];
     const Submitted& y = of_[b.job];
     if (x.priority != y.priority) return x.priority > y.priority;
-    if (x.submit != y.submit) return x.submit < y.submit;
+    if (x.place != y.place) return x.place < y.place;
     return a.job < b.job;
   }
 
@@ -234,6 +241,15 @@ class Queue {
     return scenario_.accounts()[association[1]].limits;
   }
 
+  /// How many jobs were submitted before; a task that %n of its array kept has its array's place.
+  int place_of(int job) const {
+    const double age_from = scenario_.job(job).age_from;
+    const auto later = std::upper_bound(
+        arrivals_.begin(), arrivals_.end(), age_from,
+        [](double time, const std::pair<double, int>& one) { return time < one.first; });
+    return age_from < kNotYet && later != arrivals_.begin() ? std::prev(later)->second : submitted_;
+  }
+
   double computed(int job, double time, int before) const {
     const double age = time - of_[job].accrues;
     return priorities_.of(job, age, before, usage_.factor(job), of_[job].tested);
@@ -242,11 +258,12 @@ class Queue {
   const Scenario& scenario_;
   const Usage& usage_;
   const Priorities priorities_;
-  bool limited_;                // some limit of accrual
-  std::vector<Submitted> of_;   // by job
-  std::vector<Entry> entries_;  // in order
-  int submitted_ = 0;           // jobs so far, an array being one
-  int last_ = -1;               // submitted
+  bool limited_;                                  // some limit of accrual
+  std::vector<Submitted> of_;                     // by job
+  std::vector<Entry> entries_;                    // in order
+  int submitted_ = 0;                             // jobs so far, an array being one
+  std::vector<std::pair<double, int>> arrivals_;  // of these jobs: times, and how many came before
+  int last_ = -1;                                 // submitted
   std::int64_t changes_ = 0;
   bool restored_ = false;
 };

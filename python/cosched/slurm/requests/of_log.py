@@ -25,8 +25,8 @@ _ANY = core.KINDS.index("afterany")
 def asked_beside(
     instance: Instance, licences: Mapping[str, int]
 ) -> tuple[dict[str, list], list[str]]:
-    """Columns by the names of a request: ``exclusive, licences, nodelist, exclude, array, nice``
-    and dependencies; notes of what is not followed."""
+    """Columns by the names of a request: ``exclusive, licences, nodelist, exclude, array, nice,
+    age_from`` and dependencies; notes of what is not followed."""
     left = Counter[str]()
     given: dict[str, list] = defaultdict(lambda: [None] * len(instance))
     nodes = np.maximum(numbers_of(instance, "nodes").astype(int), 0)
@@ -49,6 +49,8 @@ def asked_beside(
         job, _, limit = text.partition("%")
         if job.isdecimal() and limit.isdecimal():
             given["array"][row] = (int(job), min(int(limit), len(instance)))
+    for row, second in _array_ages(instance).items():
+        given["age_from"][row] = second
     _dependencies(given, instance, left)
     return dict(given), [f"not followed: {what} of {count} jobs" for what, count in left.items()]
 
@@ -56,6 +58,28 @@ def asked_beside(
 def _said(instance: Instance, name: str) -> list[tuple[int, str]]:
     texts = enumerate(texts_of(instance, name).tolist())
     return [(row, text) for row, text in texts if text not in ("", "nan")]
+
+
+def _array_ages(instance: Instance) -> dict[int, float]:
+    """Since when the age of each task counts that became eligible later than its array (s).
+
+    A task that is kept by the limit of its array (``--array=1-24%6``) ages with its array, while
+    sacct shows the second in which the limit let it go. Runs of a requeued task have submissions of
+    their own, and ages that count anew.
+    """
+    if "eligible" not in instance.known:
+        return {}
+    tasks_of_array: dict[tuple[str, float], list[int]] = defaultdict(list)
+    submissions, eligible = instance.column("submit"), instance.column("eligible")
+    for row, name in enumerate(map(str, instance.ids.tolist())):
+        array, underscore, _ = name.partition("_")
+        if underscore:
+            tasks_of_array[array, float(submissions[row])].append(row)
+    ages: dict[int, float] = {}
+    for rows in tasks_of_array.values():
+        first = float(eligible[rows].min())
+        ages |= {row: first for row in rows if eligible[row] > first}
+    return ages
 
 
 def _lacking(text: str, there: Mapping[str, int]) -> str | None:
@@ -255,7 +279,8 @@ def requests_of_log(
         asked |= {key: column[row] for key, column in beside.items() if column[row] is not None}
         # One that asks for nothing beside its cores may have them anywhere.
         some = form.memory_counts or any(map(asked.get, ("gpus", "nodes", "exclusive", "nodelist")))
-        if not some and not any(asked.values()) and not of_each[row]:
+        ages = asked.get("age_from") is not None
+        if not some and not any(asked.values()) and not of_each[row] and not ages:
             continue
         own = core.Request(cores=cores if some else None, partition=names[part], **asked)
         job = form.of(own)

@@ -72,6 +72,8 @@ class Request:
     namesake: tuple[str, str] | None = None
     #: Number of the array that it is of, and how many of its tasks may run (0: all).
     array: tuple[int, int] | None = None
+    #: Since when its age counts, where that is before its arrival (s).
+    age_from: float | None = None
     begin: float | None = None  # not before (s)
     held: bool = False  # until it is released
     fails: bool = False  # it ends with an error
@@ -199,7 +201,7 @@ class CoreForm:
             job["reservation"] = (*self._reservations, request.reservation).index(
                 request.reservation
             )
-        for key in ("begin", "running", "waiting"):
+        for key in ("begin", "age_from", "running", "waiting"):
             if (value := getattr(request, key)) is not None:
                 job[key] = value
         return job
