@@ -233,7 +233,7 @@ def test_a_value_that_slurm_does_not_take_is_refused(option, instance):
         with pytest.raises(cs.InvalidInstance) as caught:
             canonical_value(option, value)
         text = str(caught.value)
-        assert text == f"{option.key}={value!r}: Slurm takes {values_in_words(option)}"
+        assert text == f"{option.key}={value}: Slurm takes {values_in_words(option)}"
         if option.record in ("", "SchedulerParameters") and option.takes != "record":
             with pytest.raises(cs.InvalidInstance, match="Slurm takes"):
                 scenario_of(instance, f"{option.key}={value}")

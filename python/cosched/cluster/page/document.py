@@ -65,14 +65,17 @@ def audit(
         several changes of one row with commas between them; where the machine is a slurm.conf also
         ``"slurm.conf=new.conf"``, ``"PriorityWeightAge=5000"``, ``"bf_interval=60"``,
         ``"qos.high.MaxTRESPU=cpu=512"``, ``"account.physics.Fairshare=200"``,
-        ``"partition.gpu.KEY=value"``, ``"reservation=2026-12-01T08:00/12h/ALL"``; and
-        ``"users.ada=-50%"``: fewer of somebody's jobs.
+        ``"partition.gpu.KEY=value"``, ``"nodes.g[1-4]=+4"``,
+        ``"reservation=2026-12-01T08:00/12h/ALL"``; and ``"users.ada=-50%"``: fewer of somebody's
+        jobs. Each row has a class: simulated, unchanged, no effect, or not modelled (without
+        numbers), with its reason.
     draws : int, optional
-        Of the clocks of ``slurm-backfill``; default 20, fewer where `time_limit` has no room. A
-        change has no further ones when it is clear what 90% of them say, which the page tells.
+        Replications of ``slurm-backfill``, each with other hidden clocks; default 20, fewer where
+        `time_limit` has no room. All rows have the same ones. A difference is clear when zero lies
+        outside the 95% prediction interval of one more replication.
     json : path-like, optional
         Write fit and what-ifs as numbers, too: ``{"fit": ..., "rows": [...]}`` (s), with
-        ``remarks``; a change that cannot be run has null for numbers.
+        ``class``, ``reason`` and ``remarks``; a row without a simulation has null for numbers.
     say : callable, optional
         Called with the name and remark of each row that has one.
     rightsize : str or path-like, optional

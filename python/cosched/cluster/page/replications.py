@@ -29,7 +29,7 @@ class Spread:
     have schedules as different as two replications. More replications do not average that
     difference out, so a confidence interval of the mean calls 19% of neutral changes significant at
     20 replications, and the prediction interval under 4% at 2 to 20
-    (``tests_py/bench/neutral_changes.py``).
+    (``tests_py/bench/bench_neutral_changes.py``).
 
     Attributes
     ----------

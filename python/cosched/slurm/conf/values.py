@@ -31,10 +31,12 @@ Forms of ``options.csv``:
 import re
 from collections.abc import Callable, Mapping
 
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, printable
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.conf.options import Option, option_of
 
+#: Characters of a wrong value that a message repeats.
+_LONGEST_VALUE = 40
 _BITS = {"uint16": 16, "uint32": 32, "uint64": 64}
 _WITHOUT_LIMIT = ("UNLIMITED", "INFINITE")
 YES, NO = ("yes", "up", "true", "1"), ("no", "down", "false", "0")
@@ -57,7 +59,8 @@ def canonical_value(option: Option, value: str) -> str:
     canonical = _PARSERS[form](option, about, value)
     if canonical is None:
         raise InvalidInstance(
-            f"{option.key}={shorten(value)}: Slurm takes {values_in_words(option)}"
+            f"{option.key}={printable(value)[:_LONGEST_VALUE]}: Slurm takes "
+            f"{values_in_words(option)}"
         )
     return canonical
 

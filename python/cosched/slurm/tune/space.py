@@ -13,9 +13,10 @@ import numpy as np
 
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
-from cosched.cluster.page.what_if import parts_of, what_if
+from cosched.cluster.page.scenario import ScenarioClass
+from cosched.cluster.page.what_if import parts_of, scenario_of
 from cosched.cluster.result.groups import keys_of, range_of
-from cosched.core.text import first_repeated, unknown_name
+from cosched.core.text import count_of, first_repeated, unknown_name
 from cosched.errors import InvalidInstance, shorten
 
 #: A value a dimension, as texts; an empty one, or none at all: as it is today.
@@ -85,8 +86,24 @@ def dimensions_of(instance: Instance, vary: Any) -> tuple[Dimension, ...]:
         if len(several) > 1:
             raise InvalidInstance(f"vary {shorten(several[1])}: a key of its own (a --vary each)")
         for value in dimension.ends:
-            what_if(instance, f"{dimension.key}={value}")
+            _require_simulated(instance, dimension.key, value)
     return found
+
+
+def _require_simulated(instance: Instance, key: str, value: str) -> None:
+    """A search compares settings that the simulator follows, on the same jobs."""
+    scenario = scenario_of(instance, f"{key}={value}")
+    verdict = scenario.verdict("slurm-backfill", is_scheduler=True)
+    if verdict.scenario_class is ScenarioClass.NOT_MODELLED:
+        raise InvalidInstance(f"vary {key}={value}: {verdict.reason}")
+    missing = len(instance) - len(scenario.instance)
+    is_of_users = key.startswith("users.")
+    if (missing and not is_of_users) or any(one.settle for one in scenario.keys):
+        kept_out = f" ({count_of(missing, 'job')} left out)" if missing else ""
+        raise InvalidInstance(
+            f"vary {key}={value}: Slurm would refuse jobs{kept_out}: expected a key under which "
+            "all settings have the same jobs"
+        )
 
 
 def _folded(key: str) -> str:

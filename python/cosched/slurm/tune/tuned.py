@@ -153,7 +153,10 @@ def _verdicts(found: Tuned) -> str:
 def _groups(found: Tuned) -> str:
     if not found.setting:
         return ""
-    about = f"The groups that change most; in brackets what 90% of {found.draws} draws lie between."
+    about = (
+        "The groups that change most; in brackets where the difference of one more replication lies "
+        f"with 95% probability, by {found.draws} of them."
+    )
     return gains_of(who_pays(found.today, found.then)) + paragraph(about, "small")
 
 

@@ -304,8 +304,14 @@ def _unchanged(key: ChangedKey, machine: Machine) -> ChangedKey:
 
 
 def idle(machine: Machine, key: str) -> str:
-    """Why a line changes nothing on a machine that has it: another setting leaves it without
-    effect; empty: it may change something."""
+    """Why a key changes no start time on a machine that has it: no start depends on it at all, or
+    another setting leaves it without effect; empty: it may change something."""
+    kind, _, rest = key.partition(".")
+    record, own_key = ("PartitionName", rest.rpartition(".")[2]) if rest else ("", key)
+    if kind == "partition" or not rest:
+        option = option_of(record, own_key) or option_of("SchedulerParameters", own_key)
+        if option is not None and option.option_class is OptionClass.NO_EFFECT:
+            return f"{key} has no effect: {_clause(option.reason)}"
     lines = machine.slurm.source.lines if machine.slurm is not None else ()
     given = {name: value for line in lines if not line.record for name, value in line.keys.items()}
     for rule in conf.KNOWN["idle"]:
