@@ -176,3 +176,32 @@ def test_root_jobs(make):
     instance = make(user=["root", "ada", "root", "ada", "ada", "ada"])
     scenario = scenario_of(instance, "partition.main.DisableRootJobs=YES")
     assert scenario.instance.ids.tolist() == [1, 3, 4, 5]
+
+
+ACCOUNTS = """Account|User|ParentName|Share
+root|||
+phys||root|10
+optics||phys|5
+optics|eve||1
+chem||root|30
+chem|bob||1
+Name|Priority|GrpTRES
+normal|0|
+"""
+
+
+@pytest.mark.parametrize(("version", "left"), [("22.05", [0, 1, 2, 3, 4, 5]), ("24.11", [1, 3, 5])])
+def test_subaccounts_and_default_accounts_count_as_in_slurm(make, tmp_path, version, left):
+    (tmp_path / "accounts.txt").write_text(ACCOUNTS)
+    instance = make(
+        user=["eve", "bob"] * 3, account=["", "", "optics", "chem", "optics", "chem"],
+        partition=["main"] * COUNT,
+    )  # fmt: skip
+    machine = cs.cluster.Machine.read(
+        tmp_path / "slurm.conf", slurm_version=version, accounts=tmp_path / "accounts.txt"
+    )
+    known = cs.cluster.Instance(instance.given, nodes=machine.cores, machine=machine)
+    denied = scenario_of(known, "partition.main.DenyAccounts=phys")
+    assert denied.instance.ids.tolist() == left
+    own = scenario_of(known, "partition.main.DenyAccounts=optics")
+    assert own.instance.ids.tolist() == [1, 3, 5]

@@ -2,8 +2,59 @@
 
 from collections.abc import Mapping
 
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import texts_of
+from cosched.slurm.accounts.shown import Shown
+from cosched.slurm.conf.settings import SlurmSettings, months_of
 
-def lets_in(rules: Mapping[str, frozenset[str]], account: str, qos: str) -> bool:
+#: From this version on a list of accounts includes their subaccounts (slurm.conf(5)).
+SUBACCOUNTS_SINCE = "23.02"
+Rules = Mapping[str, frozenset[str]]
+
+
+def rules_by_partition(settings: SlurmSettings) -> dict[str, Rules]:
+    """The rules of each partition that has some, with the subaccounts that the version includes."""
+    shown = settings.accounts
+    is_hierarchical = (
+        shown is not None
+        and settings.version != ""
+        and months_of(settings.version) >= months_of(SUBACCOUNTS_SINCE)
+    )
+    found: dict[str, Rules] = {}
+    for partition, rules in settings.allowed.items():
+        if rules:
+            found[partition] = {
+                kind: _with_subaccounts(names, shown)
+                if shown is not None and is_hierarchical and kind.endswith("accounts")
+                else names
+                for kind, names in rules.items()
+            }
+    return found
+
+
+def _with_subaccounts(names: frozenset[str], shown: Shown) -> frozenset[str]:
+    """Accounts, and those below them; rows of accounts come before what belongs to them."""
+    found = set(names)
+    for row in shown.associations:
+        is_account = not row.get("User")
+        if is_account and str(row.get("ParentName") or "").lower() in found:
+            found.add(str(row["Account"]).lower())
+    return frozenset(found)
+
+
+def accounts_of_jobs(instance: Instance, settings: SlurmSettings) -> list[str]:
+    """The account of each job; of one that names none the default account of its user."""
+    accounts, users = (texts_of(instance, name).tolist() for name in ("account", "user"))
+    if settings.accounts is None:
+        return list(accounts)
+    defaults = settings.accounts.default_account_by_user
+    return [
+        account or (defaults[user].name if user in defaults else "")
+        for account, user in zip(accounts, users, strict=True)
+    ]
+
+
+def lets_in(rules: Rules, account: str, qos: str) -> bool:
     """Whether a partition with these rules takes a job.
 
     Parameters

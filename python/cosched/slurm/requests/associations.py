@@ -16,7 +16,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import KNOWN, Shown
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.conf.settings import SlurmSettings, preempt_mode
-from cosched.slurm.requests.access import lets_in
+from cosched.slurm.requests.access import accounts_of_jobs, lets_in, rules_by_partition
 from cosched.slurm.requests.request import Owner, gpu_types_of
 
 #: Limits by their names in sacctmgr: numbers of jobs, times, amounts of TRES; and other columns.
@@ -392,10 +392,10 @@ def let_in(
     first: np.ndarray,
 ) -> tuple[dict[int, list[int]], list[str]]:
     """Partitions of jobs in several, without those that do not let them in; notes of the rest."""
-    rules = settings.allowed
+    rules = rules_by_partition(settings)
     if not any(rules.get(name) for name in names):
         return of_rows, []
-    accounts, qos = (texts_of(instance, name).tolist() for name in ("account", "qos"))
+    accounts, qos = accounts_of_jobs(instance, settings), texts_of(instance, "qos").tolist()
 
     def takes(part: int, row: int) -> bool:
         return lets_in(rules.get(names[part], {}), accounts[row], qos[row])

@@ -154,8 +154,8 @@ def _groups(found: Tuned) -> str:
     if not found.setting:
         return ""
     about = (
-        "The groups that change most; in brackets where the difference of one more replication lies "
-        f"with 95% probability, by {found.draws} of them."
+        "The groups that change most; in brackets where the difference of one more replication "
+        f"lies with 95% probability, by {found.draws} of them."
     )
     return gains_of(who_pays(found.today, found.then)) + paragraph(about, "small")
 

@@ -13,7 +13,7 @@ from cosched.cluster.machine.parts import limits
 from cosched.core.text import count_of
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.conf.values import unsigned
-from cosched.slurm.requests.access import lets_in
+from cosched.slurm.requests.access import accounts_of_jobs, lets_in, rules_by_partition
 
 #: MaxArraySize of Slurm where no line gives one.
 DEFAULT_MAX_ARRAY_SIZE = 1001
@@ -83,7 +83,8 @@ def partitions_of(instance: Instance, settings: SlurmSettings) -> list[list[str]
 def _by_access(instance: Instance, change: KeyChange) -> Refusals:
     """AllowAccounts and its likes: jobs that no partition of theirs lets in any more."""
     column = "account" if "account" in change.key.lower() else "qos"
-    if column not in instance.known:
+    knows_defaults = column == "account" and change.before.slurm.accounts is not None
+    if column not in instance.known and not (knows_defaults and "user" in instance.known):
         return _unknown(f"the log does not say the {column} of its jobs")
     before, after = (_open_partitions(instance, one) for one in (change.before, change.after))
     whose = {"account": "account", "qos": "QOS"}[column]
@@ -95,9 +96,9 @@ def _by_access(instance: Instance, change: KeyChange) -> Refusals:
 def _open_partitions(instance: Instance, machine: Machine) -> list[list[str]]:
     """Of each job the partitions that let it in."""
     settings = machine.slurm
-    accounts, qos = (texts_of(instance, name).tolist() for name in ("account", "qos"))
+    accounts, qos = accounts_of_jobs(instance, settings), texts_of(instance, "qos").tolist()
     partitions = partitions_of(instance, settings)
-    rules: Mapping[str, Mapping[str, frozenset[str]]] = settings.allowed
+    rules = rules_by_partition(settings)
     rows = zip(partitions, accounts, qos, strict=True)
     return [
         [name for name in names if lets_in(rules.get(name, {}), *names_of_job)]
