@@ -381,7 +381,7 @@ def test_what_a_limit_does_to_jobs_is_in_all_that_is_written(folder, tmp_path, c
         assert row["what_if"] == change
         assert all(word in row["remarks"] for word in words), row["remarks"]
         assert f"{change}: {row['remarks']}" in shown
-        assert f">{row['remarks']}" in text
+        assert f">{row['class']}: {row['remarks']}<" in text
         assert (row["mean_wait"] is None) == (change == "partition.main.nodes=n1")
 
 
