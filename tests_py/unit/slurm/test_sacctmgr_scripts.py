@@ -127,6 +127,8 @@ def test_what_is_not_followed_or_changes_nothing_is_noted_with_its_line(line, no
         ("modify user ann set DefaultAccount=x", "user ann has no association with account 'x'"),
         ("modify user set NewName=x", "s:5: 'NewName=x': expected one user"),
         ("modify qos fast set Flags=Fast", "s:5: 'Flags=Fast': expected flags: DenyOnLimit"),
+        ("modify qos fast set Flags=Deny", "s:5: 'Flags=Deny': expected flags: DenyOnLimit"),
+        ("modify qos set Preempt+=fast", "s:5: modify qos: QOS fast may preempt itself"),
         ("modify account chem set parent=x", "s:5: modify account: no account 'x' before it"),
         ("add account bio parent=x", "s:5: add account: no account 'x' before it"),
         ("add user zoe account=x", "s:5: add user: no account 'x' before it"),
@@ -163,6 +165,12 @@ def test_limits_are_inherited_as_sacctmgr_shows_them():
     assert associations["phys", "ann"]["MaxTRES"] == "cpu=8,node=2"
 
 
+def test_a_time_limit_is_rounded_up_to_minutes_as_sacctmgr_does():
+    associations, _, _ = rows_of(BASE + "modify account phys set MaxWall=90:30 GrpWall=1-0:00:00\n")
+    assert associations["phys", ""]["MaxWall"] == "91"
+    assert associations["phys", ""]["GrpWall"] == "1-0:00:00"
+
+
 def test_minus_one_lifts_a_limit_and_amounts_are_merged():
     associations, qos, _ = rows_of(
         BASE + "modify account phys set GrpTRES=cpu=8,mem=100G MaxJobs=4\n"
@@ -180,7 +188,7 @@ def test_lists_of_qos_and_flags_are_set_added_to_and_removed_from():
         BASE + "modify account phys set qos=fast\nmodify user ann set qos+=slow\n"
         "modify user bob set qos=slow\nmodify user bob set qos+=fast,normal qos-=slow\n"
         "modify qos fast set Flags=DenyOnLimit,nodecay Preempt=slow,normal\n"
-        "modify qos fast set Flags+=OverPart Flags-=DenyOnLimit Preempt-=normal\n"
+        "modify qos fast set Flags+=OverPartQOS Flags-=DenyOnLimit Preempt-=normal\n"
         "modify qos slow set Flags=DenyOnLimit\nmodify qos slow set Flags=-1\n"
     )
     assert associations["phys", "ann"]["QOS"] == "fast,slow"

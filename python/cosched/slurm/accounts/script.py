@@ -211,12 +211,32 @@ class _Database:
     def _modify_qos(self, command: Command) -> None:
         conditions, settings = self._modified(command, "qos")
         chosen = self._chosen_qos(conditions)
+        changed = deepcopy(self.qos)
         for name in chosen:
-            self._set(self.qos[name], settings, command)
+            self._set(changed[name], settings, command)
+        self._require_no_loop(changed, command)
+        self.qos = changed
         if not chosen:
             self._note(command, "there is none of that name: nothing is modified")
         elif not conditions:
             self._note(command, f"no condition (where): all {len(chosen)} QOS are modified")
+
+    @staticmethod
+    def _require_no_loop(qos: Mapping[str, Row], command: Command) -> None:
+        """No QOS may preempt itself, directly or by way of others."""
+        for name in qos:
+            reached: set[str] = set()
+            waiting = list(qos[name].get("Preempt") or [])
+            while waiting:
+                other = waiting.pop()
+                if other not in reached and other in qos:
+                    reached.add(other)
+                    waiting += qos[other].get("Preempt") or []
+            if name in reached:
+                raise InvalidInstance(
+                    f"{command.place}: {_named(command)}: QOS {name} may preempt itself: expected "
+                    "no loop of Preempt"
+                )
 
     def _delete_qos(self, command: Command) -> None:
         conditions = self._deleted(command, "qos")

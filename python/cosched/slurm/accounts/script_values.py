@@ -4,11 +4,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
+from cosched.cluster.machine.node_types import time_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.script_commands import WORDS, Option
 
 _TRES_BY_NUMBER = {"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing"}
-_TIME = re.compile(r"[0-9]+(-[0-9]+(:[0-9]+){0,2}|(:[0-9]+){0,2})")
 _NO_LIMIT = ("-1", "infinite", "unlimited")
 _TRES_NAME = re.compile(r"[a-z]+(/[\w.:-]+)?")
 
@@ -51,9 +51,10 @@ def printed_value(option: Option, place: str) -> str:
     if option.kind == "minutes":
         if value.lower() in _NO_LIMIT:
             return ""
-        if _TIME.fullmatch(value):
-            return value
-        raise _unlike(option, place, "minutes, or 2-00:00:00")
+        seconds = time_of(value, 60.0)
+        if seconds is None or not math.isfinite(seconds):
+            raise _unlike(option, place, "minutes, or 2-00:00:00")
+        return value if seconds % 60 == 0 else str(math.ceil(seconds / 60))
     if option.kind == "real":
         return _real(option, value, place)
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", value):
@@ -130,7 +131,7 @@ def changed_flags(flags: Sequence[str], option: Option, place: str) -> list[str]
     flag_names = WORDS["flags"]["names"]
     chosen = []
     for part in filter(None, value.split(",")):
-        matching_flags = [name for name in flag_names if name.lower().startswith(part.lower())]
+        matching_flags = [name for name in flag_names if name.lower() == part.strip().lower()]
         if not matching_flags:
             raise _unlike(option, place, f"flags: {', '.join(flag_names)}")
         chosen.append(matching_flags[0])
