@@ -121,8 +121,14 @@ def test_a_row_twice_a_column_twice_and_limits_in_minutes(tmp_path, machine):
     minutes = [row.format(limit) for limit in ("Partition_Limit", "1", "UNLIMITED")]
     inst = read(tmp_path, machine, *minutes, header=raw)
     assert inst.column("estimate").tolist() == [120, 60, 60]
-    with pytest.raises(cs.InvalidInstance, match="line 1: 2 columns 'State': expected one"):
+    with pytest.raises(
+        cs.InvalidInstance, match="line 2: 2 columns 'State' with 'COMPLETED' and 'x'"
+    ):
         read(tmp_path, machine, row.format(1) + "|x", header=HEADER + "|State")
+    inst = read(tmp_path, machine, row.format(1) + "|COMPLETED", header=HEADER + "|state")
+    assert inst.column("status").tolist() == ["completed"]
+    assert "column State is there twice, with the same values" in inst.notes
+    assert len(read(tmp_path, machine, row.format(1) + "|a|b", header=HEADER + "|My|My")) == 1
 
 
 def test_clocks_that_change(tmp_path, machine):

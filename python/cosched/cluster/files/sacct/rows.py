@@ -66,6 +66,7 @@ def read_rows(path: str | PathLike[str], delimiter: str, partitions: Iterable[st
     text, mark = _with_mark(text.replace(b"\r\n", b"\n"), delimiter)
     first = text.partition(b"\n")[0].decode()
     header = [_NAMES.get(name.lower(), name) for name in first.rstrip(mark).split(mark)]
+    header, repeats = _with_repeats_renamed(header)
     if "JobID" not in header and "JobIDRaw" in header:
         header[header.index("JobIDRaw")] = "JobID"
         notes.append("assumed: JobIDRaw is taken for JobID, which is missing")
@@ -77,6 +78,11 @@ def read_rows(path: str | PathLike[str], delimiter: str, partitions: Iterable[st
     closing = lines.marks_in_header + 1 - len(header)  # sacct -p ends lines with a delimiter
     columns = header + [f"_{k}" for k in range(closing)]
     texts = _frame(lines.rows(), columns, read, mark).assign(line=np.flatnonzero(lines.is_row) + 1)
+    if repeats:
+        _require_same(path, texts, _frame(lines.rows(), columns, list(repeats), mark), repeats)
+        notes += [
+            f"column {name} is there twice, with the same values" for name in repeats.values()
+        ]
     has_no_number = texts["JobID"] == ""
     if has_no_number.any() and "JobIDRaw" in header:
         raw_numbers = _frame(lines.rows(), columns, ["JobIDRaw"], mark)["JobIDRaw"]
@@ -121,6 +127,37 @@ def rows_of_text(text: str) -> tuple[list[tuple[int, dict[str, str]]], list[int]
         rows[number] = {name: record.cells.get(name, "") for name in header}
     known = [(number + 1, rows[number]) for number in sorted(rows)]
     return known, [number + 1 for number in repaired.unaligned]
+
+
+def _with_repeats_renamed(header: list[str]) -> tuple[list[str], dict[str, str]]:
+    """A header in which no name is there twice, and the names of repeats by those that they get."""
+    renamed: list[str] = []
+    repeats: dict[str, str] = {}
+    for name in header:
+        other = name
+        while other in renamed:
+            other += "_"
+        if other != name:
+            repeats[other] = name
+        renamed.append(other)
+    return renamed, {other: name for other, name in repeats.items() if name in _READ}
+
+
+def _require_same(
+    path: str | PathLike[str], texts: pd.DataFrame, again: pd.DataFrame, repeats: dict[str, str]
+) -> None:
+    """sacct prints a column twice when it is asked for twice: both say the same in each row."""
+    for other, name in repeats.items():
+        if name not in texts:
+            continue
+        differs = np.flatnonzero(texts[name].astype(str) != again[other].astype(str))
+        if len(differs):
+            first = differs[0]
+            raise InvalidInstance(
+                f"{path}: line {texts['line'].iloc[first]}: 2 columns {name!r} with "
+                f"{shorten(texts[name].iloc[first])} and {shorten(again[other].iloc[first])}: "
+                "expected one"
+            )
 
 
 def _frame(text: bytes, columns: list[str], read: list[str], mark: str) -> pd.DataFrame:
@@ -196,11 +233,6 @@ def _check(path: str | PathLike[str], header: list[str], delimiter: str) -> None
         missing = ["NCPUS"]
     if not set(_NEEDED) & set(header) and re.match("[0-9]+[_.|+]?", header[0]):
         raise InvalidInstance(f"{path}: line 1: no header: sacct -P prints one without -n")
-    twice = [name for name in header if header.count(name) > 1]
-    if twice:
-        raise InvalidInstance(
-            f"{path}: line 1: {header.count(twice[0])} columns {twice[0]!r}: expected one"
-        )
     if missing:
         other = "" if delimiter == "|" else f" with --delimiter {delimiter!r}"
         raise InvalidInstance(
