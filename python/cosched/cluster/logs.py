@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
+from cosched import io
 from cosched.cluster import files
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine, machine_of
@@ -166,12 +167,14 @@ def from_sacct(
     [['7', 0.0, 4, 60.0, 5.0], ['8_1', 9.0, 2, 121.0, 56.0]]
     """
     known = machine_of(machine, slurm_version=slurm_version, accounts=accounts)
+    io.refuse_foreign_file(path)
     jobs, notes, begins = files.read_sacct(
         path, known, timezone=timezone, drop=drop, week=week, begin=begin, until=until,
         include_running=include_running, delimiter=delimiter,
     )  # fmt: skip
     jobs, counted = files.counted_from(jobs, wait_from, of_log=True)
+    jobs, assumed = files.with_default_accounts(jobs, known)
     return Instance(
-        jobs, known.cores, notes=(*notes, *counted), source=Path(path).name,
+        jobs, known.cores, notes=(*notes, *counted, *assumed), source=Path(path).name,
         min_runtime=min_runtime, machine=known, begins=begins,
     )  # fmt: skip

@@ -122,6 +122,7 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
     >>> report.kept, report.dropped, report.header
     (2, {'run < 0': [4]}, {'MaxProcs': '8'})
     """
+    io.refuse_foreign_file(path)
     raw, notes = io.as_utf8(io.read_bytes(path, renamed=True), path)
     lines = raw.replace(b"\r\n", b"\n").translate(_BLANKS).split(b"\n")
     numbers, values, unreadable = _parse(lines)
