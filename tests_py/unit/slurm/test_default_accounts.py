@@ -213,3 +213,11 @@ def test_a_job_that_the_slurm_refused_needs_no_association(tmp_path):
     read = read_recording(recording(tmp_path / "r.json", [{"user": "zoe"}], [], phases=phases))
     assert read.requests[0].held
     assert read.requests[0].owner is None
+
+
+def test_results_are_grouped_by_the_default_accounts(tmp_path, machine):
+    lines = [(0, "ann", ""), (1, "bob", ""), (2, "bob", "-A physics")]
+    (tmp_path / "w.events").write_text("".join(EVENT.format(*line) for line in lines))
+    log = cs.cluster.Instance.read(tmp_path / "w.events", machine=machine)
+    groups = cs.cluster.solve(log, "slurm-backfill").by("account").set_index("account")
+    assert groups["jobs"].to_dict() == {"bio": 1, "physics": 2}
