@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import itertools
 import os
 import shutil
@@ -49,6 +50,17 @@ def library(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         lacking(f"{name} is not installed: {error}")
+
+
+def load_script(path: Path) -> ModuleType:
+    """A Python file of the repository that is in no package."""
+    spec = importlib.util.spec_from_file_location(f"script_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclasses look it up
+    spec.loader.exec_module(module)
+    return module
 
 
 def data(*parts: str) -> Path:

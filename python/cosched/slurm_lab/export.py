@@ -14,6 +14,8 @@ _COLUMNS = (
 )  # fmt: skip
 #: Files of an export.
 EXPORTED = ("sacct.txt", "sacctmgr_assoc.txt", "sacctmgr_qos.txt", "slurm.conf")
+#: Before any job. For 1970-01-01 sacct takes the last midnight, as where no time is given.
+_EARLIEST = "2000-01-01"
 #: Until slurmdbd has been told the ends of all jobs (s of life).
 _PATIENCE = 60.0
 
@@ -28,7 +30,7 @@ def export_tables(slurm: RealSlurm, folder: Path) -> None:
     printable = set(slurm.run("sacct", "--helpformat").split())
     columns = ",".join(name for name in _COLUMNS if name in printable)
     folder.mkdir(parents=True, exist_ok=True)
-    log = slurm.run("sacct", "-a", "-P", "-D", "-S", "1970-01-01", "-o", columns)
+    log = slurm.run("sacct", "-a", "-P", "-D", "-S", _EARLIEST, "-o", columns)
     (folder / "sacct.txt").write_text(log)
     for kind, name in (("associations", "sacctmgr_assoc.txt"), ("qos", "sacctmgr_qos.txt")):
         shown = ",".join(KNOWN["recorded"][kind])
@@ -38,5 +40,5 @@ def export_tables(slurm: RealSlurm, folder: Path) -> None:
 
 
 def _shows_running_jobs(slurm: RealSlurm) -> bool:
-    states = slurm.run("sacct", "-a", "-X", "-n", "-P", "-S", "1970-01-01", "-o", "State")
+    states = slurm.run("sacct", "-a", "-X", "-n", "-P", "-S", _EARLIEST, "-o", "State")
     return "RUNNING" in states.split()
