@@ -7,7 +7,7 @@ import pytest
 
 import cosched as cs
 from cosched.cluster.page.scenario import ScenarioClass
-from cosched.cluster.page.what_if import scenario_of
+from cosched.cluster.page.what_if import parts_of, scenario_of
 from cosched.slurm.conf.options import OPTIONS, OptionClass
 from cosched.slurm.conf.values import canonical_value, unsigned, values_in_words
 from cosched.slurm.whatif.classes import has_same_settings
@@ -300,3 +300,21 @@ def test_easy_follows_nodes_and_partitions_alone(instance):
         assert verdict.scenario_class is scenario_class, change
         if scenario_class is ScenarioClass.NOT_MODELLED:
             assert re.search(r"EASY knows nodes, partitions and time limits", verdict.reason)
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        ("bf_interval=90,defer=yes", ["bf_interval=90", "defer=yes"]),
+        ("PriorityWeightTRES=CPU=5,Mem=7,KillWait=5",
+         ["PriorityWeightTRES=CPU=5,Mem=7", "KillWait=5"]),
+        ("partition.main.TRESBillingWeights=cpu=1,GRES/gpu=2", None),
+        ("nodes.n[1-2,4]=+1,killwait=9", ["nodes.n[1-2,4]=+1", "killwait=9"]),
+        ("KillWait=9,nodes.n[1-2,4]=+1", ["KillWait=9", "nodes.n[1-2,4]=+1"]),
+        ("PreemptParameters=youngest_first,reorder_count=3", None),
+        ("qos.high.MaxTRESPU=cpu=8,mem=4G,qos.high.Priority=3",
+         ["qos.high.MaxTRESPU=cpu=8,mem=4G", "qos.high.Priority=3"]),
+    ],
+)  # fmt: skip
+def test_several_changes_are_told_from_lists_of_one(change, parts):
+    assert parts_of(change) == ([change] if parts is None else parts)

@@ -207,7 +207,7 @@ def _least(runs: Runs) -> str:
         return "what no scheduler can beat is not known"
     had = {"log": runs.logged, runs.counts: runs.attainable}
     known = [
-        f"{name}: {words.number(result.value)} times"
+        f"{name}: {words.number(measures_of(result)['value'])} times"
         for name, result in had.items()
         if result is not None and result.value >= bound.value  # a log may use more than there is
     ]

@@ -15,7 +15,7 @@ from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown, spelled
 from cosched.slurm.conf.lines import Line, seconds_of_limit
-from cosched.slurm.conf.options import OPTIONS, Option, OptionClass, option_of
+from cosched.slurm.conf.options import OPTIONS, Option, OptionClass, keys_of, option_of
 from cosched.slurm.conf.values import canonical_value
 from cosched.slurm.machines import read_machine, with_lines
 from cosched.slurm.whatif.classes import judge
@@ -257,9 +257,23 @@ def _fewer(instance: Instance, user: str, value: str) -> tuple[Instance, str]:
     return instance.take(kept), f"{len(gone):,} jobs of {user} are left out"
 
 
+#: Names of TRES, and words of PreemptParameters, which stand in values behind a comma:
+#: ``PriorityWeightTRES=CPU=1000,Mem=2000``.
+_INSIDE_VALUES = (
+    "cpu", "mem", "node", "billing", "energy", "fs", "vmem", "pages", "bb", "ic", "license",
+    *keys_of("PreemptParameters"),
+)  # fmt: skip
+#: Keys in lower case that do not look like one: others have a capital or an underscore.
+_PLAIN_KEYS = sorted(
+    key for key in keys_of("") | keys_of("SchedulerParameters") if re.fullmatch("[a-z]+", key)
+)
+_BEGINS = (
+    r"slurm\.conf|reservation|(?:qos|account|partition|users)\.[^=,]+"
+    rf"|(?!(?i:{'|'.join(_INSIDE_VALUES)})[=/])(?:[A-Z]\w+|[a-z]+_[a-z_]+|{'|'.join(_PLAIN_KEYS)})"
+)
 #: What this storey adds to ``audit``'s changes.
 CHANGES = Changes(
-    r"slurm\.conf|reservation|(?:qos|account|partition|users)\.[^=,]+|[A-Z]\w+|[a-z]+_[a-z_]+",
+    _BEGINS,
     _applies,
     _change,
     judge,

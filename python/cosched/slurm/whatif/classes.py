@@ -14,6 +14,7 @@ from cosched.cluster.page.what_if import has_same_machine
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import starts_of
 from cosched.core.text import count_of
+from cosched.errors import printable
 from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.options import Option, OptionClass, option_of
 from cosched.slurm.conf.settings import SlurmSettings
@@ -245,7 +246,8 @@ def _judge_account(today: Instance, changed: Instance, key: str, value: str) -> 
         return of(ScenarioClass.NO_EFFECT, why)
     lacking = [set(Accounts(one.slurm.accounts, one).left) for one in machines]
     if new := sorted(lacking[1] - lacking[0]):
-        return of(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {', '.join(new)}")
+        said = printable(", ".join(new))
+        return of(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {said}")
     if "user" not in today.known:
         return of(ScenarioClass.NOT_MODELLED, f"{key}: the log does not say the users of its jobs")
     return of(ScenarioClass.SIMULATED)
@@ -282,7 +284,7 @@ def _not_covered(key: ChangedKey, entries: Iterable[str], settings: SlurmSetting
     if settings.accounts is None and any(entry in settings.of_accounts for entry in own):
         why = "it needs the accounts of the cluster (--accounts)"
     else:
-        why = f"no rule for {', '.join(own)}: {conf.effect_of(own[0])}"
+        why = f"no rule for {printable(', '.join(own))}: {conf.effect_of(own[0])}"
     return replace(
         key,
         scenario_class=ScenarioClass.NOT_MODELLED,
