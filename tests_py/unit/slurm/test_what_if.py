@@ -12,7 +12,7 @@ import cosched as cs
 from cosched.cli import main
 from cosched.cluster.page import runs as page_runs
 from cosched.cluster.page.text import exact_span
-from cosched.cluster.page.what_if import what_if
+from cosched.cluster.page.what_if import what_if, with_nodes
 from cosched.slurm.conf.lines import parse_lines
 from cosched.slurm.twin.backfill import clocks_of
 from cosched.slurm.twin.twin import Twin
@@ -527,3 +527,98 @@ def test_a_log_without_estimates_has_what_ifs_too(tmp_path):
     changed, said = what_if(inst, "partition.a.max_time=0:01:00")
     assert changed.column("runtime").tolist() == [60, 60]
     assert said == "jobs that ran longer and end at the new limit: 1"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("bf_interval=0", "bf_interval=0: Slurm takes a whole number from 1 to 10800, or -1"),
+        ("bf_interval=-5", "bf_interval=-5: Slurm takes a whole number from 1 to 10800, or -1"),
+        ("PriorityWeightJobSize=-3", "Slurm takes a whole number from 0 to 4294967295"),
+        ("PriorityFavorSmall=maybe", "PriorityFavorSmall=maybe: Slurm takes YES or NO"),
+        ("partition.main.OverSubscribe=sometimes", "Slurm takes NO, EXCLUSIVE, YES[:COUNT]"),
+        ("SchedulerParameters=bf_interval=0", "bf_interval=0: Slurm takes"),
+    ],
+)
+def test_values_that_slurm_does_not_take_end_audit_and_tune_in_one_line(
+    folder, tmp_path, capsys, change, says
+):
+    csv, page = tmp_path / "log.csv", tmp_path / "a.html"
+    pd.DataFrame(table()).to_csv(csv, index=False)
+    log = [str(csv), "--machine", str(folder / "slurm.conf"), "-o", str(page)]
+    key, _, value = change.partition("=")
+    vary = f"{key}={value},{value}1" if "=" not in value else f"{key}={value}"
+    for command in (["audit", *log, "--what-if", change], ["tune", *log, "--vary", vary]):
+        assert main(command) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert says in line
+        assert not page.exists()
+
+
+def test_a_file_with_such_a_value_is_refused_too(folder):
+    (folder / "bad.conf").write_text(CONF.replace("WeightAge=1000", "WeightAge=-1"))
+    with pytest.raises(cs.InvalidInstance, match="PriorityWeightAge=-1: Slurm takes"):
+        what_if(jobs(machine_of(folder)), f"slurm.conf={folder / 'bad.conf'}")
+
+
+@pytest.mark.parametrize(
+    ("vary", "says"),
+    [
+        ("TopologyPlugin=topology/tree,topology/block", "switches are not simulated"),
+        ("MaxJobCount=10,20", "Slurm would refuse jobs"),
+        ("partition.main.DenyAccounts=phys,chem", "jobs left out"),
+    ],
+)
+def test_tune_compares_settings_that_are_simulated_on_the_same_jobs(folder, vary, says):
+    key, _, values = vary.partition("=")
+    with pytest.raises(cs.InvalidInstance, match=says):
+        cs.cluster.tune(jobs(machine_of(folder)), vary={key: values}, days=0.05)
+
+
+def test_nodes_of_a_slurm_conf_are_named_by_their_hosts(tmp_path):
+    (tmp_path / "slurm.conf").write_text(
+        "NodeName=n[1-4] CPUs=2\nNodeName=n[5-6] CPUs=2 Weight=1\nNodeName=g[01-04] CPUs=8\n"
+        "DownNodes=n6 State=DOWN\nPartitionName=a Nodes=n[1-4]\nPartitionName=all Nodes=ALL\n"
+    )
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
+    fewer = with_nodes(machine, "n[3-4]", "-2")
+    assert list(fewer.slurm.names) == [
+        "g01",
+        "g02",
+        "g03",
+        "g04",
+        "n1",
+        "n2",
+        "n5",
+        "n6",
+    ]
+    assert fewer.slurm.down == ((7, 8),)
+    assert {part.name: part.nodes for part in fewer.partitions}["a"] == ((4, 6),)
+    more = with_nodes(machine, "g[01-04]", "+4")
+    assert more.node_count == machine.node_count + 4
+    assert more.cores == machine.cores + 32
+    assert more.slurm.names[4:8] == ("what-if-1", "what-if-2", "what-if-3", "what-if-4")
+    assert with_nodes(machine, "nodes-1", "+1").cores == machine.cores + 8
+    for name in ("x[1-2]", "n[1", "fat"):
+        with pytest.raises(cs.InvalidInstance, match=r"the machine has g\[01-04\], n\[1-6\]"):
+            with_nodes(machine, name, "+1")
+    for name in ("g04,n1", "n1,n3"):
+        with pytest.raises(cs.InvalidInstance, match="expected neighbouring nodes of one type"):
+            with_nodes(machine, name, "+1")
+
+
+def test_a_maintenance_of_the_whole_machine_is_not_modelled_by_easy(folder, tmp_path):
+    random = np.random.default_rng(1)
+    logged = jobs(machine_of(folder), wait=random.uniform(0, 50_000, JOBS))
+    numbers, page = tmp_path / "audit.json", tmp_path / "audit.html"
+    changes = ["reservation=5000/12h/ALL", "PriorityWeightAge=5", "SlurmdPort=1", "nodes=+4"]
+    cs.cluster.audit(logged, page, what_if=changes, draws=2, json=numbers)
+    as_is, *rows = json.loads(numbers.read_text())["rows"]
+    assert {row["policy"] for row in (as_is, *rows)} == {"EASY"}
+    classes = ["not modelled", "not modelled", "no effect", "simulated"]
+    assert [row["class"] for row in rows] == classes
+    for row in rows[:2]:
+        assert row["mean_wait"] is row["difference"] is row["utilization"] is None
+        assert "EASY knows nodes, partitions and time limits" in row["reason"]
+    assert ">none<" in page.read_text()  # of SlurmdPort, with its reason
+    assert "no start" not in rows[3]["reason"]

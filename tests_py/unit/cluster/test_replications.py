@@ -1,0 +1,195 @@
+"""When a difference of two configurations is clear, and over which time utilization is taken."""
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+import cosched as cs
+from cosched.cluster.page.replications import (
+    Spread,
+    compare,
+    mean_waits,
+    measures_of,
+    numbers_of_comparison,
+    waits_by,
+    with_first_replications,
+)
+from cosched.cluster.page.scenario import ChangedKey, Scenario, ScenarioClass
+from cosched.cluster.page.tables import difference_in_words
+from cosched.cluster.page.text import exact_span, signed_span
+from cosched.cluster.page.what_if import what_if
+from cosched.cluster.page.window import Window, window_of
+
+CONF = """SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerParameters=bf_interval=30
+NodeName=n[1-8] CPUs=4
+PartitionName=batch Nodes=ALL Default=YES MaxTime=2-0
+"""
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory):
+    """120 jobs at a load of 0.95."""
+    path = tmp_path_factory.mktemp("busy") / "slurm.conf"
+    path.write_text(CONF)
+    machine = cs.cluster.Machine.read(path, slurm_version="22.05")
+    rng = np.random.default_rng(3)
+    count = 120
+    cores = rng.choice([1, 2, 4, 8, 16], count)
+    runtime = np.minimum(rng.lognormal(7, 1.2, count), 20_000).astype(int) + 10.0
+    span = float((cores * runtime).sum()) / machine.cores / 0.95
+    jobs = {
+        "submit": np.sort(rng.uniform(0, span, count)).astype(int).astype(float), "tasks": cores,
+        "cpu": np.ones(count), "memory": np.full(count, 0.1), "runtime": runtime,
+        "estimate": runtime * 2, "user": rng.choice(["ada", "ben"], count),
+        "partition": ["batch"] * count,
+    }  # fmt: skip
+    return cs.cluster.Instance(jobs, nodes=machine.cores, machine=machine)
+
+
+def solved(instance, draws):
+    return cs.cluster.slurm_backfill(instance, draws=draws, seed=1, approximate=True)
+
+
+@pytest.fixture(scope="module")
+def base(busy):
+    return solved(busy, 4)
+
+
+def test_the_interval_is_that_of_one_more_observation():
+    values = np.array([3.0, 5.0, 10.0, 2.0])
+    spread = Spread.of(values)
+    half = t.ppf(0.975, 3) * values.std(ddof=1) * np.sqrt(1 + 1 / 4)
+    assert (spread.mean, spread.low, spread.high) == pytest.approx((5.0, 5 - half, 5 + half))
+    assert Spread.of(values[:1]) == Spread(3.0, 3.0, 3.0)
+
+
+def test_the_interval_holds_one_more_observation_as_often_as_it_says():
+    rng = np.random.default_rng(1)
+    for count in (2, 3, 8):
+        inside = 0
+        for _ in range(2000):
+            values = rng.normal(0, 7, count + 1)
+            spread = Spread.of(values[:-1])
+            inside += spread.low <= values[-1] <= spread.high
+        assert inside / 2000 == pytest.approx(0.95, abs=0.02)
+
+
+def test_a_neutral_change_is_not_clear_and_two_nodes_less_are(busy, base):
+    for change, expected in (("bf_interval=31", False), ("nodes=-2", True)):
+        other = solved(what_if(busy, change)[0], 4)
+        comparison = compare(base, other, is_random=True)
+        assert comparison.is_clear is expected, change
+        assert comparison.difference.mean == pytest.approx(
+            comparison.mean_wait - comparison.base_mean_wait
+        )
+        assert not comparison.has_same_starts
+
+
+def test_one_replication_tells_nothing_where_there_is_chance(busy, base):
+    one = with_first_replications(base, 1)
+    other = with_first_replications(solved(what_if(busy, "nodes=-2")[0], 4), 1)
+    assert not compare(one, other, is_random=True).is_clear
+    assert compare(one, other, is_random=False).is_clear
+    assert "one replication" in difference_in_words(compare(one, other, is_random=True))
+    assert numbers_of_comparison(one, other, is_random=True)["noise"]
+
+
+def test_the_same_schedule_is_said_to_be_none(busy, base):
+    again = solved(what_if(busy, "bf_max_job_user=100000")[0], 4)
+    comparison = compare(base, again, is_random=True)
+    assert comparison.has_same_starts
+    assert difference_in_words(comparison) == "none"
+
+
+def test_means_are_over_all_replications(base):
+    measures = measures_of(base)
+    each = base.draws.measures
+    for name in ("mean_wait", "median_wait", "p95_wait", "value"):
+        assert measures[name] == pytest.approx(each[name].mean())
+    assert mean_waits(base).shape == (4,)
+    groups = waits_by(base, "user").set_index("user")
+    users = base.instance.column("user")
+    for user in ("ada", "ben"):
+        own = (base.draws.starts - base.draws.submit)[:, users == user]
+        assert groups.mean_wait[user] == pytest.approx(own.mean())
+        assert groups.p95_wait[user] == pytest.approx(np.percentile(own, 95, axis=1).mean())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown", "signed"),
+    [
+        (0.0, "0 s", "0 s"),
+        (59.4, "59 s", "+59 s"),
+        (60.0, "1 min 00 s", "+1 min 00 s"),
+        (2002.6, "33 min 23 s", "+33 min 23 s"),
+        (3599.0, "59 min 59 s", "+59 min 59 s"),
+        (3600.0, "1 h 00", "+1 h 00"),
+        (-88.0, "-1 min 28 s", "-1 min 28 s"),
+        (float("nan"), "-", "-"),
+    ],
+)
+def test_durations_are_shown_so_that_differences_add_up(seconds, shown, signed):
+    assert exact_span(seconds) == shown
+    assert signed_span(seconds) == signed
+
+
+def brute_force_utilization(result, begin, end):
+    """Processor seconds inside the window, job by job."""
+    instance = result.instance
+    busy = 0.0
+    for cores, start, stop in zip(
+        instance.column("tasks") * instance.column("cpu"),
+        result.outcome["start"],
+        result.outcome["end"],
+        strict=True,
+    ):
+        busy += cores * max(0.0, min(stop, end) - max(start, begin))
+    return busy / (end - begin) / instance.nodes
+
+
+def test_utilization_is_of_the_window_alone(busy):
+    result = cs.cluster.solve(busy, "EASY")
+    window = window_of(busy, result)
+    submit = busy.column("submit")
+    assert (window.begin, window.end) == (submit.min(), submit.max())
+    expected = brute_force_utilization(result, window.begin, window.end)
+    assert window.utilization(result) == pytest.approx(expected)
+    assert window.utilization_of_resources(result)["cores"] == pytest.approx(expected)
+
+
+def test_a_long_last_job_does_not_change_the_utilization(busy):
+    runtime = busy.column("runtime").copy()
+    shares = []
+    for last in (60.0, 100_000.0):
+        runtime[-1] = last
+        longer = busy.replace(runtime=runtime, estimate=runtime * 2)
+        result = cs.cluster.solve(longer, "FCFS")
+        shares.append(window_of(longer, result).utilization(result))
+    assert shares[0] == pytest.approx(shares[1], abs=1e-3)
+
+
+def test_jobs_that_come_at_once_have_a_window_until_the_last_ends(busy):
+    together = busy.replace(submit=np.zeros(len(busy)))
+    result = cs.cluster.solve(together, "EASY")
+    assert window_of(together, result) == Window(0.0, float(result.outcome["end"].max()))
+    assert window_of(together, result).utilization(result) == pytest.approx(result.utilisation)
+
+
+def test_the_class_of_a_row_follows_from_its_keys(busy):
+    def verdict(*classes):
+        keys = tuple(
+            ChangedKey(f"k{n}", "v", one, "" if one is ScenarioClass.SIMULATED else f"why {n}")
+            for n, one in enumerate(classes)
+        )
+        return Scenario("row", busy, keys, ("3 jobs",)).verdict("EASY", is_scheduler=True)
+
+    simulated, unchanged = ScenarioClass.SIMULATED, ScenarioClass.UNCHANGED
+    no_effect, not_modelled = ScenarioClass.NO_EFFECT, ScenarioClass.NOT_MODELLED
+    assert verdict(simulated, not_modelled, no_effect).scenario_class is not_modelled
+    assert verdict(simulated, not_modelled, no_effect).reason == "why 1"
+    assert verdict(simulated, not_modelled, no_effect).remarks == ("why 2", "3 jobs")
+    assert verdict(unchanged, simulated).scenario_class is simulated
+    assert verdict(unchanged, no_effect).scenario_class is no_effect
+    assert verdict(unchanged).reason == "why 0"
