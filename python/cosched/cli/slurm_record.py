@@ -1,5 +1,6 @@
 """``cosched slurm record``: recordings of a real Slurm on this host."""
 
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import read_lines
 
 _NODES, _MOST_RUNS = 16, 1000
+#: Years in which a recording can begin.
+_YEARS = (2001, 2037)
 
 
 def record(
@@ -62,12 +65,16 @@ def _check_export(folder: Path, dbd: Path | None, runs: int) -> None:
 
 
 def _date(text: str) -> datetime:
-    try:
-        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
-    except ValueError:
+    """A date in the years that Slurm's 32-bit times and sacct's ``-S 2000-01-01`` leave."""
+    date: datetime | None = None
+    with suppress(ValueError):
+        date = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
+    if date is None or not _YEARS[0] <= date.year <= _YEARS[1]:
         raise InvalidInstance(
-            f"--begin {shorten(text)}: expected a date such as 2026-11-23T06:00:00"
-        ) from None
+            f"--begin {shorten(text)}: expected a date such as 2026-11-23T06:00:00, of the years "
+            f"{_YEARS[0]} to {_YEARS[1]}"
+        )
+    return date
 
 
 def _lines(conf: Path | None) -> tuple[dict[str, str], tuple[str, ...], tuple[str, ...]]:

@@ -79,6 +79,8 @@ def test_the_program_of_a_job_holds_memory_and_ends_after_its_time(tmp_path, can
         (["--export", "out", "--dbd", "accounts.txt", "--runs", "2"], "--runs 2: expected one run"),
         (["--export", "jobs.csv", "--dbd", "accounts.txt"], "jobs.csv: expected a folder"),
         (["--begin", "2026-11-23"], "--begin 2026-11-23: expected a date such as 2026-11-23T06:00"),
+        (["--begin", "1999-12-31T00:00:00"], "of the years 2001 to 2037"),
+        (["--begin", "9999-12-31T00:00:00"], "of the years 2001 to 2037"),
     ],
 )
 def test_an_export_that_cannot_be_is_refused_before_the_recording(
