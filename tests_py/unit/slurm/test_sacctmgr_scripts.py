@@ -225,6 +225,17 @@ def test_an_account_may_go_below_one_of_its_own():
     assert associations["phys", ""]["ParentName"] == "chem"
 
 
+def test_an_account_cannot_be_its_own_parent():
+    rows = script_rows(
+        [("x:1", "add account a1,a2"), ("x:2", "modify account where a1,a2 set parent=a1")]
+    )
+    parents = {row["Account"]: row.get("ParentName") for row in rows.rows if "Account" in row}
+    assert parents == {"root": None, "a1": "root", "a2": "a1"}
+    assert rows.notes == (
+        "x:2: modify account: account a1 stays as it is: it cannot be its own parent",
+    )
+
+
 def test_a_renamed_user_keeps_associations_and_default_account():
     users = users_of(BASE + "modify user ann set DefaultAccount=chem NewName=zoe\n")
     assert users["phys", "zoe"]["Def Acct"] == "chem"

@@ -313,12 +313,22 @@ class _Database:
                 if option.column == "ParentName":
                     parent = printed_value(option, command.place)
                     self._require_account(parent, cluster, command)
+                    chosen = self._without_own_parent(chosen, parent, command)
                     for key, _ in chosen:
                         _move_above(cluster, parent, key[0])
             if not self._change(cluster, chosen, settings, command):
                 return
             modified += len(chosen)
         self._note_modified(command, conditions, modified, "accounts")
+
+    def _without_own_parent(
+        self, chosen: Sequence[tuple[Key, Row]], parent: str, command: Command
+    ) -> Sequence[tuple[Key, Row]]:
+        """The accounts but the parent itself, which slurmdbd leaves as it is."""
+        others = [(key, row) for key, row in chosen if key[0] != parent]
+        if len(others) < len(chosen):
+            self._note(command, f"account {parent} stays as it is: it cannot be its own parent")
+        return others
 
     def _change(
         self,
