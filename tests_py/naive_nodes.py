@@ -1,8 +1,9 @@
 """FCFS, EASY and conservative backfilling on nodes with cores, memory and GPUs, in plain loops.
 
 A node is (cores, KB, GPUs, type of its GPUs, partitions that have it); nodes are in the order in
-which they are filled. A job is a dict: submit, runtime, expected, cores, kb, gpus, type (of its
-GPUs, or ""), partition, nodes (0: not known). Shares no code with the package.
+which they are filled. A job is a dict: submit, runtime, expected (infinite: it has no limit),
+cores, kb, gpus, type (of its GPUs, or ""), partition, nodes (0: not known), and optionally may (the
+nodes that its features allow). Shares no code with the package.
 """
 
 from math import inf
@@ -18,7 +19,13 @@ def right_type(nodes, node, job):
 
 
 def usable(nodes, job, open_to):
-    return [k for k in open_to if job["partition"] in nodes[k][4]]
+    may = job.get("may", open_to)
+    return [k for k in open_to if job["partition"] in nodes[k][4] and k in may]
+
+
+#: Conservative plans of jobs without a limit: longer than any other, and each longer than the one
+#: planned before it.
+NO_END = 1e13
 
 
 def place(nodes, free, job, open_to, equal):
@@ -53,6 +60,11 @@ def added(free, share, sign):
     return new
 
 
+def ends_in_time(ends, shadow):
+    """Whether a job ends before others start; one without a limit never does."""
+    return ends < inf and ends <= shadow
+
+
 class Naive:
     def __init__(self, nodes, jobs, rule):
         self.nodes, self.jobs, self.rule = nodes, jobs, rule
@@ -75,6 +87,8 @@ class Naive:
         order = sorted(range(len(jobs)), key=lambda j: jobs[j]["submit"])
         self.running, self.queue, self.start, self.slots = {}, [], {}, {}
         self.overdue, done, self.now, self.wake = False, 0, 0.0, inf
+        self.endless = {}  # conservative: how long each job without a limit is planned
+        self.planned_so_far = 0  # jobs without a limit
         while done < len(jobs):
             ends = [self.start[j] + jobs[j]["runtime"] for j in self.running]
             soon = [jobs[order[0]]["submit"]] if order else []
@@ -82,7 +96,8 @@ class Naive:
             early = False
             for j in list(self.running):
                 if self.start[j] + jobs[j]["runtime"] <= self.now:
-                    early |= self.start[j] + self.planned(j) > self.now
+                    expected = self.jobs[j]["expected"]
+                    early |= expected == inf or self.start[j] + self.planned(j) > self.now
                     del self.running[j]
                     done += 1
             while order and jobs[order[0]]["submit"] <= self.now:
@@ -116,11 +131,16 @@ class Naive:
                 share = self.first(j, others, [k for k in self.every if k in blocked])
                 ends = self.now + self.jobs[j]["expected"]
                 after = [
-                    (h, shadow, then if ends <= shadow or not share else added(then, share, -1))
+                    (
+                        h,
+                        shadow,
+                        then if ends_in_time(ends, shadow) or not share else added(then, share, -1),
+                    )
                     for h, shadow, then in reserved
                 ]
                 if share and all(
-                    ends <= shadow or self.find(h, then) is not None for h, shadow, then in after
+                    ends_in_time(ends, shadow) or self.find(h, then) is not None
+                    for h, shadow, then in after
                 ):
                     reserved = after
                 else:
@@ -153,6 +173,8 @@ class Naive:
     # conservative
 
     def planned(self, j):
+        if self.jobs[j]["expected"] == inf:
+            return self.endless[j]
         return self.jobs[j]["expected"] or (1 if self.rule == "conservative" else 0)
 
     def plan(self, early):
@@ -164,6 +186,9 @@ class Naive:
             self.slots = {}
         for j in self.queue:
             if j not in self.slots:
+                if self.jobs[j]["expected"] == inf:
+                    self.planned_so_far += 1
+                    self.endless[j] = NO_END + self.planned_so_far
                 self.slots[j] = self.earliest(j, inf)
             elif early:
                 own = self.slots.pop(j)

@@ -144,8 +144,8 @@ def from_sacct(
         ``memory_gb, gpus, gpu_type, threads`` of each job where the columns say them, and of its
         steps (without ``-X``; ``MaxRSS, NTasks, TotalCPU, TRESUsageInTot``; GPUs: jobstats' summary
         in ``AdminComment``) ``used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency``: nan
-        where a row does not say it. ``UNLIMITED`` is no estimate, ``Partition_Limit`` the
-        partition's.
+        where a row does not say it. ``UNLIMITED`` is an infinite estimate,
+        ``Partition_Limit`` the partition's DefaultTime, else its MaxTime.
 
     Raises
     ------

@@ -36,6 +36,7 @@ def jobs_table(result: Result) -> pd.DataFrame:
     ``allocated_resources`` is an interval set such as ``0-3 7``; it exists for a job that
     kept its nodes from start to end, and is empty for one that was moved. A job that was ended at
     its limit is no success: its ``final_state`` is ``COMPLETED_WALLTIME_REACHED``.
+    ``requested_time`` is -1 for a job without a time limit.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def jobs_table(result: Result) -> pd.DataFrame:
             "profile": "rigid",
             "submission_time": submit,
             "requested_number_of_resources": given["tasks"].to_numpy(),
-            "requested_time": requested.to_numpy(),
+            "requested_time": np.where(np.isinf(requested), -1.0, requested),
             "success": np.where(killed, 0, 1),
             "final_state": np.where(killed, _KILLED, "COMPLETED_SUCCESSFULLY"),
             "starting_time": start,

@@ -17,7 +17,7 @@ from cosched.slurm_lab.daemons import RealSlurm
 from cosched.slurm_lab.export import export_tables
 from cosched.slurm_lab.job_program import JobProgram
 from cosched.slurm_lab.log import RunLog
-from cosched.slurm_lab.trace import options_of
+from cosched.slurm_lab.trace import longest_run, options_of
 
 #: A run that is not over after so many times what its jobs need is given up.
 _PATIENCE = 20.0
@@ -195,7 +195,7 @@ class _Recorder:
         slurm = self._slurm
         if all(number is None for number in self._numbers):
             raise SolverError(f"all jobs were refused: {next(iter(self._refused.values()))}")
-        most = sum(job["limit"] for job in self._jobs) + 3600
+        most = sum(longest_run(job) for job in self._jobs) + 3600
         begins = [job["submit"] + job.get("begin", 0) for job in self._jobs]
         self._last = slurm.now() + max(begins) - self._jobs[-1]["submit"]
         waiting: set[int] = set()

@@ -10,9 +10,11 @@ from typing import Any
 from cosched import io
 from cosched.cluster import Instance
 from cosched.cluster.files import read_json
+from cosched.cluster.files.jobs import UNLIMITED
 from cosched.cluster.files.sbatch import array_tasks
 from cosched.cluster.machine.node_types import megabytes_of
 from cosched.errors import InvalidInstance, shorten
+from cosched.slurm.recordings.files import NO_LIMIT
 from cosched.slurm.requests.request import KINDS
 
 _MOST = 10**9
@@ -22,6 +24,13 @@ _NAME = r"[A-Za-z_][\w.-]*"
 
 def _number(text: str, where: str) -> int:
     return round(io.parse_nonnegative(text, where, "seconds >= 0"))
+
+
+def _limit(text: str, where: str) -> float:
+    """Seconds; infinite for ``UNLIMITED``."""
+    if text.lower() in UNLIMITED:
+        return math.inf
+    return _number(text, where)
 
 
 def _count(text: str, where: str) -> int:
@@ -81,12 +90,12 @@ def _dependency(text: str, where: str) -> list[tuple[str, str]]:
 
 #: What a column says, by its name; as in recordings.
 _READERS: dict[str, Callable[[str, str], Any]] = {
-    "submit": _number, "limit": _number, "estimate": _number, "runtime": _number,
+    "submit": _number, "limit": _limit, "estimate": _limit, "runtime": _number,
     "nodes": _count, "cores": _count, "tasks": _count,
     "mem": _memory, "mem_per_cpu": _memory, "rss": _memory,
     "gres": _text(r"gpu(:[A-Za-z]\w*)?(:\d+)?", "gpu:2 or gpu:a100:2"),
     "gpus": _text(r"([A-Za-z]\w*:)?\d+", "2 or a100:2"),
-    "constraint": _text(r"[\w&|\[\].-]+", "features: a, a&b, a|b or [a|b]"),
+    "constraint": _text(r"[\w&|,()\[\].-]+", "features: a, (a|b)&c or [a|b]"),
     "licenses": _text(rf"{_NAME}(:\d+)?(,{_NAME}(:\d+)?)*", "licences: a:2,b"),
     "partition": _text(rf"{_NAME}(,{_NAME})*", "a partition, or several: a,b"),
     "array": _array, "name": _text(r"[\w.-]+", "a name"), "dependency": _dependency,
@@ -142,7 +151,8 @@ def _spelled(job: dict[str, Any], place: str, nodes: int) -> dict[str, Any]:
         raise InvalidInstance(f"{place} wants {job['nodes']} nodes: expected at most {nodes}")
     if "mem" in job and "mem_per_cpu" in job:
         raise InvalidInstance(f"{place}: mem and mem_per_cpu: expected one of the two")
-    job |= {"limit": 60 * math.ceil(max(limit, 1) / 60), "runtime": max(job["runtime"], 1)}
+    whole_minutes = NO_LIMIT if math.isinf(limit) else 60 * math.ceil(max(limit, 1) / 60)
+    job |= {"limit": whole_minutes, "runtime": max(job["runtime"], 1)}
     return {key: value for key, value in job.items() if value is not False}
 
 
@@ -224,6 +234,11 @@ def _require(header: list[str], place: str) -> None:
             )
 
 
+def longest_run(job: Mapping[str, Any]) -> int:
+    """Seconds after which the job is over at the latest: its limit, or its run time."""
+    return job["runtime"] if job["limit"] == NO_LIMIT else job["limit"]
+
+
 def options_of(job: Mapping[str, Any], numbers: list[int | None]) -> list[str] | None:
     """What sbatch is told of a job; None: it depends on one that was refused."""
     words = {
@@ -236,7 +251,8 @@ def options_of(job: Mapping[str, Any], numbers: list[int | None]) -> list[str] |
     options += [
         f"--{name.replace('_', '-')}" for name in ("exclusive", "no_requeue") if name in job
     ]
-    options.append(f"--time={job['limit'] // 60}")
+    limit = job["limit"]
+    options.append(f"--time={limit if limit == NO_LIMIT else limit // 60}")
     if "begin" in job:
         options.append(f"--begin=now+{job['begin']}")
     if "hold" in job:

@@ -56,7 +56,7 @@ struct Textbook {
     int extra = then - jobs().tasks[queue[0]];
     for (std::size_t k = 1; k < queue.size();) {
       const int j = queue[k];
-      const bool in_time = now + estimate(j) <= shadow;
+      const bool in_time = estimate(j) < kInfinity && now + estimate(j) <= shadow;
       if (jobs().tasks[j] > free_nodes() || !(in_time || jobs().tasks[j] <= extra)) {
         ++k;
         continue;
@@ -122,6 +122,21 @@ TEST(Batch, EqualsTheTextbookWithLongQueues) {
   expect_textbook(Instance(random_jobs(rng, shape), shape.nodes));
 }
 
+TEST(Batch, EqualsTheTextbookWithJobsThatHaveNoLimit) {
+  Rng rng(3);
+  for (int round = 0; round < 300; ++round) {
+    StreamShape shape;
+    shape.jobs = 1 + static_cast<int>(rng.below(40));
+    shape.nodes = 1 + static_cast<int>(rng.below(6));
+    shape.mean_gap = static_cast<double>(rng.below(60));
+    Jobs jobs = random_jobs(rng, shape);
+    jobs.estimate = jobs.runtime;
+    for (double& estimate : jobs.estimate)
+      if (rng.below(3) == 0) estimate = kInfinity;
+    expect_textbook(Instance(std::move(jobs), shape.nodes));
+  }
+}
+
 // 4 nodes; A runs on 3 until 100; B needs 4: reserved for 100.
 Instance reservation(Jobs more) {
   Jobs jobs{{0, 1}, {3, 4}, {1, 1}, {1, 1}, {100, 50}, {}};
@@ -157,6 +172,22 @@ TEST(Easy, AJobThatOutlivesItsEstimateIsExpectedToEndNow) {
             (std::vector<double>{0, 100, 150}));
   jobs.submit[2] = 10;
   EXPECT_EQ(easy(Instance(jobs, 4), Estimates::requested).start, (std::vector<double>{0, 100, 10}));
+}
+
+TEST(Easy, AJobWithoutALimitIsNeverInTime) {
+  // A runs on 3 of 4 nodes without a limit; B needs 4 and C 1: C would keep B waiting for good.
+  const double none = kInfinity;
+  Jobs jobs{{0, 0, 0, 5}, {3, 4, 1, 1},      {1, 1, 1, 1},
+            {1, 1, 1, 1}, {100, 50, 30, 30}, {none, 50, none, 30}};
+  const Outcome outcome = easy(Instance(jobs, 4), Estimates::requested);
+  EXPECT_EQ(outcome.start, (std::vector<double>{0, 100, 150, 5}));
+  DecisionLog log;
+  easy(Instance(jobs, 4), Estimates::requested, &log);
+  const auto row = std::find_if(log.begin(), log.end(), [](const Decision& one) {
+    return one.reason == Reason::backfill_in_time;
+  });
+  EXPECT_EQ(explain(*row, jobs),
+            "backfilled: ends, and job 1 waits for a job without a time limit");
 }
 
 TEST(Easy, NeedsEstimatesAndJobsThatFit) {

@@ -159,6 +159,25 @@ Jobs drawn(Rng& rng, int count, int nodes) {
   return jobs;
 }
 
+TEST(Conservative, AJobWithoutALimitDelaysNoPromise) {
+  const double none = kInfinity;
+  // A runs on 3 of 4 nodes without a limit; B needs 4; C has no limit either and comes behind B.
+  for (const double submit : {0.0, 1.0}) {
+    Jobs jobs{{0, 0, submit, 5}, {3, 4, 1, 1},      {1, 1, 1, 1},
+              {1, 1, 1, 1},      {100, 50, 30, 30}, {none, 50, none, 30}};
+    DecisionLog log;
+    const Instance instance(jobs, 4);
+    const PlacedOutcome made =
+        backfill(instance, one_cell(instance), Rule::conservative, {}, Estimates::requested, &log);
+    EXPECT_EQ(made.outcome.start, (std::vector<double>{0, 100, 150, 5}));
+    const auto waits = std::find_if(log.begin(), log.end(), [](const Decision& one) {
+      return one.action == Action::wait && one.job == 1;
+    });
+    EXPECT_EQ(waits->value, none);
+    EXPECT_EQ(explain(*waits, jobs), "promised a start behind a job without a time limit");
+  }
+}
+
 TEST(Conservative, EqualsTheTextbookOnNodesOfOneKind) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     Rng rng(seed);

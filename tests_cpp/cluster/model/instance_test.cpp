@@ -42,6 +42,11 @@ TEST(ClusterInstance, RefusesBadEntriesByColumnRowAndValue) {
               j.estimate = {1, NAN};
             }).find("jobs.estimate[1]"),
             std::string::npos);
+  EXPECT_EQ(refusal([](Jobs& j) { j.estimate = {1, kInfinity}; }), "accepted");
+  EXPECT_NE(refusal([](Jobs& j) {
+              j.estimate = {1, -kInfinity};
+            }).find("or inf for no limit"),
+            std::string::npos);
   EXPECT_NE(refusal([](Jobs& j) { j.cpu.pop_back(); }).find("jobs.cpu has 1 rows"),
             std::string::npos);
   EXPECT_NE(refusal([](Jobs& j) { j = {}; }).find("no rows"), std::string::npos);

@@ -18,6 +18,8 @@ TEST(SlurmScenario, CutsLimitsToThePartition) {
                             plain_job(0, 1, 300, 10, 1), plain_job(0, 1, 50, 10, 1)});
   EXPECT_EQ(scenario.job(0).limit, 300);
   EXPECT_EQ(scenario.job(1).limit, kYear);
+  EXPECT_TRUE(scenario.job(1).unlimited);
+  EXPECT_FALSE(scenario.job(0).unlimited || scenario.job(2).unlimited);
   EXPECT_EQ(scenario.job(2).limit, 100);
   EXPECT_EQ(scenario.job(3).limit, 50);
 }

@@ -21,6 +21,17 @@ TEST(SlurmTables, OverdueBehindOverTimeLimit) {
   }
 }
 
+TEST(SlurmTables, AJobWithoutALimitIsNeverOverdue) {
+  const Scenario scenario =
+      scenario_of(plain_machine(4), {plain_job(0, 1, kNever), plain_job(0, 1, kYear)});
+  Tables tables(scenario, -60, {});
+  for (int job = 0; job < 2; ++job) {
+    tables.submit(job, 0);
+    tables.start({job, 0}, choice_from(job, job + 1, 4), 0.5, Scheduler::main);
+  }
+  EXPECT_EQ(tables.overdue(kYear), Nodes{1});
+}
+
 TEST(SlurmTables, CompleteWaitCountsFromTheEnd) {
   for (const Second wait : {0, 1, 10}) {
     const Scenario scenario = scenario_of(plain_machine(4), {plain_job(0, 1, 100)},

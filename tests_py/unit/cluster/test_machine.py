@@ -178,7 +178,7 @@ def test_what_is_refused(machine, tmp_path, capsys):
         cs.cluster.solve(odd, "EASY")
     jobs = {"submit": [0], "tasks": [9], "cpu": [1], "memory": [1], "runtime": [9.0],
             "partition": ["short"]}  # fmt: skip
-    with pytest.raises(cs.InfeasibleError, match="job 0: needs 9 nodes, its partition has 8"):
+    with pytest.raises(cs.InfeasibleError, match="job 0: needs 9 cores, its partition has 8"):
         cs.cluster.solve(cs.cluster.Instance(jobs, 16, machine=machine), "conservative")
     capped = cs.cluster.Instance(jobs | {"tasks": [1], "estimate": [999.0]}, 16, machine=machine)
     assert capped.column("estimate").tolist() == [120]
@@ -204,7 +204,7 @@ def test_a_job_too_wide_for_its_partition_can_be_dropped(machine, tmp_path, kind
     path = tmp_path / f"log.{suffix}"
     path.write_text(files[suffix])
     inst = cs.cluster.Instance.read(path, machine=machine)
-    said = "job 2.*needs 12 nodes, its partition has 8; drop it with --drop too-wide"
+    said = "job 2.*needs 12 cores, its partition has 8; drop it with --drop too-wide"
     with pytest.raises(cs.InfeasibleError, match=said):
         cs.cluster.solve(inst, "EASY")
     left = cs.cluster.Instance.read(

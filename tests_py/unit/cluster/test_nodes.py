@@ -189,7 +189,11 @@ def test_memory_counts_where_slurm_hands_it_out(tmp_path, select, counts):
 
 def test_a_job_that_no_empty_node_holds(tmp_path):
     inst = jobs_on(TWO, tasks=[1, 4], memory_gb=[1, 128], nodes=[1, 1], gpus=[0, 2])
-    with pytest.raises(cs.InfeasibleError, match="job 1: needs 4 cores, 128 GB, 2 GPUs on each of"):
+    reason = (
+        "job 1: needs 4 cores, 128 GB of memory, 2 GPUs on 1 node: the machine has 3 nodes, none "
+        "with 128 GB of memory; drop it with --drop too-wide"
+    )
+    with pytest.raises(cs.InfeasibleError, match=reason):
         starts(inst)
     (tmp_path / "m.toml").write_text("[[nodes]]\ncount = 3\ncores = 8\nmemory_gb = 16\n")
     inst.jobs.to_csv(tmp_path / "jobs.csv", index=False)

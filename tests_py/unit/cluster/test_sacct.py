@@ -42,7 +42,7 @@ def test_a_real_slurmdbd(machine, capsys):
     assert len(jobs) == 15  # of 32 rows: the others are steps
     assert jobs.loc["2", ["tasks", "runtime", "estimate", "wait"]].tolist() == [4, 9, 300, 1]
     assert jobs.loc["6", "estimate"] == 10 * 86400
-    assert jobs.loc["7", "estimate"] == jobs.loc["7", "runtime"]  # UNLIMITED
+    assert jobs.loc["7", "estimate"] == float("inf")  # UNLIMITED
     assert jobs.loc["5", "status"] == "timeout"
     assert jobs.loc["12", "status"] == "cancelled"
     assert jobs.loc["8"].status.tolist() == ["requeued", "completed"]
@@ -92,7 +92,7 @@ def test_rows_that_are_no_ended_job(tmp_path, machine):
     )
     assert inst.jobs.id.tolist() == [1, 9]
     assert inst.jobs.runtime.tolist() == [86460, 30]
-    assert inst.jobs.estimate.tolist() == [86460, 120]
+    assert inst.jobs.estimate.tolist() == [float("inf"), 120]
     assert inst.jobs.wait.tolist() == [5, 0]
     told = "\n".join(inst.notes)
     for what in ("never started (line 4)", "not ended yet (lines 5, 6)", "Submit is no time (line",
@@ -120,7 +120,7 @@ def test_a_row_twice_a_column_twice_and_limits_in_minutes(tmp_path, machine):
     raw = HEADER.replace("Timelimit", "TimelimitRaw")
     minutes = [row.format(limit) for limit in ("Partition_Limit", "1", "UNLIMITED")]
     inst = read(tmp_path, machine, *minutes, header=raw)
-    assert inst.column("estimate").tolist() == [120, 60, 60]
+    assert inst.column("estimate").tolist() == [120, 60, 120]  # UNLIMITED: MaxTime of short
     with pytest.raises(
         cs.InvalidInstance, match="line 2: 2 columns 'State' with 'COMPLETED' and 'x'"
     ):

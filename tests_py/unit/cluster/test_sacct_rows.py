@@ -176,7 +176,7 @@ def test_lists_of_partitions(read):
     assert tier.tolist() == [3, 3, 0]
     for name in ("FCFS", "EASY", "conservative"):
         cs.cluster.solve(inst, name).schedule.validate()
-    with pytest.raises(cs.InfeasibleError, match="needs 7 nodes, its partition has 6"):
+    with pytest.raises(cs.InfeasibleError, match="needs 7 cores, its partition has 6"):
         cs.cluster.solve(read(row(1, partition="gpu,short", cpus=7)), "EASY")
 
 

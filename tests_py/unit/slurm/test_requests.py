@@ -174,9 +174,17 @@ def test_places(form):
     assert form.no_place(form.places("a", 2000))
 
 
-@pytest.mark.parametrize("text", ["a*2", "(a|b)", "[a|b][b]"])
-def test_constraints_that_are_not_followed(form, text):
-    with pytest.raises(cs.InvalidInstance, match=r"expected a, a&b, a\|b or \[a\|b\]"):
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("a*2", "the number of nodes of a feature is not followed"),
+        ("[a*1&b*1]", "the number of nodes of a feature is not followed"),
+        ("(a|b", "unbalanced brackets or parentheses"),
+        ("[a|b]&[b]", "more than one pair"),
+    ],
+)
+def test_constraints_that_are_not_followed_name_the_cause(form, text, cause):
+    with pytest.raises(cs.InvalidInstance, match=f"constraint .*: .*{cause}"):
         form.of(Request(constraint=text))
 
 

@@ -100,8 +100,10 @@ class FcfsEasy : public BatchEvents<FcfsEasy<Cells>> {
     }
   }
 
+  // A job without a limit is never in time, also where the holder waits for another one without.
   bool in_time(int rank, const Reservation& other) const {
-    return now() + jobs_[rank].expected <= other.shadow;
+    const double expected = jobs_[rank].expected;
+    return expected < kInfinity && now() + expected <= other.shadow;
   }
 
   // Whether starting the job now delays nobody who has a reservation.
@@ -166,8 +168,10 @@ Outcome run_plain(const Instance& instance, Rule rule, Estimates estimates, Deci
 // Jobs with the run times that are planned.
 std::vector<BatchJob> planned_jobs(const Instance& instance, Estimates estimates) {
   std::vector<BatchJob> jobs = batch_jobs(instance, estimates);
-  for (BatchJob& job : jobs)
+  for (BatchJob& job : jobs) {
     if (job.expected == 0) job.expected = 1;
+    job.expected = std::min(job.expected, kNoEnd);
+  }
   return jobs;
 }
 
@@ -259,13 +263,18 @@ class Conservative : public BatchEvents<Conservative<Book>> {
     if (!this->logs()) return;
     for (const int rank : queue_)
       if (jobs_[rank].submit >= now())
-        this->note(rank, Action::wait, Reason::promised, -1, slots_[rank].start);
+        this->note(rank, Action::wait, Reason::promised, -1, told_start(rank));
   }
 
  private:
   // Of a job that runs, or by its promise.
   double expected_end(int rank) const { return slots_[rank].start + jobs_[rank].expected; }
   bool promised(int rank) const { return slots_[rank].start < kInfinity; }
+  // Infinite behind a job without a limit.
+  double told_start(int rank) const {
+    const double start = slots_[rank].start;
+    return start < kNoEnd ? start : kInfinity;
+  }
 
   void plan() {
     const bool late = std::any_of(running_.begin(), running_.end(), [&](int rank) {
@@ -290,6 +299,7 @@ class Conservative : public BatchEvents<Conservative<Book>> {
   }
 
   void promise(int rank) {
+    if (jobs_[rank].expected >= kNoEnd) jobs_[rank].expected = kNoEnd + ++unlimited_promises_;
     slots_[rank] = book_.earliest(rank, now());
     book_.plan.change(slots_[rank].start, expected_end(rank), slots_[rank].share, -1);
     poll_.count(300);
@@ -334,6 +344,7 @@ class Conservative : public BatchEvents<Conservative<Book>> {
   std::vector<typename Plan::Slot> slots_;  // by rank: promised, then held
   std::vector<int> running_, queue_;        // ranks
   double wake_ = kInfinity;
+  double unlimited_promises_ = 0;  // made so far to jobs without a limit
   bool early_ = false, overdue_ = false;
 };
 

@@ -16,6 +16,10 @@
 // as long as there is one, all promises are made anew at each event, in order of the queue, and
 // only then one can move back; a job whose time has come starts when its nodes are free.
 //
+// A job with an infinite estimate never ends as far as plans go: under EASY it is not in time for
+// any shadow time, the infinite one included; conservative backfilling keeps it out of the nodes of
+// every promise made before (kNoEnd).
+//
 // Requires that each job fits in the nodes it may use (InfeasibleError); requested estimates need
 // Instance::has_estimates() (InvalidInstance).  events.hpp says what happens within an instant.
 #pragma once

@@ -132,7 +132,7 @@ class BatchEvents {
   double now() const { return now_; }
   bool logs() const { return log_ != nullptr; }
 
-  const std::vector<BatchJob> jobs_;
+  std::vector<BatchJob> jobs_;  // a policy may change how long it expects one to run
   Poll poll_;
 
  private:

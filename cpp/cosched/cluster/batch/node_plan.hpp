@@ -308,9 +308,11 @@ class NodeBook {
         free_(site.all()),
         seen_(jobs.size(), 0),
         recent_(site.nodes().size(), 0) {
-    std::map<std::pair<int, double>, int> kinds;
+    std::map<std::tuple<int, double, int>, int> kinds;
     for (const BatchJob& job : jobs) {
-      const std::pair kind(site.need(job.job).shape, job.expected);
+      // Jobs without a limit are planned differently long, so that each is of a kind of its own.
+      const int own = job.expected < kNoEnd ? -1 : job.job;
+      const std::tuple kind(site.need(job.job).shape, job.expected, own);
       kind_.push_back(kinds.emplace(kind, static_cast<int>(kinds.size())).first->second);
     }
     prospects_.assign(kinds.size(), {-kInfinity, 0});

@@ -11,6 +11,10 @@ enum class Estimates {
   requested,  // expected end = start + estimate; a job that outlives it is expected to end now
 };
 
+/// Conservative backfilling plans jobs without a limit as this long (s, a million years), and each
+/// a second longer than the one planned before it: so the later one cannot end before the earlier.
+inline constexpr double kNoEnd = 35184372088832.0;  // 2^45
+
 /// The order of the queue; equal keys by submission.
 struct Order {
   bool wfp3 = false;  // equal keys by decreasing (wait / expected run time)^3 tasks, at each pass

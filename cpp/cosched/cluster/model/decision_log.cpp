@@ -12,13 +12,16 @@ const char* to_string(Action action) {
 std::string explain(const Decision& decision, const Jobs& jobs) {
   const std::string other = jobs.called(decision.other);
   const std::string value = to_text(decision.value);
+  const bool is_never = decision.value == kInfinity;
   switch (decision.reason) {
     case Reason::completed:
       return "its work is done";
     case Reason::head_of_queue:
       return "first in the queue, " + value + " nodes free";
     case Reason::backfill_in_time:
-      return "backfilled: ends before the reservation of " + other + " at " + value + " s";
+      return is_never
+                 ? "backfilled: ends, and " + other + " waits for a job without a time limit"
+                 : "backfilled: ends before the reservation of " + other + " at " + value + " s";
     case Reason::backfill_extra:
       return "backfilled: fits in the " + value + " nodes that " + other + " leaves idle";
     case Reason::too_few_nodes:
@@ -26,11 +29,14 @@ std::string explain(const Decision& decision, const Jobs& jobs) {
     case Reason::no_nodes:
       return value + " cores free, but not with the memory and GPUs that it needs beside them";
     case Reason::reservation:
-      return "would delay " + other + ", reserved for " + value + " s";
+      return "would delay " + other +
+             (is_never ? ", which waits for a job without a time limit"
+                       : ", reserved for " + value + " s");
     case Reason::behind_queue:
       return other + " is before it in the queue";
     case Reason::promised:
-      return "promised a start at " + value + " s";
+      return is_never ? "promised a start behind a job without a time limit"
+                      : "promised a start at " + value + " s";
     case Reason::greedy:
       return "placed on the least loaded nodes with memory left";
     case Reason::no_memory:

@@ -32,7 +32,7 @@ struct Decision {
   Action action;
   Reason reason;
   int other;     // a job number, or -1
-  double value;  // see Reason
+  double value;  // see Reason; a time may be infinite: behind a job without a limit
 };
 
 using DecisionLog = std::vector<Decision>;

@@ -32,6 +32,13 @@ void require_times(const char* column, const std::vector<double>& values) {
       refuse(column, static_cast<int>(i), to_text(values[i]), "a finite number of seconds >= 0");
 }
 
+// A job may have no limit.
+void require_limits(const char* column, const std::vector<double>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!(values[i] >= 0))
+      refuse(column, static_cast<int>(i), to_text(values[i]), "seconds >= 0, or inf for no limit");
+}
+
 void require_fractions(const char* column, const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!(values[i] > 0 && values[i] <= 1))
@@ -56,7 +63,7 @@ void check(const Jobs& jobs) {
   require_fractions("cpu", jobs.cpu);
   require_fractions("memory", jobs.memory);
   require_times("runtime", jobs.runtime);
-  require_times("estimate", jobs.estimate);
+  require_limits("estimate", jobs.estimate);
 }
 
 }  // namespace

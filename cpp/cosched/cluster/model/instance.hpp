@@ -12,12 +12,13 @@ inline constexpr double kStretchThreshold = 10;
 
 /// Columns of equal length, a row a job, in any order of submission.
 struct Jobs {
-  std::vector<double> submit;    // r_j, seconds
-  std::vector<int> tasks;        // |T_j|
-  std::vector<double> cpu;       // c_j, need of one task, fraction of a node
-  std::vector<double> memory;    // m_j, need of one task, fraction of a node
-  std::vector<double> runtime;   // p_j, dedicated run time, seconds
-  std::vector<double> estimate;  // requested run time, seconds; empty = none known
+  std::vector<double> submit;   // r_j, seconds
+  std::vector<int> tasks;       // |T_j|
+  std::vector<double> cpu;      // c_j, need of one task, fraction of a node
+  std::vector<double> memory;   // m_j, need of one task, fraction of a node
+  std::vector<double> runtime;  // p_j, dedicated run time, seconds
+  // Requested run time, seconds; infinite = no limit; empty = none known.
+  std::vector<double> estimate;
 
   // How messages name a job: as its log does.  Empty = by its row.
   std::vector<std::string> id = {};
@@ -36,7 +37,7 @@ inline constexpr int kMostNodes = 10'000'000;
 
 /// Immutable and validated.  Invariants: 1 <= nodes <= kMostNodes, at least one job; submit and
 /// runtime finite and >= 0; tasks >= 1; cpu and memory in (0, 1]; estimate, where
-/// given, finite and >= 0.  Jobs larger than the machine are allowed: a policy that
+/// given, >= 0 or infinite.  Jobs larger than the machine are allowed: a policy that
 /// cannot run one refuses it.
 class Instance {
  public:

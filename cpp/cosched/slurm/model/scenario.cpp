@@ -115,6 +115,7 @@ Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& setti
     drop_short_partitions(one, machine_);
     const Partition& partition = machine_.parts.at(static_cast<std::size_t>(one.partition));
     one.limit = std::min(one.limit, partition.max_time);
+    one.unlimited = one.limit >= kNever;
     if (one.limit >= kNever) one.limit = kYear;
     if (partition.nodes.count() < one.nodes)
       throw InfeasibleError("job " + std::to_string(j) + " wants " + std::to_string(one.nodes) +

@@ -127,6 +127,7 @@ struct Job {
   double age_from = std::numeric_limits<double>::infinity();
   std::optional<Running> running = {};
   std::optional<Waiting> waiting = {};
+  bool unlimited = false;  // in a Scenario: it has no limit, so that no check ends it
   // In a Scenario: jobs of one shape ask the same of nodes, those of one kind also for as long, with
   // the same features, in the same reservation.
   int shape = -1, kind = -1;

@@ -148,14 +148,14 @@ struct Tables {
     return found;
   }
 
-  /// Running jobs past their limits and OverTimeLimit, by (due, job).
+  /// Running jobs past their limits (RULES.md 5.8: a year is none) and OverTimeLimit, by (due, job).
   std::vector<int> overdue(Second now) const {
     std::vector<int> late;
     const Second over_time = scenario.settings().ends.over_time_limit;
     if (over_time < kNever)
       for (const int job : allocations.running()) {
         if (allocations.due(job) + over_time > now) break;
-        if (!allocations.suspended(job)) late.push_back(job);
+        if (!allocations.suspended(job) && !scenario.job(job).unlimited) late.push_back(job);
       }
     for (const int job : allocations.running())
       if (policy.used_up(job) && std::find(late.begin(), late.end(), job) == late.end())

@@ -10,6 +10,7 @@ from cosched import _core
 from cosched.cluster.algorithms.simulation import result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.unfit import require_schedulable
 from cosched.cluster.result import Result
 from cosched.core.arrays import flag, real_array
 from cosched.errors import InvalidInstance, shorten
@@ -181,6 +182,7 @@ def _batch(
         requested = False  # it plans nothing
     if requested and "estimate" not in instance.known:
         raise InvalidInstance('estimates = "requested": the jobs have no estimate column')
+    require_schedulable(instance)
     key = _with_tiers(_keys(instance, requested, priority), instance, priority == "wfp3")
     simulate = partial(_rows, rule=rule, requested=requested, key=key, wfp3=priority == "wfp3")
     keeps = instance.site is not None  # where another run would cost more than its rows

@@ -10,6 +10,7 @@ from cosched.cluster.algorithms.simulation import algorithm_of, result_of_simula
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.arguments import refuse_running
+from cosched.cluster.instance.usage import texts_of
 from cosched.cluster.result import Result
 from cosched.core.arrays import INT_MAX, integer, real
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
@@ -83,6 +84,8 @@ def dfrs(
     refuse_running(instance.known, name)
     if len(instance.layout[0]):
         raise InvalidInstance(f"{name}: DFRS policies know no partitions: expected no machine")
+    if instance.machine is not None and (texts_of(instance, "constraint") != "").any():
+        raise InvalidInstance(f"{name}: DFRS policies know no features: expected no constraints")
     period, penalty = real(period, "period"), real(penalty, "penalty")
     outcome, _, decisions = _core.cluster.dfrs(
         instance._core, name, period, penalty, False, bool(log)

@@ -3,6 +3,6 @@
 from cosched.cluster.files.conventions import WEEK, counted_from, dfrs_jobs, rigid_jobs, week_of
 from cosched.cluster.files.default_accounts import with_default_accounts
 from cosched.cluster.files.facts import DROPS, FACTS, MEASURES, described, dropped, whole
-from cosched.cluster.files.jobs import COLUMNS, Given, read_csv, read_jobs, read_json
+from cosched.cluster.files.jobs import COLUMNS, Given, json_columns, read_csv, read_jobs, read_json
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.swf import LOGS, SwfReport, fetch, read_swf

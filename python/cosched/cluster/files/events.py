@@ -109,13 +109,13 @@ def _job(
 
 
 def _limit(machine: Machine, partition: str, asks: float) -> float:
-    """Of a job that asks for this one (nan: for none), by its partition; nan: there is none."""
+    """Seconds until Slurm ends a job that asks for these (nan: for none), by the DefaultTime and
+    the MaxTime of its partition; infinite: it does not."""
     slurm = machine.slurm
     name = partition.split(",")[0] or (slurm.default_partition if slurm is not None else "")
     if np.isnan(asks):
         asks = slurm.default_times.get(name, np.inf) if slurm is not None else np.inf
-    least = asks if np.isfinite(asks) else float(limits(machine, [name])[0])
-    return least if np.isfinite(least) else np.nan
+    return asks if np.isfinite(asks) else float(limits(machine, [name])[0])
 
 
 def _tasks(row: dict[str, Any], place: str) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.files.swf import KNOWN, exceeds_run
+from cosched.cluster.files.unmet import without_unmet_constraints
 from cosched.cluster.machine.parts import lacks, room, site_of
 from cosched.core.arrays import MOST, OFTEN, integer, levels, positive, share_above
 from cosched.errors import InvalidInstance, shorten
@@ -138,7 +139,7 @@ def _too_wide(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.nda
     queued = machine.partitions and "partition" in jobs
     most = room(machine, jobs["partition"]) if queued else np.full(len(jobs), nodes)
     wide = jobs["tasks"].to_numpy() > most
-    site = site_of(jobs, machine, [])
+    site = site_of(without_unmet_constraints(jobs, machine)[0], machine, [])
     if site is not None:
         wide[site.unfit] = True
     return wide
@@ -156,10 +157,11 @@ def drop_names(drop: str | Iterable[str] | None) -> list[str]:
 
 def described(jobs: pd.DataFrame) -> str:
     """How many jobs lack what, and how they ended: one line."""
-    parts = [
-        f"{int(_estimates(jobs).isna().sum()):,} without estimate (their run time is taken)",
-        f"{int((jobs['runtime'] <= 0).sum()):,} of run time 0",
-    ]
+    unlimited = int(np.isinf(_estimates(jobs)).sum())
+    parts = [f"{int(_estimates(jobs).isna().sum()):,} without estimate (their run time is taken)"]
+    if unlimited:
+        parts.append(f"{unlimited:,} without a time limit (plans expect no end of them)")
+    parts.append(f"{int((jobs['runtime'] <= 0).sum()):,} of run time 0")
     if "wait" in jobs:
         parts.append(f"{int(jobs['wait'].isna().sum()):,} without a logged wait")
     if "status" in jobs:

@@ -1,6 +1,6 @@
 """Jobs of a file of any kind: a log of the archive, sacct's output, submissions, CSV, JSON."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
@@ -30,6 +30,7 @@ from cosched.cluster.files.facts import (
 )
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.swf import read_swf
+from cosched.cluster.files.unmet import without_unmet_constraints
 from cosched.cluster.machine import Machine
 from cosched.core.text import not_read
 from cosched.errors import InvalidInstance, shorten
@@ -37,6 +38,8 @@ from cosched.errors import InvalidInstance, shorten
 COLUMNS = ("submit", "tasks", "cpu", "memory", "runtime")
 #: Seconds that are not known of every job.
 _MAYBE = ("estimate", "eligible")
+#: How files write that a job has no time limit.
+UNLIMITED = ("inf", "infinity", "unlimited", "infinite")
 _READ = {*COLUMNS, "estimate", "eligible", "wait_blocked", "id", *FACTS}
 
 
@@ -46,12 +49,26 @@ def read_json(path: str | PathLike[str]) -> tuple[dict[str, Any], Any, list[str]
     if not isinstance(data, dict) or not isinstance(data.get("jobs"), dict):
         raise InvalidInstance(f"{path}: expected an object with 'jobs' (lists by column)")
     jobs = dict(data["jobs"])
-    for name in ("estimate", *MEASURES):
+    for name in (*MEASURES, *_MAYBE):
         if isinstance(jobs.get(name), list):  # null = the log does not say
             jobs[name] = [np.nan if value is None else value for value in jobs[name]]
+    if isinstance(jobs.get("estimate"), list):
+        jobs["estimate"] = [
+            np.inf if isinstance(value, str) and value.lower() in UNLIMITED else value
+            for value in jobs["estimate"]
+        ]
     unread = [f"jobs.{name}" for name in jobs if name not in _READ]
     notes = not_read("fields", [*unread, *(key for key in data if key not in ("jobs", "nodes"))])
     return jobs, data.get("nodes"), notes
+
+
+def json_columns(columns: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Columns of jobs as :func:`read_json` takes them: JSON has no infinity."""
+    if "estimate" not in columns or not np.isinf(columns["estimate"]).any():
+        return dict(columns)
+    limits = columns["estimate"].tolist()
+    texts = ["UNLIMITED" if limit == np.inf else limit for limit in limits]
+    return {**columns, "estimate": texts}
 
 
 def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int], list[str]]:
@@ -75,11 +92,20 @@ def read_csv(path: str | PathLike[str]) -> tuple[dict[str, list[Any]], list[int]
         for name in wanted:
             text = cells[header.index(name)].strip()
             where = f"{path}: line {line}, column '{name}'"
-            unknown = name in _MAYBE and text.lower() in ("", "nan")
-            jobs[name].append(np.nan if unknown else io.parse_number(text, where))
+            jobs[name].append(_seconds_or_nan(name, text, where))
     titles = map(str.strip, table.header)
     notes = not_read("columns", [name for name in titles if name.lower() not in _READ])
     return jobs, [line for line, _ in table.rows], notes
+
+
+def _seconds_or_nan(name: str, text: str, where: str) -> float:
+    """A number; of columns that are not known of every job, nan where it is not, and infinity for
+    a job without a time limit."""
+    if name in _MAYBE and text.lower() in ("", "nan"):
+        return np.nan
+    if name == "estimate" and text.lower() in UNLIMITED:
+        return np.inf
+    return io.parse_number(text, where)
 
 
 def _fact(path: Any, name: str, cells: list[tuple[int, str]]) -> list[Any]:
@@ -117,6 +143,21 @@ def read_jobs(
     """Jobs of a log (.swf, .events, sacct), where `drop` has been heeded, or of a table (.csv,
     .json); `of_sacct`: timezone, delimiter, include_running."""
     io.refuse_foreign_file(path)
+    given = _read_jobs(path, nodes, convention, of_logs, drop, machine, of_sacct)
+    jobs, notes = without_unmet_constraints(given.jobs, machine)
+    return given._replace(jobs=jobs, notes=(*given.notes, *notes))
+
+
+def _read_jobs(
+    path: str | PathLike[str],
+    nodes: int | None,
+    convention: str | None,
+    of_logs: dict[str, Any],
+    drop: str | Iterable[str] | None,
+    machine: Machine | None,
+    of_sacct: dict[str, Any],
+) -> Given:
+    """The same, as the file says it."""
     said: tuple[str, ...] = ()
     if machine is not None:
         if nodes is not None and nodes != machine.cores:

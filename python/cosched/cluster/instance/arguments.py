@@ -54,9 +54,9 @@ def _planned(
 ) -> np.ndarray:
     """Estimates that policies plan with."""
     planned = np.where(np.isnan(estimate), runtime, estimate)
-    if machine is None or "partition" not in jobs:
+    if machine is None:
         return planned
-    most = limits(machine, jobs["partition"])
+    most = limits(machine, jobs["partition"] if "partition" in jobs else [""] * len(estimate))
     if "suspended" in jobs:
         most = most + np.nan_to_num(_fact(jobs, "suspended", len(estimate)))
     return np.minimum(planned, most)
@@ -196,7 +196,7 @@ def with_running(
         columns["running"][row], columns["ran"][row] = True, ran
         columns["submit"][row] = 0.0
         columns["runtime"][row] = max(columns["runtime"][row] - ran, 0.0)
-        columns["estimate"][row] = max(nonnegative(limit, f"{place}: limit") - ran, 0.0)
+        columns["estimate"][row] = max(_limit_of(limit, f"{place}: limit") - ran, 0.0)
         own = _held(nodes, names, f"{place}: nodes", count)
         tasks = columns.get("tasks", np.zeros(0))
         known = tasks.dtype.kind in "iuf" and tasks.shape == (rows,)  # else refused as a column
@@ -210,6 +210,13 @@ def with_running(
     if "eligible" in columns:
         columns["eligible"] = np.where(columns["running"], 0.0, columns["eligible"])
     return columns
+
+
+def _limit_of(value: Any, name: str) -> float:
+    """Seconds, or infinity where the job has no limit."""
+    if isinstance(value, float) and np.isposinf(value):
+        return np.inf
+    return nonnegative(value, name)
 
 
 def _columns_of(jobs: Any) -> dict[str, np.ndarray]:

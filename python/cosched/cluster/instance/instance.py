@@ -15,6 +15,7 @@ from cosched import _core, core, io
 from cosched.cluster import files
 from cosched.cluster.instance import arguments
 from cosched.cluster.machine import Machine, machine_of
+from cosched.cluster.machine.constraints import constraint_notes
 from cosched.cluster.machine.parts import counted, resources_of, site_of
 from cosched.core.arrays import any_array, integer, integer_array, nonnegative
 from cosched.errors import InvalidInstance, shorten
@@ -30,8 +31,9 @@ class Instance(core.Instance):
         A row a job: ``submit`` (s), ``tasks`` (identical tasks, >= 1), ``cpu`` and ``memory``
         (needs of one task, fractions of a node in (0, 1]), ``runtime`` (s, with all the CPU it
         needs), and optionally ``estimate`` (requested run time, s; unknown = nan: the run time
-        is taken). Where known: ``id`` (how messages and outputs call the job; default the row),
-        ``user, group, partition, status, line, wait`` (s in the queue, as the log has it),
+        is taken; no limit = inf: plans expect no end of the job). Where known: ``id`` (how messages
+        and outputs call the job; default the row), ``user, group, partition, status, line, wait``
+        (s in the queue, as the log has it),
         ``running`` (at the begin of a part of a log: batch policies start them first),
         ``eligible`` (s, from ``submit`` on: no dependency, hold or begin time keeps it any more;
         policies get the job then, and waits and stretches count from then), and what the whole job
@@ -40,7 +42,8 @@ class Instance(core.Instance):
         ``cpu_efficiency``, ``gpu_efficiency`` (0..1), its ``job_name``, and ``suspended`` (s of its
         run time and of its estimate in which it held its nodes and stood still). In the words of
         sbatch:
-        ``constraint`` (batch policies and ``slurm-backfill`` follow it), and for ``slurm-backfill``
+        ``constraint`` (all policies but DFRS follow it; a job whose constraint no nodes satisfy is
+        refused), and for ``slurm-backfill``
         alone ``exclusive`` (``yes``), ``licenses, dependency, nodelist, exclude, nice``, ``array``
         (``7%2``: its job, and how many tasks may run), ``name``, ``memory_per`` (``node,
         core``, or ``all`` of its nodes), ``gpus_per`` (``node``). Other columns are ignored. Any
@@ -131,6 +134,9 @@ class Instance(core.Instance):
             column.flags.writeable = False
         least = nonnegative(min_runtime, "min_runtime", "seconds >= 0")
         texts = arguments.notes_of(notes, columns["runtime"], least)
+        if "constraint" in facts:
+            kinds = None if machine is None else machine.nodes
+            texts += constraint_notes(facts["constraint"].tolist(), kinds)
         self._set(
             _core=inner, _columns=columns, _facts=facts, _uncut=uncut, nodes=inner.nodes,
             notes=tuple(dict.fromkeys((*texts, *(() if machine is None else machine.notes)))),
@@ -434,7 +440,7 @@ class Instance(core.Instance):
             Ends in .json or .csv. Replaced as a whole or not at all.
         """
         if io.check_suffix(path, (".json", ".csv")) == ".json":
-            io.write_json({"nodes": self.nodes, "jobs": self.given}, path)
+            io.write_json({"nodes": self.nodes, "jobs": files.json_columns(self.given)}, path)
         else:
             given = {name: self.given[name] for name in ("estimate",) if name in self.given}
             io.write_frame(self.jobs.assign(**given), path, exact=True)

@@ -21,6 +21,14 @@ def numbers_of(instance: Instance, name: str) -> np.ndarray:
     return np.nan_to_num(instance.column(name).astype(float)) if known else np.zeros(len(instance))
 
 
+def ran_in_log(instance: Instance) -> np.ndarray:
+    """Which jobs ran, as the log says: it has their wait, or they run at its begin."""
+    has_run = numbers_of(instance, "running") > 0
+    if "wait" in instance.known:
+        has_run |= ~np.isnan(instance.column("wait").astype(float))
+    return has_run
+
+
 def has_waits(instance: Instance) -> bool:
     """Whether the log says how long jobs waited."""
     return "wait" in instance.known and not np.isnan(instance.column("wait")).all()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cosched import _core
+from cosched.cluster.machine.constraints import constraint_nodes
 from cosched.cluster.machine.node_types import first_host
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
@@ -35,9 +36,33 @@ def by_name(partitions: Iterable[Any], value: Callable[[list[str]], float]) -> n
 
 def limits(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
     """Time limits (s, or infinity) by partition, of a list the greatest; others than the machine's
-    have none."""
-    known = {part.name: part.max_time for part in machine.partitions}
-    return by_name(partitions, lambda own: max(known.get(one, np.inf) for one in own))
+    have none.
+
+    On a Slurm, jobs without a partition are in the default one, and where it has but one partition
+    all are in that.
+    """
+    max_times = {part.name: part.max_time for part in machine.partitions}
+    return by_name(partitions, lambda names: _greatest_limit(machine, names, max_times))
+
+
+def usual_limits(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
+    """The same of jobs that ask for no time: the partition's DefaultTime, else its MaxTime."""
+    usual = {part.name: part.max_time for part in machine.partitions}
+    if machine.slurm is not None:
+        usual |= {
+            name: min(time, usual.get(name, np.inf))
+            for name, time in machine.slurm.default_times.items()
+        }
+    return by_name(partitions, lambda names: _greatest_limit(machine, names, usual))
+
+
+def _greatest_limit(machine: Machine, names: list[str], limits: Mapping[str, float]) -> float:
+    """Of the partitions with these names."""
+    slurm = machine.slurm
+    if slurm is not None:
+        is_only_one = len(machine.partitions) == 1
+        names = [slurm.default_partition if is_only_one or not name else name for name in names]
+    return max(limits.get(name, np.inf) for name in names)
 
 
 def room(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
@@ -149,8 +174,8 @@ def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) 
     cores are all that counts, and neither memory, GPUs nor features. `held`: cores of jobs that run
     at the begin."""
     names = counted(jobs, machine)
-    features = [] if machine is None else _features(jobs, machine)
-    if machine is None or not (names or features):
+    choices = [] if machine is None else _choices(jobs, machine)
+    if machine is None or not (names or choices):
         return None
     bits = {name: k for k, name in enumerate(dict.fromkeys(one.gpu_type for one in machine.nodes))}
     cores, cell = of_nodes(machine, "cores"), cells_of_nodes(machine)[0]
@@ -160,8 +185,8 @@ def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) 
     memory = np.floor(of_nodes(machine, "memory_gb") * _KB)
     memory = np.where(memory > 0, memory, _UNSAID)
     needs = _needs(jobs, machine, names, bits)
-    if features:
-        cell, needs["cells"] = _divided(jobs, cell, needs["cells"], features)
+    if choices:
+        cell, needs["cells"] = _divided(jobs, cell, needs["cells"], choices, cores)
     nodes = {
         "cores": cores,
         "memory": memory if "memory_gb" in names else np.zeros(len(cores)),
@@ -177,47 +202,78 @@ def site_of(jobs: Any, machine: Machine | None, held: Sequence[list[int]] = ()) 
     )
 
 
-def _features(jobs: Any, machine: Machine) -> list[tuple[str, np.ndarray]]:
-    """Constraints of jobs, and which nodes have what each asks for: ``a&b``, ``a|b``, and of
-    ``[a|b]`` the one with the most cores; not those that all nodes have, or none, or that are of
-    another form."""
+class _Choice(NamedTuple):
+    """Nodes that one constraint allows: of the first alternative, of the second, ..."""
+
+    text: str
+    alternatives: tuple[np.ndarray, ...]
+
+
+def _choices(jobs: Any, machine: Machine) -> list[_Choice]:
+    """Of each constraint that does not allow all nodes, those that it allows: none where no nodes
+    can satisfy it."""
     if "constraint" not in jobs:
         return []
-    kinds = machine.nodes
-    count = np.array([kind.count for kind in kinds])
-    cores = count * [kind.cores for kind in kinds]
-    found = []
+    counts = [kind.count for kind in machine.nodes]
+    choices = []
     for text in np.unique(np.asarray(jobs["constraint"]).astype(str)).tolist():
-        one = text.startswith("[") and text.endswith("]")
-        parts = [set(part.split("&")) for part in (text[1:-1] if one else text).split("|")]
-        having = np.array([[part <= set(kind.features) for kind in kinds] for part in parts])
-        inside = having[np.argmax(having @ cores)] if one else having.any(axis=0)
-        if inside.any() and not inside.all():
-            found.append((text, np.repeat(inside, count)))
-    return found
+        nodes = constraint_nodes(text, machine.nodes)
+        alternatives = nodes.alternatives or (nodes.allowed,)
+        if nodes.reason:
+            alternatives = (np.zeros(len(counts), dtype=bool),)
+        if not (len(alternatives) == 1 and alternatives[0].all()):
+            choices.append(_Choice(text, tuple(np.repeat(one, counts) for one in alternatives)))
+    return choices
 
 
 def _divided(
-    jobs: Any, cell: np.ndarray, may: np.ndarray, features: list[tuple[str, np.ndarray]]
+    jobs: Any, cell: np.ndarray, may: np.ndarray, choices: list[_Choice], cores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Parts of the machine of which every constraint has all or none, by node; and by job those
-    that it may use, as bits."""
-    having = np.array([inside for _, inside in features]).T
-    parts, place = np.unique(np.column_stack([cell, having]), axis=0, return_inverse=True)
+    that it may use, as bits. Of ``[a|b]`` a job on one node may have any, others the alternative
+    with the most cores of its partition."""
+    having = [nodes for choice in choices for nodes in choice.alternatives]
+    table = np.column_stack([cell, *having])
+    parts, place = np.unique(table, axis=0, return_inverse=True)
+    place = place.reshape(-1)
     if len(parts) > MOST_CELLS:
         raise InvalidInstance(
             f"partitions and features divide the nodes into {len(parts)} parts: expected at most "
             f"{MOST_CELLS}"
         )
+    part_cores = np.bincount(place, weights=cores, minlength=len(parts))
+    first_column = {}
+    column = 1
+    for choice in choices:
+        first_column[choice.text] = (column, len(choice.alternatives))
+        column += len(choice.alternatives)
+
+    def bits_of(text: str, mask: int, is_on_one_node: bool) -> int:
+        open_parts = np.array([mask >> int(part[0]) & 1 for part in parts], dtype=bool)
+        first, number = first_column.get(text, (0, 0))
+        if number:
+            masks = [open_parts & (parts[:, first + k] == 1) for k in range(number)]
+            if is_on_one_node:
+                open_parts = np.logical_or.reduce(masks)
+            else:
+                open_parts = max(masks, key=lambda one: float(part_cores[one].sum()))
+        return sum(1 << int(k) for k in np.flatnonzero(open_parts))
+
     texts = np.asarray(jobs["constraint"]).astype(str)
-    known = {text: k for k, (text, _) in enumerate(features, 1)}
-    codes = np.array([known.get(text, 0) for text in texts.tolist()])
-    found = np.zeros(len(texts), dtype=np.uint64)
-    for k, part in enumerate(parts):
-        mine = (may >> np.uint64(part[0]) & np.uint64(1)) == 1
-        mine &= np.concatenate([[True], part[1:] == 1])[codes]
-        found[mine] |= np.uint64(1 << k)
-    return place.reshape(-1), found
+    is_on_one_node = np.asarray(jobs["tasks"]) == 1
+    if "nodes" in jobs:
+        is_on_one_node |= np.asarray(jobs["nodes"], dtype=float) == 1
+    text_codes, distinct_texts = pd.factorize(texts)
+    distinct_masks, mask_codes = np.unique(may, return_inverse=True)
+    keys = (text_codes * len(distinct_masks) + mask_codes.reshape(-1)) * 2 + is_on_one_node
+    distinct_keys, codes = np.unique(keys, return_inverse=True)
+    bits = []
+    for key in distinct_keys.tolist():
+        text_code, mask_code = divmod(key // 2, len(distinct_masks))
+        bits.append(
+            bits_of(distinct_texts[text_code], int(distinct_masks[mask_code]), key % 2 == 1)
+        )
+    return place, np.array(bits, dtype=np.uint64)[codes.reshape(-1)]
 
 
 def resources_of(jobs: Any, machine: Machine | None) -> list[tuple[np.ndarray, float]]:

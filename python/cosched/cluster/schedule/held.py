@@ -4,6 +4,7 @@ It shares no code with the policies, nor with what tells them the needs of jobs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -50,14 +51,28 @@ def check_features(
 
 def with_features(features: list[frozenset[str]], text: str) -> np.ndarray:
     """Which nodes have what a constraint asks for: a row for each of ``[a|b]``, else one; all nodes
-    where none has it, and of a form that is not followed."""
-    one = text.startswith("[") and text.endswith("]")
-    names = [set(part.split("&")) for part in (text[1:-1] if one else text).split("|")]
-    strange = any(mark in name for part in names for name in part for mark in "[]*()")
-    having = np.array([[part <= own for own in features] for part in names])
-    if not text or strange or not having.any():
-        return np.ones((1, len(features)), dtype=bool)
-    return having if one else np.logical_or.reduce(having, axis=0, keepdims=True)
+    where none has it, and where it counts nodes."""
+    text = text.replace(",", "&")
+    before, _, behind = text.partition("[")
+    inside, _, behind = behind.partition("]")
+    choices = re.findall(r"(?:\([^()]*\)|[^()|])+", inside) or [""]
+    expressions = [f"{before}{behind}&{choice}" for choice in choices]
+    having = np.array([[_has(own, one) for own in features] for one in expressions])
+    is_followed = text and "*" not in text and having.any()
+    return having if is_followed else np.ones((1, len(features)), dtype=bool)
+
+
+def _has(own: frozenset[str], text: str) -> bool:
+    """Whether a node has what an expression says, which is read from left to right."""
+    value, operator = True, "&"
+    for token in re.findall(r"\([^()]*\)|[&|]|[^&|()]+", text):
+        if token in "&|":
+            operator = token
+            continue
+        is_group = token.startswith("(")
+        one = _has(own, token[1:-1]) if is_group else token in own
+        value = value and one if operator == "&" else value or one
+    return value
 
 
 def check_alone(instance: Instance, rows: Any, row: Any, node: Any) -> None:

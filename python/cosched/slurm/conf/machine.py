@@ -58,6 +58,10 @@ def machine_of_lines(
     numbers = {node.name: k for k, node in enumerate(nodes)}
     sets = _sets([line for line in lines if line.record == "nodeset"], nodes)
     parts = [_partition(line, keys, numbers, absent, sets, reader) for line, keys in given]
+    reader.assumed += [
+        f"partition {part.name} has no nodes: jobs there never start"
+        for part in parts if not part.nodes
+    ]  # fmt: skip
     down = _down(named, lines, numbers, reader)
     for line in lines:
         if line.record not in ("", "nodename", "nodeset", "partitionname", "downnodes"):

@@ -1,5 +1,6 @@
 """Recordings of real Slurms as files."""
 
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -36,6 +37,8 @@ _JOB_KEYS = words(
 #: Keys of a recording's configuration that are no lines of a slurm.conf.
 _OWN_KEYS = frozenset({"NodeLines", "NodeNames", "Partitions", "speed", "Nodes", "Cpus"})
 _CPUS = 4
+#: The limit of a job that has none.
+NO_LIMIT = "UNLIMITED"
 #: Seconds of any clock.
 _LATEST = 1e11
 #: What a Slurm that is recorded has where its configuration says nothing.
@@ -49,7 +52,8 @@ def read_recording(
     """Read a recording of a real Slurm.
 
     JSON: ``config`` (lines of slurm.conf; ``NodeLines`` each or one, ``Partitions`` whole lines,
-    ``speed``), ``nodes``, ``jobs`` (``submit, nodes`` or ``cores, limit, runtime[, partition]``),
+    ``speed``), ``nodes``, ``jobs`` (``submit, nodes`` or ``cores, limit, runtime[, partition]``;
+    a limit of seconds, or ``"UNLIMITED"``),
     ``runs`` (for each job ``submit, start, end, state, nodelist``, s from the run's second 0) and
     ``phases`` (for each run ``epoch`` = the Unix time of that second, ``controller_start``, and
     where known ``submit_exact, bf_cycles, kills, plans``). `version`: in place of its own;
@@ -158,13 +162,19 @@ def _columns(jobs: Sequence[Mapping[str, Any]], of_row: np.ndarray) -> dict[str,
         "cpu": np.ones(len(of_row)),
         "memory": np.ones(len(of_row)),
         "runtime": np.array([float(job["runtime"]) for job in jobs])[of_row],
-        "estimate": np.array([float(job["limit"]) for job in jobs])[of_row],
+        "estimate": np.array([_limit_of(job) for job in jobs])[of_row],
     }
     if any("cores" in job for job in jobs):
         columns["cores"] = columns["tasks"]
     if any("partition" in job for job in jobs):
         columns["partition"] = np.array([job.get("partition", "") for job in jobs])[of_row]
     return columns
+
+
+def _limit_of(job: Mapping[str, Any]) -> float:
+    """Seconds, or infinity."""
+    limit = job["limit"]
+    return math.inf if limit == NO_LIMIT else float(limit)
 
 
 def _foreign(name: str, jobs: Sequence[Mapping[str, Any]], approximate: bool) -> list[str]:

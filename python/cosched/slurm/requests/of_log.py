@@ -10,10 +10,12 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.arguments import held_of
-from cosched.cluster.instance.usage import numbers_of, texts_of
+from cosched.cluster.instance.unfit import also_of
+from cosched.cluster.instance.usage import numbers_of, ran_in_log, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import host_count
 from cosched.cluster.machine.parts import of_nodes
+from cosched.core.text import count_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.requests import request as core
@@ -184,7 +186,7 @@ class Room:
 
     def nodes_of_jobs(self) -> np.ndarray:
         """Whole nodes that hold each job's tasks, as many at least as the log says."""
-        tasks, ids = self.instance.column("tasks"), self.instance.ids
+        tasks = self.instance.column("tasks")
         wanted = np.ones(len(tasks), dtype=np.int64)
         for k, (name, ranges) in enumerate(self.parts.items()):
             mine = self.part == k
@@ -192,13 +194,7 @@ class Room:
                 continue
             cores = np.concatenate([self.node_cores[a:b] for a, b in ranges or [(0, 0)]])
             if self.shared or not len(cores):
-                large = mine & (tasks > cores.sum())
-                if large.any():
-                    row = int(np.argmax(large))
-                    raise InfeasibleError(
-                        f"job {ids[row]} wants {tasks[row]} cores: partition {name} has "
-                        f"{cores.sum()}"
-                    )
+                self._require_room(mine & (tasks > cores.sum()), tasks, name, "core", cores.sum())
                 continue
             if len(set(cores.tolist())) > 1:
                 raise InvalidInstance(
@@ -206,13 +202,22 @@ class Room:
                     "cores: expected nodes of one kind"
                 )
             wanted[mine] = np.maximum(-(-tasks[mine] // int(cores[0])), self.counts()[mine])
-            large = mine & (wanted > len(cores))
-            if large.any():
-                row = int(np.argmax(large))
-                raise InfeasibleError(
-                    f"job {ids[row]} wants {wanted[row]} nodes: partition {name} has {len(cores)}"
-                )
+            self._require_room(mine & (wanted > len(cores)), wanted, name, "node", len(cores))
         return wanted
+
+    def _require_room(
+        self, is_too_large: np.ndarray, wanted: np.ndarray, name: str, unit: str, room: int
+    ) -> None:
+        """InfeasibleError about jobs that want more of a partition than it has."""
+        rows = np.flatnonzero(is_too_large).tolist()
+        if not rows:
+            return
+        names = [str(self.instance.ids[row]) for row in rows]
+        has = room if room else "no nodes"
+        raise InfeasibleError(
+            f"job {names[0]} wants {count_of(int(wanted[rows[0]]), unit)}: partition {name} has "
+            f"{has}{also_of(names[1:])}"
+        )
 
     def with_nodes_of_the_first(
         self, several: Mapping[int, list[int]]
@@ -273,6 +278,7 @@ def requests_of_log(
     tasks = room.instance.column("tasks").astype(np.int64).tolist()
     names = list(room.parts)
     types = texts_of(room.instance, "gpu_type").tolist()
+    has_run = ran_in_log(room.instance)
     jobs = {}
     for row, (cores, part) in enumerate(zip(tasks, room.part.tolist(), strict=True)):
         asked = {key: column[row] for key, column in given.items()}
@@ -283,6 +289,7 @@ def requests_of_log(
         if not some and not any(asked.values()) and not of_each[row] and not ages:
             continue
         own = core.Request(cores=cores if some else None, partition=names[part], **asked)
+        form.has_run = bool(has_run[row])
         job = form.of(own)
         if of_each[row]:
             job |= form.with_gpus(job, int(of_each[row]), types[row])
@@ -297,30 +304,34 @@ def requests_of_log(
 
 
 class _LogForm(core.CoreForm):
-    """A log may be of a time with other features and hosts: constraints that no node meets, or of a
-    form that is not followed, are left out, and counted."""
+    """A log may be of a time with other nodes and hosts: what jobs asked for and the machine does
+    not have is left out, and counted. Constraints hold, but for one that a job which ran shows to
+    be of other nodes."""
 
     def __init__(self, machine: Machine, memory: bool) -> None:
         super().__init__(machine, memory=memory)
         self._lost, self._hosts = Counter[str](), Counter[str]()
         self._gpus_of_nodes = np.array(gpus_of_nodes(machine), dtype=np.int64)
         self._with_gpus: dict[tuple, dict[str, Any]] = {}
+        #: Whether the job whose request is read next ran in the log.
+        self.has_run = False
 
     def places(self, text: str, least: int) -> dict[str, Any]:
-        try:
-            found = super().places(text, least)
-            lost = self.no_place(found) and not self.no_place(super().places("", least))
-        except InvalidInstance:
-            lost = True
-        self._lost[text] += lost
-        return super().places("", least) if lost else found
+        places = self.allowed_places(text.strip(), least)
+        if not (text and self.has_run and self.no_place(places)):
+            return places
+        anywhere = self.allowed_places("", least)
+        if self.no_place(anywhere):
+            return places
+        self._lost[text] += 1
+        return anywhere
 
     def narrowed(self, places: Mapping[str, Any], text: str, *, within: bool) -> dict[str, Any]:
         try:
             found = super().narrowed(places, text, within=within)
-            if not self.no_place(found):
+            if not (self.has_run and self.no_place(found)):
                 return found
-        except InvalidInstance:
+        except InvalidInstance:  # hosts of another machine
             pass
         self._hosts[f"{'nodelist' if within else 'exclude'} {text}"] += 1
         return dict(places)
@@ -335,7 +346,7 @@ class _LogForm(core.CoreForm):
             having = np.flatnonzero(self._gpus_of_nodes[mine].sum(axis=0) >= least)
             self._with_gpus[key] = self.of_these(here, set(having.tolist()), within=True)
         found = self._with_gpus[key]
-        if not self.no_place(found):
+        if not (self.has_run and self.no_place(found)):
             return found
         self._hosts[f"{least} GPUs {kind}".strip() + " of each node"] += 1
         return here

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosched.cluster.machine import Machine
+from cosched.cluster.machine.constraints import constraint_nodes, parse_constraint
 from cosched.cluster.machine.node_types import Spans, hosts, spans_of
 from cosched.cluster.machine.parts import of_nodes
 from cosched.errors import InvalidInstance, shorten
@@ -60,7 +61,7 @@ class Request:
     memory_per_core: int | None = None  # MB
     gpus: Gpus | None = None
     partition: str = ""  # whose usual memory a job has that does not say it
-    constraint: str = ""  # in the words of sbatch: a&b
+    constraint: str = ""  # in the words of sbatch: (a|b)&c
     licences: str = ""  # fluent:2
     nodelist: str = ""  # hosts that are its nodes, all of them
     exclude: str = ""  # hosts that are none of them
@@ -142,12 +143,11 @@ class CoreForm:
         self.memory_counts = memory and self.settings.memory_counts
         self._reservations = list(reservations)
         self._numbers = {name: k for k, name in enumerate(self.settings.names)}
-        self._features: list[frozenset[str]] = []
-        for kind in machine.nodes:
-            self._features += [frozenset(kind.features)] * kind.count
+        self._node_types = machine.nodes
+        self._type_counts = [kind.count for kind in machine.nodes]
         self.gpu_types: list[str] = gpu_types_of(machine)
-        self._memory_of = megabytes_of_nodes(machine)
-        self._sets: dict[tuple[str, int], int] = {}
+        self._memory_of = np.array(megabytes_of_nodes(machine), dtype=np.int64)
+        self._places_by_wish: dict[tuple[str, int], dict[str, Any]] = {}
         self._places: dict[Spans, int] = {}
         self._sets_in_order: list[Spans] = []
         self._licences: dict[str, int] = dict(self.settings.licences)
@@ -273,34 +273,42 @@ class CoreForm:
         }
 
     def places(self, text: str, least: int) -> dict[str, Any]:
-        """Nodes that a job may ever have: with its features (``a``, ``a&b``, ``a|b``; all of one of
-        ``[a|b]``), and with the memory that it wants of each, or of each core."""
+        """Nodes that a job may ever have: with its features, and with the memory (MB) that it wants
+        of each, or of each core.
+
+        No nodes where nothing can satisfy the constraint. InvalidInstance for one that Slurm does
+        not take, and for one that counts nodes (``a*2``), which is not followed.
+        """
         text = text.strip()
-        if not re.fullmatch(r"[^][*()]*|\[[^][*()]*\]", text):
-            raise InvalidInstance(f"constraint {shorten(text)}: expected a, a&b, a|b or [a|b]")
-        if not text and least <= min(self._memory_of):
+        if text and parse_constraint(text).counted:
+            raise InvalidInstance(
+                f"constraint {shorten(text)}: the number of nodes of a feature is not followed"
+            )
+        return self.allowed_places(text, least)
+
+    def allowed_places(self, text: str, least: int) -> dict[str, Any]:
+        """The same; of a constraint that counts nodes, those that the job may have at all."""
+        if not text and least <= self._memory_of.min():
             return {}
-        if "[" not in text:
-            return {"set": self._set(text, least)}
-        parts = text.strip("[]").split("|")
-        return {
-            "set": self._set("|".join(parts), least),
-            "alternatives": [self._set(part, least) for part in parts],
-        }
+        if (text, least) not in self._places_by_wish:
+            self._places_by_wish[text, least] = self._find_places(text, least)
+        return dict(self._places_by_wish[text, least])
+
+    def _find_places(self, text: str, least: int) -> dict[str, Any]:
+        nodes = constraint_nodes(text, self._node_types)
+
+        def numbered(of_types: np.ndarray) -> int:
+            having = np.repeat(of_types & (not nodes.reason), self._type_counts)
+            return self._numbered(spans_of(np.flatnonzero(having & (self._memory_of >= least))))
+
+        places: dict[str, Any] = {"set": numbered(nodes.allowed)}
+        if nodes.alternatives:
+            places["alternatives"] = [numbered(of_types) for of_types in nodes.alternatives]
+        return places
 
     def no_place(self, job: Mapping[str, Any]) -> bool:
         """Whether it may have no node at all."""
         return "set" in job and not self._sets_in_order[job["set"]]
-
-    def _set(self, text: str, least: int) -> int:
-        if (text, least) not in self._sets:
-            terms = [frozenset(filter(None, part.split("&"))) for part in text.split("|")]
-            having = (
-                k for k, own in enumerate(self._features)
-                if any(t <= own for t in terms) and self._memory_of[k] >= least
-            )  # fmt: skip
-            self._sets[text, least] = self._numbered(spans_of(having))
-        return self._sets[text, least]
 
     def _numbered(self, spans: Spans) -> int:
         if spans not in self._places:

@@ -11,6 +11,7 @@ import numpy as np
 from cosched.cluster.algorithms.simulation import demand_area, result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.unfit import also_of, unschedulable_rows
 from cosched.cluster.instance.usage import numbers_of
 from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.result import Result
@@ -18,6 +19,7 @@ from cosched.cluster.result.result import Draws
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import PARAMETERS
+from cosched.slurm.twin.never import NEVER_SATISFIED, waits_for_ever, why_no_nodes
 from cosched.slurm.twin.twin import Twin, without_suspensions
 from cosched.slurm.twin.units import log_of, taken
 
@@ -92,8 +94,9 @@ def slurm_backfill(
     Parameters
     ----------
     instance : Instance
-        ``estimate`` is the time limit (a partition's DefaultTime, MaxTime or a year where it is
-        not known; one beyond MaxTime is cut to it, where Slurm would leave the job pending),
+        ``estimate`` is the time limit (a partition's DefaultTime, else its MaxTime, where it is
+        not known; infinite where there is none: Slurm plans such a job for a year and does not end
+        it; one beyond MaxTime is cut to it, where Slurm would leave the job pending),
         ``partition`` the partition, ``user`` counts for bf_max_job_user; ``nice`` is 0.
     machine : Machine or path-like, optional
         A slurm.conf; default the instance's machine. Without one: a line of nodes,
@@ -199,7 +202,7 @@ def slurm_backfill(
     limits = {
         row: why for one in (barred if runs else [first["barred"]]) for row, why in one.items()
     }
-    if left_out := _never(instance, begun, limits):
+    if left_out := _never(twin, begun, limits):
         # As Slurm does: it refuses these, or lets them wait for ever, and goes on with the others.
         kept = np.delete(np.arange(len(instance)), list(left_out))
         instance = instance.take(kept).with_notes(_said(left_out))
@@ -236,22 +239,37 @@ def _asked(
     return asked
 
 
-def _never(
-    instance: Instance, begun: np.ndarray, limits: Mapping[int, str]
-) -> dict[int, tuple[Any, str]]:
-    """Jobs that do not start in some run, by row: what they are called, which limit keeps them."""
+def _never(twin: Twin, begun: np.ndarray, limits: Mapping[int, str]) -> dict[int, tuple[Any, str]]:
+    """Jobs that do not start in some run, by row: what they are called, which limit keeps them.
+
+    InfeasibleError where the machine does not hold one of them at all.
+    """
+    instance = twin.instance
     rows = np.flatnonzero(np.isnan(begun).any(axis=0)).tolist()
-    for row in rows:
-        if row not in limits:
-            raise InfeasibleError(
-                f"job {instance.ids[row]} can never start: its partition has no nodes with the "
-                "memory and GPUs that it wants"
-            )
+    causes = {row: limits.get(row, "") for row in rows}
+    without_cause = [row for row in rows if not causes[row]]
+    reasons = {row: why_no_nodes(twin, row) for row in without_cause}
+    unfit = [row for row in without_cause if reasons[row]]
+    if unfit:
+        raise _infeasible(instance, unfit, reasons[unfit[0]])
+    for row in without_cause:
+        if not waits_for_ever(twin, row):
+            raise _infeasible(instance, [row], "has no nodes that hold all that it wants at once")
+        causes[row] = NEVER_SATISFIED
     if len(rows) == len(instance):
         raise InfeasibleError(
-            f"job {instance.ids[0]} can never start, nor can any other: {limits[0]}"
+            f"job {instance.ids[0]} can never start, nor can any other: {causes[0]}"
         )
-    return {row: (instance.ids[row], limits[row]) for row in rows}
+    return {row: (instance.ids[row], causes[row]) for row in rows}
+
+
+def _infeasible(instance: Instance, rows: list[int], reason: str) -> InfeasibleError:
+    """Of the first of these jobs, which says how many there are."""
+    others = also_of([str(instance.ids[row]) for row in rows[1:]])
+    message = f"job {instance.ids[rows[0]]} can never start: it {reason}{others}"
+    if set(rows) <= set(unschedulable_rows(instance).tolist()):
+        message += f"; drop {'them' if len(rows) > 1 else 'it'} with --drop too-wide"
+    return InfeasibleError(message)
 
 
 def _said(left_out: Mapping[int, tuple[Any, str]]) -> list[str]:

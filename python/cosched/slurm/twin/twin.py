@@ -14,11 +14,12 @@ from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import of_nodes
 from cosched.core.arrays import real
-from cosched.errors import InfeasibleError, InvalidInstance, shorten
+from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf import settings as conf
 from cosched.slurm.requests import of_log
 from cosched.slurm.requests.associations import let_in, priority_weights, unweighed
 from cosched.slurm.requests.request import Requests, megabytes_of_nodes
+from cosched.slurm.twin.never import why_no_nodes
 from cosched.slurm.twin.units import Units, node_cores_of, parts_of, units_of
 
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
@@ -146,11 +147,23 @@ class Twin:
             gpus = of_log.gpus_of_nodes(machine) if self.shared and machine is not None else []
             suspends = self.shared and settings.parameters.get("PreemptMode") == conf.SUSPEND
             asked = of_log.with_running(asked, self._room, self.ran, gpus, suspends)
+        #: What jobs ask for beyond the columns of the instance.
+        self.requests = asked
         try:
             self._core = self._make(settings, machine, parameters, asked)
         except (InfeasibleError, InvalidInstance) as error:  # of the core, which knows rows alone
-            name = lambda row: f"job {instance.ids[int(row[1])]}"  # noqa: E731
-            raise type(error)(re.sub(r"\bjob ([0-9]+)\b", name, str(error))) from None
+            raise self._named(error) from None
+
+    def _named(self, error: CoschedError) -> CoschedError:
+        """An error of the core, with the names of jobs in place of their rows; of a job that its
+        partition does not hold, with what it lacks."""
+        rows = re.findall(r"\bjob ([0-9]+)\b", str(error))
+        if isinstance(error, InfeasibleError) and rows:
+            row = int(rows[0])
+            if reason := why_no_nodes(self, row):
+                return InfeasibleError(f"job {self.instance.ids[row]} {reason}")
+        name = lambda row: f"job {self.instance.ids[int(row[1])]}"  # noqa: E731
+        return type(error)(re.sub(r"\bjob ([0-9]+)\b", name, str(error)))
 
     @staticmethod
     def _refuse(settings: conf.SlurmSettings) -> None:

@@ -19,7 +19,7 @@ from cosched.cluster.files.sacct.rows import ASKED, Rows, of_lines, read_rows
 from cosched.cluster.files.sacct.run_times import run_times
 from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.machine.node_types import hosts
-from cosched.cluster.machine.parts import counted, cpus_per_core, lacks, limits
+from cosched.cluster.machine.parts import counted, cpus_per_core, lacks, usual_limits
 from cosched.core.text import listed
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
@@ -301,23 +301,28 @@ def _to_the_end(jobs: pd.DataFrame, reasons: dict[str, np.ndarray]) -> pd.DataFr
 
 
 def _estimates(rows: pd.DataFrame, machine: Machine) -> pd.Series:
-    """Limits in seconds; nan where there is none. ``Partition_Limit`` is the partition's."""
+    """Limits in seconds: infinite where it is ``UNLIMITED``, nan where the log does not say it.
+
+    ``Partition_Limit`` is that of a job without ``-t``: DefaultTime, else MaxTime.
+    """
     if "Timelimit" in rows:
         texts = rows["Timelimit"]
-        found = durations(texts)
+        seconds = durations(texts)
     elif "TimelimitRaw" in rows:
         texts = rows["TimelimitRaw"]
         minutes = pd.Series(
             each(texts, lambda t: pd.to_numeric(t, errors="coerce")).astype(float), texts.index
         )
-        found = minutes.where(minutes < np.inf) * 60.0
+        seconds = minutes.where(minutes < np.inf) * 60.0
     else:
         return pd.Series(np.nan, index=rows.index)
-    of_partition = each(texts, lambda t: t.str.lower() == "partition_limit").astype(bool)
-    if of_partition.any() and "Partition" in rows:
-        most = limits(machine, rows["Partition"])
-        found = found.mask(of_partition & np.isfinite(most), most)
-    return found
+    lower = each(texts, lambda t: t.str.strip().str.lower())
+    seconds = seconds.mask(np.isin(lower, ("unlimited", "infinite")), np.inf)
+    of_partition = lower == "partition_limit"
+    if of_partition.any():
+        partitions = rows["Partition"] if "Partition" in rows else pd.Series("", rows.index)
+        seconds = seconds.mask(of_partition, usual_limits(machine, partitions))
+    return seconds
 
 
 def _finished(

@@ -1,0 +1,176 @@
+"""Jobs that batch policies can never start on a machine, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cosched.cluster.instance.usage import numbers_of, texts_of
+from cosched.cluster.machine.constraints import constraint_nodes
+from cosched.cluster.machine.parts import allowed, cells_of_nodes, of_nodes
+from cosched.cluster.machine.shortage import Wish, nodes_after, shortage
+from cosched.core.text import count_of
+from cosched.errors import InfeasibleError, shorten
+
+if TYPE_CHECKING:
+    from cosched.cluster.instance.instance import Instance
+    from cosched.cluster.machine import Machine
+
+#: Jobs that a message names.
+_MAX_NAMED_JOBS = 5
+
+
+def require_schedulable(instance: Instance) -> None:
+    """Check that the empty machine holds each job.
+
+    Raises
+    ------
+    InfeasibleError
+        The first job that it does not hold, why, and which others there are.
+    """
+    rows = unschedulable_rows(instance)
+    if len(rows):
+        row = int(rows[0])
+        others = also_of([str(instance.ids[k]) for k in rows[1:].tolist()])
+        raise InfeasibleError(
+            f"{_place_of(instance, row)}: {_reason_of(instance, row)}{others}; "
+            f"drop {'them' if len(rows) > 1 else 'it'} with --drop too-wide"
+        )
+
+
+def also_of(names: list[str]) -> str:
+    """Further jobs of a message about one, in brackets; empty where there are none."""
+    if not names:
+        return ""
+    shown = ", ".join(names[:_MAX_NAMED_JOBS]) + (", ..." if names[_MAX_NAMED_JOBS:] else "")
+    return f" (and {count_of(len(names), 'other job')} that cannot start: {shown})"
+
+
+def unschedulable_rows(instance: Instance) -> np.ndarray:
+    """Rows of jobs that the empty machine does not hold, increasing."""
+    if instance.site is not None:
+        return np.array(instance.site.unfit, dtype=np.int64)
+    return np.flatnonzero(instance.column("tasks") > _rooms(instance))
+
+
+def _rooms(instance: Instance) -> np.ndarray:
+    """Nodes, or cores, that each job may use."""
+    sizes, masks, _ = instance.layout
+    if not len(sizes):
+        return np.full(len(instance), instance.nodes)
+    distinct, place = np.unique(masks, return_inverse=True)
+    rooms = [sum(int(n) for k, n in enumerate(sizes) if int(m) >> k & 1) for m in distinct]
+    return np.array(rooms, dtype=np.int64)[place.reshape(-1)]
+
+
+def _place_of(instance: Instance, row: int) -> str:
+    """``log.swf: job 4711 (line 5203)``."""
+    source = f"{instance.source}: " if instance.source else ""
+    line = f" (line {instance.column('line')[row]})" if "line" in instance.known else ""
+    return f"{source}job {instance.ids[row]}{line}"
+
+
+def _reason_of(instance: Instance, row: int) -> str:
+    machine = instance.machine
+    if machine is None or instance.site is None:
+        return _reason_of_size(instance, row)
+    text = str(texts_of(instance, "constraint")[row])
+    if reason := constraint_nodes(text, machine.nodes).reason:
+        return f"wants constraint {shorten(text)}: {reason}"
+    return _reason_of_needs(instance, machine, row)
+
+
+def _reason_of_size(instance: Instance, row: int) -> str:
+    """Of a job with more tasks than there are nodes, or cores, for it."""
+    machine, tasks = instance.machine, int(instance.column("tasks")[row])
+    unit = "node" if machine is None or machine.cores == machine.node_count else "core"
+    room = int(_rooms(instance)[row])
+    if room == 0:
+        return f"needs {count_of(tasks, unit)}: {_partition_words(instance, row)} has no nodes"
+    whose = "the machine" if room == instance.nodes else "its partition"
+    return f"needs {count_of(tasks, unit)}, {whose} has {room}"
+
+
+def _partition_words(instance: Instance, row: int) -> str:
+    name = str(texts_of(instance, "partition")[row])
+    if not name and instance.machine is not None and instance.machine.slurm is not None:
+        name = instance.machine.slurm.default_partition
+    return f"partition {name}" if name else "the machine"
+
+
+def _reason_of_needs(instance: Instance, machine: Machine, row: int) -> str:
+    """Of a job that wants memory, GPUs or features beside its cores."""
+    tasks, parts, memory, gpus = (
+        int(numbers_of(instance, name)[row]) if name != "memory_gb"
+        else float(numbers_of(instance, name)[row])
+        for name in ("tasks", "nodes", "memory_gb", "gpus")
+    )  # fmt: skip
+    has_memory = "memory_gb" in machine.counts and memory > 0
+    has_gpus = "gpus" in machine.counts and gpus > 0
+    parts = int(parts) if 1 <= parts <= tasks and not (has_gpus and gpus % parts) else 0
+    amounts = [count_of(int(tasks), "core")]
+    amounts += [f"{memory:g} GB of memory"] if has_memory else []
+    amounts += [count_of(int(gpus), "GPU")] if has_gpus else []
+    wanted = f"needs {', '.join(amounts)}" + (f" on {count_of(parts, 'node')}" if parts else "")
+    where = _partition_words(instance, row)
+    open_nodes = _open_nodes(instance, machine, row)
+    wishes = _feature_wishes(instance, machine, row)
+    gpu_type = str(texts_of(instance, "gpu_type")[row])
+    if has_gpus and gpu_type:
+        wishes.append(Wish(_nodes_with_type(machine, gpu_type), f"with {gpu_type} GPUs"))
+    if parts <= 1 and (reason := shortage(where, open_nodes, wishes, 1)):
+        return f"{wanted}: {reason}"
+    each = max(parts, 1)
+    own: list[Wish] = []
+    if parts:
+        own.append(_least(machine, "cores", tasks // each, "core"))
+        if has_memory:
+            nodes_memory = of_nodes(machine, "memory_gb")
+            having = (nodes_memory == 0) | (nodes_memory >= memory / each)
+            own.append(Wish(having, f"with {memory / each:g} GB of memory"))
+        if has_gpus:
+            own.append(_least(machine, "gpus", gpus // each, "GPU"))
+        if reason := shortage(where, open_nodes, [*wishes, *own], each):
+            return f"{wanted}: {reason}"
+    remaining = nodes_after(open_nodes, wishes)
+    return f"{wanted}: {_totals(machine, remaining, has_memory, has_gpus)} together"
+
+
+def _least(machine: Machine, name: str, least: float, unit: str) -> Wish:
+    """Nodes with so many cores or GPUs."""
+    return Wish(of_nodes(machine, name) >= least, f"with {count_of(int(least), unit)}")
+
+
+def _totals(machine: Machine, nodes: np.ndarray, has_memory: bool, has_gpus: bool) -> str:
+    """What these nodes have."""
+    amounts = [count_of(int(of_nodes(machine, "cores")[nodes].sum()), "core")]
+    if has_memory:
+        amounts.append(f"{of_nodes(machine, 'memory_gb')[nodes].sum():g} GB of memory")
+    if has_gpus:
+        amounts.append(count_of(int(of_nodes(machine, "gpus")[nodes].sum()), "GPU"))
+    return f"the {count_of(int(nodes.sum()), 'node')} that it may use have {', '.join(amounts)}"
+
+
+def _open_nodes(instance: Instance, machine: Machine, row: int) -> np.ndarray:
+    """Nodes of the job's partitions."""
+    if not machine.partitions or "partition" not in instance.known:
+        return np.ones(machine.node_count, dtype=bool)
+    mask = int(allowed(machine, [instance.column("partition")[row]])[0])
+    return (mask >> cells_of_nodes(machine)[0]) & 1 == 1
+
+
+def _feature_wishes(instance: Instance, machine: Machine, row: int) -> list[Wish]:
+    text = str(texts_of(instance, "constraint")[row])
+    if not text:
+        return []
+    nodes = constraint_nodes(text, machine.nodes)
+    counts = [kind.count for kind in machine.nodes]
+    return [Wish(np.repeat(nodes.allowed, counts), f"with {text}")]
+
+
+def _nodes_with_type(machine: Machine, gpu_type: str) -> np.ndarray:
+    """Nodes with such GPUs, or of which nobody said; all where none has them."""
+    types = of_nodes(machine, "gpu_type").tolist()
+    like = np.array([gpu_type in text.split(",") for text in types])
+    return like | np.array([not text for text in types]) if like.any() else np.ones_like(like)

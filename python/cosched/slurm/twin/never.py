@@ -1,0 +1,185 @@
+"""Why a job never starts in the simulator: its dependency, or the first wish that too few nodes of
+its partition meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import texts_of
+from cosched.cluster.machine import Machine
+from cosched.cluster.machine.constraints import constraint_nodes
+from cosched.cluster.machine.node_types import Spans, hosts
+from cosched.cluster.machine.parts import of_nodes
+from cosched.cluster.machine.shortage import Wish, nodes_after, shortage
+from cosched.core.text import count_of
+from cosched.errors import shorten
+from cosched.slurm.conf.settings import SlurmSettings
+from cosched.slurm.requests.request import Requests, gpu_types_of
+
+
+class SimulatedJobs(Protocol):
+    """What a simulator knows of its jobs and nodes."""
+
+    instance: Instance
+    machine: Machine | None
+    settings: SlurmSettings
+    requests: Requests
+    #: Units by node.
+    node_cores: np.ndarray
+    #: By job: its partition, and how many whole nodes it wants at least.
+    part: np.ndarray
+    nodes: np.ndarray
+    #: Jobs share nodes.
+    shared: bool
+    #: What has no rule is left out.
+    approximate: bool
+
+    @property
+    def parts(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
+        """Ranges of nodes by partition."""
+
+    @property
+    def several(self) -> Mapping[int, Sequence[int]]:
+        """Partitions of jobs that are in more than one."""
+
+
+#: What Slurm says of a job that waits for one whose end cannot be what it waits for.
+NEVER_SATISFIED = "DependencyNeverSatisfied"
+
+
+def why_no_nodes(twin: SimulatedJobs, row: int) -> str:
+    """Why no nodes of its partitions ever hold the job, as a sentence without its subject; empty:
+    the machine when empty would hold it."""
+    names = list(twin.parts)
+    parts = twin.several.get(row) or [int(twin.part[row])]
+    reasons = [_why_not_in(twin, row, names[part]) for part in parts]
+    return "" if "" in reasons else reasons[0]
+
+
+def waits_for_ever(twin: SimulatedJobs, row: int) -> bool:
+    """Whether a job that never starts has a dependency, which then is never satisfied."""
+    job = twin.requests.jobs.get(row, {})
+    return bool(job.get("after")) or "singleton" in job
+
+
+def _why_not_in(twin: SimulatedJobs, row: int, partition: str) -> str:
+    """The same of one partition."""
+    machine, job = twin.machine, twin.requests.jobs.get(row, {})
+    nodes = _mask(twin.parts[partition], len(twin.node_cores))
+    place = f"partition {partition}" if partition else "the machine"
+    needed = int(job.get("nodes", twin.nodes[row]))
+    least, most = twin.settings.bounds.get(partition, (0, needed))
+    if most == 0 and not twin.approximate:
+        return f"wants {count_of(needed, 'node')}: the State of {place} lets no job start"
+    if needed > most > 0:
+        return f"wants {count_of(needed, 'node')}: {place} has MaxNodes={most}"
+    if (allowed := int(job.get("max_nodes", least))) < least:
+        return f"wants {count_of(allowed, 'node')}: {place} has MinNodes={least}"
+    tasks = int(twin.instance.column("tasks")[row])
+    wanted = f"wants {count_of(needed, 'node')}"
+    if machine is None:
+        reason = shortage(place, nodes, [], needed)
+        return f"{wanted}: {reason}" if reason else ""
+    text = str(texts_of(twin.instance, "constraint")[row])
+    if reason := constraint_nodes(text, machine.nodes).reason:
+        return f"wants constraint {shorten(text)}: {reason}"
+    wishes = _host_wishes(twin, machine, row, text)
+    if twin.shared:
+        wanted = f"wants {count_of(tasks, 'core')} on {count_of(needed, 'node')}"
+        wishes += _amount_wishes(machine, job, tasks)
+    if reason := shortage(place, nodes, wishes, needed):
+        return f"{wanted}: {reason}"
+    return _why_too_small(machine, twin, row, nodes_after(nodes, wishes))
+
+
+def _mask(spans: Spans, nodes: int) -> np.ndarray:
+    mask = np.zeros(nodes, dtype=bool)
+    for first, last in spans:
+        mask[first:last] = True
+    return mask
+
+
+def _host_wishes(twin: SimulatedJobs, machine: Machine, row: int, constraint: str) -> list[Wish]:
+    """What it wants of nodes by their state, features and names."""
+    count = len(twin.node_cores)
+    wishes = [Wish(~_mask(twin.settings.down, count), "neither DOWN nor DRAIN")]
+    if constraint:
+        allowed = constraint_nodes(constraint, machine.nodes).allowed
+        counts = [kind.count for kind in machine.nodes]
+        wishes.append(Wish(np.repeat(allowed, counts), f"with {constraint}"))
+    numbers = {name: k for k, name in enumerate(twin.settings.names)}
+    for column, is_inside, words in (
+        ("nodelist", True, "of its nodelist"),
+        ("exclude", False, "that it does not exclude"),
+    ):
+        if text := str(texts_of(twin.instance, column)[row]):
+            listed = [numbers[name] for name in hosts(text, column) if name in numbers]
+            is_listed = np.isin(np.arange(count), listed)
+            wishes.append(Wish(is_listed == is_inside, words))
+    return wishes
+
+
+def _amount_wishes(machine: Machine, job: Mapping[str, Any], tasks: int) -> list[Wish]:
+    """What it wants of each node where jobs share nodes."""
+    wishes = []
+    is_one_node = job.get("max_nodes") == 1
+    if is_one_node:
+        wishes.append(Wish(of_nodes(machine, "cores") >= tasks, f"with {count_of(tasks, 'core')}"))
+    if memory := int(job.get("memory", 0)):
+        of_each = memory * (tasks if is_one_node and job.get("memory_by_core") else 1)
+        megabytes = np.rint(of_nodes(machine, "memory_gb") * 1024)
+        has_memory = (megabytes == 0) | (megabytes >= of_each)
+        wishes.append(Wish(has_memory, f"with {of_each / 1024:g} GB of memory"))
+    if gpus := int(job.get("gpus", 0)):
+        of_each = gpus if job.get("gpus_by_node") or is_one_node else 1
+        has_gpus = _gpus_by_node(machine, job) >= of_each
+        wishes.append(Wish(has_gpus, f"with {count_of(of_each, _gpu_words(machine, job))}"))
+    return wishes
+
+
+def _gpus_by_node(machine: Machine, job: Mapping[str, Any]) -> np.ndarray:
+    """GPUs of the type that the job wants, of all types where it names none."""
+    gpus = of_nodes(machine, "gpus")
+    kind = int(job.get("gpu_type", -1))
+    if kind < 0:
+        return gpus
+    return np.where(of_nodes(machine, "gpu_type") == gpu_types_of(machine)[kind], gpus, 0)
+
+
+def _gpu_words(machine: Machine, job: Mapping[str, Any]) -> str:
+    kind = int(job.get("gpu_type", -1))
+    name = gpu_types_of(machine)[kind] if kind >= 0 else ""
+    return f"{name} GPU".lstrip()
+
+
+def _why_too_small(machine: Machine, twin: SimulatedJobs, row: int, nodes: np.ndarray) -> str:
+    """Of a job each of whose wishes enough nodes meet: what these lack together."""
+    if not twin.shared:
+        return ""
+    job = twin.requests.jobs.get(row, {})
+    tasks = int(twin.instance.column("tasks")[row])
+    usable_cores = np.where(nodes, of_nodes(machine, "cores"), 0)
+    by_memory = ""
+    if (memory := int(job.get("memory", 0))) and job.get("memory_by_core"):
+        megabytes = np.rint(of_nodes(machine, "memory_gb") * 1024)
+        fitting = np.where(megabytes > 0, megabytes // memory, usable_cores)
+        usable_cores = np.minimum(usable_cores, fitting).astype(int)
+        by_memory = f" with {memory / 1024:g} GB of memory each"
+    most = int(job.get("max_nodes", len(usable_cores)))
+    cores = int(np.sort(usable_cores)[::-1][:most].sum())
+    together = f"the {count_of(min(most, int(nodes.sum())), 'node')} that it may have"
+    if cores < tasks:
+        return (
+            f"wants {count_of(tasks, 'core')}{by_memory}: {together} have "
+            f"{count_of(cores, 'core')}{by_memory}"
+        )
+    gpus = int(job.get("gpus", 0))
+    there = int(np.sort(np.where(nodes, _gpus_by_node(machine, job), 0))[::-1][:most].sum())
+    if gpus and not job.get("gpus_by_node") and there < gpus:
+        words = _gpu_words(machine, job)
+        return f"wants {count_of(gpus, words)}: {together} have {count_of(there, words)}"
+    return ""

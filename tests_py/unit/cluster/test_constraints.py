@@ -1,0 +1,232 @@
+"""Constraints of jobs: read as Slurm reads them, never ignored, and refused with their reason."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import cosched as cs
+from cosched.cluster.machine.constraints import (
+    InvalidConstraint,
+    constraint_nodes,
+    constraint_notes,
+    parse_constraint,
+)
+from cosched.cluster.machine.node_types import NodeType
+from cosched.cluster.schedule.held import with_features
+
+POLICIES = ("FCFS", "EASY", "conservative", "slurm-backfill")
+#: A node of each set of features.
+ALL_SETS = [frozenset(some) for size in range(4) for some in combinations("abc", size)]
+
+
+def node_types(features, count=1):
+    return tuple(
+        NodeType(f"t{k}", count, 8, 0.0, 0, features=tuple(sorted(one)))
+        for k, one in enumerate(features)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "meets"),
+    [
+        ("a", lambda a, b, c: a),
+        ("a&b", lambda a, b, c: a and b),
+        ("a,b", lambda a, b, c: a and b),
+        ("a|b", lambda a, b, c: a or b),
+        ("a&b|c", lambda a, b, c: (a and b) or c),
+        ("a|b&c", lambda a, b, c: (a or b) and c),  # from left to right
+        ("a|(b&c)", lambda a, b, c: a or (b and c)),
+        ("(a|b)&c", lambda a, b, c: (a or b) and c),
+        ("(a&b)|(b&c)", lambda a, b, c: (a and b) or (b and c)),
+        ("[a|b]", lambda a, b, c: a or b),
+        ("c&[a|b]", lambda a, b, c: c and (a or b)),
+        ("[a|b]&c", lambda a, b, c: c and (a or b)),
+        ("[(a&b)|c]", lambda a, b, c: (a and b) or c),
+        ("a&", lambda a, b, c: a),
+        ("a*1", lambda a, b, c: True),  # the other nodes are open
+        ("[a*1&b*1]", lambda a, b, c: a or b),
+    ],
+)
+def test_which_nodes_a_constraint_allows(text, meets):
+    nodes = constraint_nodes(text, node_types(ALL_SETS))
+    expected = [bool(meets(*(name in own for name in "abc"))) for own in ALL_SETS]
+    assert nodes.allowed.tolist() == expected
+    assert nodes.reason == ""
+    # The validator reads it for itself.
+    if "*" not in text:
+        assert with_features(ALL_SETS, text).any(axis=0).tolist() == expected
+
+
+def test_all_nodes_of_a_bracket_are_of_one_alternative():
+    nodes = constraint_nodes("c&[a|b]", node_types(ALL_SETS))
+    first, second = nodes.alternatives
+    assert first.tolist() == [{"a", "c"} <= own for own in ALL_SETS]
+    assert second.tolist() == [{"b", "c"} <= own for own in ALL_SETS]
+    assert np.array_equal(with_features(ALL_SETS, "c&[a|b]"), [first, second])
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("&a", "& without a feature"),
+        ("a||b", "| without a feature"),
+        ("(a", "unbalanced"),
+        ("a)", "unbalanced parentheses"),
+        ("((a))", "unbalanced parentheses"),
+        ("[a|b", "unbalanced"),
+        ("a]", "unbalanced brackets"),
+        ("[a|b]&[c]", "more than one pair"),
+        ("[a&b]", "without the number of nodes"),
+        ("[a*2|b]", "a count in"),
+        ("[a*1&b|c]", "& and | in one pair"),
+        ("a*0", "N >= 1"),
+        ("a*", "expected features"),
+        ("(a*2)", "N >= 1"),
+        ("(a)b", "expected & or |"),
+        ("()", "unbalanced"),
+    ],
+)
+def test_what_sbatch_refuses_is_refused_with_its_cause(text, cause):
+    with pytest.raises(InvalidConstraint) as caught:
+        parse_constraint(text)
+    assert cause in str(caught.value)
+    assert "Slurm does not take it" in constraint_nodes(text, node_types(ALL_SETS)).reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("z", "no node has the feature 'z'"),
+        ("a|z", "no node has the feature 'z'"),  # sbatch: Invalid feature specification
+        ("a&b", "no node has 'a&b'"),
+        ("a*3", "2 nodes have a, and it asks for 3"),
+        ("[a*2&b*3]", "2 nodes have b, and it asks for 3"),
+        ("[a*2&(a|b)*3]", "4 nodes have a or (a|b), and it asks for 5"),
+        ("[a*2&b*2]", ""),
+        ("a|b", ""),
+    ],
+)
+def test_why_no_nodes_satisfy_a_constraint(text, reason):
+    assert constraint_nodes(text, node_types(["a", "b"], count=2)).reason == reason
+
+
+def test_notes_have_the_number_of_jobs():
+    texts = ["a*2", "a*2", "[a|b]", "a", "", "z"]
+    first, second = constraint_notes(texts, node_types(["a", "b"], count=2))
+    assert "constraint 'a*2' of 2 jobs" in first
+    assert first.startswith("not followed")
+    assert "constraint '[a|b]' of 1 job" in second
+
+
+CONF = """SelectType=select/cons_tres
+NodeName=a[1-2] CPUs=8 Feature=type_a
+NodeName=b[1-2] CPUs=8 Feature=type_b
+NodeName=c[1-2] CPUs=8 Feature=type_c
+PartitionName=main Nodes=ALL Default=YES
+PartitionName=only_c Nodes=c[1-2]
+"""
+EVENT = "-dt {} -e submit_batch_job | -jid {} -sim-walltime 100 --uid=u -t 60 {} job.sh\n"
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Reads submissions, sacct output or a table on the machine above."""
+
+    def reading(text, suffix="events", **options):
+        (tmp_path / "slurm.conf").write_text(CONF)
+        path = tmp_path / f"log.{suffix}"
+        path.write_text(text)
+        return cs.cluster.Instance.read(path, machine=tmp_path / "slurm.conf", **options)
+
+    return reading
+
+
+def events(*options):
+    return "".join(EVENT.format(k, k + 1, each) for k, each in enumerate(options))
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("-n 8 -C type_z", "no node has the feature 'type_z'"),
+        ("-n 8 -C 'type_a&type_b'", "no node has 'type_a&type_b'"),
+        ("-n 8 -C 'type_a|type_z'", "no node has the feature 'type_z'"),
+        ("-N 5 -n 40 -C '[type_a*3&type_b*2]'", "2 nodes have type_a, and it asks for 3"),
+        ("-n 8 -C '[type_a'", "unbalanced brackets"),
+        ("-n 40 -C 'type_a|type_b'", "have 32 cores"),
+        ("-N 3 -n 24 -C type_a", ""),
+        ("-p only_c -n 8 -C type_a", "partition only_c has 2 nodes, none with type_a"),
+    ],
+)
+def test_a_constraint_that_no_nodes_satisfy_is_refused_with_its_reason(read, name, options, reason):
+    inst = read(events("-n 8", options, options))
+    with pytest.raises(cs.InfeasibleError) as caught:
+        cs.cluster.solve(inst, name)
+    assert reason in str(caught.value)
+    assert "job 2" in str(caught.value)
+    assert "and 1 other job that cannot start: 3" in str(caught.value)
+    left = read(events("-n 8", options, options), drop="too-wide")
+    assert [str(one) for one in left.ids] == ["1"]
+    assert "assumed: left out: 2 too-wide" in left.notes
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_constraints_that_nodes_satisfy_are_followed(read, name):
+    wanted = ["-C type_a|type_b", "-C (type_a|type_c)&type_c", "-C [type_a|type_b]", "-C type_c"]
+    inst = read(events(*(f"-N 1 -n 8 '{each.split()[0]}' '{each.split()[1]}'" for each in wanted)))
+    result = cs.cluster.solve(inst, name)
+    result.schedule.validate()
+    hosts = result.schedule.to_frame().set_index("task").sort_index().hosts.tolist()
+    assert [set(own) <= set(may) for own, may in zip(
+        hosts, (["a1", "a2", "b1", "b2"], ["c1", "c2"], ["a1", "a2", "b1", "b2"], ["c1", "c2"]),
+        strict=True,
+    )] == [True] * 4  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["EASY", "slurm-backfill"])
+def test_five_jobs_wait_for_four_nodes_with_their_features(read, name):
+    inst = read(events(*["-N 1 -n 8 -C '(type_a|type_b)'"] * 5))
+    start = cs.cluster.solve(inst, name, **({} if name == "EASY" else {"seed": 1})).jobs.start
+    assert (start[:4] < 90).all()
+    assert start[4] >= 100
+
+
+SACCT = """JobID|Partition|State|Submit|Start|Elapsed|Timelimit|NNodes|NCPUS|Constraints
+1|main|COMPLETED|2025-08-12T08:00:00|2025-08-12T08:00:01|01:00:00|02:00:00|1|8|type_z
+2|main|COMPLETED|2025-08-12T08:00:00|2025-08-12T08:00:01|01:00:00|02:00:00|1|8|type_a&type_b
+3|main|COMPLETED|2025-08-12T08:00:00|2025-08-12T08:00:01|01:00:00|02:00:00|1|8|type_z
+4|only_c|COMPLETED|2025-08-12T08:00:00|2025-08-12T08:00:01|01:00:00|02:00:00|1|8|type_a
+5|main|COMPLETED|2025-08-12T08:00:00|2025-08-12T08:00:01|01:00:00|02:00:00|1|8|type_b
+"""
+
+
+@pytest.mark.parametrize("options", [{}, {"drop": "too-wide"}])
+def test_a_job_that_ran_had_nodes_and_its_lost_features_are_counted(read, options):
+    inst = read(SACCT, "txt", **options)
+    assert len(inst) == 5
+    notes = [note for note in inst.notes if note.startswith("not followed: constraint")]
+    assert len(notes) == 3
+    assert "constraint 'type_z' of 2 jobs: no node has the feature 'type_z'; they ran" in notes[0]
+    assert "constraint 'type_a&type_b' of 1 job: no node has 'type_a&type_b'" in notes[1]
+    assert "constraint 'type_a' of 1 job: no node of partition only_c has it" in notes[2]
+    for name in POLICIES:
+        cs.cluster.solve(inst, name).schedule.validate()
+
+
+def test_a_table_of_jobs_that_did_not_run_keeps_its_constraints(read):
+    header = "id,submit,tasks,cpu,memory,runtime,constraint"
+    inst = read(f"{header}\n1,0,8,1,1,9,type_a\n2,0,8,1,1,9,type_z\n", "csv")
+    with pytest.raises(cs.InfeasibleError, match="job 2: wants constraint 'type_z': no node has"):
+        cs.cluster.solve(inst, "EASY")
+    ran = read(f"{header},wait\n1,0,8,1,1,9,type_a,0\n2,0,8,1,1,9,type_z,3\n", "csv")
+    assert cs.cluster.solve(ran, "EASY").jobs.start.tolist() == [0, 0]
+    assert any("constraint 'type_z' of 1 job" in note for note in ran.notes)
+
+
+def test_a_comparison_says_why_no_policy_runs_a_job(read):
+    inst = read(events("-n 16 -C type_z", "-n 16 -C 'type_a&type_b'"))
+    table = cs.cluster.compare(inst, ["EASY", "slurm-backfill"])
+    assert table.status.tolist() == ["not_applicable"] * 2
+    assert table.message.str.contains("no node has the feature 'type_z'").all()
