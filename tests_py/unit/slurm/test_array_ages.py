@@ -21,16 +21,18 @@ SchedulerParameters=bf_interval=30
 NodeName=n1 CPUs=1
 PartitionName=main Nodes=ALL Default=YES
 """
-HEADER = "JobID|User|Partition|State|Submit|Eligible|Start|End|Elapsed|Timelimit|NNodes|NCPUS"
+HEADER = (
+    "JobID|User|Partition|State|Submit|Eligible|Start|End|Elapsed|Timelimit|NNodes|NCPUS|SubmitLine"
+)
 
 
 def clock(second):
     return f"2026-03-01T{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
 
 
-def log_row(job, submit, eligible, start, runtime=600):
+def log_row(job, submit, eligible, start, options="", runtime=600):
     times = "|".join(map(clock, (submit, eligible, start, start + runtime)))
-    return f"{job}|ada|main|COMPLETED|{times}|00:10:00|00:20:00|1|1"
+    return f"{job}|ada|main|COMPLETED|{times}|00:10:00|00:20:00|1|1|sbatch {options} x.sh"
 
 
 def simulated_starts(folder, rows, priority="ages"):
@@ -82,5 +84,17 @@ def test_the_run_of_a_requeued_task_has_a_new_age(tmp_path):
         log_row("7_1", 5, 5, 600),
         log_row("9", 1100, 1100, 1200),
         log_row("7_2", 1150, 1180, 1800),  # submitted anew: its array's age does not count
+    ])  # fmt: skip
+    assert starts["9"] < starts["7_2"]
+
+
+def test_a_task_behind_the_same_task_of_another_array_has_no_age_from_before(tmp_path):
+    behind = "--array=1-2 --dependency=aftercorr:6"
+    starts = simulated_starts(tmp_path, [
+        log_row("6_1", 0, 0, 0),
+        log_row("6_2", 0, 0, 600),
+        log_row("7_1", 10, 600, 1800, behind),
+        log_row("7_2", 10, 1200, 2400, behind),
+        log_row("9", 900, 900, 1200),
     ])  # fmt: skip
     assert starts["9"] < starts["7_2"]

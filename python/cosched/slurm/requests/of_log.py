@@ -67,15 +67,16 @@ def _array_ages(instance: Instance) -> dict[int, float]:
 
     A task that is kept by the limit of its array (``--array=1-24%6``) ages with its array, while
     sacct shows the second in which the limit let it go. Runs of a requeued task have submissions of
-    their own, and ages that count anew.
+    their own, and ages that count anew; a task behind ``aftercorr`` waited for another job.
     """
     if "eligible" not in instance.known:
         return {}
     tasks_of_array: dict[tuple[str, float], list[int]] = defaultdict(list)
     submissions, eligible = instance.column("submit"), instance.column("eligible")
+    dependencies = dict(_said(instance, "dependency"))
     for row, name in enumerate(map(str, instance.ids.tolist())):
         array, underscore, _ = name.partition("_")
-        if underscore:
+        if underscore and "aftercorr" not in dependencies.get(row, ""):
             tasks_of_array[array, float(submissions[row])].append(row)
     ages: dict[int, float] = {}
     for rows in tasks_of_array.values():
