@@ -318,3 +318,38 @@ def test_easy_follows_nodes_and_partitions_alone(instance):
 )  # fmt: skip
 def test_several_changes_are_told_from_lists_of_one(change, parts):
     assert parts_of(change) == ([change] if parts is None else parts)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("sched_interval=-1", "no rule for SchedulerParameters=sched_interval=-1"),
+        ("sched_interval=0", "no rule for SchedulerParameters=sched_interval=0"),
+        ("partition.main.OverSubscribe=FORCE:4", "no rule for OverSubscribe=FORCE:4"),
+        ("PriorityFlags=DEPTH_OBLIVIOUS", "no rule for PriorityFlags=DEPTH_OBLIVIOUS"),
+        ("SelectTypeParameters=CR_LLN", "no rule for SelectTypeParameters=CR_LLN"),
+        ("PreemptMode=OFF", "change PreemptType in the same row"),
+        ("PriorityDecayHalfLife=0", "without PriorityUsageResetPeriod"),
+    ],
+)
+def test_a_value_without_a_rule_is_not_modelled(instance, change, reason):
+    verdict = scenario_of(instance, change).verdict("slurm-backfill", is_scheduler=True)
+    assert verdict.scenario_class is ScenarioClass.NOT_MODELLED
+    assert reason in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ("qos.high.Priority=much", "expected a whole number"),
+        ("qos.high.MaxTRESPU=cpu", "expected amounts as cpu=8,node=2"),
+        ("qos.high.MaxWall=soon", "expected minutes, or 2-00:00:00"),
+        ("qos.high.Flags=Fast", "expected flags"),
+        ("account.phys.Fairshare=many", "expected a whole number"),
+        ("account.phys.GrpTRES=cpu=-3", "expected amounts as cpu=8,node=2"),
+        ("reservation=0/1h/n[8-9]", "no node 'n8': the machine has g[1-2],n[1-4]"),
+    ],
+)
+def test_values_that_sacctmgr_and_scontrol_do_not_take_are_refused(instance, change, says):
+    with pytest.raises(cs.InvalidInstance, match=re.escape(says)):
+        scenario_of(instance, change)

@@ -278,7 +278,7 @@ class Reader:
             self.parameters[name] = value * unit
         elif value == -1 and name == "bf_interval":  # switches it off
             self.parameters["builtin"] = 1.0
-        elif value == -1 and name == "sched_interval":
+        elif value in (-1, 0) and name == "sched_interval":  # never, and at each tick
             self.refused.append(f"SchedulerParameters={given}")
         else:
             usual = conf.PARAMETERS[name] / unit

@@ -12,6 +12,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown
 from cosched.slurm.conf.lines import Source, seconds_of_limit, words
 from cosched.slurm.conf.options import OptionClass, keys_of, option_of
+from cosched.slurm.conf.values import WITHOUT_LIMIT, YES, integer_range
 
 _FILE = Path(__file__).with_name("keys.toml")
 KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
@@ -37,8 +38,23 @@ class Given(NamedTuple):
     by: str = ""
 
 
+def _with_range(name: str, given: Given) -> Given:
+    """With the range of values that the table of keys says Slurm takes, or the part of it that is
+    followed."""
+    option = option_of("SchedulerParameters", name)
+    bounds = None if option is None else integer_range(option)
+    if bounds is None:
+        return given
+    low, high = bounds
+    greatest = given.greatest if high is None else min(given.greatest, high)
+    return given._replace(least=max(given.least, low), greatest=greatest)
+
+
 _GIVEN = {name: Given(**own) for name, own in KNOWN["parameters"].items()}
 _GIVEN |= {name: Given(by=by) for by, of in KNOWN["given_by"].items() for name in words(of)}
+_GIVEN |= {
+    name: _with_range(name, _GIVEN.get(name, Given())) for name in PARAMETERS if name.islower()
+}
 #: Parameters with a line of their own, by its key.
 LINES = {
     name.lower(): name for name, given in _GIVEN.items() if given.by and name[0].isupper()
@@ -56,7 +72,9 @@ def value_of_line(name: str, value: str, place: str, spelled: str) -> float:
     if by == "time":
         return seconds_of_limit(value, place)
     if by == "yes":
-        return float(value.lower() in ("yes", "true", "1", "up"))
+        return float(value.lower() in YES)
+    if by == "number" and value.upper() in WITHOUT_LIMIT:
+        return float(2**32 - 1)  # as Slurm holds it
     return number(value, place, spelled) * (60 if by == "minutes" else 1)
 
 

@@ -38,7 +38,7 @@ from cosched.slurm.conf.options import Option, option_of
 #: Characters of a wrong value that a message repeats.
 _LONGEST_VALUE = 40
 _BITS = {"uint16": 16, "uint32": 32, "uint64": 64}
-_WITHOUT_LIMIT = ("UNLIMITED", "INFINITE")
+WITHOUT_LIMIT = ("UNLIMITED", "INFINITE")
 YES, NO = ("yes", "up", "true", "1"), ("no", "down", "false", "0")
 
 
@@ -118,6 +118,13 @@ def _inside(number: int, text: str) -> bool:
     return low <= number and (high is None or number <= high)
 
 
+def integer_range(option: Option) -> tuple[int, int | None] | None:
+    """The lowest and highest number that a word of SchedulerParameters takes (None: any); None: it
+    takes no number."""
+    form, _, about = option.takes.partition(":")
+    return _range(about.partition("|")[0]) if form == "int" else None
+
+
 def unsigned(text: str, bits: int) -> int | None:
     """A number as ``strtoul`` with base 0 reads it; None: it is none of so many bits."""
     found = re.fullmatch(r"(0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*)(k?)", text.strip(), re.IGNORECASE)
@@ -131,7 +138,7 @@ def unsigned(text: str, bits: int) -> int | None:
 
 def _parse_unsigned(option: Option, about: str, value: str) -> str | None:
     form = option.takes.partition(":")[0]
-    if value.upper() in _WITHOUT_LIMIT:
+    if value.upper() in WITHOUT_LIMIT:
         return value if not about else None
     number = unsigned(value, _BITS[form])
     if number is None or (about and not _inside(number, about)):
@@ -163,7 +170,7 @@ def _parse_minutes(option: Option, about: str, value: str) -> str | None:
 
 def _parse_seconds(_option: Option, _about: str, value: str) -> str | None:
     is_number = re.fullmatch(r"[0-9]{1,9}|-1", value.strip()) is not None
-    return value if is_number or value.upper() in ("NONE", *_WITHOUT_LIMIT) else None
+    return value if is_number or value.upper() in ("NONE", *WITHOUT_LIMIT) else None
 
 
 def _parse_one(_option: Option, about: str, value: str) -> str | None:

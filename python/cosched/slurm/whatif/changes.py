@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
+from cosched.cluster.machine.node_types import host_list, hosts
 from cosched.cluster.page.what_if import Changes, on_machine
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
@@ -18,6 +19,7 @@ from cosched.slurm.conf.lines import Line, seconds_of_limit
 from cosched.slurm.conf.options import OPTIONS, Option, OptionClass, keys_of, option_of
 from cosched.slurm.conf.values import canonical_value
 from cosched.slurm.machines import read_machine, with_lines
+from cosched.slurm.whatif.account_values import check_account_value
 from cosched.slurm.whatif.classes import judge
 from cosched.slurm.whatif.differences import Difference, current_value, differences_of
 from cosched.slurm.whatif.refusals import KeyChange, Refusals, refusals_of
@@ -197,6 +199,7 @@ def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str)
     if name not in names:
         known = filter(None, names)
         raise InvalidInstance(unknown_name(kind.replace("qos", "QOS"), name, list(known)))
+    check_account_value(kind, key, value, [str(row["Name"]) for row in shown.qos])
     own = [{**row, column: value} if row_of == name else row
            for row_of, row in zip(names, rows, strict=True)]  # fmt: skip
     changed = (
@@ -217,7 +220,19 @@ def _reserved(machine: Machine, text: str, begins: datetime | None) -> Machine:
         raise InvalidInstance(f"reservation={shorten(text)}: expected a duration such as 12h")
     window = (begin, begin + int(length), parts[2])
     settings = machine.slurm
+    _require_hosts(settings.names, parts[2])
     return replace(machine, slurm=replace(settings, reserved=(*settings.reserved, window)))
+
+
+def _require_hosts(names: Sequence[str], text: str) -> None:
+    """Raise InvalidInstance where a reservation names nodes that the machine does not have."""
+    if text.upper() == "ALL":
+        return
+    lacking = next((host for host in hosts(text, "reservation") if host not in names), None)
+    if lacking is not None:
+        raise InvalidInstance(
+            f"reservation: no node {shorten(lacking)}: the machine has {host_list(names)}"
+        )
 
 
 def _begin(text: str, begins: datetime | None) -> int:

@@ -335,10 +335,10 @@ def not_taken_together(machine: Machine, key: str) -> str:
     mode = current_value(machine, "", "PreemptMode") or "OFF"
     preempts = bool(_PREEMPTING & set(mode.lower().split(",")))
     if low in ("preempttype", "preemptmode") and preempts != (kind != "preempt/none"):
-        needed = "PreemptType" if preempts else "PreemptMode"
+        other_key = "PreemptType" if low == "preemptmode" else "PreemptMode"
         return (
             f"{key} is not modelled: Slurm does not start with PreemptType={kind} and "
-            f"PreemptMode={mode}: change {needed} in the same row"
+            f"PreemptMode={mode}: change {other_key} in the same row"
         )
     half_life = current_value(machine, "", "PriorityDecayHalfLife") or ""
     reset = (current_value(machine, "", "PriorityUsageResetPeriod") or "NONE").upper()
