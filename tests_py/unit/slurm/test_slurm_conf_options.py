@@ -353,3 +353,23 @@ def test_a_value_without_a_rule_is_not_modelled(instance, change, reason):
 def test_values_that_sacctmgr_and_scontrol_do_not_take_are_refused(instance, change, says):
     with pytest.raises(cs.InvalidInstance, match=re.escape(says)):
         scenario_of(instance, change)
+
+
+def test_a_whole_file_has_a_class_for_each_line_that_differs(instance, folder):
+    def verdict_of(text, policy="slurm-backfill"):
+        (folder / "other.conf").write_text(text)
+        scenario = scenario_of(instance, f"slurm.conf={folder / 'other.conf'}")
+        return scenario.verdict(policy, is_scheduler=policy == "slurm-backfill")
+
+    assert verdict_of(CONF).scenario_class is ScenarioClass.UNCHANGED
+    assert verdict_of(CONF + "KillWait=30\n").scenario_class is ScenarioClass.UNCHANGED
+    assert verdict_of(CONF + "SlurmdPort=7\n").scenario_class is ScenarioClass.NO_EFFECT
+    assert verdict_of(CONF.replace("l=60", "l=90")).scenario_class is ScenarioClass.SIMULATED
+    assert verdict_of(CONF + "MCSPlugin=mcs/user\n").scenario_class is ScenarioClass.NOT_MODELLED
+    unknown = verdict_of(CONF + "Colour=red\n")
+    assert unknown.scenario_class is ScenarioClass.NOT_MODELLED
+    assert "Colour is not a key that slurm.conf(5) describes" in unknown.reason
+    more = CONF + "PartitionName=more Nodes=n3\n"
+    assert verdict_of(more, "EASY").scenario_class is ScenarioClass.SIMULATED
+    both = more.replace("l=60", "l=90")
+    assert verdict_of(both, "EASY").scenario_class is ScenarioClass.NOT_MODELLED

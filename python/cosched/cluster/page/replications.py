@@ -153,14 +153,14 @@ def with_first_replications(result: Result, count: int) -> Result:
     draws = result.draws
     if draws is None or len(draws) <= count:
         return result
-    kept = replace(
+    first_draws = replace(
         draws,
         starts=draws.starts[:count],
         values=draws.values[:count],
         controller_start=draws.controller_start[:count],
         epoch=draws.epoch[:count],
     )
-    return replace(result, draws=kept)
+    return replace(result, draws=first_draws)
 
 
 def measures_of(result: Result) -> dict[str, float]:

@@ -103,10 +103,12 @@ class Scenario:
             ScenarioClass.NO_EFFECT,
             ScenarioClass.UNCHANGED,
         )
-        found = next(one for one in order if any(key.scenario_class is one for key in keys))
-        deciding = _reasons(key for key in keys if key.scenario_class is found)
-        others = _reasons(key for key in keys if key.scenario_class is not found)
-        return Verdict(found, "; ".join(deciding), (*others, *self.remarks))
+        decided = next(
+            candidate for candidate in order if any(key.scenario_class is candidate for key in keys)
+        )
+        deciding = _reasons(key for key in keys if key.scenario_class is decided)
+        others = _reasons(key for key in keys if key.scenario_class is not decided)
+        return Verdict(decided, "; ".join(deciding), (*others, *self.remarks))
 
 
 def _under_policy(key: ChangedKey, policy: str, is_scheduler: bool) -> ChangedKey:

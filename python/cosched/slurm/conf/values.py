@@ -127,12 +127,12 @@ def integer_range(option: Option) -> tuple[int, int | None] | None:
 
 def unsigned(text: str, bits: int) -> int | None:
     """A number as ``strtoul`` with base 0 reads it; None: it is none of so many bits."""
-    found = re.fullmatch(r"(0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*)(k?)", text.strip(), re.IGNORECASE)
-    if not found or (found[2] and bits < 32):
+    parts = re.fullmatch(r"(0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*)(k?)", text.strip(), re.IGNORECASE)
+    if not parts or (parts[2] and bits < 32):
         return None
-    digits = found[1].lower()
+    digits = parts[1].lower()
     base = 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10
-    number = int(digits, base) * (1024 if found[2] else 1)
+    number = int(digits, base) * (1024 if parts[2] else 1)
     return number if number < 2**bits else None
 
 
@@ -178,16 +178,16 @@ def _parse_one(_option: Option, about: str, value: str) -> str | None:
 
 
 def _parse_some(_option: Option, about: str, value: str) -> str | None:
-    known = about.lower().split("|")
+    choices = about.lower().split("|")
     words = [word for word in value.lower().split(",") if word]
-    return value if words and all(word in known for word in words) else None
+    return value if words and all(word in choices for word in words) else None
 
 
 def _parse_preempt(option: Option, _about: str, value: str) -> str | None:
     words = [word for word in value.lower().split(",") if word]
     modes = [word for word in words if word not in ("gang", "within")]
-    known = ("off", "cluster", "cancel", "requeue", "suspend", "on")
-    is_known = bool(words) and len(modes) <= 1 and all(mode in known for mode in modes)
+    known_modes = ("off", "cluster", "cancel", "requeue", "suspend", "on")
+    is_known = bool(words) and len(modes) <= 1 and all(mode in known_modes for mode in modes)
     both = {"gang", "within"} <= set(words)
     of_partition = option.record == "PartitionName" and "gang" in words
     return value if is_known and not both and not of_partition else None

@@ -20,26 +20,26 @@ def rules_by_partition(settings: SlurmSettings) -> dict[str, Rules]:
         and settings.version != ""
         and months_of(settings.version) >= months_of(SUBACCOUNTS_SINCE)
     )
-    found: dict[str, Rules] = {}
+    rules_of: dict[str, Rules] = {}
     for partition, rules in settings.allowed.items():
         if rules:
-            found[partition] = {
+            rules_of[partition] = {
                 kind: _with_subaccounts(names, shown)
                 if shown is not None and is_hierarchical and kind.endswith("accounts")
                 else names
                 for kind, names in rules.items()
             }
-    return found
+    return rules_of
 
 
 def _with_subaccounts(names: frozenset[str], shown: Shown) -> frozenset[str]:
     """Accounts, and those below them; rows of accounts come before what belongs to them."""
-    found = set(names)
+    accounts = set(names)
     for row in shown.associations:
         is_account = not row.get("User")
-        if is_account and str(row.get("ParentName") or "").lower() in found:
-            found.add(str(row["Account"]).lower())
-    return frozenset(found)
+        if is_account and str(row.get("ParentName") or "").lower() in accounts:
+            accounts.add(str(row["Account"]).lower())
+    return frozenset(accounts)
 
 
 def accounts_of_jobs(instance: Instance, settings: SlurmSettings) -> list[str]:

@@ -16,6 +16,7 @@ from cosched.cluster.result.groups import starts_of
 from cosched.core.text import count_of
 from cosched.errors import printable
 from cosched.slurm.conf import settings as conf
+from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.options import Option, OptionClass, option_of
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.conf.values import NO, YES, unsigned
@@ -37,13 +38,17 @@ def judge(today: Instance, changed: Instance, pairs: Sequence[tuple[str, str]]) 
     changed : Instance
         With all changes of the row.
     """
-    keys = [one for key, value in pairs for one in _judge_key(today, changed, key, value)]
+    keys = [
+        changed_key
+        for key, value in pairs
+        for changed_key in _judge_key(today, changed, key, value)
+    ]
     return _checked_by_settings(today, changed, keys)
 
 
 def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list[ChangedKey]:
-    kind, _, rest = key.partition(".")
-    name, _, of = rest.rpartition(".")
+    kind, _, target = key.partition(".")
+    name, _, target_key = target.rpartition(".")
     if kind == "users":
         return [ChangedKey(key, value, ScenarioClass.SIMULATED)]
     if key == "reservation":
@@ -53,10 +58,10 @@ def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list
     if kind in ("qos", "account"):
         return [_judge_account(today, changed, key, value)]
     record, partition = ("PartitionName", name) if kind == "partition" else ("", "")
-    own_key = of if partition else key
+    own_key = target_key if partition else key
     old = current_value(_machine(today), partition, own_key)
     difference = Difference(record, partition, own_key, old, value)
-    return [_judge_difference(today, changed, *one) for one in _single(key, difference)]
+    return [_judge_difference(today, changed, *part) for part in _single(key, difference)]
 
 
 def _single(key: str, difference: Difference) -> list[tuple[str, Difference]]:
@@ -79,15 +84,20 @@ def _settings(instance: Instance) -> SlurmSettings:
     return settings
 
 
+def _lines(instance: Instance) -> tuple[Line, ...]:
+    source = _settings(instance).source
+    assert source is not None  # what-ifs of a slurm.conf apply to machines that were read from one
+    return source.lines
+
+
 def _judge_file(today: Instance, changed: Instance, path: str) -> list[ChangedKey]:
     """One class for each key that differs between two slurm.conf."""
-    lines = [_settings(one).source.lines for one in (today, changed)]  # type: ignore[union-attr]
-    found = differences_of(*lines)
-    if not found:
+    differences = differences_of(*(_lines(instance) for instance in (today, changed)))
+    if not differences:
         reason = "no line differs"
         return [ChangedKey("slurm.conf", path, ScenarioClass.UNCHANGED, reason)]
     keys = []
-    for difference in found:
+    for difference in differences:
         named = filter(None, (difference.record, difference.name, difference.key))
         for key, part in _single(".".join(named), difference):
             keys.append(_judge_difference(today, changed, key, part))
@@ -118,28 +128,35 @@ def _judge_difference(
     if option is None and not difference.record:
         option = option_of("SchedulerParameters", difference.key)
 
-    def of(found: ScenarioClass, reason: str = "", **more: Any) -> ChangedKey:
+    def judged(scenario_class: ScenarioClass, reason: str = "", **fields: Any) -> ChangedKey:
         batch = option is None or option.known_to_batch_policies
-        return ChangedKey(key, value, found, reason, known_to_batch_policies=batch, **more)
+        return ChangedKey(
+            key, value, scenario_class, reason, known_to_batch_policies=batch, **fields
+        )
 
     if not difference.key:  # a record that is new, or gone
         option = option_of("", difference.record)
     if option is None:
-        return of(ScenarioClass.NOT_MODELLED, f"{key} is not a key that slurm.conf(5) describes")
-    if _means_the_same(option, difference.old, value):
+        return judged(
+            ScenarioClass.NOT_MODELLED, f"{key} is not a key that slurm.conf(5) describes"
+        )
+    if _means_the_same(option, difference.old, difference.new):
         current = difference.old if difference.old is not None else f"{value} by default"
-        return of(ScenarioClass.UNCHANGED, f"{key} is {current} today")
+        change = "" if difference.new is not None else ", which is the default"
+        return judged(ScenarioClass.UNCHANGED, f"{key} is {current} today{change}")
     if why := not_taken_together(_machine(changed), difference.key):
-        return of(ScenarioClass.NOT_MODELLED, why)
+        return judged(ScenarioClass.NOT_MODELLED, why)
     if option.option_class is OptionClass.NO_EFFECT:
-        return of(ScenarioClass.NO_EFFECT, f"{key} has no effect: {_clause(option.reason)}")
+        return judged(ScenarioClass.NO_EFFECT, f"{key} has no effect: {_clause(option.reason)}")
     if option.option_class is OptionClass.NOT_MODELLED:
-        return of(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {_clause(option.reason)}")
+        return judged(
+            ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {_clause(option.reason)}"
+        )
     if why := idle(_machine(changed), key):
-        return of(ScenarioClass.NO_EFFECT, why)
+        return judged(ScenarioClass.NO_EFFECT, why)
     if option.option_class is OptionClass.BY_LOG:
-        return _judge_by_log(today, changed, key, difference, of)
-    return of(ScenarioClass.SIMULATED)
+        return _judge_by_log(today, changed, key, difference, judged)
+    return judged(ScenarioClass.SIMULATED)
 
 
 def _clause(sentence: str) -> str:
@@ -150,24 +167,29 @@ def _clause(sentence: str) -> str:
     return text if is_name else text[:1].lower() + text[1:]
 
 
-def _means_the_same(option: Option, old: str | None, new: str) -> bool:
-    """Whether Slurm reads the same from two values; an old one that is not set is the default."""
-    if old is None:
-        return any(_same_text(option, one, new) for one in option.defaults)
+def _means_the_same(option: Option, old: str | None, new: str | None) -> bool:
+    """Whether Slurm reads the same from two values; one that is not set (None) is the default."""
+    if old is None or new is None:
+        text = new if old is None else old
+        return text is not None and any(
+            _same_text(option, default, text) for default in option.defaults
+        )
     return _same_text(option, old, new)
 
 
-def _same_text(option: Option, one: str, other: str) -> bool:
-    if one.strip().lower() == other.strip().lower():
+def _same_text(option: Option, text: str, other_text: str) -> bool:
+    words = {text.strip().lower(), other_text.strip().lower()}
+    if len(words) == 1:
         return True
     form = option.takes.partition(":")[0]
     if form in ("boolean", "flag"):
-        return any({one.lower(), other.lower()} <= set(group) for group in (YES, NO))
+        return any(words <= set(group) for group in (YES, NO))
     if form.startswith("uint"):
-        numbers = [unsigned(text, 64) for text in (one, other)]
+        numbers = [unsigned(word, 64) for word in words]
         return None not in numbers and numbers[0] == numbers[1]
     if form == "some":
-        return {*one.lower().split(",")} == {*other.lower().split(",")}
+        lists = [set(word.split(",")) for word in words]
+        return lists[0] == lists[1]
     return False
 
 
@@ -176,40 +198,40 @@ def _judge_by_log(
     changed: Instance,
     key: str,
     difference: Difference,
-    of: Callable[..., ChangedKey],
+    judged: Callable[..., ChangedKey],
 ) -> ChangedKey:
     """A key that keeps jobs out: those of the log decide."""
     if difference.key.lower() == "maxjobcount":
-        return of(ScenarioClass.SIMULATED, settle=_settle_job_count(of, difference, today))
+        return judged(ScenarioClass.SIMULATED, settle=_settle_job_count(judged, difference, today))
     change = KeyChange(
         difference.key, difference.name, difference.new or "", difference.old or "",
         _machine(today), _machine(changed),
     )  # fmt: skip
     refusals = refusals_of(today, change)
     if refusals.why_unknown:
-        return of(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {refusals.why_unknown}")
+        return judged(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {refusals.why_unknown}")
     if not len(refusals.rows) and not refusals.loses_partitions:
-        return of(ScenarioClass.NO_EFFECT, f"{key} has no effect: {refusals.why_none}")
-    return of(ScenarioClass.SIMULATED)
+        return judged(ScenarioClass.NO_EFFECT, f"{key} has no effect: {refusals.why_none}")
+    return judged(ScenarioClass.SIMULATED)
 
 
 def _settle_job_count(
-    of: Callable[..., ChangedKey], difference: Difference, today: Instance
+    judged: Callable[..., ChangedKey], difference: Difference, today: Instance
 ) -> Callable[[Result], ChangedKey]:
     """MaxJobCount: how many records slurmctld holds at a time follows from the schedule."""
     age = current_value(_machine(today), "", "MinJobAge")
-    kept = (unsigned(age, 32) if age else None) or DEFAULT_MIN_JOB_AGE
+    record_age = (unsigned(age, 32) if age else None) or DEFAULT_MIN_JOB_AGE
     limit = unsigned(difference.new or "", 32)
 
     def settle(base: Result) -> ChangedKey:
-        most = largest_job_count(base, kept)
+        most = largest_job_count(base, record_age)
         if limit is None or most < limit:
-            return of(
+            return judged(
                 ScenarioClass.NO_EFFECT,
                 f"MaxJobCount has no effect: slurmctld holds at most {count_of(most, 'job')} at a "
-                f"time, with those that ended up to {kept} s ago (MinJobAge)",
+                f"time, with those that ended up to {record_age} s ago (MinJobAge)",
             )
-        return of(
+        return judged(
             ScenarioClass.NOT_MODELLED,
             f"MaxJobCount is not modelled: slurmctld would hold {count_of(most, 'job')} at a time "
             "and refuse new ones; what their users do then is not known",
@@ -218,15 +240,15 @@ def _settle_job_count(
     return settle
 
 
-def largest_job_count(result: Result, kept: float) -> int:
+def largest_job_count(result: Result, record_age: float) -> int:
     """The most jobs that slurmctld holds at a time, in any replication: pending, running, and ended
-    up to `kept` seconds ago."""
+    up to `record_age` seconds ago."""
     instance = result.instance
-    held = np.asarray(result.outcome["end"]) - np.asarray(result.outcome["start"])
+    run_times = np.asarray(result.outcome["end"]) - np.asarray(result.outcome["start"])
     submit = instance.column("submit")
     most = 0
     for starts in starts_of(result):
-        times = np.concatenate([submit, starts + held + kept])
+        times = np.concatenate([submit, starts + run_times + record_age])
         changes = np.repeat([1, -1], len(submit))
         order = np.lexsort((changes, times))
         most = max(most, int(np.cumsum(changes[order]).max()))
@@ -236,21 +258,23 @@ def largest_job_count(result: Result, kept: float) -> int:
 def _judge_account(today: Instance, changed: Instance, key: str, value: str) -> ChangedKey:
     """A column of an account or a QOS, as ``sacctmgr modify`` sets it."""
 
-    def of(found: ScenarioClass, reason: str = "") -> ChangedKey:
-        return ChangedKey(key, value, found, reason, known_to_batch_policies=False)
+    def judged(scenario_class: ScenarioClass, reason: str = "") -> ChangedKey:
+        return ChangedKey(key, value, scenario_class, reason, known_to_batch_policies=False)
 
-    machines = [_machine(one) for one in (today, changed)]
+    machines = [_machine(instance) for instance in (today, changed)]
     if machines[0].slurm.accounts == machines[1].slurm.accounts:
-        return of(ScenarioClass.UNCHANGED, f"{key} is {value} today")
+        return judged(ScenarioClass.UNCHANGED, f"{key} is {value} today")
     if why := idle(machines[1], key):
-        return of(ScenarioClass.NO_EFFECT, why)
-    lacking = [set(Accounts(one.slurm.accounts, one).left) for one in machines]
+        return judged(ScenarioClass.NO_EFFECT, why)
+    lacking = [set(Accounts(machine.slurm.accounts, machine).left) for machine in machines]
     if new := sorted(lacking[1] - lacking[0]):
-        said = printable(", ".join(new))
-        return of(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {said}")
+        limits = printable(", ".join(new))
+        return judged(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {limits}")
     if "user" not in today.known:
-        return of(ScenarioClass.NOT_MODELLED, f"{key}: the log does not say the users of its jobs")
-    return of(ScenarioClass.SIMULATED)
+        return judged(
+            ScenarioClass.NOT_MODELLED, f"{key}: the log does not say the users of its jobs"
+        )
+    return judged(ScenarioClass.SIMULATED)
 
 
 def _checked_by_settings(
@@ -261,17 +285,21 @@ def _checked_by_settings(
     A value without a rule is among the settings that are not covered. A row whose settings are all
     as they are today changes nothing: its values are the defaults, or mean the same.
     """
-    of_conf = [one for one in keys if one.key.split(".")[0] not in ("users", "reservation")]
-    if not any(one.scenario_class is ScenarioClass.SIMULATED for one in of_conf):
+    of_conf = [
+        changed_key
+        for changed_key in keys
+        if changed_key.key.split(".")[0] not in ("users", "reservation")
+    ]
+    if not any(key.scenario_class is ScenarioClass.SIMULATED for key in of_conf):
         return keys
     before, after = _settings(today), _settings(changed)
     not_covered = sorted(set(before.not_covered) ^ set(after.not_covered))
     if not_covered:
-        return [_not_covered(one, not_covered, after) for one in keys]
-    if len(of_conf) < len(keys) or any(one.settle for one in keys):
+        return [_not_covered(key, not_covered, after) for key in keys]
+    if len(of_conf) < len(keys) or any(key.settle for key in keys):
         return keys
     if has_same_settings(before, after) and has_same_machine(today, changed):
-        return [_unchanged(one, _machine(today)) for one in keys]
+        return [_unchanged(key) for key in keys]
     return keys
 
 
@@ -280,11 +308,14 @@ def _not_covered(key: ChangedKey, entries: Iterable[str], settings: SlurmSetting
     if key.scenario_class is not ScenarioClass.SIMULATED:
         return key
     name = key.key.rpartition(".")[2].lower()
-    own = [entry for entry in entries if name in entry.lower()] or list(entries)
-    if settings.accounts is None and any(entry in settings.of_accounts for entry in own):
+    settings_of_key = [entry for entry in entries if name in entry.lower()] or list(entries)
+    if settings.accounts is None and any(
+        entry in settings.of_accounts for entry in settings_of_key
+    ):
         why = "it needs the accounts of the cluster (--accounts)"
     else:
-        why = f"no rule for {printable(', '.join(own))}: {conf.effect_of(own[0])}"
+        listed = printable(", ".join(settings_of_key))
+        why = f"no rule for {listed}: {conf.effect_of(settings_of_key[0])}"
     return replace(
         key,
         scenario_class=ScenarioClass.NOT_MODELLED,
@@ -292,13 +323,16 @@ def _not_covered(key: ChangedKey, entries: Iterable[str], settings: SlurmSetting
     )
 
 
-def has_same_settings(one: SlurmSettings, other: SlurmSettings) -> bool:
+def has_same_settings(settings: SlurmSettings, other_settings: SlurmSettings) -> bool:
     """Whether the scheduler has the same settings; notes and the lines they come from may
     differ."""
-    return replace(one, notes=(), source=None) == replace(other, notes=(), source=None)
+    plain, other_plain = (
+        replace(of_machine, notes=(), source=None) for of_machine in (settings, other_settings)
+    )
+    return bool(plain == other_plain)
 
 
-def _unchanged(key: ChangedKey, machine: Machine) -> ChangedKey:
+def _unchanged(key: ChangedKey) -> ChangedKey:
     if key.scenario_class is not ScenarioClass.SIMULATED:
         return key
     reason = f"{key.key}={key.value} means the same to the scheduler as the lines of today"
@@ -308,16 +342,18 @@ def _unchanged(key: ChangedKey, machine: Machine) -> ChangedKey:
 def idle(machine: Machine, key: str) -> str:
     """Why a key changes no start time on a machine that has it: no start depends on it at all, or
     another setting leaves it without effect; empty: it may change something."""
-    kind, _, rest = key.partition(".")
-    record, own_key = ("PartitionName", rest.rpartition(".")[2]) if rest else ("", key)
-    if kind == "partition" or not rest:
+    kind, _, target = key.partition(".")
+    record, own_key = ("PartitionName", target.rpartition(".")[2]) if target else ("", key)
+    if kind == "partition" or not target:
         option = option_of(record, own_key) or option_of("SchedulerParameters", own_key)
         if option is not None and option.option_class is OptionClass.NO_EFFECT:
             return f"{key} has no effect: {_clause(option.reason)}"
     lines = machine.slurm.source.lines if machine.slurm is not None else ()
-    given = {name: value for line in lines if not line.record for name, value in line.keys.items()}
+    values_by_key = {
+        name: value for line in lines if not line.record for name, value in line.keys.items()
+    }
     for rule in conf.KNOWN["idle"]:
-        is_given = re.search(rule["has"], given.get(rule["needs"], "").lower())
+        is_given = re.search(rule["has"], values_by_key.get(rule["needs"], "").lower())
         if re.fullmatch(rule["keys"], key.lower()) and not is_given:
             return f"{key} has no effect: {rule['said']}"
     return ""

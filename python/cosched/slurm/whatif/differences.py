@@ -50,21 +50,21 @@ Place = tuple[str, str, str]
 def differences_of(old: Iterable[Line], new: Iterable[Line]) -> list[Difference]:
     """The keys whose values differ, in the order of the old file, then of the new one."""
     before, after = _values(old), _values(new)
-    found = []
+    differences = []
     for place in dict.fromkeys(chain(before, after)):
         (record, name, key), _ = before.get(place) or after[place]
         values = [of_file[place][1] if place in of_file else None for of_file in (before, after)]
         if values[0] != values[1]:
-            found.append(Difference(record, name, key, *values))
-    return found
+            differences.append(Difference(record, name, key, *values))
+    return differences
 
 
 def _values(lines: Iterable[Line]) -> dict[Place, tuple[Place, str]]:
     """By its place each key as it is spelled, with its value; the last line counts."""
-    found: dict[Place, tuple[Place, str]] = {}
+    values: dict[Place, tuple[Place, str]] = {}
 
     def add(record: str, name: str, key: str, value: str) -> None:
-        found[record.lower(), name, key.lower()] = ((record, name, key), value)
+        values[record.lower(), name, key.lower()] = ((record, name, key), value)
 
     for line in lines:
         record = line.record
@@ -77,7 +77,7 @@ def _values(lines: Iterable[Line]) -> dict[Place, tuple[Place, str]]:
             if key != record:
                 add(line.spelled[record], name, line.spelled[key], value)
         add(line.spelled[record], name, "", "there")
-    return found
+    return values
 
 
 def current_value(machine: Machine, partition: str, key: str) -> str | None:

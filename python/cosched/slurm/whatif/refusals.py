@@ -58,10 +58,10 @@ _NOBODY = np.zeros(0, dtype=np.int64)
 
 def refusals_of(instance: Instance, change: KeyChange) -> Refusals:
     """The jobs that a change of one key keeps out."""
-    found = _RULES[change.key.lower()](instance, change)
-    if len(found.rows) == len(instance):
+    refusals = _RULES[change.key.lower()](instance, change)
+    if len(refusals.rows) == len(instance):
         return Refusals(_NOBODY, why_unknown="Slurm would refuse every job of the log")
-    return found
+    return refusals
 
 
 def _of_rows(refused: np.ndarray, why_none: str) -> Refusals:
@@ -77,7 +77,7 @@ def partitions_of(instance: Instance, settings: SlurmSettings) -> list[list[str]
     """Names of the partitions that each job may run in; of one that names none the default."""
     names = texts_of(instance, "partition").tolist()
     default = settings.default_partition
-    return [[one or default for one in name.split(",")] or [default] for name in names]
+    return [[part or default for part in name.split(",")] for name in names]
 
 
 def _by_access(instance: Instance, change: KeyChange) -> Refusals:
@@ -86,7 +86,9 @@ def _by_access(instance: Instance, change: KeyChange) -> Refusals:
     knows_defaults = column == "account" and change.before.slurm.accounts is not None
     if column not in instance.known and not (knows_defaults and "user" in instance.known):
         return _unknown(f"the log does not say the {column} of its jobs")
-    before, after = (_open_partitions(instance, one) for one in (change.before, change.after))
+    before, after = (
+        _open_partitions(instance, machine) for machine in (change.before, change.after)
+    )
     whose = {"account": "account", "qos": "QOS"}[column]
     none = f"no job of partition {change.partition} has another {whose} than those that it lets in"
     refused = np.array([bool(old and not new) for old, new in zip(before, after, strict=True)])
@@ -123,10 +125,10 @@ def _by_array_size(instance: Instance, change: KeyChange) -> Refusals:
     arrays: dict[str, int] = {}
     array_of: list[str] = []
     for name in map(str, instance.ids.tolist()):
-        found = re.fullmatch(r"([0-9]+)_([0-9]+)", name)
-        array_of.append(found[1] if found else "")
-        if found:
-            arrays[found[1]] = max(arrays.get(found[1], 0), int(found[2]))
+        task = re.fullmatch(r"([0-9]+)_([0-9]+)", name)
+        array_of.append(task[1] if task else "")
+        if task:
+            arrays[task[1]] = max(arrays.get(task[1], 0), int(task[2]))
     new = unsigned(change.value, 32) or 0
     old = unsigned(change.current, 32) if change.current else None
     largest = max(arrays.values(), default=-1)
@@ -159,9 +161,9 @@ def _by_memory_of_cpu(instance: Instance, change: KeyChange) -> Refusals:
     limit = _megabytes(change.value)
     here = _in_partition(instance, change)
     asked = numbers_of(instance, "memory_gb") * 1024 / instance.column("tasks")
-    more = here & (asked > limit)
-    if more.any():
-        jobs = count_of(int(more.sum()), "job")
+    beyond = here & (asked > limit)
+    if beyond.any():
+        jobs = count_of(int(beyond.sum()), "job")
         return _unknown(f"Slurm would give {jobs} more CPUs than the log says")
     most = asked[here].max(initial=0.0)
     return Refusals(_NOBODY, f"no job asks for more: {most:,.0f} MB of a core at most")
