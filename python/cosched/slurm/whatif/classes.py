@@ -1,7 +1,7 @@
 """The class of each changed key: simulated, unchanged, without effect, or not modelled."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -138,7 +138,8 @@ def _judge_difference(
         option = option_of("", difference.record)
     if option is None:
         return judged(
-            ScenarioClass.NOT_MODELLED, f"{key} is not a key that slurm.conf(5) describes"
+            ScenarioClass.NOT_MODELLED,
+            f"{printable(key)} is not a key that slurm.conf(5) describes",
         )
     if _means_the_same(option, difference.old, difference.new):
         current = difference.old if difference.old is not None else f"{value} by default"
@@ -323,13 +324,25 @@ def _not_covered(key: ChangedKey, entries: Iterable[str], settings: SlurmSetting
     )
 
 
+#: Parameters whose default depends on others: a line with its usual value is no default.
+_DEPENDENT_DEFAULTS = ("bf_max_time", "bf_node_space_size")
+
+
 def has_same_settings(settings: SlurmSettings, other_settings: SlurmSettings) -> bool:
     """Whether the scheduler has the same settings; notes and the lines they come from may
     differ."""
     plain, other_plain = (
-        replace(of_machine, notes=(), source=None) for of_machine in (settings, other_settings)
+        replace(of_machine, notes=(), source=None, parameters=_with_defaults(of_machine.parameters))
+        for of_machine in (settings, other_settings)
     )
     return bool(plain == other_plain)
+
+
+def _with_defaults(parameters: Mapping[str, float]) -> dict[str, float]:
+    defaults = {
+        name: value for name, value in conf.PARAMETERS.items() if name not in _DEPENDENT_DEFAULTS
+    }
+    return defaults | dict(parameters)
 
 
 def _unchanged(key: ChangedKey) -> ChangedKey:
