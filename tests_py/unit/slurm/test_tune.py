@@ -185,7 +185,7 @@ def test_nobody_waits_for_less_than_nothing(inst):
 def test_of_a_group_in_one_part_of_the_weeks_nothing_is_sure(inst):
     block = weeks_of(inst, "train=1-3,test=4", None).folds[0].test
     rows = block.counted(block.instance)
-    low, high = gains.part_edges(block)[2:4]
+    low, high = gains.part_edges(block, 14)[2:4]
     submit = block.instance.column("submit")
     some = (submit >= low) & (submit < high)
     jobs = block.instance.replace(partition=np.where(some, "short", "long")).take(rows)

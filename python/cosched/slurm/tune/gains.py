@@ -12,8 +12,8 @@ from cosched.slurm.tune.space import Measure
 from cosched.slurm.tune.trials import Simulated
 from cosched.slurm.tune.weeks import Block
 
-#: Parts of a week, whose differences are compared: half a day where a week has seven days.
-PARTS = 14
+#: Parts of a week, whose differences are compared: at most 14, half a day where a week has seven.
+_MIN_PARTS, _MAX_PARTS = 2, 14
 #: Confidence of an interval; with several objectives the doubt is divided among them (Bonferroni).
 CONFIDENCE = 0.9
 
@@ -68,21 +68,25 @@ def held_out_gain(
 
     Notes
     -----
-    Each week is cut into 14 parts. Both settings have the same jobs and the same random scheduler
-    timing, so that parts are compared in pairs. The jackknife gives the pseudo-values :math:`a_i`
-    (today) and :math:`b_i` (then) of part :math:`i`. The interval is Fieller's: all ratios
-    :math:`r` of then to today for which a t test does not reject that :math:`r a_i - b_i` has mean
-    0. At :math:`r = 1` that is the paired t test of the differences. A queue outlasts a part, so
-    the variance has the covariance of neighbouring parts where it is positive (Hansen and Hodrick
-    1980, lag 1). ``tests_py/bench/bench_tune_power.py`` compares this test with others.
+    Each week is cut into 14 parts, or fewer: no part is shorter than the mean time from submission
+    to end of a job today, while a week has two parts at least. Both settings have the same jobs and
+    the same random scheduler timing, so that parts are compared in pairs.
+
+    The jackknife gives the pseudo-values :math:`a_i` (today) and :math:`b_i` (then) of part
+    :math:`i`. The interval is Fieller's: all ratios :math:`r` of then to today for which a t test
+    does not reject that :math:`r a_i - b_i` has mean 0. At :math:`r = 1` that is the paired t test
+    of the differences. A queue outlasts a part, so the variance has the covariance of neighbouring
+    parts where it is positive (Hansen and Hodrick 1980, lag 1).
+    ``tests_py/bench/bench_tune_power.py`` compares this test with others.
 
     References
     ----------
     Miller 1974, *The jackknife*; Fieller 1954, *Some problems in interval estimation*; Hansen
     and Hodrick 1980, *Forward exchange rates as optimal predictors of future spot rates*.
     """
-    before = _PartedValues.of(measure, [(one.block, one.today) for one in judged])
-    after = _PartedValues.of(measure, [(one.block, one.then) for one in judged])
+    count = parts_of_week(judged)
+    before = _PartedValues.of(measure, [(each.block, each.today) for each in judged], count)
+    after = _PartedValues.of(measure, [(each.block, each.then) for each in judged], count)
     today, then = before.statistic(measure), after.statistic(measure)
     gain = 1 - then / today if today > 0 else 0.0
     # A part that has jobs under one setting alone (another number of jobs) is no pair.
@@ -105,10 +109,12 @@ class _PartedValues:
     part: np.ndarray
 
     @classmethod
-    def of(cls, measure: Measure, blocks: Sequence[tuple[Block, Simulated]]) -> _PartedValues:
+    def of(
+        cls, measure: Measure, blocks: Sequence[tuple[Block, Simulated]], count: int
+    ) -> _PartedValues:
         values, parts, first = [], [], 0
         for block, simulated in blocks:
-            edges = part_edges(block)
+            edges = part_edges(block, count)
             submit = simulated.jobs.column("submit")[measure.rows(simulated.jobs)]
             values.append(measure.values(simulated.jobs, simulated.start, simulated.end))
             parts.append(first + np.searchsorted(edges, submit, side="right"))
@@ -125,9 +131,22 @@ class _PartedValues:
         return _PartedValues(self.values[:, rest], self.part[rest])
 
 
-def part_edges(block: Block) -> np.ndarray:
-    """The instants at which the parts of a block begin and end (s)."""
-    cuts = [np.linspace(begin, end, PARTS + 1) for begin, end in block.spans]
+def parts_of_week(judged: Sequence[JudgedBlock]) -> int:
+    """Parts of a week, none shorter than a job spends in the system today, on average.
+
+    The queue remembers what happened for about that time: shorter parts would not be independent.
+    """
+    response_times = np.concatenate(
+        [(each.today.end - each.today.jobs.column("eligible")).ravel() for each in judged]
+    )
+    begin, end = judged[0].block.spans[0]
+    count = (end - begin) / max(float(response_times.mean()), 1.0)
+    return int(np.clip(count, _MIN_PARTS, _MAX_PARTS))
+
+
+def part_edges(block: Block, count: int) -> np.ndarray:
+    """The instants at which the parts of a block begin and end (s), `count` parts each week."""
+    cuts = [np.linspace(begin, end, count + 1) for begin, end in block.spans]
     return np.unique(np.concatenate(cuts))
 
 
