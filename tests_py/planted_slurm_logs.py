@@ -4,13 +4,9 @@ Families with a gain have one setting that reduces the mean wait by 20% or more 
 logs; families without one vary settings that change nothing, change random timing alone, exchange
 two kinds of jobs that have the same distribution, or are all worse than today's.
 ``python tests_py/bench/bench_tune_power.py gains`` prints the gain of each setting.
-
-``python tests_py/planted_slurm_logs.py FAMILY SEED FOLDER`` writes ``log.csv`` and ``slurm.conf``.
 """
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -152,22 +148,3 @@ WITHOUT_GAIN = {
     ),
 }  # fmt: skip
 FAMILIES = WITH_GAIN | WITHOUT_GAIN
-
-
-def write_log(family, seed, folder):
-    """Write the log as its own slurm.conf scheduled it (one draw of the timing), and that file."""
-    instance = family.instance(seed)
-    result = cs.cluster.solve(instance, "slurm-backfill", seed=seed)
-    wait = np.maximum(result.outcome["start"] - result.instance.column("eligible"), 0).round()
-    names = ("submit", "tasks", "cpu", "memory", "runtime", "estimate", "partition", "user")
-    columns = {name: result.instance.column(name).tolist() for name in names} | {"wait": wait}
-    lines = [",".join(columns)]
-    for row in zip(*columns.values(), strict=True):
-        cells = [cell if isinstance(cell, str) else f"{cell:g}" for cell in row]
-        lines.append(",".join(cells))
-    Path(folder, "log.csv").write_text("\n".join(lines) + "\n")
-    Path(folder, "slurm.conf").write_text(family.conf)
-
-
-if __name__ == "__main__":
-    write_log(FAMILIES[sys.argv[1]], int(sys.argv[2]), sys.argv[3])
