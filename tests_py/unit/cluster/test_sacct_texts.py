@@ -116,18 +116,53 @@ def test_a_row_whose_constraint_cannot_be_told_is_dropped(read):
 
 
 def test_forms_tell_two_free_texts_apart(read):
-    columns = [*COLUMNS, "JobName", "WorkDir", "Constraints", "SubmitLine"]
-    row = cells(
-        1, JobName="a|b", WorkDir="/w", Constraints="x|[y*2]", SubmitLine="sbatch --wrap a|b"
-    )
+    columns = ["JobID", "JobName", "WorkDir", *COLUMNS[1:], "Constraints", "SubmitLine"]
+    asked = "type_a|[type_b*2]"
+    row = cells(1, JobName="a|b", WorkDir="/w", Constraints=asked, SubmitLine="sbatch --wrap a|b")
     inst = read(*lines_of(columns, [row]))
     assert inst.column("job_name").tolist() == ["a|b"]
-    assert inst.column("constraint").tolist() == ["x|[y*2]"]
+    assert inst.column("constraint").tolist() == [asked]
+
+
+def test_features_of_the_machine_tell_a_comment_from_a_constraint(read):
+    columns = ["JobID", "Comment", "Constraints", *COLUMNS[1:]]
+    rows = [cells(1, Constraints="type_a|type_b"), cells(2, Comment="c|d", Constraints="type_a"),
+            cells(3, Comment="c", Constraints="type_a|type_b"), cells(4)]  # fmt: skip
+    inst = read(*lines_of(columns, rows))
+    # Of the third the comment may be c|type_a.
+    assert inst.ids.tolist() == [1, 2, 4]
+    assert inst.column("constraint").tolist() == ["type_a|type_b", "type_a", ""]
+    assert inst.column("comment").tolist() == ["", "c|d", ""]
+    assert notes(inst, "dropped 1: fields are not those of the first line (line 4)")
+
+
+def test_a_row_is_the_fewest_lines_wherever_its_job_number_is(read):
+    columns = ["NCPUS", "WorkDir", *COLUMNS[1:9], "JobName", "JobID"]
+    texts = ["a", "b\nc", "d|e", "\n"]
+    rows = [cells(k, JobName=text, WorkDir="/w") for k, text in enumerate(texts)]
+    lines = [*lines_of(columns, rows)]
+    inst = read(*lines, lines[2][:30])
+    assert inst.ids.tolist() == [0, 1, 2, 3]
+    assert inst.column("job_name").tolist() == texts
+    assert notes(inst, "dropped 1: fields are not those of the first line (line 8)")
+    # Behind half a row, a row of two lines may have begun with it.
+    doubtful = read(*lines[:4], lines[2][:30], *lines[4:])
+    assert doubtful.ids.tolist() == [0, 1, 2]
+    assert notes(doubtful, "dropped 2: fields are not those of the first line (lines 6, 7)")
+
+
+def test_a_text_between_two_rows_that_is_of_either_is_of_none(read):
+    columns = ["Comment", *COLUMNS, "JobName"]
+    rows = [*lines_of(columns, [cells(1, JobName="a"), cells(2, Comment="c")])]
+    inst = read(rows[0], rows[1], "more", rows[2])
+    assert inst.ids.tolist() == [1, 2]
+    assert inst.column("job_name").tolist() == ["", ""]
+    assert notes(inst, "1: JobName cannot be told from other texts, taken as empty (line 2)")
 
 
 def test_names_of_other_rows_decide_between_users_and_texts(read):
     columns = ["JobID", "JobName", "User", "Account", "Partition", "Constraints", *COLUMNS[3:]]
-    row = cells(1, JobName="a|b", Account="physics", Constraints="x")
+    row = cells(1, JobName="a|b", Account="physics", Constraints="type_a")
     alone = cells(2, JobName="c", Account="physics", Constraints="x")
     inst = read(*lines_of(columns, [row, alone]))
     assert inst.column("job_name").tolist() == ["a|b", "c"]

@@ -9,29 +9,35 @@ column has its form, and says where two ways differ.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from cosched import io
 
 _FILE = Path(__file__).with_name("forms.toml")
-_FORMS: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_FORMS = {name: re.compile(form, re.DOTALL) for name, form in _KNOWN["forms"].items()}
 _FORM_OF = {
-    column.lower(): re.compile(_FORMS["forms"][form], re.DOTALL)
-    for form, columns in _FORMS["columns"].items()
+    column.lower(): _FORMS[form]
+    for form, columns in _KNOWN["columns"].items()
     for column in columns.split()
 }
-_ANY = re.compile(_FORMS["forms"]["name"])
-#: Columns in which users write what they want, and how their texts usually look.
-_FREE = {name.lower(): re.compile(usual, re.DOTALL) for name, usual in _FORMS["free"].items()}
+#: Columns in which users write what they want: how their texts usually look.
+_USUAL = {name.lower(): _FORMS[form] for name, form in _KNOWN["free"].items()}
+#: Columns that are empty for no job.
+_FILLED = frozenset(_KNOWN["filled"].lower().split())
 #: Columns of names: those of a log repeat.
-NAMES = tuple(_FORMS["names"].split())
+NAMES = tuple(_KNOWN["names"].split())
+#: What stands between the features of an expression.
+_BETWEEN_FEATURES = re.compile(r"\*[0-9]+|[^\w.:/@%+=-]+")
 #: More fields than these in one record are no row of a log: the time would grow without end. With
 #: so many more than columns, several ways to read a row stay several.
 _MAX_FIELDS, _MAX_USUAL = 2000, 100
+
+#: Of a column its number, and what it may have: the fields [begin, end).
+_Spans = list[set[tuple[int, int]]]
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,66 @@ class Record:
     cells: dict[str, str]
     undecided: frozenset[str] = frozenset()
 
+    def without(self, column: str) -> Record:
+        """The same without the text of a column, which cannot be told."""
+        cells = {name: text for name, text in self.cells.items() if name != column}
+        return Record(cells, self.undecided | {column})
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What the texts of a column look like."""
+
+    name: str
+    form: re.Pattern[str]
+    usual: re.Pattern[str]
+    is_free: bool
+    is_filled: bool
+    names: frozenset[str]  # the only ones where several ways are left; empty: any
+
+    @property
+    def may_break(self) -> bool:
+        """Whether a line end may be in its texts."""
+        return self.form is _FORMS["any"]
+
+    def has_form(self, text: str) -> bool:
+        """Whether a cell may have this text; of free ones ``|`` stands for the delimiter."""
+        if not self.form.fullmatch(text):
+            return False
+        return self.form is not _FORMS["features"] or _is_balanced(text)
+
+    def is_usual(self, text: str, of_job: bool) -> bool:
+        """Whether it looks as cells of the column do; `of_job`: in a job's row, no step's."""
+        if not (self.has_form(text) and self.usual.fullmatch(text)):
+            return False
+        if not text:
+            return not (of_job and self.is_filled)
+        if not self.names:
+            return True
+        parts = _BETWEEN_FEATURES.split(text) if self.is_free else [text]
+        return all(not part or part in self.names for part in parts)
+
+
+def _is_balanced(text: str) -> bool:
+    """Whether each parenthesis and bracket of a feature expression is closed."""
+    open_ones = ""
+    for sign in text:
+        if sign in "([":
+            open_ones += sign
+        elif sign in ")]":
+            if not open_ones or open_ones[-1] + sign not in ("()", "[]"):
+                return False
+            open_ones = open_ones[:-1]
+    return not open_ones
+
+
+def _column(name: str, names: Iterable[str]) -> _Column:
+    key = name.lower()
+    form = _FORM_OF.get(key, _FORMS["any" if key in _USUAL else "name"])
+    return _Column(
+        name, form, _USUAL.get(key, form), key in _USUAL, key in _FILLED, frozenset(names)
+    )
+
 
 class Aligner:
     """Gives the fields of records to the columns of a header.
@@ -62,8 +128,8 @@ class Aligner:
     closed : bool
         A delimiter ends each record, as ``sacct -p`` prints them.
     names : mapping of str to set of str
-        Names that other rows have in the columns :data:`NAMES`. They decide where the forms of the
-        columns leave several ways.
+        Names that other rows have in the columns :data:`NAMES`, and features in ``Constraints``.
+        They decide where the forms of the columns leave several ways.
     """
 
     def __init__(
@@ -74,129 +140,150 @@ class Aligner:
         closed: bool,
         names: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
-        self._header, self._mark, self._closed = list(header), mark, closed
-        self._forms = [_FORM_OF.get(name.lower(), _ANY) for name in self._header]
-        self._usual = [_FREE.get(name.lower()) for name in self._header]
-        self._names = {name: frozenset(known) for name, known in (names or {}).items() if known}
-        self._job = self._header.index("JobID")
+        self._mark, self._closed = mark, closed
+        self._columns = [_column(name, (names or {}).get(name, ())) for name in header]
+        self._breaking = [place for place, column in enumerate(self._columns) if column.may_break]
+        self._job = list(header).index("JobID")
+        self._sure = {list(header).index(name) for name in ("JobID", "State") if name in header}
+
+    @property
+    def first_column(self) -> str:
+        """Name of the first column."""
+        return self._columns[0].name
+
+    @property
+    def last_column(self) -> str:
+        """Name of the last column."""
+        return self._columns[-1].name
+
+    @property
+    def begins_with_text(self) -> bool:
+        """Whether a line end may be in the first column."""
+        return self._columns[0].may_break
 
     @property
     def ends_in_text(self) -> bool:
-        """Whether a line end may be in the last column without the row having too few fields."""
-        return self._usual[-1] is not None and not self._closed
+        """Whether a line end may be in the last column, and a line have all delimiters before."""
+        return self._columns[-1].may_break and not self._closed
 
-    def is_row(self, line: str) -> bool:
-        """Whether a line with as many delimiters as the header has a job number and a state."""
+    def has_first_columns(self, line: str) -> bool:
+        """Whether a row may begin with this line: it goes on until a column in which a line may
+        end, or is the row; the fields before the first free text have the forms of their
+        columns."""
         fields = line.split(self._mark)
-        places = [self._header.index(name) for name in ("JobID", "State") if name in self._header]
-        return all(self._forms[place].fullmatch(fields[place]) is not None for place in places)
+        least = self._breaking[0] + 1 if self._breaking else len(self._columns)
+        count = next((k for k, column in enumerate(self._columns) if column.is_free), least)
+        return len(fields) >= least and self._have_forms(self._columns[:count], fields)
+
+    def has_last_columns(self, line: str) -> bool:
+        """Whether a row may end with this line: the same from its end."""
+        fields = line.split(self._mark)
+        closing = fields.pop() if self._closed else ""
+        columns = self._columns[::-1]
+        least = len(columns) - self._breaking[-1] if self._breaking else len(columns)
+        count = next((k for k, column in enumerate(columns) if column.is_free), least)
+        if closing.strip() or len(fields) < least:
+            return False
+        return self._have_forms(columns[:count], fields[::-1])
+
+    @staticmethod
+    def _have_forms(columns: Sequence[_Column], fields: Sequence[str]) -> bool:
+        pairs = zip(columns, fields, strict=False)
+        return all(column.has_form(field) for column, field in pairs)
+
+    def is_row(self, line: str, odd_cells: int = 0) -> bool:
+        """Whether a line with as many delimiters as the header is a row: each cell has the form of
+        its column, but for so many beside the job number and the state."""
+        fields = line.split(self._mark)
+        odd = [
+            place
+            for place, (column, field) in enumerate(zip(self._columns, fields, strict=False))
+            if not column.has_form(field)
+        ]
+        return len(odd) <= odd_cells and not set(odd) & self._sure
 
     def can_begin(self, line: str) -> bool:
-        """Whether a record may begin with this line: some way to give out its fields has the forms
-        of the columns up to the first free text behind the job number."""
+        """Whether this line looks like the begin of a row: some way to give out its fields has the
+        forms of the columns up to the first free text behind the job number."""
         fields = line.split(self._mark)
-        if len(self._header) > 1:
+        if len(self._columns) > 1:
             fields.pop()  # a line end may cut it
         places = {0}
-        for column in range(self._job):
-            if self._usual[column] is None:
-                form = self._forms[column]
-                places = {k + 1 for k in places if k < len(fields) and form.fullmatch(fields[k])}
+        for column in self._columns[: self._job]:
+            if not column.is_free:
+                places = {k + 1 for k in places if k < len(fields) and column.has_form(fields[k])}
             elif places:
                 places = set(range(min(places) + 1, len(fields) + 1))
-        return any(self._has_forms(fields[place:]) for place in places if place < len(fields))
-
-    def _has_forms(self, fields: Sequence[str]) -> bool:
-        """Whether these fields may be those from the job number on."""
-        columns = zip(self._forms[self._job :], self._usual[self._job :], strict=True)
-        for field, (form, usual) in zip(fields, columns, strict=False):
-            if usual is not None:
-                return True
-            if not form.fullmatch(field):
-                return False
-        return True
+        behind = self._columns[self._job :]
+        count = next((k for k, column in enumerate(behind) if column.is_free), len(behind))
+        return any(
+            self._have_forms(behind[:count], fields[place:])
+            for place in places
+            if place < len(fields)
+        )
 
     def align(self, lines: Sequence[str]) -> Record | None:
         """The record that these lines are; None: they are none, or columns cannot be told apart."""
         fields = "\n".join(lines).split(self._mark)
         closing = fields.pop() if self._closed else ""
-        if closing.strip():
+        if closing.strip() or not len(self._columns) <= len(fields) <= _MAX_FIELDS:
             return None
-        if not len(self._header) <= len(fields) <= _MAX_FIELDS:
-            return None
-        spans = self._spans(fields)
-        is_short = len(fields) - len(self._header) <= _MAX_USUAL
-        if is_short and any(len(places) > 1 for places in spans):
-            of_names = self._spans(fields, usual=True, names=self._names)
-            of_texts = of_names if all(of_names) else self._spans(fields, usual=True)
-            spans = of_texts if all(of_texts) else spans
+        spans = self._spans(fields, lambda column, text: column.has_form(text))
         if not all(spans):
             return None
+        is_short = len(fields) - len(self._columns) <= _MAX_USUAL
+        if is_short and any(len(places) > 1 for places in spans):
+            of_job = not any("." in fields[begin] for begin, _ in spans[self._job])
+            usual = self._spans(fields, lambda column, text: column.is_usual(text, of_job))
+            # Where no way looks usual, one of them is right, and nobody can tell which.
+            spans = usual if all(usual) else spans
         cells, undecided = {}, set()
-        for name, usual, places in zip(self._header, self._usual, spans, strict=True):
+        for column, places in zip(self._columns, spans, strict=True):
             texts = {self._mark.join(fields[begin:end]) for begin, end in places}
             if len(texts) == 1:
-                cells[name] = texts.pop()
-            elif usual is None:
-                return None
+                cells[column.name] = texts.pop()
+            elif column.is_free:
+                undecided.add(column.name)
             else:
-                undecided.add(name)
+                return None
         return Record(cells, frozenset(undecided))
 
-    def _spans(
-        self,
-        fields: Sequence[str],
-        *,
-        usual: bool = False,
-        names: Mapping[str, frozenset[str]] = MappingProxyType({}),
-    ) -> list[set[tuple[int, int]]]:
-        """For each column the fields [begin, end) that it has in some way to give out all.
-
-        `usual`: free texts look as they usually do; `names`: the only ones of these columns.
-        """
-        columns, count = len(self._header), len(fields)
-        # Behind a free text nobody knows yet which field is the job number.
-        before_texts = not any(form is not None for form in self._usual[: self._job])
-        is_job = before_texts and "." not in fields[self._job]
-        ways: list[dict[int, list[int]]] = [{} for _ in range(columns)]  # begin -> ends
+    def _spans(self, fields: Sequence[str], fits: Callable[[_Column, str], bool]) -> _Spans:
+        """For each column the fields that it has in some way to give out all, in which each text
+        `fits` its column."""
+        count = len(fields)
+        ways: list[dict[int, list[int]]] = []  # by column: begin -> ends
         begins = {0}
-        for column in range(columns):
-            longest = count - (columns - column - 1)
-            for begin in begins:
-                ends = range(begin + 1, longest + 1 if self._usual[column] else begin + 2)
-                ways[column][begin] = [
-                    end
-                    for end in ends
-                    if end <= longest
-                    and self._fits(column, fields[begin:end], usual, names, is_job)
-                ]
-            begins = {end for ends in ways[column].values() for end in ends}
-        spans: list[set[tuple[int, int]]] = [set() for _ in range(columns)]
+        for place, column in enumerate(self._columns):
+            latest_end = count - (len(self._columns) - place - 1)
+            ends_of = {begin: self._ends(column, begin, latest_end, fields, fits)
+                       for begin in begins}  # fmt: skip
+            ways.append(ends_of)
+            begins = {end for ends in ends_of.values() for end in ends}
+        spans: _Spans = []
         wanted = {count}
-        for column in reversed(range(columns)):
-            spans[column] = {
-                (begin, end)
-                for begin, ends in ways[column].items()
-                for end in ends
-                if end in wanted
-            }
-            wanted = {begin for begin, _ in spans[column]}
-        return spans
+        for ends_of in reversed(ways):
+            spans.append(
+                {(begin, end) for begin, ends in ends_of.items() for end in ends if end in wanted}
+            )
+            wanted = {begin for begin, _ in spans[-1]}
+        return spans[::-1]
 
-    def _fits(
-        self,
-        column: int,
+    @staticmethod
+    def _ends(
+        column: _Column,
+        begin: int,
+        latest_end: int,
         fields: Sequence[str],
-        usual: bool,
-        names: Mapping[str, frozenset[str]],
-        is_job: bool,
-    ) -> bool:
-        """Whether the column may have these fields; `is_job`: the row is a job's, not a step's."""
-        usual_form = self._usual[column]
-        if usual_form is not None:
-            return not usual or usual_form.fullmatch("|".join(fields)) is not None
-        text = fields[0]
-        if not self._forms[column].fullmatch(text):
-            return False
-        known = names.get(self._header[column])
-        return known is None or text in known or (not text and not is_job)
+        fits: Callable[[_Column, str], bool],
+    ) -> list[int]:
+        """Where a column may end that begins with a field."""
+        if not column.is_free:
+            return [begin + 1] if begin < latest_end and fits(column, fields[begin]) else []
+        if column.form is _FORMS["any"] and len(fields) > _MAX_USUAL:
+            return list(range(begin + 1, latest_end + 1))
+        return [
+            end
+            for end in range(begin + 1, latest_end + 1)
+            if fits(column, "|".join(fields[begin:end]))
+        ]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
 from cosched.cluster.files.sacct.alignment import Aligner, Record
 
-#: Lines that one row may have, and how many shorter rows are tried where all lines make none.
-_MAX_LINES, _MAX_SHORTER = 1000, 20
+#: Lines that one row may have, and lines beside a row with which it is tried whether it is longer.
+_MAX_LINES, _MAX_TRIED = 200, 20
 #: Without these texts a job is another one: where they cannot be told, its row is dropped.
 _REQUESTS = frozenset({"Constraints", "Licenses"})
 
@@ -27,11 +28,11 @@ class Lines:
 
     Attributes
     ----------
+    marks : numpy.ndarray
+        How many delimiters each line has.
     is_row : numpy.ndarray of bool
         Lines with as many delimiters as the header, without it.
     is_empty : numpy.ndarray of bool
-    marks_in_header : int
-        How many delimiters the header has.
     """
 
     def __init__(self, text: bytes, mark: str) -> None:
@@ -40,10 +41,9 @@ class Lines:
         # One more than lines.
         self._begin = np.concatenate([[0], np.flatnonzero(raw == ord("\n")) + 1])
         marks = np.flatnonzero(raw == ord(mark))
-        count = np.diff(np.searchsorted(marks, self._begin))
-        self.marks_in_header = int(count[0])
+        self.marks = np.diff(np.searchsorted(marks, self._begin))
         self.is_empty = np.diff(self._begin) == 1
-        self.is_row = (count == count[0]) & ~self.is_empty
+        self.is_row = (self.marks == self.marks[0]) & ~self.is_empty
         self.is_row[0] = False
 
     @property
@@ -78,7 +78,7 @@ class Repaired:
     records : list of (int, Record)
         The first line of each row that was put together, and its texts.
     replaced : list of int
-        Lines that looked like rows, and are parts of others.
+        Lines that have the delimiters of a row, and are none.
     unaligned : list of int
         Lines where rows begin whose columns cannot be told apart.
     """
@@ -88,79 +88,163 @@ class Repaired:
     unaligned: list[int] = field(default_factory=list)
 
 
+@dataclass
+class _Row:
+    """Lines [first, last] that are one row, and no part of them is one."""
+
+    first: int
+    last: int
+    record: Record | None  # None: the line stays as it is
+    is_doubtful: bool = False  # another row would have some of its lines, too
+
+
 def repair(lines: Lines, aligner: Aligner) -> Repaired:
-    """Rows out of the broken lines."""
+    """Rows out of the broken lines and those beside them.
+
+    A row is the fewest lines in which each column has its form. What stands between two rows is
+    more of the text at the end of the first or at the begin of the second, or no part of any.
+    """
     repaired = Repaired()
-    for group in _groups(lines, lines.broken, aligner):
-        texts = [lines[number] for number in group]
-        begins_with_row = bool(lines.is_row[group[0]])
-        count, record = _longest_row(texts, aligner, 1 if begins_with_row else 0)
-        if record is not None and not record.undecided & _REQUESTS:
-            repaired.records.append((group[0], record))
-        elif record is not None:
-            count = 0
-        is_untouched = begins_with_row and record is None
-        repaired.replaced += [k for k in group[int(is_untouched) :] if lines.is_row[k]]
-        behind = [number for number in group[count:] if texts[number - group[0]].strip()]
-        # A row that cannot be told is one, however many lines it has.
-        repaired.unaligned += behind[:1]
-        repaired.unaligned += [number for number in behind[1:] if lines.is_row[number]]
+    for numbers in _regions(lines, aligner):
+        _Region(numbers, lines, aligner).repair(repaired)
     return repaired
 
 
-def _longest_row(texts: list[str], aligner: Aligner, least: int) -> tuple[int, Record | None]:
-    """How many of the lines are one row, and that row; `least` and None where none are."""
-    shorter = range(min(len(texts) - 1, _MAX_SHORTER), least, -1)
-    for count in (len(texts), *shorter):
-        if count > least and (record := aligner.align(texts[:count])) is not None:
-            return count, record
-    return least, None
-
-
-def _groups(lines: Lines, broken: Sequence[int], aligner: Aligner) -> Iterator[range]:
-    """Lines that may be one row: one with which a row may begin, and those behind it."""
-    end = 1  # of what is in a group
-    for number in broken:
+def _regions(lines: Lines, aligner: Aligner) -> Iterator[range]:
+    """Broken lines that follow each other, with the sound row before them and the one behind."""
+    end = 1  # what is before it belongs to a region, or needs none
+    for number in lines.broken:
         if number < end:
             continue
         first = number
-        if aligner.ends_in_text and not _begins_row(lines, number, aligner):
-            first = _row_before(lines, number, end)
-        groups, end = _groups_from(first, number, lines, aligner)
-        yield from groups
+        while first > end and not _is_sound(first, lines, aligner):
+            first -= 1
+        last = number + 1
+        while last < len(lines) and not (
+            _is_sound(last, lines, aligner) and _is_row_next(last, lines)
+        ):
+            last += 1
+        end = min(last + 1, len(lines))
+        yield range(first, end)
 
 
-def _groups_from(
-    first: int, broken: int, lines: Lines, aligner: Aligner
-) -> tuple[list[range], int]:
-    """The groups up to the next line that is a row by itself, and that line; the first group begins
-    at `first` and has the line `broken`."""
-    groups = []
-    last = broken
-    for number in range(broken + 1, len(lines)):
-        if lines.is_empty[number]:
-            continue
-        if not _begins_row(lines, number, aligner):
-            last = number
-            continue
-        groups.append(range(first, min(last + 1, first + _MAX_LINES)))
-        first = last = number
-        if lines.is_row[number]:
-            return groups, number
-    groups.append(range(first, min(last + 1, first + _MAX_LINES)))
-    return groups, len(lines)
+def _is_sound(number: int, lines: Lines, aligner: Aligner) -> bool:
+    """Whether a line is a row by itself."""
+    return bool(lines.is_row[number]) and aligner.is_row(lines[number])
 
 
-def _row_before(lines: Lines, number: int, least: int) -> int:
-    """The row before a line, whose last text may go on in it; without one the line itself."""
-    before = number - 1
-    while before >= least and lines.is_empty[before]:
-        before -= 1
-    return before if before >= least and lines.is_row[before] else number
+def _is_row_next(number: int, lines: Lines) -> bool:
+    behind = number + 1
+    while behind < len(lines) and lines.is_empty[behind]:
+        behind += 1
+    return behind == len(lines) or bool(lines.is_row[behind])
 
 
-def _begins_row(lines: Lines, number: int, aligner: Aligner) -> bool:
-    """Whether a line begins a row: of one that has its delimiters the job number and the state
-    decide, so that one odd cell does not make it a part of the row before."""
-    line = lines[number]
-    return aligner.can_begin(line) or (lines.is_row[number] and aligner.is_row(line))
+class _Region:
+    """Some lines that follow each other."""
+
+    def __init__(self, numbers: range, lines: Lines, aligner: Aligner) -> None:
+        self._numbers, self._lines, self._aligner = numbers, lines, aligner
+        self._rows: list[_Row] = []
+
+    def repair(self, repaired: Repaired) -> None:
+        """Add what becomes of the lines."""
+        for number in self._numbers:
+            if not self._lines.is_empty[number]:
+                self._end_row(number)
+        neighbours = [None, *self._rows, None]
+        begin = self._numbers.start
+        for before, after in pairwise(neighbours):
+            end = self._numbers.stop if after is None else after.first
+            repaired.unaligned += self._give_out(range(begin, end), before, after)
+            begin = end if after is None else after.last + 1
+        kept_lines = set()
+        for row in self._rows:
+            if row.is_doubtful or (row.record is not None and row.record.undecided & _REQUESTS):
+                repaired.unaligned.append(row.first)
+            elif row.record is not None:
+                repaired.records.append((row.first, row.record))
+            else:
+                kept_lines.add(row.first)
+        is_row = self._lines.is_row
+        repaired.replaced += [k for k in self._numbers if is_row[k] and k not in kept_lines]
+
+    def _end_row(self, last: int) -> None:
+        """Add the shortest row that ends with a line, if there is one."""
+        lines, aligner, rows = self._lines, self._aligner, self._rows
+        if _is_sound(last, lines, aligner):
+            rows.append(_Row(last, last, None))
+            return
+        row = self._shortest_row(last) if aligner.has_last_columns(lines[last]) else None
+        # One odd cell makes a row no part of another, unless it is one with the lines before it.
+        if row is None and lines.is_row[last] and aligner.is_row(lines[last], odd_cells=1):
+            row = _Row(last, last, None)
+        if row is None:
+            return
+        if rows and row.first <= rows[-1].last:
+            row.is_doubtful = rows[-1].is_doubtful = True
+        rows.append(row)
+
+    def _shortest_row(self, last: int) -> _Row | None:
+        """The fewest lines that are a row and end with this one."""
+        lines, aligner, rows = self._lines, self._aligner, self._rows
+        # What has another row in it is none.
+        least = max(rows[-1].first + 1 if rows else self._numbers.start, last - _MAX_LINES)
+        marks = 0
+        for first in range(last, least - 1, -1):
+            marks += int(lines.marks[first])
+            if marks < lines.marks[0] or not aligner.has_first_columns(lines[first]):
+                continue
+            record = self._align(first, last)
+            if record is not None:
+                return _Row(first, last, record)
+        return None
+
+    def _align(self, first: int, last: int) -> Record | None:
+        return self._aligner.align([self._lines[k] for k in range(first, last + 1)])
+
+    def _give_out(self, between: range, before: _Row | None, after: _Row | None) -> list[int]:
+        """Add the lines between two rows to the texts of one of them; those that are lost."""
+        lines, aligner = self._lines, self._aligner
+        numbers = [number for number in between if not lines.is_empty[number]]
+        if not numbers:
+            return []
+        cut_rows = [number for number in numbers if aligner.can_begin(lines[number])]
+        texts = [number for number in numbers if not cut_rows or number < cut_rows[0]]
+        of_before = of_after = None
+        if texts and before is not None and aligner.ends_in_text:
+            of_before = self._longer(before, before.first, texts[-1], aligner.last_column)
+        if not cut_rows and after is not None and aligner.begins_with_text:
+            of_after = self._longer(after, texts[0], after.last, aligner.first_column)
+        if before is not None and of_before is not None:
+            before.record = of_before
+        if after is not None and of_after is not None:
+            after.record, after.first = of_after, texts[0]
+        if before is not None and after is not None and of_before and of_after:
+            # Nobody can tell whose text it is.
+            before.record = of_before.without(aligner.last_column)
+            after.record = of_after.without(aligner.first_column)
+        if of_before is None and of_after is None:
+            self._doubt(before, after, texts, bool(cut_rows))
+            texts = []
+        lost = numbers[len(texts) :]
+        return [k for k in lost if k == lost[0] or k in cut_rows or lines.is_row[k]]
+
+    def _longer(self, row: _Row, first: int, last: int, column: str) -> Record | None:
+        """A row with more lines, all of which are text of one column; None: they are not."""
+        longer, shorter = self._align(first, last), row.record or self._align(row.first, row.last)
+        if longer is None or shorter is None:
+            return None
+        return longer if longer.without(column) == shorter.without(column) else None
+
+    def _doubt(
+        self, before: _Row | None, after: _Row | None, texts: list[int], is_cut: bool
+    ) -> None:
+        """Mark rows of several lines, or with a delimiter in a text, that could have some of these
+        lines in another way."""
+        if before is not None and before.record is not None:
+            ends = texts[:_MAX_TRIED]
+            before.is_doubtful |= any(self._align(before.first, k) is not None for k in ends)
+        if after is not None and after.record is not None and not is_cut:
+            begins = texts[-_MAX_TRIED:]
+            after.is_doubtful |= any(self._align(k, after.last) is not None for k in begins)

@@ -92,7 +92,7 @@ def read_sacct(
 ) -> tuple[pd.DataFrame, tuple[str, ...], datetime | None]:
     """Jobs (rigid, a task a core), notes, and when they begin; see
     :func:`cosched.cluster.from_sacct`."""
-    read = read_rows(path, delimiter, [part.name for part in machine.partitions])
+    read = read_rows(path, delimiter, machine)
     rows = read.texts
     reasons: dict[str, np.ndarray] = {"fields are not those of the first line": read.unaligned}
     of_steps = rows["JobID"].str.contains(".", regex=False)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,9 @@ from cosched.cluster.files.sacct.broken_lines import Lines, Repaired, repair
 from cosched.cluster.files.sbatch import BESIDE, Asked, options_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
+
+if TYPE_CHECKING:
+    from cosched.cluster.machine import Machine
 
 _NEEDED = ("JobID", "State", "Submit", "Start")
 _CPUS = ("NCPUS", "AllocCPUS", "ReqCPUS", "AllocTRES")
@@ -56,8 +58,8 @@ class Rows(NamedTuple):
     notes: list[str]
 
 
-def read_rows(path: str | PathLike[str], delimiter: str, partitions: Iterable[str] = ()) -> Rows:
-    """The rows of a file; `partitions`: those of the machine.
+def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None = None) -> Rows:
+    """The rows of a file; `machine`: whose partitions and features its jobs ask for.
 
     A line with as many delimiters as the first is a row. What other lines are, the forms of the
     columns say: see :class:`~cosched.cluster.files.sacct.alignment.Aligner`.
@@ -75,7 +77,7 @@ def read_rows(path: str | PathLike[str], delimiter: str, partitions: Iterable[st
     read = [name for name in header if name in _READ]
     if "TotalCPU" in read:
         read = [name for name in read if name not in _PARTS_OF_CPU_TIME]
-    closing = lines.marks_in_header + 1 - len(header)  # sacct -p ends lines with a delimiter
+    closing = int(lines.marks[0]) + 1 - len(header)  # sacct -p ends lines with a delimiter
     columns = header + [f"_{k}" for k in range(closing)]
     texts = _frame(lines.rows(), columns, read, mark).assign(line=np.flatnonzero(lines.is_row) + 1)
     if repeats:
@@ -97,7 +99,7 @@ def read_rows(path: str | PathLike[str], delimiter: str, partitions: Iterable[st
     closed = closing > 0
     aligner = Aligner(
         columns[:-1] if closed else columns, mark, closed=closed,
-        names=_names_in(texts, partitions),
+        names=_names_in(texts, machine),
     )  # fmt: skip
     repaired = repair(lines, aligner)
     return Rows(
@@ -114,7 +116,7 @@ def rows_of_text(text: str) -> tuple[list[tuple[int, dict[str, str]]], list[int]
     lines of those whose columns cannot be told apart. The header has a ``JobID``."""
     lines = Lines(text.replace("\r\n", "\n").encode("utf-8", "replace"), "|")
     header = lines[0].rstrip("|").split("|")
-    closed = lines.marks_in_header >= len(header)
+    closed = lines.marks[0] >= len(header)
     rows = {
         number: dict(zip(header, lines[number].split("|"), strict=False))
         for number in np.flatnonzero(lines.is_row).tolist()
@@ -172,13 +174,15 @@ def _frame(text: bytes, columns: list[str], read: list[str], mark: str) -> pd.Da
     )  # fmt: skip
 
 
-def _names_in(texts: pd.DataFrame, partitions: Iterable[str]) -> dict[str, set[str]]:
-    """Names of users, accounts, ... in the rows that need no repair."""
+def _names_in(texts: pd.DataFrame, machine: Machine | None) -> dict[str, set[str]]:
+    """Names of users, accounts, ... in the rows that need no repair, and those of the machine."""
     known: dict[str, set[str]] = {
         name: set(texts[name].cat.categories) - {""} for name in NAMES if name in texts
     }
-    if "Partition" in known:
-        known["Partition"].update(partitions)
+    if machine is not None:
+        if "Partition" in known:
+            known["Partition"].update(part.name for part in machine.partitions)
+        known["Constraints"] = {name for kind in machine.nodes for name in kind.features}
     return known
 
 
