@@ -127,13 +127,15 @@ def test_forms_tell_two_free_texts_apart(read):
 def test_features_of_the_machine_tell_a_comment_from_a_constraint(read):
     columns = ["JobID", "Comment", "Constraints", *COLUMNS[1:]]
     rows = [cells(1, Constraints="type_a|type_b"), cells(2, Comment="c|d", Constraints="type_a"),
-            cells(3, Comment="c", Constraints="type_a|type_b"), cells(4)]  # fmt: skip
+            cells(3, Comment="c", Constraints="type_a|type_b"), cells(4),
+            cells(5, Comment="c", Constraints="a|b")]  # fmt: skip
     inst = read(*lines_of(columns, rows))
-    # Of the third the comment may be c|type_a.
-    assert inst.ids.tolist() == [1, 2, 4]
-    assert inst.column("constraint").tolist() == ["type_a|type_b", "type_a", ""]
-    assert inst.column("comment").tolist() == ["", "c|d", ""]
-    assert notes(inst, "dropped 1: fields are not those of the first line (line 4)")
+    assert inst.ids.tolist() == [1, 2, 3, 4]
+    assert inst.column("constraint").tolist() == ["type_a|type_b", "type_a", "type_a|type_b", ""]
+    assert inst.column("comment").tolist() == ["", "c|d", "c", ""]
+    # Of the third the comment could be c|type_a; of the fifth anything.
+    assert notes(inst, "assumed: 1: the delimiters are those of Constraints, not of a text beside")
+    assert notes(inst, "dropped 1: fields are not those of the first line (line 6)")
 
 
 def test_a_row_is_the_fewest_lines_wherever_its_job_number_is(read):
@@ -167,7 +169,7 @@ def test_names_of_other_rows_decide_between_users_and_texts(read):
     inst = read(*lines_of(columns, [row, alone]))
     assert inst.column("job_name").tolist() == ["a|b", "c"]
     assert inst.column("user").tolist() == ["sue", "sue"]
-    stranger = cells(1, JobName="a|b", Account="physics", Constraints="x", User="new")
+    stranger = cells(1, JobName="a|b", Account="physics", Constraints="type_a", User="new")
     inst = read(*lines_of(columns, [stranger, alone]))
     assert inst.ids.tolist() == [2]
     assert notes(inst, "dropped 1: fields are not those of the first line (line 2)")

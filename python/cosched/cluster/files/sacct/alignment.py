@@ -24,8 +24,12 @@ _FORM_OF = {
     for form, columns in _KNOWN["columns"].items()
     for column in columns.split()
 }
-#: Columns in which users write what they want: how their texts usually look.
-_USUAL = {name.lower(): _FORMS[form] for name, form in _KNOWN["free"].items()}
+#: Columns in which users write what they want.
+_FREE = frozenset(name.lower() for name in _KNOWN["free"])
+#: How texts of columns usually look, if that is less than what they may be.
+_USUAL = {
+    name.lower(): _FORMS[form] for name, form in {**_KNOWN["usual"], **_KNOWN["free"]}.items()
+}
 #: Columns that are empty for no job.
 _FILLED = frozenset(_KNOWN["filled"].lower().split())
 #: Columns of names: those of a log repeat.
@@ -33,7 +37,7 @@ NAMES = tuple(_KNOWN["names"].split())
 #: What stands between the features of an expression.
 _BETWEEN_FEATURES = re.compile(r"\*[0-9]+|[^\w.:/@%+=-]+")
 #: More fields than these in one record are no row of a log: the time would grow without end. With
-#: so many more than columns, several ways to read a row stay several.
+#: more than so many of which nobody knows where they belong, several ways stay several.
 _MAX_FIELDS, _MAX_USUAL = 2000, 100
 
 #: Of a column its number, and what it may have: the fields [begin, end).
@@ -50,10 +54,14 @@ class Record:
         The columns that can be told.
     undecided : frozenset of str
         Free texts that end in one place or another: both make sense.
+    is_assumed : bool
+        Delimiters are those of a feature expression, as far as it has features of the machine, and
+        not of the text beside it.
     """
 
     cells: dict[str, str]
     undecided: frozenset[str] = frozenset()
+    is_assumed: bool = False
 
     def without(self, column: str) -> Record:
         """The same without the text of a column, which cannot be told."""
@@ -94,6 +102,10 @@ class _Column:
         parts = _BETWEEN_FEATURES.split(text) if self.is_free else [text]
         return all(not part or part in self.names for part in parts)
 
+    def is_likely(self, text: str) -> bool:
+        """Whether a text has no delimiter, or may be an expression of known features."""
+        return "|" not in text or not self.is_free or bool(self.names)
+
 
 def _is_balanced(text: str) -> bool:
     """Whether each parenthesis and bracket of a feature expression is closed."""
@@ -110,9 +122,9 @@ def _is_balanced(text: str) -> bool:
 
 def _column(name: str, names: Iterable[str]) -> _Column:
     key = name.lower()
-    form = _FORM_OF.get(key, _FORMS["any" if key in _USUAL else "name"])
+    form = _FORM_OF.get(key, _FORMS["any" if key in _FREE else "name"])
     return _Column(
-        name, form, _USUAL.get(key, form), key in _USUAL, key in _FILLED, frozenset(names)
+        name, form, _USUAL.get(key, form), key in _FREE, key in _FILLED, frozenset(names)
     )
 
 
@@ -143,6 +155,11 @@ class Aligner:
         self._mark, self._closed = mark, closed
         self._columns = [_column(name, (names or {}).get(name, ())) for name in header]
         self._breaking = [place for place, column in enumerate(self._columns) if column.may_break]
+        self._features = [
+            place
+            for place, column in enumerate(self._columns)
+            if column.form is _FORMS["features"] and column.names
+        ]
         self._job = list(header).index("JobID")
         self._sure = {list(header).index(name) for name in ("JobID", "State") if name in header}
 
@@ -231,22 +248,50 @@ class Aligner:
         spans = self._spans(fields, lambda column, text: column.has_form(text))
         if not all(spans):
             return None
-        is_short = len(fields) - len(self._columns) <= _MAX_USUAL
-        if is_short and any(len(places) > 1 for places in spans):
-            of_job = not any("." in fields[begin] for begin, _ in spans[self._job])
-            usual = self._spans(fields, lambda column, text: column.is_usual(text, of_job))
-            # Where no way looks usual, one of them is right, and nobody can tell which.
-            spans = usual if all(usual) else spans
+        certain = {
+            column.name
+            for place, column in enumerate(self._columns)
+            if not self._is_open(place, spans, fields)
+        }
+        if len(certain) == len(self._columns) or len(fields) - len(certain) > _MAX_USUAL:
+            return self._record(spans, fields)
+        of_job = not any("." in fields[begin] for begin, _ in spans[self._job])
+
+        def is_usual(column: _Column, text: str) -> bool:
+            if column.name in certain:
+                return column.has_form(text)
+            return column.is_usual(text, of_job)
+
+        def is_likely(column: _Column, text: str) -> bool:
+            return is_usual(column, text) and (column.name in certain or column.is_likely(text))
+
+        usual = self._spans(fields, is_usual)
+        # Where no way looks usual, one of them is right, and nobody can tell which.
+        spans = usual if all(usual) else spans
+        if any(self._is_open(place, spans, fields) for place in self._features):
+            likely = self._spans(fields, is_likely)
+            if all(len(places) == 1 for places in likely):
+                return self._record(likely, fields, is_assumed=True)
+        return self._record(spans, fields)
+
+    def _is_open(self, place: int, spans: _Spans, fields: Sequence[str]) -> bool:
+        """Whether a column may have one text or another."""
+        return len({self._mark.join(fields[begin:end]) for begin, end in spans[place]}) > 1
+
+    def _record(
+        self, spans: _Spans, fields: Sequence[str], is_assumed: bool = False
+    ) -> Record | None:
+        """Texts by column; None: a column without free text may have one or another."""
         cells, undecided = {}, set()
-        for column, places in zip(self._columns, spans, strict=True):
-            texts = {self._mark.join(fields[begin:end]) for begin, end in places}
-            if len(texts) == 1:
-                cells[column.name] = texts.pop()
+        for place, column in enumerate(self._columns):
+            if not self._is_open(place, spans, fields):
+                begin, end = next(iter(spans[place]))
+                cells[column.name] = self._mark.join(fields[begin:end])
             elif column.is_free:
                 undecided.add(column.name)
             else:
                 return None
-        return Record(cells, frozenset(undecided))
+        return Record(cells, frozenset(undecided), is_assumed)
 
     def _spans(self, fields: Sequence[str], fits: Callable[[_Column, str], bool]) -> _Spans:
         """For each column the fields that it has in some way to give out all, in which each text

@@ -141,6 +141,9 @@ def _of_repairs(read: Rows) -> list[str]:
     if len(read.repaired):
         what = "a delimiter or a line end inside a text, read by the forms of the columns"
         notes.append(f"  repaired {_counted(what, read.repaired)}")
+    if read.assumed:
+        what = "the delimiters are those of Constraints, not of a text beside it"
+        notes.append(f"assumed: {_counted(what, read.assumed)}")
     notes += [
         f"  {_counted(f'{name} cannot be told from other texts, taken as empty', lines)}"
         for name, lines in read.undecided.items()

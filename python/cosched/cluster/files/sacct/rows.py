@@ -45,6 +45,9 @@ class Rows(NamedTuple):
         Lines where rows begin whose columns cannot be told apart.
     repaired : numpy.ndarray
         Lines where rows begin that have a delimiter or a line end inside a text.
+    assumed : list of int
+        Lines of repaired rows whose delimiters are taken for those of ``Constraints``: a text
+        beside it could have some.
     undecided : dict of str to list of int
         By column, lines of repaired rows whose text cannot be told from others; it is empty.
     notes : list of str
@@ -54,6 +57,7 @@ class Rows(NamedTuple):
     texts: pd.DataFrame
     unaligned: np.ndarray
     repaired: np.ndarray
+    assumed: list[int]
     undecided: dict[str, list[int]]
     notes: list[str]
 
@@ -95,7 +99,7 @@ def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None
         )
     if not lines.broken:
         nothing = np.zeros(0, dtype=np.int64)
-        return Rows(texts, nothing, nothing, {}, notes)
+        return Rows(texts, nothing, nothing, [], {}, notes)
     closed = closing > 0
     aligner = Aligner(
         columns[:-1] if closed else columns, mark, closed=closed,
@@ -106,6 +110,7 @@ def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None
         _with_records(texts, repaired, read, delimiter, mark),
         np.array(repaired.unaligned, dtype=np.int64) + 1,
         np.array([number for number, _ in repaired.records], dtype=np.int64) + 1,
+        [number + 1 for number, record in repaired.records if record.is_assumed],
         _undecided(repaired.records, read),
         notes,
     )
