@@ -13,17 +13,18 @@ from cosched.cli import report
 from cosched.cli.commands import adds_of_cluster
 from cosched.cli.parameters import Arguments
 from cosched.cli.values import PICTURES, check_files, read
+from cosched.cluster.page.judgement import lines_of_judgement
 from cosched.cluster.sizing.page import FORMS, above_the_promise, export, limit_as_typed
 from cosched.core import Presentation
 from cosched.core.text import unknown_name
-from cosched.errors import InvalidInstance, printable, shorten
+from cosched.errors import InfeasibleError, InvalidInstance, printable, shorten
 from cosched.execution.plan_input import toml_of
 from cosched.lazy import Lazy, pd
 from cosched.slurm.tune.space import vary_of_texts
 from cosched.slurm.tune.trials import Engine, threads
 from cosched.slurm.tune.tuned import outcome_sentence
 
-_OF_AUDIT = ("time_limit", "what_if", "rightsize", "draws", "json")
+_OF_AUDIT = ("time_limit", "what_if", "rightsize", "draws", "reference", "json")
 _OF_TUNE = ("objective", "subject", "weeks", "days", "budget", "draws", "seed", "time_limit",
             "resume")  # fmt: skip
 
@@ -40,11 +41,30 @@ def audit(
     check_files((output, (".html",)), (picture, PICTURES), (options["json"], (".json",)))
     instance = read(of, file, given)
     with report.working(f"audit of {file.name}"):
-        figure = cluster.audit(instance, output, **options, say=report.say)
+        judgement = _judgement_with_running(of, file, given, instance)
+        figure = cluster.audit(instance, output, **options, judgement=judgement, say=report.say)
         if picture is not None and figure is not None:
             plot.save(figure, picture)
     report.show_notes(instance)
     report.say(f"wrote {output}")
+
+
+#: How a note of the reader says that it left out jobs that run still.
+_NOT_ENDED = "not ended yet"
+
+
+def _judgement_with_running(
+    of: Presentation, file: Path, given: dict[str, Any], instance: cluster.Instance
+) -> cluster.LogJudgement | None:
+    """The judgement of the log with the jobs that run still, as ``slurm check`` judges it; None:
+    the instance has all jobs, or no slurm.conf."""
+    is_of_slurm = instance.machine is not None and instance.machine.slurm is not None
+    if not is_of_slurm or not any(_NOT_ENDED in note for note in instance.notes):
+        return None
+    try:
+        return cluster.judge_log(read(of, file, {**given, "include_running": True}))
+    except InfeasibleError:
+        return None
 
 
 _ROWS = 12
@@ -157,6 +177,7 @@ def tune(
         try:
             found = cluster.tune(
                 instance,
+                judgement=_judgement_with_running(of, file, given, instance),
                 vary=vary_of_texts(vary),
                 **options,
                 engine=runs,
@@ -173,6 +194,8 @@ def tune(
         found.write(as_json)
     report.show_notes(instance)
     report.say(outcome_sentence(found))
+    for line in [] if found.judgement is None else lines_of_judgement(found.judgement):
+        report.say(line)
     if found.stopped:
         report.say(f"the search stopped {found.stopped}")
     for line in (*found.idle, *found.lines()):

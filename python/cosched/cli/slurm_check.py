@@ -10,7 +10,9 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.result.log_fit import unfit
+from cosched.cluster.judgement.judge import SEED, simulations_of_log
+from cosched.cluster.judgement.log_start import start_of_log
+from cosched.cluster.page.judgement import lines_of_judgement
 from cosched.slurm.recordings.agreement import (
     FAR,
     Agreement,
@@ -20,7 +22,7 @@ from cosched.slurm.recordings.agreement import (
     read_recording,
     samples_off,
 )
-from cosched.slurm.recordings.host import DRAWS, read_state
+from cosched.slurm.recordings.host import DRAWS, read_log
 
 
 def check(
@@ -32,7 +34,7 @@ def check(
     accounts: Path | None = None,
     approximate: bool = False,
     seed: int = 0,
-    draws: int = 20,
+    draws: int | None = None,
     output: Path | None = None,
 ) -> None:
     check_files((output, (".json",)))
@@ -52,25 +54,30 @@ def check(
 
 
 def _check_log(
-    log: Path, given: dict[str, Any], approximate: bool, drawn: tuple[int, int], as_json: bool,
-    output: Path | None,
+    log: Path, given: dict[str, Any], approximate: bool, drawn: tuple[int | None, int],
+    as_json: bool, output: Path | None,
 ) -> None:  # fmt: skip
-    state = read_state(log, cluster.Machine.read(**given), approximate=approximate)
-    draws, seed = drawn
-    result = cluster.slurm_backfill(
-        state.instance, seed=seed, draws=draws, launch=0.0, epilog=state.epilog
-    )
+    instance = read_log(log, cluster.Machine.read(**given), approximate=approximate)
+    start = start_of_log(instance)
+    count, seed = drawn
+    draws = simulations_of_log(instance) if count is None else count
+    result = cluster.slurm_backfill(start.instance, seed=seed, draws=draws, **start.host_options)
     table = cluster.fit(result)
+    judgement = cluster.judge_log(instance, simulated=result if seed == SEED else None)
     said = f"means of {draws} draws of when the controller started and of what its host takes"
-    notes = [*state.notes, *([said] if draws > 1 else [])]
-    data = {"notes": [*notes, *result.instance.notes], "fit": table.to_dict("records")}
+    notes = [*start.notes, *([said] if draws > 1 else [])]
+    data = {
+        "notes": [*notes, *result.instance.notes],
+        "fit": table.to_dict("records"),
+        "judgement": None if judgement is None else judgement.plain(),
+    }
     if output is not None:
         io.write_json(data, output)
     if as_json:
         typer.echo(json.dumps(data))
         return
-    if warning := unfit(table):
-        report.say(warning)
+    for line in [] if judgement is None else lines_of_judgement(judgement):
+        report.say(line)
     for note in notes:
         report.say(f"note: {note}")
     report.show_notes(result.instance)

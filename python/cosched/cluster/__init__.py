@@ -42,6 +42,11 @@ from cosched.cluster.family import (
     register_policy as register_policy,
 )
 from cosched.cluster.instance import Instance as Instance
+from cosched.cluster.judgement import (
+    FitVerdict as FitVerdict,
+    LogJudgement as LogJudgement,
+    judge_log as judge_log,
+)
 from cosched.cluster.logs import from_sacct as from_sacct, from_swf as from_swf
 from cosched.cluster.machine import Machine as Machine
 from cosched.cluster.machine.node_types import NodeType as NodeType, Partition as Partition

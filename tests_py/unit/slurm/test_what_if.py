@@ -237,7 +237,8 @@ def test_the_audit_says_the_fit_first_and_writes_numbers(folder, tmp_path):
     changes = ["nodes=+4", "PriorityWeightAge=1001"]
     cs.cluster.audit(logged, page, what_if=changes, draws=4, json=numbers)
     found = json.loads(numbers.read_text())
-    assert found["fit"]["within_five"] > 0.8
+    assert found["judgement"]["verdict"] != "not explained"
+    assert found["reference"] == "slurm-backfill"
     assert {row["partition"] for row in found["fit"]["partitions"]} == {"main", "fast"}
     as_is, more, hardly = found["rows"]
     assert [as_is["what_if"], more["what_if"], hardly["what_if"]] == ["as it is", *changes]
@@ -247,7 +248,7 @@ def test_the_audit_says_the_fit_first_and_writes_numbers(folder, tmp_path):
     assert hardly["noise"]
     assert more["mean_wait"] - as_is["mean_wait"] == pytest.approx(more["difference"])
     text = page.read_text()
-    assert text.index("The twin of this Slurm starts") < text.index("Load, queue and waits")
+    assert text.index("The simulator ") < text.index("Load, queue and waits")
     assert ">none<" in text
     assert "nodes=+4: the 10 groups that change most" in text
 
@@ -259,13 +260,12 @@ def logged(folder):
 
 
 @pytest.fixture
-def audited(logged, tmp_path, monkeypatch):
-    """Rows and text of an audit in which the twin counts, whatever its draws are."""
-    monkeypatch.setattr(page_runs, "enough", lambda found: True)
+def audited(logged, tmp_path):
+    """Rows and text of an audit in which the simulator is the reference, whatever its draws are."""
     page, numbers = tmp_path / "audit.html", tmp_path / "audit.json"
 
     def run(**more):
-        cs.cluster.audit(logged, page, json=numbers, **more)
+        cs.cluster.audit(logged, page, json=numbers, reference="slurm-backfill", **more)
         return json.loads(numbers.read_text())["rows"], page.read_text()
 
     return run
@@ -339,7 +339,7 @@ def test_a_log_of_another_cluster_is_not_asked_what_if(folder, tmp_path):
     page = tmp_path / "audit.html"
     cs.cluster.audit(logged, page, what_if=["nodes=+4"], draws=2, json=numbers)
     found = json.loads(numbers.read_text())
-    assert found["fit"]["within_five"] < 0.5
+    assert found["judgement"]["verdict"] == "not explained"
     assert {row["policy"] for row in found["rows"]} == {"EASY"}
     assert "would be about another cluster" in page.read_text()
 
@@ -486,14 +486,13 @@ def test_a_result_that_lacks_jobs_has_the_bound_of_its_own(folder, tmp_path):
     assert "by slurm-backfill" not in (tmp_path / "a.html").read_text()
 
 
-def test_jobs_that_the_twin_leaves_out_have_no_wait_there(folder, logged, tmp_path, monkeypatch):
-    monkeypatch.setattr(page_runs, "enough", lambda found: True)
+def test_jobs_that_the_twin_leaves_out_have_no_wait_there(folder, logged, tmp_path):
     (folder / "few.txt").write_text(ACCOUNTS.replace("normal|0|", "normal|0|cpu=4"))
     few = cs.cluster.Instance(
         table() | {"wait": logged.column("wait")}, nodes=32,
         machine=machine_of(folder, accounts="few.txt"),
     )  # fmt: skip
-    cs.cluster.audit(few, tmp_path / "a.html", draws=2)
+    cs.cluster.audit(few, tmp_path / "a.html", draws=2, reference="slurm-backfill")
     text = longest_of(tmp_path / "a.html")
     rows = re.findall(r"<tr><td>(\d+)</td>(?:<td>[^<]*</td>){4}<td>([^<]*)</td><td>([^<]*)", text)
     barred = (few.column("qos") == "normal") & (few.column("tasks") > 4)

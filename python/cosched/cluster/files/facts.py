@@ -26,7 +26,7 @@ USED = ("used_memory_gb", "cpu_seconds", "cpu_efficiency", "gpu_efficiency")
 FACTS = ("user", "group", "account", "qos", "partition", "status", "line", "wait", "running", "ran",
          "held", "memory_gb", "gpus", "gpu_type", "threads", "nodes", "priority",
          "constraint", "memory_per", "gpus_per", "exclusive", "licenses", "dependency", "name",
-         "nodelist", "exclude", "nice", "array", "job_name", "comment", "suspended",
+         "nodelist", "exclude", "nice", "array", "job_name", "comment", "suspended", "hosts",
          *USED)  # fmt: skip
 #: Those that are numbers >= 0, or not known, and their largest, which the core can count with: s;
 #: GB (2^53 KB), GPUs, hardware threads, nodes of the whole job; the batch system's priority.

@@ -39,9 +39,9 @@ class Instance(core.Instance):
         policies get the job then, and waits and stretches count from then), and what the whole job
         holds: ``memory_gb, gpus, gpu_type, threads``, on so many ``nodes`` of the machine, equal
         parts on each; what it used: ``used_memory_gb`` (peak, of the whole job), ``cpu_seconds``,
-        ``cpu_efficiency``, ``gpu_efficiency`` (0..1), its ``job_name``, and ``suspended`` (s of its
-        run time and of its estimate in which it held its nodes and stood still). In the words of
-        sbatch:
+        ``cpu_efficiency``, ``gpu_efficiency`` (0..1), its ``job_name``, the ``hosts`` on which it
+        ran, as Slurm's host list (``n[1-4,7]``), and ``suspended`` (s of its run time and of its
+        estimate in which it held its nodes and stood still). In the words of sbatch:
         ``constraint`` (all policies but DFRS follow it; a job whose constraint no nodes satisfy is
         refused), and for ``slurm-backfill``
         alone ``exclusive`` (``yes``), ``licenses, dependency, nodelist, exclude, nice``, ``array``
@@ -154,7 +154,7 @@ class Instance(core.Instance):
 
         ``id, submit, tasks, cpu, memory, runtime[, eligible, estimate]``, and where known ``user,
         group, partition, status, line, wait, running, memory_gb, gpus, gpu_type, threads, nodes,
-        job_name, used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency``;
+        job_name, hosts, used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency``;
         with ``eligible`` also ``wait_blocked`` = eligible - submit (s), for which no scheduler
         answers.
         """

@@ -8,6 +8,7 @@ from html import escape
 from math import floor
 from os import PathLike
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -15,8 +16,10 @@ import numpy as np
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
+from cosched.cluster.judgement import LogJudgement
 from cosched.cluster.machine.parts import counted
 from cosched.cluster.page import tables, text as words
+from cosched.cluster.page.judgement import about_judgement, lines_of_judgement
 from cosched.cluster.page.replications import measures_of
 from cosched.cluster.page.runs import PLAIN, TWIN, Runs, knows_limits, run_all, why_no_dfrs
 from cosched.cluster.page.text import beside, draw, picture
@@ -37,6 +40,8 @@ def audit(
     rightsize: str | PathLike[str] | None = None,
     draws: int | None = None,
     json: str | PathLike[str] | None = None,
+    reference: str | None = None,
+    judgement: LogJudgement | None = None,
     say: Callable[[str], object] | None = None,
 ) -> plt.Figure | None:
     """Write one self-contained page about a log, for the one who decides.
@@ -74,10 +79,17 @@ def audit(
         `time_limit` has no room. All rows have the same ones. A difference is clear when zero lies
         outside the 95% prediction interval of one more replication.
     json : path-like, optional
-        Write fit and what-ifs as numbers, too: ``{"fit": ..., "rows": [...]}`` (s), with
-        ``class``, ``reason`` and ``remarks``; a row without a simulation has null for numbers.
+        Write fit and what-ifs as numbers, too: ``{"fit": ..., "judgement": ..., "reference": ...,
+        "rows": [...]}`` (s), with ``class``, ``reason`` and ``remarks``; a row without a simulation
+        has null for numbers.
+    reference : str, optional
+        The policy of what-ifs: ``slurm-backfill``, ``EASY``, ``conservative``, ``FCFS``. Default:
+        ``slurm-backfill`` where it explains the log (:func:`judge_log`), else ``EASY``.
+    judgement : LogJudgement, optional
+        What :func:`judge_log` said of the log; default: of `instance`.
     say : callable, optional
-        Called with the name and remark of each row that has one.
+        Called with each line of the judgement, and with the name and remark of each row that has
+        one.
     rightsize : str or path-like, optional
         The page that :meth:`RightSize.write` wrote of the log, to which this one links.
 
@@ -110,15 +122,38 @@ def audit(
     limit = time_limit_of(time_limit)
     given = texts(what_if, "what_if")
     scenarios = [scenario_of(instance, text) for text in given]
-    runs = run_all(instance, scenarios, limit, count)
+    runs = run_all(instance, scenarios, limit, count, reference or "", judgement)
     figure = draw(runs)
     io.write_text(_page(runs, figure, _link(rightsize, path)), path)
     if json is not None:
-        io.write_json({"fit": plain(runs.fit), "rows": tables.rows_of_changes(runs)}, json)
-    for run in runs.rows:
-        if run.knows and say is not None:
-            say(f"{run.name}: {run.knows}")
+        io.write_json({**_plain_judgement(runs), "rows": tables.rows_of_changes(runs)}, json)
+    if say is not None:
+        _say(runs, say)
     return figure
+
+
+def _say(runs: Runs, say: Callable[[str], object]) -> None:
+    """The judgement of the log with the policy that it leads to, and remarks on rows."""
+    if runs.judgement is not None:
+        for line in lines_of_judgement(runs.judgement):
+            say(line)
+        chosen = ", as chosen" if runs.chosen_reference else ""
+        say(f"reference policy: {runs.counts}{chosen}")
+    for run in runs.rows:
+        if run.knows:
+            say(f"{run.name}: {run.knows}")
+
+
+def _plain_judgement(runs: Runs) -> dict[str, Any]:
+    """The judgement of the log as JSON has it; None where there is none."""
+    judgement = runs.judgement
+    if judgement is None:
+        return {"fit": None, "judgement": None, "reference": runs.counts}
+    return {
+        "fit": plain(judgement.fit),
+        "judgement": judgement.plain(),
+        "reference": runs.counts,
+    }
 
 
 def _link(page: str | PathLike[str] | None, path: str | PathLike[str]) -> str:
@@ -134,7 +169,7 @@ def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
     title = f"{instance.source or 'jobs'}: audit"
     under = "" if runs.logged else f" under {runs.counts}"
     parts = [
-        *([("", tables.about_fit(runs.fit, runs.counts))] if runs.twin else []),
+        *([("", _about_reference(runs))] if runs.twin else []),
         ("Load, queue and waits", picture(figure)),
         ("What happened, and what other policies would have given", tables.policies(runs)),
         *([("What if", beside(runs) + tables.changes(runs))] if runs.changes else []),
@@ -147,6 +182,10 @@ def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
     said = f"<p class=small>Jobs used {escape(used)}. {link}</p>\n" if used else ""
     head = f"{words.paragraph(lead(runs), 'lead')}\n{about}\n{said}"
     return words.document(title, head, parts, ignored(runs))
+
+
+def _about_reference(runs: Runs) -> str:
+    return about_judgement(runs.judgement, runs.counts, is_chosen=bool(runs.chosen_reference))
 
 
 def _size(instance: Instance) -> str:
@@ -193,6 +232,9 @@ def _could(runs: Runs) -> str:
     if runs.attainable is None:
         name = "EASY backfilling" if runs.counts == PLAIN else runs.counts
         return f"{name} has no result, see below"
+    if runs.counts not in (TWIN, PLAIN):
+        wait = runs.attainable.metrics()["mean_wait"]
+        return f"{runs.counts} would have let them wait {words.span(wait)}"
     if runs.counts == TWIN:
         mean = measures_of(runs.attainable)["mean_wait"]
         return f"the twin of this Slurm lets them wait {words.exact_span(mean)}"

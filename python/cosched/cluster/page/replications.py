@@ -7,13 +7,17 @@ compared replication by replication, on the same clocks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import keys_of, starts_of
+from cosched.cluster.result.replications import (
+    replications_of as replications_of,
+    with_first_replications as with_first_replications,
+)
 from cosched.lazy import pd
 
 #: Probability that one more replication lies inside the interval of a :class:`Spread`.
@@ -141,26 +145,6 @@ def waits_by(result: Result, what: str) -> pd.DataFrame:
         mean_wait=groups.mean().mean(axis=1).to_numpy(),
         p95_wait=groups.quantile(0.95).mean(axis=1).to_numpy(),
     )
-
-
-def replications_of(result: Result) -> int:
-    """How many replications a result has; 1 of a policy without any."""
-    return 1 if result.draws is None else len(result.draws)
-
-
-def with_first_replications(result: Result, count: int) -> Result:
-    """The result with its first `count` replications alone."""
-    draws = result.draws
-    if draws is None or len(draws) <= count:
-        return result
-    first_draws = replace(
-        draws,
-        starts=draws.starts[:count],
-        values=draws.values[:count],
-        controller_start=draws.controller_start[:count],
-        epoch=draws.epoch[:count],
-    )
-    return replace(result, draws=first_draws)
 
 
 def measures_of(result: Result) -> dict[str, float]:

@@ -15,6 +15,9 @@ from cosched import _core
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, limits_of
+from cosched.cluster.judgement.judge import judge_log, simulations_of_log
+from cosched.cluster.judgement.log_start import start_of_log
+from cosched.cluster.judgement.verdict import LogJudgement
 from cosched.cluster.page.replications import (
     Spread,
     compare,
@@ -26,11 +29,10 @@ from cosched.cluster.page.scenario import Scenario, ScenarioClass, Verdict
 from cosched.cluster.page.window import Window, window_of
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import keys_of, range_of
-from cosched.cluster.result.log_fit import enough, fit_of
 from cosched.core import Bound
 from cosched.core.comparison import settled
-from cosched.core.text import count_of
-from cosched.lazy import pd
+from cosched.core.text import count_of, unknown_name
+from cosched.errors import InvalidInstance
 
 _GROUPS = ("partition", "account", "qos", "user", "size", "gpu")
 #: Groups of fewer jobs say little.
@@ -147,7 +149,10 @@ class Runs:
     all: tuple[Run, ...]
     changes: tuple[ScenarioRun, ...]
     time_limit: float | None
-    fit: pd.DataFrame | None = None
+    #: How well the scheduler's simulator explains the log; None: it has no waits, or there is none.
+    judgement: LogJudgement | None = None
+    #: The policy that the user chose for what-ifs; empty: the judgement decides.
+    chosen_reference: str = ""
 
     @property
     def twin(self) -> bool:
@@ -157,7 +162,9 @@ class Runs:
     @property
     def counts(self) -> str:
         """The policy of the row that counts, which what-ifs are about."""
-        trusted = self.fit is None or enough(self.fit)
+        if self.chosen_reference:
+            return self.chosen_reference
+        trusted = self.judgement is None or self.judgement.is_explained
         return TWIN if self.twin and trusted else PLAIN
 
     @property
@@ -223,21 +230,25 @@ def run_all(
     scenarios: Iterable[Scenario],
     limit: float | None,
     draws: int | None = None,
+    reference: str = "",
+    judgement: LogJudgement | None = None,
 ) -> Runs:
     """The policies of the page, and the one that counts on each changed machine; the bound beside
-    them, and what does not use all processors beside each other.
+    them, and what does not use all processors beside each other. `judgement`: that of the log,
+    where it is known already.
 
     All rows of the policy that counts have the same replications.
     """
     alone = instance.replace()._without_bound()
+    check_reference(alone, reference)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         bound = pool.submit(FAMILY.bound_within, instance, limit)
         try:
             scheduler, options = _scheduler(alone, limit, draws)
             policies = pool.submit(_policies, alone, limit)
-            fit = next((fit_of(run.result) for run in scheduler if run.result is not None), None)
-            runs = Runs(instance, scheduler, (), limit, fit)
-            if runs.counts == PLAIN:
+            judgement = _judgement(alone, scheduler, judgement)
+            runs = Runs(instance, scheduler, (), limit, judgement, reference)
+            if runs.counts != TWIN:
                 runs = replace(runs, all=scheduler + policies.result())
             rows = _changes(pool, runs, scenarios, options, draws is None)
             runs = replace(runs, all=scheduler + policies.result(), changes=tuple(rows))
@@ -263,9 +274,42 @@ def _scheduler(
     if alone.machine is None or alone.machine.slurm is None:
         return (), {}
     # Settings without a rule are left out, which the page says, where solve refuses them.
-    options = {"draws": draws or _DRAWS, "approximate": True}
-    own = options if draws or limit is None else options | {"enough": _late(limit)}
+    options: dict[str, Any] = {"draws": draws or _DRAWS, "approximate": True}
+    least = _FEWEST_DRAWS
+    if has_waits(alone):
+        options |= start_of_log(alone).host_options
+        if simulations_of_log(alone) <= options["draws"]:
+            least = simulations_of_log(alone)  # the judgement is of these, too
+    own = options if draws or limit is None else options | {"enough": _late(limit, least)}
     return _runs_of(alone, {TWIN: "what Slurm knows"}, None, {TWIN: own}), options
+
+
+def _judgement(
+    alone: Instance, scheduler: tuple[Run, ...], judgement: LogJudgement | None
+) -> LogJudgement | None:
+    """That of the simulations of the scheduler, where it has a result."""
+    result = next((run.result for run in scheduler if run.result is not None), None)
+    if result is None or judgement is not None:
+        return judgement
+    # What-ifs are of the whole log; the judgement begins where all jobs that run are known.
+    is_whole = not has_waits(alone) or start_of_log(alone).begin is None
+    return judge_log(alone, simulated=result if is_whole else None)
+
+
+def check_reference(instance: Instance, reference: str) -> None:
+    """Raise InvalidInstance for a reference that is no policy of the page."""
+    names = [PLAIN, "conservative", "FCFS"]
+    if instance.machine is not None and instance.machine.slurm is not None:
+        names.insert(0, TWIN)
+    if not why_no_dfrs(instance):
+        names += DFRS
+    if reference and reference not in names:
+        raise InvalidInstance(unknown_name("reference policy", reference, names))
+
+
+def _options_of(policy: str, instance: Instance) -> dict[str, Any]:
+    """Options of a reference policy other than the scheduler's own."""
+    return _usual(instance) if policy in (PLAIN, "conservative") else {}
 
 
 def _policies(alone: Instance, limit: float | None) -> tuple[Run, ...]:
@@ -319,7 +363,7 @@ def _changes(
         verdict = scenario.verdict(policy, is_scheduler=runs.is_random)
         if verdict.scenario_class is not ScenarioClass.SIMULATED:
             return _row_without_run(scenario, verdict, base)
-        own_options = options if runs.is_random else _usual(runs.instance)
+        own_options = options if runs.is_random else _options_of(policy, runs.instance)
         if runs.is_random and base.result is not None:
             own_options = own_options | {"enough": _as_many(replications_of(base.result), late)}
         ((row, result),) = FAMILY.compare_rows(
@@ -415,10 +459,14 @@ def _notes(result: Result | None, begin: str | tuple[str, ...]) -> list[str]:
     return [note for note in notes if note.startswith(begin)]
 
 
-def _late(limit: float | None) -> Callable[[np.ndarray], bool]:
-    """Whether two draws are there, and the time is over."""
+#: So many draws run however long they take: one would not show how far they differ.
+_FEWEST_DRAWS = 2
+
+
+def _late(limit: float | None, least: int = _FEWEST_DRAWS) -> Callable[[np.ndarray], bool]:
+    """Whether so many draws are there, and the time is over."""
     end = np.inf if limit is None else clock.monotonic() + limit
-    return lambda waits: len(waits) > 1 and clock.monotonic() > end
+    return lambda waits: len(waits) >= least and clock.monotonic() > end
 
 
 def _as_many(count: int, limit: float | None) -> Callable[[np.ndarray], bool]:

@@ -45,7 +45,6 @@ from cosched.cluster.page.text import (
 from cosched.cluster.page.window import Window
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import Capacity
-from cosched.cluster.result.log_fit import enough
 from cosched.core.arrays import levels
 
 _MOST_ROWS = 8
@@ -469,32 +468,3 @@ def _room(result: Result, job: int, cells: np.ndarray, allowed: np.ndarray) -> l
             f"room {most}{share(enough)} of the wait"]  # fmt: skip
     beside = {shown(name): span_of[lack].sum() / wait for name, lack in [*lacking.items()][1:]}
     return said + [f"{name} lacked {share(part)}" for name, part in beside.items() if part >= 0.005]
-
-
-def about_fit(found: Any, counts: str = "") -> str:
-    """The first thing that is said where the machine is a Slurm's; `counts`: the row that does."""
-    if found is None:
-        said = "The log has no waits, so nothing says how near the twin of this Slurm is to it."
-        return paragraph(said)
-    whole: Any = found.iloc[0]
-    said = (
-        f"The twin of this Slurm starts {share(whole.within_60)} of the jobs within a minute of "
-        f"the log, {share(whole.within_300)} within five (rank correlation of the starts "
-        f"{whole.rank_correlation:.2f}). "
-    )
-    if enough(found):
-        said += f"{counts} is the row that counts." if counts else ""
-    else:
-        instead = f", and {counts} counts instead" if counts else ""
-        said += (
-            "That is less than half: what-ifs of the twin would be about another cluster"
-            f"{instead}. Most often accounts, reservations or nodes that were down "
-            "are missing (--accounts)."
-        )
-    heads = ("partition", "jobs", "within a minute", "within five")
-    rows = [
-        (row["partition"], f"{row['jobs']:,}", share(row["within_60"]), share(row["within_300"]))
-        for row in found[1:].to_dict("records")
-    ]
-    by_partition = f"<div class=fit>{table(heads, rows)}</div>" if len(rows) > 1 else ""
-    return paragraph(said) + by_partition

@@ -170,6 +170,13 @@ INK = "#010203"
 _STYLE: Any = {"font.size": 11, "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK,
                 "xtick.color": INK, "ytick.color": INK, "font.family": "sans-serif"}  # fmt: skip
 COLOURS = {"log": "#d95f02", PLAIN: "#4477cc", TWIN: "#4477cc"}
+
+
+def colour_of(name: str) -> str:
+    """The colour of the log, or of a policy."""
+    return COLOURS.get(name, COLOURS[PLAIN])
+
+
 _MOST_SLICES = 400
 _CENTURY = 100 * 365.25 * 86400
 _ABOUT = "load, queue and waits by day"
@@ -221,7 +228,7 @@ def draw(runs: Runs) -> plt.Figure | None:
     with drawing(5.2, 3) as (figure, axes):
         for name, result in drawn.items():
             for ax, level in zip(axes, _panels(result, edges), strict=True):
-                ax.stairs(level, dates, label=name, color=COLOURS[name], linewidth=1.3)
+                ax.stairs(level, dates, label=name, color=colour_of(name), linewidth=1.3)
         for ax, text in zip(axes, ("in use, %", "jobs in queue", "mean wait, h"), strict=True):
             ax.set_ylabel(text)
             ax.set_ylim(bottom=0)
@@ -242,7 +249,8 @@ def beside(runs: Runs) -> str:
     with drawing(0.9 + 0.35 * len(known)) as (figure, ax):
         for row, (_, values) in enumerate(known):
             low, high = np.percentile(values, [5, 95]).tolist()
-            ax.plot([low, high], [row, row], color=COLOURS[runs.counts], linewidth=4)
+            colour = colour_of(runs.counts)
+            ax.plot([low, high], [row, row], color=colour, linewidth=4)
             ax.plot([values.mean()], [row], "o", color=COLOURS["log"] if row else INK)
         if known:
             ax.axvline(known[0][1].mean(), color=INK, linewidth=0.8, linestyle=":")

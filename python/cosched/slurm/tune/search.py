@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import has_waits
+from cosched.cluster.judgement import LogJudgement, judge_log
 from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.page.what_if import on_machine
-from cosched.cluster.result.log_fit import fit_of
 from cosched.core.arrays import flag, integer, seed_of, time_limit_of
 from cosched.core.text import first_repeated, texts
 from cosched.errors import CoschedError, InvalidInstance, shorten
@@ -28,7 +27,6 @@ from cosched.slurm.tune.space import (
 from cosched.slurm.tune.trials import Engine, Runs, Simulated, World, startable, threads
 from cosched.slurm.tune.tuned import Tuned
 from cosched.slurm.tune.weeks import Block, Weeks, weeks_of
-from cosched.slurm.twin.backfill import slurm_backfill
 
 
 def tune(
@@ -46,6 +44,7 @@ def tune(
     time_limit: float | None = None,
     journal: str | PathLike[str] | None = None,
     resume: bool = False,
+    judgement: LogJudgement | None = None,
     engine: Engine = threads,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Tuned:
@@ -86,6 +85,8 @@ def tune(
     resume : bool
         Go on with the runs of the journal, if it is there. What comes out is the same as without
         the interruption.
+    judgement : LogJudgement, optional
+        What :func:`judge_log` said of the log; default: of `instance`.
     engine : callable
         Where runs happen: ``engine(world, tasks)`` yields (place, row); default: threads on all
         processors.
@@ -188,10 +189,7 @@ def tune(
         judged = [_judged_block(world, winner, number, today[number]) for number in folds]
         gains = tuple(held_out_gain(measure, judged, confidence) for measure in measures)
     runs.close()
-    near = None
-    if has_waits(blocks[-1].instance):
-        clocks_seed = seed_number + test_blocks[-1]
-        near = fit_of(slurm_backfill(blocks[-1].instance, seed=clocks_seed, approximate=True))
+    judged_log = judge_log(based) if judgement is None else judgement
     return Tuned(
         instance=based,
         dimensions=dimensions,
@@ -210,7 +208,7 @@ def tune(
         runs=runs.count,
         draws=draw_count,
         seed=seed_number,
-        fit=near,
+        judgement=judged_log,
         stopped=outcome.stopped,
         why=why,
         left_out=_left_out(parts, blocks),

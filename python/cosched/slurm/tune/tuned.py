@@ -12,8 +12,10 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.instance import Instance
+from cosched.cluster.judgement import LogJudgement
+from cosched.cluster.page.judgement import about_judgement
 from cosched.cluster.page.runs import TWIN
-from cosched.cluster.page.tables import about_fit, gains_of
+from cosched.cluster.page.tables import gains_of
 from cosched.cluster.page.text import (
     COLOURS,
     INK,
@@ -74,7 +76,7 @@ def page(found: Tuned) -> str:
     )
     beside = box("What was ignored, and what was assumed", dict.fromkeys(notes))
     lead = paragraph(outcome_sentence(found), "lead")
-    small = paragraph(_size(found), "small") + about_fit(found.fit)
+    small = paragraph(_size(found), "small") + about_judgement(found.judgement)
     return document(title, f"{lead}\n{small}", parts, beside)
 
 
@@ -245,8 +247,8 @@ class Tuned:
     runs : int
         How many draws of weeks ran in the search.
     draws, seed : int
-    fit : DataFrame or None
-        How near the twin is to the log; None where the log has no waits.
+    judgement : LogJudgement or None
+        How well the simulator explains the log; None where the log has no waits.
     stopped, why : str
         Why the search ended early; why a winner could not be judged.
     left_out : int
@@ -279,7 +281,7 @@ class Tuned:
     runs: int
     draws: int
     seed: int
-    fit: pd.DataFrame | None
+    judgement: LogJudgement | None
     stopped: str
     why: str
     left_out: int
@@ -305,6 +307,11 @@ class Tuned:
                 said = {key: idle(other.machine, key) for key in left}
                 left = {key: why for key, why in said.items() if why}
         return [why for why in left.values() if why]
+
+    @property
+    def fit(self) -> pd.DataFrame | None:
+        """What :func:`cosched.cluster.fit` says of the log; None where it has no waits."""
+        return None if self.judgement is None else self.judgement.fit
 
     @property
     def gain(self) -> float:
@@ -409,6 +416,7 @@ class Tuned:
             "measures": verdicts,
             "groups": groups,
             "fit": plain(self.fit),
+            "judgement": None if self.judgement is None else self.judgement.plain(),
             "front": [changed(self.keys, one.setting) for one in self.front],
             "tried": self.tried,
             "runs": self.runs,

@@ -74,8 +74,8 @@ def slurm_backfill(
     draws: int = 1,
     enough: Callable[[np.ndarray], bool] | None = None,
     seed: int | None = None,
-    launch: float | None = None,
-    epilog: float | None = None,
+    launch: float | tuple[float, float] | None = None,
+    epilog: float | tuple[float, float] | None = None,
     threshold: float = THRESHOLD,
     log: bool = False,
     version: str | None = None,
@@ -116,9 +116,10 @@ def slurm_backfill(
         that starts in each) whether no more are wanted; default: all are.
     seed : int, optional
         Of the clocks.
-    launch, epilog : float, optional
+    launch, epilog : float or (float, float), optional
         Seconds from a job's start to its work and back, and from its end until its nodes are free;
-        default 0.77 and 0.24, and with ``draws`` drawn around these.
+        default 0.77 and 0.24, and with ``draws`` drawn around these. Of two numbers each draw has
+        one between them.
     log : bool
         Keep the decision log (``result.log``) in Slurm's words.
     version : str, optional
@@ -293,13 +294,15 @@ def clocks_of(
     seed: int | None,
     start: float | None = None,
     epoch: int | None = None,
-    launch: float | None = None,
-    epilog: float | None = None,
+    launch: float | tuple[float, float] | None = None,
+    epilog: float | tuple[float, float] | None = None,
 ) -> list[dict[str, float]]:
     """What no user sees of each draw: the two hidden numbers, and a host that varies a little."""
     rng = np.random.default_rng(seed_of(seed))
-    own = {"launch": launch, "epilog": epilog}
-    told = {name: nonnegative(value, name) for name, value in own.items() if value is not None}
+    seconds = {"launch": launch, "epilog": epilog}
+    intervals = {
+        name: _interval(value, name) for name, value in seconds.items() if value is not None
+    }
     first = math.floor(float(instance.column("eligible").min()))
     starts = first - rng.uniform(_LATEST, _EARLIEST, draws)
     epochs = rng.integers(0, _YEAR, draws)
@@ -312,11 +315,29 @@ def clocks_of(
             )
     if epoch is not None:
         epochs[:] = integer(epoch, "epoch", 0, 2**40)
-    return [
-        {**HOST, **(varied(HOST, rng) if draws > 1 else {}), **told, "controller_start": s,
+    clocks = [
+        {**HOST, **(varied(HOST, rng) if draws > 1 else {}), "controller_start": s,
          "epoch": float(e)}
         for s, e in zip(starts.tolist(), epochs.tolist(), strict=True)
     ]  # fmt: skip
+    for name, (low, high) in intervals.items():
+        values = np.full(draws, low) if low == high else rng.uniform(low, high, draws)
+        for one, value in zip(clocks, values.tolist(), strict=True):
+            one[name] = value
+    return clocks
+
+
+def _interval(value: float | tuple[float, float], name: str) -> tuple[float, float]:
+    """The bounds of a number (s), equal where it is given as one."""
+    if not isinstance(value, tuple):
+        fixed = nonnegative(value, name)
+        return fixed, fixed
+    if len(value) != 2:
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected a number or two")
+    low, high = (nonnegative(bound, name) for bound in value)
+    if low > high:
+        raise InvalidInstance(f"{name} = {shorten(value)}: expected the lower number first")
+    return low, high
 
 
 def times_of(

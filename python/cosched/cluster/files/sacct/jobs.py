@@ -72,6 +72,9 @@ _ENDED = ("COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED
           "POWER_UP_NODE", "EXPEDITING")  # fmt: skip
 _STATES = (*_RUNNING, *_PENDING, *_ENDED)
 
+#: What sacct prints as NodeList of a job that has no nodes.
+_NO_NODES = "None assigned"
+
 #: Columns of names that are kept as they are.
 _NAMES = {"user": "User", "group": "Group", "account": "Account", "qos": "QOS",
           "partition": "Partition", "constraint": "Constraints", "job_name": "JobName",
@@ -171,7 +174,7 @@ def _started(
     rows = _usable(rows, reasons, out, "not ended yet")
     never = rows["Start"].isin(NOT_YET)
     if "NodeList" in rows:
-        never |= (rows["NodeList"] == "None assigned") & ~rows["running"]
+        never |= (rows["NodeList"] == _NO_NODES) & ~rows["running"]
     rows = _usable(rows, reasons, never, "never started")
     return _once(rows, reasons), said
 
@@ -260,6 +263,8 @@ def _jobs(
     for fact, column in _NAMES.items():
         if column in rows:
             jobs[fact] = each(rows[column], lambda t: t)
+    if "NodeList" in rows:
+        jobs["hosts"] = each(rows["NodeList"], lambda t: t.where(t != _NO_NODES, ""))
     jobs["status"] = each(rows["State"], lambda t: t.str.lower())
     asked, notes = of_lines(rows)
     for fact, texts in asked.items():
@@ -388,6 +393,7 @@ def _finished(
     known = (
         *_NAMES,
         *(name for name in ASKED if name not in _NAMES),
+        "hosts",
         "status",
         "threads",
         "memory_gb",

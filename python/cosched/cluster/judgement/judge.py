@@ -1,0 +1,125 @@
+"""Run the simulator on a log, and judge how well it explains the log."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from cosched.cluster.family import FAMILY
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import has_waits, logged_starts
+from cosched.cluster.judgement.log_start import LogStart, start_of_log
+from cosched.cluster.judgement.reasons import likely_reasons
+from cosched.cluster.judgement.verdict import FitVerdict, LogJudgement, Reason, verdict_of
+from cosched.cluster.result import Result
+from cosched.cluster.result.compare_waits import compare_log
+from cosched.cluster.result.groups import starts_of
+from cosched.cluster.result.log_fit import fit_by_partition, is_judged
+from cosched.cluster.result.replications import replications_of, with_first_replications
+from cosched.errors import InvalidInstance
+
+#: The policy that is judged.
+SIMULATOR = "slurm-backfill"
+#: (largest number of jobs, simulations): what differs between simulations is what sacct does not
+#: tell. A small log has rare schedules, which few simulations do not show; means over a large log
+#: hardly vary. The numbers are fixed, as is the seed, so that every command judges a log by the
+#: same simulations.
+SIMULATIONS = ((1_000, 60), (5_000, 20), (sys.maxsize, 8))
+SEED = 0
+
+
+def simulations_of_log(instance: Instance) -> int:
+    """How many simulations judge a log."""
+    return next(count for most, count in SIMULATIONS if len(instance) <= most)
+
+
+def judge_log(instance: Instance, *, simulated: Result | None = None) -> LogJudgement | None:
+    """Judge how well the simulator of Slurm explains a log.
+
+    The simulator runs the jobs of the log several times, each time with other values of what the
+    log does not tell. A job that starts at once in the log and in a simulation says nothing; over
+    the others waits and starts are compared with the log's, and those of simulations with each
+    other. Where the log begins while other jobs run, simulations begin with its first end.
+
+    Parameters
+    ----------
+    instance : Instance
+        A log, on a machine that is a slurm.conf.
+    simulated : Result, optional
+        Of ``slurm-backfill`` on the instance of :func:`start_of_log`, with its options and seed 0:
+        it is judged instead of simulating again where it has enough draws.
+
+    Returns
+    -------
+    LogJudgement or None
+        None: the log does not tell when any job started that it saw waiting.
+
+    Raises
+    ------
+    InfeasibleError
+        A job of the log that can never start on this machine.
+
+    Notes
+    -----
+    60 simulations of a log with up to 1,000 jobs, 20 with up to 5,000, 8 with more.
+
+    Examples
+    --------
+    A log in which every job waits two hours on an idle machine:
+
+    >>> conf = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
+    >>> _ = conf.write_text("NodeName=n[1-4] CPUs=1\\nPartitionName=p Nodes=ALL Default=YES\\n")
+    >>> jobs = cs.workloads.lublin(20, 4, seed=1).assign(wait=7200.0)
+    >>> machine = cs.cluster.Machine.read(conf)
+    >>> judgement = judge_log(cs.cluster.Instance(jobs, nodes=4, machine=machine))
+    >>> judgement.verdict.value, judgement.reasons[0].kind.value
+    ('not explained', 'jobs wait while the machine is idle')
+    """
+    Instance.require(instance)
+    if instance.machine is None or instance.machine.slurm is None:
+        raise InvalidInstance("judge_log: expected a machine that is a slurm.conf")
+    if not has_waits(instance):
+        return None
+    start = start_of_log(instance)
+    count = simulations_of_log(instance)
+    if simulated is not None and replications_of(simulated) >= count:
+        return judge_simulations(with_first_replications(simulated, count), start)
+    try:
+        return judge_simulations(_simulate(start, count), start)
+    except InvalidInstance as error:
+        if start.begin is None or not str(error).startswith(_NO_ROOM):
+            raise
+    # The jobs that run at the first end do not fit beside each other where the log tells no nodes.
+    start = start_of_log(instance, whole=True)
+    return judge_simulations(_simulate(start, count), start)
+
+
+#: How the error of the simulator begins where jobs that run at the begin have no room.
+_NO_ROOM = "running: "
+
+
+def _simulate(start: LogStart, count: int) -> Result:
+    options: dict[str, Any] = {"draws": count, "approximate": True, **start.host_options}
+    result = FAMILY.solve(start.instance._without_bound(), SIMULATOR, seed=SEED, **options)
+    assert isinstance(result, Result)
+    return result
+
+
+def judge_simulations(simulated: Result, start: LogStart) -> LogJudgement | None:
+    """Judge the log that `start` is of by simulations with two draws at least."""
+    instance = simulated.instance
+    simulated_starts = starts_of(simulated)
+    judged = is_judged(simulated)
+    if not judged.any():
+        return None
+    eligible = instance.column("eligible")[judged]
+    log_waits = logged_starts(instance)[judged] - eligible
+    comparison = compare_log(log_waits, simulated_starts[:, judged] - eligible)
+    verdict = verdict_of(comparison)
+    reasons: tuple[Reason, ...] = ()
+    if verdict is FitVerdict.NOT_EXPLAINED:
+        reasons = likely_reasons(simulated, judged)
+    return LogJudgement(
+        verdict, len(log_waits), comparison, len(simulated_starts), start.begin,
+        fit_by_partition(simulated), reasons, start.notes,
+    )  # fmt: skip

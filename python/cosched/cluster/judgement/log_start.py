@@ -1,0 +1,220 @@
+"""From where on a log can be simulated, and what it tells of the host that ran it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.files.conventions import jobs_between
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import has_waits, logged_starts, recorded_starts
+from cosched.cluster.machine.node_types import hosts
+from cosched.cluster.machine.parts import of_nodes
+from cosched.core.arrays import levels
+from cosched.core.text import count_of
+from cosched.errors import InvalidInstance
+from cosched.lazy import pd
+
+#: A job that waited longer than this (s) before anything of the log had ended waited for jobs that
+#: the log does not have.
+WAIT_FOR_UNKNOWN_JOBS = 120.0
+#: In so large a part of the log a moment is searched at which no job waits.
+LONGEST_SEARCH = 0.25
+#: Waiting jobs take a node at once, or in the next backfill cycle: a start later than this (s)
+#: after the last end on its nodes tells nothing of how long the node was not free.
+LONGEST_RELEASE = 300.0
+#: The share of these starts that nothing but the release of the node had delayed.
+SOONEST_SHARE = 0.05
+#: So many starts on nodes just left tell how long a node is not free after a job.
+MIN_RELEASES = 20
+#: The log's seconds hide so much of it (s): a start and an end are each rounded to a second.
+RELEASE_SPREAD = 1.5
+#: Where in its second a start or an end is on average (s).
+HALF_SECOND = 0.5
+#: Shortest time until a node is free after a job (s): that of the host whose recordings check the
+#: simulator (``epilog`` of ``cosched.slurm.twin.backfill.HOST``).
+USUAL_RELEASE = 0.24
+
+
+@dataclass(frozen=True)
+class LogStart:
+    """A log as the simulator takes it."""
+
+    #: From the first end of the log on, where the log begins while other jobs run: the jobs that
+    #: run at that moment are on their nodes.
+    instance: Instance
+    #: Seconds from a job's end until its nodes are free; None: the log does not tell.
+    epilog: float | None
+    #: Seconds of the log's clock at which the simulation begins; None: with the log.
+    begin: float | None
+    #: What was taken from the log, and what it does not tell.
+    notes: tuple[str, ...]
+
+    @property
+    def host_options(self) -> dict[str, Any]:
+        """Options of ``slurm-backfill``: logged run times contain the launch of the job, and each
+        simulation has a release of its own from the shortest on."""
+        epilog = None if self.epilog is None else (self.epilog, self.epilog + RELEASE_SPREAD)
+        return {"launch": 0.0, "epilog": epilog}
+
+
+def start_of_log(instance: Instance, *, whole: bool = False) -> LogStart:
+    """Find from where on a log has all jobs, and how soon nodes are free after a job.
+
+    Parameters
+    ----------
+    instance : Instance
+        A log with waits. Where it knows the ``hosts`` of jobs, those that run at the begin are on
+        these nodes.
+    whole : bool
+        Begin with the log in any case.
+
+    Returns
+    -------
+    LogStart
+    """
+    epilog, release_note = _release(instance)
+    is_prepared = "running" in instance.known
+    begin = None if is_prepared else _begin_of_known_jobs(instance)
+    if begin is None:
+        return LogStart(instance, epilog, None, (release_note,))
+    if whole:
+        note = "begins while jobs run that the log does not have on known nodes: simulated whole"
+        return LogStart(instance, epilog, None, (note, release_note))
+    rest = _rest_from(instance, begin)
+    if "running" not in rest.known:
+        return LogStart(instance, epilog, None, (release_note,))
+    held = _held_nodes(rest)
+    running = int(rest.column("running").sum())
+    unplaced = running - sum(map(bool, held))
+    places = f", {unplaced} of them on nodes that it does not tell" if unplaced else ""
+    note = (
+        f"begins {begin:g} s after the log: {count_of(running, 'job')} of the log run then{places}"
+    )
+    return LogStart(rest.replace(held=np.array(held)), epilog, begin, (note, release_note))
+
+
+def _begin_of_known_jobs(instance: Instance) -> float | None:
+    """When the simulation begins (s), where jobs that the log does not have ran at its begin.
+
+    From the first end on, all jobs that run are jobs of the log. The first moment after it at which
+    no job waits is better: how long jobs have waited then matters to no priority. It is taken where
+    it comes within :data:`LONGEST_SEARCH` of the log.
+    """
+    if not has_waits(instance):
+        return None
+    start = recorded_starts(instance)
+    end, eligible = start + instance.column("runtime"), instance.column("eligible")
+    first_end = float(end.min())
+    if first_end < 0 or not _waits_for_unknown_jobs(instance, start, first_end):
+        return None
+    waits = start > eligible
+    times, waiting = levels(eligible[waits], start[waits], np.ones(int(waits.sum())))
+    last = first_end + LONGEST_SEARCH * (float(start.max()) - first_end)
+    is_quiet = (waiting == 0) & (times >= first_end) & (times <= last)
+    return float(times[np.argmax(is_quiet)]) if is_quiet.any() else first_end
+
+
+def _waits_for_unknown_jobs(instance: Instance, start: np.ndarray, first_end: float) -> bool:
+    """Whether a job that had waited starts although nothing was over."""
+    waited = start - instance.column("eligible")
+    return bool(((start < first_end) & (waited > WAIT_FOR_UNKNOWN_JOBS)).any())
+
+
+def _rest_from(instance: Instance, begin: float) -> Instance:
+    """The jobs that run or wait at `begin` (s), and those that come later."""
+    table = pd.DataFrame({"id": instance.ids, **instance.given})
+    rest, note = jobs_between(instance.source, table, begin, None)
+    date = None if instance.begins is None else instance.begins + timedelta(seconds=begin)
+    found = Instance(
+        rest, instance.nodes, notes=(*instance.notes, f"  {note}"), source=instance.source,
+        min_runtime=instance.min_runtime, machine=instance.machine, begins=date,
+    )  # fmt: skip
+    return found._without_bound()
+
+
+def _nodes_of_jobs(instance: Instance) -> list[list[int]]:
+    """Numbers of each job's nodes; empty where the log or the machine does not tell."""
+    machine = instance.machine
+    if "hosts" not in instance.known or machine is None or machine.slurm is None:
+        return [[] for _ in range(len(instance))]
+    numbers = {name: number for number, name in enumerate(machine.slurm.names)}
+    nodes_of_text: dict[str, list[int]] = {}
+    texts = list(map(str, instance.column("hosts").tolist()))
+    for text in set(texts):
+        try:
+            nodes_of_text[text] = [numbers[name] for name in hosts(text, "hosts")]
+        except (KeyError, InvalidInstance):
+            continue  # no nodes, or none of this machine's
+    return [nodes_of_text.get(text, []) for text in texts]
+
+
+def _held_nodes(instance: Instance) -> list[str]:
+    """Cores by node of the jobs that run at the begin, in equal parts as far as there is room."""
+    machine = instance.machine
+    assert machine is not None
+    nodes_of_jobs = _nodes_of_jobs(instance)
+    free = of_nodes(machine, "cores")
+    held = [""] * len(instance)
+    tasks = instance.column("tasks").tolist()
+    for row in np.flatnonzero(instance.column("running")).tolist():
+        nodes = nodes_of_jobs[row]
+        parts = dict(_parts(tasks[row], nodes, free))
+        if nodes and sum(parts.values()) == tasks[row]:
+            for node, cores in parts.items():
+                free[node] -= cores
+            held[row] = ";".join(f"{node}:{cores}" for node, cores in sorted(parts.items()))
+    return held
+
+
+def _parts(tasks: int, nodes: list[int], free: np.ndarray) -> Iterator[tuple[int, int]]:
+    """(node, cores): the node with the fewest free cores first, the remainder on the others."""
+    remaining = tasks
+    for rank, node in enumerate(sorted(nodes, key=lambda node: free[node])):
+        part = min(-(-remaining // (len(nodes) - rank)), int(free[node]))
+        remaining -= part
+        if part:
+            yield node, part
+
+
+def _release(instance: Instance) -> tuple[float | None, str]:
+    """Seconds from a job's end until its nodes are free, and how that is known."""
+    gaps = _release_gaps(instance) if has_waits(instance) else []
+    if len(gaps) < MIN_RELEASES:
+        return None, (
+            f"host: jobs as long as logged; how soon nodes are free after a job is drawn around "
+            f"{USUAL_RELEASE:g} s, as on one host: too few starts of waiting jobs on nodes just "
+            "left tell"
+        )
+    # The log is in whole seconds. A node is never free sooner, and a job that a backfill cycle
+    # starts comes later.
+    release = max(float(np.quantile(gaps, SOONEST_SHARE)) - HALF_SECOND, USUAL_RELEASE)
+    return release, (
+        f"host: jobs as long as logged; nodes are free {release:g} s after a job, of {len(gaps)} "
+        "starts on nodes just left"
+    )
+
+
+def _release_gaps(instance: Instance) -> list[float]:
+    """Of jobs that waited: seconds from the last end on their nodes to their start."""
+    nodes_of_jobs = _nodes_of_jobs(instance)
+    start = logged_starts(instance)
+    end = start + instance.column("runtime")
+    waited = start - instance.column("eligible") > WAIT_FOR_UNKNOWN_JOBS
+    gaps = []
+    moments = [(time, 0, row) for row, time in enumerate(end.tolist())]
+    moments += [(time, 1, row) for row, time in enumerate(start.tolist())]
+    last_end: dict[int, float] = {}
+    for time, is_start, row in sorted(moments):
+        if not is_start:
+            last_end |= dict.fromkeys(nodes_of_jobs[row], time)
+        elif waited[row]:
+            ends = [last_end.get(node, -np.inf) for node in nodes_of_jobs[row]]
+            gap = time - max(ends, default=-np.inf)
+            if gap <= LONGEST_RELEASE:
+                gaps.append(gap)
+    return gaps

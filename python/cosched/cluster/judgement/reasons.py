@@ -1,0 +1,255 @@
+"""Why the simulator may not explain a log, with the evidence that log and machine give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import logged_starts, overused, texts_of
+from cosched.cluster.judgement.idle_waits import has_idle_wait
+from cosched.cluster.judgement.verdict import Reason, ReasonKind
+from cosched.cluster.machine.node_types import hosts, natural
+from cosched.cluster.result import Result
+from cosched.cluster.result.compare_waits import AT_ONCE
+from cosched.cluster.result.groups import starts_of
+from cosched.core.text import count_of
+from cosched.errors import InvalidInstance
+
+#: Fewer jobs are no evidence.
+MIN_JOBS = 3
+#: Nor is a smaller share of the jobs that waited.
+MIN_SHARE = 0.05
+#: Nor a smaller share of the nodes.
+MIN_NODE_SHARE = 0.05
+#: So many names are shown.
+MAX_NAMES = 3
+#: Columns that say what a job asks for.
+_REQUEST = ("tasks", "partition", "memory_gb", "gpus", "gpu_type", "estimate", "constraint")
+#: How notes of the simulator begin that tell of settings without a rule, and of refused jobs.
+_NOT_SIMULATED = "not followed"
+_REFUSED = "left out, since"
+
+
+def likely_reasons(simulated: Result, is_judged: np.ndarray) -> tuple[Reason, ...]:
+    """What may be why a log is not explained.
+
+    Parameters
+    ----------
+    simulated : Result
+        Simulations of the log.
+    is_judged : numpy.ndarray of bool, shape (n,)
+        Its jobs that are compared.
+
+    Returns
+    -------
+    tuple of Reason
+        Those with the strongest evidence first: what the log contradicts, then what it shows, then
+        what is not known.
+    """
+    instance = simulated.instance
+    log_starts = np.where(
+        np.isnan(logged_starts(instance)), instance.column("eligible"), logged_starts(instance)
+    )
+    simulated_starts = starts_of(simulated)[0]
+    has_idle_waits = tuple(
+        has_idle_wait(instance, start) & is_judged for start in (log_starts, simulated_starts)
+    )
+    starts = _Starts(log_starts, simulated_starts, has_idle_waits, is_judged)
+    return (
+        *_about_missing_nodes(instance, log_starts),
+        *_about_refused_jobs(simulated),
+        *_about_idle_waits(instance, starts),
+        *_about_unused_nodes(simulated),
+        *_about_accounts(instance),
+        *_about_priorities(instance, starts),
+        *_about_settings(instance),
+        *_about_time_limits(instance),
+    )
+
+
+@dataclass(frozen=True)
+class _Starts:
+    """Starts of the jobs (s), shape (n,), in the log and in a simulation."""
+
+    log: np.ndarray
+    simulation: np.ndarray
+    #: Jobs that wait although there is room for them, in each.
+    has_idle_waits: tuple[np.ndarray, ...]
+    #: Jobs that are compared.
+    is_judged: np.ndarray
+
+    def is_evidence(self, instance: Instance, count: int) -> bool:
+        """Whether so many of the jobs that wait in log or simulation are evidence."""
+        wait = np.maximum(self.log, self.simulation) - instance.column("eligible")
+        waiting = int((self.is_judged & (wait > AT_ONCE)).sum())
+        return count >= max(MIN_JOBS, MIN_SHARE * waiting)
+
+
+def _about_missing_nodes(instance: Instance, log_starts: np.ndarray) -> Iterator[Reason]:
+    """Nodes of the log that the machine does not have, or more cores than it has."""
+    machine = instance.machine
+    assert machine is not None
+    missing = sorted(_hosts_of_log(instance) - set(machine.slurm.names))
+    if missing:
+        yield Reason(
+            ReasonKind.UNKNOWN_NODES, len(missing),
+            f"jobs of the log ran on {count_of(len(missing), 'node')} that slurm.conf does not "
+            f"have: {_some(missing)}",
+        )  # fmt: skip
+    elif overused(instance, log_starts, log_starts + instance.column("runtime")):
+        yield Reason(
+            ReasonKind.OVERUSED_MACHINE, 0,
+            "the log has more cores in use than slurm.conf has: nodes are missing, or it is of "
+            "another time",
+        )  # fmt: skip
+
+
+def _about_unused_nodes(simulated: Result) -> Iterator[Reason]:
+    """Nodes that run jobs in the simulation, and none in the log."""
+    instance = simulated.instance
+    hosts_of_log = _hosts_of_log(instance)
+    if not hosts_of_log:
+        return
+    used = {name for names in simulated.schedule.to_frame()["hosts"] for name in names}
+    unused = sorted(used - hosts_of_log, key=natural)
+    if len(unused) >= max(1, MIN_NODE_SHARE * len(used)):
+        yield Reason(
+            ReasonKind.UNUSED_NODES, len(unused),
+            f"{count_of(len(unused), 'node')} of {len(used)} that run jobs in the simulation ran "
+            f"none in the log (down, drained or reserved?): {_some(unused)}",
+        )  # fmt: skip
+
+
+def _hosts_of_log(instance: Instance) -> set[str]:
+    found: set[str] = set()
+    texts = instance.column("hosts").tolist() if "hosts" in instance.known else ()
+    for text in set(map(str, texts)):
+        try:
+            found |= set(hosts(text, "hosts")) if text else set()
+        except InvalidInstance:
+            continue  # a text that was cut off
+    return found
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:MAX_NAMES]) + (", ..." if len(names) > MAX_NAMES else "")
+
+
+def _about_refused_jobs(simulated: Result) -> Iterator[Reason]:
+    """Jobs that ran, and that this configuration never starts."""
+    count = int(simulated.outcome.get("left_out", 0))
+    if count:
+        notes = [note for note in simulated.instance.notes if note.startswith(_REFUSED)]
+        limits = "; ".join(note.rpartition("): ")[2] for note in notes)
+        yield Reason(
+            ReasonKind.REFUSED_JOBS, count,
+            f"{count_of(count, 'job')} of the log can never start with this configuration: "
+            f"{limits}",
+        )  # fmt: skip
+
+
+def _about_idle_waits(instance: Instance, starts: _Starts) -> Iterator[Reason]:
+    """Jobs that wait while there is room for them, in the log and not in the simulation."""
+    in_log, in_simulation = (int(jobs.sum()) for jobs in starts.has_idle_waits)
+    if starts.is_evidence(instance, in_log - in_simulation):
+        yield Reason(
+            ReasonKind.IDLE_MACHINE, in_log,
+            f"{count_of(in_log, 'job')} waited in the log while the nodes that they may use had "
+            f"enough idle cores, memory and GPUs at least half of the time ({in_simulation:,} in "
+            "the simulation): a limit, a reservation, nodes that were down, or a hold that neither "
+            "log nor slurm.conf tells",
+        )  # fmt: skip
+
+
+def _about_accounts(instance: Instance) -> Iterator[Reason]:
+    """Accounts that the log names, and that nobody gave."""
+    machine = instance.machine
+    assert machine is not None
+    names = set(texts_of(instance, "account").tolist()) - {""}
+    if machine.slurm.accounts is not None or not (names or machine.slurm.of_accounts):
+        return
+    who = f"the log names {count_of(len(names), 'account')}, and " if names else ""
+    settings = ", ".join(machine.slurm.of_accounts)
+    needs = f"; slurm.conf needs them for {settings}" if settings else ""
+    yield Reason(
+        ReasonKind.ACCOUNTS, len(names),
+        f"{who}no accounts were given (--accounts): their limits and shares are unknown{needs}",
+    )  # fmt: skip
+
+
+def _about_priorities(instance: Instance, starts: _Starts) -> Iterator[Reason]:
+    """Jobs that later ones with the same request overtake in only one of log and simulation. Jobs
+    that wait while there is room for them wait for something else."""
+    is_compared = starts.is_judged & ~np.logical_or(*starts.has_idle_waits)
+    in_log, in_simulation = (
+        is_overtaken(instance, start) & is_compared for start in (starts.log, starts.simulation)
+    )
+    differ = int((in_log != in_simulation).sum())
+    if starts.is_evidence(instance, differ):
+        yield Reason(
+            ReasonKind.PRIORITIES, differ,
+            f"priorities differ for {count_of(differ, 'job')}: later jobs with the same request "
+            f"overtook {int(in_log.sum()):,} jobs in the log and {int(in_simulation.sum()):,} in "
+            "the simulation, not the same ones (fair-share, age, QOS, nice)",
+        )  # fmt: skip
+
+
+def is_overtaken(instance: Instance, start: np.ndarray) -> np.ndarray:
+    """Which jobs start more than a minute after one with the same request that came later.
+
+    Parameters
+    ----------
+    instance : Instance
+    start : numpy.ndarray, shape (n,)
+        When each job starts (s).
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (n,)
+        O(n log n).
+    """
+    eligible = instance.column("eligible")
+    requests = [instance.column(name).astype(str) for name in _REQUEST if name in instance.known]
+    group = np.zeros(len(instance), dtype=np.int64)
+    for column in requests:
+        codes = np.unique(column, return_inverse=True)[1].reshape(-1)
+        group = np.unique(group * (codes.max() + 1) + codes, return_inverse=True)[1].reshape(-1)
+    found = np.zeros(len(instance), dtype=bool)
+    order = np.lexsort((eligible, group))
+    bounds = np.flatnonzero(np.diff(group[order])) + 1
+    for rows in np.split(order, bounds):
+        earliest_behind = np.minimum.accumulate(start[rows][::-1])[::-1]
+        found[rows[:-1]] = start[rows[:-1]] > earliest_behind[1:] + AT_ONCE
+    return found
+
+
+def _about_settings(instance: Instance) -> Iterator[Reason]:
+    """Settings that the simulator leaves out; those that need accounts have a reason of theirs."""
+    machine = instance.machine
+    assert machine is not None
+    of_accounts = () if machine.slurm.accounts is not None else machine.slurm.of_accounts
+    settings = [
+        note.removeprefix(_NOT_SIMULATED).lstrip(": ")
+        for note in dict.fromkeys(instance.notes)
+        if note.startswith(_NOT_SIMULATED) and not any(one in note for one in of_accounts)
+    ]
+    if settings:
+        yield Reason(
+            ReasonKind.SETTINGS, len(settings),
+            f"the simulator leaves out {count_of(len(settings), 'setting')}: "
+            f"{'; '.join(settings[:MAX_NAMES])}{'; ...' if len(settings) > MAX_NAMES else ''}",
+        )  # fmt: skip
+
+
+def _about_time_limits(instance: Instance) -> Iterator[Reason]:
+    """A log without Timelimit: backfill plans with limits."""
+    known = "estimate" in instance.known
+    if known and (instance.column("estimate") != instance.column("runtime")).any():
+        return
+    yield Reason(
+        ReasonKind.TIME_LIMITS, len(instance),
+        "the log has no time limits (Timelimit): backfill plans with run times instead",
+    )  # fmt: skip
