@@ -157,10 +157,9 @@ def _about_idle_waits(instance: Instance, starts: _Starts) -> Iterator[Reason]:
     if starts.is_evidence(instance, in_log - in_simulation):
         yield Reason(
             ReasonKind.IDLE_MACHINE, in_log,
-            f"{count_of(in_log, 'job')} waited in the log while the nodes that they may use had "
-            f"enough idle cores, memory and GPUs at least half of the time ({in_simulation:,} in "
-            "the simulation): a limit, a reservation, nodes that were down, or a hold that neither "
-            "log nor slurm.conf tells",
+            f"{count_of(in_log, 'job')} waited in the log while their nodes had room for them at "
+            f"least half of the time ({in_simulation:,} in the simulation): a limit, a "
+            "reservation, a hold, or nodes that were down",
         )  # fmt: skip
 
 

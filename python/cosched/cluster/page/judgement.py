@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from cosched.cluster.judgement import FitVerdict, LogJudgement
 from cosched.cluster.judgement.verdict import MIN_WAITING_JOBS
-from cosched.cluster.page.text import paragraph, share, span, table
+from cosched.cluster.page.text import paragraph, share, span
 from cosched.core.text import count_of
 
+#: So many partitions are named.
+MAX_PARTITIONS = 8
 _NO_WAITS = "The log has no waits, so nothing says how near the simulator of this Slurm is to it."
 
 
@@ -49,10 +49,11 @@ def about_judgement(
     whether the user chose it."""
     if judgement is None:
         return paragraph(_NO_WAITS)
-    first = f"{judgement.verdict.sentence}. {' '.join(_evidence(judgement))}"
+    first = f"{judgement.verdict.sentence}."
     if reference:
         first += f" {_about_reference(judgement, reference, is_chosen)}"
-    return paragraph(first) + _reasons(judgement) + _partitions(judgement)
+    evidence = " ".join(_evidence(judgement)) + _partitions(judgement)
+    return paragraph(first) + paragraph(evidence, "small") + _reasons(judgement)
 
 
 def _about_reference(judgement: LogJudgement, reference: str, is_chosen: bool) -> str:
@@ -70,21 +71,20 @@ def _reasons(judgement: LogJudgement) -> str:
     if judgement.verdict is not FitVerdict.NOT_EXPLAINED:
         return ""
     if not judgement.reasons:
-        return paragraph("Log and slurm.conf show no reason.")
-    items = "".join(f"<li>{escape(reason.text)}</li>" for reason in judgement.reasons)
-    return f"{paragraph('Likely reasons:')}<ul>{items}</ul>"
+        return paragraph("Log and slurm.conf show no reason.", "small")
+    texts = "; ".join(reason.text for reason in judgement.reasons)
+    return paragraph(f"Likely reasons: {texts}.", "small")
 
 
 def _partitions(judgement: LogJudgement) -> str:
-    """The jobs that waited by partition, where there are several."""
-    heads = ("partition", "jobs", "of them waited", "starts within five minutes")
-    rows = [
-        (
-            row["partition"],
-            f"{row['jobs']:,}",
-            f"{row['waiting_jobs']:,.0f}",
-            share(row["waiting_within_300"]) if row["waiting_jobs"] else "-",
-        )
-        for row in judgement.fit[1:].to_dict("records")
+    """Starts within five minutes by partition, where there are several."""
+    rows = judgement.fit[1:].to_dict("records")
+    parts = [
+        f"{row['partition']} {share(row['waiting_within_300'])} of {row['waiting_jobs']:,.0f}"
+        for row in rows
+        if round(row["waiting_jobs"])
     ]
-    return f"<div class=fit>{table(heads, rows)}</div>" if len(rows) > 1 else ""
+    if len(rows) < 2 or not parts:
+        return ""
+    others = ", ..." if len(parts) > MAX_PARTITIONS else ""
+    return f" By partition: {', '.join(parts[:MAX_PARTITIONS])}{others}."
