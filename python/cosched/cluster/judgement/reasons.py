@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import logged_starts, overused, texts_of
+from cosched.cluster.instance.usage import limits_of, overused, recorded_starts, texts_of
 from cosched.cluster.judgement.idle_waits import has_idle_wait
 from cosched.cluster.judgement.verdict import Reason, ReasonKind
 from cosched.cluster.machine.node_types import hosts, natural
@@ -50,9 +50,7 @@ def likely_reasons(simulated: Result, is_judged: np.ndarray) -> tuple[Reason, ..
         what is not known.
     """
     instance = simulated.instance
-    log_starts = np.where(
-        np.isnan(logged_starts(instance)), instance.column("eligible"), logged_starts(instance)
-    )
+    log_starts = recorded_starts(instance)
     simulated_starts = starts_of(simulated)[0]
     has_idle_waits = tuple(
         has_idle_wait(instance, start) & is_judged for start in (log_starts, simulated_starts)
@@ -245,8 +243,7 @@ def _about_settings(instance: Instance) -> Iterator[Reason]:
 
 def _about_time_limits(instance: Instance) -> Iterator[Reason]:
     """A log without Timelimit: backfill plans with limits."""
-    known = "estimate" in instance.known
-    if known and (instance.column("estimate") != instance.column("runtime")).any():
+    if not np.isnan(limits_of(instance)).all():
         return
     yield Reason(
         ReasonKind.TIME_LIMITS, len(instance),

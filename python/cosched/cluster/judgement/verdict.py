@@ -33,7 +33,22 @@ MIN_WAITING_JOBS = 5
 
 
 class FitVerdict(Enum):
-    """How well the simulator explains a log."""
+    """How well the simulator explains a log.
+
+    Attributes
+    ----------
+    EXPLAINED
+        Waits agree, and most jobs that waited start near the log.
+    AS_CLOSE_AS_VARIABILITY
+        Waits agree; starts differ about as much as those of two simulations.
+    NOT_EXPLAINED
+        Anything else.
+
+    Examples
+    --------
+    >>> FitVerdict("not explained").sentence
+    'The simulator does not explain this log'
+    """
 
     EXPLAINED = "explained"
     AS_CLOSE_AS_VARIABILITY = "as close as run-to-run variability allows"
@@ -85,6 +100,24 @@ class LogJudgement:
 
     Times are in seconds, shares between 0 and 1.
 
+    Attributes
+    ----------
+    verdict : FitVerdict
+    jobs : int
+        Jobs with a logged start that did not run when the simulation began.
+    comparison : LogAmongSimulations
+        The log and the simulations, compared over the jobs that waited.
+    replications : int
+        How many simulations there were.
+    begin : float or None
+        The second of the log at which the simulation begins; None: with the log.
+    fit : pandas.DataFrame
+        What :func:`fit` says of these simulations.
+    reasons : tuple of Reason
+        Likely reasons, the strongest first; only where the simulator does not explain the log.
+    notes : tuple of str
+        What was taken from the log, and what it does not tell.
+
     Examples
     --------
     >>> conf = pathlib.Path(tempfile.mkdtemp()) / "slurm.conf"
@@ -98,19 +131,12 @@ class LogJudgement:
     """
 
     verdict: FitVerdict
-    #: Jobs with a logged start that the log saw waiting or starting.
     jobs: int
-    #: The log and the simulations, compared.
     comparison: LogAmongSimulations
-    #: How many simulations there were.
     replications: int
-    #: The second of the log at which the simulation begins; None: with the log.
     begin: float | None
-    #: What :func:`cosched.cluster.fit` says of these simulations.
     fit: pd.DataFrame
-    #: Likely reasons, the strongest first; only where the simulator does not explain the log.
     reasons: tuple[Reason, ...]
-    #: What was taken from the log, and what it does not tell.
     notes: tuple[str, ...]
 
     @property
