@@ -4,11 +4,12 @@
     python tests_py/bench/bench_when.py speed [draws [waiting nodes]]
 
 FOLDER holds series of snapshots (``live_fs/t01800``, ...), each with a ``truth.json``: the
-unpacked archives of tests_py/fixtures/slurm/snapshots. Printed:
-for drawn futures the median error beside Slurm's own, and how many true starts are in the
-bands; with exact run times the share of starts within a minute, of jobs that started before the
-next submission; with exact submissions, too, of all that waited. ``speed``: how long an answer
-takes, by default for 1,000 jobs that wait on 500 nodes.
+unpacked archives of tests_py/fixtures/slurm/snapshots. Printed for drawn futures, by snapshot and
+series: how many true starts are in the 90% and the 50% intervals, how many are before and behind
+that of 90%, and the median error; for all beside Slurm's own. With exact run times the share of
+starts within a minute, of jobs that started before the next submission; with exact submissions,
+too, of all that waited. ``speed``: how long an answer takes, by default for 1,000 jobs that wait on
+500 nodes.
 """
 
 from __future__ import annotations
@@ -53,12 +54,34 @@ def asked(moment: Path, jobs: dict, draws: int) -> list[tuple]:
 
 def main(folder: Path, draws: int) -> None:
     rows = []
+    print(f"{'snapshots':20s} waits  in 90%  in 50%  before  behind  median error")
     for series in sorted(folder.glob("live_*")):
         jobs = cs.io.read_json(series / "truth.json")["jobs"]
-        own = [row for one in sorted(series.glob("t0*")) for row in asked(one, jobs, draws)]
-        print(series.name, told(own), flush=True)
-        rows += own
-    print("all", told(rows))
+        rows_of_series = []
+        for moment in sorted(series.glob("t0*")):
+            rows_of_moment = asked(moment, jobs, draws)
+            if rows_of_moment:
+                print(coverage(f"{series.name} {moment.name}", rows_of_moment), flush=True)
+            rows_of_series += rows_of_moment
+        print(coverage(series.name, rows_of_series), flush=True)
+        rows += rows_of_series
+    print(coverage("all", rows))
+    print(told(rows))
+
+
+def coverage(name: str, rows: list[tuple]) -> str:
+    """How many true starts are inside the intervals, and before and behind that of 90%."""
+    true = np.array([row[0] for row in rows])
+    p05, p25, p50, p75, p95 = (
+        np.array([row[1][column] for row in rows]) for column in ("p05", "p25", "p50", "p75", "p95")
+    )
+    before, behind = true < p05 - 1, true > p95 + 1
+    inside = np.mean(~before & ~behind)
+    half = np.mean((p25 - 1 <= true) & (true <= p75 + 1))
+    return (
+        f"{name:20s} {len(rows):5d}  {inside:6.1%}  {half:6.1%}  {np.mean(before):6.1%}  "
+        f"{np.mean(behind):6.1%}  {np.median(np.abs(p50 - true)):6.0f} s"
+    )
 
 
 def busy(waiting: int = 1000, nodes: int = 500) -> cs.cluster.Snapshot:

@@ -27,6 +27,8 @@ _STEP = 900.0
 _BATCH_SECONDS = 60.0
 #: Steps of the past that the posterior distribution uses at most: four weeks.
 _MAX_STEPS = 28 * 96
+#: Seconds of the past that count: a year.
+_MAX_PAST = 366 * DAY
 #: Hours of the overall mean rate that are added to what was seen of one hour of the week.
 _PRIOR_HOURS = 2.0
 #: Days that the mean rate was observed for before the past begins: it makes short pasts uncertain.
@@ -81,6 +83,7 @@ class ArrivalModel:
         seed: int,
     ) -> None:
         self._seed, self._draws = seed, draws
+        begin = max(begin, end - _MAX_PAST)
         rows = np.flatnonzero((times >= begin) & (times < end))
         #: Rows of the past by time of submission.
         self._rows = rows[np.argsort(times[rows], kind="stable")]
@@ -179,8 +182,11 @@ class ArrivalModel:
         # 0, 1, 2, ... within each batch.
         member = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
         place = (np.repeat(first, size) + member) % len(self._rows)
-        time = np.repeat(start, size)
-        time = time + np.where(member > 0, rng.uniform(0.0, _BATCH_SECONDS, len(time)), 0.0)
+        # One after another, as in the past.
+        part = (member + rng.uniform(size=len(member))) / np.repeat(size, size)
+        time = (
+            np.repeat(start, size) + np.where(np.repeat(size, size) > 1, part, 0.0) * _BATCH_SECONDS
+        )
         return Submissions(future, np.minimum(time, end), self._rows[place])
 
 

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from cosched import io
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import time_of
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.live.model import Job, moment_of
+from cosched.slurm.live.model import Job, moment_of, numbers
 from cosched.slurm.live.outputs import rows
 from cosched.slurm.live.records import finite, moment, object_of
 
@@ -19,6 +20,51 @@ _SLACK = 60.0  # s between two commands
 _LATE = 3600.0  # s that a job may run beyond its limit
 _SHOWN = re.compile(r"Configuration data as of (\S+)")
 _LOCAL = ("scontrol_config.txt", "sacct.txt")
+
+
+class _Range(NamedTuple):
+    """What a number may be, both ends included."""
+
+    low: float
+    high: float
+    unit: str
+
+
+_MOMENT = _Range(0.0, 1e11, "seconds since 1970")
+_PERIOD = _Range(0.0, 1e9, "seconds")
+_WEIGHT = _Range(0.0, 2.0**32, "a priority weight")
+_FLAG = _Range(0.0, 1.0, "0 or 1")
+#: Numbers of a snapshot about the controller, and what each may be.
+_RANGES = {
+    "boot": _MOMENT, "last_cycle": _MOMENT, "last_pass": _MOMENT,
+    "cycle": _Range(0.0, 86400.0, "seconds"), "test": _Range(0.0, 86400.0, "seconds"),
+    "weight_age": _WEIGHT, "weight_fairshare": _WEIGHT, "max_age": _PERIOD, "half_life": _PERIOD,
+    "calc_period": _PERIOD, "offset": _Range(-_FARTHEST_ZONE, _FARTHEST_ZONE, "seconds"),
+    "enforces": _FLAG, "multifactor": _FLAG,
+}  # fmt: skip
+#: Slurm counts PriorityCalcPeriod in minutes; 0: its default.
+_SHORTEST_PERIOD = 60.0
+
+
+def checked_clocks(given: Any) -> dict[str, float]:
+    """Numbers about the controller as a snapshot file has them; others are passed over.
+
+    InvalidInstance names the field, its value and what is expected.
+    """
+    values = numbers(given, "clocks")
+    for name, value in values.items():
+        span = _RANGES.get(name)
+        if span is not None and not span.low <= value <= span.high:
+            raise InvalidInstance(
+                f"clocks: {name} = {value:.15g}: expected {span.unit}, from {span.low:.15g} to "
+                f"{span.high:.15g}"
+            )
+    if 0 < values.get("calc_period", 0.0) < _SHORTEST_PERIOD:
+        raise InvalidInstance(
+            f"clocks: calc_period = {values['calc_period']:.15g}: expected 0 or at least "
+            f"{_SHORTEST_PERIOD:g} seconds"
+        )
+    return values
 
 
 def offset_of(

@@ -9,6 +9,7 @@ from functools import cache
 from numbers import Real
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+from cosched.cluster.machine.node_types import MOST_HOSTS
 from cosched.errors import InvalidInstance, shorten
 
 _MOST_SECONDS, _MOST_COUNT, _MOST_ID, _LONGEST = 1e11, 2**31 - 1, 2**53, 100_000
@@ -25,7 +26,9 @@ class Allocated(NamedTuple):
 
 # What fields hold, by the names under which their checks are found; None: not known.
 Number: TypeAlias = float | None
-Time: TypeAlias = float | None  # seconds since 1970, or a duration, which may be infinite
+Time: TypeAlias = float | None  # seconds since 1970
+Limit: TypeAlias = float | None  # seconds; infinite: UNLIMITED
+Nodes: TypeAlias = int | None
 Moment: TypeAlias = float
 Count: TypeAlias = int | None
 Id: TypeAlias = int
@@ -74,8 +77,8 @@ class Job(Owned):
     eligible: Time = None
     accrue: Time = None
     start: Time = None
-    limit: Time = None
-    nodes: Count = 1
+    limit: Limit = None
+    nodes: Nodes = 1
     exact: bool = True  # so many nodes, and not fewer or more
     cpus: Count = 1
     exclusive: bool = False
@@ -107,8 +110,8 @@ class Ended(Owned):
     eligible: Moment = 0.0
     start: Moment = 0.0
     end: Moment = 0.0
-    limit: Time = None
-    nodes: int = 1
+    limit: Limit = None
+    nodes: Nodes = 1
     cpus: int = 1  # asked for
     state: str = ""
     nodelist: str = ""
@@ -206,15 +209,22 @@ def _number(value: Any) -> float | None:
 
 
 def _time(value: Any) -> float | None:
-    if isinstance(value, float) and (math.isnan(value) or value == math.inf):
-        return None if math.isnan(value) else math.inf
     return None if value is None else _moment(value)
+
+
+def _limit(value: Any) -> float | None:
+    if isinstance(value, float) and value == math.inf:
+        return math.inf
+    seconds = _time(value)
+    if seconds is not None and seconds < 0:
+        raise _Wrong("seconds >= 0")
+    return seconds
 
 
 def _moment(value: Any) -> float:
     number = _number(value)
     if number is None or abs(number) > _MOST_SECONDS:
-        raise _Wrong("seconds")
+        raise _Wrong(f"seconds, at most {_MOST_SECONDS:g}")
     return number
 
 
@@ -258,6 +268,8 @@ def _runs(value: Any) -> tuple[float, ...]:
 _KINDS: dict[str, Callable[[Any], Any]] = {
     "str": _text, "int": _whole(0, _MOST_COUNT), "bool": _flag, "Id": _whole(-_MOST_ID, _MOST_ID),
     "Count": lambda value: None if value is None else _whole(0, _MOST_COUNT)(value),
+    "Nodes": lambda value: None if value is None else _whole(0, MOST_HOSTS)(value),
+    "Limit": _limit,
     "Row": _whole(-_MOST_COUNT, _MOST_COUNT), "Number": _number, "Time": _time, "Moment": _moment,
     "Array": _array, "Holds": _holds, "Runs": _runs,
 }  # fmt: skip

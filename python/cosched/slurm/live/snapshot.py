@@ -18,7 +18,16 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.slurm.live import clocks, nodes, outputs
 from cosched.slurm.live.anonymous import anonymised
-from cosched.slurm.live.model import Ended, Job, Share, all_made, each_once, numbers, texts_of
+from cosched.slurm.live.model import (
+    Ended,
+    Job,
+    Share,
+    all_made,
+    each_once,
+    moment_of,
+    numbers,
+    texts_of,
+)
 from cosched.slurm.live.records import history_of, jobs_of_json, jobs_of_text
 from cosched.slurm.machines import machine_shown
 
@@ -349,7 +358,7 @@ def _of_data(data: Mapping[str, Any]) -> Snapshot:
     if not isinstance(qos, Mapping) or not isinstance(own, list):
         raise InvalidInstance("limits: expected qos by name and a list of associations")
     found = Snapshot(
-        taken=numbers({"taken": data["taken"]}, "taken")["taken"],
+        taken=moment_of(data["taken"], "taken"),
         jobs=tuple(replace(one, limit=np.inf) if one.limit is None else one for one in jobs),
         shown=_shown(data["shown"]), version=texts_of({"": data.get("version", "")}, "version")[""],
         shares=all_made(Share, data.get("shares", []), "shares"),
@@ -362,7 +371,7 @@ def _of_data(data: Mapping[str, Any]) -> Snapshot:
         priorities={
             int(key): numbers(one, f"priorities: {key}") for key, one in priorities.items()
         },
-        clocks=numbers(data.get("clocks", {}), "clocks"),
+        clocks=clocks.checked_clocks(data.get("clocks", {})),
         history=all_made(Ended, data.get("history", []), "history"), missing=tuple(missing),
     )  # fmt: skip
     _ = found.machine
