@@ -12,8 +12,10 @@ from cosched.cluster.machine.constraints import (
     constraint_notes,
     parse_constraint,
 )
-from cosched.cluster.machine.node_types import NodeType
+from cosched.cluster.machine.node_types import NodeType, hosts
 from cosched.cluster.schedule.held import with_features
+from cosched.slurm.recordings.agreement import agreement, read_recording
+from support import FIXTURES
 
 POLICIES = ("FCFS", "EASY", "conservative", "slurm-backfill")
 #: A node of each set of features.
@@ -178,9 +180,9 @@ def test_constraints_that_nodes_satisfy_are_followed(read, name):
     inst = read(events(*(f"-N 1 -n 8 '{each.split()[0]}' '{each.split()[1]}'" for each in wanted)))
     result = cs.cluster.solve(inst, name)
     result.schedule.validate()
-    hosts = result.schedule.to_frame().set_index("task").sort_index().hosts.tolist()
+    names = result.schedule.to_frame().set_index("task").sort_index().hosts.tolist()
     assert [set(own) <= set(may) for own, may in zip(
-        hosts, (["a1", "a2", "b1", "b2"], ["c1", "c2"], ["a1", "a2", "b1", "b2"], ["c1", "c2"]),
+        names, (["a1", "a2", "b1", "b2"], ["c1", "c2"], ["a1", "a2", "b1", "b2"], ["c1", "c2"]),
         strict=True,
     )] == [True] * 4  # fmt: skip
 
@@ -230,3 +232,28 @@ def test_a_comparison_says_why_no_policy_runs_a_job(read):
     table = cs.cluster.compare(inst, ["EASY", "slurm-backfill"])
     assert table.status.tolist() == ["not_applicable"] * 2
     assert table.message.str.contains("no node has the feature 'type_z'").all()
+
+
+def test_a_real_slurm_reads_constraints_so():
+    """Recorded on 22.05.8: each job has nodes that its constraint allows, and sbatch refused those
+    that no nodes satisfy."""
+    path = FIXTURES / "slurm" / "constraints_a.json.gz"
+    data = cs.io.read_json(path)
+    machine = read_recording(path).machine
+    names = list(machine.slurm.names)
+    each = [kind for kind in machine.nodes for _ in range(kind.count)]
+    refused = {int(job) for job in data["phases"][0]["refused"]}
+    assert len(refused) == 4
+    for number, (job, run) in enumerate(zip(data["jobs"], data["runs"][0], strict=True)):
+        nodes = constraint_nodes(job["constraint"], each)
+        assert bool(nodes.reason) == (number in refused), job
+        if number not in refused:
+            got = [names.index(name) for name in hosts(run["nodelist"], "nodelist")]
+            assert nodes.allowed[got].all(), job
+
+
+def test_the_simulator_gives_the_nodes_that_a_real_slurm_gave():
+    recording = read_recording(FIXTURES / "slurm" / "constraints_a.json.gz")
+    (run,) = recording.runs
+    found = agreement(recording, run)
+    assert (found.off_by_60, found.good) == (0, len(run.start))

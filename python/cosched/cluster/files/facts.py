@@ -11,7 +11,7 @@ import numpy as np
 
 from cosched.cluster.files.swf import KNOWN, exceeds_run
 from cosched.cluster.files.unmet import without_unmet_constraints
-from cosched.cluster.machine.parts import lacks, room, site_of
+from cosched.cluster.machine.parts import lacks, room, site_of, wider_than_nodes
 from cosched.core.arrays import MOST, OFTEN, integer, levels, positive, share_above
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -133,12 +133,13 @@ def dropped(
 
 
 def _too_wide(jobs: pd.DataFrame, nodes: int, machine: Machine | None) -> np.ndarray:
-    """Jobs that its partition's nodes (else all) do not hold, with memory and GPUs where known."""
+    """Jobs that its partition's nodes (else all) do not hold, with memory, GPUs and features where
+    known; on a Slurm also those whose own number of nodes does not hold their cores."""
     if machine is None:
         return jobs["tasks"].to_numpy() > nodes
     queued = machine.partitions and "partition" in jobs
     most = room(machine, jobs["partition"]) if queued else np.full(len(jobs), nodes)
-    wide = jobs["tasks"].to_numpy() > most
+    wide = (jobs["tasks"].to_numpy() > most) | wider_than_nodes(machine, jobs)
     site = site_of(without_unmet_constraints(jobs, machine)[0], machine, [])
     if site is not None:
         wide[site.unfit] = True

@@ -73,6 +73,25 @@ def room(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
     return np.array(cores, dtype=np.int64)[place.reshape(-1)]
 
 
+def wider_than_nodes(machine: Machine, jobs: Any) -> np.ndarray:
+    """Jobs that want more nodes than their partition has, or more cores than so many of its nodes:
+    where the log says their nodes, and Slurm hands out the cores of nodes."""
+    tasks = np.asarray(jobs["tasks"], dtype=np.int64)
+    is_wide = np.zeros(len(tasks), dtype=bool)
+    if machine.slurm is None or machine.slurm.whole or "nodes" not in jobs:
+        return is_wide
+    nodes = np.nan_to_num(np.asarray(jobs["nodes"], dtype=float)).astype(np.int64)
+    cores, cell = of_nodes(machine, "cores"), cells_of_nodes(machine)[0]
+    partitions = jobs["partition"] if "partition" in jobs else [""] * len(tasks)
+    masks = allowed(machine, partitions)
+    for mask in np.unique(masks):
+        is_inside = (int(mask) >> cell) & 1 == 1
+        most = np.concatenate([[0], np.cumsum(np.sort(cores[is_inside])[::-1])])
+        mine = (masks == mask) & (nodes > 0)
+        is_wide |= mine & ((nodes >= len(most)) | (tasks > most[np.minimum(nodes, len(most) - 1)]))
+    return is_wide
+
+
 def lacks(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
     """Whether the machine has no such partition."""
     known = {part.name for part in machine.partitions}

@@ -14,6 +14,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.unfit import also_of, unschedulable_rows
 from cosched.cluster.instance.usage import numbers_of
 from cosched.cluster.machine import Machine, machine_of
+from cosched.cluster.machine.parts import wider_than_nodes
 from cosched.cluster.result import Result
 from cosched.cluster.result.result import Draws
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
@@ -268,7 +269,12 @@ def _infeasible(instance: Instance, rows: list[int], reason: str) -> InfeasibleE
     """Of the first of these jobs, which says how many there are."""
     others = also_of([str(instance.ids[row]) for row in rows[1:]])
     message = f"job {instance.ids[rows[0]]} can never start: it {reason}{others}"
-    if set(rows) <= set(unschedulable_rows(instance).tolist()):
+    is_dropped = set(unschedulable_rows(instance).tolist())
+    if instance.machine is not None:
+        is_dropped |= set(
+            np.flatnonzero(wider_than_nodes(instance.machine, instance.given)).tolist()
+        )
+    if is_dropped.issuperset(rows):
         message += f"; drop {'them' if len(rows) > 1 else 'it'} with --drop too-wide"
     return InfeasibleError(message)
 
