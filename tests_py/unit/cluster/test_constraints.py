@@ -113,6 +113,23 @@ def test_why_no_nodes_satisfy_a_constraint(text, reason):
     assert constraint_nodes(text, node_types(["a", "b"], count=2)).reason == reason
 
 
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("nothing", ["", None, float("nan")])
+def test_a_job_may_ask_for_nothing(read, name, nothing):
+    machine = read(events("-n 8")).machine
+    jobs = {"submit": [0, 0], "tasks": [8, 8], "cpu": [1, 1], "memory": [1, 1], "runtime": [9, 9]}
+    inst = cs.cluster.Instance(jobs | {"constraint": ["type_c", nothing]}, 48, machine=machine)
+    assert inst.column("constraint").tolist() == ["type_c", ""]
+    assert len(cs.cluster.solve(inst, name).jobs) == 2
+
+
+def test_without_a_machine_constraints_are_counted_as_not_followed():
+    jobs = {"submit": [0, 0], "tasks": [1, 1], "cpu": [1, 1], "memory": [1, 1], "runtime": [9, 9]}
+    inst = cs.cluster.Instance(jobs | {"constraint": ["a", "b|c"]}, 2)
+    reason = "no machine says which nodes have their features"
+    assert f"not followed: constraints of 2 jobs: {reason}" in inst.notes
+
+
 def test_notes_have_the_number_of_jobs():
     texts = ["a*2", "a*2", "[a|b]", "a", "", "z"]
     first, second = constraint_notes(texts, node_types(["a", "b"], count=2))

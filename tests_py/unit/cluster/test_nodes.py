@@ -259,7 +259,7 @@ def test_plans_and_logs_of_decisions():
     inst = jobs_on(TWO, tasks=[2, 2, 2], memory_gb=[60, 60, 10], runtime=[60, 60, 60])
     log = cs.cluster.solve(inst, "EASY", log=True).log
     reason = log[(log.job == 1) & (log.action == "wait")].reason.iloc[0]
-    assert reason == "20 cores free, but not with the memory and GPUs that it needs beside them"
+    assert reason == "20 cores free, but not on nodes with all that it needs of each"
     again = inst.replace(estimate=[100.0, 70.0, 60.0])
     for name in ("EASY", "conservative"):
         for options in ({"kill": True}, {"priority": "wfp3"}, {"priority": "smallest"}):

@@ -74,6 +74,11 @@ def test_the_reason_is_what_lacks(read, options, reason):
 def test_one_message_counts_all_jobs(read):
     refused = refusal(read(*["-N 1 -n 9"] * 9))
     assert "(and 8 other jobs that cannot start: 2, 3, 4, 5, 6, ...)" in refused
+    refused = refusal(read("-n 1", *["-p small -N 2 -n 2"] * 3))
+    assert refused == (
+        "job 2 wants 2 nodes: partition small has MaxNodes=1 (and 2 other jobs that cannot start: "
+        "3, 4)"
+    )
     refused = refusal(read("-n 1", "-N 1 -n 90 --mem=1M", "-N 1 -n 99"), "EASY")
     assert "job 2 (line 2): needs 90 cores" in refused
     assert "(and 1 other job that cannot start: 3)" in refused
@@ -93,3 +98,11 @@ def test_a_partition_without_nodes_is_named(tmp_path):
     )
     machine = cs.cluster.Machine.read(tmp_path / "slurm.conf")
     assert "partition dynamic has no nodes: jobs there never start" in machine.notes
+
+
+def test_without_a_machine_nobody_names_a_partition():
+    jobs = {"submit": [0, 0], "tasks": [5, 6], "cpu": [1, 1], "memory": [1, 1], "runtime": [9, 9]}
+    refused = refusal(cs.cluster.Instance(jobs, 4))
+    assert refused == (
+        "job 0 wants 5 nodes: the machine has 4 (and 1 other job that cannot start: 1)"
+    )

@@ -27,7 +27,7 @@ std::string explain(const Decision& decision, const Jobs& jobs) {
     case Reason::too_few_nodes:
       return "only " + value + " nodes free";
     case Reason::no_nodes:
-      return value + " cores free, but not with the memory and GPUs that it needs beside them";
+      return value + " cores free, but not on nodes with all that it needs of each";
     case Reason::reservation:
       return "would delay " + other +
              (is_never ? ", which waits for a job without a time limit"

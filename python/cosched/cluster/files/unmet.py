@@ -31,7 +31,7 @@ def without_unmet_constraints(jobs: Any, machine: Machine | None) -> tuple[Any, 
         has_run |= pd.to_numeric(table["wait"], errors="coerce").notna().to_numpy()
     if "running" in table:
         has_run |= table["running"].isin((True, 1, "1", "True", "true")).to_numpy()
-    texts = table["constraint"].astype(str).to_numpy()
+    texts = table["constraint"].fillna("").astype(str).to_numpy()
     partitions = table["partition"].astype(str).to_numpy() if "partition" in table else None
     rows = np.flatnonzero(has_run & (texts != ""))
     reasons: dict[tuple[str, str], str] = {}

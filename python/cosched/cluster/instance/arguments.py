@@ -152,6 +152,9 @@ def _fact(jobs: Any, name: str, rows: int) -> np.ndarray:
         values = np.isin(np.array(jobs[name]).astype(str), ("True", "true", "1"))
     elif name == "line":
         values = integer_array(jobs[name], "jobs['line']", 1, 0)
+    elif name == "constraint":  # a job that asks for none may have nan or None
+        texts = pd.Series(np.array(jobs[name], dtype=object).ravel())
+        values = texts.where(texts.notna(), "").astype(str).to_numpy(dtype=str)
     else:
         values = np.array(jobs[name])
     if values.ndim != 1 or len(values) != rows:

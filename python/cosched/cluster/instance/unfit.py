@@ -47,6 +47,11 @@ def also_of(names: list[str]) -> str:
     return f" (and {count_of(len(names), 'other job')} that cannot start: {shown})"
 
 
+def partition_place(name: str) -> str:
+    """What a message calls a partition, or the machine where there is none."""
+    return f"partition {name}" if name else "the machine"
+
+
 def unschedulable_rows(instance: Instance) -> np.ndarray:
     """Rows of jobs that the empty machine does not hold, increasing."""
     if instance.site is not None:
@@ -96,7 +101,7 @@ def _partition_words(instance: Instance, row: int) -> str:
     name = str(texts_of(instance, "partition")[row])
     if not name and instance.machine is not None and instance.machine.slurm is not None:
         name = instance.machine.slurm.default_partition
-    return f"partition {name}" if name else "the machine"
+    return partition_place(name)
 
 
 def _reason_of_needs(instance: Instance, machine: Machine, row: int) -> str:

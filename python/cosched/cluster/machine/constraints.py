@@ -101,6 +101,9 @@ class Constraint:
 class InvalidConstraint(InvalidInstance):
     """An expression that sbatch refuses."""
 
+    #: Why, without the expression.
+    cause: str = ""
+
 
 @lru_cache(maxsize=4096)
 def parse_constraint(text: str) -> Constraint:
@@ -133,7 +136,9 @@ def parse_constraint(text: str) -> Constraint:
 
 
 def _refused(text: str, cause: str) -> InvalidConstraint:
-    return InvalidConstraint(f"constraint {shorten(text)}: {cause}")
+    error = InvalidConstraint(f"constraint {shorten(text)}: {cause}")
+    error.cause = cause
+    return error
 
 
 def _groups_of(text: str) -> tuple[Group, ...]:
@@ -253,7 +258,7 @@ def _nodes_of_types(text: str, node_types: tuple[NodeType, ...]) -> ConstraintNo
     try:
         constraint = parse_constraint(text)
     except InvalidConstraint as error:
-        return ConstraintNodes(nothing, (), f"Slurm does not take it: {error}", False)
+        return ConstraintNodes(nothing, (), f"Slurm does not take it: {error.cause}", False)
     features = [frozenset(kind.features) for kind in node_types]
     known_names = frozenset().union(*features)
     counts = np.array([kind.count for kind in node_types])

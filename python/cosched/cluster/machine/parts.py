@@ -235,7 +235,7 @@ def _choices(jobs: Any, machine: Machine) -> list[_Choice]:
         return []
     counts = [kind.count for kind in machine.nodes]
     choices = []
-    for text in np.unique(np.asarray(jobs["constraint"]).astype(str)).tolist():
+    for text in np.unique(_constraint_texts(jobs)).tolist():
         nodes = constraint_nodes(text, machine.nodes)
         alternatives = nodes.alternatives or (nodes.allowed,)
         if nodes.reason:
@@ -243,6 +243,11 @@ def _choices(jobs: Any, machine: Machine) -> list[_Choice]:
         if not (len(alternatives) == 1 and alternatives[0].all()):
             choices.append(_Choice(text, tuple(np.repeat(one, counts) for one in alternatives)))
     return choices
+
+
+def _constraint_texts(jobs: Any) -> np.ndarray:
+    """By job; empty where it has none."""
+    return pd.Series(np.asarray(jobs["constraint"], dtype=object)).fillna("").astype(str).to_numpy()
 
 
 def _divided(
@@ -278,7 +283,7 @@ def _divided(
                 open_parts = max(masks, key=lambda one: float(part_cores[one].sum()))
         return sum(1 << int(k) for k in np.flatnonzero(open_parts))
 
-    texts = np.asarray(jobs["constraint"]).astype(str)
+    texts = _constraint_texts(jobs)
     is_on_one_node = np.asarray(jobs["tasks"]) == 1
     if "nodes" in jobs:
         is_on_one_node |= np.asarray(jobs["nodes"], dtype=float) == 1

@@ -165,7 +165,7 @@ def replay(
             late, message = _late(instance, asked, policy, time_limit)
             limit = np.where(np.isnan(asked.limit), _limits(instance), asked.limit)
             with np.errstate(over="ignore"):  # the largest numbers that a log may have
-                reserved = (limit * tasks).sum() / 3600
+                reserved = (limit * tasks)[np.isfinite(limit)].sum() / 3600
             rows.append({
                 "policy": policy, "who": name, "mean_wait": late.mean(),
                 "p95_wait": np.quantile(late, 0.95),

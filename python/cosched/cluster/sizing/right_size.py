@@ -274,8 +274,8 @@ class RightSize:
         pandas.DataFrame
             A row a policy and who follows the advice (nobody; all; ten users, those who leave most
             unused; one): ``policy, who, mean_wait, p95_wait, user_wait`` (s; the last of the jobs
-            of the one), ``killed`` (jobs), ``lost_core_hours, reserved_core_hours`` (by limits),
-            ``message``.
+            of the one), ``killed`` (jobs), ``lost_core_hours, reserved_core_hours`` (by the limits
+            of jobs that have one), ``message``.
 
         Raises
         ------

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.arguments import held_of
-from cosched.cluster.instance.unfit import also_of
+from cosched.cluster.instance.unfit import also_of, partition_place
 from cosched.cluster.instance.usage import numbers_of, ran_in_log, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import host_count
@@ -216,8 +216,8 @@ class Room:
         names = [str(self.instance.ids[row]) for row in rows]
         has = room if room else "no nodes"
         raise InfeasibleError(
-            f"job {names[0]} wants {count_of(int(wanted[rows[0]]), unit)}: partition {name} has "
-            f"{has}{also_of(names[1:])}"
+            f"job {names[0]} wants {count_of(int(wanted[rows[0]]), unit)}: "
+            f"{partition_place(name)} has {has}{also_of(names[1:])}"
         )
 
     def with_nodes_of_the_first(

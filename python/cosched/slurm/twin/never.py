@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.unfit import partition_place
 from cosched.cluster.instance.usage import texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.constraints import constraint_nodes
@@ -60,6 +61,23 @@ def why_no_nodes(twin: SimulatedJobs, row: int) -> str:
     return "" if "" in reasons else reasons[0]
 
 
+def why_out_of_bounds(twin: SimulatedJobs, row: int) -> str:
+    """Why the State, MinNodes or MaxNodes of its first partition let no node of it be the job's;
+    empty: they do."""
+    partition = list(twin.parts)[(twin.several.get(row) or [int(twin.part[row])])[0]]
+    place = partition_place(partition)
+    job = twin.requests.jobs.get(row, {})
+    needed = int(job.get("nodes", twin.nodes[row]))
+    least, most = twin.settings.bounds.get(partition, (0, needed))
+    if most == 0 and not twin.approximate:
+        return f"wants {count_of(needed, 'node')}: the State of {place} lets no job start"
+    if needed > most > 0:
+        return f"wants {count_of(needed, 'node')}: {place} has MaxNodes={most}"
+    if (allowed := int(job.get("max_nodes", least))) < least:
+        return f"wants {count_of(allowed, 'node')}: {place} has MinNodes={least}"
+    return ""
+
+
 def waits_for_ever(twin: SimulatedJobs, row: int) -> bool:
     """Whether a job that never starts has a dependency, which then is never satisfied."""
     job = twin.requests.jobs.get(row, {})
@@ -70,15 +88,8 @@ def _why_not_in(twin: SimulatedJobs, row: int, partition: str) -> str:
     """The same of one partition."""
     machine, job = twin.machine, twin.requests.jobs.get(row, {})
     nodes = _mask(twin.parts[partition], len(twin.node_cores))
-    place = f"partition {partition}" if partition else "the machine"
+    place = partition_place(partition)
     needed = int(job.get("nodes", twin.nodes[row]))
-    least, most = twin.settings.bounds.get(partition, (0, needed))
-    if most == 0 and not twin.approximate:
-        return f"wants {count_of(needed, 'node')}: the State of {place} lets no job start"
-    if needed > most > 0:
-        return f"wants {count_of(needed, 'node')}: {place} has MaxNodes={most}"
-    if (allowed := int(job.get("max_nodes", least))) < least:
-        return f"wants {count_of(allowed, 'node')}: {place} has MinNodes={least}"
     tasks = int(twin.instance.column("tasks")[row])
     wanted = f"wants {count_of(needed, 'node')}"
     if machine is None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.unfit import also_of
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import of_nodes
@@ -19,7 +20,7 @@ from cosched.slurm.conf import settings as conf
 from cosched.slurm.requests import of_log
 from cosched.slurm.requests.associations import let_in, priority_weights, unweighed
 from cosched.slurm.requests.request import Requests, megabytes_of_nodes
-from cosched.slurm.twin.never import why_no_nodes
+from cosched.slurm.twin.never import why_no_nodes, why_out_of_bounds
 from cosched.slurm.twin.units import Units, node_cores_of, parts_of, units_of
 
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.
@@ -160,8 +161,12 @@ class Twin:
         rows = re.findall(r"\bjob ([0-9]+)\b", str(error))
         if isinstance(error, InfeasibleError) and rows:
             row = int(rows[0])
-            if reason := why_no_nodes(self, row):
-                return InfeasibleError(f"job {self.instance.ids[row]} {reason}")
+            if reason := why_out_of_bounds(self, row) or why_no_nodes(self, row):
+                names = [
+                    str(self.instance.ids[other]) for other in range(row + 1, len(self.instance))
+                    if why_out_of_bounds(self, other)
+                ]  # fmt: skip
+                return InfeasibleError(f"job {self.instance.ids[row]} {reason}{also_of(names)}")
         name = lambda row: f"job {self.instance.ids[int(row[1])]}"  # noqa: E731
         return type(error)(re.sub(r"\bjob ([0-9]+)\b", name, str(error)))
 
