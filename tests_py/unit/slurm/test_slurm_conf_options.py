@@ -373,3 +373,24 @@ def test_a_whole_file_has_a_class_for_each_line_that_differs(instance, folder):
     assert verdict_of(more, "EASY").scenario_class is ScenarioClass.SIMULATED
     both = more.replace("l=60", "l=90")
     assert verdict_of(both, "EASY").scenario_class is ScenarioClass.NOT_MODELLED
+
+
+def test_numbers_of_accounting_enforce_mean_what_slurm_says(folder):
+    limits = {}
+    for value in ("1", "2", "associations", "limits", "safe", "all", "qos"):
+        path = folder / "enforce.conf"
+        path.write_text(CONF.replace("Enforce=limits", f"Enforce={value}"))
+        limits[value] = cs.cluster.Machine.read(path).slurm.limits_count
+    assert {value for value, count in limits.items() if count} == {"2", "limits", "safe", "all"}
+
+
+def test_a_task_plugin_matters_where_jobs_are_suspended(instance, folder):
+    text = CONF.replace("CR_Core", "CR_CPU").replace("Mode=REQUEUE", "Mode=SUSPEND,GANG")
+    path = folder / "suspend.conf"
+    path.write_text(text + "TaskPlugin=task/affinity\n")
+    machine = cs.cluster.Machine.read(path, accounts=folder / "accounts.txt")
+    suspending = cs.cluster.Instance(instance.given, nodes=machine.cores, machine=machine)
+    scenario = scenario_of(suspending, "TaskPlugin=task/none")
+    verdict = scenario.verdict("slurm-backfill", is_scheduler=True)
+    assert verdict.scenario_class is ScenarioClass.NOT_MODELLED
+    assert "CR_CPU without a TaskPlugin" in verdict.reason

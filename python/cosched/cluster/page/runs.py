@@ -136,10 +136,6 @@ class ScenarioRun(Run):
     #: Why the row has its class; empty of one that is simulated.
     reason: str = ""
 
-    @property
-    def has_numbers(self) -> bool:
-        return self.result is not None
-
 
 @dataclass(frozen=True)
 class Runs:
@@ -370,19 +366,19 @@ def _changes(
             scenario.instance._without_bound(), [policy], 0, limit, {policy: own_options}
         )
         new = [note for note in _notes(_only(result), _NOT_FOLLOWED) if note not in known_notes]
-        said = (*verdict.remarks, *new)
-        return _row_of_scenario(scenario.text, said, row, _only(result), verdict)
+        remarks = (*verdict.remarks, *new)
+        return _row_of_scenario(scenario.text, remarks, row, _only(result), verdict)
 
     settled_scenarios = [scenario.settled(base.result) for scenario in scenarios]
-    waited_for = [pool.submit(simulate, scenario) for scenario in settled_scenarios]
-    return [future.result() for future in waited_for]
+    futures = [pool.submit(simulate, scenario) for scenario in settled_scenarios]
+    return [future.result() for future in futures]
 
 
 def _row_without_run(scenario: Scenario, verdict: Verdict, base: Run) -> ScenarioRun:
     """A row that is not simulated: that of the machine as it is, or one without numbers."""
-    same = verdict.scenario_class in (ScenarioClass.UNCHANGED, ScenarioClass.NO_EFFECT)
-    row = {**base.row, "message": base.row["message"] if same else ""}
-    result = base.result if same else None
+    is_as_today = verdict.scenario_class in (ScenarioClass.UNCHANGED, ScenarioClass.NO_EFFECT)
+    row = {**base.row, "message": base.row["message"] if is_as_today else ""}
+    result = base.result if is_as_today else None
     return _row_of_scenario(scenario.text, verdict.remarks, row, result, verdict)
 
 
@@ -430,21 +426,22 @@ def _checked(run: ScenarioRun, base: Result, policy: str, is_random: bool) -> Sc
 
 def _row_of_scenario(
     name: str,
-    said: tuple[str, ...],
+    remarks: tuple[str, ...],
     row: dict[str, Any],
     result: Result | None,
     verdict: Verdict | None = None,
 ) -> ScenarioRun:
-    """Why it did not run, why it has its class, what is `said`, and jobs that a limit bars."""
+    """A row with its class and reason; among its remarks, why it did not run, and jobs that a limit
+    keeps out. The reason of a scenario that could not run is the message of its run."""
     reason = "" if verdict is None else verdict.reason
-    remarks = dict.fromkeys([row["message"], reason, *said, *_notes(result, _LEFT_OUT)])
+    texts = dict.fromkeys([row["message"], reason, *remarks, *_notes(result, _LEFT_OUT)])
     return ScenarioRun(
         name=name,
-        knows="; ".join(filter(None, remarks)),
+        knows="; ".join(filter(None, texts)),
         row=row,
         result=result,
         scenario_class=None if verdict is None else verdict.scenario_class,
-        reason=reason,
+        reason=reason or row["message"],
     )
 
 

@@ -148,6 +148,12 @@ def _judge_difference(
     if why := not_taken_together(_machine(changed), difference.key):
         return judged(ScenarioClass.NOT_MODELLED, why)
     if option.option_class is OptionClass.NO_EFFECT:
+        entries = set(_settings(today).not_covered) ^ set(_settings(changed).not_covered)
+        if any(option.key.lower() in entry.lower() for entry in entries):
+            listed = printable(", ".join(sorted(entries)))
+            return judged(
+                ScenarioClass.NOT_MODELLED, f"{key} is not modelled: no rule for {listed}"
+            )
         return judged(ScenarioClass.NO_EFFECT, f"{key} has no effect: {_clause(option.reason)}")
     if option.option_class is OptionClass.NOT_MODELLED:
         return judged(
