@@ -45,7 +45,7 @@ def test_a_log_with_waits(tmp_path):
     assert "within a minute" in text
     assert "By user</h2>" in text
     assert "All jobs" not in text
-    assert "The log does not say: partition, group, gpu." in text
+    assert "The log does not say: partition, account, qos, group, gpu." in text
     assert not re.search(r"(src|href)=\"(?!data:|#)", text)  # needs no network
 
 
