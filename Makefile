@@ -124,8 +124,10 @@ demo: build ## the pictures of the README: a cluster judged, starts foreseen, me
 	$(BIN)/cosched run out/run/plan.json --codes $(CODES) $$more -o out/run/execution.json --plot out/run/run.png
 
 demo-audit:
-	@echo "--- what a cluster did in a week, and could have done"
-	@$(BIN)/cosched audit $(CLUSTER)/sacct.txt --machine $(CLUSTER)/slurm.conf --plot out/audit.png -o out/audit.html
+	@echo "--- what a recorded Slurm did in 29 hours, and could have done"
+	@$(BIN)/cosched audit $(CLUSTER)/sacct.txt --machine $(CLUSTER)/slurm.conf --accounts $(CLUSTER) \
+	  --what-if nodes=+4 --what-if users.ada=-50% --what-if "reservation=2026-11-23T12:00/12h/n[1-8]" --what-if bf_window=2880 \
+	  --plot out/audit.png -o out/audit.html
 
 demo-when:
 	@echo "--- when the jobs of a recorded Slurm will start"
