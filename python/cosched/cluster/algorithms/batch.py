@@ -10,7 +10,7 @@ from cosched import _core
 from cosched.cluster.algorithms.simulation import result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.unfit import require_schedulable
+from cosched.cluster.instance.unschedulable import require_schedulable
 from cosched.cluster.result import Result
 from cosched.core.arrays import flag, real_array
 from cosched.errors import InvalidInstance, shorten

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosched.cluster.files.swf import KNOWN, exceeds_run
-from cosched.cluster.files.unmet import without_unmet_constraints
+from cosched.cluster.files.unmet_constraints import without_unmet_constraints
 from cosched.cluster.machine.parts import lacks, room, site_of, wider_than_nodes
 from cosched.core.arrays import MOST, OFTEN, integer, levels, positive, share_above
 from cosched.errors import InvalidInstance, shorten

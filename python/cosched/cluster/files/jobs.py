@@ -30,7 +30,7 @@ from cosched.cluster.files.facts import (
 )
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.swf import read_swf
-from cosched.cluster.files.unmet import without_unmet_constraints
+from cosched.cluster.files.unmet_constraints import without_unmet_constraints
 from cosched.cluster.machine import Machine
 from cosched.core.text import not_read
 from cosched.errors import InvalidInstance, shorten

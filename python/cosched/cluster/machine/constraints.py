@@ -262,11 +262,12 @@ def _nodes_of_types(text: str, node_types: tuple[NodeType, ...]) -> ConstraintNo
     features = [frozenset(kind.features) for kind in node_types]
     known_names = frozenset().union(*features)
     counts = np.array([kind.count for kind in node_types])
-    allowed = np.array([constraint.allows(each) for each in features])
+    allowed = np.array([constraint.allows(own_features) for own_features in features])
     alternatives: tuple[np.ndarray, ...] = ()
     if constraint.bracketed and not constraint.bracketed[0].count:
         matches = (
-            np.array([group.matches(each) for each in features]) for group in constraint.bracketed
+            np.array([group.matches(own_features) for own_features in features])
+            for group in constraint.bracketed
         )
         alternatives = tuple(match & allowed for match in matches)
     unknown_names = [name for name in constraint.names if name not in known_names]
@@ -286,7 +287,9 @@ def _too_few(constraint: Constraint, features: list[frozenset[str]], counts: np.
     features have to be as many (Hall 1935).
     """
     groups = constraint.counted[:_MOST_COUNTS]
-    matches = [np.array([group.matches(each) for each in features]) for group in groups]
+    matches = [
+        np.array([group.matches(own_features) for own_features in features]) for group in groups
+    ]
     sizes = range(1, len(groups) + 1) if constraint.bracketed else (1,)
     for size in sizes:
         for chosen in combinations(range(len(groups)), size):

@@ -87,8 +87,9 @@ def wider_than_nodes(machine: Machine, jobs: Any) -> np.ndarray:
     for mask in np.unique(masks):
         is_inside = (int(mask) >> cell) & 1 == 1
         most = np.concatenate([[0], np.cumsum(np.sort(cores[is_inside])[::-1])])
-        mine = (masks == mask) & (nodes > 0)
-        is_wide |= mine & ((nodes >= len(most)) | (tasks > most[np.minimum(nodes, len(most) - 1)]))
+        most_tasks = most[np.minimum(nodes, len(most) - 1)]
+        is_of_partition = (masks == mask) & (nodes > 0)
+        is_wide |= is_of_partition & ((nodes >= len(most)) | (tasks > most_tasks))
     return is_wide
 
 
@@ -241,7 +242,8 @@ def _choices(jobs: Any, machine: Machine) -> list[_Choice]:
         if nodes.reason:
             alternatives = (np.zeros(len(counts), dtype=bool),)
         if not (len(alternatives) == 1 and alternatives[0].all()):
-            choices.append(_Choice(text, tuple(np.repeat(one, counts) for one in alternatives)))
+            by_node = tuple(np.repeat(of_types, counts) for of_types in alternatives)
+            choices.append(_Choice(text, by_node))
     return choices
 
 
@@ -280,7 +282,7 @@ def _divided(
             if is_on_one_node:
                 open_parts = np.logical_or.reduce(masks)
             else:
-                open_parts = max(masks, key=lambda one: float(part_cores[one].sum()))
+                open_parts = max(masks, key=lambda mask: float(part_cores[mask].sum()))
         return sum(1 << int(k) for k in np.flatnonzero(open_parts))
 
     texts = _constraint_texts(jobs)

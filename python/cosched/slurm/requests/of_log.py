@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.arguments import held_of
-from cosched.cluster.instance.unfit import also_of, partition_place
+from cosched.cluster.instance.unschedulable import also_of, partition_place
 from cosched.cluster.instance.usage import numbers_of, ran_in_log, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import host_count

@@ -11,7 +11,7 @@ import numpy as np
 from cosched.cluster.algorithms.simulation import demand_area, result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.unfit import also_of, unschedulable_rows
+from cosched.cluster.instance.unschedulable import also_of, unschedulable_rows
 from cosched.cluster.instance.usage import numbers_of
 from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.machine.parts import wider_than_nodes
@@ -20,7 +20,7 @@ from cosched.cluster.result.result import Draws
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import PARAMETERS
-from cosched.slurm.twin.never import NEVER_SATISFIED, waits_for_ever, why_no_nodes
+from cosched.slurm.twin.never_starts import NEVER_SATISFIED, waits_for_ever, why_no_nodes
 from cosched.slurm.twin.twin import Twin, without_suspensions
 from cosched.slurm.twin.units import log_of, taken
 

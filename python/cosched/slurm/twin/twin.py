@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.unfit import also_of
+from cosched.cluster.instance.unschedulable import also_of
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import of_nodes
@@ -20,7 +20,7 @@ from cosched.slurm.conf import settings as conf
 from cosched.slurm.requests import of_log
 from cosched.slurm.requests.associations import let_in, priority_weights, unweighed
 from cosched.slurm.requests.request import Requests, megabytes_of_nodes
-from cosched.slurm.twin.never import why_no_nodes, why_out_of_bounds
+from cosched.slurm.twin.never_starts import why_no_nodes, why_out_of_bounds
 from cosched.slurm.twin.units import Units, node_cores_of, parts_of, units_of
 
 #: Seconds (300 years) of a submission after the first, or of a job: the clocks tick all the while.

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.unfit import partition_place
+from cosched.cluster.instance.unschedulable import partition_place
 from cosched.cluster.instance.usage import texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.constraints import constraint_nodes

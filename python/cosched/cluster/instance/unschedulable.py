@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -106,40 +106,58 @@ def _partition_words(instance: Instance, row: int) -> str:
 
 def _reason_of_needs(instance: Instance, machine: Machine, row: int) -> str:
     """Of a job that wants memory, GPUs or features beside its cores."""
-    tasks, parts, memory, gpus = (
-        int(numbers_of(instance, name)[row]) if name != "memory_gb"
-        else float(numbers_of(instance, name)[row])
-        for name in ("tasks", "nodes", "memory_gb", "gpus")
-    )  # fmt: skip
-    has_memory = "memory_gb" in machine.counts and memory > 0
-    has_gpus = "gpus" in machine.counts and gpus > 0
-    parts = int(parts) if 1 <= parts <= tasks and not (has_gpus and gpus % parts) else 0
-    amounts = [count_of(int(tasks), "core")]
-    amounts += [f"{memory:g} GB of memory"] if has_memory else []
-    amounts += [count_of(int(gpus), "GPU")] if has_gpus else []
-    wanted = f"needs {', '.join(amounts)}" + (f" on {count_of(parts, 'node')}" if parts else "")
-    where = _partition_words(instance, row)
+    needs = _needs_of(instance, machine, row)
+    place = _partition_words(instance, row)
     open_nodes = _open_nodes(instance, machine, row)
     wishes = _feature_wishes(instance, machine, row)
     gpu_type = str(texts_of(instance, "gpu_type")[row])
-    if has_gpus and gpu_type:
+    if needs.gpus and gpu_type:
         wishes.append(Wish(_nodes_with_type(machine, gpu_type), f"with {gpu_type} GPUs"))
-    if parts <= 1 and (reason := shortage(where, open_nodes, wishes, 1)):
-        return f"{wanted}: {reason}"
-    each = max(parts, 1)
-    own: list[Wish] = []
-    if parts:
-        own.append(_least(machine, "cores", tasks // each, "core"))
-        if has_memory:
-            nodes_memory = of_nodes(machine, "memory_gb")
-            having = (nodes_memory == 0) | (nodes_memory >= memory / each)
-            own.append(Wish(having, f"with {memory / each:g} GB of memory"))
-        if has_gpus:
-            own.append(_least(machine, "gpus", gpus // each, "GPU"))
-        if reason := shortage(where, open_nodes, [*wishes, *own], each):
-            return f"{wanted}: {reason}"
-    remaining = nodes_after(open_nodes, wishes)
-    return f"{wanted}: {_totals(machine, remaining, has_memory, has_gpus)} together"
+    if needs.nodes:
+        wishes += _wishes_of_each_node(machine, needs)
+    if reason := shortage(place, open_nodes, wishes, max(needs.nodes, 1)):
+        return f"{needs}: {reason}"
+    return f"{needs}: {_totals(machine, nodes_after(open_nodes, wishes), needs)} together"
+
+
+class _Needs(NamedTuple):
+    """What a job wants in all; 0: nothing, or as many nodes as it takes."""
+
+    cores: int
+    nodes: int
+    memory_gb: float
+    gpus: int
+
+    def __str__(self) -> str:
+        amounts = [count_of(self.cores, "core")]
+        amounts += [f"{self.memory_gb:g} GB of memory"] if self.memory_gb else []
+        amounts += [count_of(self.gpus, "GPU")] if self.gpus else []
+        where = f" on {count_of(self.nodes, 'node')}" if self.nodes else ""
+        return f"needs {', '.join(amounts)}{where}"
+
+
+def _needs_of(instance: Instance, machine: Machine, row: int) -> _Needs:
+    """What of it counts on the machine. Where equal parts are none, as with 3 GPUs on 2 nodes, the
+    job may have its amounts anywhere."""
+    cores = int(instance.column("tasks")[row])
+    nodes = int(numbers_of(instance, "nodes")[row])
+    memory = float(numbers_of(instance, "memory_gb")[row]) if "memory_gb" in machine.counts else 0.0
+    gpus = int(numbers_of(instance, "gpus")[row]) if "gpus" in machine.counts else 0
+    has_parts = 1 <= nodes <= cores and gpus % nodes == 0
+    return _Needs(cores, nodes if has_parts else 0, memory, gpus)
+
+
+def _wishes_of_each_node(machine: Machine, needs: _Needs) -> list[Wish]:
+    """What a job wants of each of its nodes, in equal parts."""
+    wishes = [_least(machine, "cores", needs.cores // needs.nodes, "core")]
+    if needs.memory_gb:
+        memory = needs.memory_gb / needs.nodes
+        nodes_memory = of_nodes(machine, "memory_gb")
+        has_memory = (nodes_memory == 0) | (nodes_memory >= memory)
+        wishes.append(Wish(has_memory, f"with {memory:g} GB of memory"))
+    if needs.gpus:
+        wishes.append(_least(machine, "gpus", needs.gpus // needs.nodes, "GPU"))
+    return wishes
 
 
 def _least(machine: Machine, name: str, least: float, unit: str) -> Wish:
@@ -147,12 +165,12 @@ def _least(machine: Machine, name: str, least: float, unit: str) -> Wish:
     return Wish(of_nodes(machine, name) >= least, f"with {count_of(int(least), unit)}")
 
 
-def _totals(machine: Machine, nodes: np.ndarray, has_memory: bool, has_gpus: bool) -> str:
-    """What these nodes have."""
+def _totals(machine: Machine, nodes: np.ndarray, needs: _Needs) -> str:
+    """What these nodes have of what the job needs."""
     amounts = [count_of(int(of_nodes(machine, "cores")[nodes].sum()), "core")]
-    if has_memory:
+    if needs.memory_gb:
         amounts.append(f"{of_nodes(machine, 'memory_gb')[nodes].sum():g} GB of memory")
-    if has_gpus:
+    if needs.gpus:
         amounts.append(count_of(int(of_nodes(machine, "gpus")[nodes].sum()), "GPU"))
     return f"the {count_of(int(nodes.sum()), 'node')} that it may use have {', '.join(amounts)}"
 
