@@ -42,14 +42,20 @@ def record(
         raise InvalidInstance(f"--nodes {nodes}: {conf} has {count}")
     jobs = slurm_lab.read_trace(trace, count)
     accounts = slurm_lab.read_accounts(dbd) if dbd is not None else None
+    failure: slurm_lab.ExportError | None = None
     with report.working(f"a Slurm of {count} nodes, {len(jobs)} jobs"):
-        data = slurm_lab.record(
-            jobs, machine or count, speed=speed, runs=runs, settings=settings,
-            partitions=partitions, root=root, accounts=accounts, every=every,
-            begin=first, export=export,
-        )  # fmt: skip
+        try:
+            data = slurm_lab.record(
+                jobs, machine or count, speed=speed, runs=runs, settings=settings,
+                partitions=partitions, root=root, accounts=accounts, every=every,
+                begin=first, export=export,
+            )  # fmt: skip
+        except slurm_lab.ExportError as error:
+            data, failure = error.recording, error
     io.write_json(data, output)
     report.say(f"wrote {output}")
+    if failure is not None:
+        raise failure
     if export is not None:
         report.say(f"wrote {', '.join(str(export / name) for name in slurm_lab.EXPORTED)}")
 

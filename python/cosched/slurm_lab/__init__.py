@@ -8,7 +8,7 @@ Nothing of cosched needs this package but ``cosched slurm record``. It needs the
 from cosched.errors import require
 from cosched.slurm_lab.conf import node_names, plain_nodes
 from cosched.slurm_lab.daemons import RealSlurm
-from cosched.slurm_lab.export import EXPORTED
+from cosched.slurm_lab.export import EXPORTED, ExportError
 from cosched.slurm_lab.recorder import record
 from cosched.slurm_lab.slurmdbd import missing_packages, read_accounts
 from cosched.slurm_lab.trace import read_trace

@@ -1,7 +1,9 @@
 """What a recorded Slurm's own tools print of its jobs, accounts and QOS, as files."""
 
 from pathlib import Path
+from typing import Any
 
+from cosched.errors import SolverError
 from cosched.slurm.accounts.shown import KNOWN
 from cosched.slurm_lab.daemons import RealSlurm
 
@@ -18,6 +20,22 @@ EXPORTED = ("sacct.txt", "sacctmgr_assoc.txt", "sacctmgr_qos.txt", "slurm.conf")
 _EARLIEST = "2000-01-01"
 #: Until slurmdbd has been told the ends of all jobs (s of life).
 _PATIENCE = 60.0
+
+
+class ExportError(SolverError):
+    """A recording was made, but what sacct and sacctmgr print of it could not be written.
+
+    Parameters
+    ----------
+    message : str
+        Why not.
+    recording : dict
+        The recording, which is complete.
+    """
+
+    def __init__(self, message: str, recording: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.recording = recording
 
 
 def export_tables(slurm: RealSlurm, folder: Path) -> None:

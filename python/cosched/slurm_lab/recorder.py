@@ -14,7 +14,7 @@ from cosched.errors import SolverError
 from cosched.slurm.accounts.shown import KNOWN
 from cosched.slurm_lab import conf, slurmdbd
 from cosched.slurm_lab.daemons import RealSlurm
-from cosched.slurm_lab.export import export_tables
+from cosched.slurm_lab.export import ExportError, export_tables
 from cosched.slurm_lab.job_program import JobProgram
 from cosched.slurm_lab.log import RunLog
 from cosched.slurm_lab.trace import longest_run, options_of
@@ -48,7 +48,8 @@ def record(
     `nodes`: their number, or NodeName lines; `accounts`: lines of sacctmgr, for a slurmdbd; then
     squeue, sprio and sshare are asked `every` so many seconds of its clock. `begin`: the date
     that its clock shows at first (UTC). `export`: a folder for what sacct and sacctmgr print in the
-    end; needs `accounts` and one run. What comes back is a recording, as
+    end; needs `accounts` and one run; where it fails, :class:`ExportError` has the recording. What
+    comes back is a recording, as
     :func:`cosched.slurm.recordings.agreement.read_recording` reads it.
     """
     shared = any("cores" in job for job in jobs)
@@ -59,6 +60,7 @@ def record(
     lines = conf.plain_nodes(nodes, _CPUS) if isinstance(nodes, int) else tuple(nodes)
     found: dict[str, list[Any]] = {"runs": [], "phases": [], "samples": [], "cancelled_at_end": []}
     told: dict[str, Any] = {}
+    export_failure = ""
     pauses = any("SUSPEND" in text.upper() for text in (given.get("PreemptMode", ""), *partitions))
     users = {str(job["user"]) for job in jobs if "user" in job}
     for _ in range(runs):
@@ -74,7 +76,7 @@ def record(
                     slurm, list(map(dict, jobs)), every if accounts else None, pauses
                 ).run()
                 if export is not None:
-                    export_tables(slurm, export)
+                    export_failure = _try_export(slurm, export)
                 told = told or one.pop("told")
                 one.pop("told", None)
         for name, value in one.items():
@@ -89,11 +91,23 @@ def record(
     if accounts is not None:
         config.setdefault("AccountingStorageEnforce", "limits,qos")
         told |= {"sacctmgr": list(accounts), **COLUMNS}
-    return {
+    recording = {
         "config": config, "nodes": len(conf.node_names(lines)),
         "jobs": [{**job, "hold": True} if "hold" in job else dict(job) for job in jobs],
         "events": _releases(jobs), **told, **found,
     }  # fmt: skip
+    if export_failure:
+        raise ExportError(export_failure, recording)
+    return recording
+
+
+def _try_export(slurm: RealSlurm, folder: Path) -> str:
+    """Why the export failed, empty where it did not: the recording of hours is kept anyhow."""
+    try:
+        export_tables(slurm, folder)
+    except (SolverError, OSError) as error:
+        return f"{folder}: {error}"
+    return ""
 
 
 def _place_for(users: Collection[str]) -> str | None:

@@ -7,6 +7,7 @@ import time
 import pytest
 
 import cosched as cs
+from cosched import slurm_lab
 from cosched.cli import main
 from cosched.slurm_lab import EXPORTED, missing_packages, read_trace
 from cosched.slurm_lab.job_program import JobProgram
@@ -92,6 +93,17 @@ def test_an_export_that_cannot_be_is_refused_before_the_recording(
     assert message in line.replace("'", "")
     assert not (lab / "out").exists()
     assert not (lab / "recording.json").exists()
+
+
+def test_a_recording_is_kept_where_its_export_fails(lab, capsys, monkeypatch):
+    def record(*_, **options):
+        raise slurm_lab.ExportError(f"{options['export']}: sacct failed", {"jobs": []})
+
+    monkeypatch.setattr(slurm_lab, "record", record)
+    more = ("--dbd", str(lab / "accounts.txt"), "--export", str(lab / "out"))
+    assert main(command(lab, *more)) != 0
+    assert capsys.readouterr().err.endswith(f"{lab / 'out'}: sacct failed\n")
+    assert cs.io.read_json(lab / "recording.json") == {"jobs": []}
 
 
 @pytest.mark.slurm
