@@ -144,7 +144,9 @@ def from_sacct(
         ``memory_gb, gpus, gpu_type, threads`` of each job where the columns say them, and of its
         steps (without ``-X``; ``MaxRSS, NTasks, TotalCPU, TRESUsageInTot``; GPUs: jobstats' summary
         in ``AdminComment``) ``used_memory_gb, cpu_seconds, cpu_efficiency, gpu_efficiency``: nan
-        where a row does not say it. ``UNLIMITED`` is an infinite estimate,
+        where a row does not say it, or says more CPU time than there was. A job that was suspended
+        holds its nodes until its End: ``suspended`` has these seconds, which are in its run time
+        and in its estimate. ``UNLIMITED`` is an infinite estimate,
         ``Partition_Limit`` the partition's DefaultTime, else its MaxTime.
 
     Raises

@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import numbers_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.machine import node_ranges
 from cosched.cluster.machine.node_types import Partition, host_list, hosts, seconds
@@ -190,7 +191,8 @@ def _cut(instance: Instance, before: Instance) -> tuple[Instance, str]:
         names = np.where(elsewhere, slurm.default_partition, names)
         if "estimate" in before.known:  # what is longer ended there already
             ran = np.fmin(runtime, before.column("estimate"))
-    new, old = limits(instance.machine, names), limits(before.machine, names)
+    suspended = numbers_of(instance, "suspended")  # no limit counts this time
+    new, old = (limits(one.machine, names) + suspended for one in (instance, before))
     if (new > old).any():
         return instance, _raised(instance, old, new)
     late = (new < old) & (ran > new)

@@ -32,8 +32,12 @@ if TYPE_CHECKING:
 _LISTS = 10_000  # node lists that are looked at
 
 
-def cause_of(rows: pd.DataFrame, machine: Machine) -> str:
-    """The likely cause, in words."""
+#: Share of the core hours that were suspended from which they are the likely cause of overuse.
+_MUCH_SUSPENDED = 0.01
+
+
+def cause_of(rows: pd.DataFrame, jobs: pd.DataFrame, machine: Machine) -> str:
+    """The likely cause of jobs that hold more than the machine has, in words."""
     missing = _missing_nodes(rows, machine)
     if missing:
         return f"its node list misses nodes: {', '.join(missing[:3])} ({len(missing)} in all)"
@@ -46,6 +50,10 @@ def cause_of(rows: pd.DataFrame, machine: Machine) -> str:
             f"sacct counts threads, the machine cores: jobs have {a_node:g} CPUs a node, nodes "
             f"{most} (threads of [[nodes]], ThreadsPerCore)"
         )
+    if "suspended" in jobs:
+        held = (jobs["runtime"] * jobs["tasks"]).sum()
+        if (jobs["suspended"] * jobs["tasks"]).sum() > _MUCH_SUSPENDED * held:
+            return "other jobs had the CPUs of suspended ones, which count until their End"
     return "it is of other months, when the machine was another one, or nodes are missing"
 
 
@@ -117,7 +125,7 @@ def read_sacct(
     jobs, notes = _finished(path, jobs, reasons, timezone)
     notes = [*read.notes, *notes, *_of_repairs(read), *alone, *_of_clusters(rows)]
     notes += pending + of_cells + of_machine(jobs, machine, drop)
-    notes += overuse(jobs, machine.cores, lambda: cause_of(rows, machine))
+    notes += overuse(jobs, machine.cores, lambda: cause_of(rows, jobs, machine))
     jobs, said = part_of(path, jobs, week, begin, until)
     jobs, left_out = dropped(jobs, machine.cores, drop, machine)
     notes += [
