@@ -188,7 +188,8 @@ def test_lists_of_qos_and_flags_are_set_added_to_and_removed_from():
         BASE + "modify account phys set qos=fast\nmodify user ann set qos+=slow\n"
         "modify user bob set qos=slow\nmodify user bob set qos+=fast,normal qos-=slow\n"
         "modify qos fast set Flags=DenyOnLimit,nodecay Preempt=slow,normal\n"
-        "modify qos fast set Flags+=OverPartQOS Flags-=DenyOnLimit Preempt-=normal\n"
+        "modify qos fast set Flags+=OverPartQOS\n"
+        "modify qos fast set Flags=Relative Flags-=DenyOnLimit Preempt-=normal\n"
         "modify qos slow set Flags=DenyOnLimit\nmodify qos slow set Flags=-1\n"
     )
     assert associations["phys", "ann"]["QOS"] == "fast,slow"

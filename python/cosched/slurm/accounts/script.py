@@ -528,10 +528,11 @@ class _Database:
             self._note(command, f"no condition (where): all {what} are modified")
 
     def _set(self, row: Row, settings: Sequence[Option], command: Command) -> None:
-        """Put settings into a row."""
+        """Put settings into a row; of several Flags the last one counts."""
         place = command.place
+        flags = [option for option in settings if option.kind == "flags"]
         for option in settings:
-            if option.kind == "unused":
+            if option.kind == "unused" or option in flags[:-1]:
                 continue
             if option.operator and option.kind not in ("qos_list", "flags"):
                 raise InvalidInstance(f"{place}: {shorten(option.word)}: expected = alone")
