@@ -406,21 +406,48 @@ class _Database:
         partitions = names.get("Partition", [""])
         added = 0
         for cluster in self._clusters_of(names.get("Cluster", [])):
-            for account in accounts:
-                self._require_account(account, cluster, command)
+            known_accounts = self._known_accounts(accounts, defaults, cluster, command)
             keys = [
                 (account, user, partition)
-                for user in names["User"] for account in accounts for partition in partitions
-            ]  # fmt: skip
+                for user in names["User"]
+                for account in known_accounts
+                for partition in partitions
+            ]
             new_keys = [key for key in keys if key not in cluster.users]
+            new_users = {key[1] for key in new_keys} - cluster.default_accounts.keys()
             for key in new_keys:
                 cluster.users[key] = deepcopy(row)
                 if defaults and key[0] == defaults[0]:
                     cluster.default_accounts[key[1]] = key[0]
-                cluster.default_accounts.setdefault(key[1], (defaults or accounts)[0])
+                cluster.default_accounts.setdefault(key[1], (defaults or known_accounts)[0])
+            if new_users and len(known_accounts) > 1 and not defaults:
+                self._note(
+                    command,
+                    f"no DefaultAccount: {known_accounts[0]}, the first, as since Slurm 24.11 "
+                    "(22.05 may take another)",
+                )
             added += len(new_keys)
         if not added:
             self._note(command, "nothing new: a user who is there keeps the settings")
+
+    def _known_accounts(
+        self,
+        accounts: Sequence[str],
+        defaults: Sequence[str],
+        cluster: _Cluster,
+        command: Command,
+    ) -> list[str]:
+        """Accounts that are there; others are skipped with a note, as sacctmgr does.
+
+        The default account has to be there, or one of several.
+        """
+        known_accounts = [name for name in accounts if name in cluster.accounts]
+        for name in defaults or ([] if known_accounts else accounts[:1]):
+            self._require_account(name, cluster, command)
+        unknown_accounts = [name for name in accounts if name not in cluster.accounts]
+        if unknown_accounts:
+            self._note(command, f"no account {', '.join(unknown_accounts)} before it: skipped")
+        return known_accounts
 
     def _modify_users(self, command: Command) -> None:
         conditions, settings = self._modified(command, "user")
