@@ -240,6 +240,15 @@ def test_an_account_cannot_be_its_own_parent():
     )
 
 
+def test_the_root_has_no_parent_and_an_account_is_not_its_own():
+    associations, _, _ = rows_of(BASE + "add account bio\nmodify account set parent=phys\n")
+    parents = {account: row.get("ParentName") for (account, user), row in associations.items()
+               if not user}  # fmt: skip
+    assert parents == {"root": None, "phys": "root", "chem": "phys", "bio": "phys"}
+    _, _, notes = rows_of(BASE + "modify account root set parent=phys\n")
+    assert any("nothing meets the conditions: nothing is modified" in note for note in notes)
+
+
 def test_a_renamed_user_keeps_associations_and_default_account():
     users = users_of(BASE + "modify user ann set DefaultAccount=chem NewName=zoe\n")
     assert users["phys", "zoe"]["Def Acct"] == "chem"

@@ -308,7 +308,9 @@ class _Database:
         conditions, settings = self._modified(command, "account")
         modified = 0
         for cluster in self._clusters_of(conditions.get("Cluster", [])):
-            chosen = self._chosen(cluster, conditions, is_of_users="User" in conditions)
+            chosen: Sequence[tuple[Key, Row]] = self._chosen(
+                cluster, conditions, is_of_users="User" in conditions
+            )
             for option in settings:
                 if option.column == "ParentName":
                     parent = printed_value(option, command.place)
@@ -324,9 +326,9 @@ class _Database:
     def _without_own_parent(
         self, chosen: Sequence[tuple[Key, Row]], parent: str, command: Command
     ) -> Sequence[tuple[Key, Row]]:
-        """The accounts but the parent itself, which slurmdbd leaves as it is."""
-        others = [(key, row) for key, row in chosen if key[0] != parent]
-        if len(others) < len(chosen):
+        """The accounts but the parent itself and the root, which slurmdbd leaves as they are."""
+        others = [(key, row) for key, row in chosen if key[0] not in (parent, "root")]
+        if any(key[0] == parent for key, _ in chosen):
             self._note(command, f"account {parent} stays as it is: it cannot be its own parent")
         return others
 
