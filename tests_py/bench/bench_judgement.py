@@ -19,11 +19,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import cosched as cs
 from log_worlds import MINI_CONF, as_log, cut_log, random_jobs, waits_on_an_idle_machine
 from recorded_sacct import written
 from support import FIXTURES, RECORDINGS
-
-import cosched as cs
 
 RESULTS = ("explained", "as close as run-to-run variability allows", "not explained", "refused")
 
