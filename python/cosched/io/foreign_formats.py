@@ -5,11 +5,11 @@ A reader that meets such a file would else complain about its first line. Each f
 """
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from cosched.errors import InvalidInstance
@@ -137,7 +137,7 @@ def refuse_foreign_file(path: str | PathLike[str]) -> None:
     >>> _ = (folder / "runs.csv").write_text("task,processors,seconds")
     >>> refuse_foreign_file(folder / "runs.csv")
     """
-    if not Path(path).is_file():
+    if not os.path.isfile(path):  # unlike Path.is_file, False of a name that is too long
         return
     head = read_head(path, HEAD_CHARACTERS).decode("utf-8-sig", "replace")
     refuse_foreign_text(head, path)

@@ -438,7 +438,7 @@ def test_two_pages_of_paper(tmp_path, browser, log):
     from selenium.webdriver.common.print_page_options import PrintOptions
 
     inst = log()
-    cs.cluster.audit(inst, tmp_path / "audit.html", what_if=["nodes=+20", "nodes=-10"])
+    cs.cluster.audit(inst, tmp_path / "audit.html", what_if=["nodes=+20", "nodes=-1"])
     browser.get((tmp_path / "audit.html").as_uri())
     a4 = PrintOptions()
     a4.set_page_size(PrintOptions.A4)

@@ -189,7 +189,7 @@ def test_a_job_without_a_limit_stays_one_in_files_and_parts(read, tmp_path):
     inst = read(row(1, limit="UNLIMITED"), row(2))
     for name in ("again.json", "again.csv"):
         inst.write(tmp_path / name)
-        again = cs.cluster.Instance.read(tmp_path / name, nodes=inst.nodes)
+        again = cs.cluster.Instance.read(tmp_path / name, machine=inst.machine)
         assert again == inst
         np.testing.assert_array_equal(again.given["estimate"], inst.given["estimate"])
     np.testing.assert_array_equal(inst.take([1, 0]).given["estimate"], inst.given["estimate"][::-1])

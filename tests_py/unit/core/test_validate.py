@@ -146,7 +146,7 @@ def test_other_files_are_no_schedules(folder, capsys):
         ("plan.md", "ends in .json or .csv"),
         ("now.json", "not a schedule of the family packs"),
         ("packs.csv", "line 2, column 'task'"),
-        ("twice.csv", "column 'task' is there twice"),
+        ("twice.csv", "line 1: 2 columns 'task': expected one"),
         ("lists.csv", "line 2, column 'units': '[0; 1]': expected integers"),
     ):
         assert main(["validate", "packs", "packs.csv", name]) == 2

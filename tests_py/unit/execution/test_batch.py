@@ -296,7 +296,7 @@ def test_repeated_columns_are_refused(tmp_path):
         (read_slowdowns, "task,beside,slowdown,slowdown"),
     ):
         path.write_text(f"{header}\na,1,2{',2' * (header.count(',') - 2)}\n")
-        with pytest.raises(InvalidInstance, match=r"line 1: column '\w+' is there twice"):
+        with pytest.raises(InvalidInstance, match=r"line 1: 2 columns '\w+': expected one"):
             read(path)
 
 

@@ -229,8 +229,13 @@ def test_jobs_wait_for_their_partition(state):
     alone, said = starts(snapshot(state=state))
     assert alone == [runs]
     assert any("State of partition main" in line for line in said) == (not runs)
-    asked, _ = starts(snapshot(state=state), requests=[{"nodes": 1, "time": 60}])
-    assert asked == [runs]
+    requests = [{"nodes": 1, "time": 60}]
+    if state in ("INACTIVE", "DRAIN"):  # sbatch refuses new jobs there
+        with pytest.raises(cs.InvalidInstance, match=f"partition main: State={state}"):
+            starts(snapshot(state=state), requests=requests)
+    else:
+        asked, _ = starts(snapshot(state=state), requests=requests)
+        assert asked == [runs]
     more = PART.format(state).replace("main", "other")
     jobs = [{"partition": "other,main"}, {"job_id": 8, "partition": "other"}]
     assert starts(snapshot(*jobs, partitions=more))[0] == [True, runs]

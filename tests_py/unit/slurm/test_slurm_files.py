@@ -227,6 +227,7 @@ def test_what_scontrol_shows(tmp_path, packed):
     assert machine.slurm.parameters["bf_resolution"] == 300
     assert machine.slurm.down == ((2, 3),)
     assert machine.notes == (
+        "partition none has no nodes: jobs there never start",
         "State=IDLE+DRAIN (1 node): no jobs there",
         "not used: AccountingStorageEnforce=associations,limits,qos",
     )
