@@ -133,7 +133,7 @@ def kinds_of_comments(comments: np.ndarray) -> np.ndarray:
     """Comments as groups: the rule where Snakemake's Slurm plugin wrote one, else the comment
     without UUIDs, hexadecimal hashes and numbers."""
     of_job, distinct = pd.factorize(pd.Series(comments, dtype=object).astype(str))
-    rules = rules_of_comments(distinct)
+    rules = rules_of_comments(np.asarray(distinct))
     kinds = remove_variable_parts(pd.Series(distinct, dtype=str)).to_numpy(dtype=object)
     return np.where(rules != "", rules, kinds)[of_job]
 

@@ -192,7 +192,9 @@ def _cut(instance: Instance, before: Instance) -> tuple[Instance, str]:
         if "estimate" in before.known:  # what is longer ended there already
             ran = np.fmin(runtime, before.column("estimate"))
     suspended = numbers_of(instance, "suspended")  # no limit counts this time
-    new, old = (limits(one.machine, names) + suspended for one in (instance, before))
+    new, old = (
+        limits(machine, names) + suspended for machine in (instance.machine, before.machine)
+    )
     if (new > old).any():
         return instance, _raised(instance, old, new)
     late = (new < old) & (ran > new)

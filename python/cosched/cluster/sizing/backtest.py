@@ -49,7 +49,8 @@ def periods(instance: Instance, period: str = "month") -> tuple[list[str], np.nd
     else:
         starts = dates.astype("M8[M]" if period == "month" else "M8[D]")
     starts = np.unique(starts)[-1 - _MAX_PERIODS :]
-    return [str(start) for start in starts], (starts - first) / np.timedelta64(1, "s")
+    seconds_from_first = (starts.astype("M8[s]") - first) / np.timedelta64(1, "s")
+    return [str(start) for start in starts], seconds_from_first
 
 
 def rolling(

@@ -137,7 +137,7 @@ def _job(one: Ended, time: float) -> Job:
             "cpus")  # fmt: skip
     return Job(
         **{key: one[key] for key in same}, state="RUNNING" if runs else "PENDING",
-        accrue=one.eligible, start=one.start if runs else None, exact=one.nodes > 1,
+        accrue=one.eligible, start=one.start if runs else None, exact=(one.nodes or 1) > 1,
         holds=tuple(spread(one.nodelist, one.allocated, f"job {one.id}")) if runs else (),
     )  # fmt: skip
 
