@@ -106,3 +106,18 @@ def test_without_a_machine_nobody_names_a_partition():
     assert refused == (
         "job 0 wants 5 nodes: the machine has 4 (and 1 other job that cannot start: 1)"
     )
+
+
+@pytest.mark.parametrize("select", ["select/linear", "select/cons_tres"])
+def test_hosts_with_too_few_cores_are_no_whole_request(read, select):
+    """Slurm adds other nodes to those of ``-w``, which the simulator does not follow."""
+    conf = f"SelectType={select}\nNodeName=n[1-3] CPUs=8\nPartitionName=main Nodes=ALL\n"
+    inst = read("-n 19 -w n1", "-n 8 -w n2", conf=conf)
+    result = cs.cluster.solve(inst, "slurm-backfill", seed=1)
+    result.schedule.validate()
+    assert any(
+        "nodelist n1, beside which there are other nodes, of 1 jobs" in note
+        for note in result.instance.notes
+    )
+    names = result.schedule.to_frame().set_index("task").sort_index().hosts.tolist()
+    assert names[1] == ("n2",)

@@ -13,7 +13,7 @@ from cosched.cluster.instance.arguments import held_of
 from cosched.cluster.instance.unschedulable import also_of, partition_place
 from cosched.cluster.instance.usage import numbers_of, ran_in_log, texts_of
 from cosched.cluster.machine import Machine
-from cosched.cluster.machine.node_types import host_count
+from cosched.cluster.machine.node_types import host_count, hosts
 from cosched.cluster.machine.parts import of_nodes
 from cosched.core.text import count_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
@@ -25,13 +25,15 @@ _ANY = core.KINDS.index("afterany")
 
 
 def asked_beside(
-    instance: Instance, licences: Mapping[str, int]
+    instance: Instance, licences: Mapping[str, int], cores_of_hosts: Mapping[str, int]
 ) -> tuple[dict[str, list], list[str]]:
     """Columns by the names of a request: ``exclusive, licences, nodelist, exclude, array, nice,
-    age_from`` and dependencies; notes of what is not followed."""
+    age_from`` and dependencies; notes of what is not followed. A nodelist without a number of nodes
+    is followed where these hosts have the cores."""
     left = Counter[str]()
     given: dict[str, list] = defaultdict(lambda: [None] * len(instance))
     nodes = np.maximum(numbers_of(instance, "nodes").astype(int), 0)
+    tasks = instance.column("tasks").astype(int).tolist()
     plain: dict[str, Callable[[str], Any]] = {"exclusive": bool, "exclude": str, "nice": float}
     for name, read in plain.items():
         for row, text in _said(instance, name):
@@ -43,7 +45,8 @@ def asked_beside(
             left[f"licenses {text}{why}"] += 1
     for row, text in _said(instance, "nodelist"):
         count = host_count(text)
-        if nodes[row] in (0, count):
+        cores = [cores_of_hosts.get(host, tasks[row]) for host in hosts(text, "nodelist")]
+        if nodes[row] == count or (nodes[row] == 0 and sum(cores) >= tasks[row]):
             given["nodelist"][row], given["nodes"][row] = text, max(count, 1)
         else:
             left[f"nodelist {text}, beside which there are other nodes,"] += 1
@@ -275,7 +278,8 @@ def requests_of_log(
         given["owner"] = owners
     if "constraint" in room.instance.known:
         given["constraint"] = texts_of(room.instance, "constraint").tolist()
-    beside, left = asked_beside(room.instance, settings.licences)
+    cores_of_hosts = dict(zip(settings.names, room.node_cores.tolist(), strict=False))
+    beside, left = asked_beside(room.instance, settings.licences, cores_of_hosts)
     tasks = room.instance.column("tasks").astype(np.int64).tolist()
     names = list(room.parts)
     types = texts_of(room.instance, "gpu_type").tolist()
