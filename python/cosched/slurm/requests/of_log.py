@@ -28,8 +28,8 @@ def asked_beside(
     instance: Instance, licences: Mapping[str, int], cores_of_hosts: Mapping[str, int]
 ) -> tuple[dict[str, list], list[str]]:
     """Columns by the names of a request: ``exclusive, licences, nodelist, exclude, array, nice,
-    age_from`` and dependencies; notes of what is not followed. A nodelist without a number of nodes
-    is followed where these hosts have the cores."""
+    age_from`` and dependencies; notes of what is not followed. A nodelist is followed where these
+    hosts are as many nodes as the job has, and have its cores."""
     left = Counter[str]()
     given: dict[str, list] = defaultdict(lambda: [None] * len(instance))
     nodes = np.maximum(numbers_of(instance, "nodes").astype(int), 0)
@@ -46,7 +46,7 @@ def asked_beside(
     for row, text in _said(instance, "nodelist"):
         count = host_count(text)
         cores = [cores_of_hosts.get(host, tasks[row]) for host in hosts(text, "nodelist")]
-        if nodes[row] == count or (nodes[row] == 0 and sum(cores) >= tasks[row]):
+        if nodes[row] in (0, count) and sum(cores) >= tasks[row]:
             given["nodelist"][row], given["nodes"][row] = text, max(count, 1)
         else:
             left[f"nodelist {text}, beside which there are other nodes,"] += 1
@@ -310,8 +310,8 @@ def requests_of_log(
 
 class _LogForm(core.CoreForm):
     """A log may be of a time with other nodes and hosts: what jobs asked for and the machine does
-    not have is left out, and counted. Constraints hold, but for one that a job which ran shows to
-    be of other nodes."""
+    not have is left out, and counted. Constraints hold, unless a job that ran wants memory which no
+    node with its features has: these nodes were others then."""
 
     def __init__(self, machine: Machine, memory: bool) -> None:
         super().__init__(machine, memory=memory)
@@ -323,7 +323,8 @@ class _LogForm(core.CoreForm):
 
     def places(self, text: str, least: int) -> dict[str, Any]:
         places = self.allowed_places(text.strip(), least)
-        if not (text and self.has_run and self.no_place(places)):
+        is_too_small = text and self.has_run and self.no_place(places)
+        if not is_too_small or self.no_place(self.allowed_places(text.strip(), 0)):
             return places
         anywhere = self.allowed_places("", least)
         if self.no_place(anywhere):
