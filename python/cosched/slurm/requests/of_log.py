@@ -45,8 +45,12 @@ def asked_beside(
             left[f"licenses {text}{why}"] += 1
     for row, text in _said(instance, "nodelist"):
         count = host_count(text)
-        cores = [cores_of_hosts.get(host, tasks[row]) for host in hosts(text, "nodelist")]
-        if nodes[row] in (0, count) and sum(cores) >= tasks[row]:
+        names = hosts(text, "nodelist")
+        if not cores_of_hosts.keys() >= set(names):
+            given["nodelist"][row] = text  # what reads it says that the machine lacks one
+            continue
+        cores = sum(cores_of_hosts[name] for name in names)
+        if nodes[row] in (0, count) and cores >= tasks[row]:
             given["nodelist"][row], given["nodes"][row] = text, max(count, 1)
         else:
             left[f"nodelist {text}, beside which there are other nodes,"] += 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.unschedulable import partition_place
-from cosched.cluster.instance.usage import texts_of
+from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.constraints import constraint_nodes
 from cosched.cluster.machine.node_types import Spans, hosts
@@ -86,25 +86,44 @@ def waits_for_ever(twin: SimulatedJobs, row: int) -> bool:
 
 def _why_not_in(twin: SimulatedJobs, row: int, partition: str) -> str:
     """The same of one partition."""
-    machine, job = twin.machine, twin.requests.jobs.get(row, {})
-    nodes = _mask(twin.parts[partition], len(twin.node_cores))
-    place = partition_place(partition)
+    if twin.machine is None:
+        needed = int(twin.requests.jobs.get(row, {}).get("nodes", twin.nodes[row]))
+        nodes = _mask(twin.parts[partition], len(twin.node_cores))
+        reason = shortage(partition_place(partition), nodes, [], needed)
+        return f"wants {count_of(needed, 'node')}: {reason}" if reason else ""
+    text = str(texts_of(twin.instance, "constraint")[row])
+    constraint = constraint_nodes(text, twin.machine.nodes)
+    if constraint.reason:
+        return f"wants constraint {shorten(text)}: {constraint.reason}"
+    reasons = [
+        _why_not_on(twin, twin.machine, row, partition, of_types)
+        for of_types in constraint.alternatives or (constraint.allowed,)
+    ]
+    return "" if "" in reasons else reasons[0]
+
+
+def _why_not_on(
+    twin: SimulatedJobs, machine: Machine, row: int, partition: str, of_types: np.ndarray
+) -> str:
+    """The same of the types of nodes that its constraint allows: of one of ``[a|b]``."""
+    job = twin.requests.jobs.get(row, {})
     needed = int(job.get("nodes", twin.nodes[row]))
     tasks = int(twin.instance.column("tasks")[row])
-    wanted = f"wants {count_of(needed, 'node')}"
-    if machine is None:
-        reason = shortage(place, nodes, [], needed)
-        return f"{wanted}: {reason}" if reason else ""
-    text = str(texts_of(twin.instance, "constraint")[row])
-    if reason := constraint_nodes(text, machine.nodes).reason:
-        return f"wants constraint {shorten(text)}: {reason}"
-    wishes = _host_wishes(twin, machine, row, text)
+    wishes = _host_wishes(twin, machine, row, of_types)
     if twin.shared:
         wanted = f"wants {count_of(tasks, 'core')} on {count_of(needed, 'node')}"
         wishes += _amount_wishes(machine, job, tasks)
-    if reason := shortage(place, nodes, wishes, needed):
+    else:
+        wanted = f"wants {count_of(needed, 'node')}"
+        if gpus := int(numbers_of(twin.instance, "gpus")[row]):
+            of_each = max(gpus // needed, 1)
+            has_gpus = of_nodes(machine, "gpus") >= of_each
+            wishes.append(Wish(has_gpus, f"with {count_of(of_each, 'GPU')}"))
+    nodes = _mask(twin.parts[partition], len(twin.node_cores))
+    if reason := shortage(partition_place(partition), nodes, wishes, needed):
         return f"{wanted}: {reason}"
-    return _why_too_small(machine, twin, row, nodes_after(nodes, wishes))
+    _, max_nodes = twin.settings.bounds.get(partition, (0, len(nodes)))
+    return _why_too_small(machine, twin, row, nodes_after(nodes, wishes), max_nodes)
 
 
 def _mask(spans: Spans, nodes: int) -> np.ndarray:
@@ -114,14 +133,15 @@ def _mask(spans: Spans, nodes: int) -> np.ndarray:
     return mask
 
 
-def _host_wishes(twin: SimulatedJobs, machine: Machine, row: int, constraint: str) -> list[Wish]:
+def _host_wishes(
+    twin: SimulatedJobs, machine: Machine, row: int, of_types: np.ndarray
+) -> list[Wish]:
     """What it wants of nodes by their state, features and names."""
     count = len(twin.node_cores)
     wishes = [Wish(~_mask(twin.settings.down, count), "neither DOWN nor DRAIN")]
-    if constraint:
-        allowed = constraint_nodes(constraint, machine.nodes).allowed
+    if constraint := str(texts_of(twin.instance, "constraint")[row]):
         counts = [kind.count for kind in machine.nodes]
-        wishes.append(Wish(np.repeat(allowed, counts), f"with {constraint}"))
+        wishes.append(Wish(np.repeat(of_types, counts), f"with {constraint}"))
     numbers = {name: k for k, name in enumerate(twin.settings.names)}
     for column, is_inside, words in (
         ("nodelist", True, "of its nodelist"),
@@ -167,8 +187,11 @@ def _gpu_words(machine: Machine, job: Mapping[str, Any]) -> str:
     return f"{name} GPU".lstrip()
 
 
-def _why_too_small(machine: Machine, twin: SimulatedJobs, row: int, nodes: np.ndarray) -> str:
-    """Of a job each of whose wishes enough nodes meet: what these lack together."""
+def _why_too_small(
+    machine: Machine, twin: SimulatedJobs, row: int, nodes: np.ndarray, max_nodes: int
+) -> str:
+    """Of a job each of whose wishes enough nodes meet: what these lack together, of which the
+    partition gives it `max_nodes`."""
     if not twin.shared:
         return ""
     job = twin.requests.jobs.get(row, {})
@@ -180,7 +203,7 @@ def _why_too_small(machine: Machine, twin: SimulatedJobs, row: int, nodes: np.nd
         fitting = np.where(megabytes > 0, megabytes // memory, usable_cores)
         usable_cores = np.minimum(usable_cores, fitting).astype(int)
         by_memory = f" with {memory / 1024:g} GB of memory each"
-    most = int(job.get("max_nodes", len(usable_cores)))
+    most = min(int(job.get("max_nodes", len(usable_cores))), max_nodes or len(usable_cores))
     cores = int(np.sort(usable_cores)[::-1][:most].sum())
     together = f"the {count_of(min(most, int(nodes.sum())), 'node')} that it may have"
     if cores < tasks:
