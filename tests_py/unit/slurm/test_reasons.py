@@ -59,6 +59,8 @@ def refusal(inst, name="slurm-backfill"):
         ("-N 2 -n 16 --mem=20G", ", 2 of these with 20 GB of memory"),
         ("-p small -N 2 -n 2", "wants 2 nodes: partition small has MaxNodes=1"),
         ("-p wide -N 1 -n 1", "wants 1 node: partition wide has MinNodes=2"),
+        ("-p wide -n 2 --gpus=1",
+         "wants 2 cores on 2 nodes: partition wide has 3 nodes, 1 with 1 GPU"),
         ("-p small -n 12", "wants 12 cores: the 1 node that it may have have 8 cores"),
         ("-p shut -n 1", "wants 1 node: the State of partition shut lets no job start"),
         ("-p dynamic -n 1", "wants 1 core: partition dynamic has no nodes"),

@@ -107,7 +107,8 @@ def _why_not_on(
 ) -> str:
     """The same of the types of nodes that its constraint allows: of one of ``[a|b]``."""
     job = twin.requests.jobs.get(row, {})
-    needed = int(job.get("nodes", twin.nodes[row]))
+    min_nodes, max_nodes = twin.settings.bounds.get(partition, (0, len(twin.node_cores)))
+    needed = max(int(job.get("nodes", twin.nodes[row])), min_nodes)
     tasks = int(twin.instance.column("tasks")[row])
     wishes = _host_wishes(twin, machine, row, of_types)
     if twin.shared:
@@ -122,7 +123,6 @@ def _why_not_on(
     nodes = _mask(twin.parts[partition], len(twin.node_cores))
     if reason := shortage(partition_place(partition), nodes, wishes, needed):
         return f"{wanted}: {reason}"
-    _, max_nodes = twin.settings.bounds.get(partition, (0, len(nodes)))
     return _why_too_small(machine, twin, row, nodes_after(nodes, wishes), max_nodes)
 
 
