@@ -136,3 +136,15 @@ def test_tasks_of_an_array_wait_for_each_other(reasons):
 def test_what_slurm_says_of_limits_that_are_not_shown_is_repeated(reasons):
     reason = reasons([RUNNING, WAITING], {2: {"state_reason": "QOSMaxJobsPerUserLimit"}}).reason
     assert reason[2] == "QOSMaxJobsPerUserLimit: as Slurm said last"
+
+
+def test_a_job_of_several_partitions_waits_in_those_that_could_run_it(reasons):
+    small = PARTITION.replace("=main", "=small").replace("Default=YES", "Default=NO")
+    texts = {"scontrol_partition.txt": PARTITION + small.replace("n[1-4]", "n4")}
+    jobs = [RUNNING, {**WAITING, "nodes": 2}, {**WAITING, "id": 3, "nodes": 9}]
+    fields = {2: {"partition": "small,main"}, 3: {"partition": "small,main"}}
+    answer = reasons(jobs, fields, **texts)
+    assert np.isfinite(answer.p95[2])
+    assert answer.reason[2].startswith("Resources: it needs 2 nodes")
+    assert np.isinf(answer.p05[3])
+    assert answer.reason[3] == "BadConstraints: no node has what it asks for"

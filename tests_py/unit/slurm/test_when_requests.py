@@ -151,3 +151,9 @@ def test_options_of_a_request_without_nodes_are_refused(tmp_path, capsys, option
     assert main(["when", str(folder), "--draws", "2", option, "1"]) == 2
     said = f"{option} is of a job that is not submitted: expected --nodes, too"
     assert capsys.readouterr().err == f"cosched: error: {said}\n"
+
+
+def test_a_request_waits_in_those_of_its_partitions_that_can_hold_it(ask):
+    for partitions in ("small,main", "main,small"):
+        assert ask("NO", "--nodes", "3", "--partition", partitions) == (0, "")
+    assert ask("NO", "--nodes", "4", "--partition", "main,small")[0] == 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,11 +27,13 @@ _INVALID_FEATURE = "Invalid feature specification"
 _INVALID_LICENCE = "Invalid license specification"
 _INVALID_GRES = "Invalid generic resource (gres) specification"
 _PARTITION_CLOSED = "Required partition not available (inactive or drain)"
-_UNTIL_NOW = "Slurm with EnforcePartLimits=NO accepts such a job and never starts it"
+_ACCEPTED_HINT = "Slurm with EnforcePartLimits=NO accepts such a job and never starts it"
 
 
-def require_accepted(snapshot: Snapshot, job: Job, place: str) -> None:
-    """Refuse a request that sbatch refuses, or that Slurm accepts and can never start.
+def accepted_job(snapshot: Snapshot, job: Job, place: str) -> Job:
+    """A request with those of its partitions that can hold it.
+
+    Refuses a request that sbatch refuses, or that Slurm accepts and can never start.
 
     Parameters
     ----------
@@ -50,6 +52,11 @@ def require_accepted(snapshot: Snapshot, job: Job, place: str) -> None:
     refusal = refusal_of(snapshot, job)
     if refusal:
         raise InvalidInstance(f"{place}: {refusal}")
+    names = [
+        name for name in job.partition.split(",")
+        if not _refuse_in_partition(snapshot, job, _partition_limits(snapshot, name))
+    ]  # fmt: skip
+    return replace(job, partition=",".join(names))
 
 
 def refusal_of(snapshot: Snapshot, job: Job) -> str:
@@ -86,14 +93,14 @@ def _partition_limits(snapshot: Snapshot, name: str) -> _PartitionLimits:
     else:
         nodes = np.concatenate([np.arange(first, last) for first, last in part.nodes])
         max_time = part.max_time
-    shown = next(
+    fields = next(
         (fields for fields in map(dict, records(snapshot.shown.get("partitions", ""),
                                                 "PartitionName"))
          if fields["PartitionName"] == name), {},
     )  # fmt: skip
-    most = shown.get("MaxNodes", "")
-    max_nodes = float(most) if re.fullmatch("[0-9]{1,9}", most) else np.inf
-    return _PartitionLimits(name, nodes, max_time, max_nodes, shown.get("State", "").upper())
+    limit = fields.get("MaxNodes", "")
+    max_nodes = float(limit) if re.fullmatch("[0-9]{1,9}", limit) else np.inf
+    return _PartitionLimits(name, nodes, max_time, max_nodes, fields.get("State", "").upper())
 
 
 def enforced_limits(snapshot: Snapshot) -> str:
@@ -104,8 +111,8 @@ def enforced_limits(snapshot: Snapshot) -> str:
 
 def _setting(snapshot: Snapshot, name: str) -> str:
     """A line of ``scontrol show config``; empty: it is not there."""
-    found = re.search(rf"(?mi)^{name}[ \t]*=[ \t]*(.*?)[ \t]*$", snapshot.shown.get("config", ""))
-    return found[1] if found else ""
+    line = re.search(rf"(?mi)^{name}[ \t]*=[ \t]*(.*?)[ \t]*$", snapshot.shown.get("config", ""))
+    return line[1] if line else ""
 
 
 def _features_of(snapshot: Snapshot) -> list[frozenset[str]]:
@@ -118,8 +125,8 @@ def _refuse_features(snapshot: Snapshot, job: Job) -> str:
     features = frozenset().union(*(kind.features for kind in snapshot.machine.nodes))
     for name in names:
         if name not in features:
-            shown = ", ".join(sorted(features)) or "none"
-            return f"{_INVALID_FEATURE}: --constraint {shorten(name)}: the nodes have {shown}"
+            listed = ", ".join(sorted(features)) or "none"
+            return f"{_INVALID_FEATURE}: --constraint {shorten(name)}: the nodes have {listed}"
     return ""
 
 
@@ -130,8 +137,8 @@ def _refuse_licences(snapshot: Snapshot, job: Job) -> str:
         name, _, count = part.partition(":")
         if re.fullmatch("[0-9]{0,9}", count) and int(count or 1) <= licences.get(name, 0):
             continue
-        shown = ", ".join(f"{key}:{number}" for key, number in licences.items()) or "none"
-        return f"{_INVALID_LICENCE}: --licenses {shorten(part)}: the cluster has {shown}"
+        amounts = ", ".join(f"{key}:{number}" for key, number in licences.items()) or "none"
+        return f"{_INVALID_LICENCE}: --licenses {shorten(part)}: the cluster has {amounts}"
     return ""
 
 
@@ -160,11 +167,11 @@ def _refuse_in_partition(snapshot: Snapshot, job: Job, part: _PartitionLimits) -
     count = max(int(job.nodes or 1), 1)
     words = _INVALID_NODES if enforced else UNAVAILABLE
     if count > len(part.nodes):
-        said = f"{words}: {count} nodes: partition {part.name} has {len(part.nodes)}"
-        return _larger(said, enforced)
+        message = f"{words}: {count} nodes: partition {part.name} has {len(part.nodes)}"
+        return _with_hint(message, enforced)
     if count > part.max_nodes:
-        said = f"{words}: {count} nodes: partition {part.name} has MaxNodes={part.max_nodes:g}"
-        return _larger(said, enforced)
+        message = f"{words}: {count} nodes: partition {part.name} has MaxNodes={part.max_nodes:g}"
+        return _with_hint(message, enforced)
     return _refuse_on_nodes(snapshot, job, part, enforced)
 
 
@@ -195,11 +202,11 @@ def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enfor
         enough = amount >= wanted
         if enough[part.nodes].sum() < count:
             greatest = np.sort(amount[part.nodes])[-count]
-            which = "the largest node" if count == 1 else f"node number {count} by size"
+            node = "the largest node" if count == 1 else f"node number {count} by size"
             words = _INVALID_CPUS if enforced and unit == "CPUs" else UNAVAILABLE
-            said = (f"{words}: {text} of each node: {which} of partition {part.name} has "
+            message = (f"{words}: {text} of each node: {node} of partition {part.name} has "
                     f"{greatest:g} {unit}")  # fmt: skip
-            return _larger(said, enforced or unit != "CPUs")
+            return _with_hint(message, enforced or unit != "CPUs")
         suitable &= enough
     suitable &= _has_features(snapshot, job.features)
     number = int(suitable[part.nodes].sum())
@@ -218,8 +225,9 @@ def _has_features(snapshot: Snapshot, constraint: str) -> np.ndarray:
     return np.array([any(term <= features for term in terms) for features in nodes])
 
 
-def _larger(text: str, enforced: bool) -> str:
-    return text if enforced else f"{text} ({_UNTIL_NOW})"
+def _with_hint(text: str, enforced: bool) -> str:
+    """A message, and what Slurm does where it does not enforce limits of partitions."""
+    return text if enforced else f"{text} ({_ACCEPTED_HINT})"
 
 
 def _refuse_times(snapshot: Snapshot, job: Job, limits: Sequence[_PartitionLimits]) -> str:

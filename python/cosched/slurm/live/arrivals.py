@@ -123,9 +123,9 @@ class ArrivalModel:
         first = max(begin, end - _MAX_STEPS * _STEP)
         edges = np.append(np.arange(first, end, _STEP), end)
         counts = np.histogram(observed, edges)[0]
-        for count, left, right in zip(counts, edges[:-1], edges[1:], strict=True):
-            stay = np.exp(-(right - left) / holding)[:, None]
-            expected = self._rates[hour_of_week((left + right) / 2)] * (right - left) * _LEVELS
+        for count, since, until in zip(counts, edges[:-1], edges[1:], strict=True):
+            stay = np.exp(-(until - since) / holding)[:, None]
+            expected = self._rates[hour_of_week((since + until) / 2)] * (until - since) * _LEVELS
             predicted = stay * belief + (1 - stay) * stationary
             logs = (count * np.log(np.maximum(expected, 1e-300)) - expected) / self._batch_size
             weights = predicted * np.exp(logs - logs.max())

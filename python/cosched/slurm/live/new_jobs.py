@@ -6,7 +6,7 @@ from typing import Any
 from cosched.core.arrays import integer, positive
 from cosched.core.text import unknown_name
 from cosched.errors import InvalidInstance
-from cosched.slurm.live.admission import require_accepted
+from cosched.slurm.live.admission import accepted_job
 from cosched.slurm.live.model import Ended, Job, made
 from cosched.slurm.live.snapshot import Snapshot
 
@@ -32,9 +32,7 @@ def jobs_of_requests(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) 
             "licences": str(request.get("licenses") or ""),
             "measured": list(request.get("runs") or ()),
         }  # fmt: skip
-        job = _submitted(fields, place)
-        require_accepted(snapshot, job, place)
-        jobs.append(job)
+        jobs.append(accepted_job(snapshot, _submitted(fields, place), place))
     return jobs
 
 
@@ -58,15 +56,15 @@ def _require_known_names(snapshot: Snapshot, request: Mapping[str, Any]) -> None
 
 def job_of_submission(snapshot: Snapshot, row: Mapping[str, Any], place: str) -> Job:
     """A later submission as a job."""
-    given = dict(row) if isinstance(row, Mapping) else {}
-    if "submit" not in given:
+    values = dict(row) if isinstance(row, Mapping) else {}
+    if "submit" not in values:
         raise InvalidInstance(f"{place}: expected job, submit, seconds, ...")
     fields: dict[str, Any] = {
-        **_owner(snapshot, given), "id": int(given.get("job", given.get("id", 0))),
-        **{key: given[key] for key in ("submit", "limit", "memory") if key in given},
-        "nodes": given.get("nodes") or 1, "cpus": given.get("cpus") or 1,
-        "gres": given.get("gres") or "", "arrives": given["submit"],
-        "runs": given.get("seconds") or 0.0,
+        **_owner(snapshot, values), "id": int(values.get("job", values.get("id", 0))),
+        **{key: values[key] for key in ("submit", "limit", "memory") if key in values},
+        "nodes": values.get("nodes") or 1, "cpus": values.get("cpus") or 1,
+        "gres": values.get("gres") or "", "arrives": values["submit"],
+        "runs": values.get("seconds") or 0.0,
     }  # fmt: skip
     return _submitted(fields, place)
 

@@ -46,15 +46,15 @@ class Reasons:
         job = self._simulation.jobs[row]
         if never := self._never(job):
             return never
-        reserved = self._reserved(job)
+        reservation = self._reservation_reason(job)
         for text in (
             self._begin_time(job), self._dependency(row), self._own_reservation(job),
             self._limit(row), self._array_limit(job), self._licences(job),
         ):  # fmt: skip
             if text:
-                return f"{text}; {reserved}" if reserved else text
-        if reserved:
-            return reserved
+                return f"{text}; {reservation}" if reservation else text
+        if reservation:
+            return reservation
         if job.reason not in _GENERAL and job.id > 0:
             return f"{job.reason}: as Slurm said last"
         return self._unavailable(job) or self._queue(job)
@@ -125,22 +125,21 @@ class Reasons:
                 return f"Licenses: it needs {wanted} of {name} ({used} of {total} in use)"
         return ""
 
-    def _reserved(self, job: Job) -> str:
+    def _reservation_reason(self, job: Job) -> str:
         """The reservation that keeps the job from starting now: it would run into it."""
         limit = limit_of(job, self._simulation.machine)
-        if job.limit is None or math.isinf(job.limit):
-            limit = max(limit, job.limit or limit)
+        if job.limit is not None and math.isinf(job.limit):
+            limit = math.inf
         wanted = self._nodes_wanted(job)
         available = self._nodes_in_service(job.partition)
         for reservation in self._simulation.reservations:
             overlaps = reservation.begin < self._now + limit and self._now < reservation.end
             if not overlaps or reservation.name == job.reservation:
                 continue
-            taken = available & self._nodes_of(reservation)
-            rest = available - taken
-            if taken and len(rest) < wanted:
-                return self._reservation_text(reservation, len(taken))
-            available = rest
+            reserved_nodes = available & self._nodes_of(reservation)
+            available = available - reserved_nodes
+            if reserved_nodes and len(available) < wanted:
+                return self._reservation_text(reservation, len(reserved_nodes))
         return ""
 
     def _reservation_text(self, reservation: Reservation, nodes: int) -> str:
@@ -160,8 +159,9 @@ class Reasons:
         if len(available) >= wanted or not missing:
             return ""
         names = self._simulation.machine.slurm.names
-        shown = _listed([names[node] for node in sorted(missing)])
-        return (f"ReqNodeNotAvail, UnavailableNodes:{shown}: it needs {count_of(wanted, 'node')}, "
+        node_names = _listed([names[node] for node in sorted(missing)])
+        needs = count_of(wanted, "node")
+        return (f"ReqNodeNotAvail, UnavailableNodes:{node_names}: it needs {needs}, "
                 f"{len(available)} in service")  # fmt: skip
 
     def _queue(self, job: Job) -> str:
@@ -200,10 +200,10 @@ class Reasons:
         return {}
 
     def _nodes_in_service(self, partitions: str) -> frozenset[int]:
-        known = self._nodes_by_partitions
-        if partitions not in known:
-            known[partitions] = self._partition_nodes(partitions) - self._nodes_out_of_service
-        return known[partitions]
+        cache = self._nodes_by_partitions
+        if partitions not in cache:
+            cache[partitions] = self._partition_nodes(partitions) - self._nodes_out_of_service
+        return cache[partitions]
 
     @cached_property
     def _node_numbers(self) -> dict[str, int]:

@@ -29,6 +29,9 @@ _LONG, _TESTS, _SELDOM = 200, 30.0, 1800.0
 _LATE = 0.05
 #: Tasks of arrays that are simulated beside the first of each, and numbers that no job has.
 _TASKS, _NOBODY = 2000, -1_000_000
+#: What decides whether a machine could ever run a job.
+_OF_SIZE = ("partition", "nodes", "cpus", "memory", "memory_per_cpu", "gres", "gpus", "features",
+            "exclusive")  # fmt: skip
 #: Second until which a reservation lasts whose end nothing waits for.
 _ENDLESS = 2**40
 
@@ -71,16 +74,25 @@ class Simulation(JobsOfSnapshot):
         self._leave_too_large(len(self.jobs) - len(more))
 
     def _leave_too_large(self, count: int) -> None:
-        """Of the first so many jobs: those that the machine could never run wait for ever."""
+        """Of the first so many jobs: those that the machine could never run wait for ever.
+
+        A job of several partitions waits in those that could run it.
+        """
         try:
             self.twin()
         except InfeasibleError:
             for row, job in enumerate(self.jobs[:count]):
-                if job.state == "PENDING" and not self.fits(job):
+                if job.state != "PENDING" or self.fits(job):
+                    continue
+                names = job.partition.split(",")
+                partitions = [name for name in names if self.fits(replace(job, partition=name))]
+                if partitions and len(names) > 1:
+                    self.jobs[row] = replace(job, partition=",".join(partitions))
+                else:
                     self.jobs[row] = replace(
                         job, nodes=1, cpus=1, memory=None, gres="", gpus="", reason="BadConstraints"
                     )
-                    self.core_jobs[row] = self._core_job(self.jobs[row])
+                self.core_jobs[row] = self._core_job(self.jobs[row])
 
     def _machine(self) -> Any:
         """With priorities as they are given: their parts that do not change are in `nice`."""
@@ -280,7 +292,7 @@ class Simulation(JobsOfSnapshot):
         """Whether the machine could ever run it."""
         alone = copy(self)
         alone.jobs, alone.core_jobs = [], []
-        key = tuple(str(job[name]) for name in ("partition", "nodes", "cpus", "memory", "gres"))
+        key = tuple(str(job[name]) for name in _OF_SIZE)
         if key not in self._fitting:
             try:
                 alone.twin([job])

@@ -115,38 +115,38 @@ def when(
     >>> answer.job.tolist(), bool(answer.p05[0] < answer.p95[0] < 3700)
     ([8], True)
     """
-    known = snapshot if isinstance(snapshot, Snapshot) else Snapshot.read(snapshot)
-    past = known.history if history is None else all_made(Ended, list(history), "history")
-    given = read_run_times(run_times)
-    count = integer(draws, "draws", 1, 1_000_000)
-    asked = jobs_of_requests(known, requests or ())
-    if asked and jobs is None:
-        wanted: list[int] = []
-    else:
-        wanted = _wanted(known, jobs)
-    if not wanted and not asked:
+    cluster = snapshot if isinstance(snapshot, Snapshot) else Snapshot.read(snapshot)
+    past = cluster.history if history is None else all_made(Ended, list(history), "history")
+    exact_run_times = read_run_times(run_times)
+    draw_count, seed_number = integer(draws, "draws", 1, 1_000_000), seed_of(seed)
+    request_jobs = jobs_of_requests(cluster, requests or ())
+    job_ids = [] if request_jobs and jobs is None else _waiting_jobs(cluster, jobs)
+    if not job_ids and not request_jobs:
         raise InvalidInstance("no job waits: expected a pending job, or a request (--nodes)")
-    own_seed = seed_of(seed)
-    futures = Futures(known, past, given, arrivals, count, own_seed)
-    rows, notes = [], list(known.missing)
-    if wanted:
-        simulation = Simulation(known)
-        rows += _rows(futures, simulation, wanted, progress)
+
+    def futures_of(count: int) -> Futures:
+        return Futures(cluster, past, exact_run_times, arrivals, count, seed_number)
+
+    futures = futures_of(draw_count)
+    rows, notes = [], list(cluster.missing)
+    if job_ids:
+        simulation = Simulation(cluster)
+        rows += _rows(futures, simulation, job_ids, progress)
         notes += simulation.not_modelled
-    for request in asked:
-        simulation = Simulation(known, [request])
-        own = _rows(futures, simulation, [request.id], progress)[0]
-        rows.append({**own, "nodes": request.nodes, "time": request.limit})
-        rows[-1] |= _ends(request, own["drawn"], own_seed)
+    for request in request_jobs:
+        simulation = Simulation(cluster, [request])
+        (row,) = _rows(futures, simulation, [request.id], progress)
+        ends = _ends(request, row["drawn"], seed_number)
+        rows.append({**row, "nodes": request.nodes, "time": request.limit, **ends})
         notes += simulation.not_modelled
-    if simulation.coarse and known.given_machine is None:  # a log tells what happened, anyway
-        notes.append(_apart_of_all_steps(Futures(known, past, given, arrivals, _FEW, own_seed)))
-    if asked:
+    if simulation.coarse and cluster.given_machine is None:  # a log tells what happened, anyway
+        notes.append(_apart_of_all_steps(futures_of(_FEW)))
+    if request_jobs:
         _advise(rows)
     if calibration is not None:
         _widen(rows, float(calibration["widen"]))
     coverage = None if calibration is None else calibration["calibrated90"]
-    return _answer(known, rows, notes, coverage, of_requests=bool(asked))
+    return _answer(cluster, rows, notes, coverage, of_requests=bool(request_jobs))
 
 
 def no_jobs_wait(snapshot: Snapshot) -> pd.DataFrame:
@@ -217,18 +217,19 @@ def _advise(rows: list[dict[str, Any]]) -> None:
         row["advised"] = row is chosen
 
 
-def _wanted(snapshot: Snapshot, jobs: Iterable[int | str] | None) -> list[int]:
+def _waiting_jobs(snapshot: Snapshot, jobs: Iterable[int | str] | None) -> list[int]:
+    """Numbers of these jobs, or of all that wait."""
     waiting = {str(job.id): job.id for job in snapshot.pending}
     if jobs is None:
         return list(waiting.values())
-    found = []
-    for one in jobs:
-        if str(one) not in waiting:
-            state = next((j.state for j in snapshot.jobs if str(j.id) == str(one)), None)
-            what = f"it is {state}" if state else "the snapshot does not have it"
-            raise InvalidInstance(f"job {shorten(one)}: {what}: expected a job that waits")
-        found.append(waiting[str(one)])
-    return found
+    numbers = []
+    for job in jobs:
+        if str(job) not in waiting:
+            state = next((known.state for known in snapshot.jobs if str(known.id) == str(job)), "")
+            fact = f"it is {state}" if state else "the snapshot does not have it"
+            raise InvalidInstance(f"job {shorten(job)}: {fact}: expected a job that waits")
+        numbers.append(waiting[str(job)])
+    return numbers
 
 
 def _rows(

@@ -14,11 +14,11 @@ def duration(seconds: float) -> str:
         return "never"
     if round(seconds) < 0:
         return f"{duration(-seconds)} ago"
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remainder = divmod(round(seconds), 60)
     if not minutes:
-        return f"{rest} s"
+        return f"{remainder} s"
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {remainder:02d} s"
 
 
 def local_date(seconds: float, offset: float) -> str:
@@ -45,5 +45,5 @@ def zone_name(offset: float) -> str:
 
 def dated(seconds: float, offset: float) -> str:
     """A date with its zone: ``2026-11-23 01:33:00 UTC+01:00 (time zone of the cluster)``."""
-    said = "" if round(offset / 60) == 0 else " (time zone of the cluster)"
-    return f"{local_date(seconds, offset)} {zone_name(offset)}{said}"
+    whose = "" if round(offset / 60) == 0 else " (time zone of the cluster)"
+    return f"{local_date(seconds, offset)} {zone_name(offset)}{whose}"
