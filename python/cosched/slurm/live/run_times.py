@@ -140,8 +140,7 @@ class RunTimes:
         """Weights and places of all kernels by future, in the order of their ratios."""
         rng = np.random.default_rng([seed, 0])
         low, high = np.log(_EXPONENTS)
-        exponents = np.exp(low + (high - low) * stratified(draws, rng))
-        prior = _PRIOR_POINTS ** exponents[:, None]
+        prior = _PRIOR_POINTS ** np.exp(rng.uniform(low, high, (draws, 1)))
         weights = rng.exponential(size=(draws, len(self._ratio)))
         self._weights = np.hstack([weights, np.full(prior.shape, 1 / len(_PRIOR_POINTS))])
         places = np.hstack([np.broadcast_to(self._ratio, weights.shape), prior])
@@ -282,17 +281,9 @@ class RunTimes:
         if user not in self._shared:
             # By order of appearance: names without a meaning give the same answers.
             shared = np.random.default_rng([self._seed, len(self._shared), 6])
-            self._shared[user] = stratified(self.draws, shared)
+            self._shared[user] = shared.uniform(size=self.draws)
         single = rng.uniform(size=len(row))
         return np.where(rng.uniform(size=len(row)) < _SHARED_PLACE, self._shared[user][row], single)
-
-
-def stratified(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Uniform numbers in any order, one in each interval of length 1 / count.
-
-    Few futures have as many large values of an unknown as small ones (Latin hypercube sampling).
-    """
-    return np.asarray((rng.permutation(count) + rng.uniform(size=count)) / count)
 
 
 def _survival(standardized: np.ndarray) -> np.ndarray:
