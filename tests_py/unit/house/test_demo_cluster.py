@@ -10,6 +10,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.slurm.recordings.agreement import agreement, read_recording
 from support import REPO, load_script
 
 CLUSTER = REPO / "notebooks" / "cluster"
@@ -117,6 +118,15 @@ def test_the_audit_names_the_simulator_as_reference_and_states_its_agreement(aud
     assert judgement["within_five"] >= 0.85
     near = f"Starts within five minutes of the log's: {100 * judgement['within_five']:.0f}%"
     assert near in html.unescape(page)
+
+
+def test_with_the_recorded_clocks_every_job_starts_when_and_where_it_did():
+    recording = read_recording(CLUSTER / "recording.json.gz")
+    (run,) = recording.runs
+    found = agreement(recording, run, replay=True)
+    assert found.good == len(run.start) == 511
+    planned, alike = found.planned
+    assert planned == alike == 25195
 
 
 def test_the_simulator_has_the_mean_wait_of_the_log(audit, jobs):
