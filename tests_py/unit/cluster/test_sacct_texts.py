@@ -183,6 +183,13 @@ def test_lines_that_belong_to_no_row_are_counted(read):
     assert notes(inst, "dropped 3: fields are not those of the first line (lines 2, 4, 6)")
 
 
+def test_two_halves_of_rows_are_no_row(read):
+    rows = [*lines_of([COLUMNS[0], "JobName", *COLUMNS[1:]], [cells(k) for k in range(4)])]
+    inst = read(rows[0], rows[1], rows[2].rsplit("|", 1)[0], rows[3].rsplit("|", 1)[0], rows[4])
+    assert inst.ids.tolist() == [0, 3]
+    assert notes(inst, "dropped 2: fields are not those of the first line (lines 3, 4)")
+
+
 def test_one_odd_row_behind_a_broken_one_is_counted_by_itself(read):
     rows = [*lines_of(COLUMNS, [cells(1, User="a|b"), cells(2, Submit="yesterday"), cells(3)])]
     inst = read(*rows)

@@ -36,9 +36,12 @@ _FILLED = frozenset(_KNOWN["filled"].lower().split())
 NAMES = tuple(_KNOWN["names"].split())
 #: What stands between the features of an expression.
 _BETWEEN_FEATURES = re.compile(r"\*[0-9]+|[^\w.:/@%+=-]+")
+_BLANK = re.compile(r"\s")
 #: More fields than these in one record are no row of a log: the time would grow without end. With
 #: more than so many of which nobody knows where they belong, several ways stay several.
-_MAX_FIELDS, _MAX_USUAL = 2000, 100
+_MAX_FIELDS, _MAX_USUAL = 2000, 40
+#: After so many groups of lines that are no row a file is none of sacct's: its rows have one line.
+_MAX_FAILURES = 20_000
 
 #: Of a column its number, and what it may have: the fields [begin, end).
 _Spans = list[set[tuple[int, int]]]
@@ -153,6 +156,7 @@ class Aligner:
         names: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
         self._mark, self._closed = mark, closed
+        self._failures = 0
         self._columns = [_column(name, (names or {}).get(name, ())) for name in header]
         self._breaking = [place for place, column in enumerate(self._columns) if column.may_break]
         self._features = [
@@ -241,12 +245,15 @@ class Aligner:
 
     def align(self, lines: Sequence[str]) -> Record | None:
         """The record that these lines are; None: they are none, or columns cannot be told apart."""
+        if self._failures >= _MAX_FAILURES and len(lines) > 1:
+            return None
         fields = "\n".join(lines).split(self._mark)
         closing = fields.pop() if self._closed else ""
         if closing.strip() or not len(self._columns) <= len(fields) <= _MAX_FIELDS:
             return None
-        spans = self._spans(fields, lambda column, text: column.has_form(text))
+        spans = self._spans(fields, _Column.has_form)
         if not all(spans):
+            self._failures += len(lines) > 1
             return None
         certain = {
             column.name
@@ -325,10 +332,10 @@ class Aligner:
         """Where a column may end that begins with a field."""
         if not column.is_free:
             return [begin + 1] if begin < latest_end and fits(column, fields[begin]) else []
-        if column.form is _FORMS["any"] and len(fields) > _MAX_USUAL:
-            return list(range(begin + 1, latest_end + 1))
-        return [
-            end
-            for end in range(begin + 1, latest_end + 1)
-            if fits(column, "|".join(fields[begin:end]))
-        ]
+        ends = range(begin + 1, latest_end + 1)
+        if fits is _Column.has_form and column.may_break:
+            return list(ends)
+        if not column.may_break:  # no part of an expression has a blank
+            blank = next((end for end in ends if _BLANK.search(fields[end - 1])), latest_end + 1)
+            ends = range(begin + 1, blank)
+        return [end for end in ends if fits(column, "|".join(fields[begin:end]))]

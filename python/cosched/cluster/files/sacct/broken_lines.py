@@ -193,14 +193,17 @@ class _Region:
         marks = 0
         for first in range(last, least - 1, -1):
             marks += int(lines.marks[first])
-            if marks < lines.marks[0] or not aligner.has_first_columns(lines[first]):
-                continue
-            record = self._align(first, last)
-            if record is not None:
-                return _Row(first, last, record)
+            if marks >= lines.marks[0] and aligner.has_first_columns(lines[first]):
+                record = self._align(first, last)
+                if record is not None:
+                    return _Row(first, last, record)
+            if aligner.can_begin(lines[first]):
+                return None  # what looks like the begin of a row is in no other
         return None
 
     def _align(self, first: int, last: int) -> Record | None:
+        if last - first >= _MAX_LINES:
+            return None
         return self._aligner.align([self._lines[k] for k in range(first, last + 1)])
 
     def _give_out(self, between: range, before: _Row | None, after: _Row | None) -> list[int]:
@@ -209,8 +212,9 @@ class _Region:
         numbers = [number for number in between if not lines.is_empty[number]]
         if not numbers:
             return []
-        cut_rows = [number for number in numbers if aligner.can_begin(lines[number])]
-        texts = [number for number in numbers if not cut_rows or number < cut_rows[0]]
+        cut_rows = {number for number in numbers if aligner.can_begin(lines[number])}
+        first_cut = min(cut_rows, default=len(lines))
+        texts = [number for number in numbers if number < first_cut]
         of_before = of_after = None
         if texts and before is not None and aligner.ends_in_text:
             of_before = self._longer(before, before.first, texts[-1], aligner.last_column)
