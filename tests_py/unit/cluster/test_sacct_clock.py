@@ -265,3 +265,16 @@ def test_a_day_may_be_written_with_a_blank(read):
 def test_several_clusters_are_said(read):
     inst = read(row(1) + "|one", row(1, user="ben") + "|two", header=HEADER + "|Cluster")
     assert notes(inst, "assumed: jobs of 2 clusters (one, two) run on this one machine")
+
+
+def test_jobs_of_other_partitions_than_the_only_one_are_named(tmp_path, machine):
+    conf = tmp_path / "slurm.conf"
+    conf.write_text("SelectType=select/cons_tres\nNodeName=n[1-4] CPUs=4\n"
+                    "PartitionName=batch Nodes=ALL Default=YES\n")  # fmt: skip
+    (tmp_path / "jobs.txt").write_text(
+        "\n".join([HEADER, row(1), row(2).replace("|batch|", "|gone|")]) + "\n"
+    )
+    inst = cs.cluster.from_sacct(tmp_path / "jobs.txt", conf)
+    assert any(
+        "does not have: gone (1 jobs); taken as batch, its only one" in note for note in inst.notes
+    )

@@ -5,7 +5,7 @@ import pytest
 
 import cosched as cs
 from cosched.cluster.page.scenario import ScenarioClass
-from cosched.cluster.page.what_if import scenario_of
+from cosched.cluster.page.what_if import scenario_of, what_if
 from cosched.slurm.requests.access import lets_in
 from cosched.slurm.whatif.classes import largest_job_count
 
@@ -205,3 +205,64 @@ def test_subaccounts_and_default_accounts_count_as_in_slurm(make, tmp_path, vers
     assert denied.instance.ids.tolist() == left
     own = scenario_of(known, "partition.main.DenyAccounts=optics")
     assert own.instance.ids.tolist() == [1, 3, 5]
+
+
+def test_a_key_that_a_new_file_does_not_have_means_the_default_of_slurm(tmp_path):
+    """An array of 2,000 tasks fits no more; jobs of a partition without a State run."""
+    jobs = {
+        "submit": [0, 10, 20], "tasks": [1] * 3, "cpu": [1] * 3, "memory": [1] * 3,
+        "runtime": [60.0] * 3, "estimate": [600.0] * 3, "id": ["7_1", "8_1500", "9_1000"],
+        "partition": ["batch"] * 3,
+    }  # fmt: skip
+    lines = CONF_OF_DEFAULTS.splitlines()
+    before, after = tmp_path / "before.conf", tmp_path / "after.conf"
+    before.write_text("\n".join([*lines, "MaxArraySize=2000"]).replace("MAIN", "State=UP"))
+    after.write_text("\n".join(lines).replace("MAIN", ""))
+    machine = cs.cluster.Machine.read(before)
+    inst = cs.cluster.Instance(jobs, nodes=machine.cores, machine=machine)
+    changed, remark = what_if(inst, f"slurm.conf={after}")
+    assert changed.ids.tolist() == ["7_1", "9_1000"]
+    assert "1 job (MaxArraySize=not set)" in remark
+
+
+def test_jobs_are_left_out_by_row_since_numbers_come_back(tmp_path):
+    path = tmp_path / "slurm.conf"
+    path.write_text(CONF_OF_DEFAULTS.replace("MAIN", "") + "PartitionName=other Nodes=ALL\n")
+    machine = cs.cluster.Machine.read(path)
+    jobs = {
+        "submit": [0, 10], "tasks": [1] * 2, "cpu": [1] * 2, "memory": [1] * 2,
+        "runtime": [60.0] * 2, "estimate": [600.0] * 2, "id": ["7", "7"],
+        "partition": ["batch", "other"],
+    }  # fmt: skip
+    inst = cs.cluster.Instance(jobs, nodes=machine.cores, machine=machine)
+    changed, _ = what_if(inst, "partition.batch.State=DOWN")
+    assert changed.column("partition").tolist() == ["other"]
+
+
+CONF_OF_DEFAULTS = """SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+NodeName=n[1-2] CPUs=4
+PartitionName=batch Nodes=ALL Default=YES MAIN
+"""
+
+
+@pytest.mark.parametrize("change", ["max_time=0", "priority=-3", "priority=70000"])
+def test_values_of_a_partition_that_slurm_would_not_take_are_refused(make, change):
+    with pytest.raises(cs.InvalidInstance, match=change):
+        what_if(make(), f"partition.main.{change}")
+
+
+def test_a_new_limit_does_not_count_the_time_of_suspensions(tmp_path):
+    """The first job runs 1,000 s and is suspended for 600 s: a limit of 1,020 s ends none."""
+    path = tmp_path / "slurm.conf"
+    path.write_text(CONF_OF_DEFAULTS.replace("MAIN", "MaxTime=1-0"))
+    machine = cs.cluster.Machine.read(path, slurm_version="22.05")
+    jobs = {
+        "submit": [0, 1, 2, 3], "tasks": [4] * 4, "cpu": [1] * 4, "memory": [1] * 4,
+        "runtime": [1600.0, 1000.0, 1000.0, 500.0], "suspended": [600.0, 0.0, 0.0, 0.0],
+        "estimate": [4200.0, 3600.0, 3600.0, 3600.0], "partition": ["batch"] * 4,
+    }  # fmt: skip
+    inst = cs.cluster.Instance(jobs, nodes=machine.cores, machine=machine)
+    changed, _ = what_if(inst, "partition.batch.max_time=00:17:00")
+    ends = [cs.cluster.slurm_backfill(each, seed=0).outcome["end"] for each in (inst, changed)]
+    assert ends[0].tolist() == ends[1].tolist()

@@ -214,13 +214,14 @@ def is_overtaken(instance: Instance, start: np.ndarray) -> np.ndarray:
     for column in requests:
         codes = np.unique(column, return_inverse=True)[1].reshape(-1)
         group = np.unique(group * (codes.max() + 1) + codes, return_inverse=True)[1].reshape(-1)
-    found = np.zeros(len(instance), dtype=bool)
+    is_overtaken = np.zeros(len(instance), dtype=bool)
     order = np.lexsort((eligible, group))
     bounds = np.flatnonzero(np.diff(group[order])) + 1
     for rows in np.split(order, bounds):
-        earliest_behind = np.minimum.accumulate(start[rows][::-1])[::-1]
-        found[rows[:-1]] = start[rows[:-1]] > earliest_behind[1:] + AT_ONCE
-    return found
+        earliest_from = np.append(np.minimum.accumulate(start[rows][::-1])[::-1], np.inf)
+        first_later = np.searchsorted(eligible[rows], eligible[rows], side="right")
+        is_overtaken[rows] = start[rows] > earliest_from[first_later] + AT_ONCE
+    return is_overtaken
 
 
 def _about_settings(instance: Instance) -> Iterator[Reason]:

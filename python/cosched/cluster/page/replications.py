@@ -76,8 +76,8 @@ class Comparison:
     difference : Spread
         Its mean is ``mean_wait - base_mean_wait``.
     is_clear : bool
-        Whether the sign of the difference is known. Of a policy without chance it always is; of one
-        with chance a single replication tells nothing.
+        Whether the sign of the difference is known. Of a policy without chance it is, unless the
+        difference is zero; of one with chance a single replication tells nothing.
     has_same_starts : bool
         Every job starts at the same second in every replication, and has the same run time.
     """

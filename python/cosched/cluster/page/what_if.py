@@ -361,11 +361,24 @@ def with_partition(machine: Machine, name: str, key: str, value: str) -> Machine
     return Machine(machine.nodes, tuple(parts), machine.slurm)
 
 
+#: PriorityTier of Slurm at most.
+_MAX_PRIORITY_TIER = 65_533
+
+
 def _with(machine: Machine, part: Partition, key: str, value: str) -> Partition:
     if key == "max_time":
-        return replace(part, max_time=seconds(value, key))
+        max_time = seconds(value, key)
+        if not max_time > 0:
+            raise InvalidInstance(f"max_time={shorten(value)}: expected more than 0 seconds")
+        return replace(part, max_time=max_time)
     if key == "priority":
-        return replace(part, priority=io.parse_number(value, key))
+        priority = io.parse_number(value, key)
+        if machine.slurm is not None and not 0 <= priority <= _MAX_PRIORITY_TIER:
+            raise InvalidInstance(
+                f"priority={shorten(value)}: Slurm takes a number from 0 to {_MAX_PRIORITY_TIER} "
+                "(PriorityTier)"
+            )
+        return replace(part, priority=priority)
     given: Any = value
     if value.isdecimal():
         given = int(value)

@@ -9,6 +9,7 @@ import numpy as np
 
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import numbers_of
 from cosched.cluster.result import Result
 from cosched.cluster.sizing.advisor import Advisor, too_little
 from cosched.cluster.sizing.use import Use
@@ -140,7 +141,8 @@ def asked_by(
 ) -> Asked:
     """Who follows asks for what is advised. One that would have run longer ends at its limit, one
     that would have used more when its peak comes: at its end."""
-    limit, memory = (np.where(follows, one, np.nan) for one in (limit, memory))
+    limit = limit + numbers_of(instance, "suspended")  # no limit counts suspended time
+    limit, memory = (np.where(follows, advised, np.nan) for advised in (limit, memory))
     runtime = instance.column("runtime")
     nothing = np.full(len(runtime), np.nan)
     used, asked = (instance.given.get(name, nothing) for name in ("used_memory_gb", "memory_gb"))

@@ -11,6 +11,7 @@ import numpy as np
 
 from cosched import io
 from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import numbers_of
 from cosched.cluster.sizing.advisor import Advised, Advisor, advice_table
 from cosched.cluster.sizing.backtest import PERIODS, backtest, became, default_period, replay
 from cosched.cluster.sizing.page import for_user, page
@@ -167,11 +168,12 @@ class RightSize:
         """
         Instance.require(inst)
         limit, memory = self.amounts(inst)
+        limit = limit + numbers_of(inst, "suspended")  # no limit counts suspended time
         if users is not None:
             if "user" not in inst.known:
                 raise InvalidInstance("users: the log does not say them")
             others = ~np.isin(inst.column("user").astype(str), texts(users, "users"))
-            limit, memory = (np.where(others, np.nan, one) for one in (limit, memory))
+            limit, memory = (np.where(others, np.nan, advised) for advised in (limit, memory))
         changed = {}
         for name, advised in (("estimate", limit), ("memory_gb", memory)):
             if not np.isnan(advised).all():

@@ -224,6 +224,9 @@ class Twin:
                 more.setdefault(row, {})["exclusive"] = True
         columns = columns_of(self._room, settings, self.ran, given=self._given)
         self._number_arrays(more, columns["limit"])
+        # Limits of jobs are cut to MaxTime already, with the time of their suspensions on top. No
+        # limit counts that time, so the core must not cut it off again.
+        suspended = float(numbers_of(self._room.instance, "suspended").max(initial=0.0))
         return _core.cluster.Slurm(
             machine={
                 "nodes": count,
@@ -241,7 +244,9 @@ class Twin:
             partitions={
                 "nodes": [list(ranges) for ranges in self.parts.values()],
                 "tier": [int(known[n].priority) if n in known else 1 for n in self.names],
-                "max_time": [known[n].max_time if n in known else np.inf for n in self.names],
+                "max_time": [
+                    known[n].max_time + suspended if n in known else np.inf for n in self.names
+                ],
                 "job_factor": [factor / largest for factor in factors],
                 "min_nodes": [least for least, _ in bounds],
                 "max_nodes": [most for _, most in bounds],

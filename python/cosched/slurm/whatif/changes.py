@@ -77,21 +77,29 @@ def _change(instance: Instance, key: str, value: str) -> tuple[Instance, str]:
 
 
 def _without_refused(
-    instance: Instance, changed: Machine, found: Sequence[Difference]
+    instance: Instance, changed: Machine, differences: Sequence[Difference]
 ) -> tuple[Instance, list[str]]:
-    """The jobs without those that Slurm would refuse or never start; what is said of these."""
-    remaining, said = instance, list[str]()
-    for difference in found:
+    """The jobs without those that Slurm would refuse or never start, and a remark per key; a job
+    that two keys refuse is counted under the first."""
+    is_refused = np.zeros(len(instance), dtype=bool)
+    remarks: list[str] = []
+    for difference in differences:
         refusals = refusals_under(instance, changed, difference)
-        if refusals is not None and len(refusals.rows):
-            gone = set(instance.ids[refusals.rows].tolist())
-            kept = [row for row, job in enumerate(remaining.ids.tolist()) if job not in gone]
-            remaining = remaining.take(np.array(kept))
-            said.append(
+        if refusals is None:
+            continue
+        newly_refused = refusals.rows[~is_refused[refusals.rows]]
+        if len(newly_refused):
+            is_refused[newly_refused] = True
+            remarks.append(
                 f"left out, since Slurm refuses them or never lets them start: "
-                f"{count_of(len(gone), 'job')} ({difference.key}={difference.new})"
+                f"{count_of(len(newly_refused), 'job')} "
+                f"({difference.key}={difference.new or 'not set'})"
             )
-    return remaining, said
+    if not is_refused.any():
+        return instance, remarks
+    if is_refused.all():
+        raise InvalidInstance("Slurm would refuse every job of the log")
+    return instance.take(np.flatnonzero(~is_refused)), remarks
 
 
 def refusals_under(instance: Instance, changed: Machine, found: Difference) -> Refusals | None:

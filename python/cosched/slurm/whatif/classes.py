@@ -26,6 +26,8 @@ from cosched.slurm.whatif.refusals import KeyChange, refusals_of
 
 #: Seconds that slurmctld keeps the record of an ended job where MinJobAge says no other number.
 DEFAULT_MIN_JOB_AGE = 300
+#: MaxJobCount of Slurm where no line gives one.
+DEFAULT_MAX_JOB_COUNT = 10_000
 
 
 def judge(today: Instance, changed: Instance, pairs: Sequence[tuple[str, str]]) -> list[ChangedKey]:
@@ -209,7 +211,8 @@ def _judge_by_log(
 ) -> ChangedKey:
     """A key that keeps jobs out: those of the log decide."""
     if difference.key.lower() == "maxjobcount":
-        return judged(ScenarioClass.SIMULATED, settle=_settle_job_count(judged, difference, today))
+        settle = _settle_job_count(judged, difference, changed)
+        return judged(ScenarioClass.SIMULATED, settle=settle)
     change = KeyChange(
         difference.key, difference.name, difference.new or "", difference.old or "",
         _machine(today), _machine(changed),
@@ -223,20 +226,25 @@ def _judge_by_log(
 
 
 def _settle_job_count(
-    judged: Callable[..., ChangedKey], difference: Difference, today: Instance
+    judged: Callable[..., ChangedKey], difference: Difference, changed: Instance
 ) -> Callable[[Result], ChangedKey]:
     """MaxJobCount: how many records slurmctld holds at a time follows from the schedule."""
-    age = current_value(_machine(today), "", "MinJobAge")
-    record_age = (unsigned(age, 32) if age else None) or DEFAULT_MIN_JOB_AGE
-    limit = unsigned(difference.new or "", 32)
+    record_age = _record_age(current_value(_machine(changed), "", "MinJobAge"))
+    new_limit = unsigned(difference.new, 32) if difference.new else None
+    limit = DEFAULT_MAX_JOB_COUNT if new_limit is None else new_limit
 
     def settle(base: Result) -> ChangedKey:
         most = largest_job_count(base, record_age)
-        if limit is None or most < limit:
+        if most < limit:
+            kept_records = (
+                "with all that ended (MinJobAge=0)"
+                if record_age == np.inf
+                else f"with those that ended up to {record_age:g} s ago (MinJobAge)"
+            )
             return judged(
                 ScenarioClass.NO_EFFECT,
                 f"MaxJobCount has no effect: slurmctld holds at most {count_of(most, 'job')} at a "
-                f"time, with those that ended up to {record_age} s ago (MinJobAge)",
+                f"time, {kept_records}",
             )
         return judged(
             ScenarioClass.NOT_MODELLED,
@@ -245,6 +253,14 @@ def _settle_job_count(
         )
 
     return settle
+
+
+def _record_age(min_job_age: str | None) -> float:
+    """Seconds that slurmctld keeps the record of an ended job; 0 in slurm.conf: for ever."""
+    seconds = unsigned(min_job_age, 32) if min_job_age else None
+    if seconds is None:
+        return DEFAULT_MIN_JOB_AGE
+    return seconds or np.inf
 
 
 def largest_job_count(result: Result, record_age: float) -> int:

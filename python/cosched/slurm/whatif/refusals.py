@@ -58,6 +58,8 @@ _NOBODY = np.zeros(0, dtype=np.int64)
 
 def refusals_of(instance: Instance, change: KeyChange) -> Refusals:
     """The jobs that a change of one key keeps out."""
+    if change.partition.upper() == "DEFAULT":
+        return _unknown("it is a line for several partitions: name one of them")
     refusals = _RULES[change.key.lower()](instance, change)
     if len(refusals.rows) == len(instance):
         return Refusals(_NOBODY, why_unknown="Slurm would refuse every job of the log")
@@ -110,7 +112,7 @@ def _open_partitions(instance: Instance, machine: Machine) -> list[list[str]]:
 
 def _by_state(instance: Instance, change: KeyChange) -> Refusals:
     """State of a partition: DOWN and INACTIVE let no job start, DRAIN and INACTIVE let none in."""
-    if change.value.upper() == "UP":
+    if change.value.upper() in ("", "UP"):  # without a State a partition is UP
         return _unknown("jobs of a partition whose State is not UP run here")
     partitions = partitions_of(instance, change.before.slurm)
     alone = np.array([names == [change.partition] for names in partitions])
@@ -129,13 +131,18 @@ def _by_array_size(instance: Instance, change: KeyChange) -> Refusals:
         array_of.append(task[1] if task else "")
         if task:
             arrays[task[1]] = max(arrays.get(task[1], 0), int(task[2]))
-    new = unsigned(change.value, 32) or 0
-    old = unsigned(change.current, 32) if change.current else None
+    new, old = (_array_size(text) for text in (change.value, change.current))
     largest = max(arrays.values(), default=-1)
     indices = np.array([arrays.get(name, -1) for name in array_of])
-    refused = (indices >= new) & (indices < (DEFAULT_MAX_ARRAY_SIZE if old is None else old))
+    refused = (indices >= new) & (indices < old)
     none = f"the largest index of a task in the log is {largest}"
     return _of_rows(refused, none if arrays else "no job of the log is a task of an array")
+
+
+def _array_size(text: str) -> int:
+    """MaxArraySize of a line; of a missing line Slurm's default."""
+    size = unsigned(text, 32) if text else None
+    return DEFAULT_MAX_ARRAY_SIZE if size is None else size
 
 
 def _by_memory_of_node(instance: Instance, change: KeyChange) -> Refusals:
@@ -212,6 +219,8 @@ def _by_root(instance: Instance, change: KeyChange) -> Refusals:
     """DisableRootJobs of a partition."""
     if change.value.lower() not in ("yes", "up", "true", "1"):
         return Refusals(_NOBODY, "no job of root is refused")
+    if "user" not in instance.known:
+        return _unknown("the log does not say the users of its jobs")
     is_root = texts_of(instance, "user") == "root"
     return _of_rows(is_root & _in_partition(instance, change), "no job of the log is of root")
 

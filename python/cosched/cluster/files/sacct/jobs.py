@@ -441,6 +441,18 @@ def _eligible(
     return np.where(late, np.maximum(start, submit), eligible), repaired
 
 
+def _in_the_only_partition(jobs: pd.DataFrame, machine: Machine) -> list[str]:
+    """A note on jobs of other partitions than the only one of a slurm.conf, which run there."""
+    if machine.slurm is None or len(machine.partitions) != 1:
+        return []
+    (only,) = (part.name for part in machine.partitions)
+    others = jobs.loc[~jobs["partition"].isin(["", only]), "partition"].value_counts()
+    if not len(others):
+        return []
+    shown = ", ".join(f"{name} ({count:,} jobs)" for name, count in others.head(10).items())
+    return [f"  partitions that the machine does not have: {shown}; taken as {only}, its only one"]
+
+
 def of_machine(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> list[str]:
     """What the machine hands out, and partitions that it does not have."""
     notes = [
@@ -460,6 +472,7 @@ def of_machine(jobs: pd.DataFrame, machine: Machine, drop: Any = None) -> list[s
             "(--hint=nomultithread): they are taken to use all threads of their cores"
         )
     if "partition" in jobs:
+        notes += _in_the_only_partition(jobs, machine)
         lacking = jobs.loc[lacks(machine, jobs["partition"]), "partition"].value_counts()
         if len(lacking):
             shown = ", ".join(f"{name} ({n:,} jobs)" for name, n in lacking.head(10).items())
