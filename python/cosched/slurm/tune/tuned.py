@@ -330,15 +330,15 @@ class Tuned:
 
     @property
     def verdict(self) -> GainVerdict:
-        """``proven``, ``not proven``, ``not better`` or ``constraint broken``."""
+        """``proven``, ``negligible``, ``not proven``, ``not better`` or ``constraint broken``."""
         count = len(self.objectives)
         gains, constraint_gains = self.verdicts[:count], self.verdicts[count:]
         return verdict_of(self.setting, gains, constraint_gains, self.subjects)
 
     @property
     def better(self) -> bool:
-        """Whether the winner is proven better on weeks that did not choose it: the interval of an
-        objective is above zero, that of none below, and all subjects hold."""
+        """Whether the winner is proven better on weeks that did not choose it: an objective falls
+        by 1% or more and its interval is above zero, that of none is below, all subjects hold."""
         return self.verdict is GainVerdict.PROVEN
 
     @property

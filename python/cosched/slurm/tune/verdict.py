@@ -9,12 +9,17 @@ from cosched.slurm.tune.gains import HeldOutGain
 from cosched.slurm.tune.race import Trial, order
 from cosched.slurm.tune.space import Measure, Setting, Subject, change_of
 
+#: A smaller gain is no reason to change a line, and close to what random timing alone makes.
+MIN_GAIN = 0.01
+
 
 class GainVerdict(str, Enum):
     """What the test weeks say of the setting that the search chose."""
 
     #: The interval of an objective is above zero, that of none below, and all constraints hold.
     PROVEN = "proven"
+    #: The same, but no objective falls by 1%: random timing of the scheduler makes as much.
+    NEGLIGIBLE = "negligible"
     #: An objective falls, and its interval has zero inside: chance may explain it.
     NOT_PROVEN = "not proven"
     #: No setting reduces the objective in the search, or the chosen one does not on the test weeks.
@@ -38,6 +43,8 @@ def verdict_of(
     is_proven = any(each.is_proven for each in gains) and not any(each.is_loss for each in gains)
     if not is_proven:
         return GainVerdict.NOT_PROVEN
+    if not any(each.is_proven and each.gain >= MIN_GAIN for each in gains):
+        return GainVerdict.NEGLIGIBLE
     if broken_constraints(constraint_gains, subjects):
         return GainVerdict.CONSTRAINT_BROKEN
     return GainVerdict.PROVEN
