@@ -11,11 +11,13 @@ from cosched.cli import main
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import trials
 from cosched.slurm.tune.gains import HeldOutGain
+from cosched.slurm.tune.race import Trial
 from cosched.slurm.tune.space import Measure, Subject
 from cosched.slurm.tune.tuned import outcome_sentence
 from cosched.slurm.tune.verdict import (
     GainVerdict,
     held_out_sentence,
+    no_better_setting_sentence,
     percent_interval,
     verdict_of,
     week_numbers,
@@ -86,6 +88,26 @@ def test_words_of_weeks_and_intervals():
     assert percent_interval(-0.5, 0.25) == "-50.0% to 25.0%"
     words = Measure.of_text("by(partition).gpu.p95_wait").words
     assert words == "the 95th-percentile wait of partition gpu"
+
+
+@pytest.mark.parametrize(
+    ("ratios", "broken", "says"),
+    [
+        ([(1.25,), (1.004,)], 0.0, "; the nearest, x=2, increases it by 0.4%."),
+        ([(1.25,), (1.0,)], 0.0, "; x=2 changes nothing."),
+        ([(1.25,), (0.9,)], 0.0, " of a fold; the nearest, x=2, reduces it by 10.0% in all."),
+        ([(0.5,), (0.6,)], 0.2, " and keeps the constraints."),
+        ([], 0.0, "."),
+    ],
+)
+def test_the_nearest_setting_is_said_where_none_is_better(ratios, broken, says):
+    trials = [
+        Trial((str(number),), ratio, broken=broken, runs=8, whole=True)
+        for number, ratio in enumerate(ratios, 1)
+    ]
+    sentence = no_better_setting_sentence(2, trials, ["x"], [Measure("mean_wait")])
+    beginning = "Not better: of 2 settings none reduces the mean wait in the weeks of the search"
+    assert sentence == beginning + says
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,7 @@ def outcome_sentence(found: Tuned) -> str:
         return f"Not better: the best of {found.tried} settings cannot be had: {found.why}."
     if not any(found.setting):
         sentence = no_better_setting_sentence(
-            found.tried, found.found, found.keys, found.objectives[0]
+            found.tried, found.found, found.keys, found.objectives
         )
         return f"{sentence} {_failed(found)}".strip()
     change = change_of(found.keys, found.setting)

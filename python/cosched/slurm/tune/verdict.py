@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 
+import numpy as np
+
 from cosched.slurm.tune.gains import HeldOutGain
 from cosched.slurm.tune.race import Trial, order
 from cosched.slurm.tune.space import Measure, Setting, Subject, change_of
@@ -92,22 +94,22 @@ def _directed(gain: HeldOutGain, share: float) -> float:
 
 
 def no_better_setting_sentence(
-    tried: int, trials: Sequence[Trial], keys: Sequence[str], measure: Measure
+    tried: int, trials: Sequence[Trial], keys: Sequence[str], objectives: Sequence[Measure]
 ) -> str:
     """That no setting reduces the objective in the search, and what the nearest one does."""
-    sentence = (
-        f"Not better: of {tried} settings none reduces {measure.words} in the weeks of the search"
-    )
+    words = " times ".join(measure.words for measure in objectives)
+    sentence = f"Not better: of {tried} settings none reduces {words} in the weeks of the search"
     ranked = order([trial for trial in trials if not trial.why and any(trial.setting)])
-    finished = [trial for trial in ranked if trial.whole] or ranked
-    if not finished:
+    nearest = next((trial for trial in ranked if trial.whole), None)
+    if nearest is None:
         return f"{sentence}."
-    nearest = finished[0]
-    change, ratio = change_of(keys, nearest.setting), nearest.ratios[0]
     if nearest.broken:
         return f"{sentence} and keeps the constraints."
+    change, ratio = change_of(keys, nearest.setting), float(np.prod(nearest.ratios))
     if ratio == 1:
         return f"{sentence}; {change} changes nothing."
+    if ratio < 1:
+        return f"{sentence} of a fold; the nearest, {change}, reduces it by {1 - ratio:.1%} in all."
     return f"{sentence}; the nearest, {change}, increases it by {ratio - 1:.1%}."
 
 
