@@ -197,6 +197,27 @@ def test_of_a_group_in_one_part_of_the_weeks_nothing_is_sure(inst):
     assert not found.is_proven
 
 
+@pytest.mark.parametrize(("shorter", "is_proven"), [("one job", False), ("all jobs", True)])
+def test_the_longest_wait_of_one_job_proves_nothing(inst, shorter, is_proven):
+    block = weeks_of(inst, "train=1-3,test=4", None).folds[0].test
+    jobs = block.instance.take(block.counted(block.instance))
+    waits = np.random.default_rng(5).uniform(5000, 6000, (2, len(jobs)))
+    waits[:, 40] = 9000
+    then_waits = waits / 2
+    if shorter == "one job":
+        then_waits = waits.copy()
+        then_waits[:, 40] = 5000
+    begin = jobs.column("eligible")
+    today, then = (
+        trials.Simulated(jobs, begin + each, begin + each + 10, (), "")
+        for each in (waits, then_waits)
+    )
+    found = held_out_gain(Measure.of_text("max_wait"), [JudgedBlock(block, today, then)])
+    assert found.gain > 0.3
+    assert found.low <= found.gain <= found.high
+    assert found.is_proven is is_proven
+
+
 def test_two_objectives_have_a_front(inst):
     both = ("mean_wait", "by(partition).long.mean_wait")
     found = search(inst, {"PriorityWeightPartition": [0, 100, 300, 1000]}, objective=both)

@@ -76,7 +76,8 @@ def held_out_gain(
     :math:`i`. The interval is Fieller's: all ratios :math:`r` of then to today for which a t test
     does not reject that :math:`r a_i - b_i` has mean 0. At :math:`r = 1` that is the paired t test
     of the differences. A queue outlasts a part, so the variance has the covariance of neighbouring
-    parts where it is positive (Hansen and Hodrick 1980, lag 1).
+    parts where it is positive (Hansen and Hodrick 1980, lag 1). Of ``max_wait`` the maxima of the
+    parts take the place of pseudo-values.
     ``tests_py/bench/bench_tune_power.py`` compares this test with others.
 
     References
@@ -91,6 +92,8 @@ def held_out_gain(
     gain = 1 - then / today if today > 0 else 0.0
     # A part that has jobs under one setting alone (another number of jobs) is no pair.
     parts = np.intersect1d(before.part, after.part)
+    if measure.statistic == "max_wait":
+        return _gain_of_maxima(measure, before, after, parts, confidence)
     left_out = [(before.without(part), after.without(part)) for part in parts.tolist()]
     if any(not rest.values.size for pair in left_out for rest in pair):
         # All jobs of the group are in one part: nothing tells chance from gain.
@@ -99,6 +102,29 @@ def held_out_gain(
     pseudo_values = len(parts) * np.array([today, then]) - (len(parts) - 1) * rest_of
     low_ratio, high_ratio = ratio_interval(pseudo_values[:, 0], pseudo_values[:, 1], confidence)
     return HeldOutGain(measure, today, then, gain, 1 - high_ratio, 1 - low_ratio)
+
+
+def _gain_of_maxima(
+    measure: Measure,
+    before: _PartedValues,
+    after: _PartedValues,
+    parts: np.ndarray,
+    confidence: float,
+) -> HeldOutGain:
+    """The gain of a maximum, with an interval from the maxima of the parts.
+
+    A maximum is the wait of one job: the jackknife, which is no use there, would call the
+    difference of two jobs proven.
+    """
+    today, then = before.statistic(measure), after.statistic(measure)
+    gain = 1 - then / today if today > 0 else 0.0
+    maxima = np.array(
+        [[each.within(part).statistic(measure) for each in (before, after)] for part in parts]
+    ).reshape(-1, 2)
+    low_ratio, high_ratio = ratio_interval(maxima[:, 0], maxima[:, 1], confidence)
+    # The gain of the largest maximum is stated, and is never outside of its own interval.
+    low, high = float(min(1 - high_ratio, gain)), float(max(1 - low_ratio, gain))
+    return HeldOutGain(measure, today, then, gain, low, high)
 
 
 @dataclass(frozen=True)
@@ -124,6 +150,11 @@ class _PartedValues:
     def statistic(self, measure: Measure) -> float:
         """The measure, on average over the draws."""
         return float(measure.of_values(self.values).mean())
+
+    def within(self, part: int) -> _PartedValues:
+        """One part alone."""
+        inside = self.part == part
+        return _PartedValues(self.values[:, inside], self.part[inside])
 
     def without(self, part: int) -> _PartedValues:
         """All parts but one."""
