@@ -22,7 +22,10 @@ def clock(second: float | None, epoch: int) -> str:
     return datetime.fromtimestamp(epoch + int(second), timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def span(seconds: float) -> str:
+def span(seconds: float | str) -> str:
+    """As sacct prints a number of seconds; a text, as UNLIMITED, stays."""
+    if isinstance(seconds, str):
+        return seconds
     days, rest = divmod(int(seconds), 86400)
     text = f"{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
     return f"{days}-{text}" if days else text
