@@ -2,15 +2,24 @@
 
 ``python3 runner.py ALLOCATION.json`` on the first node starts an agent on each node (with srun on
 the others) and tells it what to start on which cores; what started and ended is a line in
-``ALLOCATION.journal.jsonl``. Started again, it runs what has not completed. With a ``spool``, a
-folder of tasks, it takes more of them while it has room and time, until none came for a while.
+``ALLOCATION.journal.jsonl``. Started again, it runs what has not completed; a second runner of the
+same allocation is refused while the first one runs. With a ``spool``, a folder of tasks, it takes
+more of them while it has room and time, until none came for a while.
+
+An agent keeps the descriptors of its orders and messages for itself: what a site or a module prints
+goes to standard error. One that ends, or does not answer, is replaced; the tasks that it had start
+again.
 """
 
 import contextlib
+import errno
+import fcntl
 import importlib
 import json
+import math
 import os
 import queue
+import re
 import select
 import signal
 import socket
@@ -22,7 +31,24 @@ from typing import Any  # noqa: F401  in a comment: old Pythons
 
 #: Stands in commands and environments for the numbers of the cores that a task gets.
 CPUS = "@COSCHED_CPUS@"
+#: Begins each message of an agent. What a site prints before the agent runs, or what srun adds, is
+#: no message.
+_MARK = b"@COSCHED_MESSAGE@"
+#: Seconds that tasks have to end after SIGTERM, and again after SIGKILL.
 _GRACE = 5.0
+#: Seconds after which a runner that was told to stop ends without its agents.
+_STOP_PATIENCE = 2 * _GRACE + 2.0
+#: The runner ends its tasks so many seconds before Slurm ends the job.
+END_MARGIN = 15.0
+#: Seconds that an agent may take until its first message, and how often one is replaced.
+_AGENT_PATIENCE, _MAX_REPLACEMENTS = 120.0, 2
+#: Seconds in which a task as long as the limit may begin.
+_FRESH = 10.0
+#: Seconds that a runner waits for the lock of a runner before it: one that ends, and one whose node
+#: failed.
+_LOCK_PATIENCE, _REQUEUE_PATIENCE = 2.0, 180.0
+#: Seconds for an answer of Slurm.
+_SLURM_PATIENCE = 20.0
 _POLL = 0.25
 #: So many tasks of a spool that have no room are looked at, for one behind them that has.
 _PASSED = 20
@@ -81,50 +107,77 @@ def start_in_order(room, waiting, may_start):
         yield task, node
 
 
+def _take_streams():
+    """Descriptors of orders and of messages, which are nobody else's from here on.
+
+    Standard input is empty then, and standard output is standard error.
+    """
+    orders, messages = os.dup(0), os.dup(1)
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    return orders, messages
+
+
+def _watch_children(wakes):
+    """A signal of a child writes to the descriptor `wakes`; a module may have changed that."""
+    signal.set_wakeup_fd(wakes)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+
+
 def agent(module=None):
     """On a node: starts what it is told, says what ended; ends all when nobody tells it more.
 
     A task that is a call of `main` of `module` is a fork of this process, which imports it once: a
     start costs what the call does, not what it imports. So there is no other thread here.
     """
+    orders, messages = _take_streams()
     running, imported = {}, None  # type: Any, Any
-    wakes, woken = os.pipe()
-    os.set_blocking(woken, False)
-    signal.set_wakeup_fd(woken)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    wakes, wakes_in = os.pipe()
+    os.set_blocking(wakes_in, False)
+    _watch_children(wakes_in)
 
-    def say(**what):
+    def say(**message):
         with contextlib.suppress(OSError):  # nobody listens any more: the end of input will tell
-            os.write(1, (json.dumps(what) + "\n").encode())
+            os.write(messages, _MARK + json.dumps(message).encode() + b"\n")
 
     def reap():
         while running:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:  # somebody else in this process waited for them
+                for name, begun in running.values():
+                    say(end=name, code=-1, seconds=time.time() - begun)
+                running.clear()
+                return
             if pid == 0:
                 return
+            if pid not in running:  # a process of a module
+                continue
             name, begun = running.pop(pid)
             code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
             say(end=name, code=code, seconds=time.time() - begun)
 
     say(cores=sorted(os.sched_getaffinity(0)))
-    told, more = b"", True
-    while more:
-        ready, _, _ = select.select([0, wakes], [], [])
+    text, is_open = b"", True
+    while is_open:
+        ready, _, _ = select.select([orders, wakes], [], [])
         if wakes in ready:
             os.read(wakes, 4096)
             reap()
-        if 0 in ready:
-            piece = os.read(0, 1 << 16)
-            more = bool(piece)
-            *lines, told = (told + piece).split(b"\n")
+        if orders in ready:
+            piece = os.read(orders, 1 << 16)
+            is_open = bool(piece)
+            *lines, text = (text + piece).split(b"\n")
             for line in lines:
                 order = json.loads(line.decode())
-                if order["call"] and module and not imported:
+                if order["call"] and module and imported is None:
                     imported = _import(module, order["directory"])
+                    _watch_children(wakes_in)
                 pid = os.fork()
                 if pid == 0:
-                    os.close(wakes)
-                    os.close(woken)
+                    for descriptor in (wakes, wakes_in, orders, messages):
+                        os.close(descriptor)
                     return _become(order, imported)
                 running[pid] = order["start"], time.time()
                 say(started=order["start"], pid=pid)
@@ -142,14 +195,14 @@ def agent(module=None):
 
 
 def _import(name, directory):
-    """A module, seen from the folder where it will be called; None: the command will do."""
+    """A module, seen from the folder where it will be called; False: the command will do."""
     try:
         os.chdir(directory)
         sys.path[0] = directory  # as `python -m` has it
         return importlib.import_module(name)
-    except Exception as error:  # whatever a foreign module does: the tasks run without it
-        print(f"{name}: {error}", file=sys.stderr)
-    return None
+    except BaseException as error:  # whatever a foreign module does: the tasks run without it
+        print(f"{name}: {error!r}", file=sys.stderr)
+    return False
 
 
 def _become(order, imported):
@@ -169,7 +222,7 @@ def _become(order, imported):
         os.environ.update(order["environment"])
         if not imported or not order["call"]:
             os.execvp(order["command"][0], order["command"])
-    except OSError as error:
+    except (OSError, ValueError) as error:
         print("{}: {}".format(order["start"], error), file=sys.stderr)
         return 127
     return imported.main(order["call"])
@@ -178,41 +231,90 @@ def _become(order, imported):
 class Node:
     """An agent, and which of its cores and GPUs are free."""
 
-    def __init__(self, place, host, given, tell):
-        cores, gpus = int(given["node"][0]), int(given["node"][2])
+    def __init__(self, place, host, part, tell):
+        self.place, self.host = place, host or socket.gethostname()
+        self.is_here = host is None
+        self.part, self.tell = part, tell
+        self.running = {}  # type: Any  # name -> task, cores, GPUs
+        self.pids = {}  # type: Any  # name -> process, of tasks on this host
+        self.cores, self.gpus = [], []  # type: Any, Any
+        #: An agent is "starting" until its first message, then "ready"; "gone" for good in the end.
+        self.state, self.replacements = "starting", 0
+        self.process, self.orders = None, queue.Queue()  # type: Any, Any
+        self._start_agent(part.get("module"))
+
+    def _start_agent(self, module):
+        try:
+            self._start_process(module)
+        except OSError as error:
+            _report(self.host, "cannot be started:", error)
+            self.state = "gone"
+
+    def _start_process(self, module):
+        cores, gpus = int(self.part["node"][0]), int(self.part["node"][2])
         command = [sys.executable, "-u", os.path.abspath(__file__), "--agent"]
-        command += [given["module"]] if given.get("module") else []
-        if host is not None:
+        command += [module] if module else []
+        if not self.is_here:
             size = f"--cpus-per-task={cores}"
-            step = ["srun", "--nodes=1", "--ntasks=1", "--nodelist=" + host, "--mem=0", "--exact"]
-            command = step + [size, "--cpu-bind=none", "--unbuffered"] + command
-        self.place, self.host, self.running = place, host or socket.gethostname(), {}
-        # Of tasks on this host, which an agent that dies leaves.
-        self.pids = {} if host is None else None  # type: Any
+            step = ["srun", "--nodes=1", "--ntasks=1", "--nodelist=" + self.host, "--mem=0"]
+            step += ["--exact", size, "--cpu-bind=none", "--unbuffered"]
+            command = step + command
         self.cores, self.gpus = list(range(cores)), list(range(gpus))
-        self.known = threading.Event()
+        self.state = "starting"
+        self.deadline = time.time() + self.part.get("patience", _AGENT_PATIENCE)
+        self.orders = queue.Queue()  # type: queue.Queue
         self.process = subprocess.Popen(  # type: Any
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
-        threading.Thread(target=self._listen, args=(tell,), daemon=True).start()
+        given = self.process, self.replacements
+        reader = threading.Thread(target=self._read_messages, args=given, daemon=True)
+        reader.start()
+        writer = threading.Thread(
+            target=_write_orders, args=(self.process, self.orders), daemon=True
+        )
+        writer.start()
+        threading.Thread(target=self._await_end, args=(*given, reader), daemon=True).start()
 
-    def _listen(self, tell):
-        for line in self.process.stdout:
-            said = json.loads(line.decode())
-            if "cores" in said:
-                self.cores = (said["cores"] * len(self.cores))[: len(self.cores)]
-                self.known.set()
-            elif "started" in said:
-                if self.pids is not None:
-                    self.pids[said["started"]] = said["pid"]
-            else:
-                tell(dict(said, node=self.place))
-        self.known.set()
-        tell({"lost": self.place})
+    def _read_messages(self, process, agent):
+        for line in iter(lambda: process.stdout.readline(1 << 20), b""):
+            printed, mark, text = line.partition(_MARK)
+            if printed.strip():
+                _report(self.host, "printed", printed.decode(errors="replace").rstrip())
+            if not mark:
+                continue
+            try:
+                message = json.loads(text.decode())
+            except ValueError:
+                _report(self.host, "sent a damaged message:", repr(text))
+                continue
+            self.tell(dict(message, node=self.place, agent=agent))
+
+    def _await_end(self, process, agent, reader):
+        """A process that an agent has left may hold its output open: the end of the agent counts,
+        after what it wrote."""
+        process.wait()
+        reader.join(2.0)
+        self.tell({"lost": process.returncode, "node": self.place, "agent": agent})
+
+    def greet(self, cores):
+        """The first message of the agent: the cores that it may use."""
+        self.cores = (cores * len(self.cores))[: len(self.cores)]
+        self.state = "ready"
+
+    def replace_agent(self):
+        """Start another agent, which imports nothing; False: there were enough of them."""
+        self._kill_agent()
+        self.running.clear()
+        self.pids.clear()
+        if self.replacements >= _MAX_REPLACEMENTS:
+            self.state = "gone"
+            return False
+        self.replacements += 1
+        self._start_agent(None)
+        return self.state != "gone"
 
     def start(self, task, output):
         """Send a task on its way: the numbers of its cores."""
-        self.known.wait()
         count, gpus = int(task["need"][0]), int(task["need"][2])
         mine = [self.cores.pop(0) for _ in range(count)]
         devices = [self.gpus.pop(0) for _ in range(gpus)]
@@ -232,16 +334,59 @@ class Node:
             "directory": task.get("directory") or os.getcwd(),
             "output": output,
         }
-        with contextlib.suppress(OSError):  # it is lost, and will be noticed
-            self.process.stdin.write((json.dumps(order) + "\n").encode())
-            self.process.stdin.flush()
+        self.orders.put((json.dumps(order) + "\n").encode())
         return mine
 
     def ended(self, name):
         task, cores, gpus = self.running.pop(name)
+        self.pids.pop(name, None)
         self.cores = sorted(self.cores + cores)
         self.gpus = sorted(self.gpus + gpus)
         return task
+
+    def close(self):
+        """No more orders: the agent ends its tasks, and itself."""
+        self.orders.put(None)
+        if self.state == "starting":
+            self._kill_agent()
+
+    def end(self, deadline):
+        """Waits for the agent until a deadline, then kills it."""
+        if self.process is None:
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(max(deadline - time.time(), 0.0))
+        self._kill_agent()
+
+    def _kill_agent(self):
+        """The agent, and on this host the tasks that it leaves."""
+        for pid in self.pids.values():
+            with contextlib.suppress(OSError):
+                os.killpg(pid, signal.SIGKILL)
+        if self.process is not None and self.process.poll() is None:
+            if not self.is_here:  # srun tells Slurm to end the step
+                self.process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.process.wait(1.0)
+            with contextlib.suppress(OSError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.orders.put(None)
+
+
+def _write_orders(process, orders):
+    """In a thread: an agent that does not read keeps nobody else waiting."""
+    for order in iter(orders.get, None):
+        try:
+            process.stdin.write(order)
+            process.stdin.flush()
+        except OSError:  # the agent is lost, and that will be noticed
+            break
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+
+
+def _report(host, *words):
+    print("cosched: agent on", host, *words, file=sys.stderr, flush=True)
 
 
 class Spool:
@@ -251,9 +396,10 @@ class Spool:
     that lives on (its node was set down) then gets no further task, and its reports do not count.
     """
 
-    def __init__(self, folder, part):
-        self.folder = folder
-        self.mine = os.path.join(folder, "taken", part)
+    def __init__(self, folder, name, part):
+        self.folder, self.part = folder, part
+        self.mine = os.path.join(folder, "taken", name)
+        self.damaged = set()  # type: set
         os.makedirs(self.mine, exist_ok=True)
 
     def look(self, place):
@@ -263,12 +409,17 @@ class Spool:
             path = os.path.join(self.folder, "new", name)
             try:
                 with open(path) as file:
-                    task = json.load(file)
+                    task = require_task(json.load(file), self.part)
                 node = place(task)
                 if node is not None:
                     os.rename(path, os.path.join(self.mine, name))
-            except (OSError, ValueError):
+            except OSError:
                 continue  # another runner has it
+            except (RecursionError, ValueError) as error:
+                if name not in self.damaged:
+                    self.damaged.add(name)
+                    print(path, "is no task:", error, file=sys.stderr, flush=True)
+                continue
             if node is not None:
                 yield dict(task, file=name), node
             passed += node is None
@@ -290,130 +441,207 @@ class Runner:
     """One allocation: who waits, who runs, what ended."""
 
     def __init__(self, path):
+        self.begun = time.time()
         with open(path) as file:
-            self.given = given = json.load(file)
+            self.part = part = require_part(json.load(file))
         self.folder = os.path.dirname(os.path.abspath(path))
         self.stem = path[: -len(".json")]
         self.events = queue.Queue()  # type: queue.Queue
         self.job = os.environ.get("SLURM_JOB_ID", str(os.getpid()))
-        self.ends_at = time.time() + given["limit"]
         self.outputs = os.path.abspath(self.stem) + ".outputs"
         os.makedirs(self.outputs, exist_ok=True)
-        self.completed = completed_in(self.folder)
-        self.waiting = [task for task in given["tasks"] if task["name"] not in self.completed]
-        self.failed, self.stopping, self.fresh = [], False, True
-        self.room = Room(given["nodes"], given["node"], given["shared"])
-        spool = given.get("spool")
-        self.spool = Spool(spool, os.path.basename(self.stem)) if spool else None
         self.journal = open(self.stem + ".journal.jsonl", "a")  # noqa: SIM115  as long as it runs
-        self.nodes = []
+        lock(self.journal)
+        self.completed = completed_in(*rounds_of(self.folder))
+        self.waiting = [task for task in part["tasks"] if task["name"] not in self.completed]
+        self.failed, self.nodes = [], []  # type: Any, Any
+        #: Why nothing more starts, once there is a reason, and when agents are killed then.
+        self.stop_reason, self.stop_deadline = None, math.inf  # type: Any, Any
+        self.signals = []  # type: Any  # numbers; a handler must not wait for a lock of the queue
+        self.room = Room(part["nodes"], [0.0] * len(part["node"]), part["shared"])
+        spool = part.get("spool")
+        self.spool = Spool(spool, os.path.basename(self.stem), part) if spool else None
+        #: No task starts that would end later; at `stop_at` what runs is ended.
+        self.ends_at, self.stop_at = self.begun + part["limit"], math.inf
+        self._follow_limit(time.time())
+        #: They were planned as the first ones, and may be as long as the limit.
+        everything = Room(part["nodes"], part["node"], part["shared"])
+        first_tasks = start_in_order(everything, self.waiting, self._is_next)
+        self.first_tasks = {task["name"] for task, _ in first_tasks}
 
-    def write(self, **what):
-        self.journal.write(json.dumps(dict(what, t=round(time.time(), 3))) + "\n")
+    def _follow_limit(self, now):
+        """The limit that the job has in Slurm now, which others may have changed."""
+        seconds = seconds_left()
+        if seconds is not None:
+            self.ends_at = self.stop_at = now + seconds - END_MARGIN
+
+    def write(self, **entry):
+        self.journal.write(json.dumps(dict(entry, t=round(time.time(), 3))) + "\n")
         self.journal.flush()
-        if "start" not in what:
+        if "start" not in entry:
             os.fsync(self.journal.fileno())
 
     def run(self):
         """Until nothing runs and nothing more can start: the number that did not complete."""
+        hosts = self._hosts()
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: self.events.put({"stop": True}))
-        self.write(begin=self.job, hosts=self._hosts())
-        for place, host in enumerate(self._hosts()):
-            self.nodes.append(Node(place, host, self.given, self.events.put))
-        idle_since = time.time()
-        while True:
-            if not self.stopping:
-                self._start()
-            if any(node.running for node in self.nodes):
-                idle_since = time.time()
-            elif self.stopping or self._idle(time.time() - idle_since):
-                break
-            self._wait()
-        for node in self.nodes:
-            node.process.stdin.close()
+            signal.signal(number, lambda number, _: self.signals.append(number))
+        try:
+            self.write(begin=self.job, host=socket.gethostname(), pid=os.getpid(), hosts=hosts)
+            for place, host in enumerate(hosts):
+                self.nodes.append(Node(place, host, self.part, self.events.put))
+            self._work()
+        finally:
+            self._end_agents()
         left = [task["name"] for task in self.waiting]
         self.write(over=self.job, failed=len(self.failed), left=left)
         return min(len(self.failed) + len(left), 125)
 
+    def _work(self):
+        idle_since = time.time()
+        while True:
+            self._stop_if_due()
+            if self.stop_reason is None:
+                self._start_tasks()
+            is_working = any(node.running for node in self.nodes)
+            if is_working or (self.stop_reason is None and self._waits_for_agents()):
+                idle_since = time.time()
+            elif self.stop_reason is not None or self._is_idle(time.time() - idle_since):
+                return
+            self._handle_event()
+
+    def _end_agents(self):
+        for node in self.nodes:
+            node.close()
+        deadline = time.time() + 2.0
+        for node in self.nodes:
+            node.end(deadline)
+
     def _hosts(self):
         """None is this host; the others have names."""
         text = os.environ.get("SLURM_JOB_NODELIST", "")
-        if self.given["nodes"] == 1 or not text:
-            return [None] * self.given["nodes"]
-        shown = subprocess.check_output(["scontrol", "show", "hostnames", text]).decode().split()
-        return [None, *shown[1:]]
+        if self.part["nodes"] == 1 or not text:
+            return [None] * self.part["nodes"]
+        shown = subprocess.check_output(
+            ["scontrol", "show", "hostnames", text], timeout=_SLURM_PATIENCE
+        )
+        return [None, *shown.decode().split()[1:]]
 
-    def _idle(self, seconds):
-        if self.spool is None or not any(node.process.poll() is None for node in self.nodes):
+    def _waits_for_agents(self):
+        """Whether no node is ready, and one will be."""
+        states = [node.state for node in self.nodes]
+        return "starting" in states and "ready" not in states
+
+    def _is_idle(self, seconds):
+        """Whether nothing more will start: nothing runs, for so many seconds."""
+        states = [node.state for node in self.nodes]
+        if self.spool is None:  # another node may have room soon
+            return "starting" not in states or not any(map(self._may_start, self.waiting))
+        if "ready" not in states:
             return True
-        return seconds > self.given.get("idle", 2.0) or time.time() > self.ends_at
+        return seconds > self.part.get("idle", 2.0) or time.time() > self.ends_at
+
+    def _is_next(self, task):
+        return all(name in self.completed for name in task.get("after", ()))
 
     def _may_start(self, task):
-        if any(name not in self.completed for name in task.get("after", ())):
+        if not self._is_next(task):
             return False
-        return self.fresh or time.time() + task["seconds"] <= self.ends_at
+        now = time.time()
+        is_fresh = now < self.begun + _FRESH and task["name"] in self.first_tasks
+        return is_fresh or now + task["seconds"] <= self.ends_at
 
-    def _start(self):
+    def _start_tasks(self):
         for task, place in list(start_in_order(self.room, self.waiting, self._may_start)):
             self.waiting.remove(task)
-            self._begin(task, place)
-        self.fresh = False  # one as long as the limit begins before all others, or never
+            self._start_task(task, place)
         if self.spool is not None and any(free[0] > 0 for free in self.room.free):
             for task, place in self.spool.look(self._place):
                 self.room.change(place, task["need"], task["shared"], -1)
-                self._begin(task, place)
+                self._start_task(task, place)
 
     def _place(self, task):
         return self.room.place(task["need"], task["shared"]) if self._may_start(task) else None
 
-    def _begin(self, task, place):
+    def _start_task(self, task, place):
         output = os.path.join(self.outputs, task.get("output", task["name"]) + ".out")
         cores = self.nodes[place].start(task, output)
         self.write(start=task["name"], node=self.nodes[place].host, cores=cores)
 
-    def _wait(self):
+    def _stop_if_due(self):
+        """Stops where a signal came or the limit is near; later, ends those that do not stop."""
+        now = time.time()
+        if self.stop_reason is None and now >= self.stop_at:
+            self._follow_limit(now)
+        if self.stop_reason is None and (self.signals or now >= self.stop_at):
+            self.stop_reason = "signal" if self.signals else "limit"
+            self.stop_deadline = now + _STOP_PATIENCE
+            self.write(stop=self.stop_reason)
+            for node in self.nodes:
+                node.close()  # ends its tasks
+        elif now >= self.stop_deadline:
+            for node in self.nodes:
+                self._cut_tasks(node)
+                node.end(now)
+
+    def _handle_event(self):
+        for node in self.nodes:
+            if node.state == "starting" and time.time() > node.deadline:
+                _report(node.host, "does not answer")
+                self._replace(node)
         try:
             event = self.events.get(timeout=_POLL)
         except queue.Empty:
             return
-        if "end" in event:
-            self._ended(event)
-        elif "lost" in event:
-            self._lost(self.nodes[event["lost"]])
-        elif not self.stopping:
-            self.stopping = True
-            for node in self.nodes:
-                node.process.stdin.close()  # ends its tasks
-
-    def _ended(self, event):
         node = self.nodes[event["node"]]
+        if event["agent"] != node.replacements or node.state == "gone":
+            return  # of one that was replaced
+        if "cores" in event:
+            node.greet(event["cores"])
+            self.room.free[node.place] = list(self.part["node"])
+        elif "started" in event:
+            if node.is_here and event["started"] in node.running:
+                node.pids[event["started"]] = event["pid"]
+        elif "end" in event:
+            if event["end"] in node.running:
+                self._end_task(node, event)
+        elif self.stop_reason is None:
+            _report(node.host, "ended with", event["lost"])
+            self._replace(node)
+        else:
+            self._cut_tasks(node)
+
+    def _end_task(self, node, event):
         task = node.ended(event["end"])
         self.room.change(node.place, task["need"], task["shared"], 1)
         self._tell(task, event["code"], event["seconds"])
 
     def _tell(self, task, code, seconds):
-        name, cut = task["name"], self.stopping and code != 0
-        self.write(**{"cut" if cut else "end": name, "code": code, "seconds": round(seconds, 3)})
+        name, is_cut = task["name"], self.stop_reason is not None and code != 0
+        state = "cut" if is_cut else "end"
+        self.write(**{state: name, "code": code, "seconds": round(seconds, 3)})
         if code == 0:
             self.completed.add(name)
-        elif cut:
+        elif is_cut:
             self.waiting.append(task)
         else:
             self.failed.append(name)
-        if self.spool is not None and not cut:
+        if self.spool is not None and not is_cut:
             self.spool.ended(task, code=code, seconds=seconds)
 
-    def _lost(self, node):
-        """Its tasks start again elsewhere; it gets no more."""
+    def _replace(self, node):
+        """Another agent for a node; the tasks that the first one had start again."""
+        self._cut_tasks(node)
+        if node.replace_agent():
+            _report(node.host, "is replaced")
+        else:
+            _report(node.host, "is not replaced again: this node gets no more tasks")
+
+    def _cut_tasks(self, node):
+        """The tasks of a node whose agent is lost wait again; the node has no room."""
         lost = [task for task, _, _ in node.running.values()]
-        for name in node.running:
-            try:
-                os.killpg((node.pids or {})[name], signal.SIGKILL)
-            except (KeyError, OSError):
-                continue
         node.running.clear()
-        self.room.free[node.place] = [0] * len(self.given["node"])
+        self.room.free[node.place] = [0.0] * len(self.part["node"])
         for task in lost:
             self.write(cut=task["name"], code=None, seconds=0.0)
             for k, n in enumerate(task["shared"]):
@@ -435,23 +663,219 @@ def read_journal(path):
                     yield str(entry["end"]), "failed" if entry["code"] != 0 else "completed", 0.0
 
 
-def completed_in(folder):
-    """Names of the tasks that the journals of a folder know to have completed."""
+def completed_in(*folders):
+    """Names of the tasks that the journals of folders know to have completed."""
     names = set()  # type: set
-    for name in os.listdir(folder):
-        if name.endswith(".journal.jsonl"):
-            said = read_journal(os.path.join(folder, name))
-            names.update(task for task, state, _ in said if state == "completed")
+    for folder in folders:
+        for name in os.listdir(folder):
+            if name.endswith(".journal.jsonl"):
+                states = read_journal(os.path.join(folder, name))
+                names.update(task for task, state, _ in states if state == "completed")
     return names
 
 
-def runner_of(path):
+def rounds_of(folder, missing=None):
+    """A folder, and the folders of its later rounds (``rest.json``), each once, in order.
+
+    `missing` is told the path of each one that is not there any more.
+    """
+    folders, known = [], set()  # type: Any, set
+    waiting = [os.path.abspath(folder)]
+    while waiting:
+        place = waiting.pop(0)
+        if os.path.realpath(place) in known:
+            continue
+        known.add(os.path.realpath(place))
+        if not os.path.isdir(place):
+            if missing is not None:
+                missing(place)
+            continue
+        folders.append(place)
+        with contextlib.suppress(FileNotFoundError):
+            with open(os.path.join(place, "rest.json")) as file:
+                later = json.load(file)["folders"]
+            waiting += [os.path.normpath(os.path.join(place, name)) for name in later]
+    return folders
+
+
+def lock(journal):
+    """Keep other runners from this allocation as long as the file is open.
+
+    One whose job Slurm has put back into the queue waits longer: the file system may not know yet
+    that the first node is down.
+    """
+    patience = _REQUEUE_PATIENCE if os.environ.get("SLURM_RESTART_COUNT") else _LOCK_PATIENCE
+    deadline = time.time() + patience
+    while True:
+        try:
+            fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES):
+                said = f"{error.strerror}: a second start of this allocation would not be noticed"
+                print(f"{journal.name}: {said}", file=sys.stderr)
+                return
+        if time.time() > deadline:
+            raise Busy(owner_of(journal.name))
+        time.sleep(0.1)
+
+
+def is_locked(path):
+    """Whether a runner has the lock of this journal; None: the file system has no locks."""
     try:
-        return Runner(path)
-    except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
-        print(path, "is not what cosched batch wrote:", repr(error), file=sys.stderr)
-        sys.exit(2)
+        with open(path) as journal:
+            fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        return True if error.errno in (errno.EAGAIN, errno.EACCES) else None
+    return False
+
+
+def owner_of(path):
+    """The last runner that a journal knows, in words."""
+    entry = last_begin(path)
+    if not entry:
+        return "another runner"
+    return "job {}, process {} on {}".format(
+        entry["begin"], entry.get("pid", "?"), entry.get("host", "?")
+    )
+
+
+def last_begin(path):
+    """The entry of the last runner that began; empty: none did, or it has ended."""
+    last = {}  # type: dict
+    with contextlib.suppress(OSError), open(path, errors="replace") as file:
+        for line in file:
+            with contextlib.suppress(RecursionError, ValueError):
+                entry = json.loads(line)
+                if isinstance(entry, dict):
+                    last = entry if "begin" in entry else {} if "over" in entry else last
+    return last
+
+
+def seconds_left():
+    """Seconds until the limit of this job, as Slurm knows it; None: no limit, or no Slurm."""
+    job = os.environ.get("SLURM_JOB_ID")
+    if not job:
+        return None
+    command = ["squeue", "--noheader", "--format=%L", "--jobs=" + job]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        shown = subprocess.check_output(
+            command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=_SLURM_PATIENCE
+        )
+        text = shown.decode(errors="replace").strip()
+        match = re.match(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)$", text)
+        if match:
+            days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+            return ((days * 24 + hours) * 60 + minutes) * 60.0 + seconds
+        if text == "UNLIMITED":
+            return None
+    end = os.environ.get("SLURM_JOB_END_TIME", "")
+    return float(end) - time.time() if end.isdigit() else None
+
+
+class Busy(Exception):
+    """Another runner works on the allocation."""
+
+
+def require_part(part):
+    """The data of an allocation, checked; ValueError says what is wrong where."""
+    if not isinstance(part, dict):
+        raise ValueError("expected a table with nodes, limit, node, shared, tasks")
+    _require(part, "", "nodes", "an integer above 0", lambda x: _is_integer(x) and x > 0)
+    _require(part, "", "limit", "seconds", _is_amount)
+    _require(part, "", "node", "cores, GB and GPUs", lambda x: _are_amounts(x) and len(x) == 3)
+    _require(part, "", "shared", "a list of numbers", _are_amounts)
+    _require(part, "", "tasks", "a list of tables", lambda x: isinstance(x, list))
+    for number, task in enumerate(part["tasks"], start=1):
+        require_task(task, part, f"task {number}")
+    return part
+
+
+def require_task(task, part, where="task"):
+    """A task, checked against what an allocation has."""
+    if not isinstance(task, dict):
+        raise ValueError(where + ": expected a table")
+    _require(task, where, "name", "a text", lambda x: isinstance(x, str) and x)
+    where += " ({!r})".format(task["name"])
+    _require(task, where, "command", "a list of texts", lambda x: _are_texts(x) and x)
+    _require(task, where, "seconds", "seconds", _is_amount)
+    for key, have in (("need", part["node"]), ("shared", part["shared"])):
+        expected = f"at most {have}"
+        _require(
+            task,
+            where,
+            key,
+            expected,
+            lambda x, have=have: _are_amounts(x) and len(x) == len(have) and _fits(x, have),
+        )
+    _require(task, where, "node", "an integer", _is_integer)
+    empty = {"after": [], "directory": "", "environment": {}, "output": "x", "call": []}
+    unset = [key for key in ("call", "directory") if task.get(key, "") is None]
+    checked = dict(empty, **{key: value for key, value in task.items() if key not in unset})
+    _require(checked, where, "after", "a list of texts", _are_texts)
+    _require(checked, where, "directory", "a text", _is_text)
+    _require(
+        checked,
+        where,
+        "environment",
+        "a table of texts",
+        lambda x: isinstance(x, dict) and _are_texts(list(x) + list(x.values())),
+    )
+    _require(checked, where, "output", "a file name", lambda x: _is_text(x) and "/" not in x)
+    _require(checked, where, "call", "a list of texts", _are_texts)
+    return task
+
+
+def _require(table, where, key, expected, is_good):
+    where = where + ": " if where else ""
+    if key not in table:
+        raise ValueError(f"{where}no {key!r}: expected {expected}")
+    if not is_good(table[key]):
+        text = repr(table[key])
+        text = text if len(text) <= 60 else text[:57] + "..."
+        raise ValueError(f"{where}{key} = {text}: expected {expected}")
+
+
+def _is_integer(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_amount(value):
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and 0 <= value < math.inf
+
+
+def _are_amounts(values):
+    return isinstance(values, list) and all(map(_is_amount, values))
+
+
+def _is_text(value):
+    return isinstance(value, str) and "\0" not in value
+
+
+def _are_texts(values):
+    return isinstance(values, list) and all(map(_is_text, values))
+
+
+def main(path):
+    """Run an allocation: the exit code."""
+    try:
+        runner = Runner(path)
+    except Busy as error:
+        print(path, f"runs already ({error}): expected one runner", file=sys.stderr)
+        return 2
+    except (OSError, RecursionError, ValueError) as error:
+        said = error if type(error) is ValueError else repr(error)
+        print(path, "is not what cosched batch wrote:", said, file=sys.stderr)
+        return 2
+    try:
+        return runner.run()
+    except (OSError, subprocess.SubprocessError) as error:
+        print(path, "cannot go on:", error, file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":
-    sys.exit(agent(*sys.argv[2:]) if sys.argv[1] == "--agent" else runner_of(sys.argv[1]).run())
+    sys.exit(agent(*sys.argv[2:]) if sys.argv[1] == "--agent" else main(sys.argv[1]))

@@ -1,0 +1,364 @@
+"""The runner of an allocation: agents that print, break or hang, signals, a second start."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from cosched.execution import BatchTask, batch, batches
+
+RUNNER = batches.runner.__file__
+
+
+def until(condition, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def task(name, command, **values):
+    given = {
+        "name": name,
+        "command": ["/bin/sh", "-c", command],
+        "seconds": 1.0,
+        "need": [1.0, 0.0, 0.0],
+        "shared": [],
+        "node": 0,
+    }
+    return given | values
+
+
+def part(folder, tasks, **values):
+    """The file of an allocation of two cores."""
+    given = {"nodes": 1, "limit": 60.0, "node": [2.0, 0.0, 0.0], "shared": [], "tasks": tasks}
+    path = folder / "part-001.json"
+    path.write_text(json.dumps(given | values))
+    return path
+
+
+def start(path, site=None, **variables):
+    """The runner of an allocation; `site` is the text of a sitecustomize.py."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "SLURM", "COVERAGE"))
+    }
+    if site is not None:
+        folder = path.parent / "site"
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(site)
+        environment["PYTHONPATH"] = str(folder)
+    return subprocess.Popen(
+        [sys.executable, RUNNER, path.name],
+        cwd=path.parent,
+        env=environment | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+
+
+def entries(path):
+    text = path.with_suffix(".journal.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+PRINTING = {
+    "a banner": 'print("welcome to this site")',
+    "half a line": 'import sys; sys.stdout.write("welcome")',
+    "bytes that are no text": 'import os; os.write(1, b"\\xff\\xfe\\n{}\\n")',
+    "what looks like a message": 'print(\'{"end": "a", "code": 3, "seconds": 1}\')',
+    "a process that goes on": """
+import os
+if os.fork() == 0:
+    os.setsid()
+    import time
+    for _ in range(300):
+        try:
+            os.write(1, b"still here")
+        except OSError:
+            os._exit(0)
+        time.sleep(0.01)
+    os._exit(0)
+""",
+}
+
+
+@pytest.mark.parametrize("site", PRINTING.values(), ids=PRINTING)
+def test_what_a_site_prints_is_no_message(site, tmp_path):
+    path = part(tmp_path, [task("a", "echo hi"), task("b", "echo ho; exit 3")])
+    runner = start(path, site)
+    runner.communicate(timeout=30)
+    ends = {entry["end"]: entry["code"] for entry in entries(path) if "end" in entry}
+    assert ends == {"a": 0, "b": 3}
+    assert runner.returncode == 1
+    assert (tmp_path / "part-001.outputs" / "a.out").read_text() == "hi\n"
+
+
+def test_an_agent_without_input_is_reported(tmp_path):
+    path = part(tmp_path, [task("a", "true")])
+    runner = start(path, "import os; os.close(0)")
+    _, said = runner.communicate(timeout=30)
+    assert runner.returncode == 1
+    assert "this node gets no more tasks" in said
+
+
+def test_what_a_module_prints_reads_and_starts_disturbs_nothing(tmp_path):
+    (tmp_path / "talkative.py").write_text(
+        "import os, signal, subprocess, sys\n"
+        'print("imported", flush=True)\n'
+        "assert sys.stdin.read() == ''\n"
+        "subprocess.Popen(['true'])\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "signal.set_wakeup_fd(-1)\n"
+        "def main(words):\n"
+        "    print('called', *words)\n"
+    )
+    calls = [task(name, "exit 9", call=[name], directory=str(tmp_path)) for name in ("one", "two")]
+    path = part(tmp_path, calls, module="talkative")
+    runner = start(path)
+    _, said = runner.communicate(timeout=30)
+    assert runner.returncode == 0, said
+    assert "imported" in said
+    assert (tmp_path / "part-001.outputs" / "one.out").read_text() == "called one\n"
+
+
+@pytest.mark.parametrize("end", ["raise SystemExit(3)", "import os; os._exit(3)"])
+def test_tasks_run_by_their_commands_where_a_module_cannot_be_imported(end, tmp_path):
+    (tmp_path / "broken.py").write_text(end + "\n")
+    calls = [task("a", "echo command", call=["a"], directory=str(tmp_path))]
+    path = part(tmp_path, calls, module="broken")
+    runner = start(path)
+    _, said = runner.communicate(timeout=30)
+    assert runner.returncode == 0, said
+    assert (tmp_path / "part-001.outputs" / "a.out").read_text() == "command\n"
+    assert ("is replaced" in said) == ("os._exit" in end)
+
+
+def test_an_agent_that_ends_is_replaced_and_its_tasks_start_again(tmp_path):
+    once = f"echo x >> {tmp_path}/ran; test -e {tmp_path}/again && exit 0; touch {tmp_path}/again"
+    path = part(tmp_path, [task("a", f"{once}; kill -9 $PPID; sleep 30")])
+    runner = start(path)
+    _, said = runner.communicate(timeout=30)
+    assert runner.returncode == 0, said
+    assert "ended with -9" in said
+    assert "is replaced" in said
+    assert (tmp_path / "ran").read_text() == "x\nx\n"
+    assert [entry["cut"] for entry in entries(path) if "cut" in entry] == ["a"]
+
+
+def test_a_task_that_ends_each_agent_is_given_up(tmp_path):
+    path = part(tmp_path, [task("a", f"echo x >> {tmp_path}/ran; kill -9 $PPID; sleep 30")])
+    runner = start(path)
+    _, said = runner.communicate(timeout=30)
+    assert runner.returncode == 1
+    assert said.count("is replaced\n") == 2
+    assert "this node gets no more tasks" in said
+    assert (tmp_path / "ran").read_text() == "x\n" * 3
+    assert entries(path)[-1]["left"] == ["a"]
+
+
+def test_an_agent_that_does_not_answer_is_replaced(tmp_path):
+    site = f"""
+import os, sys, time
+if "--agent" in sys.orig_argv:
+    if not os.path.exists("{tmp_path}/hung"):
+        open("{tmp_path}/hung", "w").close()
+        time.sleep(60)
+"""
+    path = part(tmp_path, [task("a", "true")], patience=1.5)
+    runner = start(path, site)
+    _, said = runner.communicate(timeout=30)
+    assert runner.returncode == 0, said
+    assert "does not answer" in said
+
+
+HANGING = 'import sys, time\nif "--agent" in sys.orig_argv: time.sleep(60)\n'
+
+
+def test_a_node_without_an_agent_is_reported(tmp_path):
+    path = part(tmp_path, [task("a", "true")], patience=0.3)
+    runner = start(path, HANGING)
+    _, said = runner.communicate(timeout=30)
+    assert runner.returncode == 1
+    assert "this node gets no more tasks" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_runner_whose_agent_hangs(number, tmp_path):
+    path = part(tmp_path, [task("a", "true")])
+    runner = start(path, HANGING)
+    until(lambda: path.with_suffix(".journal.jsonl").exists() and entries(path))
+    time.sleep(0.3)
+    runner.send_signal(number)
+    _, said = runner.communicate(timeout=5)
+    assert runner.returncode == 1
+    assert "Traceback" not in said
+    assert entries(path)[-1]["left"] == ["a"]
+
+
+def test_sigterm_ends_a_runner_whose_agent_is_stopped_with_full_pipes(tmp_path):
+    many = [task(f"t{k}", f"sleep 30; : {'x' * 4000}") for k in range(200)]
+    path = part(tmp_path, many, node=[200.0, 0.0, 0.0])
+    pid = tmp_path / "pid"
+    many[0]["command"][2] = f"echo $PPID > {pid}.new; mv {pid}.new {pid}; exec sleep 30"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"tasks": many[:1]}))
+    runner = start(path)
+    until(pid.exists)
+    os.kill(int(pid.read_text()), signal.SIGSTOP)
+    runner.terminate()
+    _, said = runner.communicate(timeout=25)
+    assert runner.returncode == 1
+    assert "Traceback" not in said
+    assert [entry["cut"] for entry in entries(path) if "cut" in entry] == ["t0"]
+
+
+def test_many_signals_do_not_lock_the_runner(tmp_path):
+    path = part(tmp_path, [task("a", "trap '' TERM; sleep 1; exit 1")])
+    runner = start(path)
+    until(lambda: path.with_suffix(".journal.jsonl").exists() and len(entries(path)) == 2)
+    for _ in range(500):
+        runner.terminate()
+        time.sleep(0.001)
+    runner.communicate(timeout=25)
+    assert runner.returncode == 1
+
+
+def test_a_second_start_is_refused_while_the_first_one_runs(tmp_path):
+    path = part(tmp_path, [task("a", f"echo x >> {tmp_path}/ran; sleep 4")])
+    first = start(path)
+    until((tmp_path / "ran").exists)
+    second = start(path)
+    _, said = second.communicate(timeout=30)
+    assert second.returncode == 2
+    assert said == (
+        f"part-001.json runs already (job {first.pid}, process {first.pid} on "
+        f"{os.uname().nodename}): expected one runner\n"
+    )
+    assert first.wait(30) == 0
+    assert (tmp_path / "ran").read_text() == "x\n"
+    third = start(path)
+    assert third.wait(30) == 0
+    first.communicate()
+    third.communicate()
+
+
+def test_a_runner_that_ends_at_once_lets_the_next_one_begin(tmp_path):
+    path = part(tmp_path, [task("a", f"echo x >> {tmp_path}/ran; sleep 60")])
+    first = start(path)
+    until((tmp_path / "ran").exists)
+    first.kill()
+    first.communicate()
+    second = start(path)
+    until(lambda: (tmp_path / "ran").read_text() == "x\nx\n")
+    second.terminate()
+    second.communicate(timeout=20)
+
+
+def squeue(folder, text):
+    """A squeue that knows how long the job may still run; the path to find it."""
+    tools = folder / "bin"
+    tools.mkdir(exist_ok=True)
+    tool = tools / "squeue"
+    tool.write_text(f"#!/bin/sh\n{text}\n")
+    tool.chmod(0o755)
+    return f"{tools}:{os.environ['PATH']}"
+
+
+def test_the_runner_ends_its_tasks_before_slurm_does(tmp_path):
+    path = part(tmp_path, [task("a", "sleep 60", seconds=2.0)])
+    runner = start(path, PATH=squeue(tmp_path, "echo 0:18"), SLURM_JOB_ID="17")
+    time.sleep(3.0)
+    assert runner.poll() is None  # the limit was asked for again: still 18 s
+    squeue(tmp_path, "echo 0:15")
+    runner.communicate(timeout=25)
+    assert runner.returncode == 1
+    stop, cut = entries(path)[-3:-1]
+    assert (stop["stop"], cut["cut"]) == ("limit", "a")
+
+
+def test_what_would_end_behind_the_limit_of_the_job_is_not_begun(tmp_path):
+    tasks = [task("a", "sleep 0.2"), task("b", "true", seconds=40.0, after=["a"])]
+    path = part(tmp_path, tasks)
+    runner = start(path, PATH=squeue(tmp_path, "echo 50"), SLURM_JOB_ID="17")
+    runner.communicate(timeout=30)
+    assert runner.returncode == 0  # no limit is known from such an answer
+    path.with_suffix(".journal.jsonl").unlink()
+    runner = start(path, PATH=squeue(tmp_path, "echo 0:50"), SLURM_JOB_ID="17")
+    runner.communicate(timeout=30)
+    assert runner.returncode == 1
+    assert entries(path)[-1]["left"] == ["b"]
+
+
+def removed(key):
+    return lambda given: {name: value for name, value in given.items() if name != key}
+
+
+def changed(**values):
+    return lambda given: given | values
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (removed("command"), "task 2 ('b'): no 'command': expected a list of texts"),
+        (removed("need"), "task 2 ('b'): no 'need': expected at most [2.0, 0.0, 0.0]"),
+        (removed("name"), "task 2: no 'name': expected a text"),
+        (removed("seconds"), "task 2 ('b'): no 'seconds': expected seconds"),
+        (removed("shared"), "task 2 ('b'): no 'shared': expected at most []"),
+        (removed("node"), "task 2 ('b'): no 'node': expected an integer"),
+        (changed(command=[]), "task 2 ('b'): command = []: expected a list of texts"),
+        (changed(command="ls"), "task 2 ('b'): command = 'ls': expected a list of texts"),
+        (changed(command=["a\0"]), "command = ['a\\x00']: expected a list of texts"),
+        (changed(need=[1, 0]), "need = [1, 0]: expected at most [2.0, 0.0, 0.0]"),
+        (changed(need=[3, 0, 0]), "need = [3, 0, 0]: expected at most [2.0, 0.0, 0.0]"),
+        (changed(seconds=float("nan")), "seconds = nan: expected seconds"),
+        (changed(after="a"), "after = 'a': expected a list of texts"),
+        (changed(environment={"A": 1}), "environment = {'A': 1}: expected a table of texts"),
+        (changed(environment=None), "environment = None: expected a table of texts"),
+        (changed(output="../a"), "output = '../a': expected a file name"),
+        (lambda given: 5, "task 2: expected a table"),
+    ],
+)
+def test_a_damaged_task_is_refused_in_one_line(change, said, tmp_path):
+    path = part(tmp_path, [task("a", "true"), change(task("b", "true"))])
+    done = subprocess.run(
+        [sys.executable, RUNNER, path], capture_output=True, text=True, timeout=30
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{path} is not what cosched batch wrote: ")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not path.with_suffix(".journal.jsonl").exists()
+
+
+def test_a_damaged_task_of_a_spool_is_reported_and_the_others_run(tmp_path):
+    spool = tmp_path / "spool"
+    for name in ("new", "taken", "ended"):
+        (spool / name).mkdir(parents=True)
+    (spool / "new" / "1.json").write_text("{")
+    (spool / "new" / "2.json").write_text(json.dumps(removed("need")(task("b", "true"))))
+    (spool / "new" / "3.json").write_text(json.dumps(task("c", "true")))
+    path = part(tmp_path, [], spool=str(spool), idle=0.5)
+    runner = start(path)
+    _, said = runner.communicate(timeout=30)
+    assert runner.returncode == 0
+    assert said.count(" is no task: ") == 2
+    assert os.listdir(spool / "ended") == ["3.json"]
+
+
+def test_what_a_batch_writes_passes_the_checks_of_the_runner(tmp_path):
+    given = BatchTask(
+        name="a", seconds={1: 1.0}, commands={1: ("true",)}, gpus=1, licences={"solver": 1}
+    )
+    made = batch([given], limit=60.0, cores=2, gpus=1, licences={"solver": 2}, spread=0.0)
+    batches.write(made, tmp_path / "jobs")
+    batches.runner.require_part(json.loads((tmp_path / "jobs" / "part-001.json").read_text()))
