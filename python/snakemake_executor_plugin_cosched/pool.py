@@ -21,6 +21,7 @@ import numpy as np
 from cosched.errors import InvalidInstance
 from cosched.execution.batches import runner
 from cosched.execution.batches.folder import script_of
+from cosched.execution.slurm_words import amount_of, mebibytes, option_lines
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.workflows import History
 from cosched.workflows.times import ExpectedTimes
@@ -47,8 +48,12 @@ class Pool:
         self._limit = _seconds(settings.time)
         local = settings.local
         cores = settings.cores or (len(os.sched_getaffinity(0)) if local else _cores_of_node())
-        gigabytes = 1e300 if settings.memory is None else float(settings.memory)
+        gigabytes = 1e300 if settings.memory is None else amount_of(settings.memory, "memory")
         self._node = [float(cores), gigabytes, 0.0]
+        asked = {"partition": settings.partition, "account": settings.account}
+        self._options = list(
+            option_lines({name: value for name, value in asked.items() if value is not None})
+        )
         self._history = History.read(settings.history)
         self._times = ExpectedTimes()
         self._unknown: set[int] = set()  # jobs of which there is a limit at most
@@ -237,13 +242,11 @@ class Pool:
                 "module": "snakemake_executor_plugin_cosched.call",
             },
         )
-        asked = {"partition": settings.partition, "account": settings.account}
         # Begun again it would not know of what it had taken: a lost one is noticed, and its jobs
         # go to another.
-        options = ["--no-requeue"]
-        options += [f"--{key}={value}" for key, value in asked.items() if value is not None]
+        options = ["--no-requeue", *self._options]
         if settings.memory is not None:
-            options.append(f"--mem={math.ceil(settings.memory * 1e9 / 2**20)}M")
+            options.append(f"--mem={mebibytes(settings.memory)}M")
         cores = int(self._node[0])
         text = script_of(part, settings.nodes, cores, self._limit, options, python=sys.executable)
         (self._folder / f"{part}.sh").write_text(text)

@@ -2,7 +2,6 @@
 
 import math
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,15 @@ from cosched.execution.code import Code, output_names
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import hosts_of, own_environment, require_ranks, srun_size
 from cosched.execution.planned import Plan, Step
+from cosched.execution.shell_text import quote_word
+from cosched.execution.slurm_words import (
+    amount_of,
+    gpus_option,
+    licence_name,
+    licences_option,
+    mebibytes,
+    require_names,
+)
 from cosched.execution.tokens import Tokens, needs_of
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -55,8 +63,13 @@ class Job:
     def __post_init__(self) -> None:
         for name, pattern, expected in _OPTIONS:
             value = getattr(self, name)
-            if value is not None and not re.fullmatch(pattern, str(value)):
+            if value is None:
+                continue
+            if not re.fullmatch(pattern, str(value)) or not str(value).isprintable():
                 raise InvalidInstance(f"{name} = {shorten(value)}: expected {expected}")
+        for name in ("partition", "account"):
+            if (names := getattr(self, name)) is not None:
+                require_names(names, name)
 
     def _lines(self, plan: Plan) -> Iterator[str]:
         time = self.time
@@ -73,9 +86,7 @@ class Job:
 
 _OPTIONS = (
     ("time", r"auto|[0-9]+(-[0-9]+)?(:[0-9]+){0,2}", "auto, minutes, H:MM:SS or D-HH:MM:SS"),
-    ("partition", r"[\w.@,+-]+", "the name of a partition"),
-    ("account", r"[\w.@,+-]+", "the name of an account"),
-    ("chdir", r"""[^\x00-\x1f\x7f"'\\]+""", "a folder without quotes"),
+    ("chdir", r"""[^"'\\]+""", "a folder without quotes"),
     ("mem", r"[0-9]+[KMGT]?", "a number such as 64G"),
 )
 
@@ -202,9 +213,15 @@ _TAIL = ("", '[ $failed != 0 ] || rm -f -- "$DONE"', "exit $((failed > 125 ? 125
 
 def _whole_needs(plan: Plan, codes: Codes, size: _Size, job: Job) -> Iterator[str]:
     """What the job needs so that its steps can have theirs."""
-    every = [needs_of(step, codes, plan) for step in plan.steps]
+    every = [
+        {what: amount_of(need, what) for what, need in needs_of(step, codes, plan).items()}
+        for step in plan.steps
+    ]
     known = {what for needs in every for what, need in needs.items() if need}
-    capacity = {**plan.capacity, **codes.capacity}
+    capacity = {
+        what: amount_of(most, f"capacity.{what}")
+        for what, most in {**plan.capacity, **codes.capacity}.items()
+    }
     if job.mem is not None:
         yield f"#SBATCH --mem={job.mem}"
     elif "memory" in known:
@@ -212,19 +229,10 @@ def _whole_needs(plan: Plan, codes: Codes, size: _Size, job: Job) -> Iterator[st
         yield f"#SBATCH --mem={0 if most is None else f'{mebibytes(most / size.nodes)}M'}"
     sums = {what: capacity.get(what, sum(n.get(what, 0) for n in every)) for what in sorted(known)}
     if "gpus" in known:
-        yield f"#SBATCH --gres=gpu:{math.ceil(sums['gpus'] / size.nodes)}"
-    licences = [
-        f"{what.partition('.')[2]}:{math.ceil(most)}"
-        for what, most in sums.items()
-        if what.startswith("licences.")
-    ]
-    if licences:
-        yield f"#SBATCH --licenses={','.join(licences)}"
-
-
-def mebibytes(gigabytes: float) -> int:
-    """Memory as sbatch takes it, rounded up."""
-    return math.ceil(gigabytes * 1e9 / 2**20)
+        yield f"#SBATCH {gpus_option(sums['gpus'] / size.nodes)}"
+    licences = {name: most for what, most in sums.items() if (name := licence_name(what))}
+    if option := licences_option(licences):
+        yield f"#SBATCH {option}"
 
 
 class _Writer:
@@ -287,13 +295,14 @@ class _Writer:
         if not code.starts_ranks:
             command = [
                 *("srun", "--exact", *self._needs(step, counts), "--input=none"),
+                *map(quote_word, code.launch[1:]),
                 *srun_size(code, hosts, list(counts.values()), self.size.cpus),
                 *command,
             ]
-        exports = " ".join(f"{k}={_quoted(v)}" for k, v in self._environment(step, code).items())
+        exports = " ".join(f"{k}={quote_word(v)}" for k, v in self._environment(step, code).items())
         if code.starts_ranks:  # mpirun takes its slots from the number of tasks of the job
             exports += ' SLURM_OVERLAP=1 SLURM_TASKS_PER_NODE="$SLURM_JOB_CPUS_PER_NODE"'
-        folder = _quoted(str(self._folder(step, code)))
+        folder = quote_word(str(self._folder(step, code)))
         made = f"mkdir -p -- {folder} && " if code.makes_directory else ""
         before = " ".join(map(str, sorted(self.before.get(step.task, ()))))
         may_start = f" ! may_start {step.task} {before} ||" if before else ""
@@ -320,15 +329,12 @@ class _Writer:
         memory, gpus = needs.get("memory"), needs.get("gpus")
         made = [f"--mem={f'{mebibytes(memory * share)}M' if memory else 0}"]
         if gpus:
-            made.append(f"--gres=gpu:{math.ceil(gpus / len(counts))}")
+            made.append(gpus_option(gpus / len(counts)))
         elif self.has_gpus:
             made.append("--gres=none")  # without a word a step takes all of the job's
-        licences = [
-            f"{what.partition('.')[2]}:{math.ceil(need)}"
-            for what, need in needs.items()
-            if what.startswith("licences.") and need
-        ]
-        return [*made, f"--licenses={','.join(licences)}"] if licences else made
+        licences = {name: need for what, need in needs.items() if (name := licence_name(what))}
+        option = licences_option(licences)
+        return made if option is None else [*made, option]
 
     def _folder(self, step: Step, code: Code) -> Path:
         folder = code.filled_directory(len(step.units), step.units)
@@ -342,17 +348,4 @@ _HOSTS = "\0hosts\0"
 
 
 def _with_hosts(word: str, hosts: str) -> str:
-    return hosts.join(_quoted(part) if part else "" for part in word.split(_HOSTS)) or "''"
-
-
-def _quoted(text: str) -> str:
-    """A word of bash on one line, whatever it holds."""
-    if text.isprintable():
-        return shlex.quote(text)
-    escaped = (
-        c
-        if c.isprintable() and c not in "\\'"
-        else "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
-        for c in text
-    )
-    return f"$'{''.join(escaped)}'"
+    return hosts.join(quote_word(part) if part else "" for part in word.split(_HOSTS)) or "''"

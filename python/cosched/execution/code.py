@@ -9,11 +9,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 
 from cosched.errors import InvalidInstance, shorten
+from cosched.execution.shell_text import (
+    COMMANDS,
+    COMMENT,
+    DOUBLE_QUOTES,
+    PLACE as _PLACE,
+    SINGLE_QUOTES,
+    is_plain_word,
+    places_of_command,
+)
 
 #: Characters of a name before it is cut; file systems take 255 with what is added to it.
 _LONGEST = 100
@@ -52,8 +62,6 @@ def _told_apart(task: str) -> str:
 
 #: Filled in whatever the code; sweeps add their parameters, `launch` has `hosts`.
 PLACES = ("procs", "cpus", "task")
-#: A word in braces; after a dollar sign it is a variable of the shell.
-_PLACE = re.compile(r"(?<!\$)\{([A-Za-z_]\w*)\}")
 _MPIRUN = ("-n", "{procs}", "--host", "{hosts}", "--bind-to", "none")
 
 
@@ -67,7 +75,8 @@ class Code:
 
     ``{procs}``, ``{cpus}`` (core numbers, ``0,1,5``), ``{task}`` (the name) and the parameters of
     a sweep are filled in, in the command, the environment and the directory; in a command that is
-    a text names and parameters are quoted, in a directory each is one folder.
+    a text names and parameters are quoted, so none of them may stand in quotes there; in a
+    directory each is one folder.
 
     Attributes
     ----------
@@ -137,6 +146,9 @@ class Code:
         if not isinstance(self.memory, Mapping):
             known = {} if self.memory is None else {1: float(self.memory)}
             object.__setattr__(self, "memory", MappingProxyType(known))
+        if isinstance(self.command, str):
+            values = {**self.parameters, **self.paths, "task": self.name}
+            require_unquoted_places(self.command, values)
 
     @property
     def profile_name(self) -> str:
@@ -267,6 +279,43 @@ def require_known(text: str, known: Sequence[str]) -> None:
                 f"unknown place {{{name}}}: expected {', '.join(f'{{{one}}}' for one in known)} "
                 f"(braces of the code's own: {{ {name} }})"
             )
+
+
+def require_unquoted_places(command: str, values: Mapping[str, Any]) -> None:
+    """Refuse a command for the shell in which a value would not be one word.
+
+    Values are quoted where they are filled in. In quotes of the command's own they would be
+    text that the shell reads: no place may stand there. In here-documents, arithmetic and
+    backquotes it may, as long as its values are letters, digits and ``_@%+=:,./-``; in comments
+    as long as they are one line.
+
+    Parameters
+    ----------
+    values : mapping
+        Name of a place -> its value, or a list of them.
+
+    Raises
+    ------
+    InvalidInstance
+        The message has the right form.
+    """
+    for place in places_of_command(command):
+        if place.context == COMMANDS or place.name not in values:
+            continue
+        shown = f"{{{place.name}}}"
+        if place.context in (SINGLE_QUOTES, DOUBLE_QUOTES):
+            raise InvalidInstance(
+                f"{shown} stands in {place.context}, and is quoted where it is filled in: "
+                f"expected it outside of them, as in: echo {shown}"
+            )
+        given = values[place.name]
+        for value in [given] if isinstance(given, str) else given:
+            is_safe = str(value).isprintable() if place.context == COMMENT else is_plain_word(value)
+            if not is_safe:
+                raise InvalidInstance(
+                    f"{shown} stands in {place.context}, and a value of it is "
+                    f"{shorten(value)}: expected it as a word of a command, as in: echo {shown}"
+                )
 
 
 def _with(values: Mapping[str, str], text: str) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +18,7 @@ from cosched.core.precedence import cycle_of, waits_for_itself
 from cosched.core.text import first_repeated, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.code import PLACES, Code, require_known
+from cosched.execution.slurm_words import amount_of, require_slurm_name
 
 _KEYS = (
     "command", "counts", "directory", "environment", "timeout", "weight", "ranks", "launch",
@@ -122,7 +124,8 @@ class _Reader:
         if "launch" in given and "ranks" in given:
             self._refuse(where, "ranks", "launch says how ranks are started: expected one of both")
         given.setdefault("directory", self.folder)
-        return Code(**given)
+        with self._refusing(where, "command"):
+            return Code(**given)
 
     def _value(self, key: str, value: Any, procs: int, table: Mapping[str, Any]) -> Any:
         swept = table.get("parameters")
@@ -197,14 +200,16 @@ class _Reader:
                     self._refuse(("task", code.name), "after", said + ", ".join(same))
                 before += found
             paths = {key: str(self.folder / chosen[key]) for key in patterns if elsewhere}
-            yield replace(
-                code,
-                name=name,
-                parameters=MappingProxyType(chosen),
-                paths=MappingProxyType(paths),
-                profile=code.name,
-                after=tuple(dict.fromkeys(before)),
-            )
+            with self._refusing(("task", code.name), "command"):
+                made = replace(
+                    code,
+                    name=name,
+                    parameters=MappingProxyType(chosen),
+                    paths=MappingProxyType(paths),
+                    profile=code.name,
+                    after=tuple(dict.fromkeys(before)),
+                )
+            yield made
 
     def _alike(
         self, code: Code, wanted: Code, same: Sequence[str]
@@ -234,6 +239,14 @@ class _Reader:
             table = table[part]
         try:
             return check(table[key])
+        except InvalidInstance as error:
+            self._refuse(where, key, str(error))
+
+    @contextmanager
+    def _refusing(self, where: tuple[str, ...], key: str) -> Iterator[None]:
+        """A context in which an error names the file, the line and the key."""
+        try:
+            yield
         except InvalidInstance as error:
             self._refuse(where, key, str(error))
 
@@ -311,13 +324,13 @@ def after_of(value: Any, tasks: Mapping[str, Any]) -> tuple[tuple[str, tuple[str
 def memory_of(value: Any, procs: int) -> Mapping[int, float]:
     """GB a count; one number is for all."""
     if not isinstance(value, dict):
-        return MappingProxyType({1: nonnegative(value, "memory")})
+        return MappingProxyType({1: amount_of(value, "memory")})
     if not value:
         raise InvalidInstance("an empty table: expected { 1 = 12.5, 4 = 20.0 }")
     made = {}
     for count, need in value.items():
         at = io.parse_integer(count, "memory: count", 1, procs)
-        made[at] = nonnegative(need, f"memory.{at}")
+        made[at] = amount_of(need, f"memory.{at}")
     return MappingProxyType(made)
 
 
@@ -325,16 +338,13 @@ def licences_of(value: Any) -> Mapping[str, int]:
     if not isinstance(value, dict):
         raise InvalidInstance(f"{shorten(value)}: expected a table such as {{ solver = 1 }}")
     for name in value:
-        if not re.fullmatch(r"[\w.@/-]+", name, re.ASCII):
-            raise InvalidInstance(
-                f"{shorten(name)}: expected the name of a licence, as Slurm has it"
-            )
+        require_slurm_name(name, "licence")
     made = {name: integer(count, f"licences.{name}") for name, count in value.items()}
     return MappingProxyType(made)
 
 
 CAPACITIES: dict[str, Any] = {
-    "memory": lambda value: nonnegative(value, "memory"),
+    "memory": lambda value: amount_of(value, "memory"),
     "gpus": lambda value: integer(value, "gpus"),
     "licences": licences_of,
 }

@@ -254,6 +254,7 @@ class Slurm(Launcher):
             command = [
                 *("srun", "--exact", "--mem=0", "--input=none", f"--job-name={self.step_name}"),
                 *_gres(code, len(counts), plan),
+                *code.launch[1:],
                 *srun_size(code, hosts, list(counts.values()), cpus),
                 *command,
             ]
@@ -312,7 +313,6 @@ def srun_size(code: Code, hosts: Sequence[str], counts: Sequence[int], cpus: int
     units = sum(counts)
     tasks, each = (units, cpus) if code.a_rank_each else (1, units * cpus)
     size = [
-        *code.launch[1:],
         f"--nodes={len(hosts)}",
         f"--ntasks={tasks}",
         f"--cpus-per-task={each}",

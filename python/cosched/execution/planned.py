@@ -16,12 +16,13 @@ import numpy as np
 
 from cosched import io
 from cosched.core import Result, Schedule
-from cosched.core.arrays import integer, integer_array, real, real_array
+from cosched.core.arrays import integer, integer_array, nonnegative, real, real_array
 from cosched.core.precedence import before_of
 from cosched.core.result import FORMAT, VERSION
 from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 from cosched.execution.codes import Codes
+from cosched.execution.slurm_words import MAX_AMOUNT, amount_of, licence_name
 
 #: Families whose placements say all: (task, kind, units, start, end).
 FAMILIES = ("packs", "moldable", "dags")
@@ -313,8 +314,7 @@ def _made(
                 raise InvalidInstance(f"{where}: {what.format(shorten(twice))}")
         edges, procs, times = _facts(facts, where)
         resources, capacity = _shared(facts, steps, where)
-        late = (facts.get("interval") or {}).get("p95")
-        late_end = None if late is None else real(late, f"{where}: interval.p95")
+        late_end = _late_end(facts.get("interval"), where)
     except InvalidInstance as error:
         raise InvalidSchedule(str(error)) from None
     order = _order(steps, edges, where)
@@ -331,6 +331,16 @@ def _made(
     )
     _require_disjoint(plan, where)
     return plan
+
+
+def _late_end(interval: Any, where: str) -> float | None:
+    """The end that the plan passes in 5% of the cases, where the file says it."""
+    if interval is not None and not isinstance(interval, Mapping):
+        raise InvalidInstance(
+            f"{where}: interval = {shorten(interval)}: expected a table with p5 and p95"
+        )
+    late_end = (interval or {}).get("p95")
+    return None if late_end is None else nonnegative(late_end, f"{where}: interval.p95")
 
 
 def _facts(
@@ -373,8 +383,18 @@ def _shared(
         table = real_array(values, f"{where}: resources.{name}", 2 if of.ndim == 2 else 1)
         if len(table) < most or (table.ndim == 2 and table.shape[1] < widest):
             raise InvalidInstance(f"{where}: resources.{name}: expected a need of each task")
+        for index in np.argwhere(~((table >= 0) & (table <= MAX_AMOUNT))):
+            place = ", ".join(map(str, index.tolist()))
+            amount_of(float(table[tuple(index)]), f"{where}: resources.{name}[{place}]")
         tables[str(name)] = table
-    return tables, {str(k): real(v, f"{where}: capacity.{k}") for k, v in capacity.items()}
+    capacities = {
+        str(name): amount_of(amount, f"{where}: capacity.{name}")
+        for name, amount in capacity.items()
+    }
+    for name in (*tables, *capacities):
+        with io.naming(where):
+            licence_name(name)
+    return tables, capacities
 
 
 def _step(row: Any, names: Sequence[str] | None, place: str) -> Step:

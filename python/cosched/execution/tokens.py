@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
@@ -76,7 +77,8 @@ class Tokens:
         taken = {number for of in self._gpus.values() for number in of}
         every = _visible(int(self.capacity["gpus"]))
         wanted = int(self.needs[step.task].get("gpus", 0))
-        mine = tuple(number for number in every if number not in taken)[:wanted]
+        free_numbers = (number for number in every if number not in taken)
+        mine = tuple(islice(free_numbers, wanted))
         self._gpus[step.task] = mine
         return mine
 

@@ -74,7 +74,7 @@ def test_what_codes_say(tmp_path):
         ("memory = 3.5", "after = 'fem'", 12, "'fem' waits for itself"),
         ("memory = 3.5", "after = ['cfd', 1]", 12, "expected a list of names of tasks"),
         ("{ solver = 1 }\n[", "{ solvr = 1, cad = 2 }\n[", 13, "'solver' (near: solvr)"),
-        ("solver = 1 }\n", "'a,b' = 1 }\n", 5, "the name of a licence"),
+        ("solver = 1 }\n", "'a,b' = 1 }\n", 5, "licence = 'a,b': expected a name of letters"),
         ("gpus = 2", "cores = 2", 4, "unknown key 'cores'"),
     ],
 )

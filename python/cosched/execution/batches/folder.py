@@ -13,12 +13,17 @@ from typing import Any
 from cosched import io
 from cosched.core.arrays import positive
 from cosched.errors import InvalidInstance
-from cosched.execution.batch_script import mebibytes
 from cosched.execution.batches import runner
 from cosched.execution.batches.packing import Batches
 from cosched.execution.batches.problem import OF_NODE
 from cosched.execution.batches.task_list import BatchTask, TaskList
 from cosched.execution.code import output_names
+from cosched.execution.slurm_words import (
+    gpus_option,
+    licences_option,
+    mebibytes,
+    option_lines,
+)
 
 FORMAT, VERSION = "cosched-batch", 1
 _OURS = "what `cosched batch` wrote"
@@ -79,12 +84,13 @@ def write(
     at = Path(folder)
     if at.exists() and (not at.is_dir() or any(at.iterdir())):
         raise InvalidInstance(f"{folder}: is there already: expected a new folder")
+    asked = list(option_lines(options or {}))
     at.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(runner.__file__, at / "runner.py")
     names = [f"part-{k:03d}" for k in range(1, len(made.allocations) + 1)]
     for k, name in enumerate(names):
         io.write_json(_for_runner(made, k), at / f"{name}.json")
-        io.write_text(_script(made, k, name, options or {}), at / f"{name}.sh")
+        io.write_text(_script(made, k, name, asked), at / f"{name}.sh")
     io.write_text("\n".join(_submit(made, names, jobs)) + "\n", at / "submit.sh")
     io.write_json(_to_dict(made, names), at / "batch.json")
     return at / "submit.sh"
@@ -155,21 +161,21 @@ def _for_runner(made: Batches, k: int) -> dict[str, Any]:
     }
 
 
-def _script(made: Batches, k: int, name: str, options: Mapping[str, str]) -> str:
+def _script(made: Batches, k: int, name: str, options: Sequence[str]) -> str:
     cores, memory, gpus = made.problem.node
-    more = [f"--{key}={value}" for key, value in options.items()]
+    more = list(options)
     needs = [made.problem.needs[one.task] for one in made.allocations[k].tasks]
     if math.isfinite(memory) and any(need[1] for need in needs):
         more.append(f"--mem={mebibytes(memory)}M")
     if any(need[2] for need in needs):
-        more.append(f"--gres=gpu:{gpus:.0f}")
+        more.append(gpus_option(gpus))
     holds = [made.problem.holds[one.task] for one in made.allocations[k].tasks]
-    used = [
-        (what, sum(h[i] for h in holds), made.problem.shared[i])
-        for i, what in enumerate(made.licences)
-    ]
-    if licences := [f"{what}:{min(total, have):.0f}" for what, total, have in used if total]:
-        more.append(f"--licenses={','.join(licences)}")
+    licences = {
+        name: min(sum(held[place] for held in holds), made.problem.shared[place])
+        for place, name in enumerate(made.licences)
+    }
+    if option := licences_option(licences):
+        more.append(option)
     about = f"{len(needs)} tasks, planned end {made.allocations[k].end:.6g} s"
     return script_of(name, made.problem.nodes, int(cores), made.limit, more, about)
 

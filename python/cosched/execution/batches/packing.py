@@ -21,6 +21,7 @@ from cosched.execution.batches.problem import (
 )
 from cosched.execution.batches.search import cost_of, pack
 from cosched.execution.batches.task_list import BatchTask, TaskList
+from cosched.execution.slurm_words import amount_of, require_slurm_name
 from cosched.lazy import pd
 
 #: Largest spread: times that are off by a factor of thousands are not known at all.
@@ -197,7 +198,11 @@ def batch(
     integer(nodes, "nodes", 1)
     longest = positive(limit, "limit")
     known = Chance.of(given.runs, longest, spread, chance, seed)
-    node = (float(integer(cores, "cores", 1)), float(memory), float(gpus))
+    gigabytes = math.inf if memory == math.inf else amount_of(memory, "memory")
+    node = (float(integer(cores, "cores", 1)), gigabytes, float(integer(gpus, "gpus")))
+    for name, count in (licences or {}).items():
+        require_slurm_name(name, "licence")
+        amount_of(count, f"licences.{name}")
     allowed = [_allowed(task, node, licences or {}, longest, known) for task in given.tasks]
     best: tuple[tuple[float, int], Problem, list[list[Placed]]] | None = None
     for counts in choose_counts(given.tasks, nodes, cores, allowed):

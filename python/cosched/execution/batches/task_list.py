@@ -20,6 +20,7 @@ from cosched.execution.code import Code
 from cosched.execution.codes import Codes
 from cosched.execution.plan_input import shared_of, tables_of, tasks_of
 from cosched.execution.runs import Run, current, header_of, read_runs
+from cosched.execution.slurm_words import amount_of
 
 _COLUMNS = ("command", "seconds", "cores", "memory", "after", "name")
 
@@ -170,7 +171,8 @@ def _task(row: Mapping[str, str], where: str, number: int) -> tuple[BatchTask, l
     if not times:
         raise InvalidInstance(f"{where}, column 'seconds': empty cell: expected seconds")
     cores = io.parse_integer(row.get("cores") or "1", f"{where}, column 'cores'", 1, 10**6)
-    memory = io.parse_nonnegative(row.get("memory") or "0", f"{where}, column 'memory'")
+    gigabytes = io.parse_nonnegative(row.get("memory") or "0", f"{where}, column 'memory'")
+    memory = amount_of(gigabytes, f"{where}, column 'memory'")
     task = BatchTask(
         name=row.get("name") or f"task {number}",
         seconds={cores: float(np.median(times))},
