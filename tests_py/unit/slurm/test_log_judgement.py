@@ -10,6 +10,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.cluster import FitVerdict
+from cosched.cluster.judgement.earlier_usage import draw_earlier_usage, is_earlier_usage_unknown
 from cosched.cluster.judgement.idle_waits import IDLE_PART, has_idle_wait
 from cosched.cluster.judgement.reasons import is_overtaken
 from cosched.cluster.judgement.verdict import ReasonKind, verdict_of
@@ -203,9 +204,48 @@ def test_many_logs_that_the_simulator_wrote_are_explained(seed, tmp_path):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_log_that_begins_in_the_middle_is_explained(seed, tmp_path):
-    """Without accounts: the usage of accounts before the log is unknown to everybody."""
     jobs = random_jobs(np.random.default_rng(seed), tmp_path, with_accounts=False)
     assert_is_explained(cut_log(as_log(jobs, seed), 0.4))
+
+
+#: Seeds of :func:`random_jobs` whose log has a fair-share factor, and is explained only by
+#: simulations that draw what users had used before its begin.
+SEEDS_WITH_UNKNOWN_USAGE = (2, 11, 54)
+
+
+@pytest.mark.parametrize("seed", SEEDS_WITH_UNKNOWN_USAGE)
+def test_usage_from_before_a_log_is_drawn_where_fair_share_depends_on_it(seed, tmp_path):
+    jobs = random_jobs(np.random.default_rng(seed), tmp_path)
+    judgement = cs.cluster.judge_log(cut_log(as_log(jobs, seed), 0.4))
+    assert judgement.verdict is FitVerdict.AS_CLOSE_AS_VARIABILITY
+    assert judgement.replications == 60
+    assert any("drawn, 20 times" in note for note in judgement.notes)
+
+
+def test_usage_that_the_accounts_tell_is_not_drawn(tmp_path):
+    jobs = random_jobs(np.random.default_rng(11), tmp_path)
+    log = cut_log(as_log(jobs, 11), 0.4)
+    assert is_earlier_usage_unknown(log)
+    told = draw_earlier_usage(log, np.random.default_rng(1))
+    assert not is_earlier_usage_unknown(told)
+
+
+def test_drawn_usage_adds_up_by_account(tmp_path):
+    log = as_log(random_jobs(np.random.default_rng(11), tmp_path), 11)
+    settings = draw_earlier_usage(log, np.random.default_rng(1)).machine.slurm
+    usage = {
+        (row["Account"], row.get("User", "")): row["Usage"]
+        for row in settings.accounts.associations
+    }
+    assert min(usage.values()) > 0
+    assert usage["chem", ""] == pytest.approx(usage["chem", "bob"] + usage["chem", "eve"])
+    assert usage["root", ""] == pytest.approx(usage["chem", ""] + usage["phys", "ada"])
+
+
+def test_a_log_without_a_fair_share_factor_needs_no_earlier_usage(tmp_path):
+    log = as_log(random_jobs(np.random.default_rng(12), tmp_path), 12)
+    assert not log.machine.slurm.parameters.get("PriorityWeightFairshare")
+    assert not is_earlier_usage_unknown(log)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts
+from cosched.cluster.judgement.earlier_usage import draw_earlier_usage, is_earlier_usage_unknown
 from cosched.cluster.judgement.log_start import LogStart, start_of_log
 from cosched.cluster.judgement.reasons import likely_reasons
 from cosched.cluster.judgement.verdict import FitVerdict, LogJudgement, Reason, verdict_of
@@ -15,7 +19,11 @@ from cosched.cluster.result import Result
 from cosched.cluster.result.compare_waits import compare_log
 from cosched.cluster.result.groups import starts_of
 from cosched.cluster.result.log_fit import fit_by_partition, is_judged
-from cosched.cluster.result.replications import replications_of, with_first_replications
+from cosched.cluster.result.replications import (
+    join_replications,
+    replications_of,
+    with_first_replications,
+)
 from cosched.errors import InvalidInstance
 
 #: The policy that is judged.
@@ -26,6 +34,9 @@ SIMULATOR = "slurm-backfill"
 #: same simulations.
 SIMULATIONS = ((1_000, 60), (5_000, 20), (sys.maxsize, 8))
 SEED = 0
+#: Usages from before the log that are drawn where it is unknown, at most; each is simulated twice
+#: or more often.
+EARLIER_USAGES = 20
 
 
 def simulations_of_log(instance: Instance) -> int:
@@ -80,27 +91,69 @@ def judge_log(instance: Instance, *, simulated: Result | None = None) -> LogJudg
         raise InvalidInstance("judge_log: expected a machine that is a slurm.conf")
     if not has_waits(instance):
         return None
+    start, judgement = _judge_with_known_usage(instance, simulated)
+    if judgement is None or judgement.is_explained:
+        return judgement
+    if is_earlier_usage_unknown(start.instance):
+        other_judgement = _judge_with_earlier_usage(start, simulations_of_log(instance))
+        if other_judgement is not None and other_judgement.is_explained:
+            return other_judgement
+    return judgement
+
+
+def _judge_with_known_usage(
+    instance: Instance, simulated: Result | None
+) -> tuple[LogStart, LogJudgement | None]:
+    """Judge a log whose users have used nothing before it but what the accounts tell."""
     start = start_of_log(instance)
     count = simulations_of_log(instance)
     if simulated is not None and replications_of(simulated) >= count:
-        return judge_simulations(with_first_replications(simulated, count), start)
+        return start, judge_simulations(with_first_replications(simulated, count), start)
     try:
-        return judge_simulations(_simulate(start, count), start)
+        return start, judge_simulations(_simulate(start, count), start)
     except InvalidInstance as error:
         if start.begin is None or not str(error).startswith(_NO_ROOM):
             raise
     # The jobs that run at the first end do not fit beside each other where the log tells no nodes.
     start = start_of_log(instance, whole=True)
-    return judge_simulations(_simulate(start, count), start)
+    return start, judge_simulations(_simulate(start, count), start)
+
+
+def _judge_with_earlier_usage(start: LogStart, count: int) -> LogJudgement | None:
+    """Judge a log by simulations that begin with different usages of its users.
+
+    `count`: of simulations, at least.
+    """
+    usages = min(EARLIER_USAGES, count // 2)
+    note = (
+        "the log does not tell what its users had used before it (fair-share): drawn, "
+        f"{usages} times"
+    )
+    drawn_start = replace(start, notes=(*start.notes, note))
+    rng = np.random.default_rng(SEED)
+    results = [
+        _simulate(
+            replace(start, instance=draw_earlier_usage(start.instance, rng)),
+            -(-count // usages),
+            seed=SEED + number,
+        )
+        for number in range(usages)
+    ]
+    has_same_jobs = all(
+        np.array_equal(result.instance.ids, results[0].instance.ids) for result in results
+    )
+    if not has_same_jobs:  # limits on usage left out other jobs
+        return None
+    return judge_simulations(join_replications(results), drawn_start)
 
 
 #: How the error of the simulator begins where jobs that run at the begin have no room.
 _NO_ROOM = "running: "
 
 
-def _simulate(start: LogStart, count: int) -> Result:
+def _simulate(start: LogStart, count: int, *, seed: int = SEED) -> Result:
     options: dict[str, Any] = {"draws": count, "approximate": True, **start.host_options}
-    result = FAMILY.solve(start.instance._without_bound(), SIMULATOR, seed=SEED, **options)
+    result = FAMILY.solve(start.instance._without_bound(), SIMULATOR, seed=seed, **options)
     assert isinstance(result, Result)
     return result
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from cosched.cluster.result.result import Result
 
@@ -25,3 +28,15 @@ def with_first_replications(result: Result, count: int) -> Result:
         epoch=draws.epoch[:count],
     )
     return replace(result, draws=first_draws)
+
+
+def join_replications(results: Sequence[Result]) -> Result:
+    """One result with the replications of several results on the same jobs, in their order."""
+    first_draws = results[0].draws
+    assert first_draws is not None
+    columns = ("starts", "values", "controller_start", "epoch")
+    joined = {
+        column: np.concatenate([getattr(result.draws, column) for result in results])
+        for column in columns
+    }
+    return replace(results[0], draws=replace(first_draws, **joined))

@@ -1,0 +1,129 @@
+"""Fair-share usage from before a log: sacct does not print it, so simulations draw it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cosched.cluster.instance import Instance
+from cosched.cluster.instance.usage import texts_of
+from cosched.cluster.machine import Machine
+
+#: The jobs from before the log used between so many times and so many times what the jobs of the
+#: log use.
+LEAST_TIMES, MOST_TIMES = 0.1, 10.0
+#: How near the drawn shares of users lie to their shares of the log's usage and to equal ones: the
+#: sum of the Dirichlet distribution's parameters, for each user.
+CONCENTRATION = 4.0
+#: Seconds in which usage halves where a slurm.conf does not say (PriorityDecayHalfLife).
+USUAL_HALF_LIFE = 7 * 86400.0
+
+#: An account and a user; no user where it is the account itself.
+Association = tuple[str, str]
+
+
+def is_earlier_usage_unknown(instance: Instance) -> bool:
+    """Whether priorities depend on usage, and neither log nor accounts tell what it was before."""
+    settings = instance.machine.slurm if instance.machine is not None else None
+    if settings is None or settings.accounts is None or "account" not in instance.known:
+        return False
+    if not settings.parameters.get("PriorityWeightFairshare"):
+        return False
+    rows = settings.accounts.associations
+    return any(row.get("User") for row in rows) and not any(row.get("Usage") for row in rows)
+
+
+def draw_earlier_usage(instance: Instance, rng: np.random.Generator) -> Instance:
+    """The same jobs on a machine whose users have a random usage when the log begins.
+
+    Parameters
+    ----------
+    instance : Instance
+        A log of which :func:`is_earlier_usage_unknown` holds.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Instance
+        Its machine's associations have a ``Usage`` (CPU seconds). Users used between
+        :data:`LEAST_TIMES` and :data:`MOST_TIMES` what the log uses, no more than usage that
+        decays can add up to; their shares are drawn around those of the log and equal ones.
+    """
+    machine = instance.machine
+    assert machine is not None
+    settings = machine.slurm
+    assert settings is not None
+    assert settings.accounts is not None
+    rows = settings.accounts.associations
+    users = [(str(row["Account"]), str(row["User"])) for row in rows if row.get("User")]
+    logged = _logged_usage(instance)
+    total = sum(logged.values())
+    log_shares = np.array([logged.get(user, 0.0) for user in users]) / total
+    shares = rng.dirichlet(CONCENTRATION * (log_shares * len(users) + 1) / 2)
+    times = math.exp(rng.uniform(math.log(LEAST_TIMES), math.log(MOST_TIMES)))
+    usage_of_users = dict(zip(users, (_decayed(instance, total, times) * shares), strict=True))
+    usage = usage_of_users | _usage_of_accounts(usage_of_users, rows)
+    new_rows = tuple(
+        {**row, "Usage": usage.get((str(row["Account"]), str(row.get("User", ""))), 0.0)}
+        for row in rows
+    )
+    accounts = replace(settings.accounts, associations=new_rows)
+    return _on_machine(instance, replace(machine, slurm=replace(settings, accounts=accounts)))
+
+
+def _logged_usage(instance: Instance) -> dict[Association, float]:
+    """CPU seconds of the log's jobs by account and user."""
+    usage: dict[Association, float] = {}
+    accounts, users = texts_of(instance, "account"), texts_of(instance, "user")
+    seconds = (instance.column("runtime") * instance.column("tasks")).tolist()
+    for account, user, job_seconds in zip(accounts, users, seconds, strict=True):
+        usage[account, user] = usage.get((account, user), 0.0) + job_seconds
+    return usage
+
+
+def _decayed(instance: Instance, total: float, times: float) -> float:
+    """What is left, when the log begins, of usage that came as in the log for `times` its length.
+
+    `total`: CPU seconds of the log's jobs.
+    """
+    assert instance.machine is not None
+    assert instance.machine.slurm is not None
+    half_life = instance.machine.slurm.parameters.get("PriorityDecayHalfLife", USUAL_HALF_LIFE)
+    if half_life <= 0:  # usage does not decay
+        return total * times
+    eligible = instance.column("eligible")
+    length = max(float((eligible + instance.column("runtime")).max() - eligible.min()), 1.0)
+    mean_life = half_life / math.log(2)
+    return total / length * mean_life * -math.expm1(-times * length / mean_life)
+
+
+def _usage_of_accounts(
+    usage_of_users: Mapping[Association, float], rows: Sequence[Mapping[str, Any]]
+) -> dict[Association, float]:
+    """Usage of each account: that of all users below it."""
+    parents = {
+        str(row["Account"]): str(row.get("ParentName") or "root")
+        for row in rows
+        if not row.get("User")
+    }
+    usage: dict[Association, float] = {}
+    for (account, _), user_usage in usage_of_users.items():
+        for name in _account_and_ancestors(account, parents):
+            usage[name, ""] = usage.get((name, ""), 0.0) + user_usage
+    return usage
+
+
+def _account_and_ancestors(account: str, parents: Mapping[str, str]) -> Iterator[str]:
+    yield account
+    while account != "root" and account in parents:
+        account = parents[account]
+        yield account
+
+
+def _on_machine(instance: Instance, machine: Machine) -> Instance:
+    about_jobs = instance._said | {"machine": machine}
+    return Instance({"id": instance.ids, **instance.given}, instance.nodes, **about_jobs)
