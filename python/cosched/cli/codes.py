@@ -150,12 +150,13 @@ def plan(
     read = None if codes is None else Codes.read(codes)
     with report.working("plan"):
         advice = execution.plan(runs, read, seed=seed_of_text(seed), **given)
+        lines = advice.lines()  # refuses a plan that is better than its bound
     if output is not None:
         io.write_json(advice.to_dict(), output)
     if picture is not None:
         report.without_screen()
         cosched.plot.save(cosched.plot.gantt(advice.result.schedule), picture)
-    for line in advice.lines():
+    for line in lines:
         report.say(line)
     report.say(f"run it: {command_to_run(output or 'plan.json', codes)}")
 

@@ -213,7 +213,7 @@ def _engine(
         raise InvalidInstance(f"--engine {name}: expected --dask with --engine dask, and only then")
     if name == "local":
         return nullcontext(threads)
-    return _tuning.engine(journal.with_suffix(".pickle"), dask, jobs)
+    return _tuning.engine(journal.parent, dask, jobs)
 
 
 add = adds_of_cluster(audit=audit, rightsize=rightsize, tune=tune)

@@ -177,6 +177,8 @@ def solve(
         with best_so_far() as stop:
             result = of.family.solve(instance, name, seed=seed_of_text(seed), **options)
         result.schedule.validate()
+        # Refuses a result that is better than its bound, before anything is written.
+        _ = result.gap
     if output is not None:
         report.write_result(result, output)
     for out, path in files:

@@ -1,7 +1,10 @@
 """Runs of a search over a slurm.conf as tasks of a study: on a Dask cluster, or on Slurm."""
 
+import hashlib
 import json
+import os
 import pickle
+import secrets
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -13,7 +16,6 @@ from cosched.errors import StudyError, optional, printable
 from cosched.experiments import engines
 from cosched.experiments.engines import Context
 from cosched.experiments.study import Study
-from cosched.io import replacing
 from cosched.slurm.tune.trials import Engine, Row, Task as Trial, World
 
 #: As workers find it.
@@ -21,16 +23,34 @@ _NAME = "cosched.experiments.tuning:TRIALS"
 
 
 @lru_cache(maxsize=2)
-def _world(path: str, digest: str) -> World:
-    """What the driver has written into a folder that all see; once a process."""
-    world = pickle.loads(Path(path).read_bytes())
-    if world.digest() != digest:
-        raise StudyError(f"{path}: of another search")
-    return world
+def load_world(path: str, digest: str) -> World:
+    """What the driver of this search has written into a folder that all workers see.
+
+    A process loads it once. The digest comes from the driver, with the task, and is checked before
+    anything is loaded: what somebody else has written there is never a pickle that is read.
+    """
+    content = Path(path).read_bytes()
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise StudyError(f"{path}: not what this search has written: expected it unchanged")
+    return pickle.loads(content)
+
+
+def write_world(world: World, folder: Path) -> tuple[Path, str]:
+    """A new file of a random name that nobody else may read or write; the digest of its content."""
+    content = pickle.dumps(world)
+    path = folder.resolve() / f".cosched-{secrets.token_hex(8)}.world"
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path, hashlib.sha256(content).hexdigest()
 
 
 def _run(task: dict[str, Any]) -> dict[str, Any]:
-    return {"row": _world(task["world"], task["digest"]).run(task["trial"])}
+    return {"row": load_world(task["world"], task["digest"]).run(task["trial"])}
 
 
 TRIALS = Study(
@@ -40,22 +60,24 @@ TRIALS = Study(
 
 
 @contextmanager
-def engine(path: Path, address: str | None, jobs: int) -> Iterator[Engine]:
+def engine(folder: Path, address: str | None, jobs: int) -> Iterator[Engine]:
     """For ``tune``: on the Dask cluster at `address`; None: on `jobs` jobs that dask-jobqueue
     submits to Slurm, as its own configuration says.
 
-    What all runs share is written to `path`, in a folder that all workers see, and is gone when
+    What all runs share is written to a new file in `folder`, which all workers see; it is gone when
     this ends.
     """
     with ExitStack() as stack:
         where = address or _workers(stack, jobs)
-        stack.callback(path.unlink, missing_ok=True)
+        written: dict[str, dict[str, str]] = {}
 
         def run(world: World, tasks: Sequence[Trial]) -> Iterator[tuple[int, Row]]:
-            common = {"world": str(path.resolve()), "digest": world.digest()}
-            if not path.exists():
-                with replacing(path) as file:
-                    file.write_bytes(pickle.dumps(world))
+            search = world.digest()
+            if search not in written:
+                path, digest = write_world(world, folder)
+                stack.callback(path.unlink, missing_ok=True)
+                written[search] = {"world": str(path), "digest": digest}
+            common = written[search]
             numbered = [
                 (number, {**common, "trial": {**task, "setting": list(task["setting"])}})
                 for number, task in enumerate(tasks)

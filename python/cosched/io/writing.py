@@ -10,6 +10,7 @@ import re
 import secrets
 import stat
 import tempfile
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -85,8 +86,29 @@ def _behind(path: Path) -> Path:
         raise InvalidInstance(f"{path}: a link that leads nowhere: {error}") from None
 
 
+#: Files that people read in a terminal or a browser.
+_PAGES = (".html", ".md")
+
+
+def _readable_page(text: str) -> str:
+    """A page in which what would steer a terminal, or turn the order of letters, is escaped.
+
+    Ends of lines, tabs and blanks of all widths stay as they are.
+    """
+    steering = {
+        ord(character): printable(character)
+        for character in set(text)
+        if not character.isprintable()
+        and character not in "\n\t"
+        and unicodedata.category(character) != "Zs"
+    }
+    return text.translate(steering) if steering else text
+
+
 def write_text(text: str, path: str | PathLike[str]) -> None:
     """Write text as a whole or not at all.
+
+    In a page, .html or .md, characters that steer a terminal are shown as Python writes them.
 
     Parameters
     ----------
@@ -100,8 +122,9 @@ def write_text(text: str, path: str | PathLike[str]) -> None:
     >>> (folder / "a.txt").read_text()
     'one'
     """
+    is_page = Path(path).suffix.lower() in _PAGES
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(_readable_page(text) if is_page else text, encoding="utf-8")
 
 
 def write_json(data: Any, path: str | PathLike[str]) -> None:

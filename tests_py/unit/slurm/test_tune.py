@@ -1,6 +1,9 @@
 """A search over lines of a slurm.conf: what was hidden is found, nothing where there is nothing."""
 
 import json
+import os
+import pickle
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +12,7 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.cluster.page.what_if import what_if
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, StudyError
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import gains, search as tune_search, trials, tuned as tune_page
 from cosched.slurm.tune.gains import JudgedBlock, held_out_gain
@@ -263,6 +266,49 @@ def test_killed_and_resumed_it_is_the_same(inst, tmp_path):
     assert len(ran) == len(everything) - 5
 
 
+def test_no_file_is_loaded_that_the_search_did_not_write(inst, tmp_path, monkeypatch):
+    from cosched.experiments import engines, tuning
+
+    executed = tmp_path / "executed"
+
+    class Hostile:
+        def __reduce__(self):
+            return os.mkdir, (str(executed),)
+
+    hostile = pickle.dumps(Hostile())
+    for name in ("tune.runs.pickle", "world.pickle", ".cosched-0123456789abcdef.world"):
+        (tmp_path / name).write_bytes(hostile)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    worlds = []
+
+    def in_process(context, tasks, address):
+        ((_, task), *_) = tasks
+        worlds.append(Path(task["world"]))
+        assert worlds[-1].stat().st_mode & 0o777 == 0o600
+        return engines.in_process(context, tasks)
+
+    monkeypatch.setattr(engines, "dask", in_process)
+    with tuning.engine(tmp_path, "host:1", 1) as engine:
+        search(inst, engine=engine)
+    assert len(set(worlds)) == 1
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+    def exchanged(context, tasks, address):
+        """Somebody else writes to the file before a worker looks at it."""
+        ((_, task), *_) = tasks
+        Path(task["world"]).write_bytes(hostile)
+        return engines.in_process(context, tasks)
+
+    monkeypatch.setattr(engines, "dask", exchanged)
+    with (
+        pytest.raises(StudyError, match="not what this search has written"),
+        tuning.engine(tmp_path, "host:1", 1) as engine,
+    ):
+        search(inst, engine=engine)
+    assert not executed.exists()
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_workers_of_studies_give_the_same(inst, usual, tmp_path, monkeypatch):
     from cosched.experiments import engines, tuning
 
@@ -273,7 +319,7 @@ def test_workers_of_studies_give_the_same(inst, usual, tmp_path, monkeypatch):
         return engines.in_process(context, tasks)
 
     monkeypatch.setattr(engines, "dask", in_process)
-    with tuning.engine(tmp_path / "world.pickle", "host:1", 1) as engine:
+    with tuning.engine(tmp_path, "host:1", 1) as engine:
         there = search(inst, engine=engine)
     assert json.dumps(there.plain()) == json.dumps(usual.plain())
     assert set(told) == {"host:1"}

@@ -58,7 +58,7 @@ def test_runs_are_jobs_of_slurm(log, monkeypatch):
         cluster.stop()
     assert there == tuned(log, "here")
     assert there["runs"] >= 6
-    assert not [*log.parent.glob("there.runs*")]
+    assert not [*log.parent.glob("there.runs*"), *log.parent.glob(".cosched-*.world")]
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,6 @@ def test_jobs_that_cannot_be_submitted_are_said(tmp_path, monkeypatch, jobs, say
     with (
         dask.config.set(scratch | {f"jobqueue.slurm.{k}": v for k, v in jobs.items()}),
         pytest.raises(StudyError, match=says),
-        tuning.engine(tmp_path / "world.pickle", None, 1),
+        tuning.engine(tmp_path, None, 1),
     ):
         pass
