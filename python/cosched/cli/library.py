@@ -11,7 +11,7 @@ from cosched.cli.parameters import adds_group
 from cosched.cli.values import check_files
 from cosched.core.text import unknown_name
 from cosched.errors import printable
-from cosched.library.records import Finding, family_of, record_of
+from cosched.library.records import Finding, family_of, is_source_tree, record_of
 from cosched.library.table import gap_of
 
 
@@ -61,9 +61,11 @@ def try_algorithm(
     report.say(f"{name}: {algorithm} {found.value:.9g}, record {record.best.value:.9g}")
 
 
-def verify_records(name: str | None = None, thorough: bool = False) -> None:
-    frame = library.verify(name, thorough=thorough)
-    wrong = frame[frame.status == "wrong"]
+def verify_records(
+    name: str | None = None, thorough: bool = False, folder: Path | None = None
+) -> None:
+    frame = library.verify(name, thorough=thorough, folder=folder)
+    wrong = frame[frame.status.isin(("wrong", "beaten"))]
     for row in wrong.itertuples():
         report.say(f"{row.name}: {row.message}")
     searched = int((frame.status == "value").sum())
@@ -73,6 +75,10 @@ def verify_records(name: str | None = None, thorough: bool = False) -> None:
 
 
 def submit(name: str, schedule: Path, by: str, folder: Path | None = None) -> None:
+    if folder is None and not is_source_tree():
+        raise ValueError(
+            "--folder: expected a folder for the new record, as the package is installed"
+        )
     report.say(f"{library.submit(name, schedule, by, folder=folder)}: a new record")
 
 

@@ -80,6 +80,11 @@ FORMAT, VERSION = "cosched-library", 1
 FOLDER = Path(__file__).with_name("records")
 
 
+def is_source_tree() -> bool:
+    """Whether the records are those of a clone, and a change of them can be sent to the project."""
+    return (FOLDER.parents[3] / "pyproject.toml").is_file()
+
+
 @dataclass(frozen=True)
 class Finding:
     """A value, or a bound, and where it comes from.
@@ -147,6 +152,18 @@ class Record:
         return path
 
 
+def names_in(folder: Path) -> list[str]:
+    """The instances of which a folder has a record; refused where it has a file of another name."""
+    known = entries()
+    names = sorted(path.relative_to(folder).as_posix()[:-5] for path in folder.glob("*/*.json"))
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{folder}: {unknown_name('instance of the library', name, known)}")
+    if not names:
+        raise ValueError(f"{folder}: no record of the library, expected FAMILY/NAME.json")
+    return [name for name in known if name in set(names)]
+
+
 def record_of(name: str, folder: Path = FOLDER) -> Record:
     """The record of a name."""
     entry_of(name)
@@ -198,6 +215,13 @@ def gap_of(record: Record) -> float:
 _BETTER = 1e-6
 
 
+def is_better(record: Record, value: float) -> bool:
+    """Whether a value beats the record by more than rounding explains."""
+    maximises = family_of(record.name).maximise
+    gain = value - record.best.value if maximises else record.best.value - value
+    return gain > _BETTER * abs(record.best.value)
+
+
 def submit(
     name: str,
     schedule: Schedule | Result | Mapping[str, Any] | str | PathLike[str],
@@ -208,7 +232,8 @@ def submit(
 ) -> Path:
     """Put a better schedule into the library's records, ready for a pull request.
 
-    The file of the record, written anew, is returned.
+    The file of the record, written anew, is returned. The schedule has to be better than the record
+    in `folder`, and where that has none, than the record of the package.
 
     Parameters
     ----------
@@ -221,7 +246,9 @@ def submit(
     algorithm : str, optional
         What found it; None: as the result or the file says.
     folder : path, optional
-        Where records are; None: those of the installed package.
+        Where the record is written, as ``FAMILY/NAME.json``; it is made where it does not exist.
+        None: the records of the clone that the package is imported from. An installed package
+        keeps its own as they are.
 
     Raises
     ------
@@ -231,18 +258,23 @@ def submit(
         It is valid, and better than the record says is possible: one of the two is wrong.
     ValueError
         It is valid, and not better than the record by a millionth; or `name` is unknown, or `by`
-        no line of 1 to 200 characters.
+        no line of 1 to 200 characters; or the package is installed, and `folder` is None.
     """
-    of, where = family_of(name), FOLDER if folder is None else Path(folder)
+    of = family_of(name)
+    if folder is None and not is_source_tree():
+        raise ValueError(
+            "folder: the package is installed, and its records are not changed; expected a folder "
+            "for the new record"
+        )
+    where = FOLDER if folder is None else Path(folder)
     who = _line(by, "by")
-    record = record_of(name, where)
+    record = record_of(name, where if (where / f"{name}.json").exists() else FOLDER)
     rows, named = _rows_of(schedule)
     instance = load(name)
     read = of.schedule_type.from_dict(instance, rows)
     read.validate()
     value = of.result_of(instance, read).value
-    gain = value - record.best.value if of.maximise else record.best.value - value
-    if not gain > _BETTER * abs(record.best.value):
+    if not is_better(record, value):
         raise ValueError(
             f"{name}: {value:.9g} is not better than {record.best.value:.9g}, which "
             f"{record.best.by} has since {record.best.since}"

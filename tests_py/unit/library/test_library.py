@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -17,7 +18,7 @@ from cosched.library.records import (
     record_of,
     rows_without_names,
 )
-from cosched.library.table import gap_of, proven
+from cosched.library.table import DEFAULT_SEARCHES, gap_of, proven
 
 NAME = "packs/ii-6-p8-s1"
 
@@ -131,10 +132,21 @@ def test_a_bound_that_its_certificate_does_not_prove_is_found(tmp_path, monkeypa
     record = record_of("dags/layered-60-ccr1")
     high = replace(record.bound, value=0.5 * (record.bound.value + record.best.value))
     replace(record, bound=high).write(tmp_path)
-    monkeypatch.setattr("cosched.library.table.record_of", lambda name: record_of(name, tmp_path))
+    monkeypatch.setattr("cosched.library.table.FOLDER", tmp_path)
     (row,) = cs.library.verify(record.name).to_dict("records")
     assert row["status"] == "wrong"
     assert "certificate proves" in row["message"]
+
+
+@pytest.mark.parametrize(("part", "status"), [(0.9e-5, "ok"), (3e-5, "wrong")])
+def test_a_bound_of_column_generation_is_proved_up_to_its_tolerance(tmp_path, part, status):
+    """It ends within a relative 1e-5 of the relaxation: rounding decides where."""
+    record = record_of("packs/ii-33-p8-s2")
+    proved = proven(cs.packs.FAMILY, cs.library.load(record.name), record.certificate)
+    bound = replace(record.bound, value=proved * (1 + part))
+    replace(record, bound=bound).write(tmp_path)
+    (row,) = cs.library.verify(folder=tmp_path).to_dict("records")
+    assert row["status"] == status, row["message"]
 
 
 def test_a_damaged_record_is_one_line(tmp_path):
@@ -176,13 +188,13 @@ def test_a_record_that_is_not_whole_is_refused_and_wrong(tmp_path, monkeypatch, 
         cs.library.submit(NAME, cs.library.best(NAME), by="Ada", folder=tmp_path)
     assert (tmp_path / f"{NAME}.json").read_bytes() == before
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == [tmp_path / f"{NAME}.json"]
-    monkeypatch.setattr("cosched.library.table.record_of", lambda name: record_of(name, tmp_path))
+    monkeypatch.setattr("cosched.library.table.FOLDER", tmp_path)
     (row,) = cs.library.verify(NAME).to_dict("records")
     assert (row["name"], row["status"]) == (NAME, "wrong")
 
 
 def test_what_a_certificate_is_made_of_may_be_anything(tmp_path, monkeypatch):
-    monkeypatch.setattr("cosched.library.table.record_of", lambda name: record_of(name, tmp_path))
+    monkeypatch.setattr("cosched.library.table.FOLDER", tmp_path)
     windows, method = {"kind": "windows", "makespan": [[], 1]}, {"kind": "bound", "method": "nope"}
     for certificate in ({}, windows, method):
         _damaged(tmp_path, certificate=certificate)
@@ -217,6 +229,76 @@ def test_who_is_a_line(records, who):
         )
 
 
+def test_a_record_that_the_default_search_beats_is_reported(records, capsys):
+    (row,) = cs.library.verify(NAME, folder=records).to_dict("records")
+    assert row["status"] == "beaten"
+    assert re.fullmatch(
+        r"local-search finds \d+\.\d+, the record of somebody is \d+\.\d+", row["message"]
+    )
+    assert main(["library", "verify", NAME, "--folder", str(records)]) == 1
+    assert "local-search finds" in capsys.readouterr().out
+    assert cs.library.verify(folder=records).status.tolist() == [
+        "value"
+    ]  # no search without thorough
+    assert main(["library", "verify", "--folder", str(records), "--thorough"]) == 1
+
+
+def test_default_searches_are_algorithms_of_their_family():
+    for name in entries():
+        of = family_of(name)
+        if (algorithm := DEFAULT_SEARCHES.get(of.name)) is not None:
+            assert algorithm in of.algorithms
+
+
+def test_a_folder_that_is_new_gets_the_record(tmp_path, monkeypatch, records):
+    """What is better than the package's record is written to the folder that the user names."""
+    best, new = cs.library.best(NAME), tmp_path / "new" / "folder"
+    monkeypatch.setattr("cosched.library.records.FOLDER", records)
+    path = cs.library.submit(NAME, best, by="Ada", folder=new)
+    assert path == new / f"{NAME}.json"
+    assert record_of(NAME, records).best.by == "somebody"
+    assert cs.library.verify(folder=new).to_dict("records") == [
+        {
+            "name": NAME,
+            "value": best.value,
+            "bound": float(best.own_bound),
+            "status": "value",
+            "message": "",
+        }
+    ]
+    assert main(["library", "verify", "--folder", str(new)]) == 0
+    with pytest.raises(ValueError, match=r"not better than .* which Ada has"):
+        cs.library.submit(NAME, best, by="Bob", folder=new)
+
+
+def test_an_installed_package_keeps_its_records(tmp_path, monkeypatch, records, capsys):
+    installed = tmp_path / "lib" / "cosched" / "library" / "records"
+    installed.parent.mkdir(parents=True)
+    records.joinpath("packs").rename(tmp_path / "packs")
+    monkeypatch.setattr("cosched.library.records.FOLDER", installed)
+    with pytest.raises(ValueError, match="expected a folder"):
+        cs.library.submit(NAME, cs.library.best(NAME), by="Ada")
+    plan = str(tmp_path / "plan.json")
+    assert main(["library", "submit", NAME, plan, "--by", "Ada"]) == 2
+    assert "--folder: expected a folder" in capsys.readouterr().err
+    assert not installed.exists()
+
+
+def test_a_folder_without_records_or_with_others_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="no record of the library"):
+        cs.library.verify(folder=tmp_path)
+    (tmp_path / "packs").mkdir()
+    (tmp_path / "packs" / "elsewhere.json").write_text("{}")
+    with pytest.raises(ValueError, match="unknown instance of the library 'packs/elsewhere'"):
+        cs.library.verify(folder=tmp_path)
+
+
+@pytest.mark.thorough
+def test_no_record_falls_to_the_default_search_of_its_family():
+    frame = cs.library.verify(thorough=True)
+    assert (frame.status == "ok").all(), frame[frame.status != "ok"].to_string()
+
+
 def test_the_command_line(tmp_path, records, capsys):
     assert main(["library", "list", "packs", "-o", str(tmp_path / "packs.csv")]) == 0
     assert (tmp_path / "packs.csv").read_text().startswith("name,family,size,value")
@@ -229,6 +311,7 @@ def test_the_command_line(tmp_path, records, capsys):
     assert main(submit) == 0
     assert main(submit) == 2
     assert "is not better" in capsys.readouterr().err
+    assert main(["library", "verify", NAME, "--folder", str(records)]) == 0
     assert main(["library", "verify", NAME]) == 0
     assert main(["library", "verify", "packs/none"]) == 2
 
