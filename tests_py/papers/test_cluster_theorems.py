@@ -10,6 +10,9 @@ from cosched.cluster import Instance
 from cosched.experiments.cluster.sections import (
     equal_shares_worst,
     equipartition,
+    jobs_of_family,
+    plan_theorems,
+    run_theorem,
     unknown_times_worst,
 )
 
@@ -33,6 +36,37 @@ def plain_equipartition(submit, length):
                 end[j] = now
                 todo.discard(j)
     return np.array(end)
+
+
+def is_feasible_on_one_node(submit, length, stretch):
+    """Whether one node can end every job at that stretch: earliest deadline first, preemptive."""
+    deadline = submit + stretch * length
+    remaining = length.astype(float).copy()
+    times = np.unique(submit)
+    for arrival, later in zip(times, [*times[1:], np.inf], strict=True):
+        now = arrival
+        while now < later:
+            waiting = np.flatnonzero((submit <= now) & (remaining > 0))
+            if not len(waiting):
+                break
+            job = waiting[np.argmin(deadline[waiting])]
+            step = min(remaining[job], later - now)
+            now += step
+            remaining[job] = 0 if step == remaining[job] else remaining[job] - step
+            if remaining[job] == 0 and now > deadline[job] * (1 + 1e-9):
+                return False
+    return True
+
+
+@pytest.mark.parametrize("task", [task for task in plan_theorems(True) if task["jobs"] < 33])
+def test_bounds_of_the_study_of_theorems_are_optima(task):
+    """Ratios are to the bound: on one node it is the optimum, which a schedule reaches."""
+    instance = Instance(jobs_of_family(task["family"], task["jobs"], task["draw"]), nodes=1)
+    submit, length = instance.column("submit"), instance.column("runtime")
+    bound = run_theorem(task)["bound"]
+    assert is_feasible_on_one_node(submit, length, bound * (1 + 1e-6))
+    if bound > 1 + 1e-6:
+        assert not is_feasible_on_one_node(submit, length, bound * (1 - 1e-6))
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 40])

@@ -6,6 +6,7 @@ import pytest
 import cosched as cs
 from cosched.dags import Instance
 from cosched.dags.workloads.theorems import theorem5_shares
+from cosched.experiments.dags.studies import plan_theorems, run_theorem
 from support import data
 
 
@@ -14,10 +15,21 @@ def test_theorem_1_heft(m, k):
     inst = cs.workloads.theorem1(m, k)
     expected = m / k * (1 - (m / (m + k)) ** m)
     assert cs.dags.solve(inst, "heft").value == pytest.approx(expected, rel=1e-9)
-    optimum_at_most = k * m / (m + k)
-    assert cs.dags.bound(inst).value <= optimum_at_most
-    if m < 36:
-        assert cs.dags.solve(inst, "hlp-best").value <= expected
+    # Of the paper: k m / (m + k) is not the optimum, but above it.
+    longest = m / (m + k)
+    best = cs.dags.solve(inst, "hlp-best")
+    assert cs.dags.bound(inst).value == pytest.approx(longest, rel=1e-9)
+    assert longest * (1 - 1e-9) <= best.value <= min(expected, k * m / (m + k)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("task", [task for task in plan_theorems(True) if task["m"] < 65])
+def test_rows_of_the_study_of_theorems_have_the_optimum_of_their_instance(task):
+    """The best schedule is as long as its bound: no schedule is shorter."""
+    row = run_theorem(task)
+    assert row["best"] == pytest.approx(row["bound"], rel=1e-9)
+    assert row["ratio"] == pytest.approx(row["value"] / row["best"], rel=1e-12)
+    if task["theorem"] == "theorem 1":
+        assert row["best"] == pytest.approx({4: 2 / 3, 9: 3 / 4}[task["m"]], rel=1e-9)
 
 
 @pytest.mark.parametrize("m", [4, 6, 12])

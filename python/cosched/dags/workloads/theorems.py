@@ -12,7 +12,8 @@ from cosched.dags.workloads.random_graphs import checked_size
 def theorem1(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     """Worst case of HEFT on m CPUs and k GPUs (Theorem 1).
 
-    HEFT's makespan is (m/k) (1 - (m/(m+k))^m), the optimum at most k m / (m + k).
+    HEFT's makespan is (m/k) (1 - (m/(m+k))^m). The proof compares it with k m / (m + k); the
+    optimum is at least m / (m + k), the time of the longest task, and often that.
     With r = m / (m + k), for i = 1..m: A_i, k tasks of time r^i on both; then B_i, m tasks of r^i
     on a CPU and (k / m^2) r^m on a GPU.
     It has m (m + k) tasks without edges.
@@ -32,6 +33,8 @@ def theorem1(m: int = 16, k: int = 4, *, seed: int | None = None) -> Instance:
     --------
     >>> round(cs.dags.heft(theorem1(9, 3)).value, 6), round(9 / 3 * (1 - 0.75**9), 6)
     (2.774746, 2.774746)
+    >>> cs.dags.hlp_best(theorem1(9, 3)).value
+    0.75
     """
     m, k = integer(m, "m", 1), integer(k, "k", 1)
     checked_size(m * (m + k))

@@ -40,7 +40,7 @@ def plan_theorems(quick: bool) -> list[Task]:
 
 def run_theorem(task: Task) -> dict[str, Any]:
     """EquiPartition's or FCFS's maximum stretch, Theorem 1's bound, the ratio of lengths."""
-    inst = Instance(_jobs(task["family"], task["jobs"], task["draw"]), nodes=1)
+    inst = Instance(jobs_of_family(task["family"], task["jobs"], task["draw"]), nodes=1)
     fcfs = task["family"].startswith("fcfs")
     result = cluster.solve(inst, "FCFS") if fcfs else equipartition(inst)
     assert isinstance(result, Result)
@@ -84,7 +84,8 @@ def _columns(submit: np.ndarray, length: np.ndarray) -> dict[str, np.ndarray]:
     return times | {"tasks": one.astype(int), "cpu": one, "memory": one / (2 * len(one))}
 
 
-def _jobs(family: str, jobs: int, draw: int) -> Any:
+def jobs_of_family(family: str, jobs: int, draw: int) -> Any:
+    """The jobs of a family of :data:`SIZES`, as columns; random ones by the number of a draw."""
     if family == "theorem 3":
         return unknown_times_worst(jobs)
     if family == "theorem 4":
