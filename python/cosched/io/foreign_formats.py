@@ -29,6 +29,11 @@ _SNAPSHOT_ADVICE = (
     "put it as squeue.json into a folder for cosched when, or print a log with sacct -P"
 )
 _SNAPSHOT = "which cosched reads in snapshots only (cosched when)"
+_SQUEUE_JSON = "which cosched reads as JSON only (squeue --json)"
+_SQUEUE_ADVICE = (
+    "put what squeue --json prints as squeue.json into a folder for cosched when, or print a log "
+    "with sacct -P"
+)
 _TIMES_ADVICE = "write its times as CSV (task,processors,seconds)"
 _GRAPH_ADVICE = "write it as WfFormat (WfCommons), DOT or GraphML"
 
@@ -71,7 +76,7 @@ def foreign_format(text: str) -> ForeignFormat | None:
     lines = [line for line in text[:HEAD_CHARACTERS].splitlines() if line.strip()][:_MAX_LINES]
     if not lines:
         return None
-    return next((one for one in FOREIGN_FORMATS if one.matches and one.matches(lines)), None)
+    return next((row for row in FOREIGN_FORMATS if row.matches and row.matches(lines)), None)
 
 
 def foreign_json(value: Any) -> ForeignFormat | None:
@@ -84,7 +89,7 @@ def foreign_json(value: Any) -> ForeignFormat | None:
     >>> foreign_json({"jobs": {"submit": [0]}}) is None
     True
     """
-    return next((one for one in FOREIGN_FORMATS if one.has_keys and one.has_keys(value)), None)
+    return next((row for row in FOREIGN_FORMATS if row.has_keys and row.has_keys(value)), None)
 
 
 def refuse_foreign_text(text: str, path: str | PathLike[str]) -> None:
@@ -149,9 +154,11 @@ def refuse_foreign_file(path: str | PathLike[str]) -> None:
         refuse_foreign_json(value, path)
 
 
-def _refuse(found: ForeignFormat | None, path: str | PathLike[str]) -> None:
-    if found is not None:
-        raise InvalidInstance(f"{path}: this is {found.name}, {found.refusal}: {found.advice}")
+def _refuse(file_format: ForeignFormat | None, path: str | PathLike[str]) -> None:
+    if file_format is not None:
+        raise InvalidInstance(
+            f"{path}: this is {file_format.name}, {file_format.refusal}: {file_format.advice}"
+        )
 
 
 def _first_line(pattern: str) -> Callable[[Sequence[str]], bool]:
@@ -167,7 +174,7 @@ def _any_line(pattern: str, among: int = 5) -> Callable[[Sequence[str]], bool]:
 def _all_of(*patterns: str) -> Callable[[Sequence[str]], bool]:
     """Each pattern matches one of the first lines."""
     compiled = [re.compile(pattern) for pattern in patterns]
-    return lambda lines: all(any(one.match(line) for line in lines) for one in compiled)
+    return lambda lines: all(any(form.match(line) for line in lines) for form in compiled)
 
 
 def _is_sge_accounting(lines: Sequence[str]) -> bool:
@@ -242,6 +249,32 @@ def _has_key(*keys: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, Mapping) and any(key in value for key in keys)
 
 
+#: Attributes of jobs in ClassAds of HTCondor.
+_CLASSAD_ATTRIBUTES = frozenset(
+    ("ClusterId", "ProcId", "JobStatus", "QDate", "CompletionDate", "JobUniverse", "GlobalJobId",
+     "RemoteWallClockTime", "RequestCpus", "MyType", "TargetType", "JobStartDate", "NumJobStarts",
+     "EnteredCurrentStatus", "Requirements", "CumulativeSlotTime")
+)  # fmt: skip
+_CLASSAD_LINE = re.compile(r"([A-Za-z_]\w*) = \S")
+
+
+def _is_classad(lines: Sequence[str]) -> bool:
+    """Lines ``Attribute = value``, as condor_history -l and the history file have them."""
+    rows = [line for line in lines if not line.startswith(("***", "-- "))]
+    attributes = [match[1] for line in rows if (match := _CLASSAD_LINE.match(line))]
+    # The last line of the head of a file may be cut.
+    return (
+        len(attributes) >= max(len(rows) - 1, 1) and len(_CLASSAD_ATTRIBUTES & set(attributes)) >= 2
+    )
+
+
+_HTCONDOR = "what condor_history or condor_q of HTCondor printed"
+#: The headers of condor_history, condor_q -nobatch and condor_q.
+_HTCONDOR_HEADER = (
+    r"\s*(ID +OWNER +SUBMITTED +RUN_TIME +ST\b"
+    r"|OWNER +(BATCH_NAME +)?SUBMITTED +DONE +(RUN|IDLE)\b"
+    r"|-- (Schedd|Submitter|Quill): )"
+)
 _PBS = "a PBS accounting log"
 _PBS_LINE = r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(\.\d+)?;[A-Za-z];[^;]*;"
 
@@ -272,6 +305,8 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
                   matches=_first_line(r"\s*JOBID +USER +STAT +QUEUE\b")),
     ForeignFormat("what bjobs -json of LSF printed", _LOG_ADVICE,
                   has_keys=lambda value: _has_key("COMMAND")(value) and _has_key("RECORDS")(value)),
+    ForeignFormat("what bacct of LSF printed", _LOG_ADVICE,
+                  matches=_any_line(r"Accounting information about jobs that are:")),
     ForeignFormat("what bjobs -l or bhist of LSF printed", _LOG_ADVICE,
                   matches=_any_line(r"(Job <\d+(\[\d+\])?>,|Summary of time in seconds spent)")),
     ForeignFormat("an accounting or event file of LSF (lsb.acct, lsb.events)", _LOG_ADVICE,
@@ -283,10 +318,16 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
                   matches=_first_line(r"\s*JOBID +USER +NAME +ST +NTASKS\b")),
     ForeignFormat("an event log of HTCondor", _LOG_ADVICE,
                   matches=_first_line(r"\d{3} \(\d+\.\d+\.\d+\) ")),
-    ForeignFormat("what condor_history or condor_q of HTCondor printed", _LOG_ADVICE,
+    ForeignFormat(_HTCONDOR, _LOG_ADVICE, matches=_any_line(_HTCONDOR_HEADER),
                   has_keys=_jobs_with("ClusterId", "ProcId")),
+    ForeignFormat("ClassAds of HTCondor (condor_history -l, or its history file)", _LOG_ADVICE,
+                  matches=_is_classad),
+    ForeignFormat("ClassAds of HTCondor (condor_history -xml)", _LOG_ADVICE,
+                  matches=_has_xml_root("classads")),
     ForeignFormat("what sacct --json printed", _SACCT_ADVICE,
                   has_keys=lambda value: _jobs_with("job_id", "time")(value)),
+    ForeignFormat("what squeue printed as a table", _SQUEUE_ADVICE, refusal=_SQUEUE_JSON,
+                  matches=_first_line(r"\s*JOBID +PARTITION +NAME +USER +ST\b")),
     ForeignFormat("what squeue --json printed", _SNAPSHOT_ADVICE,
                   has_keys=_jobs_with("job_id", "submit_time"), refusal=_SNAPSHOT),
     ForeignFormat("JSON that a command of Slurm printed", _SACCT_ADVICE, has_keys=_is_slurm_json),

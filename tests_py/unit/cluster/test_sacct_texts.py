@@ -3,6 +3,7 @@
 import pytest
 
 import cosched as cs
+from cosched.cli import main
 from cosched.cluster.files.sacct.alignment import Aligner
 from cosched.slurm.live.records import history_of
 
@@ -204,6 +205,72 @@ def test_a_million_bars_are_no_row_and_take_no_time():
     record = aligner.align(["1|" + "|" * 500 + "COMPLETED"])
     assert record.cells == {"JobID": "1", "State": "COMPLETED"}
     assert record.undecided == {"JobName", "Comment"}
+
+
+#: A job name that is a whole row between two line ends; {} is the number of its job.
+ROW_IN_A_NAME = (
+    "begin\n{}|fake|sue|main|COMPLETED|2025-08-12T07:00:00|2025-08-12T07:30:00|09:00:00|10:00:00"
+    "|1|8\nend"
+)
+
+
+def lines_with_names(*names):
+    columns = ["JobID", "JobName", *COLUMNS[1:]]
+    rows = [cells(k, JobName=name) for k, name in enumerate(names, 1)]
+    return "\n".join(lines_of(columns, rows)).split("\n")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_row_inside_a_job_name_replaces_no_job(read, number):
+    name = ROW_IN_A_NAME.format(number)
+    inst = read(*lines_with_names("a", name, "c"))
+    assert inst.ids.tolist() == [1, 2, 3]
+    assert inst.column("job_name").tolist() == ["a", name, "c"]
+    assert inst.column("runtime").tolist() == [3600] * 3
+    assert notes(inst, "1 line inside a text of another row with the number of another row, taken "
+                       "as text (line 4)")  # fmt: skip
+    assert not notes(inst, "dropped")
+
+
+def test_so_do_several_rows_and_lines_of_text_inside_a_job_name(read):
+    name = "x\n" + "\n".join(ROW_IN_A_NAME.format(k) for k in (1, 3, 2))
+    inst = read(*lines_with_names("a", name, "c|d"))
+    assert inst.ids.tolist() == [1, 2, 3]
+    assert inst.column("job_name").tolist() == ["a", name, "c|d"]
+    assert notes(inst, "3 lines inside a text of another row")
+
+
+def test_a_row_with_a_number_of_its_own_between_rests_of_rows_stays_a_row(read):
+    inst = read(*lines_with_names("a", ROW_IN_A_NAME.format(7), "c"))
+    assert sorted(inst.ids) == [1, 3, 7]
+    assert notes(inst, "dropped 2: fields are not those of the first line (lines 3, 5)")
+
+
+def test_a_history_for_predictions_ignores_rows_inside_job_names():
+    header = "JobID|JobName|State|Submit|Start|End"
+    rest = "COMPLETED|2025-08-12T08:00:00|2025-08-12T08:01:00|2025-08-12T09:00:00"
+    fake = "COMPLETED|2025-08-12T01:00:00|2025-08-12T02:00:00|2025-08-12T09:00:00"
+    lines = [header, f"1|a|{rest}", f"2|b\n1|x|{fake}\nc|{rest}"]
+    said = []
+    jobs = history_of("\n".join(lines), notes=said)
+    assert [(job.id, job.end - job.start) for job in jobs] == [(1, 3540), (2, 3540)]
+    assert said == ["sacct.txt: 1 line inside a text of another row with the number of another "
+                    "row, taken as text (line 4)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "\n", "  \n\n"])
+def test_an_empty_file_is_called_empty(tmp_path, capsys, text):
+    (tmp_path / "slurm.conf").write_text(CONF)
+    for name in ("log.txt", "log.swf", "log.csv", "log"):
+        path = tmp_path / name
+        path.write_text(text)
+        assert (
+            main(["compare", "cluster", str(path), "--machine", str(tmp_path / "slurm.conf")]) == 2
+        )
+        assert "empty" in capsys.readouterr().err
+    command = ["when", "--backtest", str(tmp_path / "log.txt")]
+    assert main([*command, "--machine", str(tmp_path / "slurm.conf")]) == 2
+    assert "log.txt: the file is empty: expected sacct -P output" in capsys.readouterr().err
 
 
 def test_a_history_for_predictions_keeps_jobs_with_odd_names():

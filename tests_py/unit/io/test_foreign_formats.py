@@ -44,6 +44,35 @@ FLUX = (
     "       JOBID USER     NAME       ST NTASKS NNODES     TIME INFO\n  f2Pz vic  run  CD 8 1 1m\n"
 )
 CONDOR = "000 (123.000.000) 2025-06-27 00:01:10 Job submitted from host: <10.0.0.1:9618>\n...\n"
+CONDOR_HISTORY = (
+    " ID     OWNER          SUBMITTED   RUN_TIME     ST COMPLETED   CMD            \n"
+    " 123.0   vic             6/27 00:01   0+01:00:00 C   6/27 01:01 /home/vic/run.sh\n"
+)
+CONDOR_QUEUE = (
+    "\n\n-- Schedd: head.example.org : <10.0.0.1:9618?... @ 06/27/25 00:01:10\n"
+    "OWNER BATCH_NAME      SUBMITTED   DONE   RUN    IDLE  TOTAL JOB_IDS\n"
+    "vic   ID: 123        6/27 00:01      _      1      _      1 123.0\n"
+)
+CONDOR_JOBS = (
+    " ID      OWNER            SUBMITTED     RUN_TIME ST PRI SIZE CMD\n"
+    " 123.0   vic             6/27 00:01   0+00:10:00 R  0    0.1 run.sh\n"
+)
+CLASSADS = (
+    '*** Offset = 0 ClusterId = 123 ProcId = 0 Owner = "vic" CompletionDate = 1750982475\n'
+    'ClusterId = 123\nProcId = 0\nOwner = "vic"\nJobStatus = 4\nRequestCpus = 4\n'
+)
+CLASSADS_XML = (
+    '<?xml version="1.0"?>\n<!DOCTYPE classads SYSTEM "classads.dtd">\n<classads>\n<c>\n'
+    '<a n="ClusterId"><i>123</i></a>\n</c>\n</classads>\n'
+)
+BACCT = (
+    "\nAccounting information about jobs that are: \n  - submitted by users xxxx, \n"
+    "  - completed normally or exited\n" + "-" * 60 + "\n"
+)  # fmt: skip
+SQUEUE = (
+    "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n"
+    "                 7      main        x      vic PD       0:00      1 (Priority)\n"
+)
 NEXTFLOW = (
     "task_id\thash\tnative_id\tname\tstatus\texit\tsubmit\tduration\trealtime\t%cpu\tpeak_rss\n"
     "1\tab/12\t901\tFASTQC (s1)\tCOMPLETED\t0\t2024-12-05 09:08:23.000\t1m 30s\t1m 2s\t180%\t5 MB\n"
@@ -86,6 +115,11 @@ TEXTS = {
     "an accounting or event file of LSF (lsb.acct, lsb.events)": LSB_ACCT,
     "what flux jobs printed": FLUX,
     "an event log of HTCondor": CONDOR,
+    "what condor_history or condor_q of HTCondor printed": CONDOR_HISTORY,
+    "ClassAds of HTCondor (condor_history -l, or its history file)": CLASSADS,
+    "ClassAds of HTCondor (condor_history -xml)": CLASSADS_XML,
+    "what bacct of LSF printed": BACCT,
+    "what squeue printed as a table": SQUEUE,
     "what sacct printed in columns of fixed width": FIXED,
     "a trace of Nextflow": NEXTFLOW,
     "a workflow of Pegasus (DAX)": DAX,
@@ -115,6 +149,17 @@ def test_a_text_is_recognised_by_its_first_lines(name):
     assert found is not None
     assert found.name == name
     assert foreign_format(TEXTS[name].replace("\n", "\r\n")) is found
+
+
+@pytest.mark.parametrize("text", [CONDOR_HISTORY, CONDOR_QUEUE, CONDOR_JOBS])
+def test_each_table_of_htcondor_is_recognised(text):
+    assert foreign_format(text).name == "what condor_history or condor_q of HTCondor printed"
+
+
+def test_classads_whose_last_line_is_cut_are_recognised():
+    name = "ClassAds of HTCondor (condor_history -l, or its history file)"
+    assert foreign_format(CLASSADS[:-4]).name == name
+    assert foreign_format('title = "a"\nprocs = 4\n') is None  # TOML
 
 
 @pytest.mark.parametrize("name", sorted(VALUES))

@@ -7,6 +7,8 @@ from cosched import io
 from cosched.cli import main
 from cosched.errors import InvalidInstance
 from cosched.slurm.accounts.shown import accounts_shown
+from cosched.slurm.live.outputs import rows
+from cosched.slurm.live.records import history_of
 from cosched.slurm_lab import read_trace
 
 
@@ -66,6 +68,45 @@ def test_a_key_that_is_there_twice_in_json_is_refused(tmp_path):
     path.write_text('{"nodes": 2, "jobs": {"submit": [0], "submit": [5]}}')
     with pytest.raises(InvalidInstance, match="the key 'submit' is there twice in an object"):
         cs.cluster.Instance.read(path)
+
+
+HISTORY = "JobID|User|State|Submit|Start|End|User\n"
+TIMES = "COMPLETED|2026-01-05T08:00:00|2026-01-05T08:01:00|2026-01-05T09:00:00"
+
+
+def test_a_history_that_repeats_a_column_is_taken_where_the_values_are_the_same():
+    said = []
+    (job,) = history_of(f"{HISTORY}1|ann|{TIMES}|ann\n", notes=said)
+    assert job.user == "ann"
+    assert said == ["sacct.txt: column User is there twice, with the same values"]
+
+
+@pytest.mark.parametrize("header", [HISTORY, HISTORY.replace("|User\n", "|USER\n")])
+@pytest.mark.parametrize("bob", ["bob", ""])
+def test_else_it_is_refused(header, bob):
+    text = f"{header}1|ann|{TIMES}|ann\n2|ann|{TIMES}|{bob}\n"
+    message = rf"log: line 3: 2 columns 'User' with 'ann' and '{bob}': expected one"
+    with pytest.raises(InvalidInstance, match=message):
+        history_of(text, name="log")
+
+
+def test_so_it_is_in_a_row_with_a_line_end_in_its_name(tmp_path):
+    header = "JobID|JobName|User|State|Submit|Start|End|User\n"
+    text = f"{header}1|a\nb|ann|{TIMES}|bob\n"
+    with pytest.raises(InvalidInstance, match=r"line 2: 2 columns 'User' with 'ann' and 'bob'"):
+        history_of(text)
+    (tmp_path / "log.txt").write_text(
+        text.replace("|User\n", "|User|Elapsed|NCPUS\n").replace("|bob\n", "|bob|00:59:00|1\n")
+    )
+    (tmp_path / "m.toml").write_text("[[nodes]]\ncount = 1\ncores = 1\n")
+    with pytest.raises(InvalidInstance, match=r"line 2: 2 columns 'User' with 'ann' and 'bob'"):
+        cs.cluster.from_sacct(tmp_path / "log.txt", tmp_path / "m.toml")
+
+
+def test_outputs_of_a_snapshot_that_repeat_a_column_with_other_values_are_refused():
+    assert rows("JOBID|AGE|AGE\n7|1|1\n", "sprio.txt") == [{"JOBID": "7", "AGE": "1"}]
+    with pytest.raises(InvalidInstance, match=r"sprio.txt: line 2: 2 columns 'AGE' with '1' and"):
+        rows("JOBID|AGE|AGE\n7|1|2\n", "sprio.txt")
 
 
 def test_an_output_that_repeats_a_column_is_taken_where_the_values_are_the_same():

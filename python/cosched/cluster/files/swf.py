@@ -127,7 +127,8 @@ def read_swf(path: str | PathLike[str]) -> tuple[pd.DataFrame, SwfReport]:
     lines = raw.replace(b"\r\n", b"\n").translate(_BLANKS).split(b"\n")
     numbers, values, unreadable = _parse(lines)
     if not len(numbers) and not unreadable:
-        raise InvalidInstance(f"{path}: no job: expected lines of 18 numbers")
+        problem = "no job" if raw.strip() else "the file is empty"
+        raise InvalidInstance(f"{path}: {problem}: expected lines of 18 numbers")
     dropped = {"unreadable line": unreadable}
     values, numbers = _drop_unusable(values, numbers, dropped)
     processors, from_allocated = _processors(values)

@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.script_commands import WORDS, Command, Option, option_of, read_script
+from cosched.slurm.accounts.script_commands import (
+    WORDS,
+    Command,
+    CommandOption,
+    command_option,
+    read_script,
+)
 from cosched.slurm.accounts.script_values import (
     changed_flags,
     changed_names,
@@ -35,6 +41,21 @@ class _Cluster:
     users: dict[Key, Row] = field(default_factory=lambda: {("root", "root", ""): {}})
     #: Account of jobs that name none, by user.
     default_accounts: dict[str, str] = field(default_factory=lambda: {"root": "root"})
+
+    def draft(self) -> "_Cluster":
+        """A copy whose rows may be replaced, but not changed: it shares them with this cluster."""
+        return _Cluster(dict(self.accounts), dict(self.users), dict(self.default_accounts))
+
+    def row_of(self, key: Key) -> Row:
+        """The association of a key: of its user, or of the account itself."""
+        return self.users[key] if key[1] else self.accounts[key[0]]
+
+    def put_row(self, key: Key, row: Row) -> None:
+        """Replace the association of a key."""
+        if key[1]:
+            self.users[key] = row
+        else:
+            self.accounts[key[0]] = row
 
 
 @dataclass(frozen=True)
@@ -103,12 +124,14 @@ class _Database:
 
     # --- words ---
 
-    def _added(self, command: Command, table: str) -> tuple[dict[str, list[str]], list[Option]]:
+    def _added(
+        self, command: Command, table: str
+    ) -> tuple[dict[str, list[str]], list[CommandOption]]:
         """Names by column, and settings, of a command that adds; words without ``=`` are names."""
         column = {"qos": "Name", "new_user": "User", "cluster": "Cluster"}.get(table, "Account")
         tables = [_SETTINGS[table]] + ([_SETTINGS["association"]] if table != "qos" else [])
         names: dict[str, list[str]] = {column: []}
-        settings: list[Option] = []
+        settings: list[CommandOption] = []
         words = list(command.words)
         if words and words[0].lower() in ("set", "where"):
             words = words[1:]
@@ -127,9 +150,11 @@ class _Database:
             raise InvalidInstance(f"{command.place}: {_named(command)}: expected Name=")
         return names, settings
 
-    def _modified(self, command: Command, table: str) -> tuple[dict[str, list[str]], list[Option]]:
+    def _modified(
+        self, command: Command, table: str
+    ) -> tuple[dict[str, list[str]], list[CommandOption]]:
         """Conditions by column, and settings, of a command that modifies."""
-        settings: list[Option] = []
+        settings: list[CommandOption] = []
         conditions: dict[str, list[str]] = {}
         tables = [_SETTINGS[table]] + ([_SETTINGS["association"]] if table != "qos" else [])
         bare_words: list[str] = []
@@ -173,7 +198,7 @@ class _Database:
             return
         tables = [_CONDITIONS[table]]
         tables += [_CONDITIONS["association"]] if table in ("account", "user") else []
-        option = option_of(word, tables)
+        option = command_option(word, tables)
         if option is None or option.operator:
             raise InvalidInstance(
                 f"{command.place}: {shorten(word)}: no condition of sacctmgr: expected set before "
@@ -186,15 +211,23 @@ class _Database:
             )
         conditions.setdefault(option.column, []).extend(names_of(option.value))
 
-    def _clusters_of(self, names: Sequence[str]) -> list[_Cluster]:
-        """Clusters of these names, all where there is none.
+    def _clusters_of(self, names: Sequence[str]) -> dict[str, _Cluster]:
+        """Clusters of these names, all where there is none; nothing is changed.
 
-        The first name that a script tells is that of the nameless cluster."""
-        if names and list(self.clusters) == [""]:
-            self.clusters = {names[0]: self.clusters[""]}
-        for name in names:
-            self.clusters.setdefault(name, _Cluster())
-        return [self.clusters[name] for name in names or self.clusters]
+        The first name that a script tells is that of the nameless cluster.
+        """
+        clusters = self.clusters
+        if names and list(clusters) == [""]:
+            clusters = {names[0]: clusters[""]}
+        if not names:
+            return dict(clusters)
+        return {name: clusters.get(name) or _Cluster() for name in names}
+
+    def _commit(self, clusters: Mapping[str, _Cluster]) -> None:
+        """Keep clusters of :meth:`_clusters_of`, once nothing of the command can be refused."""
+        if list(self.clusters) == [""] and "" not in clusters and clusters:
+            self.clusters = {}
+        self.clusters |= clusters
 
     # --- QOS ---
 
@@ -274,13 +307,27 @@ class _Database:
 
     def _add_clusters(self, command: Command) -> None:
         names, settings = self._added(command, "cluster")
-        for cluster in self._clusters_of(names["Cluster"]):
-            self._set(cluster.accounts["root"], settings, command)
+        self._set_roots(self._clusters_of(names["Cluster"]), settings, command)
 
     def _modify_clusters(self, command: Command) -> None:
         conditions, settings = self._modified(command, "cluster")
-        for cluster in self._clusters_of(conditions.get("Cluster", [])):
-            self._set(cluster.accounts["root"], settings, command)
+        self._set_roots(self._clusters_of(conditions.get("Cluster", [])), settings, command)
+
+    def _set_roots(
+        self,
+        clusters: Mapping[str, _Cluster],
+        settings: Sequence[CommandOption],
+        command: Command,
+    ) -> None:
+        """Set options of the root association of each cluster."""
+        root_rows: list[Row] = []
+        for cluster in clusters.values():
+            root_row = deepcopy(cluster.accounts["root"])
+            self._set(root_row, settings, command)
+            root_rows.append(root_row)
+        self._commit(clusters)
+        for cluster, root_row in zip(clusters.values(), root_rows, strict=True):
+            cluster.accounts["root"] = root_row
 
     def _delete_clusters(self, command: Command) -> None:
         for name in self._deleted(command, "cluster").get("Cluster", []):
@@ -295,8 +342,11 @@ class _Database:
         row: Row = {}
         self._set(row, settings, command)
         added = 0
-        for cluster in self._clusters_of(names.get("Cluster", [])):
+        clusters = self._clusters_of(names.get("Cluster", []))
+        for cluster in clusters.values():
             self._require_account(row.get("ParentName", "root"), cluster, command)
+        self._commit(clusters)
+        for cluster in clusters.values():
             for name in names["Account"]:
                 if name not in cluster.accounts:
                     cluster.accounts[name] = {"ParentName": "root", **deepcopy(row)}
@@ -307,20 +357,24 @@ class _Database:
     def _modify_accounts(self, command: Command) -> None:
         conditions, settings = self._modified(command, "account")
         modified = 0
-        for cluster in self._clusters_of(conditions.get("Cluster", [])):
+        drafts: dict[str, _Cluster] = {}
+        for name, cluster in self._clusters_of(conditions.get("Cluster", [])).items():
+            draft = cluster.draft()
             chosen: Sequence[tuple[Key, Row]] = self._chosen(
-                cluster, conditions, is_of_users="User" in conditions
+                draft, conditions, is_of_users="User" in conditions
             )
             for option in settings:
                 if option.column == "ParentName":
                     parent = printed_value(option, command.place)
-                    self._require_account(parent, cluster, command)
+                    self._require_account(parent, draft, command)
                     chosen = self._without_own_parent(chosen, parent, command)
                     for key, _ in chosen:
-                        _move_above(cluster, parent, key[0])
-            if not self._change(cluster, chosen, settings, command):
+                        _move_above(draft, parent, key[0])
+            if not self._change(draft, [key for key, _ in chosen], settings, command):
                 return
+            drafts[name] = draft
             modified += len(chosen)
+        self._commit(drafts)
         self._note_modified(command, conditions, modified, "accounts")
 
     def _without_own_parent(
@@ -334,20 +388,20 @@ class _Database:
 
     def _change(
         self,
-        cluster: _Cluster,
-        chosen: Sequence[tuple[Key, Row]],
-        settings: Sequence[Option],
+        draft: _Cluster,
+        keys: Sequence[Key],
+        settings: Sequence[CommandOption],
         command: Command,
     ) -> bool:
-        """Set options of associations; False: sacctmgr discards them, which is noted.
+        """Set options of associations in a draft; False: sacctmgr discards them, which is noted.
 
         A default QOS has to be one that the association may use.
         """
         changed_rows = []
-        for key, row in chosen:
-            changed = deepcopy(row)
+        for key in keys:
+            changed = deepcopy(draft.row_of(key))
             self._set(changed, settings, command)
-            effective = self._effective(cluster, key, changed)
+            effective = self._effective(draft, key, changed)
             default_qos = changed.get("Def QOS")
             if default_qos and default_qos not in effective["QOS"]:
                 self._note(
@@ -357,9 +411,8 @@ class _Database:
                 )
                 return False
             changed_rows.append(changed)
-        for (_, row), changed in zip(chosen, changed_rows, strict=True):
-            row.clear()
-            row.update(changed)
+        for key, changed in zip(keys, changed_rows, strict=True):
+            draft.put_row(key, changed)
         return True
 
     def _require_account(self, name: str, cluster: _Cluster, command: Command) -> None:
@@ -375,7 +428,9 @@ class _Database:
                 f"{command.place}: {_named(command)}: the root account cannot be deleted"
             )
         deleted = 0
-        for cluster in self._clusters_of(conditions.get("Cluster", [])):
+        clusters = self._clusters_of(conditions.get("Cluster", []))
+        self._commit(clusters)
+        for cluster in clusters.values():
             chosen = {
                 key[0] for key, _ in self._chosen(cluster, conditions, is_of_users=False)
             } - {"root"}  # fmt: skip
@@ -407,8 +462,14 @@ class _Database:
         self._set(row, [o for o in settings if o.column not in ("Def Acct", "User")], command)
         partitions = names.get("Partition", [""])
         added = 0
-        for cluster in self._clusters_of(names.get("Cluster", [])):
-            known_accounts = self._known_accounts(accounts, defaults, cluster, command)
+        clusters = self._clusters_of(names.get("Cluster", []))
+        accounts_by_cluster = {
+            name: self._known_accounts(accounts, defaults, cluster, command)
+            for name, cluster in clusters.items()
+        }
+        self._commit(clusters)
+        for cluster_name, cluster in clusters.items():
+            known_accounts = accounts_by_cluster[cluster_name]
             keys = [
                 (account, user, partition)
                 for user in names["User"]
@@ -456,17 +517,21 @@ class _Database:
         of_users = [option for option in settings if option.column in ("Def Acct", "User")]
         of_associations = [option for option in settings if option not in of_users]
         modified = 0
-        for cluster in self._clusters_of(conditions.get("Cluster", [])):
-            chosen = self._chosen(cluster, conditions, is_of_users=True)
-            if not self._change(cluster, chosen, of_associations, command):
+        drafts: dict[str, _Cluster] = {}
+        for name, cluster in self._clusters_of(conditions.get("Cluster", [])).items():
+            draft = cluster.draft()
+            keys = [key for key, _ in self._chosen(draft, conditions, is_of_users=True)]
+            if not self._change(draft, keys, of_associations, command):
                 return
             for option in of_users:
-                self._set_of_users(option, cluster, [key for key, _ in chosen], command)
-            modified += len(chosen)
+                self._set_of_users(option, draft, keys, command)
+            drafts[name] = draft
+            modified += len(keys)
+        self._commit(drafts)
         self._note_modified(command, conditions, modified, "users")
 
     def _set_of_users(
-        self, option: Option, cluster: _Cluster, keys: Sequence[Key],
+        self, option: CommandOption, cluster: _Cluster, keys: Sequence[Key],
         command: Command,
     ) -> None:  # fmt: skip
         """Set the default account of users, or the new name of one."""
@@ -494,7 +559,9 @@ class _Database:
     def _delete_users(self, command: Command) -> None:
         conditions = self._deleted(command, "user")
         deleted = 0
-        for cluster in self._clusters_of(conditions.get("Cluster", [])):
+        clusters = self._clusters_of(conditions.get("Cluster", []))
+        self._commit(clusters)
+        for cluster in clusters.values():
             keys = [key for key, _ in self._chosen(cluster, conditions, is_of_users=True)]
             self._delete_associations(cluster, keys, command)
             deleted += len(keys)
@@ -556,7 +623,7 @@ class _Database:
         elif not conditions:
             self._note(command, f"no condition (where): all {what} are modified")
 
-    def _set(self, row: Row, settings: Sequence[Option], command: Command) -> None:
+    def _set(self, row: Row, settings: Sequence[CommandOption], command: Command) -> None:
         """Put settings into a row; of several Flags the last one counts."""
         place = command.place
         flags = [option for option in settings if option.kind == "flags"]
@@ -569,7 +636,7 @@ class _Database:
                 raise InvalidInstance(f"{place}: {shorten(option.word)}: expected Option=value")
             self._set_option(row, option, place)
 
-    def _set_option(self, row: Row, option: Option, place: str) -> None:
+    def _set_option(self, row: Row, option: CommandOption, place: str) -> None:
         column = option.column
         if option.kind in _TRES_KINDS:
             amounts = {**row.get(column, {}), **tres_of(option, place)}
@@ -585,7 +652,7 @@ class _Database:
         else:
             row[column] = printed_value(option, place)
 
-    def _set_qos_list(self, row: Row, option: Option, place: str) -> None:
+    def _set_qos_list(self, row: Row, option: CommandOption, place: str) -> None:
         """Lists of QOS; an association without one changes that of the account above it."""
         known_names = list(self.qos)
         column = option.column
@@ -653,8 +720,8 @@ class _Database:
 
 def _required_option(
     word: str, tables: Sequence[Sequence[Sequence[Any]]], command: Command
-) -> Option:
-    option = option_of(word, tables)
+) -> CommandOption:
+    option = command_option(word, tables)
     if option is None:
         raise InvalidInstance(
             f"{command.place}: {shorten(word)}: no option of {command.verb} {command.entity}"
@@ -662,13 +729,14 @@ def _required_option(
     return option
 
 
-def _move_above(cluster: _Cluster, parent: str, account: str) -> None:
+def _move_above(draft: _Cluster, parent: str, account: str) -> None:
     """Before an account goes below one of its own descendants, that one takes its place."""
     above = parent
     while above not in ("root", account):
-        above = cluster.accounts[above]["ParentName"]
+        above = draft.accounts[above]["ParentName"]
     if above == account and account != parent and account != "root":
-        cluster.accounts[parent]["ParentName"] = cluster.accounts[account]["ParentName"]
+        grandparent = draft.accounts[account]["ParentName"]
+        draft.accounts[parent] = {**draft.accounts[parent], "ParentName": grandparent}
 
 
 def _is_among(name: str, names: Sequence[str] | None) -> bool:

@@ -43,7 +43,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Option:
+class CommandOption:
     """A setting or a condition of a command: ``MaxJobs=4``, ``qos+=high``."""
 
     column: str
@@ -183,14 +183,14 @@ def _named(table: Sequence[Sequence[Any]], word: str) -> Sequence[Any] | None:
     return next((row for row in table if _is_beginning(word, row[0], row[1])), None)
 
 
-def option_of(word: str, tables: Sequence[Sequence[Sequence[Any]]]) -> Option | None:
+def command_option(word: str, tables: Sequence[Sequence[Sequence[Any]]]) -> CommandOption | None:
     """The option that ``Name=value`` is in the first of these tables that has it.
 
     Examples
     --------
-    >>> option_of("maxj=4", [WORDS["settings"]["qos"]])
-    Option(column='MaxJobsPU', kind='count', operator='', value='4', word='maxj=4')
-    >>> option_of("maxj=4", [WORDS["conditions"]["qos"]]) is None
+    >>> command_option("maxj=4", [WORDS["settings"]["qos"]])
+    CommandOption(column='MaxJobsPU', kind='count', operator='', value='4', word='maxj=4')
+    >>> command_option("maxj=4", [WORDS["conditions"]["qos"]]) is None
     True
     """
     name, _, value = word.partition("=")
@@ -199,5 +199,5 @@ def option_of(word: str, tables: Sequence[Sequence[Sequence[Any]]]) -> Option | 
     for table in tables:
         row = _named(table, name)
         if row is not None:
-            return Option(row[2], row[3], operator, value, word)
+            return CommandOption(row[2], row[3], operator, value, word)
     return None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from cosched.cluster.machine.node_types import time_of
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.script_commands import WORDS, Option
+from cosched.slurm.accounts.script_commands import WORDS, CommandOption
 
 _TRES_BY_NUMBER = {"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing"}
 _NO_LIMIT = ("-1", "infinite", "unlimited")
@@ -41,7 +41,7 @@ def _expanded(name: str) -> list[str]:
     return names
 
 
-def printed_value(option: Option, place: str) -> str:
+def printed_value(option: CommandOption, place: str) -> str:
     """A value of one of the kinds count, real, minutes, share and word; empty: no limit."""
     value = option.value.strip("\"'")
     if option.kind == "word":
@@ -62,7 +62,7 @@ def printed_value(option: Option, place: str) -> str:
     return value.lstrip("+") if int(value) >= 0 else ""
 
 
-def _real(option: Option, value: str, place: str) -> str:
+def _real(option: CommandOption, value: str, place: str) -> str:
     try:
         number = float(value)
     except ValueError:
@@ -72,12 +72,12 @@ def _real(option: Option, value: str, place: str) -> str:
     return value if number >= 0 else ""
 
 
-def tres_of(option: Option, place: str) -> dict[str, str]:
+def tres_of(option: CommandOption, place: str) -> dict[str, str]:
     """Amounts by resource; empty: no limit on it any more.
 
     Examples
     --------
-    >>> tres_of(Option("GrpTRES", "tres", "", "cpu=8,Node=-1", ""), "a.sh:1")
+    >>> tres_of(CommandOption("GrpTRES", "tres", "", "cpu=8,Node=-1", ""), "a.sh:1")
     {'cpu': '8', 'node': ''}
     """
     value = option.value.strip("\"'")
@@ -95,7 +95,7 @@ def tres_of(option: Option, place: str) -> dict[str, str]:
 
 
 def changed_names(
-    names: Sequence[str], option: Option, known_names: Sequence[str], place: str
+    names: Sequence[str], option: CommandOption, known_names: Sequence[str], place: str
 ) -> list[str]:
     """A list after ``=``, ``+=`` or ``-=``; ``+a,-b`` does the same for single names."""
     value = option.value.strip("\"'")
@@ -123,7 +123,7 @@ def _change(part: str, operator: str) -> tuple[str, str]:
     return (part[0], part[1:]) if part[:1] in ("+", "-") else (operator, part)
 
 
-def changed_flags(flags: Sequence[str], option: Option, place: str) -> list[str]:
+def changed_flags(flags: Sequence[str], option: CommandOption, place: str) -> list[str]:
     """Flags of a QOS after ``=``, ``+=`` or ``-=``; -1 clears all of them."""
     value = option.value.strip("\"'")
     if value == "-1":
@@ -147,5 +147,5 @@ def merged_tres(outer: Mapping[str, str], inner: Mapping[str, str]) -> dict[str,
     return {**outer, **{name: amount for name, amount in inner.items() if amount}}
 
 
-def _unlike(option: Option, place: str, expected: str) -> InvalidInstance:
+def _unlike(option: CommandOption, place: str, expected: str) -> InvalidInstance:
     return InvalidInstance(f"{place}: {shorten(option.word)}: expected {expected}")

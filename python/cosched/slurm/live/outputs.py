@@ -122,7 +122,14 @@ def records(text: str, first: str) -> Iterator[list[tuple[str, str]]]:
 
 
 def rows(text: str, place: str, needed: Sequence[str] = ()) -> list[dict[str, str]]:
-    """A table whose columns are parted by ``|``; `needed`: some that its header has."""
+    """A table whose columns are parted by ``|``; `needed`: some that its header has.
+
+    Raises
+    ------
+    InvalidInstance
+        A column is missing, a row has more or fewer fields than the header, or a column that is
+        there twice has different values.
+    """
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return []
@@ -140,5 +147,5 @@ def rows(text: str, place: str, needed: Sequence[str] = ()) -> list[dict[str, st
             raise InvalidInstance(
                 f"{place}: line {number}: {len(cells)} fields: expected {len(names)}"
             )
-        found.append(dict(zip(names, cells, strict=True)))
+        found.append(io.unique_cells(names, cells, f"{place}: line {number}"))
     return found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cosched import io
+from cosched.cluster.files.sacct.rows import require_text
 from cosched.cluster.machine import Machine, machine_of
 from cosched.core.arrays import integer, seed_of
 from cosched.errors import InvalidInstance
@@ -93,7 +94,10 @@ def backtest(
     """
     known = machine_of(machine, accounts=accounts)
     known = known.approximated() if approximate else known
-    jobs = history_of(io.read_text(history))
+    io.refuse_foreign_file(history)
+    text = io.read_text(history)
+    require_text(text, history)
+    jobs = history_of(text, name=str(history))
     if len(jobs) < 2:
         raise InvalidInstance(f"{history}: {len(jobs)} jobs that ended: expected a past")
     rng = np.random.default_rng(seed_of(seed))

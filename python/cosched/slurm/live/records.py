@@ -13,7 +13,7 @@ from cosched.cluster.machine.node_types import hosts, megabytes_of, time_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf.lines import seconds_of_limit
 from cosched.slurm.live.model import Allocated, Ended, Job, each_once, made
-from cosched.slurm.live.outputs import records, rows
+from cosched.slurm.live.outputs import records
 
 #: Larger ones are codes of Slurm: no value, infinite.
 _CODES, _LARGEST = 0xFFFFFFF0, 0xFFFFFFFFFFFFFF00
@@ -281,17 +281,33 @@ def _holds_of_text(
 _NEEDED = ("JobID", "Submit", "Start", "End")
 
 
-def history_of(text: str, offset: float = 0.0, name: str = "sacct.txt") -> list[Ended]:
-    """Jobs that have ended, by submission; a job name may hold the delimiter or a line end."""
+def history_of(
+    text: str, offset: float = 0.0, name: str = "sacct.txt", notes: list[str] | None = None
+) -> list[Ended]:
+    """Jobs that have ended, by submission; a job name may hold the delimiter or a line end.
+
+    How the text was read is added to `notes`: columns that are there twice, and rows that stand
+    inside a job name.
+
+    Raises
+    ------
+    InvalidInstance
+        Another format, no header with the columns that are needed, a row whose columns cannot be
+        told apart, or a column that is there twice with different values.
+    """
+    if not text.strip():
+        return []
+    io.refuse_foreign_text(text, name)
     found = []
-    header, _, _ = text.partition("\n")
-    rows(header, name, _NEEDED)  # refuses a header without these columns
-    known, unaligned = rows_of_text(text) if header.strip() else ([], [])
-    if unaligned:
+    read = rows_of_text(text, name, _NEEDED)
+    if read.unaligned:
+        header = shorten(text.partition("\n")[0])
         raise InvalidInstance(
-            f"{name}: {io.shown_lines(unaligned)}: expected the fields of {shorten(header)}"
+            f"{name}: {io.shown_lines(read.unaligned)}: expected the fields of {header}"
         )
-    for number, row in known:
+    if notes is not None:
+        notes += [f"{name}: {note}" for note in read.notes]
+    for number, row in read.rows:
         if "." in row["JobID"] or not row.get("State", "COMPLETED").strip():
             continue
         submit, start, end = (moment(row[key], offset) for key in ("Submit", "Start", "End"))

@@ -194,6 +194,7 @@ class Snapshot:
         shares = nodes.shares(texts)
         if "sshare.txt" in texts and not shares:
             missing.append("sshare.txt begins with no account: fair-share stays as it is now")
+        history = history_of(texts.get("sacct.txt", ""), offset, notes=missing)
         known = machine_shown(shown["config"], shown["nodes"], shown["partitions"])
         hidden = nodes.hidden_jobs(texts.get("scontrol_node.txt", ""), jobs, taken)
         if hidden:
@@ -206,7 +207,7 @@ class Snapshot:
             version=version or (known.slurm.version if known.slurm else ""),
             shares=shares, limits=nodes.limits(texts), priorities=priorities,
             clocks=clocks.clocks(texts, jobs, priorities, known, taken, offset),
-            history=history_of(texts.get("sacct.txt", ""), offset),
+            history=history,
             missing=tuple(missing),
         )  # fmt: skip
 

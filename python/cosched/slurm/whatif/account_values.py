@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from cosched.slurm.accounts.script_commands import WORDS, Option, option_of
+from cosched.slurm.accounts.script_commands import WORDS, CommandOption, command_option
 from cosched.slurm.accounts.script_values import (
     changed_flags,
     changed_names,
@@ -37,7 +37,7 @@ def check_account_value(kind: str, key: str, value: str, qos_names: Sequence[str
         printed_value(option, place)
 
 
-def _option(kind: str, key: str, value: str) -> Option | None:
+def _option(kind: str, key: str, value: str) -> CommandOption | None:
     settings = WORDS["settings"]
     tables = [settings["qos"]] if kind == "qos" else [settings["account"], settings["association"]]
-    return option_of(f"{key}={value}", tables)
+    return command_option(f"{key}={value}", tables)

@@ -17,23 +17,23 @@ from typing import Any
 from cosched import io
 
 _FILE = Path(__file__).with_name("forms.toml")
-_KNOWN: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
-_FORMS = {name: re.compile(form, re.DOTALL) for name, form in _KNOWN["forms"].items()}
+_TABLES: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_FORMS = {name: re.compile(form, re.DOTALL) for name, form in _TABLES["forms"].items()}
 _FORM_OF = {
     column.lower(): _FORMS[form]
-    for form, columns in _KNOWN["columns"].items()
+    for form, columns in _TABLES["columns"].items()
     for column in columns.split()
 }
 #: Columns in which users write what they want.
-_FREE = frozenset(name.lower() for name in _KNOWN["free"])
+_FREE = frozenset(name.lower() for name in _TABLES["free"])
 #: How texts of columns usually look, if that is less than what they may be.
 _USUAL = {
-    name.lower(): _FORMS[form] for name, form in {**_KNOWN["usual"], **_KNOWN["free"]}.items()
+    name.lower(): _FORMS[form] for name, form in {**_TABLES["usual"], **_TABLES["free"]}.items()
 }
 #: Columns that are empty for no job.
-_FILLED = frozenset(_KNOWN["filled"].lower().split())
+_FILLED = frozenset(_TABLES["filled"].lower().split())
 #: Columns of names: those of a log repeat.
-NAMES = tuple(_KNOWN["names"].split())
+NAMES = tuple(_TABLES["names"].split())
 #: What stands between the features of an expression.
 _BETWEEN_FEATURES = re.compile(r"\*[0-9]+|[^\w.:/@%+=-]+")
 _BLANK = re.compile(r"\s")
@@ -112,15 +112,15 @@ class _Column:
 
 def _is_balanced(text: str) -> bool:
     """Whether each parenthesis and bracket of a feature expression is closed."""
-    open_ones = ""
+    open_brackets = ""
     for sign in text:
         if sign in "([":
-            open_ones += sign
+            open_brackets += sign
         elif sign in ")]":
-            if not open_ones or open_ones[-1] + sign not in ("()", "[]"):
+            if not open_brackets or open_brackets[-1] + sign not in ("()", "[]"):
                 return False
-            open_ones = open_ones[:-1]
-    return not open_ones
+            open_brackets = open_brackets[:-1]
+    return not open_brackets
 
 
 def _column(name: str, names: Iterable[str]) -> _Column:
@@ -165,7 +165,18 @@ class Aligner:
             if column.form is _FORMS["features"] and column.names
         ]
         self._job = list(header).index("JobID")
-        self._sure = {list(header).index(name) for name in ("JobID", "State") if name in header}
+        self._required_places = {
+            list(header).index(name) for name in ("JobID", "State") if name in header
+        }
+
+    @property
+    def number_column(self) -> str:
+        """Name of the column with the job number."""
+        return self._columns[self._job].name
+
+    def job_number(self, line: str) -> str:
+        """The job number of a line that is a row."""
+        return line.split(self._mark)[self._job]
 
     @property
     def first_column(self) -> str:
@@ -192,18 +203,18 @@ class Aligner:
         end, or is the row; the fields before the first free text have the forms of their
         columns."""
         fields = line.split(self._mark)
-        least = self._breaking[0] + 1 if self._breaking else len(self._columns)
-        count = next((k for k, column in enumerate(self._columns) if column.is_free), least)
-        return len(fields) >= least and self._have_forms(self._columns[:count], fields)
+        field_count = self._breaking[0] + 1 if self._breaking else len(self._columns)
+        count = next((k for k, column in enumerate(self._columns) if column.is_free), field_count)
+        return len(fields) >= field_count and self._have_forms(self._columns[:count], fields)
 
     def has_last_columns(self, line: str) -> bool:
         """Whether a row may end with this line: the same from its end."""
         fields = line.split(self._mark)
         closing = fields.pop() if self._closed else ""
         columns = self._columns[::-1]
-        least = len(columns) - self._breaking[-1] if self._breaking else len(columns)
-        count = next((k for k, column in enumerate(columns) if column.is_free), least)
-        if closing.strip() or len(fields) < least:
+        field_count = len(columns) - self._breaking[-1] if self._breaking else len(columns)
+        count = next((k for k, column in enumerate(columns) if column.is_free), field_count)
+        if closing.strip() or len(fields) < field_count:
             return False
         return self._have_forms(columns[:count], fields[::-1])
 
@@ -221,7 +232,7 @@ class Aligner:
             for place, (column, field) in enumerate(zip(self._columns, fields, strict=False))
             if not column.has_form(field)
         ]
-        return len(odd) <= odd_cells and not set(odd) & self._sure
+        return len(odd) <= odd_cells and not set(odd) & self._required_places
 
     def can_begin(self, line: str) -> bool:
         """Whether this line looks like the begin of a row: some way to give out its fields has the
@@ -313,12 +324,17 @@ class Aligner:
             ways.append(ends_of)
             begins = {end for ends in ends_of.values() for end in ends}
         spans: _Spans = []
-        wanted = {count}
+        reachable_begins = {count}
         for ends_of in reversed(ways):
             spans.append(
-                {(begin, end) for begin, ends in ends_of.items() for end in ends if end in wanted}
+                {
+                    (begin, end)
+                    for begin, ends in ends_of.items()
+                    for end in ends
+                    if end in reachable_begins
+                }
             )
-            wanted = {begin for begin, _ in spans[-1]}
+            reachable_begins = {begin for begin, _ in spans[-1]}
         return spans[::-1]
 
     @staticmethod

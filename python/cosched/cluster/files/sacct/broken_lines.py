@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from cosched.cluster.files.sacct.alignment import Aligner, Record
 
 #: Lines that one row may have, and lines beside a row with which it is tried whether it is longer.
 _MAX_LINES, _MAX_TRIED = 200, 20
+#: Lines of no row that are tried as the end of a row which has other rows in a text.
+_MAX_ENDS = 5
 #: Without these texts a job is another one: where they cannot be told, its row is dropped.
 _REQUESTS = frozenset({"Constraints", "Licenses"})
 
@@ -81,11 +84,17 @@ class Repaired:
         Lines that have the delimiters of a row, and are none.
     unaligned : list of int
         Lines where rows begin whose columns cannot be told apart.
+    rowless : list of int
+        All lines that are part of no row.
+    enclosed : list of int
+        Lines that have the form of a row, and are part of a text of the row around them.
     """
 
     records: list[tuple[int, Record]] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
     unaligned: list[int] = field(default_factory=list)
+    rowless: list[int] = field(default_factory=list)
+    enclosed: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -107,7 +116,85 @@ def repair(lines: Lines, aligner: Aligner) -> Repaired:
     repaired = Repaired()
     for numbers in _regions(lines, aligner):
         _Region(numbers, lines, aligner).repair(repaired)
+    _join_around_rows(lines, aligner, repaired)
     return repaired
+
+
+@dataclass
+class _EnclosingRow:
+    """Lines [first, last] that are one row if the rows between them are part of its text."""
+
+    first: int
+    last: int
+    record: Record
+
+
+def _join_around_rows(lines: Lines, aligner: Aligner, repaired: Repaired) -> None:
+    """Keep a row around other rows where each of these has the number of another row.
+
+    A job name can hold a line end and whole rows. The lines before and behind such rows are
+    one row with them, or the rests of two rows. Where the rows between repeat numbers of other
+    rows, they are text; else they stay rows, and the lines around them are counted as unaligned.
+    """
+    candidates = _enclosing_rows(lines, aligner, repaired)
+    if not candidates:
+        return
+    number_of_line = _job_numbers(lines, aligner, repaired)
+    line_count = Counter(number_of_line.values())
+    for candidate in candidates:
+        inner_lines = [k for k in range(candidate.first, candidate.last) if k in number_of_line]
+        inner_count = Counter(number_of_line[k] for k in inner_lines)
+        outer_number = candidate.record.cells.get(aligner.number_column, "")
+        is_repeated = all(
+            number == outer_number or line_count[number] > count
+            for number, count in inner_count.items()
+        )
+        if not inner_lines or not is_repeated:
+            continue
+        span = range(candidate.first, candidate.last + 1)
+        repaired.records = [pair for pair in repaired.records if pair[0] not in span]
+        repaired.records.append((candidate.first, candidate.record))
+        repaired.unaligned = [k for k in repaired.unaligned if k not in span]
+        repaired.replaced = [k for k in repaired.replaced if k not in span]
+        repaired.replaced += [k for k in span if lines.is_row[k]]
+        repaired.enclosed += inner_lines
+        line_count -= inner_count
+        line_count[outer_number] += 1
+        for number in inner_lines:
+            del number_of_line[number]
+    repaired.records.sort(key=lambda pair: pair[0])
+
+
+def _enclosing_rows(lines: Lines, aligner: Aligner, repaired: Repaired) -> list[_EnclosingRow]:
+    """Rows that begin and end with lines of no row, and have the form of a row as a whole."""
+    candidates: list[_EnclosingRow] = []
+    numbers = [number for number in sorted(repaired.rowless) if not lines.is_row[number]]
+    end = 0
+    for place, first in enumerate(numbers):
+        if first < end or not aligner.has_first_columns(lines[first]):
+            continue
+        last_lines = takewhile(lambda k, first=first: k - first < _MAX_LINES, numbers[place + 1 :])
+        endings = (k for k in last_lines if aligner.has_last_columns(lines[k]))
+        for last in islice(endings, _MAX_ENDS):
+            record = aligner.align([lines[k] for k in range(first, last + 1)])
+            if record is not None and not record.undecided & _REQUESTS:
+                candidates.append(_EnclosingRow(first, last, record))
+                end = last + 1
+                break
+    return candidates
+
+
+def _job_numbers(lines: Lines, aligner: Aligner, repaired: Repaired) -> dict[int, str]:
+    """The job number of each row, by its first line."""
+    replaced = set(repaired.replaced)
+    number_of_line = {
+        number: aligner.job_number(lines[number])
+        for number in np.flatnonzero(lines.is_row).tolist()
+        if number not in replaced
+    }
+    for number, record in repaired.records:
+        number_of_line[number] = record.cells.get(aligner.number_column, "")
+    return number_of_line
 
 
 def _regions(lines: Lines, aligner: Aligner) -> Iterator[range]:
@@ -156,7 +243,12 @@ class _Region:
         begin = self._numbers.start
         for before, after in pairwise(neighbours):
             end = self._numbers.stop if after is None else after.first
-            repaired.unaligned += self._give_out(range(begin, end), before, after)
+            lost_lines, cut_rows = self._give_out(range(begin, end), before, after)
+            repaired.rowless += lost_lines
+            repaired.unaligned += [
+                k for k in lost_lines
+                if k == lost_lines[0] or k in cut_rows or self._lines.is_row[k]
+            ]  # fmt: skip
             begin = end if after is None else after.last + 1
         kept_lines = set()
         for row in self._rows:
@@ -189,9 +281,9 @@ class _Region:
         """The fewest lines that are a row and end with this one."""
         lines, aligner, rows = self._lines, self._aligner, self._rows
         # What has another row in it is none.
-        least = max(rows[-1].first + 1 if rows else self._numbers.start, last - _MAX_LINES)
+        first_line = max(rows[-1].first + 1 if rows else self._numbers.start, last - _MAX_LINES)
         marks = 0
-        for first in range(last, least - 1, -1):
+        for first in range(last, first_line - 1, -1):
             marks += int(lines.marks[first])
             if marks >= lines.marks[0] and aligner.has_first_columns(lines[first]):
                 record = self._align(first, last)
@@ -206,12 +298,17 @@ class _Region:
             return None
         return self._aligner.align([self._lines[k] for k in range(first, last + 1)])
 
-    def _give_out(self, between: range, before: _Row | None, after: _Row | None) -> list[int]:
-        """Add the lines between two rows to the texts of one of them; those that are lost."""
+    def _give_out(
+        self, between: range, before: _Row | None, after: _Row | None
+    ) -> tuple[list[int], set[int]]:
+        """Add the lines between two rows to the texts of one of them.
+
+        Returned are the lines that are part of no row, and those that look like begins of rows.
+        """
         lines, aligner = self._lines, self._aligner
         numbers = [number for number in between if not lines.is_empty[number]]
         if not numbers:
-            return []
+            return [], set()
         cut_rows = {number for number in numbers if aligner.can_begin(lines[number])}
         first_cut = min(cut_rows, default=len(lines))
         texts = [number for number in numbers if number < first_cut]
@@ -231,8 +328,7 @@ class _Region:
         if of_before is None and of_after is None:
             self._doubt(before, after, texts, bool(cut_rows))
             texts = []
-        lost = numbers[len(texts) :]
-        return [k for k in lost if k == lost[0] or k in cut_rows or lines.is_row[k]]
+        return numbers[len(texts) :], cut_rows
 
     def _longer(self, row: _Row, first: int, last: int, column: str) -> Record | None:
         """A row with more lines, all of which are text of one column; None: they are not."""

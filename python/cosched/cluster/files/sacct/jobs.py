@@ -15,7 +15,13 @@ from cosched.cluster.files.facts import USED, described, drop_names, dropped, ov
 from cosched.cluster.files.sacct import columns
 from cosched.cluster.files.sacct.columns import NOT_YET, durations, each, times_of
 from cosched.cluster.files.sacct.repeated_numbers import RepeatedNumbers, repeated_numbers
-from cosched.cluster.files.sacct.rows import ASKED, Rows, of_lines, read_rows
+from cosched.cluster.files.sacct.rows import (
+    SUBMIT_LINE_COLUMNS,
+    Rows,
+    note_of_enclosed,
+    read_rows,
+    texts_of_submit_lines,
+)
 from cosched.cluster.files.sacct.run_times import run_times
 from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.machine.node_types import hosts
@@ -152,6 +158,8 @@ def _of_repairs(read: Rows) -> list[str]:
     if len(read.repaired):
         what = "a delimiter or a line end inside a text, read by the forms of the columns"
         notes.append(f"  repaired {_counted(what, read.repaired)}")
+    if len(read.enclosed):
+        notes.append(f"  {note_of_enclosed(read.enclosed)}")
     if read.assumed:
         what = "the delimiters are those of Constraints, not of a text beside it"
         notes.append(f"assumed: {_counted(what, read.assumed)}")
@@ -274,7 +282,7 @@ def _jobs(
     if "NodeList" in rows:
         jobs["hosts"] = each(rows["NodeList"], lambda t: t.where(t != _NO_NODES, ""))
     jobs["status"] = each(rows["State"], lambda t: t.str.lower())
-    asked, notes = of_lines(rows)
+    asked, notes = texts_of_submit_lines(rows)
     for fact, texts in asked.items():
         said = jobs[fact].to_numpy() if fact in jobs else np.full(len(jobs), "", dtype=object)
         jobs[fact] = np.where(said != "", said, texts)
@@ -400,7 +408,7 @@ def _finished(
         ids = ids.astype(np.int64)
     known = (
         *_NAMES,
-        *(name for name in ASKED if name not in _NAMES),
+        *(name for name in SUBMIT_LINE_COLUMNS if name not in _NAMES),
         "hosts",
         "status",
         "threads",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
@@ -15,6 +16,7 @@ from cosched import io
 from cosched.cluster.files.sacct.alignment import NAMES, Aligner, Record
 from cosched.cluster.files.sacct.broken_lines import Lines, Repaired, repair
 from cosched.cluster.files.sbatch import BESIDE, Asked, options_of
+from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
 _NEEDED = ("JobID", "State", "Submit", "Start")
 _CPUS = ("NCPUS", "AllocCPUS", "ReqCPUS", "AllocTRES")
 _FILE = Path(__file__).with_name("columns.toml")
-_KNOWN: dict[str, str] = io.parse_toml(io.read_text(_FILE), str(_FILE))
-_READ, _FEW = frozenset(_KNOWN["read"].split()), frozenset(_KNOWN["few"].split())
+_COLUMNS: dict[str, str] = io.parse_toml(io.read_text(_FILE), str(_FILE))
+_READ_COLUMNS = frozenset(_COLUMNS["read"].split())
+_CATEGORY_COLUMNS = frozenset(_COLUMNS["few"].split())
 #: As sacct prints them, by names in lower case.
-_NAMES = {name.lower(): name for name in (*_READ, "JobIDRaw")}
+_NAMES = {name.lower(): name for name in (*_READ_COLUMNS, "JobIDRaw")}
 #: Of the CPU time, if TotalCPU does not say it.
 _PARTS_OF_CPU_TIME = ("UserCPU", "SystemCPU")
 #: Columns in which a quote is not part of the text: a table that was written as CSV has them.
@@ -45,6 +48,8 @@ class Rows(NamedTuple):
         Lines where rows begin whose columns cannot be told apart.
     repaired : numpy.ndarray
         Lines where rows begin that have a delimiter or a line end inside a text.
+    enclosed : numpy.ndarray
+        Lines with the form of a row that are part of a text of the row around them.
     assumed : list of int
         Lines of repaired rows whose delimiters are taken for those of ``Constraints``: a text
         beside it could have some.
@@ -57,9 +62,19 @@ class Rows(NamedTuple):
     texts: pd.DataFrame
     unaligned: np.ndarray
     repaired: np.ndarray
+    enclosed: np.ndarray
     assumed: list[int]
     undecided: dict[str, list[int]]
     notes: list[str]
+
+
+class _Repeat(NamedTuple):
+    """A column whose name an earlier column has, too."""
+
+    #: The name in the header.
+    name: str
+    #: The name that the repeat gets here, which no other column has.
+    renamed: str
 
 
 def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None = None) -> Rows:
@@ -69,146 +84,208 @@ def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None
     columns say: see :class:`~cosched.cluster.files.sacct.alignment.Aligner`.
     """
     text, notes = io.as_utf8(io.read_bytes(path, renamed=True), path)
+    require_text(text, path)
     text, mark = _with_mark(text.replace(b"\r\n", b"\n"), delimiter)
-    first = text.partition(b"\n")[0].decode()
-    header = [_NAMES.get(name.lower(), name) for name in first.rstrip(mark).split(mark)]
-    header, repeats = _with_repeats_renamed(header)
+    header, repeats = _header_of(text.partition(b"\n")[0].decode(), mark)
     if "JobID" not in header and "JobIDRaw" in header:
         header[header.index("JobIDRaw")] = "JobID"
         notes.append("assumed: JobIDRaw is taken for JobID, which is missing")
-    _check(path, header, delimiter)
+    _require_columns(path, header, delimiter)
     lines = Lines(text, mark)
-    read = [name for name in header if name in _READ]
-    if "TotalCPU" in read:
-        read = [name for name in read if name not in _PARTS_OF_CPU_TIME]
+    read_columns = [name for name in header if name in _READ_COLUMNS]
+    if "TotalCPU" in read_columns:
+        read_columns = [name for name in read_columns if name not in _PARTS_OF_CPU_TIME]
+    repeats = [repeat for repeat in repeats if repeat.name in read_columns]
     closing = int(lines.marks[0]) + 1 - len(header)  # sacct -p ends lines with a delimiter
     columns = header + [f"_{k}" for k in range(closing)]
-    texts = _frame(lines.rows(), columns, read, mark).assign(line=np.flatnonzero(lines.is_row) + 1)
+    texts = _frame(lines.rows(), columns, read_columns, mark)
+    texts = texts.assign(line=np.flatnonzero(lines.is_row) + 1)
     if repeats:
-        _require_same(path, texts, _frame(lines.rows(), columns, list(repeats), mark), repeats)
-        notes += [
-            f"column {name} is there twice, with the same values" for name in repeats.values()
-        ]
+        renamed_columns = [repeat.renamed for repeat in repeats]
+        _require_same(path, texts, _frame(lines.rows(), columns, renamed_columns, mark), repeats)
+        notes += _notes_of_repeats(repeats)
     has_no_number = texts["JobID"] == ""
     if has_no_number.any() and "JobIDRaw" in header:
         raw_numbers = _frame(lines.rows(), columns, ["JobIDRaw"], mark)["JobIDRaw"]
         texts["JobID"] = texts["JobID"].where(~has_no_number, raw_numbers)
-        count = int(has_no_number.sum())
-        notes.append(
-            f"assumed: JobIDRaw is taken for JobID of {count} row{'' if count == 1 else 's'}"
-        )
+        rows_without_number = count_of(int(has_no_number.sum()), "row")
+        notes.append(f"assumed: JobIDRaw is taken for JobID of {rows_without_number}")
     if not lines.broken:
-        nothing = np.zeros(0, dtype=np.int64)
-        return Rows(texts, nothing, nothing, [], {}, notes)
-    closed = closing > 0
+        no_lines = np.zeros(0, dtype=np.int64)
+        return Rows(texts, no_lines, no_lines, no_lines, [], {}, notes)
+    is_closed = closing > 0
     aligner = Aligner(
-        columns[:-1] if closed else columns, mark, closed=closed,
+        columns[:-1] if is_closed else columns, mark, closed=is_closed,
         names=_names_in(texts, machine),
     )  # fmt: skip
     repaired = repair(lines, aligner)
+    for number, record in repaired.records:
+        _require_same_cells(f"{path}: line {number + 1}", record.cells, repeats)
     return Rows(
-        _with_records(texts, repaired, read, delimiter, mark),
+        _with_records(texts, repaired, read_columns, delimiter, mark),
         np.array(repaired.unaligned, dtype=np.int64) + 1,
         np.array([number for number, _ in repaired.records], dtype=np.int64) + 1,
+        np.array(repaired.enclosed, dtype=np.int64) + 1,
         [number + 1 for number, record in repaired.records if record.is_assumed],
-        _undecided(repaired.records, read),
+        _undecided(repaired.records, read_columns),
         notes,
     )
 
 
-def rows_of_text(text: str) -> tuple[list[tuple[int, dict[str, str]]], list[int]]:
-    """The rows of what ``sacct -P`` printed, all columns as texts, by their line from 1; and the
-    lines of those whose columns cannot be told apart. The header has a ``JobID``."""
+class TextRows(NamedTuple):
+    """The rows of what ``sacct -P`` printed, all columns as texts."""
+
+    #: Line from 1, and texts by column.
+    rows: list[tuple[int, dict[str, str]]]
+    #: Lines from 1 of rows whose columns cannot be told apart.
+    unaligned: list[int]
+    #: How the text was read.
+    notes: list[str]
+
+
+def rows_of_text(text: str, name: str, needed: Sequence[str]) -> TextRows:
+    """The rows of a text; `name`: of its file, for messages; `needed`: columns, ``JobID`` first.
+
+    Raises
+    ------
+    InvalidInstance
+        A needed column is missing, or a column is there twice with different values.
+    """
     lines = Lines(text.replace("\r\n", "\n").encode("utf-8", "replace"), "|")
-    header = lines[0].rstrip("|").split("|")
-    closed = lines.marks[0] >= len(header)
+    header, repeats = _header_of(lines[0], "|")
+    missing = [column for column in needed if column not in header]
+    if missing:
+        problem = f"no column {missing[0]}" if len(missing) < len(needed) else "no header"
+        raise InvalidInstance(f"{name}: line 1: {problem}: expected {', '.join(needed)}")
+    is_closed = bool(lines.marks[0] >= len(header))
     rows = {
         number: dict(zip(header, lines[number].split("|"), strict=False))
         for number in np.flatnonzero(lines.is_row).tolist()
     }
-    names = {name: {row[name] for row in rows.values()} - {""} for name in NAMES if name in header}
-    repaired = repair(lines, Aligner(header, "|", closed=closed, names=names))
+    names = {column: {row[column] for row in rows.values()} - {""}
+             for column in NAMES if column in header}  # fmt: skip
+    repaired = repair(lines, Aligner(header, "|", closed=is_closed, names=names))
     for number in repaired.replaced:
         rows.pop(number)
     for number, record in repaired.records:
-        rows[number] = {name: record.cells.get(name, "") for name in header}
-    known = [(number + 1, rows[number]) for number in sorted(rows)]
-    return known, [number + 1 for number in repaired.unaligned]
+        rows[number] = {column: record.cells.get(column, "") for column in header}
+    for number, row in sorted(rows.items()):
+        _require_same_cells(f"{name}: line {number + 1}", row, repeats)
+        for repeat in repeats:
+            del row[repeat.renamed]
+    notes = _notes_of_repeats(repeats)
+    if repaired.enclosed:
+        notes.append(note_of_enclosed([number + 1 for number in repaired.enclosed]))
+    return TextRows(
+        [(number + 1, rows[number]) for number in sorted(rows)],
+        [number + 1 for number in repaired.unaligned],
+        notes,
+    )
 
 
-def _with_repeats_renamed(header: list[str]) -> tuple[list[str], dict[str, str]]:
-    """A header in which no name is there twice, and the names of repeats by those that they get."""
-    renamed: list[str] = []
-    repeats: dict[str, str] = {}
-    for name in header:
-        other = name
-        while other in renamed:
-            other += "_"
-        if other != name:
-            repeats[other] = name
-        renamed.append(other)
-    return renamed, {other: name for other, name in repeats.items() if name in _READ}
+def note_of_enclosed(line_numbers: Sequence[int] | np.ndarray) -> str:
+    """What became of lines that look like rows and stand inside a text."""
+    return (
+        f"{count_of(len(line_numbers), 'line')} inside a text of another row with the number of "
+        f"another row, taken as text ({io.shown_lines(line_numbers)})"
+    )
+
+
+def require_text(text: bytes | str, path: str | PathLike[str]) -> None:
+    """Refuse a file without any text, such as sacct leaves when it could not ask slurmdbd."""
+    if not text.strip():
+        raise InvalidInstance(f"{path}: the file is empty: expected sacct -P output")
+
+
+def _header_of(line: str, mark: str) -> tuple[list[str], list[_Repeat]]:
+    """Names of the columns as sacct spells them, each once, and which are repeats."""
+    header: list[str] = []
+    repeats: list[_Repeat] = []
+    for text in line.rstrip("\r").rstrip(mark).split(mark):
+        name = renamed = _NAMES.get(text.lower(), text)
+        while renamed in header:
+            renamed += "_"
+        if renamed != name:
+            repeats.append(_Repeat(name, renamed))
+        header.append(renamed)
+    return header, repeats
+
+
+def _notes_of_repeats(repeats: Sequence[_Repeat]) -> list[str]:
+    return [f"column {repeat.name} is there twice, with the same values" for repeat in repeats]
 
 
 def _require_same(
-    path: str | PathLike[str], texts: pd.DataFrame, again: pd.DataFrame, repeats: dict[str, str]
-) -> None:
+    path: str | PathLike[str], texts: pd.DataFrame, repeated: pd.DataFrame,
+    repeats: Sequence[_Repeat],
+) -> None:  # fmt: skip
     """sacct prints a column twice when it is asked for twice: both say the same in each row."""
-    for other, name in repeats.items():
-        if name not in texts:
-            continue
-        differs = np.flatnonzero(texts[name].astype(str) != again[other].astype(str))
+    for name, renamed in repeats:
+        differs = np.flatnonzero(texts[name].astype(str) != repeated[renamed].astype(str))
         if len(differs):
-            first = differs[0]
+            row = differs[0]
+            cells = {name: texts[name].iloc[row], renamed: repeated[renamed].iloc[row]}
+            place = f"{path}: line {texts['line'].iloc[row]}"
+            _require_same_cells(place, cells, [_Repeat(name, renamed)])
+
+
+def _require_same_cells(place: str, cells: Mapping[str, str], repeats: Sequence[_Repeat]) -> None:
+    """The same of one row; a text that cannot be told is not compared."""
+    for name, renamed in repeats:
+        if name in cells and renamed in cells and cells[name] != cells[renamed]:
             raise InvalidInstance(
-                f"{path}: line {texts['line'].iloc[first]}: 2 columns {name!r} with "
-                f"{shorten(texts[name].iloc[first])} and {shorten(again[other].iloc[first])}: "
-                "expected one"
+                f"{place}: 2 columns {name!r} with {shorten(cells[name])} and "
+                f"{shorten(cells[renamed])}: expected one"
             )
 
 
-def _frame(text: bytes, columns: list[str], read: list[str], mark: str) -> pd.DataFrame:
-    """The columns `read` of rows that have as many fields as there are columns."""
-    kinds = {name: "category" if name in _FEW else str for name in read}
+def _frame(text: bytes, columns: list[str], read_columns: list[str], mark: str) -> pd.DataFrame:
+    """The columns `read_columns` of rows that have as many fields as there are columns."""
+    kinds = {name: "category" if name in _CATEGORY_COLUMNS else str for name in read_columns}
     if not text:
-        return pd.DataFrame({name: [] for name in read}).astype(kinds)
+        return pd.DataFrame({name: [] for name in read_columns}).astype(kinds)
     return pd.read_csv(
-        BytesIO(text), sep=mark, header=None, names=columns, usecols=read, quoting=3, dtype=kinds,
-        keep_default_na=False, na_filter=False, index_col=False,
+        BytesIO(text), sep=mark, header=None, names=columns, usecols=read_columns, quoting=3,
+        dtype=kinds, keep_default_na=False, na_filter=False, index_col=False,
         lineterminator="\n",  # a carriage return may stand in a name
     )  # fmt: skip
 
 
 def _names_in(texts: pd.DataFrame, machine: Machine | None) -> dict[str, set[str]]:
     """Names of users, accounts, ... in the rows that need no repair, and those of the machine."""
-    known: dict[str, set[str]] = {
+    names_of_column: dict[str, set[str]] = {
         name: set(texts[name].cat.categories) - {""} for name in NAMES if name in texts
     }
     if machine is not None:
-        if "Partition" in known:
-            known["Partition"].update(part.name for part in machine.partitions)
-        known["Constraints"] = {name for kind in machine.nodes for name in kind.features}
-    return known
+        if "Partition" in names_of_column:
+            names_of_column["Partition"].update(part.name for part in machine.partitions)
+        names_of_column["Constraints"] = {
+            name for node_type in machine.nodes for name in node_type.features
+        }
+    return names_of_column
 
 
 def _with_records(
-    texts: pd.DataFrame, repaired: Repaired, read: list[str], delimiter: str, mark: str
+    texts: pd.DataFrame, repaired: Repaired, read_columns: list[str], delimiter: str, mark: str
 ) -> pd.DataFrame:
     """The rows with those that were repaired in their places."""
     texts = texts[~texts["line"].isin(np.array(repaired.replaced, dtype=np.int64) + 1)]
     if not repaired.records:
         return texts
     table: dict[str, list[Any]] = {
-        name: [record.cells.get(name, "") for _, record in repaired.records] for name in read
+        name: [record.cells.get(name, "") for _, record in repaired.records]
+        for name in read_columns
     }
     for name in _UNQUOTED:
         if name in table:
             table[name] = [_unquoted(cell) for cell in table[name]]
     if mark != delimiter:
-        table = {name: [cell.replace(mark, delimiter) for cell in table[name]] for name in read}
+        table = {
+            name: [cell.replace(mark, delimiter) for cell in table[name]] for name in read_columns
+        }
     table["line"] = [number + 1 for number, _ in repaired.records]
-    joined = pd.concat([texts.astype(dict.fromkeys(read, str)), pd.DataFrame(table)])
-    kinds = {name: "category" if name in _FEW else str for name in read}
+    joined = pd.concat([texts.astype(dict.fromkeys(read_columns, str)), pd.DataFrame(table)])
+    kinds = {name: "category" if name in _CATEGORY_COLUMNS else str for name in read_columns}
     return joined.astype(kinds).sort_values("line", kind="stable").reset_index(drop=True)
 
 
@@ -216,13 +293,13 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell
 
 
-def _undecided(records: list[tuple[int, Record]], read: list[str]) -> dict[str, list[int]]:
+def _undecided(records: list[tuple[int, Record]], read_columns: list[str]) -> dict[str, list[int]]:
     """Lines from 1 by the columns whose texts cannot be told."""
-    found: dict[str, list[int]] = {}
+    lines_of_column: dict[str, list[int]] = {}
     for number, record in records:
-        for name in sorted(record.undecided & set(read)):
-            found.setdefault(name, []).append(number + 1)
-    return found
+        for name in sorted(record.undecided & set(read_columns)):
+            lines_of_column.setdefault(name, []).append(number + 1)
+    return lines_of_column
 
 
 def _with_mark(text: bytes, delimiter: str) -> tuple[bytes, str]:
@@ -234,7 +311,7 @@ def _with_mark(text: bytes, delimiter: str) -> tuple[bytes, str]:
     return text.replace(delimiter.encode(), b"\x1f"), "\x1f"
 
 
-def _check(path: str | PathLike[str], header: list[str], delimiter: str) -> None:
+def _require_columns(path: str | PathLike[str], header: list[str], delimiter: str) -> None:
     missing = [name for name in _NEEDED if name not in header]
     if not missing and not {"Elapsed", "ElapsedRaw"} & set(header):
         missing = ["Elapsed"]
@@ -243,45 +320,56 @@ def _check(path: str | PathLike[str], header: list[str], delimiter: str) -> None
     if not set(_NEEDED) & set(header) and re.match("[0-9]+[_.|+]?", header[0]):
         raise InvalidInstance(f"{path}: line 1: no header: sacct -P prints one without -n")
     if missing:
-        other = "" if delimiter == "|" else f" with --delimiter {delimiter!r}"
+        option = "" if delimiter == "|" else f" with --delimiter {delimiter!r}"
         raise InvalidInstance(
-            f"{path}: line 1: no column {missing[0]!r}: expected sacct -P output{other}"
+            f"{path}: line 1: no column {missing[0]!r}: expected sacct -P output{option}"
         )
 
 
-#: Columns that it brings, empty where it says nothing.
-ASKED = ("constraint", "memory_per", *BESIDE, "name")
-_SAYS = r"\s(?:--(?:constraint|mem|exclusive|licenses|dependency|nodelist|exclude|nice)|-[CLdwx])"
+#: Columns that submit lines bring, empty where they say nothing.
+SUBMIT_LINE_COLUMNS = ("constraint", "memory_per", *BESIDE, "name")
+_OPTIONS_READ = (
+    r"\s(?:--(?:constraint|mem|exclusive|licenses|dependency|nodelist|exclude|nice)|-[CLdwx])"
+)
 
 
-def of_lines(rows: pd.DataFrame) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Texts by the names of :data:`ASKED`, where a line has any; notes of what is not followed."""
+def texts_of_submit_lines(rows: pd.DataFrame) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Texts by the names of :data:`SUBMIT_LINE_COLUMNS`, where a line has any; notes of what is
+    not followed."""
     if "SubmitLine" not in rows:
         return {}, []
-    found = {name: np.full(len(rows), "", dtype=object) for name in ASKED}
+    texts_of_column = {
+        name: np.full(len(rows), "", dtype=object) for name in SUBMIT_LINE_COLUMNS
+    }  # fmt: skip
     codes, lines = pd.factorize(rows["SubmitLine"])
-    says = pd.Series(lines, dtype=str).str.contains(_SAYS).to_numpy(dtype=bool)
-    asked = Asked()
-    told = {code: _of_line(lines[code], asked) for code in np.flatnonzero(says).tolist()}
-    for row in np.flatnonzero(says[codes]).tolist():
-        for name, text in told[codes[row]].items():
-            found[name][row] = text
-    return {name: texts for name, texts in found.items() if (texts != "").any()}, asked.notes()
+    has_options = pd.Series(lines, dtype=str).str.contains(_OPTIONS_READ).to_numpy(dtype=bool)
+    requests = Asked()
+    texts_of_line = {
+        code: _texts_of_line(lines[code], requests)
+        for code in np.flatnonzero(has_options).tolist()
+    }  # fmt: skip
+    for row in np.flatnonzero(has_options[codes]).tolist():
+        for name, text in texts_of_line[codes[row]].items():
+            texts_of_column[name][row] = text
+    filled_columns = {
+        name: texts for name, texts in texts_of_column.items() if (texts != "").any()
+    }  # fmt: skip
+    return filled_columns, requests.notes()
 
 
-def _of_line(line: str, asked: Asked) -> dict[str, str]:
+def _texts_of_line(line: str, requests: Asked) -> dict[str, str]:
     try:
-        given = options_of(shlex.split(line)[1:], "SubmitLine")
+        options = options_of(shlex.split(line)[1:], "SubmitLine")
     except (ValueError, InvalidInstance):
-        asked.left["SubmitLine that cannot be read"] += 1
+        requests.left["SubmitLine that cannot be read"] += 1
         return {}
-    own = asked.beside(given)
-    if "constraint" in given:
-        own["constraint"] = given["constraint"]
-    if "singleton" in own.get("dependency", ""):
-        own["name"] = given.get("job-name", "")
-    if given.get("mem") == "0":
-        own["memory_per"] = "all"
-    elif "mem-per-cpu" in given:
-        own["memory_per"] = "core"
-    return own
+    texts = requests.beside(options)
+    if "constraint" in options:
+        texts["constraint"] = options["constraint"]
+    if "singleton" in texts.get("dependency", ""):
+        texts["name"] = options.get("job-name", "")
+    if options.get("mem") == "0":
+        texts["memory_per"] = "all"
+    elif "mem-per-cpu" in options:
+        texts["memory_per"] = "core"
+    return texts
