@@ -131,11 +131,27 @@ def test_without_a_machine_constraints_are_counted_as_not_followed():
 
 
 def test_notes_have_the_number_of_jobs():
-    texts = ["a*2", "a*2", "[a|b]", "a", "", "z"]
-    first, second = constraint_notes(texts, node_types(["a", "b"], count=2))
+    texts = ["a*2", "a*2", "[a|b]", "a", "", "z", "[a|b]*2"]
+    first, second, third = constraint_notes(texts, node_types(["a", "b"], count=2))
     assert "constraint 'a*2' of 2 jobs" in first
     assert first.startswith("not followed")
     assert "constraint '[a|b]' of 1 job" in second
+    assert third.startswith("not followed: the number of nodes of each feature")
+    assert "constraint '[a|b]*2' of 1 job" in third
+
+
+@pytest.mark.parametrize(("text", "count"), [("[a|b]*2", 2), ("[a|b]*3&c", 3), ("a&[b|c]*4", 4)])
+def test_a_count_behind_brackets_is_not_lost(text, count):
+    constraint = parse_constraint(text)
+    assert constraint.count_of_brackets == count
+    assert constraint.counts_nodes
+    assert not parse_constraint(text.replace(f"*{count}", "")).counts_nodes
+
+
+@pytest.mark.parametrize("text", ["[a|b]*0", "[a|b]*2*3", "[a|b]*"])
+def test_a_wrong_count_behind_brackets_is_refused(text):
+    with pytest.raises(InvalidConstraint):
+        parse_constraint(text)
 
 
 CONF = """SelectType=select/cons_tres

@@ -228,10 +228,12 @@ def test_what_is_not_followed_is_said(read):
     result = solved(read(text))
     notes = " ".join(result.instance.notes)
     for said in (
-        "licenses other of 1", "nodelist zz,a1 of 1", "in constraint 'old*1&new*1' of 1 job",
+        "licenses other of 1 job: the machine has sim:2, where Slurm refuses such jobs at sub",
+        "nodelist zz,a1 of 1", "in constraint 'old*1&new*1' of 1 job",
         "aftercorr:1 of 1",
         "dependency afterok, taken as afterany, of 1", "--exclusive=user of 1", "--begin=16:00 of",
-        "--gres=lustre:1 of 1", "licenses sim:3, more than there are, of 1", "1 events cancel_job",
+        "--gres=lustre:1 of 1", "1 events cancel_job",
+        "licenses sim:3 of 1 job: the machine has sim:2, where Slurm refuses such jobs at sub",
         "not there before it of 1", "--reservation of 1", "of a range, of which the least",
     ):  # fmt: skip
         assert said in notes

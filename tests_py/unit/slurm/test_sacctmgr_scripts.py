@@ -1,9 +1,12 @@
 """Scripts of sacctmgr, as people write them and as sacctmgr reads them."""
 
+from copy import deepcopy
+
 import pytest
 
 from cosched.errors import InvalidInstance
-from cosched.slurm.accounts.script import script_rows
+from cosched.slurm.accounts.script import _Database, script_rows
+from cosched.slurm.accounts.script_commands import read_script
 from cosched.slurm.accounts.shown import read_accounts
 
 
@@ -268,3 +271,74 @@ def test_associations_of_one_cluster_count(tmp_path):
         "associations of cluster one (the first): 4 of other clusters (two) are left"
         in " ".join(shown.notes)
     )
+
+
+TREE = """add account a,b Fairshare=2
+add account below parent=a
+add qos fast,slow
+add user ann account=a,below
+"""
+
+
+def database_of(text):
+    script = read_script([(f"s:{k}", line) for k, line in enumerate(text.splitlines(), 1)])
+    database = _Database(script.notes)
+    for command in script.commands:
+        database.apply(command)
+    return database
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "modify account a set parent=below DefaultQOS=fast",  # discarded: no access to fast
+        "modify account a set parent=none",
+        "modify account a set MaxJobs=4 GrpJobs=x",
+        "modify account cluster=one,two a set parent=none MaxJobs=4",
+        "modify cluster one set GrpJobs=4 MaxJobs=x",
+        "modify cluster set GrpJobs=4 MaxJobs=x",
+        "add cluster one,two GrpJobs=4 MaxJobs=x",
+        "add account c cluster=one,two parent=none",
+        "add user bob cluster=one,two account=none",
+        "add user bob account=a QosLevel=none",
+        "modify user ann set MaxJobs=4 DefaultAccount=b",
+        "modify user ann cluster=one set MaxJobs=4 DefaultAccount=b",
+        "modify user ann set MaxJobs=4 DefaultQOS=fast",
+        "modify user set MaxJobs=4 NewName=zoe",
+        "modify qos fast set Priority=4 Flags=none",
+        "modify qos fast set Priority=4 Preempt=fast",
+        "delete account root",
+        "delete qos",
+        "add qos other Priority=x",
+    ],
+)
+@pytest.mark.parametrize("clusters", ["", "add cluster one\nadd cluster two\n"])
+def test_a_command_that_is_refused_or_discarded_changes_nothing(line, clusters):
+    database = database_of(clusters + TREE + "add user zoe account=b\n")
+    before = deepcopy((database.qos, database.clusters))
+    (command,) = read_script([("s:9", line)]).commands
+    try:
+        database.apply(command)
+    except InvalidInstance as error:
+        assert "s:9" in str(error)
+    else:
+        assert "discarded, as sacctmgr does" in database.notes[-1]
+    assert (database.qos, database.clusters) == before
+
+
+def test_one_cluster_that_discards_a_command_discards_it_for_all():
+    text = "add cluster one\nadd cluster two\n" + TREE
+    text += "modify account a cluster=one set QosLevel+=fast\n"
+    database = database_of(text)
+    before = deepcopy(database.clusters)
+    (command,) = read_script([("s:9", "modify account a set MaxJobs=4 DefaultQOS=fast")]).commands
+    database.apply(command)
+    assert "discarded" in database.notes[-1]
+    assert database.clusters == before
+
+
+def test_resources_have_their_numbers_as_in_slurm():
+    _, qos, _ = rows_of("add qos fast GrpTRES=1=8,2=4G,4=2,6=5,7=6,8=7\n")
+    assert qos["fast"]["GrpTRES"] == "cpu=8,mem=4G,node=2,fs/disk=5,vmem=6,pages=7"
+    with pytest.raises(InvalidInstance, match="9=1.*expected amounts as cpu=8,node=2"):
+        rows_of("add qos fast GrpTRES=9=1\n")

@@ -103,9 +103,15 @@ class Pass {
 
   void start_or_block(Entry entry) {
     const NodeBits* allowed = &blocked_.allowed();
+    bool has_lost_nodes = false;  // to a reservation
     if (reserved_ || in_reservation(entry)) {
       nodes_ = *allowed;
-      if (!tables_.reservations.leave(entry, now_, false, time_, nodes_).some) return reject(entry);
+      const auto left = tables_.reservations.leave(entry, now_, false, time_, nodes_);
+      if (!left.some) {
+        tables_.journal.wait(entry.job, time_, Action::wait_reservation);
+        return reject(entry);
+      }
+      has_lost_nodes = left.overlap;
       for (const int failed : failed_reservations_)
         if (failed == scenario_.job(entry.job).conditions.reservation) return reject(entry);
       allowed = &nodes_;
@@ -122,11 +128,24 @@ class Pass {
       return;
     }
     reject(entry);
-    tables_.journal.wait(entry.job, time_, Action::wait_resources);
+    const bool waits_for_reservation = has_lost_nodes && could_start_without_reservations(entry);
+    tables_.journal.wait(
+        entry.job, time_,
+        waits_for_reservation ? Action::wait_reserved_nodes : Action::wait_resources);
     if (in_reservation(entry))
       failed_reservations_.push_back(scenario_.job(entry.job).conditions.reservation);
     else if (!tables_.queue.holds_back(entry.job, now_) && waits_for_nodes(entry, *allowed))
       blocked_.add(entry.part);
+  }
+
+  // Whether reservations alone keep the entry from starting now.  Asked only where reasons are
+  // told; the answer leaves no trace in later tests.
+  bool could_start_without_reservations(Entry entry) {
+    if (!tables_.journal.told() || in_reservation(entry)) return false;
+    const auto weights = select_.left();
+    const bool could_start = select_.now(entry, blocked_.allowed()) != nullptr;
+    select_.leave(weights);
+    return could_start;
   }
 
   // Other jobs go for it: it waits until their nodes are clean, and blocks its partition.

@@ -17,7 +17,9 @@ enum class Action : char {
   wait_limit,
   preempt,
   suspend,
-  resume
+  resume,
+  wait_reservation,    // its own has not begun, or one has all nodes of its partition
+  wait_reserved_nodes  // a reservation has nodes that it could have now
 };
 
 enum class Scheduler : char { main, backfill };

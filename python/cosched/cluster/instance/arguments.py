@@ -11,7 +11,7 @@ import numpy as np
 from cosched.cluster.files import COLUMNS, FACTS, MEASURES, whole
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import hosts
-from cosched.cluster.machine.parts import cells, cells_of_nodes, limits, of_nodes
+from cosched.cluster.machine.parts import cells, cells_of_nodes, limits, of_nodes, parts_for_all
 from cosched.core.arrays import INT_MAX, integer, integer_array, nonnegative, real, real_array
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
@@ -70,7 +70,7 @@ def parts_of(
     if machine is None or not machine.partitions:
         return np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0)
     sizes, masks = cells(machine)
-    everywhere = (1 << len(sizes)) - 1
+    everywhere = parts_for_all(machine, len(sizes), masks)
     tiers = {part.name: part.priority for part in machine.partitions}
     if partition is None:
         return sizes, np.full(len(ids), everywhere, np.uint64), np.zeros(len(ids))

@@ -8,7 +8,7 @@ import numpy as np
 
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine.constraints import constraint_nodes
-from cosched.cluster.machine.parts import allowed, cells_of_nodes, of_nodes
+from cosched.cluster.machine.parts import allowed, cells_of_nodes, of_nodes, parts_for_all
 from cosched.cluster.machine.shortage import Wish, nodes_after, shortage
 from cosched.core.text import count_of
 from cosched.errors import InfeasibleError, shorten
@@ -176,9 +176,13 @@ def _totals(machine: Machine, nodes: np.ndarray, needs: _Needs) -> str:
 
 
 def _open_nodes(instance: Instance, machine: Machine, row: int) -> np.ndarray:
-    """Nodes of the job's partitions."""
-    if not machine.partitions or "partition" not in instance.known:
+    """Nodes of the job's partitions that are in service."""
+    if not machine.partitions:
         return np.ones(machine.node_count, dtype=bool)
+    if "partition" not in instance.known:
+        numbers, masks = cells_of_nodes(machine)
+        mask = parts_for_all(machine, int(numbers.max()) + 1, masks)
+        return (mask >> numbers) & 1 == 1
     mask = int(allowed(machine, [instance.column("partition")[row]])[0])
     return (mask >> cells_of_nodes(machine)[0]) & 1 == 1
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(r"[][()&|,]|\*[0-9]+|[^][()&|,*]+")
 #: Counts in one constraint of which all combinations are looked at.
-_MOST_COUNTS = 10
+_MAX_COUNTED_GROUPS = 10
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ class Constraint:
 
     text: str
     groups: tuple[Group, ...]
+    #: Number of nodes behind a pair of brackets, as in ``[a|b]*2``; 0: none.
+    count_of_brackets: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -79,6 +81,11 @@ class Constraint:
     def counted(self) -> tuple[Group, ...]:
         """Groups of which so many nodes are wanted."""
         return tuple(group for group in self.groups if group.count)
+
+    @property
+    def counts_nodes(self) -> bool:
+        """Whether it says how many nodes have a feature, which simulators do not follow."""
+        return bool(self.counted or self.count_of_brackets)
 
     @cached_property
     def bracketed(self) -> tuple[Group, ...]:
@@ -122,7 +129,10 @@ def parse_constraint(text: str) -> Constraint:
     >>> parse_constraint("a|b&c").allows(frozenset("a"))  # from left to right
     False
     """
-    groups = _groups_of(text)
+    reader = _Reader(text)
+    for token in _tokens_of(text):
+        reader.read(token)
+    groups = reader.finish()
     inside = [group for group in groups if group.in_brackets]
     if len(inside) > 1:
         is_choice = inside[1].operator == "|"
@@ -132,7 +142,7 @@ def parse_constraint(text: str) -> Constraint:
             raise _refused(text, "a count in [a|b]")
         if not is_choice and not all(group.count for group in inside):
             raise _refused(text, "[a&b] without the number of nodes of each")
-    return Constraint(text, groups)
+    return Constraint(text, groups, reader.count_of_brackets)
 
 
 def _refused(text: str, cause: str) -> InvalidConstraint:
@@ -141,15 +151,12 @@ def _refused(text: str, cause: str) -> InvalidConstraint:
     return error
 
 
-def _groups_of(text: str) -> tuple[Group, ...]:
-    """The groups of an expression, which is no empty one."""
+def _tokens_of(text: str) -> list[str]:
+    """Features, operators, counts and brackets of an expression."""
     tokens = _TOKEN.findall(text)
     if "".join(tokens) != text:
         raise _refused(text, "expected features with & and |, as in a&b, [a|b] or a*2")
-    reader = _Reader(text)
-    for token in tokens:
-        reader.read(token)
-    return reader.finish()
+    return tokens
 
 
 class _Reader:
@@ -157,6 +164,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self.count_of_brackets = 0
         self._groups: list[Group] = []
         self._names: list[str] = []
         self._operators: list[str] = []
@@ -197,6 +205,9 @@ class _Reader:
         if self._may_name or self._in_parentheses or self._count or count < 1:
             raise _refused(self._text, "expected *N with N >= 1 after a feature or parentheses")
         self._count = count
+        if not self._names:
+            # The brackets before it have closed their last group.
+            self.count_of_brackets = count
 
     def _read_pair(self, token: str) -> None:
         if token == "(":
@@ -241,7 +252,7 @@ class ConstraintNodes:
     alternatives: tuple[np.ndarray, ...]
     #: Why no nodes can satisfy it; empty: some can.
     reason: str
-    #: It counts nodes of a feature, which simulators do not follow.
+    #: It counts nodes of a feature or of brackets, which simulators do not follow.
     has_counts: bool
 
 
@@ -277,7 +288,7 @@ def _nodes_of_types(text: str, node_types: tuple[NodeType, ...]) -> ConstraintNo
         reason = f"no node has {shorten(text)}"
     else:
         reason = _too_few(constraint, features, counts)
-    return ConstraintNodes(allowed, alternatives, reason, bool(constraint.counted))
+    return ConstraintNodes(allowed, alternatives, reason, constraint.counts_nodes)
 
 
 def _too_few(constraint: Constraint, features: list[frozenset[str]], counts: np.ndarray) -> str:
@@ -286,7 +297,7 @@ def _too_few(constraint: Constraint, features: list[frozenset[str]], counts: np.
     In brackets each node is counted once: whatever counts are taken together, the nodes of their
     features have to be as many (Hall 1935).
     """
-    groups = constraint.counted[:_MOST_COUNTS]
+    groups = constraint.counted[:_MAX_COUNTED_GROUPS]
     matches = [
         np.array([group.matches(own_features) for own_features in features]) for group in groups
     ]

@@ -142,11 +142,17 @@ def cells(machine: Machine) -> tuple[np.ndarray, dict[str, int]]:
 
 
 def cells_of_nodes(machine: Machine) -> tuple[np.ndarray, dict[str, int]]:
-    """The part of each node, numbered from 0, and each partition's parts as bits."""
+    """The part of each node, numbered from 0, and each partition's parts as bits.
+
+    Nodes that are out of service in a slurm.conf (State=DOWN, DRAIN) are in parts of no partition.
+    """
     member = np.zeros((machine.node_count, len(machine.partitions)), dtype=bool)
     for column, part in enumerate(machine.partitions):
         for first, last in part.nodes:
             member[first:last, column] = True
+    if machine.slurm is not None:
+        for first, last in machine.slurm.down:
+            member[first:last] = False
     kinds, first_of, place = np.unique(member, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first_of)  # parts in the order of the nodes
     number = np.empty(len(order), dtype=int)
@@ -162,11 +168,19 @@ def cells_of_nodes(machine: Machine) -> tuple[np.ndarray, dict[str, int]]:
     return number[place.reshape(-1)], masks
 
 
+def parts_for_all(machine: Machine, count: int, masks: Mapping[str, int]) -> int:
+    """Parts that a job without a known partition may use, as bits: all of `count`, and on a Slurm
+    those of all partitions. `masks`: the parts of each partition."""
+    if machine.slurm is not None and masks:
+        return reduce(or_, masks.values())
+    return (1 << count) - 1
+
+
 def allowed(machine: Machine, partitions: Iterable[Any]) -> np.ndarray:
     """Parts of the machine that jobs of these partitions may use, as bits (uint64); of others than
     the machine's all."""
     numbers, masks = cells_of_nodes(machine)
-    every = (1 << (int(numbers.max()) + 1)) - 1
+    every = parts_for_all(machine, int(numbers.max()) + 1, masks)
     if machine.slurm is not None and len(masks) == 1:
         (every,), masks = masks.values(), {}  # it has the jobs of all queues
     codes, texts = pd.factorize(np.asarray(partitions, dtype=object), use_na_sentinel=False)
@@ -335,7 +349,8 @@ def _needs(
         known = there and name in jobs
         return np.nan_to_num(np.asarray(jobs[name], dtype=float)) if known else np.zeros(len(tasks))
 
-    every = np.uint64((1 << (int(cells_of_nodes(machine)[0].max()) + 1)) - 1)
+    numbers, masks = cells_of_nodes(machine)
+    every = np.uint64(parts_for_all(machine, int(numbers.max()) + 1, masks))
     queued = machine.partitions and "partition" in jobs
     types = np.asarray(jobs["gpu_type"]) if "gpu_type" in jobs else np.zeros(len(tasks), dtype=str)
     return {

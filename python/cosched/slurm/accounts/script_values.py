@@ -8,7 +8,11 @@ from cosched.cluster.machine.node_types import time_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.script_commands import WORDS, CommandOption
 
-_TRES_BY_NUMBER = {"1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing"}
+#: The resources whose numbers are the same in each slurmdbd (tres_types_t of slurmdb.h).
+_TRES_BY_NUMBER = {
+    "1": "cpu", "2": "mem", "3": "energy", "4": "node", "5": "billing", "6": "fs/disk",
+    "7": "vmem", "8": "pages",
+}  # fmt: skip
 _NO_LIMIT = ("-1", "infinite", "unlimited")
 _TRES_NAME = re.compile(r"[a-z]+(/[\w.:-]+)?")
 
@@ -77,8 +81,8 @@ def tres_of(option: CommandOption, place: str) -> dict[str, str]:
 
     Examples
     --------
-    >>> tres_of(CommandOption("GrpTRES", "tres", "", "cpu=8,Node=-1", ""), "a.sh:1")
-    {'cpu': '8', 'node': ''}
+    >>> tres_of(CommandOption("GrpTRES", "tres", "", "cpu=8,Node=-1,6=4", ""), "a.sh:1")
+    {'cpu': '8', 'node': '', 'fs/disk': '4'}
     """
     value = option.value.strip("\"'")
     if option.kind != "tres":

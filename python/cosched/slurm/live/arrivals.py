@@ -138,24 +138,26 @@ class ArrivalModel:
         self._stationary = np.cumsum(stationary[chosen], axis=1)
         self._level = _draw_levels(np.cumsum(belief[chosen], axis=1), rng.uniform(size=self._draws))
 
-    def draw(self, begin: float, length: float, max_count: int) -> Submissions:
+    def draw(self, begin: float, length: float, max_expected_count: int) -> Submissions:
         """Draw the submissions of `length` seconds from `begin` on.
 
-        Each future has at most about `max_count` of them. A greater length begins with the same
-        submissions.
+        Drawing ends early, at a whole quarter of an hour, once the hourly rates let
+        `max_expected_count` submissions or more be expected since `begin`. This bounds the mean
+        over futures and not the single future: one with high levels has more submissions, one with
+        low levels has fewer. A greater length begins with the same submissions.
         """
         end, now, expected = begin + length, begin, 0.0
         level, chunks = self._level.copy(), []
-        while now < end and expected < max_count and self._rates.any():
+        while now < end and expected < max_expected_count and self._rates.any():
             turn = (np.floor(now / _STEP) + 1) * _STEP
             rng = np.random.default_rng([self._seed, 1, int(now // _STEP)])
             hour = hour_of_week(now)
             ends = rng.uniform(size=self._draws) > np.exp(-(turn - now) / self._holding)
             fresh = _draw_levels(self._stationary, rng.uniform(size=self._draws))
             level = np.where(ends, fresh * self._mean_level, level)
-            seconds = self._rates[hour] * (turn - now)
-            expected += seconds
-            batches = rng.poisson(level * seconds / self._batch_size)
+            step_count = self._rates[hour] * (turn - now)
+            expected += step_count
+            batches = rng.poisson(level * step_count / self._batch_size)
             chunks.append(self._draw_batches(batches, now, turn, self._places[hour], rng))
             now = turn
         if not chunks:

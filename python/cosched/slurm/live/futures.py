@@ -152,7 +152,7 @@ class Futures:
         return lengths
 
     def _horizon(self, simulation: Simulation) -> tuple[float, int]:
-        """For how long submissions are drawn (s), and how many at most."""
+        """For how long submissions are drawn (s), and how many are expected at most."""
         jobs, machine = simulation.jobs, simulation.machine
         area = sum(cores_of(job, machine) * limit_of(job, machine) for job in jobs)
         drain = area / max(machine.cores, 1)

@@ -31,6 +31,7 @@ def asked_beside(
     age_from`` and dependencies; notes of what is not followed. A nodelist is followed where these
     hosts are as many nodes as the job has, and have its cores."""
     left = Counter[str]()
+    refused_licences = Counter[str]()
     given: dict[str, list] = defaultdict(lambda: [None] * len(instance))
     nodes = np.maximum(numbers_of(instance, "nodes").astype(int), 0)
     tasks = instance.column("tasks").astype(int).tolist()
@@ -39,10 +40,10 @@ def asked_beside(
         for row, text in _said(instance, name):
             given[name][row] = read(text)
     for row, text in _said(instance, "licenses"):
-        if (why := _lacking(text, licences)) is None:
+        if _has_licences(text, licences):
             given["licences"][row] = text
         else:
-            left[f"licenses {text}{why}"] += 1
+            refused_licences[text] += 1
     for row, text in _said(instance, "nodelist"):
         count = host_count(text)
         names = hosts(text, "nodelist")
@@ -61,7 +62,18 @@ def asked_beside(
     for row, second in _array_ages(instance).items():
         given["age_from"][row] = second
     _dependencies(given, instance, left)
-    return dict(given), [f"not followed: {what} of {count} jobs" for what, count in left.items()]
+    notes = [f"not followed: {what} of {count} jobs" for what, count in left.items()]
+    return dict(given), [*_notes_of_licences(refused_licences, licences), *notes]
+
+
+def _notes_of_licences(refused: Counter[str], licences: Mapping[str, int]) -> list[str]:
+    """What becomes of jobs whose licences the machine does not have, or not so many of them."""
+    amounts = ", ".join(f"{name}:{count}" for name, count in licences.items()) or "none"
+    return [
+        f"not followed: licenses {text} of {count_of(count, 'job')}: the machine has {amounts}, "
+        "where Slurm refuses such jobs at submission; here they start without licences"
+        for text, count in refused.items()
+    ]
 
 
 def _said(instance: Instance, name: str) -> list[tuple[int, str]]:
@@ -92,15 +104,13 @@ def _array_ages(instance: Instance) -> dict[int, float]:
     return ages
 
 
-def _lacking(text: str, there: Mapping[str, int]) -> str | None:
-    """Why these licences are not followed."""
+def _has_licences(text: str, licences: Mapping[str, int]) -> bool:
+    """Whether the machine has all licences of ``a:2,b``, and as many of each."""
     for part in text.split(","):
         name, _, count = part.partition(":")
-        if name not in there or not re.fullmatch("[0-9]{0,9}", count):
-            return ""
-        if int(count or 1) > there[name]:
-            return ", more than there are,"
-    return None
+        if not re.fullmatch("[0-9]{0,9}", count) or int(count or 1) > licences.get(name, 0):
+            return False
+    return True
 
 
 def _dependencies(given: Any, instance: Instance, left: Counter[str]) -> None:

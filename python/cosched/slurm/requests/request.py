@@ -280,7 +280,7 @@ class CoreForm:
         not take, and for one that counts nodes (``a*2``), which is not followed.
         """
         text = text.strip()
-        if text and parse_constraint(text).counted:
+        if text and parse_constraint(text).counts_nodes:
             raise InvalidInstance(
                 f"constraint {shorten(text)}: the number of nodes of a feature is not followed"
             )

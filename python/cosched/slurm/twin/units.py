@@ -175,7 +175,7 @@ def parts_of(machine: Machine | None, nodes: int) -> dict[str, tuple[tuple[int, 
 
 
 ACTIONS = ("start", "start", "wait", "wait", "plan", "finish", "finish", "wait", "wait", "preempt",
-           "preempt", "start")  # fmt: skip
+           "preempt", "start", "wait", "wait")  # fmt: skip
 _REASONS = (
     "started by the main scheduler",
     "started by the backfill scheduler",
@@ -189,6 +189,8 @@ _REASONS = (
     "PREEMPTED: its nodes are for a job that comes before it",
     "SUSPENDED: a job of a higher tier has its cores",
     "RUNNING again",
+    "Reservation: its own has not begun, or one has all nodes of its partition",
+    "ReqNodeNotAvail, May be reserved for other job: a reservation has nodes that it could have now",
 )
 
 
