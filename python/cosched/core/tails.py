@@ -10,17 +10,17 @@ from cosched.errors import InvalidInstance
 
 #: What sums of logarithms may lose to rounding.
 _SLACK = 1e-9
-#: Of so many pasts :func:`sure_risks` may be too low.
-_CHANCE_OF_A_LOW_ANSWER = 0.1
+#: Share of the pasts whose tolerance limit may be too low: one-sided confidence is 90%.
+_TOLERANCE_ERROR = 0.1
 #: No log has so many jobs as a smaller risk needs.
-_LEAST = 1e-9
+_MIN_RISK = 1e-9
 
 
 def risk_of(value: float) -> float:
     """A risk that a past can promise, checked: from 1e-9 on, below 1."""
     risk = fraction(value, "risk")
-    if not _LEAST <= risk < 1:
-        raise InvalidInstance(f"risk = {risk:g}: expected a number from {_LEAST:g} to below 1")
+    if not _MIN_RISK <= risk < 1:
+        raise InvalidInstance(f"risk = {risk:g}: expected a number from {_MIN_RISK:g} to below 1")
     return risk
 
 
@@ -46,20 +46,21 @@ def tails(
     """
     count = np.bincount(group, minlength=groups)
     first = np.cumsum(count) - count
-    there = (first + count)[group] - np.arange(len(group)) + 1.0  # with the next job
-    left = np.cumsum(np.where(ended, np.log1p(-1.0 / there), 0.0))
-    left -= np.concatenate([[0.0], left])[first][group]
+    at_risk = (first + count)[group] - np.arange(len(group)) + 1.0  # with the next job
+    log_survival = np.cumsum(np.where(ended, np.log1p(-1.0 / at_risk), 0.0))
+    log_survival -= np.concatenate([[0.0], log_survival])[first][group]
     with np.errstate(divide="ignore"):
         log_risk = np.broadcast_to(np.log(risk), groups)
-    below = np.bincount(group, left > log_risk[group] + _SLACK, groups).astype(np.int64)
-    known = below < count
-    found = np.full(groups, np.nan)
-    found[known] = value[(first + below)[known]]
-    return found
+    below = np.bincount(group, log_survival > log_risk[group] + _SLACK, groups).astype(np.int64)
+    has_answer = below < count
+    quantiles = np.full(groups, np.nan)
+    quantiles[has_answer] = value[(first + below)[has_answer]]
+    return quantiles
 
 
-def sure_risks(counts: np.ndarray, risk: float) -> np.ndarray:
-    """The risk to ask of :func:`tails` so that its answer holds for 90% of all pasts.
+def tolerance_risks(counts: np.ndarray, risk: float) -> np.ndarray:
+    """The risk to ask of :func:`tails` so that its answer is a tolerance limit: it holds for 90% of
+    all pasts.
 
     With `risk` itself the next job exceeds the answer with that chance on average over all pasts.
     Where limits cut off some pasts, those that have an answer are the ones in which few jobs met
@@ -77,19 +78,19 @@ def sure_risks(counts: np.ndarray, risk: float) -> np.ndarray:
     Returns
     -------
     numpy.ndarray
-        Shape (g,); 0 where the past is too short (:func:`least_sure`).
+        Shape (g,); 0 where the past is too short (:func:`min_tolerance_count`).
     """
     from scipy.stats import binom
 
     counts = np.asarray(counts, dtype=np.int64)
-    exceeding = binom.ppf(_CHANCE_OF_A_LOW_ANSWER, counts, risk)
-    exceeding -= binom.cdf(exceeding, counts, risk) > _CHANCE_OF_A_LOW_ANSWER
+    exceeding = binom.ppf(_TOLERANCE_ERROR, counts, risk)
+    exceeding -= binom.cdf(exceeding, counts, risk) > _TOLERANCE_ERROR
     return np.where(counts > 0, (exceeding + 1.0) / (counts + 1.0), 0.0)
 
 
-def least_sure(risk: float) -> int:
-    """So many jobs :func:`sure_risks` needs, where no job exceeds the answer."""
-    return math.ceil(math.log(_CHANCE_OF_A_LOW_ANSWER) / math.log1p(-risk))
+def min_tolerance_count(risk: float) -> int:
+    """Number of jobs from which on a tolerance limit exists: :func:`tolerance_risks` is above 0."""
+    return math.ceil(math.log(_TOLERANCE_ERROR) / math.log1p(-risk))
 
 
 def in_order(value: np.ndarray, ended: np.ndarray) -> np.ndarray:
@@ -111,19 +112,23 @@ def least_past(risk: float) -> int:
 
 def enough(values: Sequence[float], risk: float, margin: float) -> float:
     """:func:`tail`; of too few values the largest, times `margin`."""
-    sure = tail(np.asarray(values), risk)
-    return margin * max(values) if math.isnan(sure) else sure
+    quantile = tail(np.asarray(values), risk)
+    return margin * max(values) if math.isnan(quantile) else quantile
 
 
 def first_allocations(
-    group: np.ndarray, value: np.ndarray, ended: np.ndarray, seconds: np.ndarray, most: np.ndarray
+    group: np.ndarray,
+    value: np.ndarray,
+    ended: np.ndarray,
+    seconds: np.ndarray,
+    full_amount: np.ndarray,
 ) -> np.ndarray:
     """What to ask for first in each group so that least memory-time is held, if a job that is
-    killed runs again with `most`.
+    killed runs again with `full_amount`.
 
     A job that fits holds the first allocation for its time; one that does not holds it as long (it
-    reaches its peak at its end), and then `most` once more. The best is one of the values of the
-    past. A job that was ended before its time needs `most`, which is the group's.
+    reaches its peak at its end), and then `full_amount` once more. The best is one of the values of
+    the past. A job that was ended before its time needs `full_amount`, which is the group's.
 
     `group`, `value` and `ended` are as for :func:`tails`, in any order; `value` as it would be
     asked for. `seconds`: how long each ran.
@@ -131,17 +136,17 @@ def first_allocations(
     Tovar, da Silva, Juve, Deelman, Allcock, Thain, Livny: *A Job Sizing Strategy for
     High-Throughput Scientific Workflows*, IEEE TPDS 29(2), 2018: "minimum waste", slow peaks.
     """
-    need = np.where(ended, np.minimum(value, most[group]), most[group])
+    need = np.where(ended, np.minimum(value, full_amount[group]), full_amount[group])
     order = np.lexsort((need, group))
     group, need, seconds = group[order], need[order], seconds[order]
-    total = np.bincount(group, seconds, len(most))
-    count = np.bincount(group, minlength=len(most))
+    total = np.bincount(group, seconds, len(full_amount))
+    count = np.bincount(group, minlength=len(full_amount))
     first = np.cumsum(count) - count
     until = np.cumsum(seconds)
     until -= np.concatenate([[0.0], until])[first][group]
-    held = need * total[group] + most[group] * np.maximum(total[group] - until, 0.0)
-    best = np.lexsort((need, held, group))
-    found = np.full(len(most), np.nan)
-    some = count > 0
-    found[some] = need[best[first[some]]]
-    return found
+    memory_time = need * total[group] + full_amount[group] * np.maximum(total[group] - until, 0.0)
+    best = np.lexsort((need, memory_time, group))
+    allocations = np.full(len(full_amount), np.nan)
+    is_filled = count > 0
+    allocations[is_filled] = need[best[first[is_filled]]]
+    return allocations

@@ -9,7 +9,14 @@ from scipy.stats import binom, norm
 
 import cosched as cs
 from cosched.cluster.sizing.backtest import periods, rolling
-from cosched.core.tails import first_allocations, in_order, least_sure, sure_risks, tail, tails
+from cosched.core.tails import (
+    first_allocations,
+    in_order,
+    min_tolerance_count,
+    tail,
+    tails,
+    tolerance_risks,
+)
 from support import data
 
 
@@ -205,7 +212,8 @@ def test_the_risk_holds_where_limits_cut_off_the_past(
     jobs_per_log, cut_share, most_with_advice, least_with_advice
 ):
     """Advice for few jobs of the past that met their limit would be for those with luck: without
-    the smaller risk of `sure_risks`, 8% to 12% of the jobs are killed of 5% that are stated."""
+    the smaller risk of `tolerance_risks`, 8% to 12% of the jobs are killed of 5% that are
+    stated."""
     with_advice, killed = kill_rates_of_cut_logs(jobs_per_log, cut_share, 60, 0.05)
     assert least_with_advice <= with_advice <= most_with_advice
     assert killed <= 0.05
@@ -219,12 +227,17 @@ def test_logs_whose_limits_cut_off_more_than_the_risk_get_no_advice():
 @pytest.mark.parametrize("risk", [0.01, 0.05, 0.3])
 def test_a_sure_risk_is_the_tolerance_limit_of_the_binomial_distribution(risk):
     counts = np.arange(1, 600, 7)
-    for count, sure in zip(counts, sure_risks(counts, risk), strict=True):
+    for count, sure in zip(counts, tolerance_risks(counts, risk), strict=True):
         exceeding = round(sure * (count + 1)) - 1
         assert exceeding < 0 or binom.cdf(exceeding, count, risk) <= 0.1
         assert binom.cdf(exceeding + 1, count, risk) > 0.1
-    assert sure_risks(np.array([least_sure(risk) - 1, least_sure(risk)]), risk).tolist()[0] == 0
-    assert sure_risks(np.array([least_sure(risk)]), risk)[0] > 0
+    assert (
+        tolerance_risks(
+            np.array([min_tolerance_count(risk) - 1, min_tolerance_count(risk)]), risk
+        ).tolist()[0]
+        == 0
+    )
+    assert tolerance_risks(np.array([min_tolerance_count(risk)]), risk)[0] > 0
 
 
 def kill_rates(seeds, n, risk):

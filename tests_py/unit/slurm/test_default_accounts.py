@@ -5,6 +5,7 @@ import pytest
 import cosched as cs
 from cosched import io
 from cosched.cli import main
+from cosched.cluster.page.what_if import what_if
 from cosched.errors import InvalidInstance
 from cosched.slurm.accounts.shown import accounts_shown
 from cosched.slurm.recordings.files import read_recording
@@ -221,3 +222,62 @@ def test_results_are_grouped_by_the_default_accounts(tmp_path, machine):
     log = cs.cluster.Instance.read(tmp_path / "w.events", machine=machine)
     groups = cs.cluster.solve(log, "slurm-backfill").by("account").set_index("account")
     assert groups["jobs"].to_dict() == {"bio": 1, "physics": 2}
+
+
+# --- what-ifs ---
+
+LIMITS_CONF = CONF.replace(
+    "PriorityType", "AccountingStorageEnforce=associations,limits\nPriorityType", 1
+)
+
+
+def log_without_accounts(folder, accounts):
+    """Six jobs of one core each, in turn of ann (physics by default) and bob (bio by default)."""
+    (folder / "slurm.conf").write_text(LIMITS_CONF)
+    (folder / "accounts.sh").write_text(SCRIPT)
+    machine = cs.cluster.Machine.read(folder / "slurm.conf", accounts=folder / "accounts.sh")
+    columns = {
+        "submit": [0.0] * 6, "tasks": [1] * 6, "cpu": [1.0] * 6, "memory": [1.0] * 6,
+        "runtime": [300.0] * 6, "estimate": [600.0] * 6, "user": ["ann", "bob"] * 3,
+    }  # fmt: skip
+    if accounts is not None:
+        columns["account"] = accounts
+    rows = zip(*columns.values(), strict=True)
+    lines = [",".join(map(str, row)) for row in rows]
+    (folder / "log.csv").write_text("\n".join([",".join(columns), *lines]) + "\n")
+    return cs.cluster.Instance.read(folder / "log.csv", machine=machine)
+
+
+@pytest.mark.parametrize(
+    ("accounts", "limited_users"),
+    [
+        (None, ["bob"] * 3),
+        ([""] * 6, ["bob"] * 3),
+        (["", "physics", "", "", "bio", ""], ["ann", "bob", "bob"]),
+    ],
+)
+def test_a_limit_of_an_account_counts_for_jobs_that_have_it_by_default(
+    tmp_path, accounts, limited_users
+):
+    """With GrpJobs=1 of account bio its jobs run one after another, and no others wait."""
+    log = log_without_accounts(tmp_path, accounts)
+    changed, _ = what_if(log, "account.bio.GrpJobs=1")
+    before, after = (cs.cluster.solve(run, "slurm-backfill").jobs for run in (log, changed))
+    assert before["start"].max() < 60
+    in_account = log.column("account") == "bio"
+    assert sorted(log.column("user")[in_account]) == sorted(limited_users)
+    assert after["start"][~in_account].max() < 60
+    starts = sorted(after["start"][in_account])
+    assert starts[1] >= starts[0] + 300
+    assert starts[2] >= starts[1] + 300
+
+
+def test_the_audit_follows_default_accounts_in_its_what_ifs(tmp_path):
+    log_without_accounts(tmp_path, None)
+    command = ["audit", "log.csv", "--machine", "slurm.conf", "--accounts", "accounts.sh"]
+    paths = [str(tmp_path / word) if "." in word else word for word in command]
+    options = ["--draws", "2", "--what-if", "account.bio.GrpJobs=1"]
+    outputs = ["-o", str(tmp_path / "a.html"), "--json", str(tmp_path / "a.json")]
+    assert main([*paths, *options, *outputs]) == 0
+    as_is, changed = io.read_json(tmp_path / "a.json")["rows"]
+    assert changed["mean_wait"] > as_is["mean_wait"] + 100

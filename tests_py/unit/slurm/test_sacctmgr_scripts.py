@@ -1,5 +1,6 @@
 """Scripts of sacctmgr, as people write them and as sacctmgr reads them."""
 
+from contextlib import nullcontext
 from copy import deepcopy
 
 import pytest
@@ -317,12 +318,10 @@ def test_a_command_that_is_refused_or_discarded_changes_nothing(line, clusters):
     database = database_of(clusters + TREE + "add user zoe account=b\n")
     before = deepcopy((database.qos, database.clusters))
     (command,) = read_script([("s:9", line)]).commands
-    try:
+    is_discarded = "DefaultQOS" in line
+    with nullcontext() if is_discarded else pytest.raises(InvalidInstance, match="s:9"):
         database.apply(command)
-    except InvalidInstance as error:
-        assert "s:9" in str(error)
-    else:
-        assert "discarded, as sacctmgr does" in database.notes[-1]
+    assert not is_discarded or "discarded, as sacctmgr does" in database.notes[-1]
     assert (database.qos, database.clusters) == before
 
 
@@ -340,5 +339,5 @@ def test_one_cluster_that_discards_a_command_discards_it_for_all():
 def test_resources_have_their_numbers_as_in_slurm():
     _, qos, _ = rows_of("add qos fast GrpTRES=1=8,2=4G,4=2,6=5,7=6,8=7\n")
     assert qos["fast"]["GrpTRES"] == "cpu=8,mem=4G,node=2,fs/disk=5,vmem=6,pages=7"
-    with pytest.raises(InvalidInstance, match="9=1.*expected amounts as cpu=8,node=2"):
+    with pytest.raises(InvalidInstance, match=r"9=1.*expected amounts as cpu=8,node=2"):
         rows_of("add qos fast GrpTRES=9=1\n")

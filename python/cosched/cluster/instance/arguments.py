@@ -328,6 +328,24 @@ def held_units(known: Mapping[str, Any], units: int, machine: Machine | None) ->
     return found
 
 
+def with_parts_of_running(
+    masks: np.ndarray, known: Mapping[str, Any], machine: Machine | None
+) -> np.ndarray:
+    """Parts by job as bits, where jobs that run at the begin also have the parts of their nodes.
+
+    A node that drains takes no job any more, but the job that runs there goes on.
+    """
+    if machine is None or "held" not in known or not len(masks):
+        return masks
+    part_of_node = cells_of_nodes(machine)[0]
+    masks = masks.copy()
+    for row, text in enumerate(known["held"].tolist()):
+        for node, _ in held_of(text):
+            if 0 <= node < len(part_of_node):
+                masks[row] |= np.uint64(1 << int(part_of_node[node]))
+    return masks
+
+
 def check_room(known: Mapping[str, Any], names: Iterable[str], machine: Machine | None) -> None:
     """InvalidInstance where jobs that run hold more memory or GPUs of a node than it has, a job in
     equal parts on each of its nodes; `names`: what of ``memory_gb`` and ``gpus`` counts."""

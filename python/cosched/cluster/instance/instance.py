@@ -240,8 +240,13 @@ class Instance(core.Instance):
         """Nodes of each part of the machine by partitions (none: there are no partitions), for each
         job the parts that it may use as bits, and the priority of its partition. InvalidInstance: a
         job of a partition that the machine does not have, or more than 64 parts."""
-        partition = self._facts.get("partition")
-        return self.once("layout", lambda: arguments.parts_of(self.machine, partition, self.ids))
+        return self.once("layout", self._layout)
+
+    def _layout(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        sizes, masks, priorities = arguments.parts_of(
+            self.machine, self._facts.get("partition"), self.ids
+        )
+        return sizes, arguments.with_parts_of_running(masks, self._known, self.machine), priorities
 
     @property
     def site(self) -> Any:

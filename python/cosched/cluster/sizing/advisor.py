@@ -8,7 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from cosched.cluster.sizing.use import Measure, Use
-from cosched.core.tails import first_allocations, in_order, least_sure, sure_risks, tails
+from cosched.core.tails import (
+    first_allocations,
+    in_order,
+    min_tolerance_count,
+    tails,
+    tolerance_risks,
+)
 from cosched.lazy import pd
 
 #: Of its own past a group's latest jobs count, so many times 1 / risk: groups drift.
@@ -22,7 +28,8 @@ _CHOOSES = 1 / 3
 #: the longest of the next ones, although the past has none that was. The median decides, since it
 #: says nearly nothing of the largest: a rule that looks at these would advise where they are low.
 _MUCH_OF_REQUEST = 0.1
-#: A past so many times as long as a sure answer needs shows by itself whether limits cut off jobs.
+#: A past so many times as long as a tolerance limit needs shows by itself whether limits cut off
+#: jobs.
 _ENOUGH_PASTS = 2
 
 
@@ -111,20 +118,21 @@ class Sizes:
 
         Where limits cut off jobs of a group, or where its past is short and half of its jobs use a
         good part of what they ask for, so that limits may cut off the next ones, the answer has to
-        hold for 90% of all pasts (:func:`sure_risks`).
+        hold for 90% of all pasts (:func:`tolerance_risks`).
         """
         measure, score = self.measure, self._scores[by_part][rows]
         of_row, ended = group[rows], measure.ended[rows]
         amounts = tails(of_row, score, ended, size, self.risk)
         counts = np.bincount(of_row, minlength=size)
         uses_much = np.bincount(of_row, self._scores[1][rows] > _MUCH_OF_REQUEST, size)
-        has_to_be_sure = (uses_much > counts / 2) & (counts < _ENOUGH_PASTS * least_sure(self.risk))
-        has_to_be_sure |= np.bincount(of_row, measure.is_cut_off[rows], size) > 0
-        if not has_to_be_sure.any():
+        min_count = _ENOUGH_PASTS * min_tolerance_count(self.risk)
+        needs_tolerance_limit = (uses_much > counts / 2) & (counts < min_count)
+        needs_tolerance_limit |= np.bincount(of_row, measure.is_cut_off[rows], size) > 0
+        if not needs_tolerance_limit.any():
             return amounts
-        risks = sure_risks(np.where(has_to_be_sure, counts, 0), self.risk)
-        sure = tails(of_row, score, ended, size, risks)
-        return np.where(has_to_be_sure, sure, amounts)
+        risks = tolerance_risks(np.where(needs_tolerance_limit, counts, 0), self.risk)
+        tolerance_limits = tails(of_row, score, ended, size, risks)
+        return np.where(needs_tolerance_limit, tolerance_limits, amounts)
 
     def at(self, known: np.ndarray) -> Advised:
         """What rows that are `known` say."""

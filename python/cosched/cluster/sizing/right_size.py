@@ -37,10 +37,10 @@ def rightsize(
     amount and a part of them, and the rest promises. The risk is divided equally between time and
     memory where the log says both. A group gets advice only where few enough jobs were cut off:
     where limits cut off jobs of its past, or may cut off the next ones, the answer has to hold for
-    90% of all pasts (:func:`cosched.core.tails.sure_risks`), which needs 2.3 / risk jobs. Where the
-    past is too short, or too many of its jobs were ended before their time, a larger group (the
-    columns without the last, and so on) says how much of what its jobs ask for they use; where none
-    can, there is no advice.
+    90% of all pasts (:func:`cosched.core.tails.tolerance_risks`), which needs 2.3 / risk jobs.
+    Where the past is too short, or too many of its jobs were ended before their time, a larger
+    group (the columns without the last, and so on) says how much of what its jobs ask for they use;
+    where none can, there is no advice.
 
     Parameters
     ----------

@@ -190,7 +190,7 @@ _REASONS = (
     "SUSPENDED: a job of a higher tier has its cores",
     "RUNNING again",
     "Reservation: its own has not begun, or one has all nodes of its partition",
-    "ReqNodeNotAvail, May be reserved for other job: a reservation has nodes that it could have now",
+    "ReqNodeNotAvail, May be reserved for other job: a reservation has nodes that it needs",
 )
 
 

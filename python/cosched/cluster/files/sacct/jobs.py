@@ -14,6 +14,7 @@ from cosched.cluster.files.conventions import begin_of_part, date_of, part_of, z
 from cosched.cluster.files.facts import USED, described, drop_names, dropped, overuse
 from cosched.cluster.files.sacct import columns
 from cosched.cluster.files.sacct.columns import NOT_YET, durations, each, times_of
+from cosched.cluster.files.sacct.elapsed_times import elapsed_times
 from cosched.cluster.files.sacct.repeated_numbers import RepeatedNumbers, repeated_numbers
 from cosched.cluster.files.sacct.rows import (
     SUBMIT_LINE_COLUMNS,
@@ -22,7 +23,6 @@ from cosched.cluster.files.sacct.rows import (
     read_rows,
     texts_of_submit_lines,
 )
-from cosched.cluster.files.sacct.run_times import run_times
 from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import counted, cpus_per_core, lacks, usual_limits
@@ -256,7 +256,7 @@ def _jobs(
     times, jobs["twice"] = times_of(path, rows, names, timezone)
     jobs["submit"], jobs["start"] = times[0], times[-1]
     jobs["eligible"] = times[1] if "Eligible" in names else np.nan
-    ran = run_times(path, rows, jobs["start"], timezone)
+    ran = elapsed_times(path, rows, jobs["start"], timezone)
     jobs["runtime"] = ran.elapsed + ran.suspended
     if (ran.suspended > 0).any():
         jobs["suspended"] = ran.suspended

@@ -18,7 +18,7 @@ from cosched.lazy import pd
 _CLOCK_CHANGE = 3600
 
 
-class RunTimes(NamedTuple):
+class ElapsedTimes(NamedTuple):
     """Seconds of each job, and what is said of them.
 
     Attributes
@@ -36,7 +36,9 @@ class RunTimes(NamedTuple):
     remarks: dict[str, np.ndarray]
 
 
-def run_times(path: Any, rows: pd.DataFrame, start: pd.Series, timezone: str | None) -> RunTimes:
+def elapsed_times(
+    path: Any, rows: pd.DataFrame, start: pd.Series, timezone: str | None
+) -> ElapsedTimes:
     """Of each row of a job; `start` in seconds since the epoch."""
     remarks: dict[str, np.ndarray] = {}
     elapsed = _elapsed(rows, remarks)
@@ -45,7 +47,7 @@ def run_times(path: Any, rows: pd.DataFrame, start: pd.Series, timezone: str | N
     if knows_suspension:
         suspended = np.nan_to_num(durations(rows["Suspended"]).to_numpy())
     if "End" not in rows:
-        return RunTimes(elapsed, suspended, remarks)
+        return ElapsedTimes(elapsed, suspended, remarks)
     begin = start.to_numpy()
     total = elapsed + suspended
     span = ends_of(path, rows["End"], timezone, begin + total) - begin
@@ -53,6 +55,7 @@ def run_times(path: Any, rows: pd.DataFrame, start: pd.Series, timezone: str | N
         differs = ~np.isnan(span - total) & (span != total)
         is_clock = (np.abs(span - total) == _CLOCK_CHANGE) & (timezone is None)
         if knows_suspension:
+            # End counts where it is between the end of the work and that of the suspension.
             was_suspended = (suspended > 0) & ~np.isnan(span)
             held = np.where(was_suspended, np.clip(span, elapsed, total), total)
         else:
@@ -62,10 +65,16 @@ def run_times(path: Any, rows: pd.DataFrame, start: pd.Series, timezone: str | N
         remarks["End is later than Start + Elapsed: taken as suspended until then"] = later
         differs &= ~later
     rule = "Start + Elapsed + Suspended" if knows_suspension else "Start + Elapsed"
+    if knows_suspension:
+        is_cut = was_suspended & (span >= elapsed) & (span < total)
+        remarks[f"End is before {rule}: End counts, and the job was suspended for less"] = (
+            differs & is_cut
+        )
+        differs &= ~is_cut
     remarks[f"End is not {rule}: Elapsed counts"] = differs & ~is_clock
     hint = "is a change of clocks between? Pass timezone (--timezone)"
     remarks[f"End is not {rule} by an hour: Elapsed counts; {hint}"] = differs & is_clock
-    return RunTimes(elapsed, np.where(np.isnan(held - elapsed), 0.0, held - elapsed), remarks)
+    return ElapsedTimes(elapsed, np.where(np.isnan(held - elapsed), 0.0, held - elapsed), remarks)
 
 
 def _elapsed(rows: pd.DataFrame, remarks: dict[str, np.ndarray]) -> np.ndarray:
