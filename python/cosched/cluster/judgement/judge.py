@@ -94,7 +94,7 @@ def judge_log(instance: Instance, *, simulated: Result | None = None) -> LogJudg
     start, judgement = _judge_with_known_usage(instance, simulated)
     if judgement is None or judgement.is_explained:
         return judgement
-    if is_earlier_usage_unknown(start.instance):
+    if start.begin is not None and is_earlier_usage_unknown(start.instance):
         other_judgement = _judge_with_earlier_usage(start, simulations_of_log(instance))
         if other_judgement is not None and other_judgement.is_explained:
             return other_judgement
