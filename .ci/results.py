@@ -232,7 +232,7 @@ def _runs() -> list[str]:
     all_facts = {name: kept.facts(name) for name in STUDIES if name in kept.names()}
     for name, facts in all_facts.items():
         cells = (facts["date"], f"{facts['rows']:,}", f"{facts['seconds']:,.0f}")
-        lines.append(f"| [{name}]({name}.md) | " + " | ".join(cells) + " |")
+        lines.append(f"| [{name}](index.md#{name}) | " + " | ".join(cells) + " |")
     total = sum(facts["seconds"] for facts in all_facts.values())
     return [
         f"`make results-full` runs all of them: {total / 60:,.0f} minutes of work, which its "

@@ -23,6 +23,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx_design",
+    "clone_links",
     "family_reference",
     "library_table",
     "mathml",

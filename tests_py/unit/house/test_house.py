@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from support import REPO, lacking, program
 
 CPP = REPO / "cpp" / "cosched"
@@ -58,6 +60,41 @@ def test_every_bound_argument_has_a_name():
         ast.parse(stub.read_text())  # a name that is a keyword of Python would not parse
 
 
+GUIDE = REPO / "docs" / "howto" / "use-from-cpp.md"
+
+
+def blocks(language, page):
+    """The fenced blocks of a language on a page."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def test_the_guide_of_cpp_is_the_project_that_is_built_and_run():
+    project = REPO / "tests_cpp" / "find_package"
+    assert blocks("cpp", GUIDE) == [(project / "plan.cpp").read_text()]
+    (shown,) = blocks("cmake", GUIDE)
+    built = (project / "CMakeLists.txt").read_text()
+    assert set(shown.splitlines()) <= set(built.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("language", "compiler", "folder"),
+    [("cpp", ("c++", "-std=c++17"), "cpp"), ("c", ("cc", "-std=c99"), "cpp/cosched/c")],
+)
+def test_every_block_of_the_pages_compiles(tmp_path, language, compiler, folder):
+    """Its syntax and its types: what is linked and run is `tests_cpp/find_package`."""
+    pages = [*REPO.glob("docs/**/*.md"), *REPO.glob("*.md"), REPO / "cpp" / "README.md"]
+    sources = [block for page in pages for block in blocks(language, page)]
+    assert sources
+    for number, source in enumerate(sources):
+        path = tmp_path / f"block_{number}.{language}"
+        path.write_text(source)
+        command = [program(compiler[0]), *compiler[1:], "-Wall", "-Werror", "-fsyntax-only"]
+        done = subprocess.run(
+            [*command, f"-I{REPO / folder}", path], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{source}\n{done.stderr}"
+
+
 def test_find_package_example(tmp_path):
     """Projects in C++ and in C: install the library, find it, link, run."""
     made = [REPO / "build" / name for name in ("dev", "release")]
@@ -75,7 +112,8 @@ def test_find_package_example(tmp_path):
     source = REPO / "tests_cpp" / "find_package"
     run(cmake, "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
     run(cmake, "--build", build)
-    assert run(build / "plan").startswith("cost 6.3")
+    (shown,) = blocks("text", GUIDE)
+    assert run(build / "plan") == shown
     said = run(build / "loop").splitlines()
     assert said[0].startswith("all started")
     assert said[1] == "owner: expected room for a number a processor"

@@ -8,8 +8,10 @@ of ``python`` is run, and prints the block of ``text`` right after it, if there 
 
 import contextlib
 import io
+import os
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +19,7 @@ from typing import NamedTuple
 import pytest
 
 from cosched.cli import main
-from support import REPO
+from support import REPO, program
 
 README = REPO / "README.md"
 PAGES = [
@@ -117,6 +119,70 @@ def test_the_readme_is_short_and_its_commands_leave_what_they_say(folder, capsys
     run_page(README, folder, capsys)
     for name in ("audit.html", "when.png", "cluster.png", "why.csv", "easy.json", "plan.json"):
         assert (folder / name).stat().st_size > 1_000, name
+
+
+def links_of(page: Path) -> list[tuple[str, str]]:
+    """What links of a page in Markdown, or of a notebook, lead to beside it, and the anchors."""
+    text = page.read_text()
+    if page.suffix == ".md":
+        text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    found = re.findall(r"\]\((?![a-z]+:|#|<)([^)\s#]+)(?:#([^)\s]*))?\)", text)
+    return [(target, anchor) for target, anchor in found]
+
+
+def files_of_the_clone() -> set[Path]:
+    """Tracked files, or where there is no git those that are there, and their folders."""
+    listed = subprocess.run(
+        [program("git"), "ls-files", "-z"], cwd=REPO, capture_output=True, text=True, check=False
+    )
+    names = listed.stdout.split("\0") if listed.returncode == 0 else []
+    files = {REPO / name for name in names if name} or set(REPO.rglob("*"))
+    return files | {folder for file in files for folder in file.parents}
+
+
+def test_no_link_is_dead_in_a_clone():
+    files = files_of_the_clone()
+    pages = sorted(path for path in files if path.suffix in (".md", ".ipynb"))
+    assert len(pages) > 40
+    dead = [
+        f"{page.relative_to(REPO)}: {target}"
+        for page in pages
+        for target, _ in links_of(page)
+        if Path(os.path.normpath(page.parent / target)) not in files
+    ]
+    assert not dead
+
+
+def test_links_of_a_clone_become_links_of_the_site(monkeypatch):
+    """Tutorials and pages of studies, which only the site has, stand for what a clone has."""
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(REPO / "docs" / "_extensions")
+    from clone_links import on_site
+
+    for before, docname, after in (
+        (
+            "[a](../../notebooks/03_cluster.ipynb)",
+            "howto/when",
+            "[a](../tutorials/03_cluster.ipynb)",
+        ),
+        ("[a](../notebooks/03_cluster.ipynb)", "index", "[a](tutorials/03_cluster.ipynb)"),
+        ("[a](index.md#bags-fig3)", "results/ledger", "[a](bags-fig3.md)"),
+        ("[a](../results/index.md#bags-fig3)", "explanation/bags", "[a](../results/bags-fig3.md)"),
+        ("[a](../results/index.md)", "explanation/bags", "[a](../results/index.md)"),
+        ("[a](../docs/howto/snakemake.md)", "tutorials/08_graphs", "[a](../howto/snakemake.md)"),
+        ("[a](audit.md#here)", "howto/when", "[a](audit.md#here)"),
+    ):
+        assert on_site(before, docname) == after
+    files = files_of_the_clone()
+    for page in sorted(
+        path for path in files if path.suffix == ".md" and REPO / "docs" in path.parents
+    ):
+        name = page.relative_to(REPO / "docs").with_suffix("").as_posix()
+        for target, _ in re.findall(
+            r"\]\((?![a-z]+:|#|<)([^)\s#]+)(?:#([^)\s]*))?\)", on_site(page.read_text(), name)
+        ):
+            assert "notebooks/" not in target or not target.endswith(".ipynb"), (name, target)
+            assert "results/index.md#" not in target
 
 
 @pytest.mark.parametrize("page", WITH_LINKS, ids=lambda page: page.name)
