@@ -36,7 +36,12 @@ class InvalidInstance(CoschedError, ValueError):
 
 
 class InfeasibleError(CoschedError):
-    """The instance is well formed, but no schedule of the requested kind exists."""
+    """The instance is well formed, but no schedule of the requested kind exists.
+
+    Where jobs of a table are the reason, `rows` (from 0) says which.
+    """
+
+    rows: tuple[int, ...] = ()
 
 
 class SolverError(CoschedError):

@@ -17,7 +17,7 @@ from cosched.cluster.page.judgement import lines_of_judgement
 from cosched.cluster.sizing.page import FORMS, above_the_promise, export, limit_as_typed
 from cosched.core import Presentation
 from cosched.core.text import unknown_name
-from cosched.errors import InfeasibleError, InvalidInstance, printable, shorten
+from cosched.errors import InvalidInstance, printable, shorten
 from cosched.execution.plan_input import toml_of
 from cosched.lazy import Lazy, pd
 from cosched.slurm.tune.space import vary_of_texts
@@ -56,15 +56,17 @@ _NOT_ENDED = "not ended yet"
 def _judgement_with_running(
     of: Presentation, file: Path, given: dict[str, Any], instance: cluster.Instance
 ) -> cluster.LogJudgement | None:
-    """The judgement of the log with the jobs that run still, as ``slurm check`` judges it; None:
-    the instance has all jobs, or no slurm.conf."""
+    """The judgement of the log as ``slurm check`` judges it: with the jobs that run still, and with
+    waits from when jobs were eligible; None: the instance is that log, or has no slurm.conf."""
     is_of_slurm = instance.machine is not None and instance.machine.slurm is not None
-    if not is_of_slurm or not any(_NOT_ENDED in note for note in instance.notes):
+    counts_from_submission = given["wait_from"] == "submit"
+    lacks_running_jobs = any(_NOT_ENDED in note for note in instance.notes)
+    if not is_of_slurm or not (counts_from_submission or lacks_running_jobs):
         return None
-    try:
-        return cluster.judge_log(read(of, file, {**given, "include_running": True}))
-    except InfeasibleError:
-        return None
+    of_log = {**given, "wait_from": None}
+    if lacks_running_jobs:
+        of_log["include_running"] = True
+    return cluster.judge_log(read(of, file, of_log))
 
 
 _ROWS = 12

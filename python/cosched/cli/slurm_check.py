@@ -10,9 +10,10 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.judgement.judge import SEED, simulations_of_log
+from cosched.cluster.judgement.judge import SEED, simulate_log, simulations_of_log
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.page.judgement import lines_of_judgement
+from cosched.errors import InvalidInstance
 from cosched.slurm.recordings.agreement import (
     FAR,
     Agreement,
@@ -33,6 +34,7 @@ def check(
     slurm_version: str | None = None,
     accounts: Path | None = None,
     approximate: bool = False,
+    drop: str | None = None,
     seed: int = 0,
     draws: int | None = None,
     output: Path | None = None,
@@ -40,7 +42,9 @@ def check(
     check_files((output, (".json",)))
     if machine is not None:
         given = {"path": machine, "slurm_version": slurm_version, "accounts": accounts}
-        return _check_log(recording, given, approximate, (draws, seed), as_json, output)
+        return _check_log(recording, given, approximate, drop, (draws, seed), as_json, output)
+    if drop is not None:
+        raise InvalidInstance("--drop is for sacct output (with --machine) only")
     found = read_recording(recording, version=slurm_version, approximate=approximate)
     pairs = [(run, agreement(found, run, replay=replay)) for run in found.runs]
     data = {"runs": [_plain(found, run, mine) for run, mine in pairs]}
@@ -54,16 +58,17 @@ def check(
 
 
 def _check_log(
-    log: Path, given: dict[str, Any], approximate: bool, drawn: tuple[int | None, int],
-    as_json: bool, output: Path | None,
+    log: Path, given: dict[str, Any], approximate: bool, drop: str | None,
+    drawn: tuple[int | None, int], as_json: bool, output: Path | None,
 ) -> None:  # fmt: skip
-    instance = read_log(log, cluster.Machine.read(**given), approximate=approximate)
-    start = start_of_log(instance)
+    instance = read_log(log, cluster.Machine.read(**given), approximate=approximate, drop=drop)
     count, seed = drawn
     draws = simulations_of_log(instance) if count is None else count
-    result = cluster.slurm_backfill(start.instance, seed=seed, draws=draws, **start.host_options)
+    start, result = simulate_log(instance, draws, seed=seed)
     table = cluster.fit(result)
-    judgement = cluster.judge_log(instance, simulated=result if seed == SEED else None)
+    is_usual_start = start.begin == start_of_log(instance).begin
+    is_judged = seed == SEED and is_usual_start
+    judgement = cluster.judge_log(instance, simulated=result if is_judged else None)
     said = f"means of {draws} draws of when the controller started and of what its host takes"
     notes = [*start.notes, *([said] if draws > 1 else [])]
     data = {

@@ -174,9 +174,10 @@ def from_sacct(
         path, known, timezone=timezone, drop=drop, week=week, begin=begin, until=until,
         include_running=include_running, delimiter=delimiter,
     )  # fmt: skip
+    jobs, unmet = files.without_unmet_constraints(jobs, known)
     jobs, counted = files.counted_from(jobs, wait_from, of_log=True)
     jobs, assumed = files.with_default_accounts(jobs, known)
     return Instance(
-        jobs, known.cores, notes=(*notes, *counted, *assumed), source=Path(path).name,
+        jobs, known.cores, notes=(*notes, *unmet, *counted, *assumed), source=Path(path).name,
         min_runtime=min_runtime, machine=known, begins=begins,
     )  # fmt: skip

@@ -12,6 +12,8 @@ from cosched.errors import InfeasibleError, InvalidBound, InvalidInstance, TimeL
 from cosched.lazy import pd
 
 COLUMNS = ("algorithm", "status", "value", "bound", "gap", "seconds")
+#: Keys of a row that no table has: its bound, and whether no schedule of the instance exists.
+NO_COLUMNS = ("proof", "infeasible")
 
 
 def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFrame:
@@ -20,11 +22,11 @@ def in_order(rows: list[dict[str, Any]], first: Iterable[str] = ()) -> pd.DataFr
     ``attrs["bounds"]`` lists the methods of the bounds, and ``attrs["bound_cut"]`` says whether a
     limit cut one of them short, ``attrs["bound_notes"]`` what failed on the way to them.
     """
-    known = {*first, *COLUMNS, "message", "proof"}
+    known = {*first, *COLUMNS, "message", *NO_COLUMNS}
     metrics = [key for row in rows for key in row if key not in known]
     columns = list(dict.fromkeys([*first, *COLUMNS, *metrics, "message"]))
     frame = pd.DataFrame(
-        [{c: v for c, v in row.items() if c != "proof"} for row in rows], columns=columns
+        [{c: v for c, v in row.items() if c not in NO_COLUMNS} for row in rows], columns=columns
     )
     proofs = [row["proof"] for row in rows if row.get("proof") is not None]
     frame.attrs["bounds"] = list(dict.fromkeys(proof.method for proof in proofs))
@@ -92,7 +94,10 @@ def row_of_run(
     except TimeLimit as error:
         result = None  # it may be there, and its schedule not be checked
         row = _row_without_result(name, "time_limit", str(error), bound)
-    except (InvalidInstance, InfeasibleError) as error:
+    except InfeasibleError as error:
+        row = _row_without_result(name, "not_applicable", str(error), bound)
+        row["infeasible"] = True
+    except InvalidInstance as error:
         # InvalidSchedule is not caught here: a wrong schedule is an error, not a refusal.
         row = _row_without_result(name, "not_applicable", str(error), bound)
     except Exception as error:  # a defect in one algorithm must not lose the others

@@ -79,8 +79,8 @@ def test_one_message_counts_all_jobs(read):
     assert "(and 8 other jobs that cannot start: 2, 3, 4, 5, 6, ...)" in refused
     refused = refusal(read("-n 1", *["-p small -N 2 -n 2"] * 3))
     assert refused == (
-        "job 2 wants 2 nodes: partition small has MaxNodes=1 (and 2 other jobs that cannot start: "
-        "3, 4)"
+        "week.events: job 2 (line 2) wants 2 nodes: partition small has MaxNodes=1 (and 2 other "
+        "jobs that cannot start: 3, 4); take them out of the log, or give the machine that it is of"
     )
     refused = refusal(read("-n 1", "-N 1 -n 90 --mem=1M", "-N 1 -n 99"), "EASY")
     assert "job 2 (line 2): needs 90 cores" in refused
@@ -107,7 +107,8 @@ def test_without_a_machine_nobody_names_a_partition():
     jobs = {"submit": [0, 0], "tasks": [5, 6], "cpu": [1, 1], "memory": [1, 1], "runtime": [9, 9]}
     refused = refusal(cs.cluster.Instance(jobs, 4))
     assert refused == (
-        "job 0 wants 5 nodes: the machine has 4 (and 1 other job that cannot start: 1)"
+        "job 0 wants 5 nodes: the machine has 4 (and 1 other job that cannot start: 1); drop them "
+        "with --drop too-wide"
     )
 
 

@@ -43,7 +43,11 @@ def gain_of(gain, low, high, measure="mean_wait"):
         ([(0.009, 0.005, 0.02), (0.3, -0.1, 0.5)], GainVerdict.NEGLIGIBLE),
         ([(-0.1, -0.3, 0.2)], GainVerdict.NOT_BETTER),
         ([(-0.1, -0.3, -0.01)], GainVerdict.NOT_BETTER),
-        ([(0.0, 0.0, 0.0)], GainVerdict.NOT_BETTER),
+        ([(0.0, 0.0, 0.0)], GainVerdict.NO_EFFECT),
+        ([(1e-16, -1e-16, 1e-16)], GainVerdict.NO_EFFECT),
+        ([(0.0004, -0.0004, 0.0004)], GainVerdict.NO_EFFECT),
+        ([(0.0, 0.0, 0.0), (0.3, -0.1, 0.5)], GainVerdict.NOT_PROVEN),
+        ([(0.0004, -0.1, 0.1)], GainVerdict.NOT_PROVEN),
         ([(0.3, 0.1, 0.5), (-0.1, -0.3, 0.2)], GainVerdict.PROVEN),
         ([(0.3, 0.1, 0.5), (-0.1, -0.3, -0.01)], GainVerdict.NOT_PROVEN),
     ],
@@ -67,8 +71,8 @@ def test_a_proven_gain_that_breaks_a_constraint_is_not_accepted():
          "-26.0% to 92.0%: not proven."),
         ((-0.05, -0.2, 0.1), "increases the mean wait by 5.0% on test weeks 1-2, 90% interval "
          "-10.0% to 20.0%: not better."),
-        ((0.0, 0.0, 0.0), "leaves the mean wait as it is on test weeks 1-2, 90% interval "
-         "0.0% to 0.0%: not better."),
+        ((0.0004, -0.1, 0.1), "changes the mean wait by less than 0.1% on test weeks 1-2, 90% "
+         "interval -10.0% to 10.0%: not proven."),
         ((0.2, -np.inf, 1.0), "reduces the mean wait by 20.0% on test weeks 1-2, 90% interval "
          "unbounded to 100.0%: not proven."),
         ((-0.2, -np.inf, 1.0), "increases the mean wait by 20.0% on test weeks 1-2, 90% interval "
@@ -79,6 +83,15 @@ def test_the_sentence_says_the_direction_and_whether_it_is_proven(gain, says):
     gains = [gain_of(*gain)]
     verdict = verdict_of(("5",), gains, [], [])
     assert held_out_sentence("x=5", gains, (1, 2), 0.9, verdict) == f"x=5 {says}"
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-16, -1e-16])
+def test_a_setting_without_effect_is_neither_better_nor_not_proven(share):
+    gains = [gain_of(share, share, share)]
+    verdict = verdict_of(("5",), gains, [], [])
+    assert held_out_sentence("x=5", gains, (1, 2), 0.9, verdict) == (
+        "No effect: x=5 leaves the mean wait as it is on test weeks 1-2."
+    )
 
 
 def test_words_of_weeks_and_intervals():
@@ -95,6 +108,7 @@ def test_words_of_weeks_and_intervals():
     [
         ([(1.25,), (1.004,)], 0.0, "; the nearest, x=2, increases it by 0.4%."),
         ([(1.25,), (1.0,)], 0.0, "; x=2 changes nothing."),
+        ([(1.25,), (0.9999,)], 0.0, "; the nearest, x=2, changes it by less than 0.1%."),
         ([(1.25,), (0.9,)], 0.0, " of a fold; the nearest, x=2, reduces it by 10.0% in all."),
         ([(0.5,), (0.6,)], 0.2, " and keeps the constraints."),
         ([], 0.0, "."),

@@ -143,7 +143,7 @@ def test_jobs_that_end_as_they_start(read, tmp_path, capsys):
 def test_a_partition_without_nodes(read):
     conf = CONF + "PartitionName=empty Nodes=(null)\n"
     assert solved(read([row(1, 10, 60)], conf)).jobs.start.tolist() == [0.0]
-    with pytest.raises(InfeasibleError, match="job 7 wants 4 cores: partition empty has no nodes"):
+    with pytest.raises(InfeasibleError, match=r"job 7 .* wants 4 cores: .* has no nodes"):
         solved(read([row(7, 10, 60, partition="empty")], conf))
 
 
@@ -183,7 +183,7 @@ def test_a_job_beyond_a_limit_of_submissions_is_refused_alone(read, tmp_path):
 
 def test_messages_of_the_core_have_the_jobs_own_numbers(read):
     conf = CONF.replace("Default=YES", "Default=YES State=DOWN")
-    with pytest.raises(InfeasibleError, match="job 41 wants 1 node: the State of"):
+    with pytest.raises(InfeasibleError, match=r"job 41 .* wants 1 node: the State of"):
         solved(read([row(41, 50, 60)], conf))
 
 

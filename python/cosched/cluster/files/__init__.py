@@ -6,3 +6,4 @@ from cosched.cluster.files.facts import DROPS, FACTS, MEASURES, described, dropp
 from cosched.cluster.files.jobs import COLUMNS, Given, json_columns, read_csv, read_jobs, read_json
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.swf import LOGS, SwfReport, fetch, read_swf
+from cosched.cluster.files.unmet_constraints import without_unmet_constraints

@@ -33,12 +33,14 @@ def without_unmet_constraints(jobs: Any, machine: Machine | None) -> tuple[Any, 
         has_run |= table["running"].isin((True, 1, "1", "True", "true")).to_numpy()
     texts = table["constraint"].fillna("").astype(str).to_numpy()
     partitions = table["partition"].astype(str).to_numpy() if "partition" in table else None
+    node_counts = _node_counts(table)
     rows = np.flatnonzero(has_run & (texts != ""))
-    reasons: dict[tuple[str, str], str] = {}
+    reasons: dict[tuple[str, str, int], str] = {}
     counts = Counter[tuple[str, str]]()
     kept_texts = texts.astype(object)
     for row in rows.tolist():
-        key = (texts[row], "" if partitions is None else partitions[row])
+        partition = "" if partitions is None else partitions[row]
+        key = (texts[row], partition, int(node_counts[row]))
         if key not in reasons:
             reasons[key] = _why_unmet(machine, *key)
         if reasons[key]:
@@ -54,12 +56,26 @@ def without_unmet_constraints(jobs: Any, machine: Machine | None) -> tuple[Any, 
     return table.assign(constraint=kept_texts), notes
 
 
-def _why_unmet(machine: Machine, text: str, partition: str) -> str:
-    """Why no nodes of the partition satisfy the constraint; empty: some do."""
+def _node_counts(table: pd.DataFrame) -> np.ndarray:
+    """On how many nodes each job ran; 1 where the log does not tell."""
+    if "nodes" not in table:
+        return np.ones(len(table), dtype=np.int64)
+    counts = pd.to_numeric(table["nodes"], errors="coerce").fillna(1).to_numpy()
+    return np.maximum(counts, 1).astype(np.int64)
+
+
+def _why_unmet(machine: Machine, text: str, partition: str, node_count: int) -> str:
+    """Why too few nodes of the partition satisfy the constraint of a job; empty: enough do."""
     nodes = constraint_nodes(text, machine.nodes)
     if nodes.reason or not machine.partitions:
         return nodes.reason
     mask = int(allowed(machine, [partition])[0])
     inside = (mask >> cells_of_nodes(machine)[0]) & 1 == 1
     having = np.repeat(nodes.allowed, [kind.count for kind in machine.nodes])
-    return "" if (inside & having).any() else f"no node of partition {partition} has it"
+    suitable = int((inside & having).sum())
+    place = f"partition {partition}" if partition else "the partition of jobs that name none"
+    if not suitable:
+        return f"no node of {place} has it"
+    if suitable < node_count:
+        return f"{count_of(suitable, 'node')} of {place} with it, for jobs on {node_count}"
+    return ""

@@ -34,7 +34,7 @@ def require_schedulable(instance: Instance) -> None:
         row = int(rows[0])
         others = also_of([str(instance.ids[k]) for k in rows[1:].tolist()])
         raise InfeasibleError(
-            f"{_place_of(instance, row)}: {_reason_of(instance, row)}{others}; "
+            f"{place_of_job(instance, row)}: {_reason_of(instance, row)}{others}; "
             f"drop {'them' if len(rows) > 1 else 'it'} with --drop too-wide"
         )
 
@@ -69,8 +69,8 @@ def _rooms(instance: Instance) -> np.ndarray:
     return np.array(rooms, dtype=np.int64)[place.reshape(-1)]
 
 
-def _place_of(instance: Instance, row: int) -> str:
-    """``log.swf: job 4711 (line 5203)``."""
+def place_of_job(instance: Instance, row: int) -> str:
+    """How messages name a job: ``log.swf: job 4711 (line 5203)``."""
     source = f"{instance.source}: " if instance.source else ""
     line = f" (line {instance.column('line')[row]})" if "line" in instance.known else ""
     return f"{source}job {instance.ids[row]}{line}"

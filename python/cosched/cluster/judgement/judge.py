@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.usage import has_waits, logged_starts
+from cosched.cluster.instance.usage import has_waits, logged_starts, numbers_of
 from cosched.cluster.judgement.earlier_usage import draw_earlier_usage, is_earlier_usage_unknown
 from cosched.cluster.judgement.log_start import LogStart, start_of_log
 from cosched.cluster.judgement.reasons import likely_reasons
@@ -95,7 +95,7 @@ def judge_log(instance: Instance, *, simulated: Result | None = None) -> LogJudg
     if judgement is None or judgement.is_explained:
         return judgement
     if start.begin is not None and is_earlier_usage_unknown(start.instance):
-        other_judgement = _judge_with_earlier_usage(start, simulations_of_log(instance))
+        other_judgement = _judge_with_earlier_usage(instance, start)
         if other_judgement is not None and other_judgement.is_explained:
             return other_judgement
     return judgement
@@ -105,25 +105,18 @@ def _judge_with_known_usage(
     instance: Instance, simulated: Result | None
 ) -> tuple[LogStart, LogJudgement | None]:
     """Judge a log whose users have used nothing before it but what the accounts tell."""
-    start = start_of_log(instance)
     count = simulations_of_log(instance)
     if simulated is not None and replications_of(simulated) >= count:
-        return start, judge_simulations(with_first_replications(simulated, count), start)
-    try:
-        return start, judge_simulations(_simulate(start, count), start)
-    except InvalidInstance as error:
-        if start.begin is None or not str(error).startswith(_NO_ROOM):
-            raise
-    # The jobs that run at the first end do not fit beside each other where the log tells no nodes.
-    start = start_of_log(instance, whole=True)
-    return start, judge_simulations(_simulate(start, count), start)
+        start = start_of_log(instance)
+        first = with_first_replications(simulated, count)
+        return start, judge_simulations(first, start, instance)
+    start, simulations = simulate_log(instance, count, approximate=True)
+    return start, judge_simulations(simulations, start, instance)
 
 
-def _judge_with_earlier_usage(start: LogStart, count: int) -> LogJudgement | None:
-    """Judge a log by simulations that begin with different usages of its users.
-
-    `count`: of simulations, at least.
-    """
+def _judge_with_earlier_usage(instance: Instance, start: LogStart) -> LogJudgement | None:
+    """Judge a log by simulations that begin with different usages of its users."""
+    count = simulations_of_log(instance)
     usages = min(EARLIER_USAGES, count // 2)
     note = (
         "the log does not tell what its users had used before it (fair-share): drawn, "
@@ -132,10 +125,9 @@ def _judge_with_earlier_usage(start: LogStart, count: int) -> LogJudgement | Non
     drawn_start = replace(start, notes=(*start.notes, note))
     rng = np.random.default_rng(SEED)
     results = [
-        _simulate(
+        _simulated(
             replace(start, instance=draw_earlier_usage(start.instance, rng)),
-            -(-count // usages),
-            seed=SEED + number,
+            {"draws": -(-count // usages), "approximate": True, "seed": SEED + number},
         )
         for number in range(usages)
     ]
@@ -144,22 +136,47 @@ def _judge_with_earlier_usage(start: LogStart, count: int) -> LogJudgement | Non
     )
     if not has_same_jobs:  # limits on usage left out other jobs
         return None
-    return judge_simulations(join_replications(results), drawn_start)
+    return judge_simulations(join_replications(results), drawn_start, instance)
 
 
 #: How the error of the simulator begins where jobs that run at the begin have no room.
 _NO_ROOM = "running: "
 
 
-def _simulate(start: LogStart, count: int, *, seed: int = SEED) -> Result:
-    options: dict[str, Any] = {"draws": count, "approximate": True, **start.host_options}
-    result = FAMILY.solve(start.instance._without_bound(), SIMULATOR, seed=seed, **options)
+def simulate_log(
+    instance: Instance, count: int, *, seed: int = SEED, approximate: bool = False
+) -> tuple[LogStart, Result]:
+    """Simulate a log, from where on all its jobs are known; or whole, where the jobs that run then
+    have no room beside each other.
+
+    Parameters
+    ----------
+    count : int
+        How many simulations.
+    approximate : bool
+        Leave settings without a rule out, with a note.
+    """
+    start = start_of_log(instance)
+    options: dict[str, Any] = {"draws": count, "approximate": approximate, "seed": seed}
+    try:
+        return start, _simulated(start, options)
+    except InvalidInstance as error:
+        if start.begin is None or not str(error).startswith(_NO_ROOM):
+            raise
+    # The jobs that run at the first end do not fit beside each other where the log tells no nodes.
+    start = start_of_log(instance, whole=True)
+    return start, _simulated(start, options)
+
+
+def _simulated(start: LogStart, options: dict[str, Any]) -> Result:
+    instance = start.instance._without_bound()
+    result = FAMILY.solve(instance, SIMULATOR, **options, **start.host_options)
     assert isinstance(result, Result)
     return result
 
 
-def judge_simulations(simulated: Result, start: LogStart) -> LogJudgement | None:
-    """Judge the log that `start` is of by simulations with two draws at least."""
+def judge_simulations(simulated: Result, start: LogStart, log: Instance) -> LogJudgement | None:
+    """Judge a log by simulations of `start`, where it can be simulated, with two draws at least."""
     instance = simulated.instance
     simulated_starts = starts_of(simulated)
     judged = is_judged(simulated)
@@ -175,4 +192,27 @@ def judge_simulations(simulated: Result, start: LogStart) -> LogJudgement | None
     return LogJudgement(
         verdict, len(log_waits), comparison, len(simulated_starts), start.begin,
         fit_by_partition(simulated), reasons, start.notes,
+        _jobs_not_compared(simulated, judged, start, log),
     )  # fmt: skip
+
+
+def _jobs_not_compared(
+    simulated: Result, is_compared: np.ndarray, start: LogStart, log: Instance
+) -> dict[str, int]:
+    """Why jobs of the log are not compared, and how many they are; a job is counted once."""
+    instance = simulated.instance
+    is_open = ~is_compared
+    counts = {}
+    for why, rows in (
+        ("ran when the simulation began", numbers_of(instance, "running") > 0),
+        ("have no start in the log", np.isnan(logged_starts(instance))),
+        ("are shorter than --min-runtime", ~instance.measured),
+    ):
+        counts[why] = int((is_open & rows).sum())
+        is_open = is_open & ~rows
+    refused = len(start.instance) - len(instance)
+    ended = len(log) - len(start.instance)
+    begin = "" if start.begin is None else f", {start.begin:g} s after the log"
+    counts = {f"ended before the simulation begins{begin}": ended, **counts}
+    counts["are refused by this configuration, or never start"] = refused
+    return {why: count for why, count in counts.items() if count}

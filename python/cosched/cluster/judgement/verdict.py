@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -117,6 +118,8 @@ class LogJudgement:
         Likely reasons, the strongest first; only where the simulator does not explain the log.
     notes : tuple of str
         What was taken from the log, and what it does not tell.
+    jobs_not_compared : mapping of str to int
+        Why further jobs of the log are not compared, and how many they are.
 
     Examples
     --------
@@ -138,6 +141,7 @@ class LogJudgement:
     fit: pd.DataFrame
     reasons: tuple[Reason, ...]
     notes: tuple[str, ...]
+    jobs_not_compared: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_explained(self) -> bool:
@@ -162,6 +166,7 @@ class LogJudgement:
             "jobs": self.jobs,
             "waiting_jobs": self.waiting_jobs,
             "jobs_at_once": self.jobs_at_once,
+            "jobs_not_compared": sum(self.jobs_not_compared.values()),
             "replications": self.replications,
             "begin": self.begin,
             "log_mean_wait": log.mean,

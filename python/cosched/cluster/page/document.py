@@ -58,10 +58,12 @@ def audit(
     path : str or path-like
         Ends in .html. Replaced as a whole or not at all.
     time_limit : float or None
-        Seconds for the bound, and for each policy but ``slurm-backfill``; one that takes longer is
-        left out and said. That one has as many draws as there is time for, at least two; under a
-        change it is left out where it takes four times as long as the jobs as they are, and longer
-        for what runs beside it.
+        Seconds for the bound, and for each policy but ``slurm-backfill``; a policy that takes
+        longer is left out, with a remark. ``slurm-backfill`` stops after the replications that the
+        time has room for. However long they take, it has at least two, and those that judge a log
+        with waits: 60 for up to 1,000 jobs, 20 for up to 5,000, else 8. Under a change it is left
+        out where it takes four times as long as on the machine as it is, and longer for what runs
+        beside it.
     what_if : iterable of str
         Changes of the machine, a row each with the same jobs: ``"nodes=+20"`` (or ``-20``, or
         ``200``; of the type with the most nodes, ``nodes.TYPE=`` of another),

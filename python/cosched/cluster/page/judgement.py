@@ -30,16 +30,27 @@ def _evidence(judgement: LogJudgement) -> list[str]:
         f"in the simulation (mean of {judgement.replications} simulations); the other "
         f"{judgement.jobs_at_once:,} started at once in both and say nothing."
     )
+    first = [compared, *_about_jobs_not_compared(judgement)]
     if log.jobs < MIN_WAITING_JOBS:
-        return [compared, "So few waiting jobs say little of the configuration."]
+        return [*first, "So few waiting jobs say little of the configuration."]
     return [
-        compared,
+        *first,
         f"Mean wait of these jobs: {span(log.mean)} in the log, {span(log.other_mean)} in the "
         f"simulation; 95th percentile: {span(log.p95)} and {span(log.other_p95)}.",
         f"Starts within five minutes of the log's: {share(log.near_300)}, within one: "
         f"{share(log.near_60)}; two simulations have {share(pair.near_300)} and "
         f"{share(pair.near_60)} with each other.",
     ]
+
+
+def _about_jobs_not_compared(judgement: LogJudgement) -> list[str]:
+    """Why the comparison has fewer jobs than the log; empty where it has all."""
+    counts = judgement.jobs_not_compared
+    if not counts:
+        return []
+    total = count_of(judgement.jobs + sum(counts.values()), "job")
+    whose = ", ".join(f"{count:,} {why}" for why, count in counts.items())
+    return [f"Of {total} of the log {sum(counts.values()):,} are not compared: {whose}."]
 
 
 def about_judgement(

@@ -75,9 +75,10 @@ class Comparison:
         Means over all jobs and replications.
     difference : Spread
         Its mean is ``mean_wait - base_mean_wait``.
-    is_clear : bool
-        Whether the sign of the difference is known. Of a policy without chance it is, unless the
-        difference is zero; of one with chance a single replication tells nothing.
+    is_clear : bool or None
+        Whether the sign of the difference is more than run-to-run variability; with a single
+        replication it never is. None: a policy without chance has one schedule of a log, which
+        tells nothing of variability.
     has_same_starts : bool
         Every job starts at the same second in every replication, and has the same run time.
     """
@@ -86,7 +87,7 @@ class Comparison:
     base_mean_wait: float
     mean_wait: float
     difference: Spread
-    is_clear: bool
+    is_clear: bool | None
     has_same_starts: bool
 
 
@@ -94,13 +95,13 @@ def compare(base: Result, other: Result, *, is_random: bool) -> Comparison:
     """Two results with as many replications each; `is_random`: the policy has replications."""
     base_means, other_means = mean_waits(base), mean_waits(other)
     difference = Spread.of(other_means - base_means)
-    knows_spread = len(base_means) > 1 or not is_random
+    is_clear = len(base_means) > 1 and not difference.noise
     return Comparison(
         replications=len(base_means),
         base_mean_wait=float(base_means.mean()),
         mean_wait=float(other_means.mean()),
         difference=difference,
-        is_clear=knows_spread and not difference.noise,
+        is_clear=is_clear if is_random else None,
         has_same_starts=_has_same_starts(base, other),
     )
 
@@ -160,24 +161,33 @@ def measures_of(result: Result) -> dict[str, float]:
     }
 
 
+#: The numbers of a row as JSON has them; None where a row has no result.
+COMPARISON_NUMBERS = (
+    "jobs", "mean_wait", "p95_wait", "mean_wait_p05", "mean_wait_p95", "difference",
+    "difference_p05", "difference_p95", "difference_low", "difference_high", "clear", "noise",
+    "draws",
+)  # fmt: skip
+
+
 def numbers_of_comparison(base: Result, other: Result, *, is_random: bool) -> dict[str, Any]:
     """The numbers of a scenario as JSON has them (s)."""
     comparison = compare(base, other, is_random=is_random)
     paired = mean_waits(other) - mean_waits(base)
     low, high = np.percentile(paired, [5, 95]).tolist()
     mean_low, mean_high = np.percentile(mean_waits(other), [5, 95]).tolist()
-    return {
-        "jobs": int(other.instance.measured.sum()),
-        "mean_wait": comparison.mean_wait,
-        "p95_wait": measures_of(other)["p95_wait"],
-        "mean_wait_p05": mean_low,
-        "mean_wait_p95": mean_high,
-        "difference": comparison.difference.mean,
-        "difference_p05": low,
-        "difference_p95": high,
-        "difference_low": comparison.difference.low,
-        "difference_high": comparison.difference.high,
-        "clear": comparison.is_clear,
-        "noise": not comparison.is_clear,
-        "draws": comparison.replications,
-    }
+    numbers = (
+        int(other.instance.measured.sum()),
+        comparison.mean_wait,
+        measures_of(other)["p95_wait"],
+        mean_low,
+        mean_high,
+        comparison.difference.mean,
+        low,
+        high,
+        comparison.difference.low,
+        comparison.difference.high,
+        comparison.is_clear,
+        None if comparison.is_clear is None else not comparison.is_clear,
+        comparison.replications,
+    )
+    return dict(zip(COMPARISON_NUMBERS, numbers, strict=True))

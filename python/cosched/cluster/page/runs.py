@@ -32,7 +32,7 @@ from cosched.cluster.result.groups import keys_of, range_of
 from cosched.core import Bound
 from cosched.core.comparison import settled
 from cosched.core.text import count_of, unknown_name
-from cosched.errors import InvalidInstance
+from cosched.errors import InfeasibleError, InvalidInstance
 
 _GROUPS = ("partition", "account", "qos", "user", "size", "gpu")
 #: Groups of fewer jobs say little.
@@ -241,11 +241,13 @@ def run_all(
         bound = pool.submit(FAMILY.bound_within, instance, limit)
         try:
             scheduler, options = _scheduler(alone, limit, draws)
+            _require_feasible(scheduler)
             policies = pool.submit(_policies, alone, limit)
             judgement = _judgement(alone, scheduler, judgement)
             runs = Runs(instance, scheduler, (), limit, judgement, reference)
             if runs.counts != TWIN:
                 runs = replace(runs, all=scheduler + policies.result())
+            _require_feasible(run for run in runs.all if run.name == runs.counts)
             rows = _changes(pool, runs, scenarios, options, draws is None)
             runs = replace(runs, all=scheduler + policies.result(), changes=tuple(rows))
             runs = _with_common_replications(runs)
@@ -261,6 +263,14 @@ def run_all(
     settled_rows = settled([(row, run.result) for row, run in zip(known, runs.all, strict=True)])
     every = [replace(run, row=row) for run, row in zip(runs.all, settled_rows, strict=True)]
     return replace(runs, all=tuple(every))
+
+
+def _require_feasible(runs: Iterable[Run]) -> None:
+    """Raise InfeasibleError where the machine as it is does not hold a job of the log: what-ifs and
+    the judgement would be of other jobs than the log's."""
+    for run in runs:
+        if run.row.get("infeasible"):
+            raise InfeasibleError(run.row["message"])
 
 
 def _scheduler(
@@ -377,9 +387,9 @@ def _changes(
 def _row_without_run(scenario: Scenario, verdict: Verdict, base: Run) -> ScenarioRun:
     """A row that is not simulated: that of the machine as it is, or one without numbers."""
     is_as_today = verdict.scenario_class in (ScenarioClass.UNCHANGED, ScenarioClass.NO_EFFECT)
-    row = {**base.row, "message": base.row["message"] if is_as_today else ""}
-    result = base.result if is_as_today else None
-    return _row_of_scenario(scenario.text, verdict.remarks, row, result, verdict)
+    if not is_as_today:
+        return _row_of_scenario(scenario.text, verdict.remarks, {"message": ""}, None, verdict)
+    return _row_of_scenario(scenario.text, verdict.remarks, base.row, base.result, verdict)
 
 
 def _with_common_replications(runs: Runs) -> Runs:
@@ -389,7 +399,7 @@ def _with_common_replications(runs: Runs) -> Runs:
     number = [run.name for run in runs.all].index(runs.counts)
     base = runs.all[number]
     if base.result is None:
-        return runs
+        return replace(runs, changes=tuple(map(_without_base, runs.changes)))
     results = [base.result, *(run.result for run in runs.changes if run.result is not None)]
     count = min(map(replications_of, results))
     base = _cut(base, count)
@@ -435,13 +445,27 @@ def _row_of_scenario(
     keeps out. The reason of a scenario that could not run is the message of its run."""
     reason = "" if verdict is None else verdict.reason
     texts = dict.fromkeys([row["message"], reason, *remarks, *_notes(result, _LEFT_OUT)])
+    scenario_class = None if verdict is None else verdict.scenario_class
+    if scenario_class is ScenarioClass.SIMULATED and result is None:
+        scenario_class = ScenarioClass.NO_RESULT
     return ScenarioRun(
         name=name,
         knows="; ".join(filter(None, texts)),
         row=row,
         result=result,
-        scenario_class=None if verdict is None else verdict.scenario_class,
+        scenario_class=scenario_class,
         reason=reason or row["message"],
+    )
+
+
+def _without_base(run: ScenarioRun) -> ScenarioRun:
+    """A row without numbers, as the machine as it is has no result to compare it with."""
+    if run.result is None:
+        return run
+    reason = "the machine as it is has no result to compare with"
+    remarks = "; ".join(filter(None, [reason, run.knows]))
+    return replace(
+        run, scenario_class=ScenarioClass.NO_RESULT, result=None, reason=reason, knows=remarks
     )
 
 

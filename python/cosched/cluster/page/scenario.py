@@ -13,7 +13,7 @@ from cosched.cluster.result import Result
 class ScenarioClass(Enum):
     """What the numbers of a scenario mean. Every row of the what-ifs has exactly one class.
 
-    A fifth possibility has no row: a value that Slurm would not take is refused
+    A further possibility has no row: a value that Slurm would not take is refused
     (:class:`~cosched.errors.InvalidInstance`).
     """
 
@@ -25,6 +25,9 @@ class ScenarioClass(Enum):
     NO_EFFECT = "no effect"
     #: The reference policy does not follow the change: the row has no numbers.
     NOT_MODELLED = "not modelled"
+    #: The simulation of the change has no schedule: the machine does not hold some job, or the time
+    #: was over. The row has no numbers.
+    NO_RESULT = "no result"
 
 
 @dataclass(frozen=True)

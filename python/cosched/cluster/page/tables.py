@@ -11,6 +11,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import resources
 from cosched.cluster.machine.parts import counted
 from cosched.cluster.page.replications import (
+    COMPARISON_NUMBERS,
     Comparison,
     Spread,
     compare,
@@ -256,8 +257,13 @@ def _about_changes(runs: Runs) -> str:
         about += (
             f" {runs.counts} knows nodes, partitions and limits, and no other line of slurm.conf."
         )
-    if not runs.is_random or runs.base.result is None:
+    if runs.base.result is None:
         return about
+    if not runs.is_random:
+        return (
+            f"{about} {runs.counts} has one schedule of a log, without replications: whether a "
+            "difference is more than chance is not known."
+        )
     count = compare(runs.base.result, runs.base.result, is_random=True).replications
     if count == 1:
         return (
@@ -306,8 +312,10 @@ def difference_in_words(comparison: Comparison) -> str:
     if comparison.has_same_starts or difference == Spread(0.0, 0.0, 0.0):
         return "none"
     mean = signed_span(_as_shown(comparison.mean_wait) - _as_shown(comparison.base_mean_wait))
-    if difference.low == difference.high:
-        return mean if comparison.is_clear else f"{mean}, one replication"
+    if comparison.is_clear is None:
+        return mean
+    if comparison.replications == 1:
+        return f"{mean}, one replication"
     interval = f"({signed_span(difference.low)} to {signed_span(difference.high)})"
     return f"{mean} {interval}" if comparison.is_clear else f"{mean}, not clear {interval}"
 
@@ -348,11 +356,10 @@ def rows_of_changes(runs: Runs) -> list[dict[str, Any]]:
     """The same as numbers (s), class and remarks, the machine as it is first; None where no number
     stands for the row."""
     base = runs.base.result
-    names = [] if base is None else row_of("", "", base, base, is_random=runs.is_random)
     window = runs.window
     rows = []
     for run in runs.rows:
-        row: dict[str, Any] = dict.fromkeys(names)
+        row: dict[str, Any] = dict.fromkeys(("what_if", "policy", *COMPARISON_NUMBERS))
         row |= {
             "what_if": run.name,
             "policy": runs.counts,

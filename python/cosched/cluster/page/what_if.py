@@ -16,6 +16,7 @@ from cosched.cluster.machine.node_types import Partition, host_list, hosts, seco
 from cosched.cluster.machine.parts import limits
 from cosched.cluster.page.scenario import ChangedKey, Scenario, ScenarioClass
 from cosched.core.arrays import ranges
+from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 
 _FORMS = (
@@ -121,7 +122,9 @@ def scenario_of(instance: Instance, change: str) -> Scenario:
 def _judged(before: Instance, after: Instance, key: str, value: str) -> ChangedKey:
     """The class of a change of nodes and partitions."""
     if has_same_machine(before, after):
-        return ChangedKey(key, value, ScenarioClass.UNCHANGED, f"{key} is {value} today")
+        is_relative = value.strip()[:1] in ("+", "-")
+        reason = f"{key}={value} changes nothing" if is_relative else f"{key} is {value} today"
+        return ChangedKey(key, value, ScenarioClass.UNCHANGED, reason)
     return ChangedKey(key, value, ScenarioClass.SIMULATED)
 
 
@@ -162,11 +165,29 @@ def _what_if(instance: Instance, key: str, equals: str, value: str) -> tuple[Ins
         if key != "nodes":
             raise InvalidInstance("types and partitions need a machine (--machine)")
         return _on(instance, None, _count(value, instance.nodes)), ""
+    remark = ""
     if nodes:
         machine = with_nodes(machine, nodes[1], value)
     elif part:
         machine = with_partition(machine, part[1], part[2], value)
-    return on_machine(instance, machine)
+        remark = _about_units(machine, part[1], value) if part[2] == "max_time" else ""
+    changed, cut = on_machine(instance, machine)
+    return changed, "; ".join(filter(None, [remark, cut]))
+
+
+def _about_units(machine: Machine, partition: str, value: str) -> str:
+    """What a bare number of ``max_time`` means, and where Slurm keeps another time; else empty."""
+    limit = next(part.max_time for part in machine.partitions if part.name == partition)
+    is_bare = re.fullmatch(r"[0-9.]+", value.strip()) is not None
+    if machine.slurm is None:
+        return f"max_time={value} is {limit:g} seconds" if is_bare else ""
+    is_rounded = limit != seconds(value, "max_time")
+    texts = []
+    if is_bare:
+        texts.append(f"max_time={value} is in seconds (MaxTime={value} in minutes)")
+    if is_rounded:
+        texts.append(f"Slurm rounds max_time={value} up to {count_of(int(limit / 60), 'minute')}")
+    return "; ".join(texts)
 
 
 def on_machine(instance: Instance, machine: Machine) -> tuple[Instance, str]:
@@ -259,7 +280,7 @@ def with_nodes(machine: Machine, kind: str | None, count: str) -> Machine:
         parts.append(replace(part, nodes=ranges))
     settings = machine.slurm
     if settings is not None:
-        added = tuple(f"what-if-{k}" for k in range(1, more + 1))
+        added = _names_of_new_nodes(settings.names, more)
         settings = replace(
             settings,
             names=settings.names[: group.end + min(more, 0)] + added + settings.names[group.end :],
@@ -271,6 +292,21 @@ def with_nodes(machine: Machine, kind: str | None, count: str) -> Machine:
         types[group.type_number], count=types[group.type_number].count + more
     )
     return Machine(tuple(types), tuple(parts), settings)
+
+
+#: How the names of nodes that a what-if adds begin; a number follows.
+_NEW_NODE = "what-if-"
+
+
+def _names_of_new_nodes(names: Sequence[str], count: int) -> tuple[str, ...]:
+    """Names of `count` further nodes, which no node has."""
+    numbers = [
+        int(name.removeprefix(_NEW_NODE))
+        for name in names
+        if re.fullmatch(rf"{_NEW_NODE}[0-9]{{1,9}}", name)
+    ]
+    first = max(numbers, default=0) + 1
+    return tuple(f"{_NEW_NODE}{number}" for number in range(first, first + count))
 
 
 class _NodeGroup(NamedTuple):
@@ -370,6 +406,8 @@ def _with(machine: Machine, part: Partition, key: str, value: str) -> Partition:
         max_time = seconds(value, key)
         if not max_time > 0:
             raise InvalidInstance(f"max_time={shorten(value)}: expected more than 0 seconds")
+        if machine.slurm is not None and np.isfinite(max_time):  # Slurm keeps minutes, rounded up
+            max_time = 60.0 * float(np.ceil(max_time / 60))
         return replace(part, max_time=max_time)
     if key == "priority":
         priority = io.parse_number(value, key)
@@ -379,10 +417,10 @@ def _with(machine: Machine, part: Partition, key: str, value: str) -> Partition:
                 "(PriorityTier)"
             )
         return replace(part, priority=priority)
-    given: Any = value
+    given: Any = "all" if value.lower() == "all" else value
     if value.isdecimal():
         given = int(value)
-    elif value != "all" and not re.fullmatch(r"[0-9, -]+", value):
+    elif given != "all" and not re.fullmatch(r"[0-9, -]+", value):
         given = value.split(",")
         types = {kind.name for kind in machine.nodes}
         if machine.slurm is not None and not set(given) <= types:

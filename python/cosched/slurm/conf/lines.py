@@ -1,5 +1,6 @@
 """The lines of a slurm.conf: keys and values, ``Include``."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -141,3 +142,15 @@ def seconds_of_limit(text: str, place: str) -> float:
     if found is None:
         raise InvalidInstance(f"{place}: {shorten(text)}: expected minutes, or 2-00:00:00")
     return found
+
+
+def seconds_of_minutes(text: str, place: str) -> float:
+    """Seconds of a limit that Slurm keeps in whole minutes, rounded up (``time_str2mins``).
+
+    Examples
+    --------
+    >>> seconds_of_minutes("00:00:30", "slurm.conf:3"), seconds_of_minutes("5", "slurm.conf:3")
+    (60.0, 300.0)
+    """
+    found = seconds_of_limit(text, place)
+    return found if math.isinf(found) else 60.0 * math.ceil(found / 60)

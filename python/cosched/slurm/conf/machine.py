@@ -13,7 +13,7 @@ from cosched.cluster.machine import node_types
 from cosched.core.arrays import ranges
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.conf import settings as known
-from cosched.slurm.conf.lines import Line, seconds_of_limit
+from cosched.slurm.conf.lines import Line, seconds_of_minutes
 from cosched.slurm.conf.reader import Reader
 
 #: Of what a node has (its memory in MB): more is no number of a node.
@@ -265,7 +265,7 @@ def _partition(
     if tier > _MOST_TIER:
         said = f"PriorityTier={shorten(given)}: expected at most {_MOST_TIER}"
         raise InvalidInstance(f"{line.place}: {said}")
-    limit = seconds_of_limit(keys.get("maxtime", "UNLIMITED"), line.place)
+    limit = seconds_of_minutes(keys.get("maxtime", "UNLIMITED"), line.place)
     return node_types.Partition(name, node_types.spans_of(own), limit, float(tier))
 
 
@@ -310,7 +310,7 @@ def _settings(
         ),
         names=tuple(node.name for node in nodes),
         factors=_of(given, "priorityjobfactor", partial(known.number, name="factor")),
-        default_times=_of(given, "defaulttime", seconds_of_limit),
+        default_times=_of(given, "defaulttime", seconds_of_minutes),
         default_partition=defaults[-1] if defaults else parts[0].name,
         whole=whole,
         exclusive=frozenset(keys["partitionname"] for _, keys in given if _exclusive(keys)),

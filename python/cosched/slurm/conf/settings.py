@@ -10,7 +10,7 @@ from cosched import _core, io
 from cosched.cluster.machine.node_types import Spans
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown
-from cosched.slurm.conf.lines import Source, seconds_of_limit, words
+from cosched.slurm.conf.lines import Source, seconds_of_limit, seconds_of_minutes, words
 from cosched.slurm.conf.options import OptionClass, keys_of, option_of
 from cosched.slurm.conf.values import WITHOUT_LIMIT, YES, integer_range
 
@@ -66,11 +66,16 @@ def given_as(name: str) -> Given:
     return _GIVEN.get(name, Given())
 
 
+#: Times that Slurm does not round up to minutes (``time_str2secs`` in read_config.c).
+_KEPT_IN_SECONDS = frozenset({"PreemptExemptTime"})
+
+
 def value_of_line(name: str, value: str, place: str, spelled: str) -> float:
     """A parameter (s) of its line in a slurm.conf."""
     by = _GIVEN[name].by
     if by == "time":
-        return seconds_of_limit(value, place)
+        is_exact = name in _KEPT_IN_SECONDS
+        return seconds_of_limit(value, place) if is_exact else seconds_of_minutes(value, place)
     if by == "yes":
         return float(value.lower() in YES)
     if by == "number" and value.upper() in WITHOUT_LIMIT:

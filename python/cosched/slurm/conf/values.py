@@ -32,7 +32,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from cosched.errors import InvalidInstance, printable
-from cosched.slurm.conf.lines import seconds_of_limit
+from cosched.slurm.conf.lines import seconds_of_minutes
 from cosched.slurm.conf.options import Option, option_of
 
 #: Characters of a wrong value that a message repeats.
@@ -86,8 +86,10 @@ def values_in_words(option: Option) -> str:
         numbers = f"a whole number from {low} to {high}" if high else f"a whole number from {low}"
         return f"{numbers}, or {other}" if other else numbers
     if form == "minutes":
-        least = _range(about)[0] if about else 0
-        return f"minutes (at least {least}) or [days-]hours:minutes:seconds, or UNLIMITED"
+        low, high = _range(about or "0..")
+        if high is not None:
+            return f"minutes (from {low} to {high}) or [days-]hours:minutes:seconds"
+        return f"minutes (at least {low}) or [days-]hours:minutes:seconds, or UNLIMITED"
     if form in ("one", "some"):
         listed = ", ".join(about.split("|"))
         return f"one of {listed}" if form == "one" else f"some of {listed}"
@@ -113,7 +115,7 @@ def _range(text: str) -> tuple[int, int | None]:
     return int(low), int(high) if high else None
 
 
-def _inside(number: int, text: str) -> bool:
+def _inside(number: float, text: str) -> bool:
     low, high = _range(text)
     return low <= number and (high is None or number <= high)
 
@@ -160,12 +162,10 @@ def _parse_boolean(_option: Option, _about: str, value: str) -> str | None:
 
 def _parse_minutes(option: Option, about: str, value: str) -> str | None:
     try:
-        seconds = seconds_of_limit(value, option.key)
+        minutes = seconds_of_minutes(value, option.key) / 60
     except InvalidInstance:
         return None
-    if about and not seconds >= 60 * _range(about)[0]:
-        return None
-    return value
+    return value if not about or _inside(minutes, about) else None
 
 
 def _parse_seconds(_option: Option, _about: str, value: str) -> str | None:

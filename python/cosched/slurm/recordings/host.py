@@ -179,15 +179,21 @@ class LogState:
     notes: tuple[str, ...]  # what was taken from the log, and what it does not tell
 
 
-def read_log(log: str | PathLike[str], machine: Machine, *, approximate: bool = False) -> Instance:
+def read_log(
+    log: str | PathLike[str],
+    machine: Machine,
+    *,
+    approximate: bool = False,
+    drop: str | None = None,
+) -> Instance:
     """Read what ``sacct -P`` printed as a test of the simulator: jobs as long as they were, those
     that run still until the log's end.
 
-    `approximate`: see :meth:`Machine.approximated`.
+    `approximate`: see :meth:`Machine.approximated`; `drop`: see :meth:`Instance.read`.
     """
     if approximate:
         machine = machine.approximated()
-    return Instance.read(log, machine=machine, no_bound=True, include_running=True)
+    return Instance.read(log, machine=machine, no_bound=True, include_running=True, drop=drop)
 
 
 def read_state(

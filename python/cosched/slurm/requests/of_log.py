@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.arguments import held_of
-from cosched.cluster.instance.unschedulable import also_of, partition_place
+from cosched.cluster.instance.unschedulable import also_of, partition_place, place_of_job
 from cosched.cluster.instance.usage import numbers_of, ran_in_log, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import host_count, hosts
@@ -232,10 +232,13 @@ class Room:
             return
         names = [str(self.instance.ids[row]) for row in rows]
         has = room if room else "no nodes"
-        raise InfeasibleError(
-            f"job {names[0]} wants {count_of(int(wanted[rows[0]]), unit)}: "
-            f"{partition_place(name)} has {has}{also_of(names[1:])}"
+        error = InfeasibleError(
+            f"{place_of_job(self.instance, rows[0])} wants "
+            f"{count_of(int(wanted[rows[0]]), unit)}: {partition_place(name)} has "
+            f"{has}{also_of(names[1:])}"
         )
+        error.rows = tuple(rows)
+        raise error
 
     def with_nodes_of_the_first(
         self, several: Mapping[int, list[int]]

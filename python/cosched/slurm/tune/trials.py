@@ -20,7 +20,7 @@ from cosched.cluster.page.what_if import what_if
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
 from cosched.slurm.tune.space import TODAY, Measure, Setting, change_of
 from cosched.slurm.tune.weeks import Block
-from cosched.slurm.twin.backfill import clocks_of, times_of
+from cosched.slurm.twin.backfill import clocks_of, never_starting_jobs, times_of, with_remedy
 from cosched.slurm.twin.twin import Twin, without_suspensions
 from cosched.version import installed_version
 
@@ -172,19 +172,24 @@ def threads(world: World, tasks: Sequence[Task]) -> Iterator[tuple[int, Row]]:
 
 
 def startable(block: Block, draws: int, seed: int) -> Block:
-    """Without jobs that never start as it is: Slurm refuses them, or lets them wait for ever."""
+    """Without jobs that never start as it is: Slurm refuses them, or lets them wait for ever.
+
+    InfeasibleError where the machine does not hold a job at all.
+    """
     instance = without_suspensions(block.instance, block.instance.machine)
     block = replace(block, instance=instance)
-    twin = Twin(instance, instance.machine, {}, approximate=True)
-    begun, killed, _ = twin.futures(clocks_of(block.instance, draws, seed))
-    never = np.isnan(begun).any(axis=0)
-    if not never.any():
+    try:
+        twin = Twin(instance, instance.machine, {}, approximate=True)
+    except InfeasibleError as error:
+        raise with_remedy(error, instance) from None
+    _, starts, killed, _, limits = twin.draws(clocks_of(block.instance, draws, seed))
+    rows = list(never_starting_jobs(twin, starts, limits))
+    if not rows:
         ended = block.instance.ids[~np.isnan(killed).all(axis=0)]
         return replace(block, ended=tuple(ended.tolist()))
-    if never.all():
-        raise InfeasibleError("no job of the log can start on this machine as it is")
-    kept = block.instance.take(~never)._without_bound()
-    return startable(replace(block, instance=kept), draws, seed)
+    startable_rows = np.delete(np.arange(len(instance)), rows)
+    rest = block.instance.take(startable_rows)._without_bound()
+    return startable(replace(block, instance=rest), draws, seed)
 
 
 class Runs:

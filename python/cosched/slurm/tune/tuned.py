@@ -330,7 +330,8 @@ class Tuned:
 
     @property
     def verdict(self) -> GainVerdict:
-        """``proven``, ``negligible``, ``not proven``, ``not better`` or ``constraint broken``."""
+        """``proven``, ``negligible``, ``not proven``, ``no effect``, ``not better`` or
+        ``constraint broken``."""
         count = len(self.objectives)
         gains, constraint_gains = self.verdicts[:count], self.verdicts[count:]
         return verdict_of(self.setting, gains, constraint_gains, self.subjects)
@@ -440,7 +441,8 @@ class Tuned:
     def __repr__(self) -> str:
         said = ", ".join(f"{key}={value}" for key, value in self.best.items())
         if not self.better:
-            proven = "" if self.verdict is GainVerdict.NOT_BETTER else "proven "
+            has_no_gain = self.verdict in (GainVerdict.NOT_BETTER, GainVerdict.NO_EFFECT)
+            proven = "" if has_no_gain else "proven "
             return f"<Tuned: nothing of {self.tried} settings is {proven}better than today>"
         return f"<Tuned: {said}: {self.gain:.1%} less ({self.gain_p05:.1%} to {self.gain_p95:.1%})>"
 

@@ -1,4 +1,4 @@
-"""The verdict on a setting: proven, not proven or not better, and the sentence that says so."""
+"""The verdict on a setting (proven, not proven, not better, no effect), and its sentence."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from cosched.slurm.tune.space import Measure, Setting, Subject, change_of
 
 #: A smaller gain is no reason to change a line, and close to what random timing alone makes.
 MIN_GAIN = 0.01
+#: A smaller share is 0.0% as it is printed.
+MIN_SHOWN_SHARE = 0.0005
 
 
 class GainVerdict(str, Enum):
@@ -24,6 +26,8 @@ class GainVerdict(str, Enum):
     NEGLIGIBLE = "negligible"
     #: An objective falls, and its interval has zero inside: chance may explain it.
     NOT_PROVEN = "not proven"
+    #: No measure changes by a share that is shown, and neither does an end of its interval.
+    NO_EFFECT = "no effect"
     #: No setting reduces the objective in the search, or the chosen one does not on the test weeks.
     NOT_BETTER = "not better"
     #: The gain is proven, and a constraint is broken.
@@ -40,6 +44,8 @@ def verdict_of(
     subjects: Sequence[Subject],
 ) -> GainVerdict:
     """The verdict on a setting: `gains` of the objectives, `constraint_gains` of the subjects."""
+    if any(setting) and gains and all(map(_has_no_effect, gains)):
+        return GainVerdict.NO_EFFECT
     if not any(setting) or not any(each.gain > 0 for each in gains):
         return GainVerdict.NOT_BETTER
     is_proven = any(each.is_proven for each in gains) and not any(each.is_loss for each in gains)
@@ -50,6 +56,10 @@ def verdict_of(
     if broken_constraints(constraint_gains, subjects):
         return GainVerdict.CONSTRAINT_BROKEN
     return GainVerdict.PROVEN
+
+
+def _has_no_effect(gain: HeldOutGain) -> bool:
+    return all(abs(share) < MIN_SHOWN_SHARE for share in (gain.gain, gain.low, gain.high))
 
 
 def broken_constraints(
@@ -73,6 +83,9 @@ def held_out_sentence(
     verdict: GainVerdict,
 ) -> str:
     """``X reduces the mean wait by 33% on test week 4, 90% interval -26% to 92%: not proven``."""
+    if verdict is GainVerdict.NO_EFFECT:
+        measures = " and ".join(each.measure.words for each in gains)
+        return f"No effect: {change} leaves {measures} as it is on test {week_numbers(weeks)}."
     effects = [
         f"{_effect(each)} on test {week_numbers(weeks)}, {confidence:.0%} interval "
         f"{percent_interval(*sorted((_directed(each, each.low), _directed(each, each.high))))}"
@@ -82,8 +95,8 @@ def held_out_sentence(
 
 
 def _effect(gain: HeldOutGain) -> str:
-    if gain.gain == 0:
-        return f"leaves {gain.measure.words} as it is"
+    if abs(gain.gain) < MIN_SHOWN_SHARE:
+        return f"changes {gain.measure.words} by less than {2 * MIN_SHOWN_SHARE:.1%}"
     verb = "reduces" if gain.gain > 0 else "increases"
     return f"{verb} {gain.measure.words} by {abs(gain.gain):.1%}"
 
@@ -108,6 +121,9 @@ def no_better_setting_sentence(
     change, ratio = change_of(keys, nearest.setting), float(np.prod(nearest.ratios))
     if ratio == 1:
         return f"{sentence}; {change} changes nothing."
+    if abs(1 - ratio) < MIN_SHOWN_SHARE:
+        least = f"{2 * MIN_SHOWN_SHARE:.1%}"
+        return f"{sentence}; the nearest, {change}, changes it by less than {least}."
     if ratio < 1:
         return f"{sentence} of a fold; the nearest, {change}, reduces it by {1 - ratio:.1%} in all."
     return f"{sentence}; the nearest, {change}, increases it by {ratio - 1:.1%}."

@@ -1,7 +1,7 @@
 """Slurm's scheduler: the main pass, the backfill cycle, and the clocks that nobody sees."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from cosched.cluster.algorithms.simulation import demand_area, result_of_simulation
 from cosched.cluster.bounds import THRESHOLD
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.unschedulable import also_of, unschedulable_rows
+from cosched.cluster.instance.unschedulable import also_of, place_of_job, unschedulable_rows
 from cosched.cluster.instance.usage import numbers_of
 from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.machine.parts import wider_than_nodes
@@ -188,10 +188,13 @@ def slurm_backfill(
     Instance.require(instance)
     site = instance.machine if machine is None else machine_of(machine)
     instance = without_suspensions(instance, site)
-    twin = Twin(
-        instance, site, parameters,
-        version=version, approximate=flag(approximate, "approximate"), priorities=priorities,
-    )  # fmt: skip
+    try:
+        twin = Twin(
+            instance, site, parameters,
+            version=version, approximate=flag(approximate, "approximate"), priorities=priorities,
+        )  # fmt: skip
+    except InfeasibleError as error:
+        raise with_remedy(error, instance) from None
     count = integer(draws, "draws", 1, 1_000_000)
     clocks = clocks_of(instance, count, seed, controller_start, epoch, launch, epilog)
     explained = flag(log, "log")
@@ -201,10 +204,8 @@ def slurm_backfill(
     if not runs or explained:
         first = twin.run(clocks[0], log=explained)
     begun = runs[0] if runs else first["start"][None]
-    limits = {
-        row: why for one in (barred if runs else [first["barred"]]) for row, why in one.items()
-    }
-    if left_out := _never(twin, begun, limits):
+    limits = barred if runs else [first["barred"]]
+    if left_out := never_starting_jobs(twin, begun, limits):
         # As Slurm does: it refuses these, or lets them wait for ever, and goes on with the others.
         kept = np.delete(np.arange(len(instance)), list(left_out))
         instance = instance.take(kept).with_notes(_said(left_out))
@@ -241,19 +242,29 @@ def _asked(
     return asked
 
 
-def _never(twin: Twin, begun: np.ndarray, limits: Mapping[int, str]) -> dict[int, tuple[Any, str]]:
+def never_starting_jobs(
+    twin: Twin, starts: np.ndarray, limits_of_runs: Iterable[Mapping[int, str]]
+) -> dict[int, tuple[Any, str]]:
     """Jobs that do not start in some run, by row: what they are called, which limit keeps them.
 
-    InfeasibleError where the machine does not hold one of them at all.
+    Parameters
+    ----------
+    starts : numpy.ndarray, shape (runs, n)
+        Seconds; nan: the job does not start.
+    limits_of_runs : iterable of mapping
+        Of each run the limits that kept jobs for ever, by row.
+
+    Raises
+    ------
+    InfeasibleError
+        The machine does not hold one of the jobs at all, or no job starts.
     """
     instance = twin.instance
-    rows = np.flatnonzero(np.isnan(begun).any(axis=0)).tolist()
+    limits = {row: limit for of_run in limits_of_runs for row, limit in of_run.items()}
+    rows = np.flatnonzero(np.isnan(starts).any(axis=0)).tolist()
     causes = {row: limits.get(row, "") for row in rows}
     without_cause = [row for row in rows if not causes[row]]
-    reasons = {row: why_no_nodes(twin, row) for row in without_cause}
-    unfit = [row for row in without_cause if reasons[row]]
-    if unfit:
-        raise _infeasible(instance, unfit, reasons[unfit[0]])
+    _require_nodes(twin, without_cause)
     for row in without_cause:
         if not waits_for_ever(twin, row):
             raise _infeasible(instance, [row], "has no nodes that hold all that it wants at once")
@@ -265,18 +276,46 @@ def _never(twin: Twin, begun: np.ndarray, limits: Mapping[int, str]) -> dict[int
     return {row: (instance.ids[row], causes[row]) for row in rows}
 
 
+def _require_nodes(twin: Twin, rows: Sequence[int]) -> None:
+    """Check that the nodes of the empty machine hold the jobs of these rows.
+
+    Raises
+    ------
+    InfeasibleError
+        The first job that they do not hold, why, which others there are, and what to do.
+    """
+    reasons = {row: why_no_nodes(twin, row) for row in rows}
+    unfit = [row for row in rows if reasons[row]]
+    if unfit:
+        raise _infeasible(twin.instance, unfit, reasons[unfit[0]])
+
+
 def _infeasible(instance: Instance, rows: list[int], reason: str) -> InfeasibleError:
-    """Of the first of these jobs, which says how many there are."""
+    """About the first of these jobs; it says how many there are, and what to do."""
     others = also_of([str(instance.ids[row]) for row in rows[1:]])
-    message = f"job {instance.ids[rows[0]]} can never start: it {reason}{others}"
+    error = InfeasibleError(
+        f"{place_of_job(instance, rows[0])} can never start: it {reason}{others}"
+    )
+    error.rows = tuple(rows)
+    return with_remedy(error, instance)
+
+
+def with_remedy(error: InfeasibleError, instance: Instance) -> InfeasibleError:
+    """The error about jobs of the instance that no nodes hold, with what to do about them."""
+    rows = error.rows
+    if not rows:
+        return error
     is_dropped = set(unschedulable_rows(instance).tolist())
     if instance.machine is not None:
         is_dropped |= set(
             np.flatnonzero(wider_than_nodes(instance.machine, instance.given)).tolist()
         )
+    pronoun = "it" if len(rows) == 1 else "them"
     if is_dropped.issuperset(rows):
-        message += f"; drop {'them' if len(rows) > 1 else 'it'} with --drop too-wide"
-    return InfeasibleError(message)
+        return InfeasibleError(f"{error}; drop {pronoun} with --drop too-wide")
+    return InfeasibleError(
+        f"{error}; take {pronoun} out of the log, or give the machine that it is of"
+    )
 
 
 def _said(left_out: Mapping[int, tuple[Any, str]]) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from cosched import _core
 from cosched.cluster.instance import Instance
-from cosched.cluster.instance.unschedulable import also_of
+from cosched.cluster.instance.unschedulable import also_of, place_of_job
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.parts import of_nodes
@@ -162,11 +162,16 @@ class Twin:
         if isinstance(error, InfeasibleError) and rows:
             row = int(rows[0])
             if reason := why_out_of_bounds(self, row) or why_no_nodes(self, row):
-                names = [
-                    str(self.instance.ids[other]) for other in range(row + 1, len(self.instance))
+                others = [
+                    other for other in range(row + 1, len(self.instance))
                     if why_out_of_bounds(self, other)
                 ]  # fmt: skip
-                return InfeasibleError(f"job {self.instance.ids[row]} {reason}{also_of(names)}")
+                names = [str(self.instance.ids[other]) for other in others]
+                found = InfeasibleError(
+                    f"{place_of_job(self.instance, row)} {reason}{also_of(names)}"
+                )
+                found.rows = (row, *others)
+                return found
         name = lambda row: f"job {self.instance.ids[int(row[1])]}"  # noqa: E731
         return type(error)(re.sub(r"\bjob ([0-9]+)\b", name, str(error)))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.script_commands import WORDS, CommandOption, command_option
 from cosched.slurm.accounts.script_values import (
     changed_flags,
@@ -13,8 +14,8 @@ from cosched.slurm.accounts.script_values import (
 _TRES_KINDS = ("tres", "cpu", "mem", "node")
 
 
-def check_account_value(kind: str, key: str, value: str, qos_names: Sequence[str]) -> None:
-    """Raise InvalidInstance where ``sacctmgr modify`` would refuse a value.
+def checked_account_value(kind: str, key: str, value: str, qos_names: Sequence[str]) -> str:
+    """A value as ``sacctmgr show`` prints it once it is set.
 
     Parameters
     ----------
@@ -22,19 +23,36 @@ def check_account_value(kind: str, key: str, value: str, qos_names: Sequence[str
         ``qos`` or ``account``.
     qos_names : sequence of str
         The QOS of the cluster, for options that list some.
+
+    Raises
+    ------
+    InvalidInstance
+        ``sacctmgr modify`` would refuse the value, or take a negative number for "no limit".
     """
     option = _option(kind, key, value)
     place = "sacctmgr"
     if option is None or option.kind in ("unused", "names"):
-        return
+        return value
     if option.kind in _TRES_KINDS:
         tres_of(option, place)
     elif option.kind == "flags":
         changed_flags([], option, place)
     elif option.kind in ("qos", "qos_list"):
+        if not qos_names:
+            raise InvalidInstance(
+                f"{key}={shorten(value)}: --accounts shows no QOS: expected what sacctmgr -P show "
+                "qos prints, too"
+            )
         changed_names([], option, [name.lower() for name in qos_names], place)
     else:
-        printed_value(option, place)
+        number = value.strip()
+        if number.startswith("-") and number != "-1":
+            least = "0 or more, parent" if option.kind == "share" else "0 or more"
+            raise InvalidInstance(
+                f"{key}={shorten(value)}: expected {least}, or -1 (which clears it)"
+            )
+        return printed_value(option, place)
+    return value
 
 
 def _option(kind: str, key: str, value: str) -> CommandOption | None:

@@ -1,5 +1,6 @@
 """One change of a Slurm in one line of text, and the same jobs under it."""
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,14 +16,14 @@ from cosched.cluster.page.what_if import Changes, on_machine
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown, spelled
-from cosched.slurm.conf.lines import Line, seconds_of_limit
+from cosched.slurm.conf.lines import Line, seconds_of_limit, seconds_of_minutes
 from cosched.slurm.conf.options import OPTIONS, Option, OptionClass, keys_of, option_of
 from cosched.slurm.conf.values import canonical_value
 from cosched.slurm.machines import read_machine, with_lines
-from cosched.slurm.whatif.account_values import check_account_value
+from cosched.slurm.whatif.account_values import checked_account_value
 from cosched.slurm.whatif.classes import judge
 from cosched.slurm.whatif.differences import Difference, current_value, differences_of
-from cosched.slurm.whatif.refusals import KeyChange, Refusals, refusals_of
+from cosched.slurm.whatif.refusals import NO_JOB_STARTS, KeyChange, Refusals, refusals_of
 
 _PLACE = "what-if"
 _PARAMETERS = "schedulerparameters"
@@ -64,6 +65,7 @@ def _change(instance: Instance, key: str, value: str) -> tuple[Instance, str]:
     elif kind == "partition" and name:
         changed = with_lines(machine, _partition(machine, name, of, value))
         found = [Difference("PartitionName", name, of, current_value(machine, name, of), value)]
+        said = _about_minutes(of, value)
     elif kind in ("qos", "account") and name:
         changed = _with_accounts(machine, kind, name, of, value)
     elif "." in key:
@@ -74,6 +76,22 @@ def _change(instance: Instance, key: str, value: str) -> tuple[Instance, str]:
     remaining, refused = _without_refused(instance, changed, found)
     moved, cut = on_machine(remaining, changed)
     return moved, "; ".join(filter(None, [said, *refused, cut]))
+
+
+def _about_minutes(key: str, value: str) -> str:
+    """What a time limit of a partition means to Slurm, where its text does not say it; else
+    empty."""
+    option = option_of("PartitionName", key)
+    if option is None or option.takes.partition(":")[0] != "minutes":
+        return ""
+    seconds = seconds_of_minutes(value, key)
+    if not math.isfinite(seconds):
+        return ""
+    minutes = count_of(int(seconds / 60), "minute")
+    if re.fullmatch(r"[0-9]+", value.strip()):
+        return f"{key}={value} is {minutes} (max_time={value} would be seconds)"
+    is_rounded = seconds != seconds_of_limit(value, key)
+    return f"Slurm rounds {key}={value} up to {minutes}" if is_rounded else ""
 
 
 def _without_refused(
@@ -98,7 +116,7 @@ def _without_refused(
     if not is_refused.any():
         return instance, remarks
     if is_refused.all():
-        raise InvalidInstance("Slurm would refuse every job of the log")
+        raise InvalidInstance(NO_JOB_STARTS)
     return instance.take(np.flatnonzero(~is_refused)), remarks
 
 
@@ -125,9 +143,18 @@ def _parameter(machine: Machine, key: str, value: str) -> Sequence[Line]:
             option.key,
             canonical_value(option, value),
         )
+    if option is not None:
+        raise InvalidInstance(
+            f"{option.key} is a line with several keys: expected nodes=+4, nodes.g[1-4]=+4, "
+            "partition.NAME.KEY=VALUE, or slurm.conf=new.conf with the line in it"
+        )
     word = option_of("SchedulerParameters", key)
     if word is None:
-        known = [one.key for one in OPTIONS if one.record in ("", "SchedulerParameters")]
+        known = [
+            one.key
+            for one in OPTIONS
+            if one.record in ("", "SchedulerParameters") and one.takes != "record"
+        ]
         raise InvalidInstance(unknown_name("parameter of slurm.conf", key, dict.fromkeys(known)))
     return _scheduler_parameter(lines, word, canonical_value(word, value))
 
@@ -205,9 +232,15 @@ def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str)
     rows: Sequence[Mapping[str, Any]] = getattr(shown, table)
     names = ["" if row.get("User") else row[title] for row in rows]
     if name not in names:
-        known = filter(None, names)
-        raise InvalidInstance(unknown_name(kind.replace("qos", "QOS"), name, list(known)))
-    check_account_value(kind, key, value, [str(row["Name"]) for row in shown.qos])
+        known = list(filter(None, names))
+        noun = kind.replace("qos", "QOS")
+        if not known:
+            raise InvalidInstance(
+                f"unknown {noun} {shorten(name)}: --accounts shows no {noun} at all: expected what "
+                f"sacctmgr -P show {'qos' if kind == 'qos' else 'assoc'} prints, too"
+            )
+        raise InvalidInstance(unknown_name(noun, name, known))
+    value = checked_account_value(kind, key, value, [str(row["Name"]) for row in shown.qos])
     own = [{**row, column: value} if row_of == name else row
            for row_of, row in zip(names, rows, strict=True)]  # fmt: skip
     changed = (

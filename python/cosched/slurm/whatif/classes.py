@@ -161,8 +161,8 @@ def _judge_difference(
         return judged(
             ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {_clause(option.reason)}"
         )
-    if why := idle(_machine(changed), key):
-        return judged(ScenarioClass.NO_EFFECT, why)
+    if why := why_idle(_machine(changed), _key_of_what_if(difference)):
+        return judged(ScenarioClass.NO_EFFECT, f"{key} has no effect: {why}")
     if option.option_class is OptionClass.BY_LOG:
         return _judge_by_log(today, changed, key, difference, judged)
     return judged(ScenarioClass.SIMULATED)
@@ -374,7 +374,22 @@ def _unchanged(key: ChangedKey) -> ChangedKey:
     return replace(key, scenario_class=ScenarioClass.UNCHANGED, reason=reason)
 
 
+def _key_of_what_if(difference: Difference) -> str:
+    """The key under which ``--what-if`` knows what differs between two files."""
+    if difference.record.lower() == "partitionname":
+        return f"partition.{difference.name}.{difference.key}"
+    if difference.record.lower() == "preemptparameters":
+        return f"preempt_{difference.key}"
+    return difference.key
+
+
 def idle(machine: Machine, key: str) -> str:
+    """The sentence that a key changes no start time on a machine that has it; empty: it may."""
+    why = why_idle(machine, key)
+    return f"{key} has no effect: {why}" if why else ""
+
+
+def why_idle(machine: Machine, key: str) -> str:
     """Why a key changes no start time on a machine that has it: no start depends on it at all, or
     another setting leaves it without effect; empty: it may change something."""
     kind, _, target = key.partition(".")
@@ -382,7 +397,7 @@ def idle(machine: Machine, key: str) -> str:
     if kind == "partition" or not target:
         option = option_of(record, own_key) or option_of("SchedulerParameters", own_key)
         if option is not None and option.option_class is OptionClass.NO_EFFECT:
-            return f"{key} has no effect: {_clause(option.reason)}"
+            return _clause(option.reason)
     lines = machine.slurm.source.lines if machine.slurm is not None else ()
     values_by_key = {
         name: value for line in lines if not line.record for name, value in line.keys.items()
@@ -390,7 +405,7 @@ def idle(machine: Machine, key: str) -> str:
     for rule in conf.KNOWN["idle"]:
         is_given = re.search(rule["has"], values_by_key.get(rule["needs"], "").lower())
         if re.fullmatch(rule["keys"], key.lower()) and not is_given:
-            return f"{key} has no effect: {rule['said']}"
+            return str(rule["said"])
     return ""
 
 

@@ -9,6 +9,8 @@ from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.options import option_of
 
 _PARAMETERS = "schedulerparameters"
+#: Lines of which one called DEFAULT gives later ones their values.
+RECORDS_WITH_DEFAULTS = ("nodename", "partitionname")
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,13 @@ def differences_of(old: Iterable[Line], new: Iterable[Line]) -> list[Difference]
 
 
 def _values(lines: Iterable[Line]) -> dict[Place, tuple[Place, str]]:
-    """By its place each key as it is spelled, with its value; the last line counts."""
+    """By its place each key as it is spelled, with its value; the last line counts.
+
+    What a DEFAULT line of partitions or nodes says is a value of each later line of its kind that
+    does not say it itself.
+    """
     values: dict[Place, tuple[Place, str]] = {}
+    defaults: dict[str, dict[str, tuple[str, str]]] = {}  # by record, then by key: spelled, value
 
     def add(record: str, name: str, key: str, value: str) -> None:
         values[record.lower(), name, key.lower()] = ((record, name, key), value)
@@ -73,9 +80,15 @@ def _values(lines: Iterable[Line]) -> dict[Place, tuple[Place, str]]:
                 add("", "", line.spelled[key], value)
             continue
         name = line.keys[record]
-        for key, value in line.keys.items():
-            if key != record:
-                add(line.spelled[record], name, line.spelled[key], value)
+        own_keys = {
+            key: (line.spelled[key], value) for key, value in line.keys.items() if key != record
+        }
+        of_record = defaults.setdefault(record, {})
+        if record in RECORDS_WITH_DEFAULTS and name.upper() == "DEFAULT":
+            of_record |= own_keys
+            continue
+        for spelled, value in {**of_record, **own_keys}.values():
+            add(line.spelled[record], name, spelled, value)
         add(line.spelled[record], name, "", "there")
     return values
 

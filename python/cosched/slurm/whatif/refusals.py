@@ -19,6 +19,11 @@ from cosched.slurm.requests.access import accounts_of_jobs, lets_in, rules_by_pa
 DEFAULT_MAX_ARRAY_SIZE = 1001
 
 
+#: Why a change that keeps all jobs out has no row: some values refuse jobs at submission, others
+#: (State=DOWN) queue them for ever.
+NO_JOB_STARTS = "Slurm would let no job of the log start: it refuses them, or keeps them waiting"
+
+
 @dataclass(frozen=True)
 class Refusals:
     """What a key does to the jobs of a log.
@@ -62,7 +67,7 @@ def refusals_of(instance: Instance, change: KeyChange) -> Refusals:
         return _unknown("it is a line for several partitions: name one of them")
     refusals = _RULES[change.key.lower()](instance, change)
     if len(refusals.rows) == len(instance):
-        return Refusals(_NOBODY, why_unknown="Slurm would refuse every job of the log")
+        return Refusals(_NOBODY, why_unknown=NO_JOB_STARTS)
     return refusals
 
 
@@ -167,7 +172,13 @@ def _by_memory_of_cpu(instance: Instance, change: KeyChange) -> Refusals:
         return _unknown("the log does not say the memory that jobs ask for")
     limit = _megabytes(change.value)
     here = _in_partition(instance, change)
-    asked = numbers_of(instance, "memory_gb") * 1024 / instance.column("tasks")
+    amounts = instance.column("memory_gb").astype(float)
+    has_whole_memory = texts_of(instance, "memory_per") == "all"
+    unknown = here & (np.isnan(amounts) | has_whole_memory)
+    if unknown.any() and limit < np.inf:
+        jobs = count_of(int(unknown.sum()), "job")
+        return _unknown(f"the log does not say how much memory {jobs} would have")
+    asked = np.nan_to_num(amounts) * 1024 / instance.column("tasks")
     beyond = here & (asked > limit)
     if beyond.any():
         jobs = count_of(int(beyond.sum()), "job")
@@ -189,8 +200,9 @@ def _megabytes(text: str) -> float:
 
 
 def _memory_per_node(instance: Instance) -> np.ndarray:
-    """MB of each node that a job asks for; nan: the log does not say on how many nodes."""
-    amounts = numbers_of(instance, "memory_gb") * 1024
+    """MB of each node that a job asks for; nan: the log does not say how much, or on how many
+    nodes."""
+    amounts = instance.column("memory_gb").astype(float) * 1024
     nodes = numbers_of(instance, "nodes")
     tasks = instance.column("tasks")
     per = texts_of(instance, "memory_per")
@@ -199,7 +211,8 @@ def _memory_per_node(instance: Instance) -> np.ndarray:
     of_core = amounts / tasks * np.ceil(np.divide(tasks, nodes, out=tasks * 1.0, where=nodes > 0))
     per_node = np.where((per == "core") & (nodes > 0), of_core, per_node)
     per_node = np.where((nodes == 0) & (tasks == 1), amounts, per_node)
-    return np.where(whole_node, np.nan, np.where(amounts > 0, per_node, 0.0))
+    asks_for_none = amounts == 0
+    return np.where(whole_node, np.nan, np.where(asks_for_none, 0.0, per_node))
 
 
 def _by_enforcement(instance: Instance, change: KeyChange) -> Refusals:
