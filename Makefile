@@ -77,8 +77,9 @@ PIP = $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 	@touch $@
 
 # .venv/EXTRA.stamp: what only some targets need.
+# The extras that are there are asked for again with a new one, so that pip keeps what they need.
 .venv/test.stamp .venv/docs.stamp .venv/studies.stamp .venv/wheel.stamp .venv/lint.stamp .venv/dev.stamp: .venv/%.stamp: pyproject.toml .venv/dependencies.stamp
-	$(PIP) $$($(BIN)/python .ci/requirements.py $*)
+	$(PIP) $$($(BIN)/python .ci/requirements.py --beside .venv $*)
 	@touch $@
 
 .venv/installed.stamp: $(SOURCES) .venv/build.stamp
@@ -161,7 +162,7 @@ $(BUILD)/tests.stamp: CMakeLists.txt cpp/CMakeLists.txt tests_cpp/CMakeLists.txt
 
 test-cpp: $(BUILD)/tests.stamp
 	@cmake --build $(BUILD) -j $(JOBS)
-	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --timeout 600 -Q -O build/ctest.log || { tail -n 100 build/ctest.log; exit 1; }
+	ctest --no-tests=error --test-dir $(BUILD) -j $(JOBS) --output-on-failure --timeout 600 -Q -O build/ctest.log || { tail -n 100 build/ctest.log; exit 1; }
 	@tail -n 5 build/ctest.log
 
 test-py: build .venv/test.stamp build/apt-TEST.stamp build/apt-BROWSER.stamp build/apt-SLURM.stamp
@@ -173,14 +174,13 @@ test-thorough: build .venv/test.stamp .venv/docs.stamp build/apt-TEST.stamp buil
 slurm: build .venv/test.stamp build/apt-SLURM.stamp build/apt-DBD.stamp ## fresh recordings of a real Slurm on this host, and the twin beside it
 	$(BIN)/python -m pytest -q -m slurm tests_py/unit/slurm/test_slurm.py tests_py/unit/slurm/test_slurm_record.py
 
-test-one: $(BUILD)/tests.stamp ## one C++ test: make test-one T=packs.Pairs (folder.suite, or folder.suite.test)
+test-one: $(BUILD)/tests.stamp ## some C++ tests: make test-one T=packs.Pairs (folder, folder.suite, or folder.suite.test)
 	@[ -n "$(T)" ] || { echo "say which: make test-one T=packs.Pairs" >&2; exit 2; }
-	@cmake --build $(BUILD) --target test_$(firstword $(subst ., ,$(T))) -j $(JOBS)
-	@$(BUILD)/tests_cpp/test_$(firstword $(subst ., ,$(T))) --gtest_filter='$(T:$(firstword $(subst ., ,$(T))).%=%)*'
+	@$(PYTHON) .ci/test_one.py $(BUILD) "$(T)" --jobs $(JOBS)
 
 lint: .venv/lint.stamp build/apt-LINT.stamp tidy ## ruff, mypy, import-linter, clang-format, clang-tidy
-	$(BIN)/ruff check python tests_py docs .ci
-	$(BIN)/ruff format --check python tests_py docs .ci
+	$(BIN)/ruff check conftest.py python tests_py docs .ci
+	$(BIN)/ruff format --check conftest.py python tests_py docs .ci
 	$(BIN)/mypy
 	PYTHONPATH=python $(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp' 'tests_cpp/*.cpp' 'tests_cpp/*.hpp')
@@ -213,7 +213,7 @@ coverage: build .venv/test.stamp .venv/dev.stamp build/apt-TEST.stamp build/apt-
 	@$(CMAKE) -B build/coverage -DCOSCHED_BUILD_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=--coverage -DCMAKE_CXX_COMPILER_LAUNCHER= >build/configure-coverage.log 2>&1 || { tail -n 20 build/configure-coverage.log >&2; exit 1; }
 	@cmake --build build/coverage -j $(JOBS) >build/coverage.log || { tail -n 60 build/coverage.log >&2; exit 1; }
 	@find build/coverage -name '*.gcda' -delete
-	@ctest --test-dir build/coverage -j $(JOBS) --output-on-failure -Q -O build/ctest-coverage.log || { tail -n 100 build/ctest-coverage.log; exit 1; }
+	@ctest --no-tests=error --test-dir build/coverage -j $(JOBS) --output-on-failure -Q -O build/ctest-coverage.log || { tail -n 100 build/ctest-coverage.log; exit 1; }
 	$(BIN)/gcovr --root . --filter cpp/cosched -j $(JOBS) --exclude-throw-branches --gcov-ignore-parse-errors=negative_hits.warn_once_per_file --html-details build/coverage/index.html --txt build/coverage/cpp.txt --print-summary build/coverage
 	$(PYTEST) --cov --cov-report=html:build/coverage/python --cov-report=term:skip-covered
 
@@ -230,7 +230,7 @@ bench: build .venv/test.stamp ## measure: ratios in one run, fixed work, fixed s
 asan: build/apt-BUILD.stamp build/apt-TEST.stamp ## C++ tests under address and undefined-behaviour sanitizers
 	@$(CMAKE) -B build/asan -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_SANITIZE=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo >build/configure-asan.log
 	@cmake --build build/asan -j $(JOBS)
-	ctest --test-dir build/asan -j $(JOBS) --output-on-failure
+	ctest --no-tests=error --test-dir build/asan -j $(JOBS) --output-on-failure
 
 tsan: build/apt-BUILD.stamp build/apt-TEST.stamp ## eight threads on shared instances of all families under the thread sanitizer
 	@$(CMAKE) -B build/tsan -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo >build/configure-tsan.log

@@ -1,15 +1,5 @@
-import os
-import signal
-
 import hypothesis
 import pytest
-
-os.environ.setdefault("MPLBACKEND", "Agg")
-for name in ("COLUMNS", "LINES"):  # of whoever started the tests; tables ask for them
-    os.environ.pop(name, None)
-
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job and all it starts
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run; `make fuzz` is the place for new ones.
 hypothesis.settings.register_profile(
@@ -32,16 +22,6 @@ LONGEST = (
 def pytest_collection_modifyitems(items):
     rank = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.path.name, len(LONGEST)))
-
-
-def pytest_configure(config):
-    import everywhere  # for the examples in docstrings too, which know nothing of this folder
-    import wanted
-    from leavers import Leavers
-
-    config.pluginmanager.register(everywhere, "everywhere")
-    config.pluginmanager.register(wanted, "wanted")
-    config.pluginmanager.register(Leavers(config), "leavers")
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,13 @@ import os
 import shutil
 import tempfile
 import time
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 
 import pytest
 
 _ENDING = 10.0  # s for what is ending to end
+_HELPERS = ("resource_tracker", "forkserver")  # modules of multiprocessing that run as processes
 
 
 class Leavers:
@@ -17,6 +19,9 @@ class Leavers:
 
     def __init__(self, config):
         self.worker = getattr(config, "workerinput", {}).get("workerid")
+        # The folder of multiprocessing's sockets, which Python removes when this process ends. It
+        # is made now, outside of the folder that has to be empty earlier than that.
+        get_temp_dir()
         root = os.environ["TMPDIR"] if self.worker else None
         self.folder = Path(tempfile.mkdtemp(prefix=self.worker or "cosched-", dir=root))
         self.before = os.environ.get("TMPDIR")
@@ -86,7 +91,8 @@ def _processes(folder):
         except OSError:
             continue
         mine = any(one == wanted or one.startswith(wanted + b"/") for one in own)
-        # The tracker of multiprocessing ends with the process that it belongs to.
-        if mine and int(process.name) != os.getpid() and "resource_tracker" not in command:
+        # The tracker and the fork server of multiprocessing end with the process that started them.
+        is_helper = any(f"multiprocessing.{name} " in command for name in _HELPERS)
+        if mine and int(process.name) != os.getpid() and not is_helper:
             found[int(process.name)] = command
     return found

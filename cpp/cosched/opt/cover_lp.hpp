@@ -5,7 +5,7 @@
 // A primal simplex that keeps its basis between calls: after new columns a few pivots restore
 // optimality.  Libraries that keep theirs, on the masters of the column bound: at 20 to 65 tasks
 // GLPK takes 4 times as long and HiGHS 4.6 to 12 times, at 260 tasks both 0.8 to 0.9 times
-// (build/bench/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py).
+// (build/release/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py).
 #pragma once
 
 #include <cstdint>

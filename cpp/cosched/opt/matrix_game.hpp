@@ -1,7 +1,7 @@
 // Matrix game with few rows: the master problem of a column generation.
 //
 // With a warm basis GLPK takes 2.6 to 4 times as long on the masters of HLP, HiGHS 30 to 50 times
-// (build/bench/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py); their tolerances of 1e-7
+// (build/release/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py); their tolerances of 1e-7
 // would also have to go, since the column generation ends at a gap of 1e-10.
 #pragma once
 

@@ -3,6 +3,7 @@
 import functools
 import multiprocessing
 import threading
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 import pytest
@@ -151,7 +152,10 @@ def a_thread_goes_on(inst):
 @pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
 def test_processes_of_any_kind(method):
     inst = cs.workloads.packs_iii(seed=1, max_tasks=8)
-    with multiprocessing.get_context(method).Pool(1) as pool:
-        free, value = pool.apply_async(a_thread_goes_on, (inst,)).get(timeout=120)
+    # Unlike multiprocessing.Pool, an executor fails at once where the other process cannot import
+    # this file; a pool would wait for it.
+    context = multiprocessing.get_context(method)
+    with ProcessPoolExecutor(1, mp_context=context) as executor:
+        free, value = executor.submit(a_thread_goes_on, inst).result(timeout=120)
     assert free
     assert value == cs.packs.solve(inst, "pack-by-pack-9").value

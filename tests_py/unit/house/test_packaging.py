@@ -13,7 +13,7 @@ import yaml
 
 import cosched
 from cosched.registry import FAMILIES
-from support import REPO
+from support import REPO, load_script
 
 try:
     import tomllib
@@ -158,6 +158,24 @@ def test_linters_are_pinned_in_one_place():
         assert all(found), f"not a program of .venv: {lines}"
         used = {programs.get(each[1], each[1]) for each in found if each}
         assert used == set(pinned) - {"pandas-stubs"}
+
+
+def test_an_extra_is_installed_together_with_those_that_are_there(tmp_path, monkeypatch):
+    """So pip chooses versions that suit all, and never breaks what an earlier extra needs."""
+    monkeypatch.chdir(REPO)
+    script = load_script(REPO / ".ci" / "requirements.py")
+    for name in ("test", "created", "docs"):
+        (tmp_path / f"{name}.stamp").touch()
+    assert script.extras_of(["--beside", str(tmp_path), "dev"]) == ["dev", "docs", "test"]
+    assert script.extras_of(["dev"]) == ["dev"]
+    (recipe,) = re.findall(r"^\.venv/test\.stamp .*\n\t(.*)\n", MAKEFILE, re.MULTILINE)
+    assert "requirements.py --beside .venv $*" in recipe
+
+
+def test_what_make_installs_has_no_conflict():
+    if Path(sys.prefix).resolve() != (REPO / ".venv").resolve():
+        pytest.skip("looks at the environment that the Makefile made")
+    assert run(sys.executable, "-m", "pip", "check").strip() == "No broken requirements found."
 
 
 @pytest.mark.parametrize("workflow", ["ci.yml", "nightly.yml"])

@@ -12,7 +12,7 @@
 //
 // The dual simplex of a library from one such makespan to the next, its basis kept and told where
 // they are, takes 17 to 22 times as long with GLPK and 59 to 92 times with HiGHS, at 30 x 9 to
-// 1000 x 10 types (build/bench/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py).
+// 1000 x 10 types (build/release/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py).
 #pragma once
 
 #include <functional>

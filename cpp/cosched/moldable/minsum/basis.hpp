@@ -14,7 +14,7 @@
 // A library from the same first basis, whole or with the columns generated on a warm basis and the
 // better of the two: GLPK takes 6 to 12 times as long on the paper's grid (25 to 400 jobs); on one
 // eight times finer 2 times for 25 jobs, 3 to 10 times for 100 to 2,000; HiGHS 12 to 19, 3 and 4 to
-// 8 times (build/bench/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py).
+// 8 times (build/release/tests_cpp/simplex_bench, tests_py/bench/bench_simplex.py).
 #pragma once
 
 #include "cosched/core/order.hpp"
