@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from cosched import cluster, execution, io
 from cosched.cli import report
+from cosched.cli.batch_folders import show, watch
 from cosched.cli.parameters import adds
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import batches
 from cosched.execution.codes import Codes
-from cosched.slurm.conf.lines import seconds_of_limit
+from cosched.slurm.conf.lines import seconds_of_time
 
 #: Shapes that are tried: nodes, and limits (s).
 _NODES, _LIMITS = (1, 2, 4), (3600.0, 14400.0, 43200.0)
@@ -39,7 +38,11 @@ class Shape:
         """What was given: arguments of `batch`; of nodes and limits all that are tried."""
         read: dict[str, Callable[[str], Any]] = {
             "nodes": lambda text: _NODES if text == "auto" else (_whole(text, "--nodes"),),
-            "limit": lambda text: _LIMITS if text == "auto" else (_seconds(text),),
+            "limit": lambda text: (
+                tuple(map(batches.limit_of, _LIMITS))
+                if text == "auto"
+                else (batches.limit_of(_seconds(text, "--time")),)
+            ),
             "cores": lambda text: _whole(text, "--cores-per-node"),
             "memory": lambda text: io.parse_positive(text, "--memory-per-node", "GB"),
             "chance": lambda text: io.parse_positive(text, "--chance", "a number below 1"),
@@ -52,40 +55,70 @@ def _whole(text: str, name: str) -> int:
     return io.parse_integer(text, name, 1, 10**6)
 
 
+@dataclass(frozen=True)
+class Look:
+    """What is asked about a folder, in place of a plan."""
+
+    status: bool = False
+    watch: bool = False
+    wait: bool = False
+    rest: bool = False
+
+    def check(self, typed: dict[str, Any], others: dict[str, Any]) -> None:
+        """Refuse options that say nothing beside these."""
+        asked = [name for name in ("status", "wait", "rest") if getattr(self, name)]
+        if len(asked) > 1:
+            names = " and ".join(f"--{name}" for name in asked)
+            raise InvalidInstance(f"{names}: expected one of them")
+        if self.watch and not self.status:
+            raise InvalidInstance("--watch: expected --status, too")
+        if not asked:
+            return
+        for name in ("runs", "seconds"):
+            if others[name] is not None:
+                raise InvalidInstance(
+                    f"--{name}: the times are those of the folder: expected it without"
+                )
+        if asked != ["rest"] and (typed or any(value is not None for value in others.values())):
+            raise InvalidInstance(f"--{asked[0]}: expected the folder, and nothing beside it")
+
+
 def batch(
     tasks: Path,
     shape: Shape,
+    look: Look,
     runs: Path | None = None,
+    seconds: str | None = None,
     jobs: str | None = None,
     partition: str | None = None,
     account: str | None = None,
     snapshot: Path | None = None,
     output: Path | None = None,
-    status: bool = False,
-    rest: bool = False,
 ) -> None:
-    if (status or rest) and runs is not None:
-        raise InvalidInstance("--runs: the times are those of the folder: expected it without")
     typed = shape.typed()
-    if status:
-        if typed or output is not None:
-            raise InvalidInstance("--status: expected the folder, and nothing beside it")
-        _show(tasks)
+    asked = {"partition": partition, "account": account}
+    others = {"runs": runs, "seconds": seconds, "jobs": jobs, "snapshot": snapshot, "-o": output}
+    look.check(typed, others | asked)
+    if look.status or look.wait:
+        if look.watch or look.wait:
+            watch(tasks, says_progress=look.watch)
+        show(tasks)
         return
     if output is None:
         raise InvalidInstance("expected -o, a new folder")
-    if rest:  # what has not completed, in the shape that it had
-        todo, known = batches.rest(tasks)
+    if look.rest:  # what has not completed, in the shape that it had
+        limits = typed.get("limit", ())
+        todo, known = batches.rest(tasks, limit=max(limits, default=None))
         known |= {"nodes": (known["nodes"],), "limit": (known["limit"],)}
     else:
-        todo, known = _read(tasks, runs, typed)
-    asked = {"partition": partition, "account": account}
+        todo, known = _read(tasks, runs, seconds, typed)
     made = _made(todo, known | typed, snapshot, asked)
     submit = batches.write(
         made,
         output,
         options={name: value for name, value in asked.items() if value is not None},
         jobs=None if jobs is None else io.parse_integer(jobs, "--jobs", 1, 10**6),
+        rest_of=tasks if look.rest else None,
     )
     for line in made.lines():
         report.say(line)
@@ -93,11 +126,11 @@ def batch(
 
 
 def _read(
-    path: Path, runs: Path | None, typed: dict[str, Any]
+    path: Path, runs: Path | None, seconds: str | None, typed: dict[str, Any]
 ) -> tuple[batches.TaskList, dict[str, Any]]:
     """Tasks, and what a node has."""
     if "limit" not in typed:
-        raise InvalidInstance("expected --time, as 4:00:00, or auto")
+        raise InvalidInstance("expected --time, as 4h or 4:00:00, or auto")
     node: dict[str, Any] = {}
     codes = Codes.read(path) if path.suffix == ".toml" else None
     if codes is not None:
@@ -109,7 +142,10 @@ def _read(
     if "cores" not in node:
         raise InvalidInstance("expected --cores-per-node")
     if codes is None:
-        return batches.TaskList.read(path), node
+        times = [_seconds(text, "--seconds", 1.0) for text in (seconds or "").split()]
+        return batches.TaskList.read(path, seconds=times, runs=runs), node
+    if seconds is not None:
+        raise InvalidInstance(f"--seconds: {path} has codes: expected --runs")
     if runs is None:
         raise InvalidInstance(f"{path}: expected --runs, the measurements of these codes")
     return batches.TaskList.of_codes(codes, runs, node["cores"]), node
@@ -139,10 +175,13 @@ def _made(
     return _first_to_end(found, snapshot, asked)
 
 
-def _seconds(text: str) -> float:
-    seconds = seconds_of_limit(text, "--time")
+def _seconds(text: str, name: str, unit: float = 60.0) -> float:
+    """Of a time; a bare number is in units of so many seconds."""
+    if unit != 60.0 and io.is_number(text):
+        return io.parse_positive(text, name)
+    seconds = seconds_of_time(text, name)
     if not 0 < seconds < math.inf:
-        raise InvalidInstance(f"--time {shorten(text)}: expected a limit, as 4:00:00")
+        raise InvalidInstance(f"{name} {shorten(text)}: expected a time, as 4h")
     return seconds
 
 
@@ -159,7 +198,7 @@ def _first_to_end(
         {
             **asked,
             "nodes": one.problem.nodes,
-            "time": one.limit,
+            "time": one.time,
             "cpus_per_task": int(one.problem.node[0]),
             "runs": [path],
         }
@@ -173,7 +212,7 @@ def _first_to_end(
     best = min(close, key=lambda k: found[k].node_seconds)
     begin, end = rows["p50"][best] / 60, ends[best] / 60
     report.say(
-        f"auto: allocations of {found[best].problem.nodes} for {found[best].limit / 3600:g} h: "
+        f"auto: allocations of {found[best].problem.nodes} for {found[best].time / 3600:g} h: "
         f"expected to start in {begin:.0f} min, to be over in {end:.0f} min"
     )
     return found[best]
@@ -185,27 +224,6 @@ def _path(made: execution.Batches) -> float:
     for one in made.allocations:
         ends.append(one.end + max((ends[k] for k in one.after), default=0.0))
     return max(ends)
-
-
-def _show(folder: Path) -> None:
-    open_tasks = 0
-    for one in batches.status(folder):
-        counts = {
-            "completed": one.completed,
-            "failed": one.failed,
-            "cut off": one.cut,
-            "started": one.started,
-            "waiting": one.waiting,
-        }
-        said = ", ".join(f"{len(names)} {what}" for what, names in counts.items() if names)
-        report.say(f"{one.script}: {said}")
-        for what in ("failed", "cut off"):
-            for name in counts[what]:
-                report.say(f"  {what}: {name}")
-        open_tasks += sum(map(len, counts.values())) - len(one.completed)
-    if open_tasks:
-        report.say(f"the rest as new allocations: cosched batch {folder} --rest -o NEW")
-        raise typer.Exit(1)
 
 
 add = adds(batch=batch)

@@ -8,6 +8,7 @@ from typing import Any
 
 from cosched import io
 from cosched.core import Argument, Presentation
+from cosched.core.durations import seconds_with_unit
 from cosched.errors import InvalidInstance, shorten
 
 RESULTS = (".json", ".csv", ".md")
@@ -82,7 +83,10 @@ def required(flag: str, names: Any) -> str:
 def time_limit_of_text(text: str) -> float | None:
     if text.lower() == "none":
         return None
-    return io.parse_positive(text, "--time-limit", "a positive number of seconds, or 'none'")
+    seconds = seconds_with_unit(text)
+    if seconds:
+        return seconds
+    return io.parse_positive(text, "--time-limit", "a positive number of seconds, 5m, or 'none'")
 
 
 def check_files(*files: tuple[Path | None, tuple[str, ...]]) -> None:

@@ -24,7 +24,7 @@ from cosched.execution import runs as run_files
 from cosched.execution.plan_input import MARGIN
 from cosched.execution.runs import current
 from cosched.lazy import pd, plt
-from cosched.slurm.conf.lines import seconds_of_limit
+from cosched.slurm.conf.lines import seconds_of_time
 from cosched.slurm.live import Snapshot
 from cosched.slurm.live.outputs import asked, collected, days_of
 from cosched.slurm.live.page import FailedReading, page, prometheus
@@ -295,7 +295,7 @@ def _requests(
         for text in limit.split(","):
             if text == "auto" and not own:
                 raise InvalidInstance("--time auto: expected --runs and --task")
-            seconds = _auto(own) if text == "auto" else seconds_of_limit(text, "--time")
+            seconds = _auto(own) if text == "auto" else seconds_of_time(text, "--time")
             found.append({"nodes": count, "time": seconds, "runs": own})
     return found
 

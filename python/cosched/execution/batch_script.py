@@ -11,6 +11,7 @@ from pathlib import Path
 from cosched import io
 from cosched.core import Result, Schedule
 from cosched.core.arrays import integer
+from cosched.core.durations import seconds_with_unit
 from cosched.core.options import one_of
 from cosched.core.precedence import before_of
 from cosched.errors import InvalidInstance, shorten
@@ -39,8 +40,8 @@ class Job:
     Attributes
     ----------
     time : str or None
-        As Slurm has it (``2:00:00``); ``"auto"``: the end that the plan passes in 5% of the cases,
-        and a minute more, where it knows that; None: the partition's.
+        ``4h``, or as Slurm has it (``2:00:00``); ``"auto"``: the end that the plan passes in 5% of
+        the cases, and a minute more, where it knows that; None: the partition's.
     partition, account : str or None
         Of the job.
     chdir : path-like or None
@@ -65,6 +66,8 @@ class Job:
             value = getattr(self, name)
             if value is None:
                 continue
+            if name == "time" and seconds_with_unit(str(value)) is not None:
+                continue
             if not re.fullmatch(pattern, str(value)) or not str(value).isprintable():
                 raise InvalidInstance(f"{name} = {shorten(value)}: expected {expected}")
         for name in ("partition", "account"):
@@ -73,9 +76,12 @@ class Job:
 
     def _lines(self, plan: Plan) -> Iterator[str]:
         time = self.time
+        seconds = None if time is None else seconds_with_unit(str(time))
         if time == "auto":
             late = plan.late_end
             time = None if late is None else str(math.ceil(late / 60) + 1)
+        elif seconds is not None:
+            time = str(max(math.ceil(seconds / 60), 1))
         given = {"time": time, "partition": self.partition, "account": self.account}
         for name, value in given.items():
             if value is not None:
@@ -85,7 +91,7 @@ class Job:
 
 
 _OPTIONS = (
-    ("time", r"auto|[0-9]+(-[0-9]+)?(:[0-9]+){0,2}", "auto, minutes, H:MM:SS or D-HH:MM:SS"),
+    ("time", r"auto|[0-9]+(-[0-9]+)?(:[0-9]+){0,2}", "auto, 4h, minutes, H:MM:SS or D-HH:MM:SS"),
     ("chdir", r"""[^"'\\]+""", "a folder without quotes"),
     ("mem", r"[0-9]+[KMGT]?", "a number such as 64G"),
 )

@@ -2,6 +2,7 @@
 
 from cosched.described import described
 from cosched.io.encoding import as_utf8 as as_utf8
+from cosched.io.folders import new_folder as new_folder
 from cosched.io.foreign_formats import (
     refuse_foreign_file as refuse_foreign_file,
     refuse_foreign_json as refuse_foreign_json,

@@ -276,7 +276,7 @@ def test_codes_and_their_runs(tmp_path, capsys):
 
 def test_exact_times_and_spreads_out_of_range(tmp_path, capsys):
     list_ = tmp_path / "list.csv"
-    list_.write_text("command,seconds\ntrue,60\n")
+    list_.write_text("command,seconds\ntrue,30\n")
     arguments = ["batch", str(list_), "--time", "1:00", "--cores-per-node", "1"]
     assert main([*arguments, "--spread", "0", "-o", str(tmp_path / "jobs")]) == 0
     assert json.loads((tmp_path / "jobs" / "batch.json").read_text())["spread"] == 0.0

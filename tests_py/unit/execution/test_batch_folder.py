@@ -117,7 +117,8 @@ def test_the_rest_in_another_shape(tmp_path, capsys):
     assert main([*asked, *more, "--memory-per-node", "4", "--cores-per-node", "3"]) == 0
     made = json.loads((tmp_path / "again" / "batch.json").read_text())
     (allocation,) = made["allocations"]
-    assert (allocation["limit"], allocation["nodes"], made["chance"]) == (60.0, 2, 0.8)
+    assert (allocation["time"], allocation["limit"]) == (60.0, 30.0)
+    assert (allocation["nodes"], made["chance"]) == (2, 0.8)
     assert made["spread"] == pytest.approx(0.2, rel=0.02)
     assert (made["node"]["memory"], made["node"]["cores"]) == (4.0, 3.0)
 

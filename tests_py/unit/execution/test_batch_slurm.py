@@ -1,6 +1,7 @@
 """``cosched batch --nodes 2`` on a real Slurm: to its end, and when a node goes down."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -65,3 +66,93 @@ def test_the_other_node_goes_on_when_one_is_down(cluster, tmp_path):
     (state,) = batches.status(tmp_path / "jobs")
     assert len(state.completed) == 8
     assert len([one for one in entries(tmp_path) if "cut" in one]) == 2
+
+
+def planned(folder, rows, *options):
+    """A folder of these tasks, `command,seconds,cores,after,name`, and how the planner ended."""
+    (folder / "list.csv").write_text("command,seconds,cores,after,name\n" + "\n".join(rows) + "\n")
+    given = ["--cores-per-node", "2", "--spread", "0", *options, "-o", str(folder / "jobs")]
+    return folder / "jobs", main(["batch", str(folder / "list.csv"), *given])
+
+
+def use(cluster, monkeypatch):
+    """Commands of Slurm ask this cluster."""
+    for name, value in cluster.environment.items():
+        if os.environ.get(name) != value:
+            monkeypatch.setenv(name, value)
+
+
+def test_a_part_is_submitted_from_any_folder_and_runs_in_an_allocation(cluster, tmp_path):
+    note = f"echo $COSCHED_TASK >> {tmp_path}/ran"
+    jobs, _ = planned(tmp_path, [f"{note},1,1,,a", f"{note},1,1,,b"], "--time", "2:00")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = subprocess.run(
+        ["sbatch", "--parsable", jobs / "part-001.sh"],
+        cwd=elsewhere, env=cluster.environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert cluster.ended(done.stdout.strip()) == ("COMPLETED", "0:0")
+    assert sorted((tmp_path / "ran").read_text().split()) == ["a", "b"]
+    assert list(elsewhere.iterdir()) == []
+    assert (jobs / "part-001.log").exists()
+    (jobs / "part-001.journal.jsonl").unlink()
+    subprocess.run(
+        ["salloc", "-n1", "bash", jobs / "part-001.sh"],
+        cwd=elsewhere, env=cluster.environment, capture_output=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert sorted((tmp_path / "ran").read_text().split()) == ["a", "a", "b", "b"]
+
+
+def test_what_waits_for_a_part_that_failed_is_cancelled_and_planned_again(
+    cluster, tmp_path, monkeypatch, capsys
+):
+    use(cluster, monkeypatch)
+    rows = ["exit 3,80,1,,a", "true,80,1,a,b"]
+    jobs, _ = planned(tmp_path, rows, "--time", "2:00")
+    subprocess.run(["bash", jobs / "submit.sh"], capture_output=True, check=True)
+    cluster.until(lambda: not batches.rounds(jobs).is_active, "both parts leave the queue", 120)
+    capsys.readouterr()
+    assert main(["batch", str(jobs), "--status"]) == 1
+    said = capsys.readouterr().out
+    assert "part-001.sh: 1 failed\n" in said
+    assert "part-002.sh: 1 waiting; job " in said
+    assert "before it began" in said
+    again = tmp_path / "again"
+    assert main(["batch", str(jobs), "--rest", "-o", str(again)]) == 0
+    plan = json.loads((again / "batch.json").read_text())["allocations"]
+    assert [[task["name"] for task in part["tasks"]] for part in plan] == [["a"], ["b"]]
+
+
+@pytest.mark.thorough
+def test_the_runner_ends_its_tasks_before_the_limit_and_the_rest_gets_more_time(
+    cluster, tmp_path, monkeypatch, capsys
+):
+    use(cluster, monkeypatch)
+    slow = f"touch {tmp_path}/begun; exec sleep 55"
+    jobs, code = planned(tmp_path, [f"{slow},30,1,,a", "true,1,1,,b"], "--time", "1:00")
+    assert code == 0
+    subprocess.run(["bash", jobs / "submit.sh"], capture_output=True, check=True)
+    cluster.until(lambda: (tmp_path / "begun").exists(), "the task runs")
+    capsys.readouterr()
+    assert main(["batch", str(jobs), "--wait"]) == 1
+    said = capsys.readouterr().out
+    assert "part-001.sh: 1 completed, 1 cut off\n" in said
+    entries = [json.loads(line) for line in (jobs / "part-001.journal.jsonl").open()]
+    assert {"stop": "limit", "left": ["a"]}.items() <= (entries[-3] | entries[-1]).items()
+    again = tmp_path / "again"
+    assert main(["batch", str(jobs), "--rest", "-o", str(again)]) == 0
+    assert "note: the limit cut off 1 task: allocations last 2 min instead of 1" in (
+        capsys.readouterr().out
+    )
+    subprocess.run(["bash", again / "submit.sh"], capture_output=True, check=True)
+    cluster.until(lambda: batches.rounds(again).is_active, "it runs")
+    assert main(["batch", str(again), "--wait"]) == 0
+    assert main(["batch", str(jobs), "--status"]) == 0
+
+
+def test_two_long_tasks_do_not_fit_an_allocation_that_has_to_end(cluster, tmp_path, capsys):
+    _, code = planned(tmp_path, ["sleep 100,100,1,,a", "sleep 100,100,1,,b"], "--time", "2:00")
+    assert code == 2
+    assert "longer than the 90 s that tasks may take in an allocation of 2 min" in (
+        capsys.readouterr().err
+    )

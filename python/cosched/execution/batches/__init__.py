@@ -5,18 +5,24 @@
 * ``runner``: what runs inside an allocation, where there is no cosched.
 """
 
-from cosched.execution.batches.folder import State, rest, status, write
+from cosched.execution.batches.folder import write
+from cosched.execution.batches.limits import limit_of, time_of
 from cosched.execution.batches.packing import Allocation, Batches, batch
+from cosched.execution.batches.states import Rounds, State, rest, rounds, status
 from cosched.execution.batches.task_list import BatchTask, TaskList
 
 __all__ = [
     "Allocation",
     "BatchTask",
     "Batches",
+    "Rounds",
     "State",
     "TaskList",
     "batch",
+    "limit_of",
     "rest",
+    "rounds",
     "status",
+    "time_of",
     "write",
 ]

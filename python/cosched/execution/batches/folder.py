@@ -1,22 +1,21 @@
-"""A folder of allocations: scripts that need no cosched, what has completed, and the rest."""
+"""A folder of allocations: what is written for sbatch and for the runner."""
 
+import hashlib
+import json
 import math
-import shlex
+import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cosched import io
-from cosched.core.arrays import positive
 from cosched.errors import InvalidInstance
 from cosched.execution.batches import runner
 from cosched.execution.batches.packing import Batches
 from cosched.execution.batches.problem import OF_NODE
-from cosched.execution.batches.task_list import BatchTask, TaskList
+from cosched.execution.batches.scripts import script_of, submission_of
 from cosched.execution.code import output_names
 from cosched.execution.slurm_words import (
     gpus_option,
@@ -25,22 +24,11 @@ from cosched.execution.slurm_words import (
     option_lines,
 )
 
+__all__ = ["FORMAT", "REST", "VERSION", "script_of", "write"]
+
 FORMAT, VERSION = "cosched-batch", 1
-_OURS = "what `cosched batch` wrote"
-#: A task that was cut off is planned with so much more than it had.
-_LONGER = 1.2
-_SCRIPT = """#!/bin/bash
-#SBATCH --job-name={name}
-#SBATCH --nodes={nodes} --ntasks-per-node=1 --cpus-per-task={cores}
-#SBATCH --time={minutes} --no-kill
-#SBATCH --signal=B:TERM@30
-#SBATCH --output={name}.log --open-mode=append
-{more}# {about}; it needs Python 3 only.
-# What starts and ends is a line in {name}.journal.jsonl; submitted again, it runs what has not
-# completed.
-cd -- "${{SLURM_SUBMIT_DIR:-$(dirname -- "$0")}}" || exit 1
-exec {python} runner.py {name}.json
-"""
+#: Names the folders of later rounds: what had not completed, planned again.
+REST = "rest.json"
 
 
 def write(
@@ -49,8 +37,11 @@ def write(
     *,
     options: Mapping[str, str] | None = None,
     jobs: int | None = None,
+    rest_of: str | PathLike[str] | None = None,
 ) -> Path:
     """Write what runs a batch: a script an allocation, and ``submit.sh``, which submits all.
+
+    The folder is written as a whole or not at all.
 
     Parameters
     ----------
@@ -60,6 +51,8 @@ def write(
         Further options of sbatch, name -> value.
     jobs : int, optional
         Allocations that may run at a time; by default as many as there are.
+    rest_of : path-like, optional
+        The folder whose open tasks these are; it then knows of the new one.
 
     Returns
     -------
@@ -81,19 +74,50 @@ def write(
     >>> batches.status(folder)[0].waiting
     ['fem']
     """
-    at = Path(folder)
-    if at.exists() and (not at.is_dir() or any(at.iterdir())):
+    place = Path(os.path.abspath(folder))
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise InvalidInstance(f"{folder}: is there already: expected a new folder")
     asked = list(option_lines(options or {}))
-    at.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(runner.__file__, at / "runner.py")
     names = [f"part-{k:03d}" for k in range(1, len(made.allocations) + 1)]
-    for k, name in enumerate(names):
-        io.write_json(_for_runner(made, k), at / f"{name}.json")
-        io.write_text(_script(made, k, name, asked), at / f"{name}.sh")
-    io.write_text("\n".join(_submit(made, names, jobs)) + "\n", at / "submit.sh")
-    io.write_json(_to_dict(made, names), at / "batch.json")
-    return at / "submit.sh"
+    target = place.resolve()
+    with io.new_folder(target) as unfinished:
+        _fill(unfinished, target, made, names, asked, jobs)
+    if rest_of is not None:
+        try:
+            _link(Path(rest_of), target)
+        except BaseException:
+            shutil.rmtree(target, ignore_errors=True)
+            raise
+    return Path(folder) / "submit.sh"
+
+
+def _fill(
+    folder: Path,
+    target: Path,
+    made: Batches,
+    names: list[str],
+    options: Sequence[str],
+    jobs: int | None,
+) -> None:
+    """Write all files into `folder`, which will be `target`."""
+    parts = [_for_runner(made, place) for place in range(len(names))]
+    known = json.dumps([str(target), parts], sort_keys=True)
+    key = hashlib.sha256(known.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    shutil.copyfile(runner.__file__, folder / "runner.py")
+    for place, (name, part) in enumerate(zip(names, parts, strict=True)):
+        io.write_json({"batch": key, **part}, folder / f"{name}.json")
+        io.write_text(_script(made, place, name, options, target, key), folder / f"{name}.sh")
+    after = [allocation.after for allocation in made.allocations]
+    io.write_text(submission_of(names, after, jobs), folder / "submit.sh")
+    io.write_json(_to_dict(made, names), folder / "batch.json")
+
+
+def _link(before: Path, folder: Path) -> None:
+    """Let a folder know of the one that has its open tasks."""
+    path = before / REST
+    later = io.read_json(path)["folders"] if path.exists() else []
+    relative = os.path.relpath(folder, before.resolve())
+    io.write_json({"folders": [*later, relative]}, path)
 
 
 def _to_dict(made: Batches, names: list[str]) -> dict[str, Any]:
@@ -102,6 +126,7 @@ def _to_dict(made: Batches, names: list[str]) -> dict[str, Any]:
             "script": f"{name}.sh",
             "nodes": made.problem.nodes,
             "limit": made.limit,
+            "time": made.time,
             "end": one.end,
             "tasks": [
                 {
@@ -155,13 +180,16 @@ def _for_runner(made: Batches, k: int) -> dict[str, Any]:
     return {
         "nodes": problem.nodes,
         "limit": made.limit,
+        "time": made.time,
         "node": node,
         "shared": list(problem.shared),
         "tasks": tasks,
     }
 
 
-def _script(made: Batches, k: int, name: str, options: Sequence[str]) -> str:
+def _script(
+    made: Batches, k: int, name: str, options: Sequence[str], folder: Path, key: str
+) -> str:
     cores, memory, gpus = made.problem.node
     more = list(options)
     needs = [made.problem.needs[one.task] for one in made.allocations[k].tasks]
@@ -177,164 +205,6 @@ def _script(made: Batches, k: int, name: str, options: Sequence[str]) -> str:
     if option := licences_option(licences):
         more.append(option)
     about = f"{len(needs)} tasks, planned end {made.allocations[k].end:.6g} s"
-    return script_of(name, made.problem.nodes, int(cores), made.limit, more, about)
-
-
-def script_of(
-    name: str,
-    nodes: int,
-    cores: int,
-    limit: float,
-    options: Sequence[str],
-    about: str = "many",
-    python: str = "python3",
-) -> str:
-    """A script for sbatch that starts the runner with ``NAME.json``."""
-    return _SCRIPT.format(
-        name=name,
-        nodes=nodes,
-        cores=cores,
-        minutes=max(math.ceil(limit / 60), 1),
-        more="".join(f"#SBATCH {one}\n" for one in options),
-        about=about,
-        python=shlex.quote(python),
-    )
-
-
-def _submit(made: Batches, names: list[str], jobs: int | None) -> Iterator[str]:
-    yield "#!/bin/bash"
-    yield "# Submits all allocations; those that wait for others after them."
-    yield 'cd -- "$(dirname -- "$0")" && set -e'
-    for k, (name, one) in enumerate(zip(names, made.allocations, strict=True)):
-        waits = [f"afterok:$j{before}" for before in one.after]
-        if jobs is not None and k >= jobs and k - jobs not in one.after:
-            waits.append(f"afterany:$j{k - jobs}")
-        depends = f" --dependency={','.join(waits)}" if waits else ""
-        yield f"j{k}=$(sbatch --parsable{depends} {name}.sh); echo {name}: $j{k}"
-
-
-@dataclass(frozen=True)
-class State:
-    """What the journal of an allocation says of its tasks, by their names."""
-
-    script: str
-    completed: list[str]
-    failed: list[str]
-    cut: list[str]
-    started: list[str]
-    waiting: list[str]
-
-
-def status(folder: str | PathLike[str]) -> list[State]:
-    """What has become of each allocation of a folder.
-
-    `started` have started and not ended: they run, or their runner died.
-
-    Raises
-    ------
-    InvalidInstance
-        The folder is none of :func:`write`.
-    """
-    at = Path(folder)
-    scripts, shape = _read(at)
-    return [_state(at, script, _tasks(at, script, shape["licences"]))[0] for script in scripts]
-
-
-@contextmanager
-def _written(path: Path) -> Iterator[Any]:
-    """The data of a file; what is not there, or of another kind, is refused by the file's name."""
-    data = io.read_json(path)
-    try:
-        yield data
-    except KeyError as error:
-        raise InvalidInstance(f"{path}: no {error}: expected {_OURS}") from None
-    except (ArithmeticError, AttributeError, IndexError, TypeError, ValueError) as error:
-        raise InvalidInstance(f"{path}: {error}: expected {_OURS}") from None
-
-
-def _read(at: Path) -> tuple[list[str], dict[str, Any]]:
-    """The scripts of a folder, and the arguments of `batch` for their shape."""
-    if not (at / "batch.json").exists():
-        raise InvalidInstance(f"{at}: no batch.json there: expected {_OURS}")
-    with _written(at / "batch.json") as data:
-        if (data["format"], data["version"]) != (FORMAT, VERSION):
-            raise ValueError(f"not {FORMAT}, version {VERSION}")
-        first, node = data["allocations"][0], data["node"]
-        return [str(one["script"]) for one in data["allocations"]], {
-            "nodes": int(first["nodes"]),
-            "limit": float(first["limit"]),
-            "cores": int(node["cores"]),
-            "memory": math.inf if node["memory"] is None else float(node["memory"]),
-            "gpus": int(node["gpus"]),
-            "licences": {name: float(have) for name, have in data["licences"].items()},
-            "chance": float(data["chance"]),
-            "spread": float(data["spread"]),
-        }
-
-
-def _tasks(at: Path, script: str, licences: Iterable[str]) -> list[BatchTask]:
-    """Of an allocation, as they were planned."""
-    with _written((at / script).with_suffix(".json")) as data:
-        return [_task(task, licences) for task in data["tasks"]]
-
-
-def _task(task: dict[str, Any], licences: Iterable[str]) -> BatchTask:
-    cores, memory, gpus = map(float, task["need"])
-    return BatchTask(
-        name=str(task["name"]),
-        seconds={int(cores): positive(task["seconds"], "seconds")},
-        commands={int(cores): tuple(map(str, task["command"]))},
-        memory={int(cores): memory},
-        gpus=int(gpus),
-        licences={k: float(v) for k, v in zip(licences, task["shared"], strict=True) if v},
-        after=tuple(map(str, task["after"])),
-        directory=str(task["directory"]),
-        environment=dict(task["environment"]),
-    )
-
-
-def _state(at: Path, script: str, tasks: Iterable[BatchTask]) -> tuple[State, dict[str, float]]:
-    """And of those that were cut off, the seconds that they had."""
-    last: dict[str, str] = {}
-    had: dict[str, float] = {}
-    journal = (at / script).with_suffix(".journal.jsonl")
-    for name, state, seconds in runner.read_journal(journal) if journal.exists() else ():
-        last[name] = state
-        if state == "cut":
-            had[name] = seconds
-    by: dict[str, list[str]] = {}
-    for task in tasks:
-        by.setdefault(last.get(task.name, "waiting"), []).append(task.name)
-    kinds = ("completed", "failed", "cut", "started", "waiting")
-    return State(script, *(by.get(kind, []) for kind in kinds)), had
-
-
-def rest(folder: str | PathLike[str]) -> tuple[TaskList, dict[str, Any]]:
-    """The tasks of a folder that have not completed, and the arguments of `batch` for them.
-
-    One that was cut off is planned with a fifth more than it had, if that is longer.
-
-    Raises
-    ------
-    InvalidInstance
-        The folder is none of :func:`write`, or everything has completed.
-    """
-    at, found = Path(folder), []
-    scripts, shape = _read(at)
-    done = runner.completed_in(at)
-    for script in scripts:
-        tasks = _tasks(at, script, shape["licences"])
-        _, had = _state(at, script, tasks)
-        found += [_again(task, had, done) for task in tasks if task.name not in done]
-    if not found:
-        raise InvalidInstance(f"{folder}: all tasks have completed: nothing is left")
-    return TaskList(tuple(found)), shape
-
-
-def _again(task: BatchTask, had: Mapping[str, float], done: set[str]) -> BatchTask:
-    longer = _LONGER * had.get(task.name, 0.0)
-    return replace(
-        task,
-        seconds={cores: max(seconds, longer) for cores, seconds in task.seconds.items()},
-        after=tuple(name for name in task.after if name not in done),
+    return script_of(
+        name, made.problem.nodes, int(cores), made.time, more, about, folder=folder, key=key
     )

@@ -10,6 +10,7 @@ from cosched.core.arrays import integer, positive
 from cosched.core.text import percent
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.batches.chance import Chance
+from cosched.execution.batches.limits import time_of
 from cosched.execution.batches.problem import (
     OF_NODE,
     Placed,
@@ -60,7 +61,7 @@ class Batches:
     licences : tuple of str
         Names of what an allocation shares.
     limit : float
-        Of each allocation (s).
+        Seconds that tasks may take in an allocation.
     chance : Chance
     allocations : tuple of Allocation
     bound : float
@@ -77,7 +78,7 @@ class Batches:
     >>> made.cores_of(made.allocations[0].tasks[0])
     1
     >>> made.lines()[0]
-    '1 tasks in 1 allocation of 1 node for 0.03333 h: 0.01667 node-hours, 0.00% above a bound on \
+    '1 tasks in 1 allocation of 1 node for 0.05 h: 0.01667 node-hours, 0.00% above a bound on \
 all plans'
     """
 
@@ -89,6 +90,11 @@ all plans'
     allocations: tuple[Allocation, ...]
     bound: float
     notes: tuple[str, ...] = ()
+
+    @property
+    def time(self) -> float:
+        """Seconds that Slurm is asked for: `limit`, 30 s to begin and to end, whole minutes."""
+        return time_of(self.limit)
 
     @property
     def node_seconds(self) -> float:
@@ -126,7 +132,7 @@ all plans'
         return [
             *(f"note: {note}" for note in self.notes),
             f"{len(self.tasks)} tasks in {count} allocation{'s' * (count > 1)} of {nodes} "
-            f"node{'s' * (nodes > 1)} for {self.limit / 3600:.4g} h: "
+            f"node{'s' * (nodes > 1)} for {self.time / 3600:.4g} h: "
             f"{self.node_seconds / 3600:.4g} node-hours, {percent(self.gap)} above a bound on "
             "all plans",
             f"each ends within {late / 60:.1f} min with a chance of {self.chance.level:.0%}",
@@ -161,7 +167,8 @@ def batch(
     nodes : int
         Of an allocation.
     limit : float
-        Seconds that it may last.
+        Seconds that tasks may take in an allocation. Its script asks for 30 s more, in which it
+        begins and ends, and for whole minutes.
     cores, memory, gpus : int, float, int
         Of a node; memory in GB.
     licences : mapping, optional
@@ -257,8 +264,8 @@ def _allowed(
         least = min(task.seconds[q] for q in fits)
         raise InvalidInstance(
             f"task {shorten(task.name)} takes {least:g} s, {least * chance.alone():.4g} s with a "
-            f"chance of {chance.level:.0%}: longer than the limit of {limit:g} s: "
-            "expected a longer limit"
+            f"chance of {chance.level:.0%}: longer than the {limit:g} s that tasks may take in an "
+            f"allocation of {time_of(limit) / 60:g} min: expected a longer limit"
         )
     return kept
 

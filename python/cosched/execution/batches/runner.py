@@ -38,6 +38,8 @@ _MARK = b"@COSCHED_MESSAGE@"
 _GRACE = 5.0
 #: Seconds after which a runner that was told to stop ends without its agents.
 _STOP_PATIENCE = 2 * _GRACE + 2.0
+#: Slurm may send the signal of the limit so many seconds before it.
+_SIGNAL_MARGIN = 90.0
 #: The runner ends its tasks so many seconds before Slurm ends the job.
 END_MARGIN = 15.0
 #: Seconds that an agent may take until its first message, and how often one is replaced.
@@ -461,6 +463,8 @@ class Runner:
         self.room = Room(part["nodes"], [0.0] * len(part["node"]), part["shared"])
         spool = part.get("spool")
         self.spool = Spool(spool, os.path.basename(self.stem), part) if spool else None
+        #: A signal after this moment is that of the limit.
+        self.limit_near = self.begun + part.get("time", math.inf) - _SIGNAL_MARGIN
         #: No task starts that would end later; at `stop_at` what runs is ended.
         self.ends_at, self.stop_at = self.begun + part["limit"], math.inf
         self._follow_limit(time.time())
@@ -495,6 +499,8 @@ class Runner:
             self._end_agents()
         left = [task["name"] for task in self.waiting]
         self.write(over=self.job, failed=len(self.failed), left=left)
+        for number in (signal.SIGTERM, signal.SIGINT):  # its end is near, and its exit code known
+            signal.signal(number, signal.SIG_IGN)
         return min(len(self.failed) + len(left), 125)
 
     def _work(self):
@@ -574,7 +580,7 @@ class Runner:
         if self.stop_reason is None and now >= self.stop_at:
             self._follow_limit(now)
         if self.stop_reason is None and (self.signals or now >= self.stop_at):
-            self.stop_reason = "signal" if self.signals else "limit"
+            self.stop_reason = "limit" if now >= min(self.stop_at, self.limit_near) else "signal"
             self.stop_deadline = now + _STOP_PATIENCE
             self.write(stop=self.stop_reason)
             for node in self.nodes:
@@ -649,18 +655,34 @@ class Runner:
         self.waiting[:0] = lost
 
 
-def read_journal(path):
-    """(name, state, seconds) of tasks; a line that is damaged, as half a last one, says nothing."""
+def read_entries(path):
+    """The entries of a journal; a line that is damaged, as half a last one, says nothing."""
     with open(path, errors="replace") as file:
         for line in file:
-            with contextlib.suppress(KeyError, RecursionError, TypeError, ValueError):
+            with contextlib.suppress(RecursionError, ValueError):
                 entry = json.loads(line)
-                if "start" in entry:
-                    yield str(entry["start"]), "started", 0.0
-                elif "cut" in entry:
-                    yield str(entry["cut"]), "cut", float(entry["seconds"])
-                elif "end" in entry:
-                    yield str(entry["end"]), "failed" if entry["code"] != 0 else "completed", 0.0
+                if isinstance(entry, dict):
+                    yield entry
+
+
+def state_of(entry):
+    """(name, state, seconds) of the task that an entry is about; None: of no task, or damaged."""
+    with contextlib.suppress(KeyError, TypeError, ValueError):
+        if "start" in entry:
+            return str(entry["start"]), "started", 0.0
+        if "cut" in entry:
+            return str(entry["cut"]), "cut", float(entry["seconds"])
+        if "end" in entry:
+            return str(entry["end"]), "failed" if entry["code"] != 0 else "completed", 0.0
+    return None
+
+
+def read_journal(path):
+    """(name, state, seconds) of tasks, as they happened."""
+    for entry in read_entries(path):
+        state = state_of(entry)
+        if state is not None:
+            yield state
 
 
 def completed_in(*folders):
@@ -745,12 +767,12 @@ def owner_of(path):
 def last_begin(path):
     """The entry of the last runner that began; empty: none did, or it has ended."""
     last = {}  # type: dict
-    with contextlib.suppress(OSError), open(path, errors="replace") as file:
-        for line in file:
-            with contextlib.suppress(RecursionError, ValueError):
-                entry = json.loads(line)
-                if isinstance(entry, dict):
-                    last = entry if "begin" in entry else {} if "over" in entry else last
+    with contextlib.suppress(OSError):
+        for entry in read_entries(path):
+            if "begin" in entry:
+                last = entry
+            elif "over" in entry:
+                last = {}
     return last
 
 

@@ -13,16 +13,21 @@ import numpy as np
 
 from cosched import io
 from cosched.core.precedence import before_of, require_order
-from cosched.core.text import first_repeated, unknown_name
+from cosched.core.text import first_repeated
 from cosched.errors import InvalidInstance, shorten
+from cosched.execution.batches.command_rows import (
+    Names,
+    Times,
+    is_plain_list,
+    rows_of_list,
+    rows_of_table,
+)
 from cosched.execution.batches.runner import CPUS
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
 from cosched.execution.plan_input import shared_of, tables_of, tasks_of
-from cosched.execution.runs import Run, current, header_of, read_runs
+from cosched.execution.runs import Run, current, read_runs, seconds_of
 from cosched.execution.slurm_words import amount_of
-
-_COLUMNS = ("command", "seconds", "cores", "memory", "after", "name")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +98,27 @@ class TaskList:
         require_order({task.name: task.after for task in self.tasks})
 
     @classmethod
-    def read(cls, path: str | PathLike[str]) -> TaskList:
-        r"""Read a CSV file of command lines, or ``-``, standard input.
+    def read(
+        cls,
+        path: str | PathLike[str],
+        *,
+        seconds: Sequence[float] = (),
+        runs: str | PathLike[str] | None = None,
+    ) -> TaskList:
+        r"""Read a CSV file of command lines, or a list of commands; ``-`` is standard input.
 
         Columns ``command`` and ``seconds`` (several with blanks between: runs that were
         measured), and where wanted ``cores`` (1), ``memory`` (GB), ``after`` (names, with blanks
-        between) and ``name``.
+        between) and ``name`` (``task 1``, ``task 2``, ...). With `seconds` or `runs` the column
+        ``seconds`` may be missing or empty, and a file without a header is a list: each line is a
+        command, but for empty ones and those that begin with ``#``.
+
+        Parameters
+        ----------
+        seconds : sequence of float
+            Of each task that has none of its own; several: runs that were measured.
+        runs : path-like, optional
+            Measurements: those of a task's name, else of its command, on its cores.
 
         Raises
         ------
@@ -111,22 +131,23 @@ class TaskList:
         >>> _ = path.write_text("command,seconds\n./fem a,60 62\n")
         >>> TaskList.read(path).tasks[0].seconds[1]
         61.0
+        >>> _ = path.write_text("./fem a\n./fem b\n")
+        >>> [task.name for task in TaskList.read(path, seconds=[60.0]).tasks]
+        ['task 1', 'task 2']
         """
         where = "standard input" if str(path) == "-" else str(path)
-        table = io.parse_csv(sys.stdin.read(), where) if str(path) == "-" else io.read_csv(path)
-        needed, others = _COLUMNS[:2], _COLUMNS[2:]
-        header = header_of(table, needed, f"{','.join(needed)}[,{','.join(others)}]")
-        for name in header:
-            if name not in _COLUMNS:
-                raise InvalidInstance(f"{where}: line 1: {unknown_name('column', name, _COLUMNS)}")
-        found, runs = [], []
-        for number, (line, cells) in enumerate(table.rows, start=1):
-            row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
-            task, mine = _task(row, f"{where}: line {line}", number)
-            found.append(task)
-            runs.append(mine)
-        rounds = max(map(len, runs))
-        return cls(tuple(found), tuple(m[k] for k in range(rounds) for m in runs if k < len(m)))
+        text = sys.stdin.read() if str(path) == "-" else io.read_text(path)
+        times = Times(tuple(seconds), None if runs is None else seconds_of(read_runs(runs)), runs)
+        notes: tuple[str, ...] = ()
+        if times.are_given and is_plain_list(text):
+            rows, notes = rows_of_list(text, where)
+        else:
+            rows = _rows_of_table(text, where, times.are_given)
+        tasks = tasks_of_rows(rows, where, times)
+        runs_of_tasks = [_runs_of(task, own) for task, own in tasks]
+        rounds = max(map(len, runs_of_tasks))
+        in_rounds = [own[k] for k in range(rounds) for own in runs_of_tasks if k < len(own)]
+        return cls(tuple(task for task, _ in tasks), tuple(in_rounds), notes)
 
     @classmethod
     def of_codes(cls, codes: Codes, runs: str | PathLike[str], cores: int) -> TaskList:
@@ -164,24 +185,55 @@ class TaskList:
         return cls(tuple(found), tuple(kept), (*changed, *tasks.notes, *said))
 
 
-def _task(row: Mapping[str, str], where: str, number: int) -> tuple[BatchTask, list[Run]]:
-    if not row["command"]:
+def _rows_of_table(
+    text: str, where: str, are_times_given: bool
+) -> list[tuple[int, dict[str, str]]]:
+    try:
+        return rows_of_table(text, where, are_times_given)
+    except InvalidInstance as error:
+        if is_plain_list(text):
+            raise InvalidInstance(f"{error}; of a list of commands: expected --seconds") from None
+        raise
+
+
+def _runs_of(task: BatchTask, times: Sequence[float]) -> list[Run]:
+    (cores,) = task.seconds
+    return [Run(task.name, cores, t, "completed", "", "", 1) for t in times]
+
+
+def tasks_of_rows(
+    rows: Sequence[tuple[int, Mapping[str, str]]], where: str, times: Times
+) -> list[tuple[BatchTask, Sequence[float]]]:
+    """A task of each row, and its seconds, of which the task has the median."""
+    names = [row.get("name") or f"task {number}" for number, (_, row) in enumerate(rows, start=1)]
+    known = Names(names)
+    return [
+        _task(row, name, f"{where}: line {line}", known, times)
+        for (line, row), name in zip(rows, names, strict=True)
+    ]
+
+
+def _task(
+    row: Mapping[str, str], name: str, where: str, known: Names, times: Times
+) -> tuple[BatchTask, Sequence[float]]:
+    command = row["command"]
+    if not command:
         raise InvalidInstance(f"{where}, column 'command': empty cell: expected a command line")
-    times = [io.parse_positive(t, f"{where}, column 'seconds'") for t in row["seconds"].split()]
-    if not times:
-        raise InvalidInstance(f"{where}, column 'seconds': empty cell: expected seconds")
     cores = io.parse_integer(row.get("cores") or "1", f"{where}, column 'cores'", 1, 10**6)
+    place = f"{where}, column 'seconds'"
+    own: Sequence[float] = [io.parse_positive(t, place) for t in row.get("seconds", "").split()]
+    own = own or times.of((name, command), cores, where)
     gigabytes = io.parse_nonnegative(row.get("memory") or "0", f"{where}, column 'memory'")
     memory = amount_of(gigabytes, f"{where}, column 'memory'")
     task = BatchTask(
-        name=row.get("name") or f"task {number}",
-        seconds={cores: float(np.median(times))},
-        commands={cores: ("/bin/sh", "-c", row["command"])},
+        name=name,
+        seconds={cores: float(np.median(own))},
+        commands={cores: ("/bin/sh", "-c", command)},
         memory={cores: memory},
-        after=tuple((row.get("after") or "").split()),
+        after=known.read(row.get("after", ""), where),
         directory=str(Path.cwd()),
     )
-    return task, [Run(task.name, cores, t, "completed", "", "", 1) for t in times]
+    return task, own
 
 
 def _of_code(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cosched import io
 from cosched.cluster.machine.node_types import hosts, time_of
+from cosched.core.durations import seconds_with_unit
 from cosched.errors import InvalidInstance, shorten
 
 #: Lines that describe something with several keys; every other line is one key.
@@ -154,3 +155,16 @@ def seconds_of_minutes(text: str, place: str) -> float:
     """
     found = seconds_of_limit(text, place)
     return found if math.isinf(found) else 60.0 * math.ceil(found / 60)
+
+
+def seconds_of_time(text: str, place: str) -> float:
+    """Seconds of a time that somebody types: ``4h``, ``1h30m``, or as Slurm reads a limit."""
+    seconds = seconds_with_unit(text)
+    if seconds is not None:
+        return seconds
+    try:
+        return seconds_of_limit(text, place)
+    except InvalidInstance:
+        raise InvalidInstance(
+            f"{place}: {shorten(text)}: expected 4h, 90m, 4:00:00 or minutes"
+        ) from None

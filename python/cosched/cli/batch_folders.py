@@ -1,0 +1,106 @@
+"""``cosched batch FOLDER --status``, ``--watch``, ``--wait``: what has become of its tasks."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import typer
+
+from cosched.cli import report
+from cosched.core.text import count_of, percent
+from cosched.errors import printable
+from cosched.execution import batches
+
+#: Seconds between two looks at a folder, and in which a script that was just started begins.
+_LOOK, _BEGIN = 2.0, 5.0
+
+
+def show(folder: Path) -> None:
+    """What has become of each allocation, and of all tasks; exit code 1 where some are open."""
+    found = batches.rounds(folder)
+    for state in found.states:
+        counts = _counts(state)
+        text = ", ".join(f"{len(names)} {what}" for what, names in counts.items() if names)
+        activity = f"; {state.activity.text}" if state.activity.text else ""
+        report.say(printable(f"{state.script}: {text}{activity}"))
+        if state.started and state.activity.is_active is False:
+            count = count_of(len(state.started), "task")
+            report.say(
+                f"  {count} started, and what ran them has gone: they count as not completed"
+            )
+        for what in ("failed", "cut off"):
+            for name in counts[what]:
+                again = " (completed in another round)" if name in found.completed else ""
+                report.say(printable(f"  {what}: {name}{again}"))
+    for note in found.notes:
+        report.say(f"note: {printable(note)}")
+    if len({Path(state.script).parent for state in found.states}) > 1:
+        report.say(f"all rounds: {_total(found)}")
+    if not found.open_names:
+        return
+    if found.is_active:
+        report.say(f"it still runs, or waits in the queue: cosched batch {folder} --wait")
+    else:
+        report.say(f"the rest as new allocations: cosched batch {folder} --rest -o NEW")
+    raise typer.Exit(1)
+
+
+def watch(folder: Path, *, says_progress: bool) -> None:
+    """Look again and again until nothing runs and nothing waits in the queue.
+
+    On a terminal a bar shows how many tasks have completed; with `says_progress` each change is a
+    line elsewhere.
+    """
+    begun = time.monotonic()
+    before = ""
+    with report.progress(counted=True) as progress:
+        bar = progress.add_task("tasks", total=None)
+        while True:
+            found = batches.rounds(folder)
+            text = _progress(found)
+            done = len(found.names) - len(found.open_names)
+            progress.update(bar, total=len(found.names), completed=done, description=text)
+            if says_progress and progress.disable and text != before:
+                report.say(f"{time.strftime('%H:%M:%S')} {text}")
+            before = text
+            has_begun = any(state.waiting != _names(state) for state in found.states)
+            is_over = has_begun or time.monotonic() - begun > _BEGIN
+            if not found.open_names or (not found.is_active and is_over):
+                return
+            time.sleep(_LOOK)
+
+
+def _counts(state: batches.State) -> dict[str, list[str]]:
+    return {
+        "completed": state.completed,
+        "failed": state.failed,
+        "cut off": state.cut,
+        "started": state.started,
+        "waiting": state.waiting,
+    }
+
+
+def _names(state: batches.State) -> list[str]:
+    return [name for names in _counts(state).values() for name in names]
+
+
+def _total(found: batches.Rounds) -> str:
+    done = len(found.names) - len(found.open_names)
+    return f"{done:,} of {count_of(len(found.names), 'task')} completed"
+
+
+def _progress(found: batches.Rounds) -> str:
+    """Tasks that completed, their share of the work, and what the others do."""
+    work = sum(found.seconds.values())
+    done = sum(seconds for name, seconds in found.seconds.items() if name in found.completed)
+    parts = [f"{_total(found)} ({percent(done / work)} of the work)"]
+    open_names = set(found.open_names)
+    for what, names in (
+        ("run", {name for state in found.states for name in state.started}),
+        ("failed", {name for state in found.states for name in state.failed}),
+        ("cut off", {name for state in found.states for name in state.cut}),
+    ):
+        if count := len(names & open_names):
+            parts.append(f"{count:,} {what}")
+    return ", ".join(parts)
