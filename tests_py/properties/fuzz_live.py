@@ -319,6 +319,9 @@ def log() -> tuple[str, Callable[[], Any]]:
             options = {"approximate": True} if chosen == "slurm-backfill" else {}
             found = refused_in_a_line(lambda: cs.cluster.solve(instance, chosen, **options))
             found.schedule.validate()
+        elif rnd.random() < 0.5:
+            log_read = cs.cluster.Instance.read(path, machine=read.approximated())
+            refused_in_a_line(lambda: cs.cluster.judge_log(log_read))
 
     return f"{name} {other}", call
 

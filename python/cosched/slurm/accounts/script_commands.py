@@ -124,31 +124,31 @@ def _add_command(words: Sequence[Word], place: str, script: Script) -> None:
             f"{place}: not followed: {shorten(text)}: expected words, and no shell variables"
         )
         return
-    plain = _without_options([word.text for word in words], place)
-    if plain is None:
+    arguments = _without_options([word.text for word in words], place)
+    if arguments is None:
         return
-    verb = _verb_of(plain[0])
+    verb = _verb_of(arguments[0])
     if not verb:
-        if not any(_is_beginning(plain[0], name, 2) for name in _HARMLESS):
+        if not any(_is_beginning(arguments[0], name, 2) for name in _HARMLESS):
             script.notes.append(f"{place}: not followed: {shorten(text)}")
         return
     entities = WORDS["entities"][verb]
-    entity = _named(entities, plain[1]) if len(plain) > 1 else None
+    entity = _named(entities, arguments[1]) if len(arguments) > 1 else None
     if entity is None:
         names = ", ".join(name for name, *_ in entities)
         raise InvalidInstance(f"{place}: {shorten(text)}: expected {verb} and one of {names}")
-    script.commands.append(Command(place, verb, entity[2], tuple(plain[2:])))
+    script.commands.append(Command(place, verb, entity[2], tuple(arguments[2:])))
 
 
 def _without_options(words: Sequence[str], place: str) -> list[str] | None:
     """Words without sacctmgr's own options; None: it prints something instead of a change."""
-    plain: list[str] = []
+    arguments: list[str] = []
     for number, word in enumerate(words):
         if word == "--":
-            plain += words[number + 1 :]
+            arguments += words[number + 1 :]
             break
         if not word.startswith("-") or word == "-":
-            plain.append(word)
+            arguments.append(word)
             continue
         letters = word[1:]
         name = word[2:].partition("=")[0]
@@ -162,7 +162,7 @@ def _without_options(words: Sequence[str], place: str) -> list[str] | None:
             raise InvalidInstance(f"{place}: {shorten(word)}: no option of sacctmgr")
         elif {"h", "V", "r"} & set(letters):
             return None
-    return plain or None
+    return arguments or None
 
 
 def _verb_of(word: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice, pairwise, takewhile
+from itertools import pairwise
 
 import numpy as np
 
@@ -169,13 +170,15 @@ def _enclosing_rows(lines: Lines, aligner: Aligner, repaired: Repaired) -> list[
     """Rows that begin and end with lines of no row, and have the form of a row as a whole."""
     candidates: list[_EnclosingRow] = []
     numbers = [number for number in sorted(repaired.rowless) if not lines.is_row[number]]
+    last_lines = [number for number in numbers if aligner.has_last_columns(lines[number])]
     end = 0
-    for place, first in enumerate(numbers):
+    for first in numbers:
         if first < end or not aligner.has_first_columns(lines[first]):
             continue
-        last_lines = takewhile(lambda k, first=first: k - first < _MAX_LINES, numbers[place + 1 :])
-        endings = (k for k in last_lines if aligner.has_last_columns(lines[k]))
-        for last in islice(endings, _MAX_ENDS):
+        place = bisect_right(last_lines, first)
+        for last in last_lines[place : place + _MAX_ENDS]:
+            if last - first >= _MAX_LINES:
+                break
             record = aligner.align([lines[k] for k in range(first, last + 1)])
             if record is not None and not record.undecided & _REQUESTS:
                 candidates.append(_EnclosingRow(first, last, record))

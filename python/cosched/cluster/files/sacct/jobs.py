@@ -26,7 +26,7 @@ from cosched.cluster.files.sacct.rows import (
 from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import counted, cpus_per_core, lacks, usual_limits
-from cosched.core.text import listed
+from cosched.core.text import count_of, listed
 from cosched.errors import InvalidInstance
 from cosched.lazy import pd
 
@@ -224,7 +224,7 @@ def _still_waiting(ids: pd.Series) -> list[str]:
         return []
     tasks = sum(_tasks(text) for text in ids.tolist())
     more = f" ({tasks:,} with the tasks of arrays)" if tasks > len(ids) else ""
-    return [f"  {len(ids):,} job{'s' * (len(ids) > 1)} still pending{more}: they have no run time"]
+    return [f"  {count_of(len(ids), 'job')} still pending{more}: they have no run time"]
 
 
 def _tasks(job: str) -> int:
