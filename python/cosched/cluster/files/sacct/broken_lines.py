@@ -142,6 +142,7 @@ def _join_around_rows(lines: Lines, aligner: Aligner, repaired: Repaired) -> Non
         return
     number_of_line = _job_numbers(lines, aligner, repaired)
     line_count = Counter(number_of_line.values())
+    enclosing_rows: list[_EnclosingRow] = []
     for candidate in candidates:
         inner_lines = [k for k in range(candidate.first, candidate.last) if k in number_of_line]
         inner_count = Counter(number_of_line[k] for k in inner_lines)
@@ -152,18 +153,27 @@ def _join_around_rows(lines: Lines, aligner: Aligner, repaired: Repaired) -> Non
         )
         if not inner_lines or not is_repeated:
             continue
-        span = range(candidate.first, candidate.last + 1)
-        repaired.records = [pair for pair in repaired.records if pair[0] not in span]
-        repaired.records.append((candidate.first, candidate.record))
-        repaired.unaligned = [k for k in repaired.unaligned if k not in span]
-        repaired.replaced = [k for k in repaired.replaced if k not in span]
-        repaired.replaced += [k for k in span if lines.is_row[k]]
+        enclosing_rows.append(candidate)
         repaired.enclosed += inner_lines
-        line_count -= inner_count
+        line_count.subtract(inner_count)
         line_count[outer_number] += 1
-        for number in inner_lines:
-            del number_of_line[number]
-    repaired.records.sort(key=lambda pair: pair[0])
+    _put_enclosing_rows(enclosing_rows, lines, repaired)
+
+
+def _put_enclosing_rows(
+    enclosing_rows: list[_EnclosingRow], lines: Lines, repaired: Repaired
+) -> None:
+    """Make each of these a row, and nothing else of its lines."""
+    spans = [range(row.first, row.last + 1) for row in enclosing_rows]
+    is_inside = np.zeros(len(lines), dtype=bool)
+    for span in spans:
+        is_inside[span.start : span.stop] = True
+    records = [pair for pair in repaired.records if not is_inside[pair[0]]]
+    records += [(row.first, row.record) for row in enclosing_rows]
+    repaired.records = sorted(records, key=lambda pair: pair[0])
+    repaired.unaligned = [number for number in repaired.unaligned if not is_inside[number]]
+    repaired.replaced = [number for number in repaired.replaced if not is_inside[number]]
+    repaired.replaced += np.flatnonzero(is_inside & lines.is_row).tolist()
 
 
 def _enclosing_rows(lines: Lines, aligner: Aligner, repaired: Repaired) -> list[_EnclosingRow]:
