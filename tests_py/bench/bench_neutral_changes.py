@@ -51,7 +51,7 @@ JOBS = (200, 300, 400)
 
 def prediction_rule(differences: np.ndarray) -> bool:
     """The audit's: zero lies outside the 95% prediction interval of one more replication."""
-    return not Spread.of(differences).noise
+    return not Spread.of(differences).includes_zero
 
 
 def confidence_rule(differences: np.ndarray) -> bool:

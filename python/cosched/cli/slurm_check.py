@@ -10,7 +10,7 @@ import typer
 from cosched import cluster, io
 from cosched.cli import report
 from cosched.cli.values import check_files
-from cosched.cluster.judgement.judge import SEED, simulate_log, simulations_of_log
+from cosched.cluster.judgement.judge import SEED, replications_of_log, simulate_log
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.page.judgement import lines_of_judgement
 from cosched.errors import InvalidInstance
@@ -63,18 +63,20 @@ def _check_log(
 ) -> None:  # fmt: skip
     instance = read_log(log, cluster.Machine.read(**given), approximate=approximate, drop=drop)
     count, seed = drawn
-    draws = simulations_of_log(instance) if count is None else count
+    draws = replications_of_log(instance) if count is None else count
     start, result = simulate_log(instance, draws, seed=seed)
     table = cluster.fit(result)
     is_usual_start = start.begin == start_of_log(instance).begin
     is_judged = seed == SEED and is_usual_start
     judgement = cluster.judge_log(instance, simulated=result if is_judged else None)
-    said = f"means of {draws} draws of when the controller started and of what its host takes"
+    said = (
+        f"means of {draws} replications: other starts of the controller, other delays of its host"
+    )
     notes = [*start.notes, *([said] if draws > 1 else [])]
     data = {
         "notes": [*notes, *result.instance.notes],
         "fit": table.to_dict("records"),
-        "judgement": None if judgement is None else judgement.plain(),
+        "judgement": None if judgement is None else judgement.to_dict(),
     }
     if output is not None:
         io.write_json(data, output)

@@ -172,7 +172,7 @@ def test_tune_has_the_judgement_of_audit(name, tmp_path, capsys):
         assert found.plain()["judgement"]["verdict"] == judgement.verdict.value
         found.write(tmp_path / "tune.html")
         assert judgement.verdict.sentence in (tmp_path / "tune.html").read_text()
-    assert cs.io.plain(judgement.plain()) == data["judgement"]
+    assert cs.io.plain(judgement.to_dict()) == data["judgement"]
 
 
 def test_the_judgement_is_printed_first_by_slurm_check(idle, capsys):
@@ -187,7 +187,7 @@ def test_the_judgement_is_printed_first_by_slurm_check(idle, capsys):
 
 def assert_is_explained(log):
     judgement = cs.cluster.judge_log(log)
-    assert judgement.verdict is not FitVerdict.NOT_EXPLAINED, judgement.plain()
+    assert judgement.verdict is not FitVerdict.NOT_EXPLAINED, judgement.to_dict()
     assert judgement.reasons == ()
 
 

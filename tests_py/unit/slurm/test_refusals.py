@@ -166,7 +166,7 @@ def test_the_number_of_jobs_of_slurmctld_follows_from_the_schedule(make):
         (most, ScenarioClass.NOT_MODELLED),
         (most + 1, ScenarioClass.NO_EFFECT),
     ):
-        scenario = scenario_of(instance, f"MaxJobCount={limit}").settled(base)
+        scenario = scenario_of(instance, f"MaxJobCount={limit}").with_final_classes(base)
         verdict = scenario.verdict("slurm-backfill", is_scheduler=True)
         assert verdict.scenario_class is expected
         assert f"{most} jobs" in verdict.reason

@@ -64,7 +64,7 @@ def test_logs_of_clusters_with_accounts(tmp_path, capsys, name, share):
 def test_what_a_log_does_not_tell_is_drawn_several_times(recording, tmp_path, capsys):
     arguments = written(recording, tmp_path)
     many, one = checked(arguments, capsys), checked(arguments, capsys, "--draws", "1")
-    assert any("means of 60 draws" in note for note in many["notes"])
+    assert any("means of 60 replications" in note for note in many["notes"])
     assert not any("means of" in note for note in one["notes"])
     (row,), (single,) = many["fit"], one["fit"]
     assert row["within_300_p05"] <= row["within_300"] <= row["within_300_p95"]

@@ -1,11 +1,14 @@
 """Values of what-ifs in Slurm's own units and words: minutes, signs, ALL, DEFAULT lines."""
 
+import json
 import re
 
 import numpy as np
 import pytest
 
 import cosched as cs
+from cosched.cluster.page.replications import Spread
+from cosched.cluster.page.runs import run_all
 from cosched.cluster.page.scenario import ScenarioClass
 from cosched.cluster.page.what_if import scenario_of, what_if
 from cosched.slurm.conf.options import Option, OptionClass
@@ -237,3 +240,36 @@ def test_keys_of_a_new_file_that_other_lines_leave_without_effect(make, tmp_path
     verdict = verdict_of(make(), f"slurm.conf={tmp_path / 'new.conf'}")
     assert verdict.scenario_class is ScenarioClass.NO_EFFECT
     assert verdict.reason == reason
+
+
+# --- rows -----------------------------------------------------------------------------------------
+
+
+def test_policies_without_replications_have_no_clear_differences(make, tmp_path):
+    numbers = tmp_path / "a.json"
+    for draws in (1, 5):
+        cs.cluster.audit(make(), tmp_path / "a.html", what_if=["nodes=-3"], reference="EASY",
+                         draws=draws, json=numbers)  # fmt: skip
+        as_is, fewer = json.loads(numbers.read_text())["rows"]
+        assert fewer["difference"] > 0
+        assert as_is["clear"] is fewer["clear"] is fewer["noise"] is None
+        assert (
+            "EASY has one schedule of a log, without replications"
+            in (tmp_path / "a.html").read_text()
+        )
+    cs.cluster.audit(make(), tmp_path / "a.html", what_if=["nodes=-3"], draws=1, json=numbers,
+                     reference="slurm-backfill")  # fmt: skip
+    assert json.loads(numbers.read_text())["rows"][1]["clear"] is False
+
+
+def test_a_row_that_is_not_modelled_keeps_no_numbers(make):
+    scenarios = [scenario_of(make(), "TopologyPlugin=topology/tree")]
+    (run,) = run_all(make(), scenarios, None, 2, "slurm-backfill").scenario_runs
+    assert run.scenario_class is ScenarioClass.NOT_MODELLED
+    assert run.row == {"message": ""}
+    assert run.result is None
+
+
+def test_the_old_name_of_an_interval_around_zero_warns():
+    with pytest.warns(DeprecationWarning, match="includes_zero"):
+        assert Spread(0.0, -1.0, 1.0).noise

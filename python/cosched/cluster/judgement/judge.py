@@ -32,16 +32,16 @@ SIMULATOR = "slurm-backfill"
 #: tell. A small log has rare schedules, which few simulations do not show; means over a large log
 #: hardly vary. The numbers are fixed, as is the seed, so that every command judges a log by the
 #: same simulations.
-SIMULATIONS = ((1_000, 60), (5_000, 20), (sys.maxsize, 8))
+REPLICATIONS = ((1_000, 60), (5_000, 20), (sys.maxsize, 8))
 SEED = 0
 #: Usages from before the log that are drawn where it is unknown, at most; each is simulated twice
 #: or more often.
 EARLIER_USAGES = 20
 
 
-def simulations_of_log(instance: Instance) -> int:
+def replications_of_log(instance: Instance) -> int:
     """How many simulations judge a log."""
-    return next(count for most, count in SIMULATIONS if len(instance) <= most)
+    return next(count for most, count in REPLICATIONS if len(instance) <= most)
 
 
 def judge_log(instance: Instance, *, simulated: Result | None = None) -> LogJudgement | None:
@@ -105,7 +105,7 @@ def _judge_with_known_usage(
     instance: Instance, simulated: Result | None
 ) -> tuple[LogStart, LogJudgement | None]:
     """Judge a log whose users have used nothing before it but what the accounts tell."""
-    count = simulations_of_log(instance)
+    count = replications_of_log(instance)
     if simulated is not None and replications_of(simulated) >= count:
         start = start_of_log(instance)
         first = with_first_replications(simulated, count)
@@ -116,7 +116,7 @@ def _judge_with_known_usage(
 
 def _judge_with_earlier_usage(instance: Instance, start: LogStart) -> LogJudgement | None:
     """Judge a log by simulations that begin with different usages of its users."""
-    count = simulations_of_log(instance)
+    count = replications_of_log(instance)
     usages = min(EARLIER_USAGES, count // 2)
     note = (
         "the log does not tell what its users had used before it (fair-share): drawn, "
@@ -164,7 +164,7 @@ def simulate_log(
         if start.begin is None or not str(error).startswith(_NO_ROOM):
             raise
     # The jobs that run at the first end do not fit beside each other where the log tells no nodes.
-    start = start_of_log(instance, whole=True)
+    start = start_of_log(instance, simulates_whole_log=True)
     return start, _simulated(start, options)
 
 

@@ -62,7 +62,7 @@ class LogStart:
         return {"launch": 0.0, "epilog": epilog}
 
 
-def start_of_log(instance: Instance, *, whole: bool = False) -> LogStart:
+def start_of_log(instance: Instance, *, simulates_whole_log: bool = False) -> LogStart:
     """Find from where on a log has all jobs, and how soon nodes are free after a job.
 
     Parameters
@@ -70,7 +70,7 @@ def start_of_log(instance: Instance, *, whole: bool = False) -> LogStart:
     instance : Instance
         A log with waits. Where it knows the ``hosts`` of jobs, those that run at the begin are on
         these nodes.
-    whole : bool
+    simulates_whole_log : bool
         Begin with the log in any case.
 
     Returns
@@ -82,20 +82,20 @@ def start_of_log(instance: Instance, *, whole: bool = False) -> LogStart:
     begin = None if is_prepared else _begin_of_known_jobs(instance)
     if begin is None:
         return LogStart(instance, epilog, None, (release_note,))
-    if whole:
+    if simulates_whole_log:
         note = "begins while jobs run that the log does not have on known nodes: simulated whole"
         return LogStart(instance, epilog, None, (note, release_note))
     rest = _rest_from(instance, begin)
     if "running" not in rest.known:
         return LogStart(instance, epilog, None, (release_note,))
-    held = _held_nodes(rest)
+    cores_by_node = _cores_of_running_jobs(rest)
     running = int(rest.column("running").sum())
-    unplaced = running - sum(map(bool, held))
+    unplaced = running - sum(map(bool, cores_by_node))
     places = f", {unplaced} of them on nodes that it does not tell" if unplaced else ""
     note = (
         f"begins {begin:g} s after the log: {count_of(running, 'job')} of the log run then{places}"
     )
-    return LogStart(rest.replace(held=np.array(held)), epilog, begin, (note, release_note))
+    return LogStart(rest.replace(held=np.array(cores_by_node)), epilog, begin, (note, release_note))
 
 
 def _begin_of_known_jobs(instance: Instance) -> float | None:
@@ -130,11 +130,11 @@ def _rest_from(instance: Instance, begin: float) -> Instance:
     table = pd.DataFrame({"id": instance.ids, **instance.given})
     rest, note = jobs_between(instance.source, table, begin, None)
     date = None if instance.begins is None else instance.begins + timedelta(seconds=begin)
-    found = Instance(
+    rest_of_log = Instance(
         rest, instance.nodes, notes=(*instance.notes, f"  {note}"), source=instance.source,
         min_runtime=instance.min_runtime, machine=instance.machine, begins=date,
     )  # fmt: skip
-    return found._without_bound()
+    return rest_of_log._without_bound()
 
 
 def _nodes_of_jobs(instance: Instance) -> list[list[int]]:
@@ -153,13 +153,13 @@ def _nodes_of_jobs(instance: Instance) -> list[list[int]]:
     return [nodes_of_text.get(text, []) for text in texts]
 
 
-def _held_nodes(instance: Instance) -> list[str]:
+def _cores_of_running_jobs(instance: Instance) -> list[str]:
     """Cores by node of the jobs that run at the begin, in equal parts as far as there is room."""
     machine = instance.machine
     assert machine is not None
     nodes_of_jobs = _nodes_of_jobs(instance)
     free = of_nodes(machine, "cores")
-    held = [""] * len(instance)
+    cores_by_node = [""] * len(instance)
     tasks = instance.column("tasks").tolist()
     for row in np.flatnonzero(instance.column("running")).tolist():
         nodes = nodes_of_jobs[row]
@@ -167,8 +167,10 @@ def _held_nodes(instance: Instance) -> list[str]:
         if nodes and sum(parts.values()) == tasks[row]:
             for node, cores in parts.items():
                 free[node] -= cores
-            held[row] = ";".join(f"{node}:{cores}" for node, cores in sorted(parts.items()))
-    return held
+            cores_by_node[row] = ";".join(
+                f"{node}:{cores}" for node, cores in sorted(parts.items())
+            )
+    return cores_by_node
 
 
 def _parts(tasks: int, nodes: list[int], free: np.ndarray) -> Iterator[tuple[int, int]]:

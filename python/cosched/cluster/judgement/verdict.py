@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -160,6 +161,13 @@ class LogJudgement:
         return self.jobs - self.waiting_jobs
 
     def plain(self) -> dict[str, Any]:
+        """The old name of :meth:`to_dict`."""
+        warnings.warn(
+            "LogJudgement.plain is now LogJudgement.to_dict", DeprecationWarning, stacklevel=2
+        )
+        return self.to_dict()
+
+    def to_dict(self) -> dict[str, Any]:
         """As JSON has it: seconds and shares, None for what is not known."""
         log, pair = self.comparison.log, self.comparison.two_simulations
         numbers: dict[str, Any] = {
@@ -182,7 +190,8 @@ class LogJudgement:
         }
         finite = {key: None if _is_nan(value) else value for key, value in numbers.items()}
         reasons = [
-            {"kind": one.kind.value, "count": one.count, "text": one.text} for one in self.reasons
+            {"kind": reason.kind.value, "count": reason.count, "text": reason.text}
+            for reason in self.reasons
         ]
         return {"verdict": self.verdict.value, **finite, "reasons": reasons}
 
@@ -207,8 +216,10 @@ def verdict_of(comparison: LogAmongSimulations) -> FitVerdict:
         return FitVerdict.NOT_EXPLAINED
     if log.near_300 >= EXPLAINED_SHARE:
         return FitVerdict.EXPLAINED
-    least = min(PART_OF_VARIABILITY * pair.near_300, PART_OF_LEAST_NEAR * comparison.least_near_300)
-    if log.near_300 >= least:
+    threshold = min(
+        PART_OF_VARIABILITY * pair.near_300, PART_OF_LEAST_NEAR * comparison.least_near_300
+    )
+    if log.near_300 >= threshold:
         return FitVerdict.AS_CLOSE_AS_VARIABILITY
     return FitVerdict.NOT_EXPLAINED
 

@@ -21,7 +21,7 @@ from cosched.cluster.machine.parts import counted
 from cosched.cluster.page import tables, text as words
 from cosched.cluster.page.judgement import about_judgement, lines_of_judgement
 from cosched.cluster.page.replications import measures_of
-from cosched.cluster.page.runs import PLAIN, TWIN, Runs, knows_limits, run_all, why_no_dfrs
+from cosched.cluster.page.runs import EASY, TWIN, Runs, knows_limits, run_all, why_no_dfrs
 from cosched.cluster.page.text import beside, draw, picture
 from cosched.cluster.page.what_if import scenario_of
 from cosched.cluster.result.log_fit import plain
@@ -140,21 +140,21 @@ def _say(runs: Runs, say: Callable[[str], object]) -> None:
         for line in lines_of_judgement(runs.judgement):
             say(line)
         chosen = ", as chosen" if runs.chosen_reference else ""
-        say(f"reference policy: {runs.counts}{chosen}")
+        say(f"reference policy: {runs.reference_policy}{chosen}")
     for run in runs.rows:
-        if run.knows:
-            say(f"{run.name}: {run.knows}")
+        if run.remarks:
+            say(f"{run.name}: {run.remarks}")
 
 
 def _plain_judgement(runs: Runs) -> dict[str, Any]:
     """The judgement of the log as JSON has it; None where there is none."""
     judgement = runs.judgement
     if judgement is None:
-        return {"fit": None, "judgement": None, "reference": runs.counts}
+        return {"fit": None, "judgement": None, "reference": runs.reference_policy}
     return {
         "fit": plain(judgement.fit),
-        "judgement": judgement.plain(),
-        "reference": runs.counts,
+        "judgement": judgement.to_dict(),
+        "reference": runs.reference_policy,
     }
 
 
@@ -169,12 +169,12 @@ def _link(page: str | PathLike[str] | None, path: str | PathLike[str]) -> str:
 def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
     instance = runs.instance
     title = f"{instance.source or 'jobs'}: audit"
-    under = "" if runs.logged else f" under {runs.counts}"
+    under = "" if runs.logged else f" under {runs.reference_policy}"
     parts = [
         *([("", _about_reference(runs))] if runs.twin else []),
         ("Load, queue and waits", picture(figure)),
         ("What happened, and what other policies would have given", tables.policies(runs)),
-        *([("What if", beside(runs) + tables.changes(runs))] if runs.changes else []),
+        *([("What if", beside(runs) + tables.changes(runs))] if runs.scenario_runs else []),
         ("", tables.groups(runs)),
         (f"The {tables.LONGEST} longest waits{under}", tables.longest(runs)),
     ]
@@ -187,7 +187,9 @@ def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
 
 
 def _about_reference(runs: Runs) -> str:
-    return about_judgement(runs.judgement, runs.counts, is_chosen=bool(runs.chosen_reference))
+    return about_judgement(
+        runs.judgement, runs.reference_policy, is_chosen=bool(runs.chosen_reference)
+    )
 
 
 def _size(instance: Instance) -> str:
@@ -232,12 +234,12 @@ def _waited(runs: Runs, when: str) -> str:
 
 def _could(runs: Runs) -> str:
     if runs.attainable is None:
-        name = "EASY backfilling" if runs.counts == PLAIN else runs.counts
+        name = "EASY backfilling" if runs.reference_policy == EASY else runs.reference_policy
         return f"{name} has no result, see below"
-    if runs.counts not in (TWIN, PLAIN):
+    if runs.reference_policy not in (TWIN, EASY):
         wait = runs.attainable.metrics()["mean_wait"]
-        return f"{runs.counts} would have let them wait {words.span(wait)}"
-    if runs.counts == TWIN:
+        return f"{runs.reference_policy} would have let them wait {words.span(wait)}"
+    if runs.reference_policy == TWIN:
         mean = measures_of(runs.attainable)["mean_wait"]
         return f"the twin of this Slurm lets them wait {words.exact_span(mean)}"
     wait = runs.attainable.metrics()["mean_wait"]
@@ -249,7 +251,7 @@ def _least(runs: Runs) -> str:
     bound = runs.bound
     if bound is None or bound.value < tables.WEAK:
         return "what no scheduler can beat is not known"
-    had = {"log": runs.logged, runs.counts: runs.attainable}
+    had = {"log": runs.logged, runs.reference_policy: runs.attainable}
     known = [
         f"{name}: {words.number(measures_of(result)['value'])} times"
         for name, result in had.items()

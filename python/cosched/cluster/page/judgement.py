@@ -27,7 +27,7 @@ def _evidence(judgement: LogJudgement) -> list[str]:
     waiting = judgement.waiting_jobs
     compared = (
         f"{waiting:,} of {count_of(judgement.jobs, 'job')} waited more than a minute in the log or "
-        f"in the simulation (mean of {judgement.replications} simulations); the other "
+        f"in the simulation (mean of {judgement.replications} replications); the other "
         f"{judgement.jobs_at_once:,} started at once in both and say nothing."
     )
     first = [compared, *_about_jobs_not_compared(judgement)]
@@ -38,7 +38,7 @@ def _evidence(judgement: LogJudgement) -> list[str]:
         f"Mean wait of these jobs: {span(log.mean)} in the log, {span(log.other_mean)} in the "
         f"simulation; 95th percentile: {span(log.p95)} and {span(log.other_p95)}.",
         f"Starts within five minutes of the log's: {share(log.near_300)}, within one: "
-        f"{share(log.near_60)}; two simulations have {share(pair.near_300)} and "
+        f"{share(log.near_60)}; two replications have {share(pair.near_300)} and "
         f"{share(pair.near_60)} with each other.",
     ]
 

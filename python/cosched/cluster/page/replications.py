@@ -7,6 +7,7 @@ compared replication by replication, on the same clocks.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,9 +60,15 @@ class Spread:
         return cls(mean, mean - half_width, mean + half_width)
 
     @property
-    def noise(self) -> bool:
+    def includes_zero(self) -> bool:
         """Whether zero lies inside: one more replication may well have the other sign."""
         return self.low <= 0 <= self.high
+
+    @property
+    def noise(self) -> bool:
+        """The old name of :attr:`includes_zero`."""
+        warnings.warn("Spread.noise is now Spread.includes_zero", DeprecationWarning, stacklevel=2)
+        return self.includes_zero
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ def compare(base: Result, other: Result, *, is_random: bool) -> Comparison:
     """Two results with as many replications each; `is_random`: the policy has replications."""
     base_means, other_means = mean_waits(base), mean_waits(other)
     difference = Spread.of(other_means - base_means)
-    is_clear = len(base_means) > 1 and not difference.noise
+    is_clear = len(base_means) > 1 and not difference.includes_zero
     return Comparison(
         replications=len(base_means),
         base_mean_wait=float(base_means.mean()),

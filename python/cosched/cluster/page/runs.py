@@ -15,7 +15,7 @@ from cosched import _core
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, limits_of
-from cosched.cluster.judgement.judge import judge_log, simulations_of_log
+from cosched.cluster.judgement.judge import judge_log, replications_of_log
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.judgement.verdict import LogJudgement
 from cosched.cluster.page.replications import (
@@ -36,9 +36,9 @@ from cosched.errors import InfeasibleError, InvalidInstance
 
 _GROUPS = ("partition", "account", "qos", "user", "size", "gpu")
 #: Groups of fewer jobs say little.
-_FEWEST = 5
+_MIN_GROUP_JOBS = 5
 #: Groups that are shown: those that change most.
-MOST = 10
+MAX_GROUPS = 10
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def row_of(
     return {"what_if": what, "policy": policy, **numbers}
 
 
-def _paired(values: np.ndarray, base_values: np.ndarray) -> np.ndarray:
+def _paired_differences(values: np.ndarray, base_values: np.ndarray) -> np.ndarray:
     """Differences replication by replication, as far as both have them: they share the clocks."""
     count = min(len(values), len(base_values))
     return values[:count] - base_values[:count]
@@ -70,25 +70,26 @@ def groups_between(
 ) -> list[GroupChange]:
     """The groups whose jobs gain or lose most, the largest difference first; of jobs, and how long
     those that are measured wait (a row a draw, s)."""
-    every = (change for what in _GROUPS for change in _of(what, base, other))
-    found = [one for one in every if one.difference != Spread(0.0, 0.0, 0.0)]
-    found.sort(key=lambda change: (-abs(change.difference.mean), change.what, change.name))
-    return found[:MOST]
+    all_changes = (change for what in _GROUPS for change in _changes_by(what, base, other))
+    changes = [change for change in all_changes if change.difference != Spread(0.0, 0.0, 0.0)]
+    changes.sort(key=lambda change: (-abs(change.difference.mean), change.what, change.name))
+    return changes[:MAX_GROUPS]
 
 
-def _of(
+def _changes_by(
     what: str, base: tuple[Instance, np.ndarray], other: tuple[Instance, np.ndarray]
 ) -> Iterator[GroupChange]:
-    (was, old), (is_, new) = base, other
-    before, after = _keys(was, what), _keys(is_, what)
-    if before is None or after is None or len(set(before.tolist())) < 2:
+    (base_instance, base_waits), (other_instance, other_waits) = base, other
+    base_keys, other_keys = _keys(base_instance, what), _keys(other_instance, what)
+    if base_keys is None or other_keys is None or len(set(base_keys.tolist())) < 2:
         return
-    for key in dict.fromkeys(after.tolist()):
-        ours, theirs = after == key, before == key
-        if ours.sum() >= _FEWEST and theirs.any():
-            means = new[:, ours].mean(axis=1), old[:, theirs].mean(axis=1)
+    for key in dict.fromkeys(other_keys.tolist()):
+        is_other, is_base = other_keys == key, base_keys == key
+        if is_other.sum() >= _MIN_GROUP_JOBS and is_base.any():
+            means = other_waits[:, is_other].mean(axis=1), base_waits[:, is_base].mean(axis=1)
             name = range_of(key) if what == "size" else str(key)
-            yield GroupChange(what, name, int(ours.sum()), Spread.of(_paired(*means)))
+            difference = Spread.of(_paired_differences(*means))
+            yield GroupChange(what, name, int(is_other.sum()), difference)
 
 
 def _keys(instance: Instance, what: str) -> np.ndarray | None:
@@ -99,13 +100,13 @@ def _keys(instance: Instance, what: str) -> np.ndarray | None:
 #: The two best of the paper's Table 2.
 DFRS = ("GreedyPM */per/opt=min/minvt=600", "MCB8 */per/opt=min/minvt=600")
 #: The policy that an operator can have: every batch system backfills like this.
-PLAIN = "EASY"
-#: The scheduler itself, where the machine is a Slurm's and a storey above reproduces it.
+EASY = "EASY"
+#: The simulator of the scheduler itself, which :mod:`cosched.slurm` adds to the policies.
 TWIN = "slurm-backfill"
 #: Draws of its clocks, where nobody says how many and there is time for them.
-_DRAWS = 20
+_DEFAULT_REPLICATIONS = 20
 #: What runs beside each other: little, as draws of the scheduler use several processors themselves.
-_AT_ONCE = 1 + min(2, len(sched_getaffinity(0)))
+_MAX_SIMULTANEOUS_RUNS = 1 + min(2, len(sched_getaffinity(0)))
 #: A change may take so many times as long as what is.
 _PATIENCE = 4
 #: What no scheduler has.
@@ -114,23 +115,32 @@ PERFECT = "all run times (perfect knowledge)"
 
 @dataclass(frozen=True)
 class Run:
-    """A row: a policy, what it knows of run times, its numbers, and its result if it has one."""
+    """A row: its name, its numbers, and its result if it has one."""
 
     name: str
-    knows: str
     row: dict[str, Any]
     result: Result | None
 
     @property
-    def fewer(self) -> bool:
+    def lacks_jobs(self) -> bool:
         """Whether it lacks jobs that Slurm's limits kept out: the bound is not of its jobs."""
         return self.result is not None and "left_out" in self.result.outcome
 
 
 @dataclass(frozen=True)
-class ScenarioRun(Run):
-    """A row of the what-ifs; `knows` are its remarks, which begin with the reason of its class."""
+class PolicyRun(Run):
+    """A row of the policies on the machine as it is."""
 
+    #: What the policy knows of run times.
+    information: str
+
+
+@dataclass(frozen=True)
+class ScenarioRun(Run):
+    """A row of the what-ifs."""
+
+    #: What is to be said of it, the reason of its class first.
+    remarks: str
     #: None: the machine as it is.
     scenario_class: ScenarioClass | None = None
     #: Why the row has its class; empty of one that is simulated.
@@ -142,8 +152,8 @@ class Runs:
     """All that ran."""
 
     instance: Instance
-    all: tuple[Run, ...]
-    changes: tuple[ScenarioRun, ...]
+    policy_runs: tuple[PolicyRun, ...]
+    scenario_runs: tuple[ScenarioRun, ...]
     time_limit: float | None
     #: How well the scheduler's simulator explains the log; None: it has no waits, or there is none.
     judgement: LogJudgement | None = None
@@ -156,12 +166,12 @@ class Runs:
         return self.result(TWIN) is not None
 
     @property
-    def counts(self) -> str:
-        """The policy of the row that counts, which what-ifs are about."""
+    def reference_policy(self) -> str:
+        """The policy that what-ifs are about."""
         if self.chosen_reference:
             return self.chosen_reference
         trusted = self.judgement is None or self.judgement.is_explained
-        return TWIN if self.twin and trusted else PLAIN
+        return TWIN if self.twin and trusted else EASY
 
     @property
     def not_followed(self) -> list[str]:
@@ -170,19 +180,19 @@ class Runs:
 
     @property
     def is_random(self) -> bool:
-        """Whether the policy that counts has replications: hidden clocks decide with its rules."""
-        return self.counts == TWIN
+        """Whether the reference policy has replications: hidden clocks decide with its rules."""
+        return self.reference_policy == TWIN
 
     @property
     def base(self) -> ScenarioRun:
-        """The policy that counts on the machine as it is."""
-        base = next(run for run in self.all if run.name == self.counts)
+        """The reference policy on the machine as it is."""
+        base = next(run for run in self.policy_runs if run.name == self.reference_policy)
         return _row_of_scenario("as it is", (), base.row, base.result)
 
     @property
     def rows(self) -> list[ScenarioRun]:
-        """The policy that counts on the machine as it is, and changed; with remarks as `knows`."""
-        return [self.base, *self.changes]
+        """The reference policy on the machine as it is, and under each scenario."""
+        return [self.base, *self.scenario_runs]
 
     @property
     def window(self) -> Window:
@@ -192,11 +202,11 @@ class Runs:
     @property
     def bound(self) -> Bound | None:
         """On the maximum stretch; None: not reached."""
-        return next((proof for run in self.all if (proof := run.row.get("proof"))), None)
+        return next((proof for run in self.policy_runs if (proof := run.row.get("proof"))), None)
 
     def result(self, name: str) -> Result | None:
         """The first of this name: with the users' own limits where they are known."""
-        return next((run.result for run in self.all if run.name == name), None)
+        return next((run.result for run in self.policy_runs if run.name == name), None)
 
     @property
     def logged(self) -> Result | None:
@@ -206,7 +216,7 @@ class Runs:
     @property
     def attainable(self) -> Result | None:
         """What a policy gives that can be had: the scheduler itself, or plain backfilling."""
-        return self.result(self.counts)
+        return self.result(self.reference_policy)
 
 
 def knows_limits(instance: Instance) -> bool:
@@ -237,7 +247,7 @@ def run_all(
     """
     alone = instance.replace()._without_bound()
     check_reference(alone, reference)
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    with ThreadPoolExecutor(_MAX_SIMULTANEOUS_RUNS) as pool:
         bound = pool.submit(FAMILY.bound_within, instance, limit)
         try:
             scheduler, options = _scheduler(alone, limit, draws)
@@ -245,11 +255,15 @@ def run_all(
             policies = pool.submit(_policies, alone, limit)
             judgement = _judgement(alone, scheduler, judgement)
             runs = Runs(instance, scheduler, (), limit, judgement, reference)
-            if runs.counts != TWIN:
-                runs = replace(runs, all=scheduler + policies.result())
-            _require_feasible(run for run in runs.all if run.name == runs.counts)
+            if runs.reference_policy != TWIN:
+                runs = replace(runs, policy_runs=scheduler + policies.result())
+            _require_feasible(run for run in runs.policy_runs if run.name == runs.reference_policy)
             rows = _changes(pool, runs, scenarios, options, draws is None)
-            runs = replace(runs, all=scheduler + policies.result(), changes=tuple(rows))
+            runs = replace(
+                runs,
+                policy_runs=scheduler + policies.result(),
+                scenario_runs=tuple(rows),
+            )
             runs = _with_common_replications(runs)
             proof = bound.result()
         except BaseException:
@@ -259,10 +273,11 @@ def run_all(
             _core.forget_stop()
             raise
     first = {} if proof is None else {"bound": proof.value, "proof": proof}
-    known = [run.row | ({} if run.fewer else first) for run in runs.all]
-    settled_rows = settled([(row, run.result) for row, run in zip(known, runs.all, strict=True)])
-    every = [replace(run, row=row) for run, row in zip(runs.all, settled_rows, strict=True)]
-    return replace(runs, all=tuple(every))
+    rows_with_bound = [run.row | ({} if run.lacks_jobs else first) for run in runs.policy_runs]
+    results = [run.result for run in runs.policy_runs]
+    settled_rows = settled(list(zip(rows_with_bound, results, strict=True)))
+    pairs = zip(runs.policy_runs, settled_rows, strict=True)
+    return replace(runs, policy_runs=tuple(replace(run, row=row) for run, row in pairs))
 
 
 def _require_feasible(runs: Iterable[Run]) -> None:
@@ -275,23 +290,25 @@ def _require_feasible(runs: Iterable[Run]) -> None:
 
 def _scheduler(
     alone: Instance, limit: float | None, draws: int | None
-) -> tuple[tuple[Run, ...], dict[str, Any]]:
-    """Slurm's own, where the machine is one of it, and its options."""
+) -> tuple[tuple[PolicyRun, ...], dict[str, Any]]:
+    """The run of Slurm's simulator, where the machine is a slurm.conf, and its options."""
     if alone.machine is None or alone.machine.slurm is None:
         return (), {}
     # Settings without a rule are left out, which the page says, where solve refuses them.
-    options: dict[str, Any] = {"draws": draws or _DRAWS, "approximate": True}
-    least = _FEWEST_DRAWS
+    options: dict[str, Any] = {"draws": draws or _DEFAULT_REPLICATIONS, "approximate": True}
+    least = _MIN_REPLICATIONS
     if has_waits(alone):
         options |= start_of_log(alone).host_options
-        if simulations_of_log(alone) <= options["draws"]:
-            least = simulations_of_log(alone)  # the judgement is of these, too
-    own = options if draws or limit is None else options | {"enough": _late(limit, least)}
-    return _runs_of(alone, {TWIN: "what Slurm knows"}, None, {TWIN: own}), options
+        if replications_of_log(alone) <= options["draws"]:
+            least = replications_of_log(alone)  # the judgement is of these, too
+    bounded = options
+    if not draws and limit is not None:
+        bounded = options | {"enough": _stop_when_late(limit, least)}
+    return _runs_of(alone, {TWIN: "what Slurm knows"}, None, {TWIN: bounded}), options
 
 
 def _judgement(
-    alone: Instance, scheduler: tuple[Run, ...], judgement: LogJudgement | None
+    alone: Instance, scheduler: tuple[PolicyRun, ...], judgement: LogJudgement | None
 ) -> LogJudgement | None:
     """That of the simulations of the scheduler, where it has a result."""
     result = next((run.result for run in scheduler if run.result is not None), None)
@@ -304,7 +321,7 @@ def _judgement(
 
 def check_reference(instance: Instance, reference: str) -> None:
     """Raise InvalidInstance for a reference that is no policy of the page."""
-    names = [PLAIN, "conservative", "FCFS"]
+    names = [EASY, "conservative", "FCFS"]
     if instance.machine is not None and instance.machine.slurm is not None:
         names.insert(0, TWIN)
     if not why_no_dfrs(instance):
@@ -315,32 +332,35 @@ def check_reference(instance: Instance, reference: str) -> None:
 
 def _options_of(policy: str, instance: Instance) -> dict[str, Any]:
     """Options of a reference policy other than the scheduler's own."""
-    return _usual(instance) if policy in (PLAIN, "conservative") else {}
+    return _options_with_limits(instance) if policy in (EASY, "conservative") else {}
 
 
-def _policies(alone: Instance, limit: float | None) -> tuple[Run, ...]:
+def _policies(alone: Instance, limit: float | None) -> tuple[PolicyRun, ...]:
     """The jobs as they are under each policy."""
-    limits, usual = knows_limits(alone), _usual(alone)
-    knowing = "users' limits" if limits else PERFECT
-    knows = {"as-logged": "what happened"} if has_waits(alone) else {}
-    knows |= {"FCFS": "nothing", PLAIN: knowing, "conservative": knowing}
+    has_limits, options = knows_limits(alone), _options_with_limits(alone)
+    batch_information = "users' limits" if has_limits else PERFECT
+    information = {"as-logged": "what happened"} if has_waits(alone) else {}
+    information |= {"FCFS": "nothing", EASY: batch_information, "conservative": batch_information}
     if not why_no_dfrs(alone):
-        knows |= dict.fromkeys(DFRS, "nothing; pauses and moves jobs")
-    runs = _runs_of(alone, knows, limit, {PLAIN: usual, "conservative": usual})
-    return runs + (_runs_of(alone, {PLAIN: PERFECT}, limit, {}) if limits else ())
+        information |= dict.fromkeys(DFRS, "nothing; pauses and moves jobs")
+    runs = _runs_of(alone, information, limit, {EASY: options, "conservative": options})
+    return runs + (_runs_of(alone, {EASY: PERFECT}, limit, {}) if has_limits else ())
 
 
-def _usual(instance: Instance) -> dict[str, Any]:
+def _options_with_limits(instance: Instance) -> dict[str, Any]:
     return {"estimates": "requested"} if knows_limits(instance) else {}
 
 
 def _runs_of(
-    alone: Instance, knows: dict[str, str], limit: float | None, options: dict[str, dict[str, Any]]
-) -> tuple[Run, ...]:
-    found = FAMILY.compare_rows(alone, list(knows), 0, limit, options)
+    alone: Instance,
+    information: dict[str, str],
+    limit: float | None,
+    options: dict[str, dict[str, Any]],
+) -> tuple[PolicyRun, ...]:
+    rows = FAMILY.compare_rows(alone, list(information), 0, limit, options)
     return tuple(
-        Run(name, what, row, _only(result))
-        for (name, what), (row, result) in zip(knows.items(), found, strict=True)
+        PolicyRun(name, row, _result_or_none(result), text)
+        for (name, text), (row, result) in zip(information.items(), rows, strict=True)
     )
 
 
@@ -357,30 +377,32 @@ def _changes(
     time is over before (`stops_when_late`). A scenario that takes much longer than the machine as
     it is has the limit of any policy.
     """
-    policy, limit = runs.counts, runs.time_limit
-    base = next(run for run in runs.all if run.name == policy)
+    policy, limit = runs.reference_policy, runs.time_limit
+    base = next(run for run in runs.policy_runs if run.name == policy)
     known_notes = _notes(base.result, _NOT_FOLLOWED)
-    late = None
+    half_limit = None
     if runs.is_random and limit is not None:
-        limit = max(limit, _AT_ONCE * _PATIENCE * base.row["seconds"])
-        late = limit / 2 if stops_when_late else None
+        limit = max(limit, _MAX_SIMULTANEOUS_RUNS * _PATIENCE * base.row["seconds"])
+        half_limit = limit / 2 if stops_when_late else None
 
     def simulate(scenario: Scenario) -> ScenarioRun:
         verdict = scenario.verdict(policy, is_scheduler=runs.is_random)
         if verdict.scenario_class is not ScenarioClass.SIMULATED:
             return _row_without_run(scenario, verdict, base)
-        own_options = options if runs.is_random else _options_of(policy, runs.instance)
+        scenario_options = options if runs.is_random else _options_of(policy, runs.instance)
         if runs.is_random and base.result is not None:
-            own_options = own_options | {"enough": _as_many(replications_of(base.result), late)}
+            scenario_options = scenario_options | {
+                "enough": _stop_at_count(replications_of(base.result), half_limit)
+            }
         ((row, result),) = FAMILY.compare_rows(
-            scenario.instance._without_bound(), [policy], 0, limit, {policy: own_options}
+            scenario.instance._without_bound(), [policy], 0, limit, {policy: scenario_options}
         )
-        new = [note for note in _notes(_only(result), _NOT_FOLLOWED) if note not in known_notes]
-        remarks = (*verdict.remarks, *new)
-        return _row_of_scenario(scenario.text, remarks, row, _only(result), verdict)
+        notes = _notes(_result_or_none(result), _NOT_FOLLOWED)
+        remarks = (*verdict.remarks, *(note for note in notes if note not in known_notes))
+        return _row_of_scenario(scenario.text, remarks, row, _result_or_none(result), verdict)
 
-    settled_scenarios = [scenario.settled(base.result) for scenario in scenarios]
-    futures = [pool.submit(simulate, scenario) for scenario in settled_scenarios]
+    final_scenarios = [scenario.with_final_classes(base.result) for scenario in scenarios]
+    futures = [pool.submit(simulate, scenario) for scenario in final_scenarios]
     return [future.result() for future in futures]
 
 
@@ -396,33 +418,38 @@ def _with_common_replications(runs: Runs) -> Runs:
     """The rows of the policy that counts with the replications that all of them have, so that each
     mean of the page is over the same ones; a scenario under which no job starts at another time has
     no effect."""
-    number = [run.name for run in runs.all].index(runs.counts)
-    base = runs.all[number]
+    number = [run.name for run in runs.policy_runs].index(runs.reference_policy)
+    base = runs.policy_runs[number]
     if base.result is None:
-        return replace(runs, changes=tuple(map(_without_base, runs.changes)))
-    results = [base.result, *(run.result for run in runs.changes if run.result is not None)]
+        return replace(runs, scenario_runs=tuple(map(_without_base, runs.scenario_runs)))
+    results = [base.result, *(run.result for run in runs.scenario_runs if run.result is not None)]
     count = min(map(replications_of, results))
-    base = _cut(base, count)
+    base = _with_replications(base, count)
     assert base.result is not None
     rows = [
-        _checked(_cut(run, count), base.result, runs.counts, runs.is_random) for run in runs.changes
+        _with_class_by_starts(
+            _with_replications(run, count), base.result, runs.reference_policy, runs.is_random
+        )
+        for run in runs.scenario_runs
     ]
-    policies = (*runs.all[:number], base, *runs.all[number + 1 :])
-    return replace(runs, all=policies, changes=tuple(rows))
+    policies = (*runs.policy_runs[:number], base, *runs.policy_runs[number + 1 :])
+    return replace(runs, policy_runs=policies, scenario_runs=tuple(rows))
 
 
 #: A row of the policies, or of the what-ifs.
 RunKind = TypeVar("RunKind", bound=Run)
 
 
-def _cut(run: RunKind, count: int) -> RunKind:
+def _with_replications(run: RunKind, count: int) -> RunKind:
     if run.result is None or replications_of(run.result) <= count:
         return run
     result = with_first_replications(run.result, count)
     return replace(run, result=result, row=run.row | result.metrics())
 
 
-def _checked(run: ScenarioRun, base: Result, policy: str, is_random: bool) -> ScenarioRun:
+def _with_class_by_starts(
+    run: ScenarioRun, base: Result, policy: str, is_random: bool
+) -> ScenarioRun:
     if run.scenario_class is not ScenarioClass.SIMULATED or run.result is None:
         return run
     comparison = compare(base, run.result, is_random=is_random)
@@ -430,8 +457,8 @@ def _checked(run: ScenarioRun, base: Result, policy: str, is_random: bool) -> Sc
         return run
     where = f"in {count_of(comparison.replications, 'replication')}"
     reason = f"no job starts at another time {where if is_random else f'under {policy}'}"
-    knows = "; ".join(filter(None, [reason, run.knows]))
-    return replace(run, scenario_class=ScenarioClass.NO_EFFECT, reason=reason, knows=knows)
+    remarks = "; ".join(filter(None, [reason, run.remarks]))
+    return replace(run, scenario_class=ScenarioClass.NO_EFFECT, reason=reason, remarks=remarks)
 
 
 def _row_of_scenario(
@@ -450,7 +477,7 @@ def _row_of_scenario(
         scenario_class = ScenarioClass.NO_RESULT
     return ScenarioRun(
         name=name,
-        knows="; ".join(filter(None, texts)),
+        remarks="; ".join(filter(None, texts)),
         row=row,
         result=result,
         scenario_class=scenario_class,
@@ -463,9 +490,9 @@ def _without_base(run: ScenarioRun) -> ScenarioRun:
     if run.result is None:
         return run
     reason = "the machine as it is has no result to compare with"
-    remarks = "; ".join(filter(None, [reason, run.knows]))
+    remarks = "; ".join(filter(None, [reason, run.remarks]))
     return replace(
-        run, scenario_class=ScenarioClass.NO_RESULT, result=None, reason=reason, knows=remarks
+        run, scenario_class=ScenarioClass.NO_RESULT, result=None, reason=reason, remarks=remarks
     )
 
 
@@ -481,20 +508,22 @@ def _notes(result: Result | None, begin: str | tuple[str, ...]) -> list[str]:
 
 
 #: So many draws run however long they take: one would not show how far they differ.
-_FEWEST_DRAWS = 2
+_MIN_REPLICATIONS = 2
 
 
-def _late(limit: float | None, least: int = _FEWEST_DRAWS) -> Callable[[np.ndarray], bool]:
+def _stop_when_late(
+    limit: float | None, least: int = _MIN_REPLICATIONS
+) -> Callable[[np.ndarray], bool]:
     """Whether so many draws are there, and the time is over."""
     end = np.inf if limit is None else clock.monotonic() + limit
     return lambda waits: len(waits) >= least and clock.monotonic() > end
 
 
-def _as_many(count: int, limit: float | None) -> Callable[[np.ndarray], bool]:
+def _stop_at_count(count: int, limit: float | None) -> Callable[[np.ndarray], bool]:
     """Whether so many replications are there, or the time is over."""
-    is_late = _late(limit)
+    is_late = _stop_when_late(limit)
     return lambda waits: len(waits) >= count or is_late(waits)
 
 
-def _only(result: Any) -> Result | None:
+def _result_or_none(result: Any) -> Result | None:
     return result if isinstance(result, Result) else None

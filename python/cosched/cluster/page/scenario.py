@@ -44,7 +44,7 @@ class ChangedKey:
         Why; empty of a key that is simulated.
     known_to_batch_policies : bool
         Policies such as EASY follow the change, too: they know nodes, partitions and time limits.
-    settle : callable, optional
+    class_after_run : callable, optional
         Gives the key its final class once the jobs were simulated on the machine as it is.
     """
 
@@ -53,7 +53,7 @@ class ChangedKey:
     scenario_class: ScenarioClass
     reason: str = ""
     known_to_batch_policies: bool = True
-    settle: Callable[[Result], ChangedKey] | None = None
+    class_after_run: Callable[[Result], ChangedKey] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,13 @@ class Scenario:
     keys: tuple[ChangedKey, ...]
     remarks: tuple[str, ...] = ()
 
-    def settled(self, base: Result | None) -> Scenario:
+    def with_final_classes(self, base: Result | None) -> Scenario:
         """With the keys whose class depends on the result of the machine as it is."""
         if base is None:
             return self
-        keys = tuple(key if key.settle is None else key.settle(base) for key in self.keys)
+        keys = tuple(
+            key if key.class_after_run is None else key.class_after_run(base) for key in self.keys
+        )
         return replace(self, keys=keys)
 
     def verdict(self, policy: str, *, is_scheduler: bool) -> Verdict:

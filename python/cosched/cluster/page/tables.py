@@ -21,9 +21,10 @@ from cosched.cluster.page.replications import (
     waits_of_jobs,
 )
 from cosched.cluster.page.runs import (
-    MOST,
+    MAX_GROUPS,
     PERFECT,
     GroupChange,
+    PolicyRun,
     Run,
     Runs,
     ScenarioRun,
@@ -70,18 +71,19 @@ def policies(runs: Runs) -> str:
     heads = ["policy", "(knows)", "mean wait", "half wait at most", "95% wait at most",
              "largest stretch", "machine in use"]  # fmt: skip
     window = runs.window
-    rows = [[run.name, run.knows, *_numbers(run, window)] for run in runs.all]
+    rows = [[run.name, run.information, *_numbers(run, window)] for run in runs.policy_runs]
     if logged:
         heads.append("starts within a minute of the log's")
-        for row, run in zip(rows, runs.all, strict=True):
+        for row, run in zip(rows, runs.policy_runs, strict=True):
             other = None if run.name == "as-logged" else run.result
             row.append("-" if other is None else share(other.calibration()["within_minute"]))
-    counts = [run.name for run in runs.all].index(runs.counts)
-    about = f"The row that counts is {runs.counts}, {runs.all[counts].knows}. {_STRETCH}"
+    number = [run.name for run in runs.policy_runs].index(runs.reference_policy)
+    information = runs.policy_runs[number].information
+    about = f"The reference policy is {runs.reference_policy}, {information}. {_STRETCH}"
     return (
-        table(heads, rows, counts=counts)
+        table(heads, rows, marked_row=number)
         + paragraph(f"{about} {_ABOUT_WINDOW} {about_bound(runs)}", "small")
-        + _messages(runs.all)
+        + _messages(runs.policy_runs)
     )
 
 
@@ -89,9 +91,12 @@ def about_bound(runs: Runs) -> str:
     """What is proved of the largest stretch, else what is attainable."""
     bound = runs.bound
     known = [
-        (run.result.value, f"{run.name} ({run.knows})")
-        for run in runs.all
-        if run.result and run.name != "as-logged" and run.knows != PERFECT and not run.fewer
+        (run.result.value, f"{run.name} ({run.information})")
+        for run in runs.policy_runs
+        if run.result
+        and run.name != "as-logged"
+        and run.information != PERFECT
+        and not run.lacks_jobs
     ]
     best = "" if not known else "Attainable is {:,.6g}, by {}.".format(*min(known))
     within = "" if runs.time_limit is None else f" in {runs.time_limit:g} s (--time-limit)"
@@ -117,10 +122,10 @@ def _numbers(run: Run, window: Window) -> list[str]:
     return [*waited, number(measures["value"]), in_use]
 
 
-def _messages(runs: tuple[Run, ...]) -> str:
+def _messages(runs: tuple[PolicyRun, ...]) -> str:
     items = []
     for run in runs:
-        name = run.name if run.name == "as-logged" else f"{run.name} ({run.knows})"
+        name = run.name if run.name == "as-logged" else f"{run.name} ({run.information})"
         if text := run.row["message"] or remark(run.row):
             items.append(f"<li>{escape(name)}: {escape(text)}</li>")
     return f"<ul class=small>{''.join(items)}</ul>" if items else ""
@@ -149,7 +154,7 @@ def groups(runs: Runs) -> str:
 
 def _by_resource(runs: Runs) -> str:
     """How much of cores, memory and GPUs was in use, and which of them jobs waited for."""
-    both = {"log": runs.logged, runs.counts: runs.attainable}
+    both = {"log": runs.logged, runs.reference_policy: runs.attainable}
     found = {name: _one_type(run.by("resource")) for name, run in both.items() if run is not None}
     if not found:
         return ""
@@ -196,7 +201,7 @@ def _one_type(table: Any) -> Any:
 
 
 def _group(what: str, runs: Runs) -> str:
-    both = {"log": runs.logged, runs.counts: runs.attainable}
+    both = {"log": runs.logged, runs.reference_policy: runs.attainable}
     found = {name: waits_by(result, what) for name, result in both.items() if result is not None}
     first: Any = next(iter(found.values()))
     order = (
@@ -216,7 +221,7 @@ def _group(what: str, runs: Runs) -> str:
 
 
 def changes(runs: Runs) -> str:
-    """The policy that counts on the machine as it is, and on each changed one."""
+    """The reference policy on the machine as it is, and on each changed one."""
     window = runs.window
     more = counted(runs.instance.given, runs.instance.machine)
     rows = [
@@ -240,29 +245,32 @@ def changes(runs: Runs) -> str:
         "mean wait differs by",
         "(class and remarks)",
     ]
-    gains = "".join(_gains(runs.base.result, run) for run in runs.changes)
+    gains = "".join(_gains(runs.base.result, run) for run in runs.scenario_runs)
     about = paragraph(_about_changes(runs), "small")
     return f'{table(heads, rows)}{about}<div class="pair gains">{gains}</div>'
 
 
 def _about_changes(runs: Runs) -> str:
     """What the table compares, and when it calls a difference clear."""
-    knows = next(run.knows for run in runs.all if run.name == runs.counts)
+    information = next(
+        run.information for run in runs.policy_runs if run.name == runs.reference_policy
+    )
     about = (
-        f"{runs.counts} ({knows}) with the same jobs at the same times, but for those that a row "
-        "leaves out. Users would change what they send and ask for: take a row as a direction, not "
-        "a forecast."
+        f"{runs.reference_policy} ({information}) with the same jobs at the same times, but for "
+        "those that a row leaves out. Users would change what they send and ask for: take a row as "
+        "a direction, not a forecast."
     )
     if runs.twin and not runs.is_random:
         about += (
-            f" {runs.counts} knows nodes, partitions and limits, and no other line of slurm.conf."
+            f" {runs.reference_policy} knows nodes, partitions and limits, and no other line of "
+            "slurm.conf."
         )
     if runs.base.result is None:
         return about
     if not runs.is_random:
         return (
-            f"{about} {runs.counts} has one schedule of a log, without replications: whether a "
-            "difference is more than chance is not known."
+            f"{about} {runs.reference_policy} has one schedule of a log, without replications: "
+            "whether a difference is more than chance is not known."
         )
     count = compare(runs.base.result, runs.base.result, is_random=True).replications
     if count == 1:
@@ -279,8 +287,8 @@ def _about_changes(runs: Runs) -> str:
 
 def _class_and_remarks(run: ScenarioRun) -> str:
     if run.scenario_class is None:
-        return run.knows
-    return ": ".join(filter(None, [run.scenario_class.value, run.knows]))
+        return run.remarks
+    return ": ".join(filter(None, [run.scenario_class.value, run.remarks]))
 
 
 def _in_use(run: Run, names: Sequence[str], window: Window) -> list[str]:
@@ -326,14 +334,14 @@ def _as_shown(seconds: float) -> float:
     return float(round(seconds / unit) * unit)
 
 
-def _spread(found: Spread) -> str:
+def _spread(difference: Spread) -> str:
     """A difference in words."""
-    if found.low == found.high:
-        return signed_span(found.mean) if found.mean else "none"
-    interval = f"({signed_span(found.low)} to {signed_span(found.high)})"
-    if found.noise:
+    if difference.low == difference.high:
+        return signed_span(difference.mean) if difference.mean else "none"
+    interval = f"({signed_span(difference.low)} to {signed_span(difference.high)})"
+    if difference.includes_zero:
         return f"not clear {interval}"
-    return f"{signed_span(found.mean)} {interval}"
+    return f"{signed_span(difference.mean)} {interval}"
 
 
 def _gains(base: Any, run: ScenarioRun) -> str:
@@ -341,9 +349,10 @@ def _gains(base: Any, run: ScenarioRun) -> str:
     is_simulated = run.scenario_class is ScenarioClass.SIMULATED
     if base is None or run.result is None or not is_simulated:
         return ""
-    found = gains_of(groups_between(*((one.instance, waits(one)) for one in (base, run.result))))
-    title = f"<h2>{escape(run.name)}: the {MOST} groups that change most</h2>"
-    return f"<div>{title}{found}</div>" if found else ""
+    pairs = [(result.instance, waits(result)) for result in (base, run.result)]
+    groups_table = gains_of(groups_between(*pairs))
+    title = f"<h2>{escape(run.name)}: the {MAX_GROUPS} groups that change most</h2>"
+    return f"<div>{title}{groups_table}</div>" if groups_table else ""
 
 
 def gains_of(groups: Sequence[GroupChange]) -> str:
@@ -362,14 +371,16 @@ def rows_of_changes(runs: Runs) -> list[dict[str, Any]]:
         row: dict[str, Any] = dict.fromkeys(("what_if", "policy", *COMPARISON_NUMBERS))
         row |= {
             "what_if": run.name,
-            "policy": runs.counts,
+            "policy": runs.reference_policy,
             "class": None if run.scenario_class is None else run.scenario_class.value,
             "reason": run.reason,
-            "remarks": run.knows,
+            "remarks": run.remarks,
             "utilization": None,
         }
         if base is not None and run.result is not None:
-            row |= row_of(run.name, runs.counts, base, run.result, is_random=runs.is_random)
+            row |= row_of(
+                run.name, runs.reference_policy, base, run.result, is_random=runs.is_random
+            )
             row["utilization"] = window.utilization(run.result)
         rows.append(row)
     return rows
@@ -413,8 +424,8 @@ def longest(runs: Runs) -> str:
     who = [name for name in ("user", "partition") if name in instance.known]
     before = bool((instance.column("eligible") > instance.column("submit")).any())
     heads = ["job", *who, units(instance), "could start", "waited",
-             *(["blocked before"] if before else []), *([f"under {runs.counts}"] if under else []),
-             "(why)"]  # fmt: skip
+             *(["blocked before"] if before else []),
+             *([f"under {runs.reference_policy}"] if under else []), "(why)"]  # fmt: skip
     rows = []
     for job in jobs.tolist():
         could = float(instance.column("eligible")[job])

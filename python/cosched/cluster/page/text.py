@@ -17,7 +17,7 @@ from cosched.cluster.files.conventions import later
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import used_of
 from cosched.cluster.page.replications import mean_waits
-from cosched.cluster.page.runs import PLAIN, TWIN, Runs
+from cosched.cluster.page.runs import EASY, TWIN, Runs
 from cosched.core.arrays import levels, means
 from cosched.lazy import plt
 
@@ -53,15 +53,17 @@ def box(title: str, lines: Iterable[str]) -> str:
     return f"<aside><h2>{escape(title)}</h2><ul>{items}</ul></aside>" if items else ""
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, counts: int | None = None) -> str:
-    """A table; row number `counts` is the one that counts, a last head in () has words."""
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[Any]], *, marked_row: int | None = None
+) -> str:
+    """A table; row number `marked_row` is set off, a last head in () has words."""
     classes = [' class="words"' if head.startswith("(") else "" for head in heads]
     head = "".join(
         f"<th{kind}>{escape(name.strip('()'))}</th>"
         for kind, name in zip(classes, heads, strict=True)
     )
     body = "".join(
-        f"<tr{' class=counts' * (number == counts)}>"
+        f"<tr{' class=counts' * (number == marked_row)}>"
         + "".join(
             f"<td{kind or ' class=long' * (len(cell) > _LONGEST_WORD)}>{escape(cell)}</td>"
             for kind, cell in zip(classes, map(str, row), strict=True)
@@ -169,12 +171,12 @@ def used_in_words(instance: Instance) -> str:
 INK = "#010203"
 _STYLE: Any = {"font.size": 11, "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK,
                 "xtick.color": INK, "ytick.color": INK, "font.family": "sans-serif"}  # fmt: skip
-COLOURS = {"log": "#d95f02", PLAIN: "#4477cc", TWIN: "#4477cc"}
+COLOURS = {"log": "#d95f02", EASY: "#4477cc", TWIN: "#4477cc"}
 
 
 def colour_of(name: str) -> str:
     """The colour of the log, or of a policy."""
-    return COLOURS.get(name, COLOURS[PLAIN])
+    return COLOURS.get(name, COLOURS[EASY])
 
 
 _MOST_SLICES = 400
@@ -217,8 +219,8 @@ def draw(runs: Runs) -> plt.Figure | None:
     """Three panels over time; None where neither the log nor EASY has a result."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    drawn = {name: result for name, result in (("log", runs.logged), (runs.counts, runs.attainable))
-             if result is not None}  # fmt: skip
+    results = {"log": runs.logged, runs.reference_policy: runs.attainable}
+    drawn = {name: result for name, result in results.items() if result is not None}
     if not drawn:
         return None
     instance = runs.instance
@@ -249,7 +251,7 @@ def beside(runs: Runs) -> str:
     with drawing(0.9 + 0.35 * len(known)) as (figure, ax):
         for row, (_, values) in enumerate(known):
             low, high = np.percentile(values, [5, 95]).tolist()
-            colour = colour_of(runs.counts)
+            colour = colour_of(runs.reference_policy)
             ax.plot([low, high], [row, row], color=colour, linewidth=4)
             ax.plot([values.mean()], [row], "o", color=COLOURS["log"] if row else INK)
         if known:

@@ -24,16 +24,17 @@ _FORMS = (
     "partition.NAME.priority=5 or partition.NAME.nodes=64, several with commas"
 )
 #: Nodes of a machine, as files of hosts have them at most.
-_MOST = 1_000_000
+_MAX_NODES = 1_000_000
 #: Between two changes; lists of nodes have commas too.
-_AND = re.compile(
+_BETWEEN_CHANGES = re.compile(
     r",(?=\s*(?:nodes(?:\.(?:[^=,\[]|\[[^\]]*\])+)?"
     r"|partition\.[^=]+\.(?:max_time|priority|nodes))=)"
 )
 
 
 class Changes(NamedTuple):
-    """Changes that a storey above adds: before those of this file, in one row with them.
+    """Changes that another package adds, such as those of a slurm.conf. They are looked up before
+    those of this file; one row may have both.
 
     `begins` says where one begins, as a part of a regular expression; `applies` whether a key is
     one of them; `change(instance, key, value)` gives the changed instance, and what is to be said
@@ -48,12 +49,12 @@ class Changes(NamedTuple):
     forms: str
 
 
-_MORE: list[Changes] = []
+_FURTHER_CHANGES: list[Changes] = []
 
 
-def add_changes(more: Changes) -> None:
-    """Of a storey above; asked before those here."""
-    _MORE.append(more)
+def add_changes(changes: Changes) -> None:
+    """Add changes of another package, which are looked up before those of this file."""
+    _FURTHER_CHANGES.append(changes)
 
 
 def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
@@ -71,8 +72,8 @@ def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
     Returns
     -------
     (Instance, str)
-        And what became of jobs longer than a new limit (they end there, as under Slurm), or of
-        those that asked for more than the old one; and why a key has no effect.
+        And how many jobs a new limit concerns: those that are longer than it (they end there, as
+        under Slurm), or that asked for more than the old one; and why a key has no effect.
 
     Raises
     ------
@@ -97,29 +98,33 @@ def scenario_of(instance: Instance, change: str) -> Scenario:
         raise InvalidInstance(f"what-if {shorten(change)}: expected a text such as {_FORMS}")
     changed, remarks = instance, list[str]()
     keys: list[ChangedKey] = []
-    added: dict[int, list[tuple[str, str]]] = {}  # by number of the storey's changes
+    #: Keys and values of the changes of other packages, by the number of these.
+    pairs_by_number: dict[int, list[tuple[str, str]]] = {}
     try:
-        for part in sorted(parts_of(change), key=lambda text: not _added(instance, text)):
+        for part in sorted(
+            parts_of(change), key=lambda text: not _further_changes_of(instance, text)
+        ):
             key, equals, value = part.partition("=")
-            more = _added(instance, part)
+            further = _further_changes_of(instance, part)
             before = changed
-            if more is None:
-                changed, remark = _what_if(before, key, equals, value)
-                keys.append(_judged(before, changed, key, value))
+            if further is None:
+                changed, remark = _change_machine(before, key, equals, value)
+                keys.append(_class_of_change(before, changed, key, value))
             elif not equals or not value:
                 raise InvalidInstance(f"{shorten(part)}: expected KEY=VALUE")
             else:
-                changed, remark = more.change(before, key, value)
-                added.setdefault(_MORE.index(more), []).append((key, value))
+                changed, remark = further.change(before, key, value)
+                number = _FURTHER_CHANGES.index(further)
+                pairs_by_number.setdefault(number, []).append((key, value))
             remarks.append(remark)
-        for number, pairs in added.items():
-            keys += _MORE[number].judge(instance, changed, pairs)
+        for number, pairs in pairs_by_number.items():
+            keys += _FURTHER_CHANGES[number].judge(instance, changed, pairs)
     except InvalidInstance as error:
         raise InvalidInstance(f"what-if {shorten(change)}: {error}") from None
     return Scenario(change, changed, tuple(keys), tuple(filter(None, remarks)))
 
 
-def _judged(before: Instance, after: Instance, key: str, value: str) -> ChangedKey:
+def _class_of_change(before: Instance, after: Instance, key: str, value: str) -> ChangedKey:
     """The class of a change of nodes and partitions."""
     if has_same_machine(before, after):
         is_relative = value.strip()[:1] in ("+", "-")
@@ -128,43 +133,45 @@ def _judged(before: Instance, after: Instance, key: str, value: str) -> ChangedK
     return ChangedKey(key, value, ScenarioClass.SIMULATED)
 
 
-def has_same_machine(one: Instance, other: Instance) -> bool:
+def has_same_machine(instance: Instance, other: Instance) -> bool:
     """Whether two instances have the same jobs, and nodes and partitions that are equal."""
-    machines = one.machine, other.machine
-    if one.nodes != other.nodes or (machines[0] is None) != (machines[1] is None):
+    machines = instance.machine, other.machine
+    if instance.nodes != other.nodes or (machines[0] is None) != (machines[1] is None):
         return False
     if machines[0] is not None and machines[1] is not None:
         same = machines[0].nodes == machines[1].nodes
         if not (same and machines[0].partitions == machines[1].partitions):
             return False
-    return len(one) == len(other) and all(
-        np.array_equal(one.column(name), other.column(name)) for name in ("runtime", "submit")
+    return len(instance) == len(other) and all(
+        np.array_equal(instance.column(name), other.column(name)) for name in ("runtime", "submit")
     )
 
 
 def parts_of(change: str) -> list[str]:
     """Single changes of one row."""
-    begins = "|".join(more.begins for more in _MORE)
-    further = re.compile(rf",(?=\s*(?:{begins})=)") if begins else _AND
-    parts = (part for one in _AND.split(change) for part in further.split(one))
+    begins = "|".join(changes.begins for changes in _FURTHER_CHANGES)
+    between = re.compile(rf",(?=\s*(?:{begins})=)") if begins else _BETWEEN_CHANGES
+    parts = (part for text in _BETWEEN_CHANGES.split(change) for part in between.split(text))
     return [part.strip() for part in parts]
 
 
-def _added(instance: Instance, part: str) -> Changes | None:
+def _further_changes_of(instance: Instance, part: str) -> Changes | None:
     key = part.partition("=")[0]
-    return next((more for more in _MORE if more.applies(instance, key)), None)
+    return next((changes for changes in _FURTHER_CHANGES if changes.applies(instance, key)), None)
 
 
-def _what_if(instance: Instance, key: str, equals: str, value: str) -> tuple[Instance, str]:
+def _change_machine(instance: Instance, key: str, equals: str, value: str) -> tuple[Instance, str]:
     nodes = re.fullmatch(r"nodes(?:\.(.+))?", key)
     part = re.fullmatch(r"partition\.(.+)\.(max_time|priority|nodes)", key)
     if not equals or not value or not (nodes or part):
-        raise InvalidInstance("; ".join([f"expected {_FORMS}", *(more.forms for more in _MORE)]))
+        raise InvalidInstance(
+            "; ".join([f"expected {_FORMS}", *(changes.forms for changes in _FURTHER_CHANGES)])
+        )
     machine = instance.machine
     if machine is None:
         if key != "nodes":
             raise InvalidInstance("types and partitions need a machine (--machine)")
-        return _on(instance, None, _count(value, instance.nodes)), ""
+        return _instance_on(instance, None, _node_count(value, instance.nodes)), ""
     remark = ""
     if nodes:
         machine = with_nodes(machine, nodes[1], value)
@@ -191,51 +198,54 @@ def _about_units(machine: Machine, partition: str, value: str) -> str:
 
 
 def on_machine(instance: Instance, machine: Machine) -> tuple[Instance, str]:
-    """The same jobs on another machine, and what became of those longer than its limits."""
-    return _cut(_on(instance, machine, machine.cores), instance)
+    """The same jobs on another machine, and a remark on those that its limits concern."""
+    return _with_new_limits(_instance_on(instance, machine, machine.cores), instance)
 
 
-def _on(instance: Instance, machine: Machine | None, nodes: int) -> Instance:
-    own = instance._said | {"machine": machine, "notes": ()}
-    return Instance(instance.given, nodes, **own)
+def _instance_on(instance: Instance, machine: Machine | None, nodes: int) -> Instance:
+    arguments = instance._said | {"machine": machine, "notes": ()}
+    return Instance(instance.given, nodes, **arguments)
 
 
-def _cut(instance: Instance, before: Instance) -> tuple[Instance, str]:
+def _with_new_limits(instance: Instance, before: Instance) -> tuple[Instance, str]:
     """Jobs that a new limit ends, and what is known of those that the old one did."""
     if not (before.machine and instance.machine):
         return instance, ""
     runtime, slurm = instance.column("runtime"), instance.machine.slurm
-    ran, said = runtime, "partition" in instance.known
-    names = instance.column("partition") if said else np.full(len(instance), "")
+    run_times_before = runtime
+    has_partitions = "partition" in instance.known
+    names = instance.column("partition") if has_partitions else np.full(len(instance), "")
     if slurm is not None:  # who names none is in the default one, all are where there is but one
         elsewhere = (names == "") | (len(instance.machine.partitions) == 1)
         names = np.where(elsewhere, slurm.default_partition, names)
         if "estimate" in before.known:  # what is longer ended there already
-            ran = np.fmin(runtime, before.column("estimate"))
+            run_times_before = np.fmin(runtime, before.column("estimate"))
     suspended = numbers_of(instance, "suspended")  # no limit counts this time
     new, old = (
         limits(machine, names) + suspended for machine in (instance.machine, before.machine)
     )
     if (new > old).any():
-        return instance, _raised(instance, old, new)
-    late = (new < old) & (ran > new)
-    if not late.any():
+        return instance, _about_raised_limit(instance, old, new)
+    ends_at_limit = (new < old) & (run_times_before > new)
+    if not ends_at_limit.any():
         return instance, ""
-    cut = instance.replace(runtime=np.where(late, new, runtime))
-    return cut, f"jobs that ran longer and end at the new limit: {int(late.sum()):,}"
+    shortened = instance.replace(runtime=np.where(ends_at_limit, new, runtime))
+    count = int(ends_at_limit.sum())
+    return shortened, f"jobs that ran longer and end at the new limit: {count:,}"
 
 
-def _raised(instance: Instance, old: np.ndarray, new: np.ndarray) -> str:
-    asked = instance.given.get("estimate", np.zeros(len(instance)))
-    more = int(((asked > old) & (new > old)).sum())
-    ended = (new > old) & (instance.column("runtime") >= old)
-    said = f"jobs that had asked for more than the old limit: {more:,}"
-    if ended.any():
-        said += f"; that the old limit ended, and would run on for a time unknown: {ended.sum():,}"
-    return said
+def _about_raised_limit(instance: Instance, old: np.ndarray, new: np.ndarray) -> str:
+    requested = instance.given.get("estimate", np.zeros(len(instance)))
+    requests_more = int(((requested > old) & (new > old)).sum())
+    was_ended = (new > old) & (instance.column("runtime") >= old)
+    remark = f"jobs that had asked for more than the old limit: {requests_more:,}"
+    if was_ended.any():
+        count = int(was_ended.sum())
+        remark += f"; that the old limit ended, and would run on for a time unknown: {count:,}"
+    return remark
 
 
-def _count(text: str, now: int, least: int = 1) -> int:
+def _node_count(text: str, now: int, least: int = 1) -> int:
     """``+20``, ``-4`` or ``64``; `least` nodes remain."""
     if not re.fullmatch(r"[+-]?[0-9]{1,8}", text.strip()):
         raise InvalidInstance(f"{shorten(text)}: expected a number of nodes: +20, -4 or 64")
@@ -244,8 +254,8 @@ def _count(text: str, now: int, least: int = 1) -> int:
     if count < least:
         remaining = "at least one is left" if least else "not more than these go"
         raise InvalidInstance(f"there are {now}: expected that {remaining}")
-    if count > max(_MOST, now):
-        raise InvalidInstance(f"{count:,} nodes: expected at most {_MOST:,}")
+    if count > max(_MAX_NODES, now):
+        raise InvalidInstance(f"{count:,} nodes: expected at most {_MAX_NODES:,}")
     return count
 
 
@@ -269,12 +279,12 @@ def with_nodes(machine: Machine, kind: str | None, count: str) -> Machine:
     """
     group = _group_of(machine, kind)
     is_whole_type = group.size == machine.nodes[group.type_number].count
-    new = _count(count, group.size, 1 if is_whole_type else 0)
+    new = _node_count(count, group.size, 1 if is_whole_type else 0)
     more = new - group.size
-    moved = _moved(group.end, more)
+    moved = _range_mover(group.end, more)
     parts = []
     for part in machine.partitions:
-        ranges = _ranges(part.nodes, moved)
+        ranges = _moved_ranges(part.nodes, moved)
         if not ranges:
             raise InvalidInstance(f"partition {part.name} has no node left")
         parts.append(replace(part, nodes=ranges))
@@ -284,8 +294,8 @@ def with_nodes(machine: Machine, kind: str | None, count: str) -> Machine:
         settings = replace(
             settings,
             names=settings.names[: group.end + min(more, 0)] + added + settings.names[group.end :],
-            lines=tuple(_ranges(line, moved) for line in settings.lines),
-            down=_ranges(settings.down, moved),
+            lines=tuple(_moved_ranges(line, moved) for line in settings.lines),
+            down=_moved_ranges(settings.down, moved),
         )
     types = list(machine.nodes)
     types[group.type_number] = replace(
@@ -320,10 +330,10 @@ class _NodeGroup(NamedTuple):
 def _group_of(machine: Machine, name: str | None) -> _NodeGroup:
     """The nodes that a change names: a whole type, or hosts of it."""
     types = machine.nodes
-    names = [one.name for one in types]
-    ends = np.cumsum([one.count for one in types]).tolist()
+    names = [kind.name for kind in types]
+    ends = np.cumsum([kind.count for kind in types]).tolist()
     if name is None or name in names:
-        number = names.index(name) if name else int(np.argmax([one.count for one in types]))
+        number = names.index(name) if name else int(np.argmax([kind.count for kind in types]))
         return _NodeGroup(number, types[number].count, ends[number])
     numbers = _numbers_of_hosts(machine, name)
     if numbers is None:
@@ -349,39 +359,40 @@ def _numbers_of_hosts(machine: Machine, name: str) -> list[int] | None:
         listed = hosts(name, "nodes")
     except InvalidInstance:
         return None
-    found = [numbers.get(host) for host in listed]
-    return [number for number in found if number is not None] if None not in found else None
+    if any(host not in numbers for host in listed):
+        return None
+    return [numbers[host] for host in listed]
 
 
 def _names_of_types(machine: Machine) -> list[str]:
     """Types as a user can name them: by their hosts, where these have names."""
     if machine.slurm is None:
-        return [one.name for one in machine.nodes]
-    named, begin = [], 0
-    for one in machine.nodes:
-        named.append(host_list(machine.slurm.names[begin : begin + one.count]))
-        begin += one.count
-    return named
+        return [kind.name for kind in machine.nodes]
+    host_lists, begin = [], 0
+    for kind in machine.nodes:
+        host_lists.append(host_list(machine.slurm.names[begin : begin + kind.count]))
+        begin += kind.count
+    return host_lists
 
 
-def _moved(end: int, more: int) -> Callable[[int, int], tuple[int, int]]:
+def _range_mover(end: int, more: int) -> Callable[[int, int], tuple[int, int]]:
     """Where a range [first, last) is when `more` nodes come, or go, before number `end`."""
 
     def moved(first: int, last: int) -> tuple[int, int]:
-        kept = end + min(more, 0)
+        last_end = end + min(more, 0)
         return (
-            first + more if first >= end else min(first, kept),
-            last + more if last >= end else min(last, kept),
+            first + more if first >= end else min(first, last_end),
+            last + more if last >= end else min(last, last_end),
         )
 
     return moved
 
 
-def _ranges(
+def _moved_ranges(
     ranges: tuple[tuple[int, int], ...], moved: Callable[[int, int], tuple[int, int]]
 ) -> tuple[tuple[int, int], ...]:
-    found = (moved(first, last) for first, last in ranges)
-    return tuple((first, last) for first, last in found if first < last)
+    moved_ranges = (moved(first, last) for first, last in ranges)
+    return tuple((first, last) for first, last in moved_ranges if first < last)
 
 
 def with_partition(machine: Machine, name: str, key: str, value: str) -> Machine:
@@ -391,7 +402,7 @@ def with_partition(machine: Machine, name: str, key: str, value: str) -> Machine
         has = ", ".join(names) or "none"
         raise InvalidInstance(f"no partition {shorten(name)}: the machine has {has}")
     parts = [
-        _with(machine, part, key, value) if part.name == name else part
+        _changed_partition(machine, part, key, value) if part.name == name else part
         for part in machine.partitions
     ]
     return Machine(machine.nodes, tuple(parts), machine.slurm)
@@ -401,7 +412,7 @@ def with_partition(machine: Machine, name: str, key: str, value: str) -> Machine
 _MAX_PRIORITY_TIER = 65_533
 
 
-def _with(machine: Machine, part: Partition, key: str, value: str) -> Partition:
+def _changed_partition(machine: Machine, part: Partition, key: str, value: str) -> Partition:
     if key == "max_time":
         max_time = seconds(value, key)
         if not max_time > 0:
@@ -417,22 +428,22 @@ def _with(machine: Machine, part: Partition, key: str, value: str) -> Partition:
                 "(PriorityTier)"
             )
         return replace(part, priority=priority)
-    given: Any = "all" if value.lower() == "all" else value
+    nodes: Any = "all" if value.lower() == "all" else value
     if value.isdecimal():
-        given = int(value)
-    elif given != "all" and not re.fullmatch(r"[0-9, -]+", value):
-        given = value.split(",")
+        nodes = int(value)
+    elif nodes != "all" and not re.fullmatch(r"[0-9, -]+", value):
+        nodes = value.split(",")
         types = {kind.name for kind in machine.nodes}
-        if machine.slurm is not None and not set(given) <= types:
-            return replace(part, nodes=_of_hosts(machine.slurm.names, value))
-    return replace(part, nodes=node_ranges(given, part.name, machine.nodes))
+        if machine.slurm is not None and not set(nodes) <= types:
+            return replace(part, nodes=_ranges_of_hosts(machine.slurm.names, value))
+    return replace(part, nodes=node_ranges(nodes, part.name, machine.nodes))
 
 
-def _of_hosts(names: tuple[str, ...], value: str) -> tuple[tuple[int, int], ...]:
+def _ranges_of_hosts(names: tuple[str, ...], value: str) -> tuple[tuple[int, int], ...]:
     """Ranges of node numbers of a host list as Slurm writes it."""
     numbers = {name: number for number, name in enumerate(names)}
-    own = hosts(value, "nodes")
-    lacking = next((name for name in own if name not in numbers), None)
+    names_of_hosts = hosts(value, "nodes")
+    lacking = next((name for name in names_of_hosts if name not in numbers), None)
     if lacking is not None:
         raise InvalidInstance(f"no node {shorten(lacking)}: expected a list such as n[1-16],g1")
-    return tuple((a, b + 1) for a, b in ranges(np.sort([numbers[name] for name in own])))
+    return tuple((a, b + 1) for a, b in ranges(np.sort([numbers[name] for name in names_of_hosts])))

@@ -68,13 +68,17 @@ def rolling(
             yield number, rows, *advisor.amounts(*advisor.at(known), rows)
 
 
-def became(instance: Instance, advisor: Advisor, period: str) -> pd.DataFrame:
+def outcomes_of_jobs(instance: Instance, advisor: Advisor, period: str) -> pd.DataFrame:
     """One row per job of each period after the first: the period's name, the row of the job, and
     what became of it."""
     names, begins = periods(instance, period)
     parts = [
         pd.DataFrame(
-            {"period": names[number], "row": rows, **_became(advisor, rows, limit, memory)}
+            {
+                "period": names[number],
+                "row": rows,
+                **_outcomes_of_period(advisor, rows, limit, memory),
+            }
         )
         for number, rows, limit, memory in rolling(advisor, begins)
     ]
@@ -94,7 +98,7 @@ def backtest(jobs: pd.DataFrame, use: Use, by: str) -> pd.DataFrame:
     return table.join(groups[[*_SUMS]].sum()).reset_index()
 
 
-def _became(
+def _outcomes_of_period(
     advisor: Advisor, rows: np.ndarray, limit: np.ndarray, memory: np.ndarray
 ) -> dict[str, np.ndarray]:
     """Of each job: what was promised, what ended it, what was saved and lost."""

@@ -13,7 +13,13 @@ from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import numbers_of
 from cosched.cluster.sizing.advisor import Advised, Advisor, advice_table
-from cosched.cluster.sizing.backtest import PERIODS, backtest, became, default_period, replay
+from cosched.cluster.sizing.backtest import (
+    PERIODS,
+    backtest,
+    default_period,
+    outcomes_of_jobs,
+    replay,
+)
 from cosched.cluster.sizing.page import for_user, page
 from cosched.cluster.sizing.use import Use, use_of
 from cosched.core.tails import risk_of
@@ -249,7 +255,7 @@ class RightSize:
     def _jobs_of_backtest(self, period: str) -> pd.DataFrame:
         """What became of each job, by periods; kept, since several tables are made of it."""
         if period not in self._backtests:
-            self._backtests[period] = became(self.instance, self.advisor, period)
+            self._backtests[period] = outcomes_of_jobs(self.instance, self.advisor, period)
         return self._backtests[period]
 
     @cached_property

@@ -98,7 +98,7 @@ def _require_simulated(instance: Instance, key: str, value: str) -> None:
         raise InvalidInstance(f"vary {key}={value}: {verdict.reason}")
     missing = len(instance) - len(scenario.instance)
     is_of_users = key.startswith("users.")
-    if (missing and not is_of_users) or any(one.settle for one in scenario.keys):
+    if (missing and not is_of_users) or any(one.class_after_run for one in scenario.keys):
         kept_out = f" ({count_of(missing, 'job')} left out)" if missing else ""
         raise InvalidInstance(
             f"vary {key}={value}: Slurm would refuse jobs{kept_out}: expected a key under which "

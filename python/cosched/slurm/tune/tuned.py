@@ -125,7 +125,7 @@ def _size(found: Tuned) -> str:
     return (
         f"A week is {weeks.width / 86400:.3g} days. {searches}, "
         f"judged by {len(found.today.jobs):,} jobs from {clock(found.instance, spans[0][0])} to "
-        f"{clock(found.instance, spans[-1][1])}; {found.draws} draws of the clocks, seed "
+        f"{clock(found.instance, spans[-1][1])}; {found.draws} replications, seed "
         f"{found.seed}, {found.runs:,} weeks simulated; cosched {installed_version()}.{stopped}"
     )
 
@@ -417,7 +417,7 @@ class Tuned:
             "measures": verdicts,
             "groups": groups,
             "fit": plain(self.fit),
-            "judgement": None if self.judgement is None else self.judgement.plain(),
+            "judgement": None if self.judgement is None else self.judgement.to_dict(),
             "front": [changed(self.keys, one.setting) for one in self.front],
             "tried": self.tried,
             "runs": self.runs,

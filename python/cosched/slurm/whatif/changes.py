@@ -28,7 +28,7 @@ from cosched.slurm.whatif.refusals import NO_JOB_STARTS, KeyChange, Refusals, re
 _PLACE = "what-if"
 _PARAMETERS = "schedulerparameters"
 #: Keys of a partition that the batch policies have words of their own for.
-_OWN = ("max_time", "priority", "nodes")
+_BATCH_KEYS = ("max_time", "priority", "nodes")
 _UNITS = {"m": 60, "h": 3600, "d": 86400}
 _FORMS = (
     "with a slurm.conf also slurm.conf=new.conf, PriorityWeightAge=5000, bf_interval=60, "
@@ -44,38 +44,42 @@ def _applies(instance: Instance, key: str) -> bool:
     settings = instance.machine.slurm if instance.machine is not None else None
     if settings is None or settings.source is None or re.fullmatch(r"nodes(\..+)?", key):
         return False
-    return not (key.startswith("partition.") and key.endswith(tuple(f".{own}" for own in _OWN)))
+    return not (
+        key.startswith("partition.") and key.endswith(tuple(f".{name}" for name in _BATCH_KEYS))
+    )
 
 
 def _change(instance: Instance, key: str, value: str) -> tuple[Instance, str]:
     kind, _, rest = key.partition(".")
     if kind == "users" and rest:
-        return _fewer(instance, rest, value)
+        return _without_jobs_of_user(instance, rest, value)
     machine = instance.machine
     assert machine is not None
-    name, _, of = rest.rpartition(".")
-    said = ""
-    found: list[Difference] = []
+    name, _, target_key = rest.rpartition(".")
+    remark = ""
+    differences: list[Difference] = []
     if key == "slurm.conf":
-        changed, found = _file(machine, value)
-        texts = [str(difference) for difference in found]
-        said = f"differs in {'; '.join(texts)}" if texts else "no line differs"
+        changed, differences = _machine_of_file(machine, value)
+        texts = [str(difference) for difference in differences]
+        remark = f"differs in {'; '.join(texts)}" if texts else "no line differs"
     elif key == "reservation":
-        changed = _reserved(machine, value, instance.begins)
+        changed = _with_reservation(machine, value, instance.begins)
     elif kind == "partition" and name:
-        changed = with_lines(machine, _partition(machine, name, of, value))
-        found = [Difference("PartitionName", name, of, current_value(machine, name, of), value)]
-        said = _about_minutes(of, value)
+        lines = _lines_with_partition_key(machine, name, target_key, value)
+        changed = with_lines(machine, lines)
+        current = current_value(machine, name, target_key)
+        differences = [Difference("PartitionName", name, target_key, current, value)]
+        remark = _about_minutes(target_key, value)
     elif kind in ("qos", "account") and name:
-        changed = _with_accounts(machine, kind, name, of, value)
+        changed = _with_accounts(machine, kind, name, target_key, value)
     elif "." in key:
         raise InvalidInstance(f"expected {_FORMS}")
     else:
-        changed = with_lines(machine, _parameter(machine, key, value))
-        found = [Difference("", "", key, current_value(machine, "", key), value)]
-    remaining, refused = _without_refused(instance, changed, found)
-    moved, cut = on_machine(remaining, changed)
-    return moved, "; ".join(filter(None, [said, *refused, cut]))
+        changed = with_lines(machine, _lines_with_parameter(machine, key, value))
+        differences = [Difference("", "", key, current_value(machine, "", key), value)]
+    startable, refusal_remarks = _without_refused(instance, changed, differences)
+    moved, limit_remark = on_machine(startable, changed)
+    return moved, "; ".join(filter(None, [remark, *refusal_remarks, limit_remark]))
 
 
 def _about_minutes(key: str, value: str) -> str:
@@ -120,19 +124,24 @@ def _without_refused(
     return instance.take(np.flatnonzero(~is_refused)), remarks
 
 
-def refusals_under(instance: Instance, changed: Machine, found: Difference) -> Refusals | None:
+def refusals_under(instance: Instance, changed: Machine, difference: Difference) -> Refusals | None:
     """The jobs that a key keeps out; None: it keeps none out by its own."""
-    option = option_of(found.record, found.key)
+    option = option_of(difference.record, difference.key)
     by_log = option is not None and option.option_class is OptionClass.BY_LOG
-    if not by_log or found.key.lower() == "maxjobcount" or instance.machine is None:
+    if not by_log or difference.key.lower() == "maxjobcount" or instance.machine is None:
         return None
     change = KeyChange(
-        found.key, found.name, found.new or "", found.old or "", instance.machine, changed
+        difference.key,
+        difference.name,
+        difference.new or "",
+        difference.old or "",
+        instance.machine,
+        changed,
     )
     return refusals_of(instance, change)
 
 
-def _parameter(machine: Machine, key: str, value: str) -> Sequence[Line]:
+def _lines_with_parameter(machine: Machine, key: str, value: str) -> Sequence[Line]:
     """The lines of slurm.conf with another value of a key, or of a word of SchedulerParameters."""
     lines = machine.slurm.source.lines
     option = option_of("", key)
@@ -150,39 +159,41 @@ def _parameter(machine: Machine, key: str, value: str) -> Sequence[Line]:
         )
     word = option_of("SchedulerParameters", key)
     if word is None:
-        known = [
-            one.key
-            for one in OPTIONS
-            if one.record in ("", "SchedulerParameters") and one.takes != "record"
+        keys = [
+            option.key
+            for option in OPTIONS
+            if option.record in ("", "SchedulerParameters") and option.takes != "record"
         ]
-        raise InvalidInstance(unknown_name("parameter of slurm.conf", key, dict.fromkeys(known)))
-    return _scheduler_parameter(lines, word, canonical_value(word, value))
+        raise InvalidInstance(unknown_name("parameter of slurm.conf", key, dict.fromkeys(keys)))
+    return _lines_with_scheduler_parameter(lines, word, canonical_value(word, value))
 
 
-def _scheduler_parameter(lines: Sequence[Line], option: Option, value: str) -> Sequence[Line]:
+def _lines_with_scheduler_parameter(
+    lines: Sequence[Line], option: Option, value: str
+) -> Sequence[Line]:
     """A part of SchedulerParameters; a word without a value is set by yes and removed by no."""
-    given = [line.keys[_PARAMETERS] for line in lines if _PARAMETERS in line.keys]
-    parts = given[-1].split(",") if given else []
+    texts = [line.keys[_PARAMETERS] for line in lines if _PARAMETERS in line.keys]
+    parts = texts[-1].split(",") if texts else []
     name = option.key.lower()
-    kept = [part for part in parts if part and part.partition("=")[0].strip().lower() != name]
+    words = [part for part in parts if part and part.partition("=")[0].strip().lower() != name]
     if option.takes != "flag":
-        kept.append(f"{option.key}={value}")
+        words.append(f"{option.key}={value}")
     elif value.lower() in ("yes", "1"):
-        kept.append(option.key)
-    text = ",".join(kept)
+        words.append(option.key)
+    text = ",".join(words)
     return set_value(lines, lambda line: _PARAMETERS in line.keys, "SchedulerParameters", text)
 
 
-def _partition(machine: Machine, name: str, key: str, value: str) -> Sequence[Line]:
+def _lines_with_partition_key(machine: Machine, name: str, key: str, value: str) -> Sequence[Line]:
     """The lines of slurm.conf with another value of a key of a partition."""
     lines = machine.slurm.source.lines
-    named = [line.keys["partitionname"] for line in lines if line.record == "partitionname"]
-    known = [one for one in named if one.upper() != "DEFAULT"]
-    if name not in known:
-        raise InvalidInstance(unknown_name("partition", name, known))
+    names = [line.keys["partitionname"] for line in lines if line.record == "partitionname"]
+    partitions = [partition for partition in names if partition.upper() != "DEFAULT"]
+    if name not in partitions:
+        raise InvalidInstance(unknown_name("partition", name, partitions))
     option = option_of("PartitionName", key)
     if option is None:
-        keys = sorted(one.key for one in OPTIONS if one.record == "PartitionName")
+        keys = sorted(option.key for option in OPTIONS if option.record == "PartitionName")
         raise InvalidInstance(unknown_name("key of a partition", key, keys))
     return set_value(
         lines,
@@ -196,29 +207,29 @@ def set_value(
     lines: Iterable[Line], is_line: Callable[[Line], bool], key: str, value: str
 ) -> Sequence[Line]:
     """The lines with another value in the last that has it; without such a line one more."""
-    changed = list(lines)
-    places = [number for number, line in enumerate(changed) if is_line(line)]
+    changed_lines = list(lines)
+    places = [number for number, line in enumerate(changed_lines) if is_line(line)]
     values, spelled = {key.lower(): value}, {key.lower(): key}
     if not places:
-        return [*changed, Line(_PLACE, values, spelled)]
-    old = changed[places[-1]]
-    changed[places[-1]] = Line(old.place, old.keys | values, old.spelled | spelled)
-    return changed
+        return [*changed_lines, Line(_PLACE, values, spelled)]
+    old = changed_lines[places[-1]]
+    changed_lines[places[-1]] = Line(old.place, old.keys | values, old.spelled | spelled)
+    return changed_lines
 
 
-def _file(machine: Machine, path: str) -> tuple[Machine, list[Difference]]:
+def _machine_of_file(machine: Machine, path: str) -> tuple[Machine, list[Difference]]:
     """Another slurm.conf, with the same accounts, and what differs."""
     read = read_machine(path)
     if read is None:
         raise InvalidInstance(f"slurm.conf={shorten(path)}: expected a name that ends in .conf")
     old = machine.slurm
-    kept = replace(read.slurm, accounts=old.accounts, approximate=old.approximate)
-    found = differences_of(old.source.lines, read.slurm.source.lines)
-    for difference in found:
+    settings = replace(read.slurm, accounts=old.accounts, approximate=old.approximate)
+    differences = differences_of(old.source.lines, read.slurm.source.lines)
+    for difference in differences:
         option = option_of(difference.record, difference.key)
         if option is not None and difference.new is not None:
             canonical_value(option, difference.new)
-    return replace(read, slurm=kept), found
+    return replace(read, slurm=settings), differences
 
 
 def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str) -> Machine:
@@ -232,24 +243,25 @@ def _with_accounts(machine: Machine, kind: str, name: str, key: str, value: str)
     rows: Sequence[Mapping[str, Any]] = getattr(shown, table)
     names = ["" if row.get("User") else row[title] for row in rows]
     if name not in names:
-        known = list(filter(None, names))
+        known_names = list(filter(None, names))
         noun = kind.replace("qos", "QOS")
-        if not known:
+        if not known_names:
             raise InvalidInstance(
                 f"unknown {noun} {shorten(name)}: --accounts shows no {noun} at all: expected what "
                 f"sacctmgr -P show {'qos' if kind == 'qos' else 'assoc'} prints, too"
             )
-        raise InvalidInstance(unknown_name(noun, name, known))
+        raise InvalidInstance(unknown_name(noun, name, known_names))
     value = checked_account_value(kind, key, value, [str(row["Name"]) for row in shown.qos])
-    own = [{**row, column: value} if row_of == name else row
-           for row_of, row in zip(names, rows, strict=True)]  # fmt: skip
-    changed = (
-        replace(shown, qos=tuple(own)) if kind == "qos" else replace(shown, associations=tuple(own))
+    changed_rows = tuple(
+        {**row, column: value} if name_of_row == name else row
+        for name_of_row, row in zip(names, rows, strict=True)
     )
+    changed_table: dict[str, Any] = {table: changed_rows}
+    changed = replace(shown, **changed_table)
     return replace(machine, slurm=replace(machine.slurm, accounts=changed))
 
 
-def _reserved(machine: Machine, text: str, begins: datetime | None) -> Machine:
+def _with_reservation(machine: Machine, text: str, begins: datetime | None) -> Machine:
     """BEGIN/DURATION/NODES: a date and time, or seconds since the first job's time base."""
     parts = text.split("/", 2)
     if len(parts) != 3:
@@ -291,26 +303,28 @@ def _begin(text: str, begins: datetime | None) -> int:
     return int((aware - begins).total_seconds())
 
 
-def _fewer(instance: Instance, user: str, value: str) -> tuple[Instance, str]:
+def _without_jobs_of_user(instance: Instance, user: str, value: str) -> tuple[Instance, str]:
     """Without some of a user's jobs, spread evenly over the log."""
-    found = re.fullmatch(r"-([0-9]+(?:\.[0-9]+)?)%", value)
-    share = float(found[1]) / 100 if found else 0.0
+    percent = re.fullmatch(r"-([0-9]+(?:\.[0-9]+)?)%", value)
+    share = float(percent[1]) / 100 if percent else 0.0
     if not 0 < share <= 1:
         raise InvalidInstance(f"users.{user}={shorten(value)}: expected fewer jobs, as -50%")
     if "user" not in instance.known:
         raise InvalidInstance("the log does not say whose jobs they are")
     users = instance.column("user").astype(str)
-    own = np.flatnonzero(users == user)
-    if not len(own):
+    rows = np.flatnonzero(users == user)
+    if not len(rows):
         raise InvalidInstance(unknown_name("user", user, dict.fromkeys(users.tolist())))
     # Every other one of half of them: what is left is spread as all were.
-    count = round(share * len(own))
-    places = (np.arange(count) + 0.5) * len(own) / max(count, 1)
-    gone = own[places.astype(int)]
-    if len(gone) == len(instance):
+    count = round(share * len(rows))
+    places = (np.arange(count) + 0.5) * len(rows) / max(count, 1)
+    removed_rows = rows[places.astype(int)]
+    if len(removed_rows) == len(instance):
         raise InvalidInstance(f"users.{user}={value}: no job is left")
-    kept = np.delete(np.arange(len(instance)), gone)
-    return instance.take(kept), f"{len(gone):,} jobs of {user} are left out"
+    remaining_rows = np.delete(np.arange(len(instance)), removed_rows)
+    jobs = count_of(len(removed_rows), "job")
+    verb = "is" if len(removed_rows) == 1 else "are"
+    return instance.take(remaining_rows), f"{jobs} of {user} {verb} left out"
 
 
 #: Names of TRES, and words of PreemptParameters, which stand in values behind a comma:
@@ -320,14 +334,14 @@ _INSIDE_VALUES = (
     *keys_of("PreemptParameters"),
 )  # fmt: skip
 #: Keys in lower case that do not look like one: others have a capital or an underscore.
-_PLAIN_KEYS = sorted(
+_LOWER_CASE_KEYS = sorted(
     key for key in keys_of("") | keys_of("SchedulerParameters") if re.fullmatch("[a-z]+", key)
 )
 _BEGINS = (
     r"slurm\.conf|reservation|(?:qos|account|partition|users)\.[^=,]+"
-    rf"|(?!(?i:{'|'.join(_INSIDE_VALUES)})[=/])(?:[A-Z]\w+|[a-z]+_[a-z_]+|{'|'.join(_PLAIN_KEYS)})"
+    rf"|(?!(?i:{'|'.join(_INSIDE_VALUES)})[=/])(?:[A-Z]\w+|[a-z]+_[a-z_]+|{'|'.join(_LOWER_CASE_KEYS)})"
 )
-#: What this storey adds to ``audit``'s changes.
+#: The changes of a slurm.conf, for :func:`cosched.cluster.page.what_if.add_changes`.
 CHANGES = Changes(
     _BEGINS,
     _applies,

@@ -211,8 +211,8 @@ def _judge_by_log(
 ) -> ChangedKey:
     """A key that keeps jobs out: those of the log decide."""
     if difference.key.lower() == "maxjobcount":
-        settle = _settle_job_count(judged, difference, changed)
-        return judged(ScenarioClass.SIMULATED, settle=settle)
+        class_by_count = _class_by_job_count(judged, difference, changed)
+        return judged(ScenarioClass.SIMULATED, class_after_run=class_by_count)
     change = KeyChange(
         difference.key, difference.name, difference.new or "", difference.old or "",
         _machine(today), _machine(changed),
@@ -225,7 +225,7 @@ def _judge_by_log(
     return judged(ScenarioClass.SIMULATED)
 
 
-def _settle_job_count(
+def _class_by_job_count(
     judged: Callable[..., ChangedKey], difference: Difference, changed: Instance
 ) -> Callable[[Result], ChangedKey]:
     """MaxJobCount: how many records slurmctld holds at a time follows from the schedule."""
@@ -233,7 +233,7 @@ def _settle_job_count(
     new_limit = unsigned(difference.new, 32) if difference.new else None
     limit = DEFAULT_MAX_JOB_COUNT if new_limit is None else new_limit
 
-    def settle(base: Result) -> ChangedKey:
+    def class_of_count(base: Result) -> ChangedKey:
         most = largest_job_count(base, record_age)
         if most < limit:
             kept_records = (
@@ -252,7 +252,7 @@ def _settle_job_count(
             "and refuse new ones; what their users do then is not known",
         )
 
-    return settle
+    return class_of_count
 
 
 def _record_age(min_job_age: str | None) -> float:
@@ -319,7 +319,7 @@ def _checked_by_settings(
     not_covered = sorted(set(before.not_covered) ^ set(after.not_covered))
     if not_covered:
         return [_not_covered(key, not_covered, after) for key in keys]
-    if len(of_conf) < len(keys) or any(key.settle for key in keys):
+    if len(of_conf) < len(keys) or any(key.class_after_run for key in keys):
         return keys
     if has_same_settings(before, after) and has_same_machine(today, changed):
         return [_unchanged(key) for key in keys]
