@@ -265,7 +265,7 @@ def _gains(replayed: pd.DataFrame) -> str:
         who = f"{row['who']}{': ' * bool(row['message'])}{row['message']}"
         hours = (number(row[f"{name}_core_hours"]) for name in ("lost", "reserved"))
         rows.append([row["policy"], who, *waits, f"{row['killed']:,}", *hours])
-    return table(heads, rows, counts=1) + paragraph(_ABOUT_REPLAY, "small")
+    return table(heads, rows, marked_row=1) + paragraph(_ABOUT_REPLAY, "small")
 
 
 def _advice(found: RightSize, advice: pd.DataFrame) -> str:
