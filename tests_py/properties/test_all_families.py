@@ -37,7 +37,9 @@ SAMPLES = {
 
 @pytest.fixture(params=FAMILIES)
 def sample(request):
-    assert request.param in SAMPLES, "give the new family a sample here"
+    assert request.param in SAMPLES, (
+        f"tests_py/properties/test_all_families.py: add an instance of {request.param} to SAMPLES"
+    )
     return family(request.param), *SAMPLES[request.param]()
 
 

@@ -50,6 +50,26 @@ def test_packs_against_exhaustive_search(part):
             assert found.value <= beside.value * (1 + 1e-9), (seed, name)
 
 
+@pytest.mark.parametrize("case", [packs_case, moldable_case])
+def test_every_algorithm_solves_what_is_shared_or_refuses_it(case):
+    """A new algorithm, too: cpp/README.md, How to add an algorithm."""
+    solved, refused = set(), set()
+    for seed in range(12):
+        inst = case(seed)
+        of = getattr(cs, inst.family)
+        for name in of.ALGORITHMS:
+            try:
+                found = of.solve(inst, name, **effort(name))
+            except cs.InvalidInstance:
+                refused.add(name)
+                continue
+            found.schedule.validate()
+            assert found.gap is None or found.gap >= -1e-9, (seed, name)
+            solved.add(name)
+    assert solved | refused == set(of.ALGORITHMS)
+    assert len(solved) > 5
+
+
 def test_relabelled_tasks_cost_the_same():
     for seed in range(20):
         inst = packs_case(seed)

@@ -37,7 +37,8 @@ def test_every_family_has_the_public_shape():
         for functions in (module.ALGORITHMS, module.BOUNDS):
             for public, function in functions.items():
                 doc = inspect.unwrap(getattr(function, "func", function)).__doc__
-                assert len(doc or "") > 40, f"{name} {public} has no docstring"
+                assert doc, f"{name} {public} has no docstring"
+                assert len(doc) > 40, f"{name} {public}: a docstring of more than 40 characters"
 
 
 def test_unknown_names_list_near_ones(inst):

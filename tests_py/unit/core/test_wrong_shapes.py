@@ -41,6 +41,7 @@ def said(call):
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda value: type(value).__name__)
 def test_names_of_what_a_family_has(name, wrong):
+    assert name in MAKE, f"tests_py/unit/core/test_wrong_shapes.py: add {name} to MAKE"
     of, inst = family(name), MAKE[name]()
     assert "unknown" in said(lambda: of.solve(inst, wrong))
     assert "unknown" in said(lambda: of.bound(inst, wrong))

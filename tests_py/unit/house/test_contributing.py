@@ -52,14 +52,17 @@ RUN = {
 THOROUGH = {
     ".venv/bin/cosched study run packs-fig2-5 --quick --workers 2 --out out/packs": r"report\.html",
 }
+_HERE = "these tests run the file"
 _COMPILES = "compiles all of cpp/, or installs packages; every job of CI begins with it"
 _BY_CI = "takes minutes; a job of CI or of the night runs it"
 NOT_RUN = {
     "git clone URL cosched && cd cosched": "the address is the reader's; .ci/run clones",
-    ".venv/bin/pytest tests_py/unit/packs/test_packs.py -x -q": "these tests run the file",
+    ".venv/bin/pytest tests_py/unit/packs/test_packs.py -x -q": _HERE,
+    ".venv/bin/pytest tests_py/unit/house/test_places_of_a_family.py -q": _HERE,
+    ".venv/bin/pytest tests_py/unit/house/test_stable_names.py "
+    "tests_py/unit/house/test_places_of_a_family.py -q": _HERE,
     "make dev": _COMPILES,
     "make dev stubs": "test_house.py makes the stubs and compares",
-    "make stubs": "test_house.py makes the stubs and compares",
     "make test-one": "stands for the commands with T=",
     "make test": "runs these tests",
     "make test-thorough": _BY_CI,
@@ -78,6 +81,7 @@ NOT_RUN = {
     ".ci/run": "takes 15 minutes; CI's job test is this script",
     "cmake --install BUILD --component cpp": "test_house.py runs it and uses what it installs",
     "cosched generate": "the name of a verb",
+    "cosched library submit": "the name of a verb",
     "cosched compare packs times.csv --algorithms in-order optimal": "wants a package that is "
     "installed; test_entry_points.py makes one",
     "cosched --import mine.py study run packs-fig2-5 --quick --out packs": "takes half a minute; "
@@ -90,8 +94,10 @@ def test_every_command_is_run_or_says_why_not():
     known = [*RUN, *THOROUGH, *NOT_RUN]
     assert len(known) == len(set(known))
     missing = sorted(shown - set(known))
-    assert not missing, f"new on {', '.join(PAGES)}: add them to RUN or NOT_RUN of {__file__}"
-    assert not sorted(set(known) - shown), "no page has these commands any more"
+    where = Path(__file__).relative_to(REPO)
+    assert not missing, f"{where}: add to RUN or NOT_RUN: {'; '.join(missing)}"
+    gone = sorted(set(known) - shown)
+    assert not gone, f"{where}: no page has these commands any more: {'; '.join(gone)}"
 
 
 def test_every_reason_names_a_test_that_is_there():

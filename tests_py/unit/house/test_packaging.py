@@ -96,7 +96,8 @@ def test_the_citation_is_of_this_version_and_the_five_papers():
     citation = (REPO / "CITATION.cff").read_text()
     (version,) = re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE)
     assert version == cosched.__version__
-    assert set(re.findall(r'notes: "Family (\w+)', citation)) == set(FAMILIES)
+    cited = set(re.findall(r'notes: "Family (\w+)', citation))
+    assert cited == set(FAMILIES), "CITATION.cff: one paper a family, with its name in the notes"
 
 
 def test_the_conda_recipe_asks_for_what_the_package_asks_for():

@@ -13,6 +13,7 @@ from cosched.registry import FAMILIES
 from support import REPO
 
 PAGE = (REPO / "docs" / "reference" / "stable.md").read_text()
+WHERE = "docs/reference/stable.md"
 MODULES = re.findall(r"^\| `cosched\.(\w+)` \| (.*) \| (.*) \|$", PAGE, flags=re.MULTILINE)
 OF_CLUSTER = {"FCFS", "EASY", "conservative", "slurm-backfill", "as-logged"}
 
@@ -21,31 +22,52 @@ def names(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
+def compare(listed, there, row):
+    """Assert that a row lists what is there, each name once; else say what to change."""
+    absent, gone = sorted(set(there) - set(listed)), sorted(set(listed) - set(there))
+    twice = sorted({name for name in listed if listed.count(name) > 1})
+    assert not absent, f"{WHERE}: add {', '.join(absent)} to {row}"
+    assert not gone, f"{WHERE}: the package has no {', '.join(gone)}: remove it from {row}"
+    assert not twice, f"{WHERE}: {row} has {', '.join(twice)} twice"
+
+
 def test_every_module_is_there():
+    unknown = sorted(set(FAMILIES) - set(cs.__all__))
+    assert not unknown, f"python/cosched/__init__.py: add {', '.join(unknown)} to _MODULES"
     modules = {
         name for name in cs.__all__ if name.islower() and name not in ("register", "time_limit")
     }
-    assert sorted(name for name, *_ in MODULES) == sorted(modules - {"__version__"})
+    compare([name for name, *_ in MODULES], modules - {"__version__"}, "the table of modules")
 
 
 @pytest.mark.parametrize(("module", "stable", "experimental"), MODULES)
 def test_names_of_a_module(module, stable, experimental):
     listed = names(stable) + names(experimental)
-    assert sorted(listed) == sorted(getattr(cs, module).__all__)
+    compare(listed, getattr(cs, module).__all__, f"the row of cosched.{module}")
     for name in listed:
         assert hasattr(getattr(cs, module), name)
 
 
+def test_what_a_row_lacks_is_named_with_the_page():
+    with pytest.raises(AssertionError, match=r"^docs/reference/stable.md: add b to the row of x"):
+        compare(["a"], {"a", "b"}, "the row of x")
+    with pytest.raises(AssertionError, match=r"^docs/reference/stable.md: the package has no c"):
+        compare(["a", "c"], {"a"}, "the row of x")
+    with pytest.raises(AssertionError, match="has a twice"):
+        compare(["a", "a"], {"a"}, "the row of x")
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_algorithms_and_bounds(family):
-    (row,) = re.findall(rf"^\| {family} \| (.*) \| (.*) \|$", PAGE, flags=re.MULTILINE)
+    rows = re.findall(rf"^\| {family} \| (.*) \| (.*) \|$", PAGE, flags=re.MULTILINE)
+    assert len(rows) == 1, f"{WHERE}: expected one row of algorithms and bounds of {family}"
     module = getattr(cs, family)
     algorithms = set(module.ALGORITHMS) - module.FAMILY.registered
     if family == "cluster":  # and the 116 of the paper
         assert len(algorithms - OF_CLUSTER) == 116
         algorithms &= OF_CLUSTER
-    assert set(names(row[0])) == algorithms
-    assert set(names(row[1])) == set(module.BOUNDS)
+    compare(names(rows[0][0]), algorithms, f"the algorithms of {family}")
+    compare(names(rows[0][1]), module.BOUNDS, f"the bounds of {family}")
 
 
 def test_verbs(capsys, monkeypatch):
@@ -54,7 +76,7 @@ def test_verbs(capsys, monkeypatch):
     _, _, commands = capsys.readouterr().out.partition("Commands:")
     shown = set(re.findall(r"^  ([a-z]+) ", commands, flags=re.MULTILINE))
     listed = re.findall(r"^\| (?:stable|experimental) \| (.*) \|$", PAGE, flags=re.MULTILINE)
-    assert {name for cell in listed for name in names(cell)} == shown
+    compare([name for cell in listed for name in names(cell)], shown, "the verbs")
 
 
 COMMANDS = """\
