@@ -105,7 +105,7 @@ def rows_of(make, seed):
             instance = make(random)
     except cs.InvalidInstance:
         return None
-    options = WORK[instance.family]
+    options = WORK.get(instance.family, {})
     names = POLICIES if instance.family == "cluster" else None
     chosen = family.FAMILY.names_of(instance, names)
     given = {name: value for name, value in options.items() if name in chosen}

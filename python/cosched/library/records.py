@@ -25,11 +25,15 @@ from cosched.workloads import WORKLOADS, rescale_load
 
 @cache
 def entries() -> dict[str, dict[str, Any]]:
-    """Name -> its entry of ``instances/FAMILY.toml``, in the order of the files."""
+    """Name -> its entry of ``instances/FAMILY.toml``, in the order of the files.
+
+    A family without this file has no instances in the library.
+    """
     tables = {of: files("cosched.library") / "instances" / f"{of}.toml" for of in FAMILIES}
     return {
         f"{of}/{short}": entry
         for of, path in tables.items()
+        if path.is_file()
         for short, entry in io.parse_toml(path.read_text("utf-8"), f"{of}.toml").items()
     }
 

@@ -81,7 +81,6 @@ NOT_RUN = {
     ".ci/run": "takes 15 minutes; CI's job test is this script",
     "cmake --install BUILD --component cpp": "test_house.py runs it and uses what it installs",
     "cosched generate": "the name of a verb",
-    "cosched library submit": "the name of a verb",
     "cosched compare packs times.csv --algorithms in-order optimal": "wants a package that is "
     "installed; test_entry_points.py makes one",
     "cosched --import mine.py study run packs-fig2-5 --quick --out packs": "takes half a minute; "

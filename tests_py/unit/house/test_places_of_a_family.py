@@ -35,7 +35,6 @@ PLACES = (
     Place("docs/reference/{family}.rst", r"family-reference:: {family}", "the page"),
     Place("docs/explanation/{family}.md", r"^# ", "the page"),
     Place("CITATION.cff", r'notes: "Family {family}', "the reference of its paper"),
-    Place("python/cosched/library/instances/{family}.toml", "", "instances for the library"),
     Place("tests_py/properties/test_all_families.py", r'^    "{family}": lambda', "a sample"),
     Place("tests_py/properties/fuzz_public.py", r'^    "{family}": cs', "a line in INSTANCES"),
     Place("tests_py/unit/core/test_wrong_shapes.py", r'^    "{family}": lambda', "a line in MAKE"),

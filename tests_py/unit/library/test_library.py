@@ -19,6 +19,7 @@ from cosched.library.records import (
     rows_without_names,
 )
 from cosched.library.table import DEFAULT_SEARCHES, gap_of, proven
+from cosched.registry import FAMILIES
 
 NAME = "packs/ii-6-p8-s1"
 
@@ -37,6 +38,12 @@ def test_every_record_holds():
     frame = cs.library.verify()
     assert frame.name.tolist() == list(entries())
     assert (frame.status != "wrong").all(), frame[frame.status == "wrong"].to_string()
+
+
+def test_a_family_without_instances_has_no_row(monkeypatch):
+    known = list(entries())
+    monkeypatch.setattr("cosched.library.records.FAMILIES", ("knapsacks", *FAMILIES))
+    assert list(entries.__wrapped__()) == known
 
 
 def test_the_table_has_a_row_an_instance_of_every_family():
