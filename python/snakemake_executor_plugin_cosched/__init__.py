@@ -45,6 +45,14 @@ class ExecutorSettings(ExecutorSettingsBase):
     allocations: int = field(
         default=10, metadata={"help": "The most allocations at a time, queued ones included."}
     )
+    submit_retries: int = field(
+        default=8,
+        metadata={
+            "help": "How often an allocation is asked for again that sbatch has refused, while no "
+            "other one is queued or runs: after 2 s, then after twice as long each time, at most "
+            "300 s. Then the jobs that wait fail."
+        },
+    )
     grain: float = field(
         default=600.0,
         metadata={
@@ -75,11 +83,15 @@ class Executor(RemoteExecutor):
     #: Made with the first job. Snakemake's thread looks for ended ones before `__post_init__` is
     #: called: an error there would end that thread, and nobody would notice what ends.
     _pool: Any = None
+    #: Memory (MB) that the jobs of the group that is being submitted share; None: it has no limit.
+    _memory_of_group: Optional[float] = None  # noqa: UP045
 
     def __post_init__(self) -> None:
         self.next_seconds_between_status_checks = _LOOK
+        self._jobs_without_repeat: set[Any] = set()
 
     def run_job(self, job) -> None:
+        from snakemake_executor_plugin_cosched.groups import needs_of
         from snakemake_executor_plugin_cosched.pool import Pool
 
         info = SubmittedJobInfo(job)
@@ -90,28 +102,54 @@ class Executor(RemoteExecutor):
         except (ValueError, OSError) as error:  # cosched's own are such
             raise WorkflowError(f"cosched: {error}") from error
         try:
-            info.external_jobid = self._pool.add(
-                job, self.format_job_exec(job), self.workflow.workdir_init
-            )
+            needs = needs_of(job, self._pool.node)
         except ValueError as error:
-            self.report_job_error(info, msg=f"cosched: {error}. ")
+            self._report_failure(info, str(error))
             return
+        self._memory_of_group = self._pool.node.memory_mb if needs.runs_in_turns else None
+        try:
+            info.external_jobid = self._pool.add(
+                job, needs, self.format_job_exec(job), self.workflow.workdir_init
+            )
         except OSError as error:
             raise WorkflowError(f"cosched: {error}") from error
         self.report_job_submission(info)
 
+    def get_job_args(self, job, **kwargs):
+        """Snakemake's, and for a group that runs in turns the memory of the node."""
+        arguments = super().get_job_args(job, **kwargs)
+        if self._memory_of_group is None:
+            return arguments
+        return f"{arguments} --resources mem_mb={self._memory_of_group:.0f}"
+
     async def check_active_jobs(self, active_jobs):
         """Report what has ended; yield the others."""
-        ended = self._pool.look() if self._pool is not None else {}
+        endings = self._pool.take_endings() if self._pool is not None else {}
         for info in active_jobs:
-            how = ended.get(info.external_jobid)
-            if how is None:
+            ending = endings.get(info.external_jobid)
+            if ending is None:
                 yield info
-            elif how == 0:
+            elif ending.code == 0:
                 self.report_job_success(info)
             else:
+                if ending.is_final:
+                    self._jobs_without_repeat.add(info.job)
                 outputs = self._pool.outputs(info.external_jobid)
-                self.report_job_error(info, msg=f"cosched: it ended with {how}. ", aux_logs=outputs)
+                self._report_failure(info, ending.reason, outputs)
+
+    def _report_failure(self, info, reason, outputs=()) -> None:
+        if info.job.is_group():  # Snakemake drops the message of a group
+            place = f" (output: {', '.join(outputs)})" if outputs else ""
+            self.logger.error(f"cosched: group {info.job.groupid}: {reason}{place}")
+        self.report_job_error(info, msg=f"cosched: {reason}. ", aux_logs=list(outputs))
+
+    def handle_job_error(self, job) -> None:
+        """Called before Snakemake decides on another attempt: there is none for a job that no
+        allocation could take, because more resources or time would not help it."""
+        super().handle_job_error(job)
+        if job in self._jobs_without_repeat:
+            self._jobs_without_repeat.discard(job)
+            job.attempt = max(job.attempt, job.restart_times + 1)
 
     def cancel_jobs(self, active_jobs) -> None:
         if self._pool is not None:

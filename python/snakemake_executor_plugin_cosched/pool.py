@@ -7,286 +7,383 @@ import os
 import re
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
-from socket import gethostname
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from cosched.errors import InvalidInstance
+from cosched.core.text import count_of
 from cosched.execution.batches import runner
-from cosched.execution.batches.folder import script_of
-from cosched.execution.slurm_words import amount_of, mebibytes, option_lines
-from cosched.slurm.conf.lines import seconds_of_limit
-from cosched.workflows import History
-from cosched.workflows.times import ExpectedTimes
-from snakemake_scheduler_plugin_cosched import jobs
+from snakemake_executor_plugin_cosched.allocations import (
+    INTERRUPTED_STATES,
+    Allocations,
+    LocalAllocations,
+    SlurmAllocations,
+    environment_of_jobs,
+)
+from snakemake_executor_plugin_cosched.groups import Needs, NodeSize
+from snakemake_executor_plugin_cosched.job_times import JobTimes
+from snakemake_executor_plugin_cosched.leftovers import end_leftovers, name_of_folder
+from snakemake_executor_plugin_cosched.refusals import Refusals, SubmissionRefused
+from snakemake_executor_plugin_cosched.shape import AllocationShape
 
 #: Seconds for which jobs are gathered before an allocation is asked for.
 _GATHER = 1.0
-#: Seconds between questions to the batch system, and how often a lost job starts again.
-_ASK, _AGAIN = 5.0, 2
-#: Seconds that an allocation waits for further jobs: ends have to be seen, inputs to appear.
-_IDLE = 4.0
-#: An allocation is over so long before its limit, for what ends it.
-_BEFORE = 10.0
-#: Seconds for a runner that is left over to end its jobs.
-_END = 15.0
+#: Seconds between two questions for allocations that have ended, to Slurm and to this host.
+_ASK_SLURM, _ASK_HOST = 5.0, 0.5
+#: How often a job starts again whose allocation ended under it.
+_MAX_RESTARTS = 2
+#: So many allocations in a row that start nothing, though jobs wait, are the end of these jobs.
+_MAX_IDLE_ALLOCATIONS = 3
+#: A job that was cut off is expected to take so much more than it had.
+_LONGER = 1.2
+#: No job is expected to take more than this share of an allocation's time after a cut: it would
+#: start nowhere.
+_LATEST_SHARE = 0.75
+#: A job that had this share of the longest possible time, and was cut off, needs a longer limit.
+_FULL_SHARE = 0.8
+#: Seconds that the end of Snakemake waits for a submission that is under way.
+_END_OF_SUBMISSION = 10.0
+
+
+class Ending(NamedTuple):
+    """How a job has ended.
+
+    Attributes
+    ----------
+    code : int
+        Exit code; a negative number is a signal, or a job that did not run to its end.
+    reason : str
+        In words; empty for a job that succeeded.
+    is_final : bool
+        Snakemake must not repeat the job: it never started, and would not.
+    """
+
+    code: int
+    reason: str = ""
+    is_final: bool = False
 
 
 class Pool:
     """States are files, so that whoever dies loses nothing: ``new``, ``taken/PART``, ``ended``;
-    ``lost/PART`` is what a dead allocation had."""
+    ``lost/PART`` is what a dead allocation had, ``withdrawn`` what was never started."""
 
     def __init__(self, settings: Any, parent: Path, logger: logging.Logger) -> None:
         self._settings, self._logger = settings, logger
-        self._limit = _seconds(settings.time)
-        local = settings.local
-        cores = settings.cores or (len(os.sched_getaffinity(0)) if local else _cores_of_node())
-        gigabytes = 1e300 if settings.memory is None else amount_of(settings.memory, "memory")
-        self._node = [float(cores), gigabytes, 0.0]
-        asked = {"partition": settings.partition, "account": settings.account}
-        self._options = list(
-            option_lines({name: value for name, value in asked.items() if value is not None})
-        )
-        self._history = History.read(settings.history)
-        self._times = ExpectedTimes()
-        self._unknown: set[int] = set()  # jobs of which there is a limit at most
-        self._begun = math.inf  # when the first allocation took jobs
-        self._known: dict[str, tuple[int, str, str]] = {}  # file -> number, rule, name
+        is_local = settings.local
+        self._shape = AllocationShape(settings)
+        #: A local allocation has all cores of this host, so there is one at a time.
+        self._max_allocations = 1 if is_local else settings.allocations
+        self._times = JobTimes(settings.history)
+        self._numbers: dict[str, int] = {}  # file -> number of its job
         self._waiting: dict[str, int] = {}  # file -> cores, until it has ended
-        self._parts: dict[str, Any] = {}  # part -> job of the batch system, or process
-        self._lost: dict[str, int] = {}
-        self._ended: dict[str, int] = {}
-        self._first, self._asked = math.inf, 0.0
+        self._restarts: dict[str, int] = {}
+        self._endings: dict[str, Ending] = {}
+        self._parts = 0
+        self._submit_times: dict[str, float] = {}  # part -> time of day
+        self._idle_allocations = 0  # in a row
+        self._first_waiting, self._asked = math.inf, 0.0
+        self._refusals = Refusals(settings.submit_retries)
+        self._error: Exception | None = None
         self._lock, self._closed = threading.Lock(), False
-        for old in parent.glob("*"):
-            if not _lives(old):  # the jobs of a Snakemake that died are to run again
-                _end(old)
-                shutil.rmtree(old, ignore_errors=True)
-        self._folder = parent / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}@{gethostname()}"
-        for name in ("new", "taken", "ended", "lost"):
+        parent.mkdir(parents=True, exist_ok=True)
+        parent = parent.resolve()  # as processes that work there have it
+        end_leftovers(parent)
+        self._folder = parent / name_of_folder()
+        for name in ("new", "taken", "ended", "lost", "withdrawn"):
             (self._folder / name).mkdir(parents=True)
         shutil.copyfile(runner.__file__, self._folder / "runner.py")
-        threading.Thread(target=self._gather, daemon=True).start()
+        self._allocations: Allocations = (
+            LocalAllocations(self._folder, self._shape.limit)
+            if is_local
+            else SlurmAllocations(self._folder)
+        )
+        self._ask_interval = _ASK_HOST if is_local else _ASK_SLURM
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
 
-    def add(self, job: Any, command: str, directory: str) -> str:
+    @property
+    def node(self) -> NodeSize:
+        """What a node of an allocation has for jobs."""
+        return self._shape.node
+
+    def add(self, job: Any, needs: Needs, command: str, directory: str) -> str:
         """A job that is ready, and where its call starts: the name of its file, which sorts the
-        longest first.
-
-        Raises
-        ------
-        InvalidInstance
-            It is larger than a node.
-        """
-        rule, name = jobs.rule(job), jobs.name(job)
-        before = jobs.benchmark(job) or self._history.seconds(rule, name)
-        needs = jobs.needs(job.resources)
-        need = [float(job.threads), needs.get("mem_mb", 0) / 1000, 0.0]
-        if need[0] > self._node[0] or need[1] > self._node[1]:
-            raise InvalidInstance(
-                f"{name} needs {need[0]:.0f} cores and {need[1]:g} GB, a node has "
-                f"{self._node[0]:.0f} (--cosched-cores, or --max-threads)"
-                + (f" and {self._node[1]:g}" if self._settings.memory is not None else "")
-            )
+        longest first."""
         with self._lock:
-            limit = before is None
-            known = jobs.runtime(job) if limit else before
-            number = self._times.add(rule, known, limit, jobs.subjects(job))
-            if limit and not self._times.learned:
-                self._unknown.add(number)
-            seconds = float(self._expected()[number])
-            file = f"{max(10**9 - round(1000 * seconds), 0):010d}-{number:06d}.json"
-            self._known[file] = (number, rule, name)
-            self._waiting[file] = int(need[0])
+            number = self._times.add(job, needs.limit)
+            expected = float(self._times.expected()[number])
+            file = f"{max(10**9 - round(1000 * expected), 0):010d}-{number:06d}.json"
+            self._numbers[file] = number
+            self._waiting[file] = needs.cores
+            gigabytes = 0.0 if self.node.memory_mb is None else needs.memory_mb / 1000
             task = {
                 "name": f"{number:06d}",
                 "command": ["/bin/sh", "-c", command],
                 "call": _call(command),
-                "seconds": min(seconds, 0.5 * self._limit),
-                "need": need if self._settings.memory is not None else [need[0], 0.0, 0.0],
+                "seconds": min(expected, 0.5 * self._shape.limit),
+                "need": [float(needs.cores), gigabytes, 0.0],
                 "shared": [],
                 "node": 0,
                 "directory": directory,
+                "environment": environment_of_jobs(self._folder),
             }
             _write(self._folder / "new" / file, task)
-            self._first = min(self._first, time.monotonic())
+            self._first_waiting = min(self._first_waiting, time.monotonic())
         return file
 
-    def look(self) -> dict[str, int]:
-        """File -> exit code of what has ended; lost ones start again."""
+    def take_endings(self) -> dict[str, Ending]:
+        """File -> how its job ended, of all that have ended; what was lost starts again."""
+        if self._error is not None:
+            raise self._error
         with self._lock:
             if not self._folder.exists():
                 raise FileNotFoundError(f"{self._folder} is gone, and with it what jobs would tell")
             for path in (self._folder / "ended").glob("*.json"):
-                how = json.loads(path.read_text())
-                self._note(path.name, how["code"], how["seconds"])
+                report = json.loads(path.read_text())
+                code = report["code"]
+                if code == 0:
+                    self._times.learn(self._numbers[path.name], report["seconds"])
+                self._note_ending(path.name, Ending(code, _words_of_code(code)))
                 path.unlink()
-            if time.monotonic() - self._asked > _ASK:
-                self._asked = time.monotonic()
-                self._notice_dead()
-            return self._ended
+            return dict(self._endings)
 
     def outputs(self, file: str) -> list[str]:
         """Where what a job printed is."""
-        number, _, _ = self._known[file]
-        return [str(path) for path in self._folder.glob(f"part-*.outputs/{number:06d}.out")]
-
-    def _note(self, file: str, code: int, seconds: float) -> None:
-        self._ended[file] = code
-        self._waiting.pop(file, None)
-        number, rule, name = self._known[file]
-        if code == 0:
-            self._times.learn(number, seconds)
-            self._history.learn(rule, name, seconds)
-
-    def _notice_dead(self) -> None:
-        """Of allocations that are gone, the jobs that they had taken go back, some times."""
-        for part in self._over():
-            del self._parts[part]
-            lost = self._folder / "lost" / part
-            try:  # where the runner lives on, it takes no more
-                (self._folder / "taken" / part).rename(lost)
-            except FileNotFoundError:  # it did not come to begin
-                continue
-            for path in lost.glob("*.json"):
-                if (self._folder / "ended" / path.name).exists():
-                    continue
-                again = self._lost.get(path.name, 0) + 1
-                self._lost[path.name] = again
-                if again > _AGAIN:
-                    self._note(path.name, -9, 0.0)
-                    path.unlink()
-                else:
-                    self._logger.info(f"cosched: {part} is gone: {path.stem} starts again")
-                    path.rename(self._folder / "new" / path.name)
-                    self._first = min(self._first, time.monotonic())
-
-    def _over(self) -> list[str]:
-        if not self._parts:
-            return []
-        if self._settings.local:
-            return [part for part, process in self._parts.items() if process.poll() is not None]
-        ids = ",".join(self._parts.values())
-        asked = subprocess.run(
-            ["squeue", "--noheader", "--format=%i %T", "--states=all", f"--jobs={ids}"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if asked.returncode and "Invalid job id" not in asked.stderr:
-            return []  # it does not answer: nothing is known
-        live = {
-            job
-            for job, state in (line.split() for line in asked.stdout.splitlines())
-            if state in ("PENDING", "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "REQUEUED")
-        }
-        return [part for part, job in self._parts.items() if job not in live]
-
-    def _gather(self) -> None:
-        """Beside Snakemake: ask for allocations when jobs have been gathered."""
-        while not self._closed:
-            time.sleep(0.1)
-            with self._lock:
-                try:
-                    new = sum(1 for _ in os.scandir(self._folder / "new"))
-                except FileNotFoundError:  # somebody removed it: the next look tells
-                    return
-                full = new >= self._settings.nodes * self._node[0]
-                if not new or (not full and time.monotonic() - self._first < _GATHER):
-                    continue
-                self._first = math.inf if not new else self._first
-                while not self._closed and len(self._parts) < self._wanted():
-                    if not self._submit():
-                        break
-
-    def _wanted(self) -> int:
-        """Allocations for the work that is known: one, and another for each grain of it."""
-        seconds = self._expected()
-        work = sum(
-            cores * float(seconds[self._known[file][0]]) for file, cores in self._waiting.items()
-        )
-        grain = min(self._settings.grain, self._limit) * self._settings.nodes * self._node[0]
-        return min(max(math.ceil(work / grain), 1), self._settings.allocations)
-
-    def _expected(self) -> np.ndarray:
-        """Seconds of jobs. While nothing has ended limits say too much: as long as the first run.
-
-        Examples are limits of ten minutes on jobs of seconds: they are no reason to ask for more.
-        """
-        seconds = self._times.seconds()
-        if self._unknown and not self._times.learned:
-            if self._begun == math.inf and any((self._folder / "taken").iterdir()):
-                self._begun = time.monotonic()
-            unknown = list(self._unknown)
-            so_far = max(time.monotonic() - self._begun, 1.0)
-            seconds[unknown] = np.minimum(seconds[unknown], so_far)
-        return seconds
-
-    def _submit(self) -> bool:
-        part = f"part-{1 + sum(1 for _ in self._folder.glob('part-*.sh')):03d}"
-        settings = self._settings
-        _write(
-            self._folder / f"{part}.json",
-            {
-                "nodes": settings.nodes,
-                "limit": self._limit - _BEFORE,
-                "node": self._node,
-                "shared": [],
-                "tasks": [],
-                "spool": str(self._folder),
-                "idle": _IDLE,
-                "module": "snakemake_executor_plugin_cosched.call",
-            },
-        )
-        # Begun again it would not know of what it had taken: a lost one is noticed, and its jobs
-        # go to another.
-        options = ["--no-requeue", *self._options]
-        if settings.memory is not None:
-            options.append(f"--mem={mebibytes(settings.memory)}M")
-        cores = int(self._node[0])
-        text = script_of(part, settings.nodes, cores, self._limit, options, python=sys.executable)
-        (self._folder / f"{part}.sh").write_text(text)
-        if settings.local:
-            self._parts[part] = subprocess.Popen(
-                ["bash", f"{part}.sh"], cwd=self._folder, start_new_session=True
-            )
-            self._remember(self._parts[part].pid)
-            return True
-        command = ["sbatch", "--parsable", f"{part}.sh"]
-        sent = subprocess.run(
-            command, cwd=self._folder, capture_output=True, text=True, check=False
-        )
-        if sent.returncode:
-            self._logger.error(f"cosched: sbatch: {' '.join(sent.stderr.split())}")
-            for file in self._waiting:
-                self._ended.setdefault(file, -1)
-            return False
-        self._parts[part] = sent.stdout.strip().partition(";")[0]
-        self._remember(self._parts[part])
-        self._logger.info(f"cosched: {part} is job {self._parts[part]}")
-        return True
-
-    def _remember(self, job: int | str) -> None:
-        """For a Snakemake that finds what this one has left."""
-        with open(self._folder / ("processes" if self._settings.local else "jobs"), "a") as known:
-            known.write(f"{job}\n")
+        name = f"{self._numbers[file]:06d}.out"
+        return [str(path) for path in self._folder.glob(f"part-*.outputs/{name}")]
 
     def close(self) -> None:
         """End the allocations, keep the times."""
         if self._closed:
             return
         self._closed = True
+        self._watcher.join(_END_OF_SUBMISSION)
         with self._lock:
-            if self._settings.local:
-                for process in self._parts.values():
-                    process.terminate()
+            if self._folder.exists():
+                self._withdraw_new()
+            self._allocations.cancel()
+            self._times.write()
+
+    # --- in a thread beside Snakemake's --------------------------------------------------
+
+    def _watch(self) -> None:
+        """Notice allocations that end, ask for new ones: what Slurm makes wait keeps nobody else
+        waiting."""
+        try:
+            while not self._closed:
+                time.sleep(0.1)
+                if not self._folder.exists():  # somebody removed it: Snakemake's thread tells
+                    return
+                if time.monotonic() - self._asked > self._ask_interval:
+                    self._asked = time.monotonic()
+                    self._notice_allocations()
+                if self._needs_allocation():
+                    self._ask_for_allocation()
+        except Exception as error:  # whatever it is, Snakemake's thread raises it
+            self._error = error
+
+    def _notice_allocations(self) -> None:
+        self._adopt_refused()
+        for part, state in self._allocations.find_ended().items():
+            with self._lock:
+                self._refusals.allow_next_try(time.monotonic())
+                self._recover_jobs(part, state)
+                self._judge_allocation(part, state)
+
+    def _adopt_refused(self) -> bool:
+        """Whether a submission that failed has become an allocation all the same."""
+        adopted = self._allocations.adopt_refused()
+        for part, job in adopted:
+            self._refusals.note_grant()
+            self._logger.info(f"cosched: {part} is {job}, though sbatch failed")
+        return bool(adopted)
+
+    def _recover_jobs(self, part: str, state: str) -> None:
+        """What an ended allocation had taken goes back, some times."""
+        lost = self._folder / "lost" / part
+        try:  # where the runner lives on, it takes no more
+            (self._folder / "taken" / part).rename(lost)
+        except FileNotFoundError:  # it did not come to begin
+            return
+        seconds_of_cut = self._seconds_of_cut(part)
+        for path in lost.glob("*.json"):
+            file = path.name
+            if file in self._endings or (self._folder / "ended" / file).exists():
+                continue
+            number = self._numbers[file]
+            had = 0.0
+            if state not in INTERRUPTED_STATES:
+                had = seconds_of_cut.get(f"{number:06d}", 0.0)
+            restarts = self._restarts.get(file, 0) + 1
+            self._restarts[file] = restarts
+            limit = f"--cosched-time {self._settings.time}"
+            if had >= _FULL_SHARE * self._shape.limit_of_jobs:
+                reason = f"it ran for {had:.0f} s until its allocation ended: longer than {limit}"
+            elif restarts > _MAX_RESTARTS:
+                reason = (
+                    f"{count_of(restarts, 'allocation')} ended while it ran, the last one {part}"
+                )
+                reason += f" ({state}); allocations have {limit}"
             else:
-                _cancel(list(self._parts.values()))
-            self._history.write()
+                self._logger.info(
+                    f"cosched: {part} is gone ({state}): {self._times.name(number)} starts again"
+                )
+                self._restart(path, had)
+                continue
+            path.unlink()
+            self._note_ending(file, Ending(-9, reason))
+
+    def _restart(self, path: Path, had: float) -> None:
+        """A lost job is ready again; after a cut only where it would have more time."""
+        if had > 0:
+            task = json.loads(path.read_text())
+            longer = min(_LONGER * had, _LATEST_SHARE * self._shape.limit_of_jobs)
+            task["seconds"] = max(task["seconds"], longer)
+            _write(path, task)
+        path.rename(self._folder / "new" / path.name)
+        self._first_waiting = min(self._first_waiting, time.monotonic())
+
+    def _seconds_of_cut(self, part: str) -> dict[str, float]:
+        """Name of a task -> the seconds that it had when its allocation ended it."""
+        journal = self._folder / f"{part}.journal.jsonl"
+        if not journal.exists():
+            return {}
+        entries = runner.read_journal(journal)
+        return {name: seconds for name, state, seconds in entries if state == "cut"}
+
+    def _judge_allocation(self, part: str, state: str) -> None:
+        """Allocations that start nothing, though jobs wait, must not follow each other for ever."""
+        submitted = self._submit_times.pop(part, math.inf)
+        journal = self._folder / f"{part}.journal.jsonl"
+        entries = runner.read_journal(journal) if journal.exists() else ()
+        if any(entry_state == "started" for _, entry_state, _ in entries):
+            self._idle_allocations = 0
+            return
+        waits = any(_write_time(path) < submitted for path in self._new_files())
+        if not waits:
+            return
+        self._idle_allocations += 1
+        log = self._folder / f"{part}.log"
+        words = f"{part} ended ({state}) and started no job; {_last_words(log)}"
+        self._logger.warning(f"cosched: {words}")
+        if self._idle_allocations >= _MAX_IDLE_ALLOCATIONS and not len(self._allocations):
+            count = count_of(self._idle_allocations, "allocation")
+            self._fail_new(f"no allocation starts it: {count} in a row did not, {words}")
+            self._idle_allocations = 0
+
+    def _needs_allocation(self) -> bool:
+        with self._lock:
+            new = sum(1 for _ in os.scandir(self._folder / "new"))
+            if not new:
+                self._first_waiting = math.inf
+                return False
+            now = time.monotonic()
+            is_full = new >= self._shape.nodes * self.node.cores
+            if not is_full and now - self._first_waiting < _GATHER:
+                return False
+            if not self._refusals.is_due(now) or len(self._allocations) >= self._max_allocations:
+                return False
+            return len(self._allocations) < self._wanted_allocations()
+
+    def _wanted_allocations(self) -> int:
+        """Allocations for the work that is known: one, and another for each grain of it."""
+        if any((self._folder / "taken").iterdir()):
+            self._times.note_start()
+        seconds = self._times.expected()
+        work = sum(
+            cores * float(seconds[self._numbers[file]]) for file, cores in self._waiting.items()
+        )
+        grain = min(self._settings.grain, self._shape.limit) * self._shape.nodes * self.node.cores
+        return min(max(math.ceil(work / grain), 1), self._max_allocations)
+
+    def _ask_for_allocation(self) -> None:
+        if self._adopt_refused():
+            return
+        self._parts += 1
+        part = f"part-{self._parts:03d}"
+        self._shape.write_part(self._folder, part)
+        self._submit_times[part] = time.time()
+        try:
+            job = self._allocations.submit(part, lambda: self._closed)
+        except SubmissionRefused as refusal:
+            if not self._closed:
+                self._note_refusal(part, refusal)
+            return
+        tries = self._refusals.count
+        self._refusals.note_grant()
+        after = f" after {count_of(tries, 'refusal')}" if tries else ""
+        self._logger.info(f"cosched: {part} is {job}{after}")
+
+    def _note_refusal(self, part: str, refusal: SubmissionRefused) -> None:
+        """Jobs that run go on, those that wait do so until the next try, or are given up."""
+        with self._lock:
+            now = time.monotonic()
+            live = len(self._allocations)
+            pause = self._refusals.note_refusal(refusal, now, live)
+            new = count_of(len(self._new_files()), "job")
+            self._logger.warning(f"cosched: {part} is refused: {refusal}")
+            if live or not self._refusals.has_given_up:
+                others = f" ({count_of(live, 'allocation')} can take them)" if live else ""
+                self._logger.info(
+                    f"cosched: the next try is in {pause:.0f} s; until then {new} of this workflow "
+                    f"wait{others}"
+                )
+                return
+            count = count_of(self._refusals.count, "submission")
+            seconds = self._refusals.seconds_since_first(now)
+            self._fail_new(f"no allocation can take it: {refusal} ({count} in {seconds:.0f} s)")
+            self._refusals.allow_next_try(now)
+
+    def _fail_new(self, reason: str) -> None:
+        """The jobs that nobody has taken end here; whoever renames a file has it."""
+        for file in self._withdraw_new():
+            self._note_ending(file, Ending(-1, reason, is_final=True))
+
+    def _withdraw_new(self) -> list[str]:
+        """Take back what no allocation has taken: the names of the files."""
+        files = []
+        for path in self._new_files():
+            try:
+                path.rename(self._folder / "withdrawn" / path.name)
+            except FileNotFoundError:  # an allocation has it
+                continue
+            files.append(path.name)
+        return files
+
+    def _new_files(self) -> list[Path]:
+        return [Path(entry.path) for entry in os.scandir(self._folder / "new")]
+
+    def _note_ending(self, file: str, ending: Ending) -> None:
+        self._endings[file] = ending
+        self._waiting.pop(file, None)
+
+
+def _write_time(path: Path) -> float:
+    """The time of day at which a file was written; infinite of one that is gone."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return math.inf
+
+
+def _words_of_code(code: int) -> str:
+    if code == 0:
+        return ""
+    if code > 0:
+        return f"it ended with exit code {code}"
+    return f"it ended with signal {-code}"
+
+
+def _last_words(log: Path) -> str:
+    """The last lines of a log, and where it is."""
+    try:
+        lines = log.read_text(errors="replace").split("\n")[-6:]
+    except OSError:
+        return f"it has no log ({log})"
+    text = " / ".join(line.strip() for line in lines if line.strip())
+    return f"the end of {log}: {text[-500:] or 'nothing'}"
 
 
 def _call(command: str) -> list[str] | None:
@@ -300,61 +397,8 @@ def _call(command: str) -> list[str] | None:
     return words[3:] if words[:3] == [sys.executable, "-m", "snakemake"] else None
 
 
-def _lives(folder: Path) -> bool:
-    """Whether the Snakemake that made it is another process of this host."""
-    made, _, host = folder.name.partition("@")
-    pid = made.rpartition("-")[2]
-    if host != gethostname() or pid == str(os.getpid()):
-        return False
-    try:
-        return b"snakemake" in Path("/proc", pid, "cmdline").read_bytes()
-    except OSError:
-        return False
-
-
-def _end(folder: Path) -> None:
-    """What a Snakemake has left: allocations, and runners on this host with their jobs."""
-    kept = {name: folder / name for name in ("jobs", "processes")}
-    left = {name: path.read_text().split() if path.exists() else [] for name, path in kept.items()}
-    _cancel(left["jobs"])
-    runners = [pid for pid in left["processes"] if _works_in(pid, folder)]
-    for pid in runners:
-        os.kill(int(pid), signal.SIGTERM)
-    deadline = time.monotonic() + _END
-    while any(_works_in(pid, folder) for pid in runners) and time.monotonic() < deadline:
-        time.sleep(0.1)
-
-
-def _works_in(pid: str, folder: Path) -> bool:
-    try:
-        return os.readlink(f"/proc/{pid}/cwd") == str(folder)
-    except OSError:
-        return False
-
-
-def _write(path: Path, what: Any) -> None:
+def _write(path: Path, data: Any) -> None:
     """Whole or not at all: others read it."""
     part = path.parent.parent / f"{path.name}.part"
-    part.write_text(json.dumps(what))
+    part.write_text(json.dumps(data))
     part.rename(path)
-
-
-def _cancel(ids: list[str]) -> None:
-    if ids:
-        subprocess.run(["scancel", *ids], capture_output=True, check=False)
-
-
-def _seconds(text: str) -> float:
-    short = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
-    if short:
-        return float(short[1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[short[2]]
-    return seconds_of_limit(text, "--cosched-time")
-
-
-def _cores_of_node() -> int:
-    """The fewest cores of a node of the batch system."""
-    shown = subprocess.run(["sinfo", "-h", "-o", "%c"], capture_output=True, text=True, check=False)
-    counts = [int(count.rstrip("+")) for count in shown.stdout.split()]
-    if not counts:
-        raise InvalidInstance("sinfo says nothing of nodes: expected --cosched-cores")
-    return min(counts)

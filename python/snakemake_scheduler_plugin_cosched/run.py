@@ -12,11 +12,14 @@ from typing import Any
 from cosched import CoschedError, workflows
 from cosched.workflows import Course, History, OnlineList, Plan, Ready, plan
 from snakemake_scheduler_plugin_cosched import jobs
+from snakemake_scheduler_plugin_cosched.assumptions import assumption
 
 #: The most jobs of which an expected end is worked out before the first one starts.
 _MOST_PLANNED = 20_000
 #: Seconds from what Snakemake says until it is so for its graph, at most.
 _SOON = 0.2
+#: Seconds that the end of a short run waits for what was expected of it.
+_PLANNER_PATIENCE = 20.0
 #: What Snakemake says last where a job failed.
 _FAILED = "Exiting because a job execution failed"
 
@@ -44,7 +47,9 @@ class Run:
         self._online: OnlineList[Any] = OnlineList()
         self._course: Course | None = None
         self._plan: Plan | None = None
-        self._expected = False  # somebody works out what is expected
+        self._assumption = ""  # on which the plan rests
+        #: Works out what is expected, from the first choice on.
+        self._planner: threading.Thread | None = None
         self._began = time.monotonic() if began is None else began
         self._began_at = time.time() - self._now
         self._unstarted = 0  # of the jobs that are known
@@ -107,20 +112,22 @@ class Run:
             return
         known = sorted(remaining, key=jobs.name)
         self._online.update(known, self._describe, self._dag.job_dependencies)
-        if not self._expected and 2 <= len(known) <= _MOST_PLANNED:
+        if self._planner is None and 2 <= len(known) <= _MOST_PLANNED:
             needs = [jobs.needs(jobs.resources(job)) for job in known]
             given = (known, self._online.seconds(known), needs, free, self._online.edges(known))
-            self._expected = True
-            threading.Thread(target=self._expect, args=given).start()
+            ended = 0 if self._course is None else len(self._course.completed)
+            self._assumption = assumption(self._sources, ended)
+            self._planner = threading.Thread(target=self._expect, args=given)
+            self._planner.start()
 
     def _expect(self, *given: Any) -> None:
         """Beside the first jobs: tell what is expected."""
         try:
             self._plan = plan(*given, cores="_cores")
-            sources = ", ".join(f"{name} ({count})" for name, count in self._sources.most_common())
             self._logger.info(
-                f"cosched: {len(given[0])} jobs, {self._plan.seconds:.0f} s expected; no schedule "
-                f"on these resources ends before {self._plan.bound:.0f} s. Times from: {sources}."
+                f"cosched: {len(given[0])} jobs, {self._plan.seconds:.0f} s expected "
+                f"{self._assumption}; then no schedule on these resources ends before "
+                f"{self._plan.bound:.0f} s."
             )
         except CoschedError as error:  # what is expected is told only: the order needs no plan
             self.complain(error)
@@ -188,6 +195,9 @@ class Run:
                 return
             self._told = True
             self._logger.removeHandler(self._records)
+            planner = self._planner
+            if planner is not None and planner is not threading.current_thread():
+                planner.join(_PLANNER_PATIENCE)
             self._notice_ends()
             for job in self._course.running:
                 self._course.end(job, self._now, "failed")
@@ -201,7 +211,9 @@ class Run:
     def _tell(self, course: Course, at_exit: bool) -> None:
         bound = course.no_schedule_before(self._online.edges(course.completed))
         planned = {} if self._plan is None else self._plan.spans
-        expected = "" if self._plan is None else f" ({self._plan.seconds:.0f} s expected)"
+        expected = ""
+        if self._plan is not None:
+            expected = f" ({self._plan.seconds:.0f} s expected {self._assumption})"
         failed = len(course.runs) - len(course.completed)
         sentence = (
             f"{len(course.completed)} jobs{f' ({failed} more failed)' * bool(failed)} took "

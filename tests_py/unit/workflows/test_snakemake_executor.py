@@ -165,35 +165,39 @@ def test_calls_of_a_module_that_cannot_be_imported_run_as_commands(tmp_path):
         cwd=tmp_path, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0
-    assert "broken: not today" in done.stderr
+    assert "broken: RuntimeError('not today')" in done.stderr
     assert (tmp_path / "done").exists()
 
 
-def test_an_agent_that_is_killed_leaves_no_job(tmp_path):
+def test_an_agent_or_a_runner_that_is_killed_leaves_no_job(tmp_path):
+    """The runner replaces an agent, and starts its job again when the first run has ended."""
     allocation = {
-        **{"nodes": 1, "limit": 60, "node": [1, 1e9, 0], "shared": []},
+        **{"nodes": 1, "limit": 600, "node": [1, 1e9, 0], "shared": []},
         "tasks": [
             {
                 **{"name": "one", "seconds": 1, "need": [1, 0, 0], "shared": [], "node": 0},
-                "command": ["/bin/sh", "-c", "trap '' TERM; touch begun; sleep 300"],
+                "command": ["/bin/sh", "-c", "trap '' TERM; echo $$ >> begun; sleep 300"],
                 "directory": str(tmp_path),
             }
         ],
     }
     (tmp_path / "part-001.json").write_text(json.dumps(allocation))
-    for victim in ("agent", "runner"):
-        (tmp_path / "begun").unlink(missing_ok=True)
-        running = subprocess.Popen(
-            [sys.executable, runner.__file__, "part-001.json"],
-            cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)},
-        )  # fmt: skip
-        until((tmp_path / "begun").exists, running)
-        assert leavers._processes(str(tmp_path))
-        task = Path(f"/proc/{running.pid}/task/{running.pid}/children")
-        (agent,) = task.read_text().split()
-        os.kill(int(agent) if victim == "agent" else running.pid, signal.SIGKILL)
-        running.wait(timeout=60)
-        assert not leavers.alive(str(tmp_path)), victim
+    begun = tmp_path / "begun"
+    running = subprocess.Popen(
+        [sys.executable, runner.__file__, "part-001.json"],
+        cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    until(begun.exists, running)
+    assert leavers._processes(str(tmp_path))
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+    (agent,) = children.read_text().split()
+    os.kill(int(agent), signal.SIGKILL)
+    until(lambda: len(begun.read_text().split()) == 2, running)
+    first_run, _ = begun.read_text().split()
+    assert not Path("/proc", first_run).exists()
+    os.kill(running.pid, signal.SIGKILL)
+    running.wait(timeout=60)
+    assert not leavers.alive(str(tmp_path))
 
 
 def test_a_runner_that_is_killed_loses_nothing(tmp_path):
@@ -213,7 +217,7 @@ def test_a_runner_that_is_killed_loses_nothing(tmp_path):
             os.kill(int(process.name), signal.SIGKILL)
     _, said = running.communicate(timeout=300)
     assert running.returncode == 0, said
-    assert b"part-001 is gone: " in said
+    assert b"part-001 is gone (exit code -9): " in said
     assert (tmp_path / "long").exists()
 
 
