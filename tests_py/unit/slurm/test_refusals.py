@@ -8,6 +8,7 @@ from cosched.cluster.page.scenario import ScenarioClass
 from cosched.cluster.page.what_if import scenario_of, what_if
 from cosched.slurm.requests.access import lets_in
 from cosched.slurm.whatif.classes import largest_job_count
+from cosched.slurm.whatif.refusals import NO_JOB_STARTS
 
 CONF = """ClusterName=c
 SelectType=select/cons_tres
@@ -59,6 +60,25 @@ def test_jobs_that_no_partition_lets_in_are_left_out_and_counted(make, change, l
     assert scenario.verdict("", is_scheduler=True).scenario_class is ScenarioClass.SIMULATED
     counts = [int(remark.split(": ")[1].split()[0]) for remark in scenario.remarks]
     assert sum(counts) == COUNT - len(left)
+
+
+def test_each_partition_that_is_down_counts_its_own_jobs(make):
+    instance = make(partition=["main", "main", "fast", "fast", "fast", "main"])
+    scenario = scenario_of(instance, "partition.fast.State=DOWN")
+    assert scenario.instance.ids.tolist() == [0, 1, 5]
+    assert "3 jobs (partition.fast.State=DOWN)" in scenario.remarks[0]
+    both = scenario_of(instance, "partition.fast.State=DOWN,partition.main.State=DOWN")
+    verdict = both.verdict("", is_scheduler=True)
+    assert verdict.scenario_class is ScenarioClass.NOT_MODELLED
+    assert verdict.reason == NO_JOB_STARTS
+
+
+def test_the_state_of_a_partition_without_jobs_is_followed(make):
+    instance = make(partition=["main"] * 5 + ["fast"])
+    result = cs.cluster.slurm_backfill(
+        scenario_of(instance, "partition.fast.State=DOWN").instance, seed=1, approximate=True
+    )
+    assert not any("State of partition" in note for note in result.instance.notes)
 
 
 def test_access_is_what_part_policy_valid_acct_says():

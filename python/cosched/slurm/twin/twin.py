@@ -216,8 +216,9 @@ class Twin:
         largest = max(factors) or 1.0
         bounds = [settings.bounds.get(name, (0, _ANY)) for name in self.names]
         if self.approximate:  # partitions that let no job start
-            for name, (_, most) in zip(self.names, bounds, strict=True):
-                if not most:
+            used_partitions = set(np.unique(self.part).tolist()).union(*self.several.values())
+            for number, (name, (_, most)) in enumerate(zip(self.names, bounds, strict=True)):
+                if not most and number in used_partitions:
                     self.notes.append(f"not followed: State of partition {name}: its jobs run here")
             bounds = [(least, most or _ANY) for least, most in bounds]
         more = {row: dict(values) for row, values in requests.jobs.items()}

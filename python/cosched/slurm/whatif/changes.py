@@ -17,13 +17,13 @@ from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown, spelled
 from cosched.slurm.conf.lines import Line, seconds_of_limit, seconds_of_minutes
-from cosched.slurm.conf.options import OPTIONS, Option, OptionClass, keys_of, option_of
+from cosched.slurm.conf.options import OPTIONS, Option, keys_of, option_of
 from cosched.slurm.conf.values import canonical_value
 from cosched.slurm.machines import read_machine, with_lines
 from cosched.slurm.whatif.account_values import checked_account_value
-from cosched.slurm.whatif.classes import judge
+from cosched.slurm.whatif.classes import is_judged_by_log, judge
 from cosched.slurm.whatif.differences import Difference, current_value, differences_of
-from cosched.slurm.whatif.refusals import NO_JOB_STARTS, KeyChange, Refusals, refusals_of
+from cosched.slurm.whatif.refusals import KeyChange, Refusals, refusals_of
 
 _PLACE = "what-if"
 _PARAMETERS = "schedulerparameters"
@@ -115,20 +115,25 @@ def _without_refused(
             remarks.append(
                 f"left out, since Slurm refuses them or never lets them start: "
                 f"{count_of(len(newly_refused), 'job')} "
-                f"({difference.key}={difference.new or 'not set'})"
+                f"({_name_of_key(difference)}={difference.new or 'not set'})"
             )
+    if is_refused.all():  # the row is not modelled, as `judge` says
+        return instance, []
     if not is_refused.any():
         return instance, remarks
-    if is_refused.all():
-        raise InvalidInstance(NO_JOB_STARTS)
     return instance.take(np.flatnonzero(~is_refused)), remarks
+
+
+def _name_of_key(difference: Difference) -> str:
+    """A key as a what-if names it."""
+    if not difference.name:
+        return difference.key
+    return f"partition.{difference.name}.{difference.key}"
 
 
 def refusals_under(instance: Instance, changed: Machine, difference: Difference) -> Refusals | None:
     """The jobs that a key keeps out; None: it keeps none out by its own."""
-    option = option_of(difference.record, difference.key)
-    by_log = option is not None and option.option_class is OptionClass.BY_LOG
-    if not by_log or difference.key.lower() == "maxjobcount" or instance.machine is None:
+    if not is_judged_by_log(difference) or instance.machine is None:
         return None
     change = KeyChange(
         difference.key,

@@ -1,7 +1,7 @@
 """The class of each changed key: simulated, unchanged, without effect, or not modelled."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,12 @@ from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.conf.values import NO, YES, unsigned
 from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.whatif.differences import Difference, current_value, differences_of
-from cosched.slurm.whatif.refusals import KeyChange, refusals_of
+from cosched.slurm.whatif.refusals import (
+    NO_JOB_STARTS,
+    KeyChange,
+    keeps_all_jobs_out,
+    refusals_of,
+)
 
 #: Seconds that slurmctld keeps the record of an ended job where MinJobAge says no other number.
 DEFAULT_MIN_JOB_AGE = 300
@@ -45,12 +50,63 @@ def judge(today: Instance, changed: Instance, pairs: Sequence[tuple[str, str]]) 
         for key, value in pairs
         for changed_key in _judge_key(today, changed, key, value)
     ]
+    if keeps_all_jobs_out(today, _changes_judged_by_log(today, changed, pairs)):
+        keys = [_not_modelled_instead(key, NO_JOB_STARTS) for key in keys]
     return _checked_by_settings(today, changed, keys)
 
 
-def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list[ChangedKey]:
+def _not_modelled_instead(key: ChangedKey, reason: str) -> ChangedKey:
+    """A simulated key as one that is not modelled; another one as it is."""
+    if key.scenario_class is not ScenarioClass.SIMULATED:
+        return key
+    return replace(
+        key, scenario_class=ScenarioClass.NOT_MODELLED, reason=reason, class_after_run=None
+    )
+
+
+def _changes_judged_by_log(
+    today: Instance, changed: Instance, pairs: Sequence[tuple[str, str]]
+) -> Iterator[KeyChange]:
+    """The changed keys of a row of which the jobs of the log decide whom they keep out."""
+    for key, value in pairs:
+        for difference in _differences_of_key(today, changed, key, value):
+            if is_judged_by_log(difference):
+                yield _key_change(today, changed, difference)
+
+
+def _differences_of_key(
+    today: Instance, changed: Instance, key: str, value: str
+) -> list[Difference]:
+    """What a key of a what-if changes in slurm.conf; nothing where it is of users or accounts."""
     kind, _, target = key.partition(".")
+    if kind in ("users", "reservation", "qos", "account"):
+        return []
+    if key == "slurm.conf":
+        return differences_of(*(_lines(instance) for instance in (today, changed)))
     name, _, target_key = target.rpartition(".")
+    if kind == "partition":
+        old = current_value(_machine(today), name, target_key)
+        return [Difference("PartitionName", name, target_key, old, value)]
+    return [Difference("", "", key, current_value(_machine(today), "", key), value)]
+
+
+def is_judged_by_log(difference: Difference) -> bool:
+    """Whether a key keeps jobs out by what they ask for; MaxJobCount depends on the schedule."""
+    option = option_of(difference.record, difference.key)
+    if option is None or difference.key.lower() == "maxjobcount":
+        return False
+    return option.option_class is OptionClass.BY_LOG
+
+
+def _key_change(today: Instance, changed: Instance, difference: Difference) -> KeyChange:
+    return KeyChange(
+        difference.key, difference.name, difference.new or "", difference.old or "",
+        _machine(today), _machine(changed),
+    )  # fmt: skip
+
+
+def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list[ChangedKey]:
+    kind = key.partition(".")[0]
     if kind == "users":
         return [ChangedKey(key, value, ScenarioClass.SIMULATED)]
     if key == "reservation":
@@ -59,11 +115,11 @@ def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list
         return _judge_file(today, changed, value)
     if kind in ("qos", "account"):
         return [_judge_account(today, changed, key, value)]
-    record, partition = ("PartitionName", name) if kind == "partition" else ("", "")
-    own_key = target_key if partition else key
-    old = current_value(_machine(today), partition, own_key)
-    difference = Difference(record, partition, own_key, old, value)
-    return [_judge_difference(today, changed, *part) for part in _single(key, difference)]
+    return [
+        _judge_difference(today, changed, *part)
+        for difference in _differences_of_key(today, changed, key, value)
+        for part in _single(key, difference)
+    ]
 
 
 def _single(key: str, difference: Difference) -> list[tuple[str, Difference]]:
@@ -213,11 +269,7 @@ def _judge_by_log(
     if difference.key.lower() == "maxjobcount":
         class_by_count = _class_by_job_count(judged, difference, changed)
         return judged(ScenarioClass.SIMULATED, class_after_run=class_by_count)
-    change = KeyChange(
-        difference.key, difference.name, difference.new or "", difference.old or "",
-        _machine(today), _machine(changed),
-    )  # fmt: skip
-    refusals = refusals_of(today, change)
+    refusals = refusals_of(today, _key_change(today, changed, difference))
     if refusals.why_unknown:
         return judged(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {refusals.why_unknown}")
     if not len(refusals.rows) and not refusals.loses_partitions:

@@ -1,7 +1,7 @@
 """Jobs of a log that Slurm would refuse, or keep for ever, under another value of a key."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,12 +63,24 @@ _NOBODY = np.zeros(0, dtype=np.int64)
 
 def refusals_of(instance: Instance, change: KeyChange) -> Refusals:
     """The jobs that a change of one key keeps out."""
+    refusals = _refusals_by_rule(instance, change)
+    if len(refusals.rows) == len(instance):
+        return _unknown(NO_JOB_STARTS)
+    return refusals
+
+
+def keeps_all_jobs_out(instance: Instance, changes: Iterable[KeyChange]) -> bool:
+    """Whether the keys of one row together keep out every job of the log."""
+    is_refused = np.zeros(len(instance), dtype=bool)
+    for change in changes:
+        is_refused[_refusals_by_rule(instance, change).rows] = True
+    return bool(is_refused.all())
+
+
+def _refusals_by_rule(instance: Instance, change: KeyChange) -> Refusals:
     if change.partition.upper() == "DEFAULT":
         return _unknown("it is a line for several partitions: name one of them")
-    refusals = _RULES[change.key.lower()](instance, change)
-    if len(refusals.rows) == len(instance):
-        return Refusals(_NOBODY, why_unknown=NO_JOB_STARTS)
-    return refusals
+    return _RULES[change.key.lower()](instance, change)
 
 
 def _of_rows(refused: np.ndarray, why_none: str) -> Refusals:
