@@ -67,7 +67,12 @@ class Refusals:
 
     def __init__(self, retries: int) -> None:
         self._retries = retries
-        self.note_grant()
+        self._next_try, self._next_pause = -math.inf, FIRST_PAUSE
+        self._first_refusal = math.inf
+        self._refusals_without_allocation = 0
+        self._is_lasting = False
+        #: Refusals since the last allocation that was granted.
+        self.count = 0
 
     def is_due(self, now: float) -> bool:
         """Whether an allocation may be asked for at this time (s)."""
@@ -91,7 +96,6 @@ class Refusals:
         self._first_refusal = math.inf
         self._refusals_without_allocation = 0
         self._is_lasting = False
-        #: Refusals since the last allocation that was granted.
         self.count = 0
 
     def allow_next_try(self, now: float) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from slurm_cluster import Cluster
+from stub_snakemake import StubWorkflow
 from support import library
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 11), reason="Snakemake 9 needs Python 3.11")
@@ -77,3 +78,52 @@ def runner_in(folder: Path) -> int:
         if where.startswith(str(folder)) and b"part-001.json" in words:
             return int(process.name)
     raise AssertionError("no runner")
+
+
+def test_what_slurm_refuses_for_a_while_runs_later(cluster, tmp_path, monkeypatch):
+    """Slurm refuses jobs for an inactive partition; an unknown one is refused for good."""
+    library("snakemake")
+    for name, value in cluster.environment.items():
+        monkeypatch.setenv(name, value)
+    cluster.run("scontrol", "update", "partitionname=main", "state=inactive")
+    try:
+        with StubWorkflow(tmp_path / "refused") as workflow:
+            file = workflow.start(f"touch {tmp_path}/started")
+            workflow.until(lambda: sum(": the next try is in" in m for m in workflow.messages) > 1)
+            cluster.run("scontrol", "update", "partitionname=main", "state=up")
+            (ending,) = workflow.endings([file])
+    finally:
+        cluster.run("scontrol", "update", "partitionname=main", "state=up")
+    assert ending.code == 0
+    assert any("Required partition not available" in message for message in workflow.messages)
+    assert (tmp_path / "started").exists()
+    with StubWorkflow(tmp_path / "unknown", partition="none") as workflow:
+        (ending,) = workflow.endings([workflow.start("true")])
+    assert ending.is_final
+    assert "invalid partition specified: none" in ending.reason
+    assert "(1 submission in " in ending.reason
+
+
+def test_jobs_of_a_dead_snakemake_have_ended_when_the_next_one_begins(
+    cluster, tmp_path, monkeypatch
+):
+    library("snakemake")
+    from snakemake_executor_plugin_cosched import leftovers
+
+    for name, value in cluster.environment.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "jobs").mkdir()
+    folder = tmp_path / "jobs" / f"20260101-000000-1@{leftovers.gethostname()}"
+    folder.mkdir()
+    script = folder / "part-001.sh"
+    script.write_text(
+        f"#!/bin/bash\ntrap '' TERM\nwhile :; do date +%s.%N > {tmp_path}/alive; sleep 0.1; done\n"
+    )
+    job = cluster.submit(script)
+    (folder / "jobs").write_text(f"{job}\n")
+    cluster.until((tmp_path / "alive").exists, "the job of the dead Snakemake runs", 180)
+    leftovers.end_leftovers(tmp_path / "jobs")
+    last = (tmp_path / "alive").read_text()
+    assert cluster.state(job)[0] == "CANCELLED"
+    assert not folder.exists()
+    assert (tmp_path / "alive").read_text() == last
