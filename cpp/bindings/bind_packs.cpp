@@ -111,6 +111,7 @@ void bind_algorithms(py::module_& module) {
       module, "PackChoice",
       {{"greedy", PackChoice::kGreedy}, {"idle", PackChoice::kIdle}, {"cuts", PackChoice::kCuts}});
   module.attr("LOCAL_SEARCH_WORK") = search::kLocalSearchWork;
+  def(module, "default_work", &search::default_work, "tasks"_a);
   def(module, "make_pack", &heuristic::make_pack, "instance"_a, "procs"_a, "reoptimise"_a);
   def(module, "sequential", &heuristic::sequential, "instance"_a);
   def(module, "pack_approx", &heuristic::pack_approx, "instance"_a, "reoptimise"_a);

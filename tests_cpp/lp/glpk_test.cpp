@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
 #include <stdexcept>
 #include <thread>
 
@@ -235,6 +236,19 @@ TEST(Glpk, AProcessOfItsOwnEndsWhenItIsStopped) {
   EXPECT_THROW(solve_glpk(assignment(200, 1), apart), std::runtime_error);
   set_interrupt_hook(nullptr);
   EXPECT_NEAR(solve_glpk(small_model(), apart).objective, -5, 1e-9);
+}
+
+TEST(Glpk, AProcessOfItsOwnAnswersAHostThatIgnoresItsChildren) {
+  GlpkOptions apart;
+  apart.apart_from = 0;
+  auto* const before = std::signal(SIGCHLD, SIG_IGN);
+  const Solution found = solve_glpk(assignment(20, 1), apart);
+  GlpkOptions small = apart;
+  small.memory_limit_mb = 1;
+  EXPECT_THROW(solve_glpk(assignment(150, 1), small), SolverError);
+  std::signal(SIGCHLD, before);
+  EXPECT_EQ(found.status, Status::optimal);
+  EXPECT_EQ(found.objective, solve_glpk(assignment(20, 1)).objective);
 }
 
 }  // namespace

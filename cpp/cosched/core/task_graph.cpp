@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/core/found.hpp"
 
 namespace cosched {
 namespace {
@@ -20,7 +21,8 @@ std::string describe_cycle(const TaskGraph& graph, const std::vector<int>& indeg
     seen[task] = static_cast<int>(path.size());
     path.push_back(task);
     const auto before = graph.predecessors(task);
-    task = *std::find_if(before.begin(), before.end(), stuck);
+    task = *require_found(std::find_if(before.begin(), before.end(), stuck), before.end(),
+                          "a predecessor on a cycle");
   }
   std::vector<int> cycle(path.begin() + seen[task], path.end());
   std::reverse(cycle.begin(), cycle.end());

@@ -46,16 +46,22 @@ enum class Ending { well, badly, stopped, not_begun };
 
 // Work that can be ended at any moment, though it looks at no clock: runs it in a copy of this
 // process, which leaves without destructors, and waits; kills it as soon as `stopped` says so.
-// well: `work` returned true.  not_begun: the system gave no process.
-Ending in_own_process(const std::function<bool()>& work, const std::function<bool()>& stopped) {
+// well: `work` returned true, which the copy says in `is_done`, memory that both see: where the host
+// ignores SIGCHLD, or waits for all its children, nobody learns how the copy ended.
+// not_begun: the system gave no process.
+Ending in_own_process(const std::function<bool()>& work, const std::function<bool()>& stopped,
+                      const volatile char& is_done) {
   const pid_t process = fork();
   if (process < 0) return Ending::not_begun;
-  if (process == 0) _exit(work() ? 0 : 1);
+  if (process == 0) {
+    work();
+    _exit(0);
+  }
   for (;;) {
     int how = 0;
     const pid_t ended = waitpid(process, &how, WNOHANG);
-    if (ended == process)
-      return WIFEXITED(how) && WEXITSTATUS(how) == 0 ? Ending::well : Ending::badly;
+    if (ended == process || (ended < 0 && errno == ECHILD))
+      return is_done != 0 ? Ending::well : Ending::badly;
     if (ended < 0 && errno != EINTR) return Ending::badly;
     if (stopped()) {
       kill(process, SIGKILL);
@@ -222,6 +228,7 @@ bool run(Call& call) {
 struct Answer {
   double objective, bound;
   int code, status;
+  volatile char is_done;  // all of it is written
 };
 
 // GLPK loads and presolves a large model for seconds without a look at a clock or a word through
@@ -238,10 +245,15 @@ bool run_apart(Call& call) {
     call.reduced = values + columns;
     call.dual = values + 2 * columns;
     const bool came_back = run(call);
-    *answer = {call.objective, call.bound, call.code, call.status};
+    answer->objective = call.objective;
+    answer->bound = call.bound;
+    answer->code = call.code;
+    answer->status = call.status;
+    answer->is_done = came_back ? 1 : 0;
     return came_back;
   };
-  const Ending ending = in_own_process(work, [&] { return interrupted(call); });
+  const Ending ending = in_own_process(
+      work, [&] { return interrupted(call); }, answer->is_done);
   if (ending == Ending::not_begun) return run(call);
   if (ending != Ending::well) return false;
   call.objective = answer->objective;

@@ -112,8 +112,9 @@ class SpanningTree {
   };
   std::vector<Up> up_;
   std::vector<Down> down_;
-  std::vector<int> order_, side_, stamp_, path_, path_arcs_;
-  int stamp_count_ = 0;
+  std::vector<int> order_, side_, path_, path_arcs_;
+  std::vector<std::int64_t> stamp_;
+  std::int64_t stamp_count_ = 0;
   bool side_is_subtree_ = true;
 };
 

@@ -7,6 +7,7 @@
 #include "cosched/dags/search/hlp_best.hpp"
 #include "dags/plain_schedules.hpp"
 #include "dags/transfer_graphs.hpp"
+#include "support/small_stack.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -78,6 +79,23 @@ TEST(Optimal, SaysWhatEndedIt) {
   const search::OptimalResult none = search::optimal(instance, {1000, 0.0});
   plain::expect_valid(instance, none.plan);
   EXPECT_FALSE(none.proved || none.complete);
+}
+
+TEST(Optimal, AsManyLevelsAsTasksNeedNoStack) {
+  // A chain, from a plan on the slow type: the search goes down along all of it.
+  constexpr int kTasks = 2'000;
+  std::vector<std::pair<int, int>> edges;
+  for (int task = 1; task < kTasks; ++task) edges.emplace_back(task - 1, task);
+  Table times(kTasks, 3, 1.0);
+  for (int task = 0; task < kTasks; ++task) times(task, 0) = 2;
+  const Instance chain(std::move(times), TaskGraph(kTasks, edges), {1, 1, 1});
+  search::OptimalResult found;
+  found.plan = list::together(chain, 0);
+  EXPECT_EQ(found.plan.makespan(), 2.0 * kTasks);
+  tests::run_on_small_stack([&] {
+    EXPECT_TRUE(search::branch_and_bound(chain, {1.0, 1.0, 1.0}, found, kUnlimitedWork));
+  });
+  EXPECT_EQ(found.plan.makespan(), kTasks);
 }
 
 }  // namespace

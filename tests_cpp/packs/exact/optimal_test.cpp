@@ -2,15 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cosched/core/interrupt.hpp"
+#include "cosched/core/rng.hpp"
 #include "cosched/packs/columns/column_bound.hpp"
 #include "cosched/packs/exact/branch_price.hpp"
+#include "cosched/packs/exact/questions.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
 #include "support/packs_instances.hpp"
+#include "support/small_stack.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -179,6 +183,59 @@ TEST(Ilp, HasAValidBoundWhenTimeEnds) {
     require_valid(instance, result.coschedule);
     EXPECT_GE(result.coschedule.cost, optimum * (1 - 1e-9));
   }
+}
+
+TEST(FillPacks, AsManyLevelsAsTasksNeedNoStack) {
+  constexpr int kTasks = 4'000;
+  const std::vector<int> needs(kTasks, 1);
+  exact::Filling found;
+  tests::run_on_small_stack([&] { found = exact::fill_packs(needs, 2, kTasks / 2, kTasks); });
+  EXPECT_EQ(found.answer, exact::Filling::Answer::yes);
+  ASSERT_EQ(found.packs.size(), 2U);
+  EXPECT_EQ(found.packs[0].size(), found.packs[1].size());
+}
+
+TEST(FillPacks, EqualsEveryWayOfFilling) {
+  Rng rng(91);
+  int can = 0;
+  for (int round = 0; round < 3'000; ++round) {
+    const int packs = 1 + static_cast<int>(rng.below(3)),
+              procs = 2 + static_cast<int>(rng.below(6));
+    const int most = 1 + static_cast<int>(rng.below(4));
+    std::vector<int> needs(1 + rng.below(7));
+    for (int& need : needs) need = 1 + static_cast<int>(rng.below(procs));
+    bool fits = false;
+    int ways = 1;
+    for (std::size_t i = 0; i < needs.size(); ++i) ways *= packs;
+    for (int way = 0; way < ways && !fits; ++way) {
+      std::vector<int> used(packs, 0), count(packs, 0);
+      for (std::size_t i = 0, rest = way; i < needs.size(); ++i, rest /= packs) {
+        used[rest % packs] += needs[i];
+        ++count[rest % packs];
+      }
+      fits = *std::max_element(used.begin(), used.end()) <= procs &&
+             *std::max_element(count.begin(), count.end()) <= most;
+    }
+    const exact::Filling found = exact::fill_packs(needs, packs, procs, most);
+    EXPECT_EQ(found.answer == exact::Filling::Answer::yes, fits);
+    EXPECT_NE(found.answer, exact::Filling::Answer::unknown);
+    can += fits;
+  }
+  EXPECT_GT(can, 500);
+}
+
+TEST(Optimal, UnderATimeLimitIsNoWorseThanTheLocalSearch) {
+  // Rounds of the search find nothing better for long before either ends.
+  for (const int tasks : {14, 18, 30, 60})
+    for (const std::uint64_t seed : {1, 2}) {
+      const Instance instance(Times(random_table(tasks, 8, seed)), 4);
+      const double searched =
+          search::local_search(instance, 0, kUnlimitedWork, 0.5).coschedule.cost;
+      const ExactResult found = exact::optimal(instance, 0.5);
+      EXPECT_LE(found.coschedule.cost, searched * (1 + 1e-9)) << tasks << " tasks, seed " << seed;
+      EXPECT_LE(found.bound, found.coschedule.cost);
+      require_valid(instance, found.coschedule);
+    }
 }
 
 }  // namespace

@@ -221,5 +221,12 @@ TEST(PackByPack, RefusesBadEpsilons) {
     EXPECT_THROW(heuristic::pack_by_pack(instance, {0.5, bad}), InvalidInstance);
 }
 
+TEST(LeastIdle, SizesAreCheckedBeforeMemoryIsTaken) {
+  // A table of 2^49 numbers: refused, not tried.
+  const std::vector<heuristic::Candidate> two{{1, 1}, {1, 1}};
+  EXPECT_THROW(heuristic::least_idle(two, 1 << 30, 1 << 20), InvalidInstance);
+  EXPECT_THROW(heuristic::least_idle(two, 1 << 30, 1 << 29), InvalidInstance);
+}
+
 }  // namespace
 }  // namespace cosched::packs

@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "cosched/core/errors.hpp"
+#include "cosched/packs/exact/optimal.hpp"
 #include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
 #include "cosched/packs/model/instance.hpp"
+#include "cosched/packs/solve/solve.hpp"
 #include "support/packs_instances.hpp"
 
 namespace cosched::packs {
@@ -98,6 +100,35 @@ TEST(LocalSearch, StopsAtOnceWithoutWorkOrTime) {
   require_valid(instance, no_time.coschedule);
   EXPECT_LE(no_time.coschedule.cost, heuristic::pack_by_pack(instance, {0.5}).cost);
   EXPECT_THROW(search::local_search(instance, 1, -1), InvalidInstance);
+}
+
+TEST(LocalSearch, DefaultWorkIsAtMostSomeSeconds) {
+  EXPECT_EQ(search::default_work(1), search::kLocalSearchWork);
+  EXPECT_EQ(search::default_work(260), search::kLocalSearchWork);
+  for (const int tasks : {261, 1'000, 100'000})
+    EXPECT_LE(search::default_work(tasks) * tasks, search::kLocalSearchTotalWork);
+  EXPECT_GT(search::default_work(1'000'000'000), 0);
+}
+
+TEST(LocalSearch, RefusesWhatItDoesNotKnow) {
+  // Two tasks that fit on the processors, and not in the memory, together.
+  Matrix<double> memory(2, 2, 3.0);
+  const Instance instance(
+      Times(Table{{4.0, 2.0}, {4.0, 2.0}}), 2,
+      std::make_shared<const Sharing>(2, std::vector<Resource>{{"memory", 4, memory}}, std::nullopt,
+                                      std::nullopt));
+  EXPECT_THROW(search::local_search(instance, 0), InvalidInstance);
+  EXPECT_THROW(search::local_search_from(instance, {{0, 1}}, 0, 10, std::nullopt), InvalidInstance);
+  EXPECT_THROW(search::subset_programme(instance), InvalidInstance);
+  EXPECT_THROW(exact::optimal(instance), InvalidInstance);
+  EXPECT_THROW(exact::pairs(instance), InvalidInstance);
+  EXPECT_THROW(exact::ilp(instance), InvalidInstance);
+  EXPECT_EQ(solve::local_search(instance, 0).coschedule.pack_of, (std::vector<int>{0, 1}));
+}
+
+TEST(SubsetProgramme, RefusesMoreTasksThanItsTableTakes) {
+  const Instance instance(Times(Table(40, 2, 1.0)), 2);
+  EXPECT_THROW(search::subset_programme(instance), InvalidInstance);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/shared/heuristics.hpp"
 #include "cosched/packs/shared/optimal.hpp"
+#include "support/small_stack.hpp"
 
 namespace cosched::packs::shared {
 namespace {
@@ -176,6 +177,18 @@ TEST(ExactCover, FindsTheCheapest) {
   ASSERT_TRUE(found.packs.has_value());
   EXPECT_NEAR(found.sum, 0.3, 1e-15);
   EXPECT_FALSE(cheapest_cover(3, columns, 0.25, 1000).packs.has_value());
+}
+
+TEST(CheapestCover, AsManyLevelsAsTasksNeedNoStack) {
+  constexpr int kTasks = 3'000;
+  std::vector<SetRelaxation::Column> columns;
+  for (int i = 0; i < kTasks; ++i) columns.push_back({{i}, 1e-6});
+  CoverSearch found;
+  tests::run_on_small_stack([&] { found = cheapest_cover(kTasks, columns, 1, 10 * kTasks); });
+  EXPECT_TRUE(found.whole);
+  ASSERT_TRUE(found.packs.has_value());
+  EXPECT_EQ(found.packs->size(), static_cast<std::size_t>(kTasks));
+  EXPECT_NEAR(found.sum, 1e-6 * kTasks, 1e-9);
 }
 
 }  // namespace

@@ -256,5 +256,44 @@ TEST(SlurmQueue, WhoseLimitOfAccrualHolds) {
   EXPECT_EQ(that_count(qos_of(2, -1, 1), {}, {}, true), (Nodes{0, 2, 3, 4}));
 }
 
+// Of QOS high, which may preempt low, and normal; the first has the least priority.
+Scenario three_qos(const std::vector<std::pair<int, double>>& qos_and_priority) {
+  Machine machine = plain_machine(4);
+  machine.qos.resize(3);
+  machine.qos[0].preempts = {1};
+  std::vector<Job> jobs;
+  for (const auto& [qos, priority] : qos_and_priority) {
+    jobs.push_back(plain_job(static_cast<double>(jobs.size()), 1, 60));
+    jobs.back().qos = qos;
+    jobs.back().priority = priority;
+  }
+  return scenario_of(machine, jobs, {{"PreemptType", 2}, {"PreemptMode", 2}, {"cons_tres", 1}});
+}
+
+Nodes arranged(const Scenario& scenario) {
+  const Usage usage(scenario, -60);
+  Queue queue(scenario, usage);
+  for (int job = 0; job < static_cast<int>(scenario.jobs().size()); ++job)
+    enter(queue, job, scenario.job(job).submit);
+  queue.arrange([](int job) { return job; });
+  return jobs_of(queue);
+}
+
+TEST(SlurmQueue, WherePreemptionLeavesNoOrderItIsThatOfSlurmsSort) {
+  constexpr int kHigh = 0, kLow = 1, kNormal = 2;
+  // High before low, low before normal, normal before high: whoever is last is so by the merges.
+  // A list of three is parted into one and two.
+  EXPECT_EQ(arranged(three_qos({{kHigh, 1}, {kLow, 3}, {kNormal, 2}})), (Nodes{0, 1, 2}));
+  EXPECT_EQ(arranged(three_qos({{kLow, 3}, {kHigh, 1}, {kNormal, 2}})), (Nodes{0, 2, 1}));
+  EXPECT_EQ(arranged(three_qos({{kNormal, 2}, {kHigh, 1}, {kLow, 3}})), (Nodes{0, 1, 2}));
+  EXPECT_FALSE(preemption_keeps_order(three_qos({{kHigh, 1}, {kLow, 3}, {kNormal, 2}})));
+}
+
+TEST(SlurmQueue, WherePreemptionIsAnOrderPrioritiesAreSecond) {
+  const Scenario scenario = three_qos({{1, 3}, {0, 1}, {1, 9}, {0, 2}});
+  EXPECT_TRUE(preemption_keeps_order(scenario));
+  EXPECT_EQ(arranged(scenario), (Nodes{3, 1, 2, 0}));
+}
+
 }  // namespace
 }  // namespace cosched::slurm

@@ -195,6 +195,32 @@ def test_local_search_says_when_its_time_limit_ended_it():
     assert cs.packs.local_search(instance, work=10, time_limit=1e6).status == "ok"
 
 
+@pytest.mark.parametrize(
+    ("tasks", "shares"), [(14, False), (18, False), (33, False), (18, True), (30, True)]
+)
+def test_optimal_under_a_time_limit_is_no_worse_than_the_local_search(tasks, shares):
+    """It begins with the rounds of that, which find nothing better long before the limit ends."""
+    instance = cs.workloads.packs_ii(tasks=tasks, nodes=8, max_tasks=4, seed=tasks)
+    if shares:
+        need = np.full((tasks, instance.procs), 1.0)
+        instance = cs.packs.Instance(
+            instance.times, 4, resources={"memory": need}, capacity={"memory": 3.0}
+        )
+    searched = cs.packs.local_search(instance, seed=0, time_limit=1.0)
+    exact = cs.packs.optimal(instance, time_limit=1.0)
+    exact.schedule.validate()
+    assert exact.value <= searched.value * (1 + 1e-6)
+    assert float(exact.bound) <= exact.value
+
+
+def test_the_default_work_of_a_thousand_tasks_is_that_of_260():
+    """Five million operations a task, and 1.3e9 in all: some seconds."""
+    works = {tasks: cs._core.packs.default_work(tasks) for tasks in (1, 260, 1000, 100_000)}
+    assert works[1] == works[260] == cs.packs.algorithms.LOCAL_SEARCH_WORK
+    assert works[1000] * 1000 <= 260 * works[260]
+    assert works[100_000] * 100_000 <= 260 * works[260]
+
+
 def test_a_time_limit_never_claims_a_proof():
     inst = cs.workloads.packs_ii(tasks=40, seed=1, max_tasks=5)
     res = cs.packs.optimal(inst, time_limit=0.05)

@@ -479,6 +479,16 @@ def test_preemption_of_real_slurms(how):
         assert equal >= 0.8 * planned > 0
 
 
+def test_the_order_of_a_queue_that_preemption_leaves_none():
+    """QOS high may preempt low alone, beside normal: the sort of Slurm decides who is first."""
+    recording = read_recording(RECORDINGS["preempt_order"])
+    (run,) = recording.runs
+    replayed = agreement(recording, run, replay=True)
+    assert (replayed.off_by_60, replayed.good) == (0, len(run.start))
+    assert replayed.planned == (399, 399)
+    assert agreement(recording, run).off_by_60 == 0
+
+
 def test_four_of_five_jobs_of_production_with_two_numbers():
     """Arrays fall far below it, and most others are all right: which is decided within a second."""
     found = [

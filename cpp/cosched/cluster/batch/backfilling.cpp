@@ -5,6 +5,7 @@
 #include "cosched/cluster/batch/cells.hpp"
 #include "cosched/cluster/batch/node_plan.hpp"
 #include "cosched/cluster/batch/profile.hpp"
+#include "cosched/core/found.hpp"
 
 namespace cosched::cluster::batch {
 namespace {
@@ -244,7 +245,7 @@ class Conservative : public BatchEvents<Conservative<Book>> {
   void completed(int rank) {
     const typename Plan::Slot& slot = slots_[rank];
     book_.give(slot.share, +1);
-    running_.erase(std::find(running_.begin(), running_.end(), rank));
+    erase_found(running_, rank, "a running job");
     if (expected_end(rank) > now()) {
       book_.plan.change(now(), expected_end(rank), slot.share, +1);
       book_.given(slot.share);

@@ -3,6 +3,7 @@
 
 #include "cosched/cluster/batch/events.hpp"
 #include "cosched/cluster/batch/layout.hpp"
+#include "cosched/core/found.hpp"
 
 namespace cosched::cluster::batch {
 
@@ -115,8 +116,9 @@ class ManyCells {
 
   void give(int rank, double) {
     for (std::size_t c = 0; c < free_.size(); ++c) free_[c] += share(rank)[c];
-    running_.erase(std::find_if(running_.begin(), running_.end(),
-                                [&](const Run& run) { return run.rank == rank; }));
+    const auto place = std::find_if(running_.begin(), running_.end(),
+                                    [&](const Run& run) { return run.rank == rank; });
+    running_.erase(require_found(place, running_.end(), "a running job"));
   }
 
   Reservation reserve(int rank, double now) const {

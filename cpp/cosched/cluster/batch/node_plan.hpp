@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cosched/cluster/batch/events.hpp"
+#include "cosched/core/found.hpp"
 
 namespace cosched::cluster::batch {
 
@@ -250,9 +251,10 @@ class NodePlan {
   }
 
   const Pool& pool_of(const Need& need) const {
-    return *std::find_if(pools_.begin(), pools_.end(), [&](const Pool& pool) {
-      return pool.cells == need.cells && pool.gpu_types == need.gpu_types;
+    const auto pool = std::find_if(pools_.begin(), pools_.end(), [&](const Pool& candidate) {
+      return candidate.cells == need.cells && candidate.gpu_types == need.gpu_types;
     });
+    return *require_found(pool, pools_.end(), "the pool of a need");
   }
 
   Amounts counted(const Pool& pool, int node, const Amounts& amounts) const {

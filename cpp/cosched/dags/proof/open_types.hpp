@@ -146,9 +146,10 @@ class LoadHeads {
 
  private:
   const TaskGraph* graph_;
-  std::vector<int> seen_, stack_;
+  std::vector<std::int64_t> seen_;
+  std::vector<int> stack_;
   std::vector<Load> ancestors_;
-  int stamp_ = 0;
+  std::int64_t stamp_ = 0;
   std::int64_t steps_ = 0;
 };
 

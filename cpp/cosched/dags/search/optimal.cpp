@@ -1,17 +1,19 @@
 #include "cosched/dags/search/optimal.hpp"
 
 #include <tuple>
-#include <unordered_map>
 
 #include "cosched/dags/list/insertion.hpp"
 #include "cosched/dags/search/hlp_best.hpp"
+#include "cosched/dags/search/seen_states.hpp"
 
 namespace cosched::dags::search {
 namespace {
 
 constexpr int kFirstSchedules = 500;  // of hlp_best
 constexpr double kShare = 0.3;        // of the time left: for a first look, and for more of them
-constexpr std::size_t kMostNumbers = 1 << 25;  // that are kept of states; 8 bytes each
+constexpr std::size_t kMostStateBytes = std::size_t{1} << 28;  // of states that were gone through
+constexpr std::size_t kMostOpenChildren = std::size_t{1}
+                                          << 22;  // of all levels, some 50 bytes each
 
 // Units that share type and memory: a task on them starts on the one that is idle first.
 struct Group {
@@ -64,29 +66,6 @@ struct Machine {
   std::vector<int> shape_of;                // of each memory: equal where the units are alike
 };
 
-// States that have been gone through, by the tasks placed and the memories of live data.
-class Seen {
- public:
-  // Whether an earlier state with this key is nowhere greater; otherwise keeps this one.
-  bool dominated(const std::string& key, const std::vector<double>& state) {
-    std::vector<double>& kept = states_[key];
-    const std::size_t width = state.size();
-    for (std::size_t at = 0; at < kept.size(); at += width) {
-      bool less = true;
-      for (std::size_t k = 0; less && k < width; ++k) less = kept[at + k] <= state[k];
-      if (less) return true;
-    }
-    if (numbers_ + width > kMostNumbers) return false;
-    numbers_ += width;
-    kept.insert(kept.end(), state.begin(), state.end());
-    return false;
-  }
-
- private:
-  std::unordered_map<std::string, std::vector<double>> states_;
-  std::size_t numbers_ = 0;
-};
-
 class Tree {
  public:
   Tree(const Instance& instance, const std::vector<double>& prices, std::int64_t most_nodes,
@@ -108,16 +87,24 @@ class Tree {
     least(best.plan.makespan());
   }
 
-  // False: out of nodes.
+  // False: out of nodes, or of memory for what is still to be looked at.
   bool run() {
-    search(0, 0, 0);
-    return best_.nodes <= most_nodes_;
+    search();
+    return best_.nodes <= most_nodes_ && !out_of_memory_;
   }
 
  private:
   struct Child {
     int task, group, unit;
     double start, end, tail;
+  };
+  // A partial plan on the way down: what may come next, and what the child at work has replaced.
+  struct Level {
+    std::vector<Child> children;
+    std::size_t next = 0;
+    double makespan = 0;
+    std::optional<Child> placed_child;  // at work
+    double idle_before = 0;             // of its unit
   };
 
   // What a plan must be below to be of interest.
@@ -346,30 +333,72 @@ class Tree {
           key +=
               "," + std::to_string(plan_.kind[task]) + ":" + std::to_string(label[memory_[task]]);
       }
-    return seen_.dominated(key, state);
+    return seen_.is_dominated(key, state);
   }
 
-  void search(int placed_tasks, double now, double makespan) {
+  // Depth first, on a stack of its own: there are as many levels as tasks.
+  void search() {
+    std::vector<Level> levels;
+    open_children_ = 0;
+    enter(levels, 0, 0);
+    while (!levels.empty()) {
+      Level& level = levels.back();
+      if (level.placed_child) take_back(*level.placed_child, level.idle_before);
+      level.placed_child = next_child(level);
+      if (!level.placed_child) {
+        open_children_ -= level.children.size();
+        levels.pop_back();
+        continue;
+      }
+      const Child child = *level.placed_child;
+      level.idle_before = place(child);
+      enter(levels, child.start, std::max(level.makespan, child.end));
+    }
+  }
+
+  // None: the level is done, or the search is out of nodes or memory.
+  std::optional<Child> next_child(Level& level) const {
+    if (best_.nodes > most_nodes_ || out_of_memory_) return std::nullopt;
+    while (level.next < level.children.size()) {
+      const Child& child = level.children[level.next++];
+      // Another child may have found a better plan.
+      if (child.end + child.tail < limit_) return child;
+    }
+    return std::nullopt;
+  }
+
+  // Looks at the partial plan; a level more where something may come of it.
+  void enter(std::vector<Level>& levels, double now, double makespan) {
     if (++best_.nodes % 64 == 0) check_interrupt();
     if (best_.nodes > most_nodes_) return;
-    if (placed_tasks == instance_.tasks()) {
+    if (static_cast<int>(levels.size()) == instance_.tasks()) {
       best_.plan = plan_;
       least(makespan);
       return;
     }
     if (hopeless(now) || seen_before(now, makespan)) return;
-    for (const Child& child : children(now)) {
-      if (child.end + child.tail >= limit_) continue;  // another child has found a better plan
-      const Group& group = machine_.groups[child.group];
-      const double idle = std::exchange(idle_[child.unit], child.end);
-      plan_.set(child.task, group.type, machine_.places[child.unit].unit, child.start, child.end);
-      memory_[child.task] = group.memory;
-      ++used_[group.memory];
-      search(placed_tasks + 1, child.start, std::max(makespan, child.end));
-      --used_[group.memory];
-      memory_[child.task] = -1;
-      idle_[child.unit] = idle;
-    }
+    Level level;
+    level.children = children(now);
+    level.makespan = makespan;
+    open_children_ += level.children.size();
+    out_of_memory_ = open_children_ > kMostOpenChildren;
+    levels.push_back(std::move(level));
+  }
+
+  // The task of a child is in the plan; returns when its unit was idle before.
+  double place(const Child& child) {
+    const Group& group = machine_.groups[child.group];
+    const double idle_before = std::exchange(idle_[child.unit], child.end);
+    plan_.set(child.task, group.type, machine_.places[child.unit].unit, child.start, child.end);
+    memory_[child.task] = group.memory;
+    ++used_[group.memory];
+    return idle_before;
+  }
+
+  void take_back(const Child& child, double idle_before) {
+    --used_[machine_.groups[child.group].memory];
+    memory_[child.task] = -1;
+    idle_[child.unit] = idle_before;
   }
 
   const Instance& instance_;
@@ -386,7 +415,9 @@ class Tree {
   std::vector<int> used_;  // tasks in each memory
   Table head_, tail_;
   std::vector<double> first_idle_, room_, price_;
-  Seen seen_;
+  SeenStates seen_{kMostStateBytes};
+  std::size_t open_children_ = 0;  // of all levels
+  bool out_of_memory_ = false;
 };
 
 // Prices of a second of each type.

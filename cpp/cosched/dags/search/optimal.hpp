@@ -34,7 +34,8 @@ struct OptimalResult {
 ///     data moves for free, one that starts after another could have ended.
 /// Requires best.plan, and leaves the best in it.  `prices` >= 0 of a second of each type: a row of
 /// loads that is tried besides those of single types.  True: gone through, none is shorter by more
-/// than kExactTolerance; false: out of nodes, which best.nodes counts.  May be left by an exception
+/// than kExactTolerance; false: out of nodes, which best.nodes counts, or of the half GB that states
+/// and open branches may take.  May be left by an exception
 /// of check_interrupt().
 bool branch_and_bound(const Instance& instance, const std::vector<double>& prices,
                       OptimalResult& best, std::int64_t most_nodes);

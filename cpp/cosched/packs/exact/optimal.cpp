@@ -46,6 +46,11 @@ constexpr std::int64_t kFewNodes = 50;  // of branch and price, before it falls 
 constexpr std::int64_t kStartWork = search::kLocalSearchWork / 5;
 constexpr int kMostBranched = 1'200;  // tasks: beyond, only the bound of groups is affordable
 constexpr double kStartShare = 0.2;   // of the time limit, for the first co-schedule
+// Where a time limit is set, the rounds of the local search come first.
+constexpr int kFirstRounds = 3;          // that it does in any case
+constexpr double kExactShare = 0.8;      // of the time left, when a round has found nothing
+constexpr double kBoundShare = 0.05;     // of the time, where rounds find better ones to the end
+constexpr double kMostBoundSeconds = 2;  // of that
 
 ExactResult unproved(const Instance& instance, SearchResult start) {
   const double bound = std::max(area_bound(instance), longest_bound(instance));
@@ -74,26 +79,62 @@ SearchResult improved(const Instance& instance, const SearchResult& start) {
   return found;
 }
 
-// For instances with too many tasks for branch and price: the bound, and what is left of a time
-// limit for the search.
-ExactResult bounded(const Instance& instance, SearchResult start) {
+// For instances with too many tasks for branch and price: the bound.
+ExactResult bounded(const Instance& instance, const Coschedule& start) {
   const columns::LowerBound bound = columns::column_bound(instance);
-  const auto met = [&] { return bound.value >= start.coschedule.cost * (1 - kExactTolerance); };
-  bool complete = bound.complete;
-  if (complete && !met() && seconds_left() < kInfinity) {  // a limit is a budget
-    SearchResult better = search::local_search_from(instance, members(start.coschedule.pack_of), 1,
-                                                    kUnlimitedWork, std::nullopt);
-    complete = better.complete;
-    if (better.coschedule.cost < start.coschedule.cost) start = std::move(better);
-  }
-  const bool proved = met();
-  const double cost = start.coschedule.cost;
-  return {std::move(start.coschedule), proved ? cost : bound.value, proved, complete};
+  const bool proved = bound.value >= start.cost * (1 - kExactTolerance);
+  return {start, proved ? start.cost : bound.value, proved, bound.complete};
+}
+
+// Branch and price from a co-schedule, by whatever fits the number of tasks.
+ExactResult from_start(const Instance& instance, const Coschedule& start) {
+  if (instance.tasks() > kMostBranched) return bounded(instance, start);
+  const bool small = instance.tasks() <= search::kMostSubsetTasks;
+  ExactResult result = branch_and_price(
+      instance, start, std::nullopt, small ? kFewNodes : std::numeric_limits<std::int64_t>::max());
+  if (result.proved || !result.complete || !small) return result;
+  return by_subsets(instance, std::move(result));
+}
+
+// Under a time limit: the rounds of local_search, seed 0, from its start, so that the result is no
+// worse than its own.  The exact method gets its turn once a round has found nothing better; where
+// every round does, it gets the end of the time, for the bound.
+ExactResult in_turns(const Instance& instance, const SearchResult& start) {
+  ExactResult result = unproved(instance, start);
+  bool had_turn = false;
+  const auto take_turn = [&](const Coschedule& best, std::optional<double> seconds) {
+    had_turn = true;
+    const ScopedTimeLimit limit(seconds);
+    ExactResult found = from_start(instance, best);
+    result.bound = std::max(result.bound, found.bound);
+    found.bound = result.bound;
+    result = std::move(found);
+  };
+  const double left = std::max(0.0, seconds_left());
+  const double for_bound = std::min(kBoundShare * left, kMostBoundSeconds);
+  const SearchResult found = search::local_search_from(
+      instance, members(start.coschedule.pack_of), 0, kUnlimitedWork, left - for_bound,
+      [&](SearchResult& best, bool has_improved, int round) {
+        if (had_turn || has_improved || round + 1 < kFirstRounds) return true;
+        take_turn(best.coschedule, kExactShare * std::max(0.0, seconds_left()));
+        if (result.coschedule.cost < best.coschedule.cost) best.coschedule = result.coschedule;
+        best.proved = result.proved;
+        return !best.proved;
+      });
+  if (result.proved) return result;
+  if (!had_turn) take_turn(found.coschedule, std::nullopt);
+  if (found.coschedule.cost < result.coschedule.cost) result.coschedule = found.coschedule;
+  const double cost = result.coschedule.cost;
+  result.proved = result.proved || found.proved || result.bound >= cost * (1 - kExactTolerance);
+  result.bound = result.proved ? cost : std::min(result.bound, cost);
+  result.complete = result.proved;
+  return result;
 }
 
 }  // namespace
 
 Coschedule pairs(const Instance& instance) {
+  require_unshared(instance, "packs::exact::pairs");
   if (instance.max_tasks() > 2)
     throw InvalidInstance("max_tasks = " + std::to_string(instance.max_tasks()) +
                           ": expected 1 or 2 for pairs (optimal takes any)");
@@ -119,19 +160,18 @@ Coschedule pairs(const Instance& instance) {
 }
 
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit) {
+  require_unshared(instance, "packs::exact::optimal");
   const ScopedTimeLimit limit(time_limit);
-  SearchResult start = heuristic::best_pack_by_pack(instance);
+  const bool has_limit = seconds_left() < kInfinity;
+  SearchResult start =
+      has_limit ? search::first_schedule(instance) : heuristic::best_pack_by_pack(instance);
   if (!start.complete) return unproved(instance, std::move(start));
-  if (instance.tasks() <= kSubsetsFirst)
+  if (instance.tasks() <= kSubsetsFirst) {
+    if (has_limit) start = improved(instance, start);
     return by_subsets(instance, unproved(instance, std::move(start)));
-  start = improved(instance, start);
-  if (instance.tasks() > kMostBranched) return bounded(instance, std::move(start));
-  const bool small = instance.tasks() <= search::kMostSubsetTasks;
-  ExactResult result =
-      branch_and_price(instance, start.coschedule, std::nullopt,
-                       small ? kFewNodes : std::numeric_limits<std::int64_t>::max());
-  if (result.proved || !result.complete || !small) return result;
-  return by_subsets(instance, std::move(result));
+  }
+  if (has_limit) return in_turns(instance, start);
+  return from_start(instance, improved(instance, start).coschedule);
 }
 
 namespace {
@@ -235,6 +275,7 @@ void require_size(const Instance& instance) {
 }  // namespace
 
 ExactResult ilp(const Instance& instance, std::optional<double> time_limit) {
+  require_unshared(instance, "packs::exact::ilp");
   require_size(instance);
   ExactResult result;
   result.coschedule = heuristic::best_pack_by_pack(instance).coschedule;

@@ -102,7 +102,7 @@ class Filler {
     Filling filling;
     if (asked > there) {
       filling.answer = Filling::Answer::no;
-    } else if (place(0)) {
+    } else if (place_all()) {
       filling.answer = Filling::Answer::yes;
       filling.packs = packs_;
     } else {
@@ -112,23 +112,47 @@ class Filler {
   }
 
  private:
-  // Places the tasks of order_[position..]; false when impossible or out of steps.
-  bool place(std::size_t position) {
-    if (position == order_.size()) return true;
-    const int task = order_[position], need = needs_[task];
-    for (std::size_t b = 0; b < packs_.size(); ++b) {
-      if (free_[b] < need || room_[b] == 0 || like_an_earlier(b)) continue;
-      if (--steps_ <= 0) return false;
-      if (steps_ % 65536 == 0) check_interrupt();
-      free_[b] -= need;
-      --room_[b];
-      packs_[b].push_back(task);
-      if (place(position + 1)) return true;
-      packs_[b].pop_back();
-      ++room_[b];
-      free_[b] += need;
+  // Places the tasks of order_; false when impossible or out of steps.  Depth first, on a stack of
+  // its own: there are as many levels as tasks.
+  bool place_all() {
+    std::vector<std::size_t> pack_of_position;  // where the tasks so far are
+    std::size_t first_pack = 0;                 // that the task at work may be in
+    while (pack_of_position.size() < order_.size()) {
+      const int task = order_[pack_of_position.size()];
+      const std::size_t pack = next_pack(first_pack, needs_[task]);
+      if (pack < packs_.size()) {
+        if (--steps_ <= 0) return false;
+        if (steps_ % 65536 == 0) check_interrupt();
+        put(task, pack);
+        pack_of_position.push_back(pack);
+        first_pack = 0;
+        continue;
+      }
+      if (pack_of_position.empty()) return false;
+      const std::size_t last = pack_of_position.back();
+      pack_of_position.pop_back();
+      take_out(order_[pack_of_position.size()], last);
+      first_pack = last + 1;
     }
-    return false;
+    return true;
+  }
+
+  std::size_t next_pack(std::size_t first, int need) const {
+    std::size_t b = first;
+    while (b < packs_.size() && (free_[b] < need || room_[b] == 0 || like_an_earlier(b))) ++b;
+    return b;
+  }
+
+  void put(int task, std::size_t pack) {
+    free_[pack] -= needs_[task];
+    --room_[pack];
+    packs_[pack].push_back(task);
+  }
+
+  void take_out(int task, std::size_t pack) {
+    packs_[pack].pop_back();
+    ++room_[pack];
+    free_[pack] += needs_[task];
   }
 
   bool like_an_earlier(std::size_t b) const {

@@ -265,7 +265,8 @@ Coschedule longest_first(const Instance& instance) {
 
 namespace {
 
-constexpr std::int64_t kMostBits = std::int64_t{1} << 33;
+constexpr double kMostBits = 8589934592;  // 2^33: a GB
+constexpr double kMostCells = 67108864;   // 2^26: half a GB of numbers
 
 // Ascending places, the first left out: of each width the largest works that fit together.
 std::vector<int> worth_a_look(const std::vector<Candidate>& candidates, int procs, int max_tasks) {
@@ -297,12 +298,14 @@ class MostWork {
       : candidates_(candidates),
         places_(std::move(places)),
         procs_(procs),
-        counts_(count >= procs ? 0 : count),
-        most_(static_cast<std::size_t>(counts_ + 1) * (procs + 1), 0.0) {
-    const std::int64_t cells = static_cast<std::int64_t>(most_.size());
-    if (cells * static_cast<std::int64_t>(places_.size()) > kMostBits)
+        counts_(count >= procs ? 0 : count) {
+    const double cells = (counts_ + 1.0) * (procs + 1.0);
+    if (cells * std::max(1.0, static_cast<double>(places_.size())) > kMostBits ||
+        cells > kMostCells)
       throw InvalidInstance("p = " + std::to_string(procs) + ", k = " + std::to_string(count) +
-                            ": too many for a choice by idle time, expected at most 2^33 states");
+                            ": too many for a choice by idle time, expected at most 2^33 states of "
+                            "at most 2^26 counts");
+    most_.assign(static_cast<std::size_t>(cells), 0.0);
     takes_.assign(places_.size(), std::vector<bool>(most_.size()));
     for (int i = static_cast<int>(places_.size()) - 1; i >= 0; --i) {
       step(i);

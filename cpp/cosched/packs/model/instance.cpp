@@ -49,6 +49,13 @@ Instance Instance::alone() const {
   return Instance(Times(std::move(fitting)), max_tasks_);
 }
 
+void require_unshared(const Instance& instance, const char* function) {
+  if (instance.sharing() == nullptr) return;
+  throw InvalidInstance(std::string(function) +
+                        " does not know what tasks share: expected an instance without resources "
+                        "and slow-downs (packs::solve takes any)");
+}
+
 double least_work(const Times& times, int task) {
   double least = times.work(task, 1);
   for (int q = 2; q <= times.procs(); ++q) least = std::min(least, times.work(task, q));

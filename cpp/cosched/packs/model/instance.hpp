@@ -42,6 +42,10 @@ class Instance {
   std::shared_ptr<const Sharing> sharing_;
 };
 
+/// Throws InvalidInstance where tasks share something, which the function of that name does not
+/// read: its packs would not fit.  The functions of packs::solve take every instance.
+void require_unshared(const Instance& instance, const char* function);
+
 /// min over q of w_i(q).  O(p).
 double least_work(const Times& times, int task);
 

@@ -201,7 +201,12 @@ SearchResult best_of_few(const Instance& instance, SearchResult start) {
   return start;
 }
 
-// The better of the two starts; longest_first only as time allows.
+}  // namespace
+
+std::int64_t default_work(int tasks) {
+  return std::min(kLocalSearchWork, kLocalSearchTotalWork / std::max(1, tasks));
+}
+
 SearchResult first_schedule(const Instance& instance) {
   SearchResult start = heuristic::best_pack_by_pack(instance);
   if (!start.complete) return start;
@@ -212,10 +217,11 @@ SearchResult first_schedule(const Instance& instance) {
   return start;
 }
 
-}  // namespace
-
-SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
+SearchResult local_search(const Instance& instance, std::uint64_t seed,
+                          std::optional<std::int64_t> given_work,
                           std::optional<double> time_limit) {
+  require_unshared(instance, "packs::search::local_search");
+  const std::int64_t work = given_work.value_or(default_work(instance.tasks()));
   require_work(work);
   const ScopedTimeLimit limit(time_limit);
   if (work == 0) return heuristic::best_pack_by_pack(instance);
@@ -226,7 +232,9 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int
 }
 
 SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
-                               std::int64_t work, std::optional<double> time_limit) {
+                               std::int64_t work, std::optional<double> time_limit,
+                               const AfterRound& after_round) {
+  require_unshared(instance, "packs::search::local_search_from");
   require_work(work);
   SearchResult best;
   const auto offer = [&](const Packs& packs) {
@@ -238,14 +246,16 @@ SearchResult local_search_from(const Instance& instance, const Packs& start, std
   };
   offer(start);
   best.complete = finishes_within(time_limit, [&] {
-    GrowingRounds(kLocalSearchWork).run(work, [&](std::int64_t part, int number) {
+    GrowingRounds(default_work(instance.tasks())).run(work, [&](std::int64_t part, int number) {
       if (best.proved) return false;
+      const double cost_before = best.coschedule.cost;
       Annealing annealing(instance, members(best.coschedule.pack_of), seed + number);
       const bool ended = finishes_within(
           std::nullopt, [&] { annealing.run(of_all(instance, part), enough(instance)); });
       offer(annealing.best());
       if (!ended) check_interrupt();
-      return !best.proved;
+      if (best.proved || !after_round) return !best.proved;
+      return after_round(best, best.coschedule.cost < cost_before, number);
     });
   });
   return best;
@@ -370,6 +380,10 @@ class Programme {
 }  // namespace
 
 Coschedule subset_programme(const Instance& instance) {
+  require_unshared(instance, "packs::search::subset_programme");
+  if (instance.tasks() > kMostSubsetTasks)
+    throw InvalidInstance("tasks = " + std::to_string(instance.tasks()) + ": expected at most " +
+                          std::to_string(kMostSubsetTasks) + " for the programme over subsets");
   return heuristic::with_optimal_procs(instance.times(), Programme(instance).packs());
 }
 

@@ -2,12 +2,27 @@
 // pack-by-pack and longest_first, with the 1-pack solver as incremental curves (partition.hpp).
 #pragma once
 
+#include <functional>
+
 #include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::search {
 
-/// Default amount of fixed work: elementary operations (very roughly nanoseconds) a task.
+/// Default amount of fixed work: elementary operations (3 to 6 ns each) a task.
 inline constexpr std::int64_t kLocalSearchWork = 5'000'000;
+/// Of all tasks together by default: 260 tasks at kLocalSearchWork, 4 to 9 s.
+inline constexpr std::int64_t kLocalSearchTotalWork = 260 * kLocalSearchWork;
+
+/// The default work a task of an instance with so many tasks: at most kLocalSearchTotalWork in all.
+std::int64_t default_work(int tasks);
+
+/// Whether a search goes on after a round: with the best so far, which it may replace, and whether
+/// that round found it.
+using AfterRound = std::function<bool(SearchResult& best, bool has_improved, int round)>;
+
+/// What the search starts from: the better of best_pack_by_pack and longest_first, the latter as
+/// time allows.
+SearchResult first_schedule(const Instance& instance);
 
 /// Never costs more than best_pack_by_pack().
 ///
@@ -18,21 +33,23 @@ inline constexpr std::int64_t kLocalSearchWork = 5'000'000;
 /// from the best so far: of each the temperature falls geometrically.  A round that does not fit is
 /// not begun; time_limit (seconds) may end one.  So more of either is never worse.  Ends at once
 /// when the cost meets longest_bound or area_bound.
-/// Throws InvalidInstance when work < 0.
+/// No `work` is default_work().
+/// Throws InvalidInstance when work < 0, and where tasks share something: shared/heuristics.hpp.
 SearchResult local_search(const Instance& instance, std::uint64_t seed,
-                          std::int64_t work = kLocalSearchWork,
+                          std::optional<std::int64_t> work = std::nullopt,
                           std::optional<double> time_limit = std::nullopt);
 
 /// The same from given packs, which must be feasible; never worse than they.
 SearchResult local_search_from(const Instance& instance, const Packs& start, std::uint64_t seed,
-                               std::int64_t work, std::optional<double> time_limit);
+                               std::int64_t work, std::optional<double> time_limit,
+                               const AfterRound& after_round = {});
 
 // Dynamic programme over subsets of the tasks: the optimum for few tasks.
 
 inline constexpr int kMostSubsetTasks = 20;
 
 /// An optimal co-schedule.  best(S) = min over packs c in S that hold S's lowest task of
-/// cost(c) + best(S \ c).  Requires n <= kMostSubsetTasks, unchecked.
+/// cost(c) + best(S \ c).  Throws InvalidInstance where n > kMostSubsetTasks, before it takes memory.
 /// Throws TimeLimit like every caller of check_interrupt.
 /// O(3^n + 2^n p) time at worst; most packs are no better than a split of theirs, and skipped.
 /// 2^n numbers of memory.

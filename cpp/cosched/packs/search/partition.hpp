@@ -8,6 +8,7 @@
 // change of the pack costs O(|S| p).
 #pragma once
 
+#include "cosched/core/found.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/packs/model/coschedule.hpp"
 
@@ -145,13 +146,14 @@ class Partition {
 
   void take(int i) {
     std::vector<int>& tasks = tasks_[pack_of_[i]];
-    *std::find(tasks.begin(), tasks.end(), i) = tasks.back();
+    *require_found(std::find(tasks.begin(), tasks.end(), i), tasks.end(), "a task of a pack") =
+        tasks.back();
     tasks.pop_back();
     if (tasks.empty()) empty_.push_back(pack_of_[i]);
   }
 
   void put(int i, int pack) {
-    if (tasks_[pack].empty()) empty_.erase(std::find(empty_.begin(), empty_.end(), pack));
+    if (tasks_[pack].empty()) erase_found(empty_, pack, "an empty pack");
     tasks_[pack].push_back(i);
     pack_of_[i] = pack;
   }

@@ -252,8 +252,11 @@ Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed) 
   return best_repaired(instance, draws, [&](int k) { return drawn[k]; });
 }
 
-SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
-                          std::optional<double> time_limit) {
+SearchResult local_search(const Instance& instance, std::uint64_t seed,
+                          std::optional<std::int64_t> given_work, std::optional<double> time_limit,
+                          const search::AfterRound& after_round) {
+  const std::int64_t default_work = search::default_work(instance.tasks());
+  const std::int64_t work = given_work.value_or(default_work);
   if (work < 0)
     throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
   const ScopedTimeLimit limit(time_limit);
@@ -285,12 +288,13 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int
   };
   std::int64_t so_far = 0;
   best.complete = finishes_within(std::nullopt, [&] {
-    GrowingRounds(search::kLocalSearchWork).run(work, [&](std::int64_t part, int number) {
+    GrowingRounds(default_work).run(work, [&](std::int64_t part, int number) {
+      const double cost_before = best.coschedule.cost;
       if (slows) offer_plain(so_far += part);
       annealing.offer(members(best.coschedule.pack_of));
       annealing.run(total_of(instance, part), number % 2 == 0 ? 1 : 0.3);
       offer_best();
-      return true;
+      return !after_round || after_round(best, best.coschedule.cost < cost_before, number);
     });
   });
   offer_best();

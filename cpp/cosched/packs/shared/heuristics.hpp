@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
+#include "cosched/packs/search/local_search.hpp"
 #include "cosched/packs/shared/pack_table.hpp"
 
 namespace cosched::packs::shared {
@@ -23,10 +24,11 @@ Coschedule random_proc(const Instance& instance, int draws, std::uint64_t seed);
 /// slow nobody finds; up to 16 tasks the programme over subsets.  A pack that does not fit is
 /// priced as its tasks one after the other, so that moves lead through it.  Rounds as in
 /// search::local_search: more work or time is never worse, nor is it worse than that search with as
-/// much work.  The result depends on instance, seed and work only, but for a time limit.  Throws
-/// InvalidInstance when work < 0.
-SearchResult local_search(const Instance& instance, std::uint64_t seed, std::int64_t work,
-                          std::optional<double> time_limit);
+/// much work.  The result depends on instance, seed and work only, but for a time limit.  No `work`
+/// is search::default_work().  Throws InvalidInstance when work < 0.
+SearchResult local_search(const Instance& instance, std::uint64_t seed,
+                          std::optional<std::int64_t> work, std::optional<double> time_limit,
+                          const search::AfterRound& after_round = {});
 
 // The optimum of few tasks that share the machine: a programme over their subsets.
 

@@ -27,7 +27,7 @@ class Search {
       part_.push_back(least);
       open_ += least;
     }
-    choose(0, tasks);
+    choose(tasks);
   }
 
   CoverSearch result() const { return result_; }
@@ -58,33 +58,74 @@ class Search {
     return task;
   }
 
-  void choose(double sum, int uncovered) {
+  // A partial partition: which columns may cover its next task, and what it has so far.
+  struct Level {
+    std::size_t task;      // that is to be covered next
+    std::size_t next = 0;  // of its columns
+    double sum;            // of the reduced costs
+    int uncovered;         // tasks
+    double parts = 0;      // what the column at work adds at least
+  };
+
+  // Depth first, on a stack of its own: there may be as many levels as tasks.
+  void choose(int tasks) {
+    std::vector<Level> levels;
+    if (enter(0, tasks)) levels.push_back({with_fewest(0), 0, 0, tasks});
+    while (!levels.empty()) {
+      Level& level = levels.back();
+      if (chosen_.size() == levels.size()) leave(level);
+      const std::optional<int> column = result_.whole ? next_column(level) : std::nullopt;
+      if (!column) {
+        levels.pop_back();
+        continue;
+      }
+      const double sum = level.sum + columns_[*column].reduced_cost;
+      const int uncovered = level.uncovered - static_cast<int>(columns_[*column].tasks.size());
+      cover(*column, level);
+      if (enter(sum, uncovered)) levels.push_back({with_fewest(sum), 0, sum, uncovered});
+    }
+  }
+
+  // Whether there is something below a partial partition: not where it is whole, or steps are out.
+  bool enter(double sum, int uncovered) {
     if (left_-- <= 0) {
       result_.whole = false;
-      return;
+      return false;
     }
-    if (uncovered == 0) {
-      budget_ = result_.sum = sum;
-      result_.packs.emplace();
-      for (const int c : chosen_) result_.packs->push_back(columns_[c].tasks);
-      return;
-    }
-    for (const int c : with_[with_fewest(sum)]) {
+    if (uncovered > 0) return true;
+    budget_ = result_.sum = sum;
+    result_.packs.emplace();
+    for (const int c : chosen_) result_.packs->push_back(columns_[c].tasks);
+    return false;
+  }
+
+  // The next column of a level's task that may lead below the budget; none: it is done.
+  std::optional<int> next_column(Level& level) {
+    const std::vector<int>& candidates = with_[level.task];
+    while (level.next < candidates.size()) {
+      const int c = candidates[level.next++];
       const SetRelaxation::Column& column = columns_[c];
-      if (sum + column.reduced_cost >= budget_) return;
+      if (level.sum + column.reduced_cost >= budget_) return std::nullopt;
       if (!free(c)) continue;
-      double parts = 0;
-      for (const int i : column.tasks) parts += part_[i];
-      if (sum + column.reduced_cost + (open_ - parts) * (1 - 1e-9) >= budget_) continue;
-      for (const int i : column.tasks) covered_[i] = 1;
-      open_ -= parts;
-      chosen_.push_back(c);
-      choose(sum + column.reduced_cost, uncovered - static_cast<int>(column.tasks.size()));
-      chosen_.pop_back();
-      open_ += parts;
-      for (const int i : column.tasks) covered_[i] = 0;
-      if (!result_.whole) return;
+      level.parts = 0;
+      for (const int i : column.tasks) level.parts += part_[i];
+      const double least = level.sum + column.reduced_cost + (open_ - level.parts) * (1 - 1e-9);
+      if (least < budget_) return c;
     }
+    return std::nullopt;
+  }
+
+  void cover(int c, const Level& level) {
+    for (const int i : columns_[c].tasks) covered_[i] = 1;
+    open_ -= level.parts;
+    chosen_.push_back(c);
+  }
+
+  // Takes the column of a level back.
+  void leave(const Level& level) {
+    for (const int i : columns_[chosen_.back()].tasks) covered_[i] = 0;
+    open_ += level.parts;
+    chosen_.pop_back();
   }
 
   const std::vector<SetRelaxation::Column>& columns_;
@@ -105,7 +146,11 @@ constexpr std::int64_t kProofNodes = std::int64_t{1} << 40;
 constexpr std::size_t kMostColumns = 500'000;
 constexpr std::size_t kMostProgrammed = 60'000;  // columns that GLPK is given
 constexpr std::int64_t kCoverNodes = 20'000'000;
-constexpr std::int64_t kStartWork = search::kLocalSearchWork;
+// Where a time limit is set, the rounds of the local search come first.
+constexpr int kFirstRounds = 3;          // that it does in any case
+constexpr double kExactShare = 0.8;      // of the time left, when a round has found nothing
+constexpr double kBoundShare = 0.05;     // of the time, where rounds find better ones to the end
+constexpr double kMostBoundSeconds = 2;  // of that
 
 using Column = SetRelaxation::Column;
 
@@ -153,6 +198,24 @@ void prove(const Instance& instance, PackTable& table, SetRelaxation& relaxation
   best.bound = best.coschedule.cost;
 }
 
+// The bounds of both relaxations, and the optimum where there are few enough sets.
+void prove_by_sets(const Instance& instance, const Instance& alone, ExactResult& best) {
+  PackTable table(instance);
+  std::optional<SetRelaxation> relaxation;
+  best.complete = finishes_within(std::nullopt, [&] {
+    const columns::LowerBound plain = columns::column_bound(alone);
+    best.bound = std::max(best.bound, plain.value);
+    relaxation.emplace(instance, table);
+    relaxation->add(members(best.coschedule.pack_of));
+    relaxation->solve(kProofNodes);
+    prove(instance, table, *relaxation, best);
+  });
+  const double cost = best.coschedule.cost;
+  if (relaxation) best.bound = std::max(best.bound, relaxation->bound());
+  best.bound = std::min(best.bound, cost);
+  best.proved = best.proved || best.bound >= cost * (1 - kExactTolerance);
+}
+
 }  // namespace
 
 CoverSearch cheapest_cover(int tasks, const std::vector<SetRelaxation::Column>& columns,
@@ -196,24 +259,38 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
     best = subsets(instance, std::move(best));
     if (best.proved || !best.complete) return best;
   }
-  std::optional<double> share;
-  if (seconds_left() < kInfinity) share = std::max(0.0, seconds_left() / 5);
-  const SearchResult start = local_search(instance, 0, kStartWork, share);
-  if (start.coschedule.cost < best.coschedule.cost) best.coschedule = start.coschedule;
-  PackTable table(instance);
-  std::optional<SetRelaxation> relaxation;
-  best.complete = finishes_within(std::nullopt, [&] {
-    const columns::LowerBound plain = columns::column_bound(alone);
-    best.bound = std::max(best.bound, plain.value);
-    relaxation.emplace(instance, table);
-    relaxation->add(members(best.coschedule.pack_of));
-    relaxation->solve(kProofNodes);
-    prove(instance, table, *relaxation, best);
-  });
-  const double cost = best.coschedule.cost;
-  if (relaxation) best.bound = std::max(best.bound, relaxation->bound());
-  best.bound = std::min(best.bound, cost);
-  best.proved = best.proved || best.bound >= cost * (1 - kExactTolerance);
+  const auto offer = [&](const Coschedule& found) {
+    if (found.cost < best.coschedule.cost) best.coschedule = found;
+  };
+  if (seconds_left() == kInfinity) {
+    offer(local_search(instance, 0, std::nullopt, std::nullopt).coschedule);
+    prove_by_sets(instance, alone, best);
+    return best;
+  }
+  // The rounds of local_search, so that the result is no worse than its own; the proof gets its
+  // turn once a round has found nothing better, else the end of the time.
+  bool had_turn = false;
+  const double left = std::max(0.0, seconds_left());
+  const double for_bound = std::min(kBoundShare * left, kMostBoundSeconds);
+  const SearchResult found =
+      local_search(instance, 0, kUnlimitedWork, left - for_bound,
+                   [&](SearchResult& start, bool has_improved, int round) {
+                     offer(start.coschedule);
+                     if (had_turn || has_improved || round + 1 < kFirstRounds) return true;
+                     had_turn = true;
+                     const ScopedTimeLimit turn(kExactShare * std::max(0.0, seconds_left()));
+                     prove_by_sets(instance, alone, best);
+                     start.coschedule = best.coschedule;
+                     start.proved = best.proved;
+                     return !best.proved;
+                   });
+  if (best.proved) return best;
+  offer(found.coschedule);
+  if (!had_turn) prove_by_sets(instance, alone, best);
+  if (best.proved) return best;
+  best.proved = found.proved || best.bound >= best.coschedule.cost * (1 - kExactTolerance);
+  best.bound = best.proved ? best.coschedule.cost : std::min(best.bound, best.coschedule.cost);
+  best.complete = best.proved;
   return best;
 }
 

@@ -19,6 +19,8 @@ struct Price {
 
 class PackPricer {
  public:
+  static constexpr int kMostBranchedTasks = 2'000;
+
   /// `instance` must outlive it, and share something.
   explicit PackPricer(const Instance& instance)
       : instance_(instance), sharing_(*instance.sharing()) {
@@ -74,7 +76,8 @@ class PackPricer {
   }
 
   /// c(S) by branch and bound from quick()'s counts, where it is below `cutoff`.  After
-  /// `most_nodes` the best so far, with lower < cost.  Exponential in k.
+  /// `most_nodes`, and beyond kMostBranchedTasks tasks, the best so far, with lower < cost.
+  /// Exponential in k.
   Price exact(const std::vector<int>& tasks, double cutoff = kInfinity,
               std::int64_t most_nodes = 50'000) {
     Price price = quick(tasks);
@@ -92,8 +95,9 @@ class PackPricer {
     best_.clear();
     nodes_ = 0;
     most_nodes_ = most_nodes;
-    cut_ = false;
-    branch(0, 0);
+    // The recursion is as deep as the pack has tasks.
+    cut_ = k > kMostBranchedTasks;
+    if (!cut_) branch(0, 0);
     if (!best_.empty()) {
       price.cost = best_cost_;
       price.procs.resize(k);

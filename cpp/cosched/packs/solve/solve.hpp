@@ -28,10 +28,10 @@ inline Coschedule pack_by_pack(const Instance& instance, const std::vector<doubl
 
 /// Annealing, for few tasks the optimum: search/local_search.hpp, shared/heuristics.hpp.
 inline SearchResult local_search(const Instance& instance, std::uint64_t seed,
-                                 std::int64_t work = search::kLocalSearchWork,
+                                 std::optional<std::int64_t> work = std::nullopt,
                                  std::optional<double> time_limit = std::nullopt) {
-  return (shares(instance) ? shared::local_search : search::local_search)(instance, seed, work,
-                                                                          time_limit);
+  if (shares(instance)) return shared::local_search(instance, seed, work, time_limit);
+  return search::local_search(instance, seed, work, time_limit);
 }
 
 /// Exact: exact/optimal.hpp, shared/optimal.hpp.

@@ -11,8 +11,13 @@ namespace cosched::slurm {
 using Second = std::int64_t;
 inline constexpr Second kNever = std::numeric_limits<Second>::max() / 4;
 
-/// The second that an instant is in.
-inline Second whole(double time) { return static_cast<Second>(std::floor(time)); }
+/// The second that an instant is in; kNever where it is that late or no number, -kNever where it is
+/// as early.
+inline Second whole(double time) {
+  constexpr auto kLimit = static_cast<double>(kNever);
+  if (!(time < kLimit)) return kNever;
+  return time > -kLimit ? static_cast<Second>(std::floor(time)) : -kNever;
+}
 /// A length of time, which may be infinite.
 inline Second length_of(double seconds) {
   return seconds < static_cast<double>(kNever) ? whole(seconds) : kNever;

@@ -25,6 +25,7 @@ std::vector<int> BackfillCycle::run(double time) {
   next_slice();
   tables_.journal.cycle(time);
   tables_.admit(time);
+  tables_.arrange_queue();
   starts_ = 0;
   if (same_as_last(time)) {
     repeat_last();

@@ -1,8 +1,9 @@
 // Pending jobs in the order in which both schedulers try them (RULES.md 1).
 #pragma once
 
+#include "cosched/slurm/queue/preemption_order.hpp"
 #include "cosched/slurm/queue/priority.hpp"
-#include "cosched/slurm/select/preempt.hpp"
+#include "cosched/slurm/queue/qsort_merge.hpp"
 
 namespace cosched::slurm {
 
@@ -14,6 +15,7 @@ class Queue {
         usage_(usage),
         priorities_(scenario),
         limited_(limits_accrual(scenario)),
+        has_order_(preemption_keeps_order(scenario)),
         of_(scenario.jobs().size()) {}
 
   /// The job gets its priority, as of all that were submitted so far; it may not wait in the queue
@@ -56,6 +58,11 @@ class Queue {
   void enter(int job) {
     ++changes_;
     const auto add = [&](Entry entry) {
+      if (!has_order_) {
+        entries_.push_back(entry);
+        is_unsorted_ = true;
+        return;
+      }
       const auto place =
           std::upper_bound(entries_.begin(), entries_.end(), entry,
                            [&](const Entry& a, const Entry& b) { return before(a, b); });
@@ -97,6 +104,7 @@ class Queue {
   /// Takes out the jobs for which gone(job).
   template <class Gone>
   void drop(Gone gone) {
+    is_unsorted_ = true;
     entries_.erase(std::remove_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& entry) { return gone(entry.job); }),
                    entries_.end());
@@ -113,6 +121,33 @@ class Queue {
     sort();
   }
 
+  /// A pass or a cycle begins.  Where preemption leaves the queue no order (preemption_order.hpp),
+  /// its records are sorted as slurmctld sorts them: from their places on its list of jobs, by
+  /// merges.  Tasks of an array that have not started are one record.
+  /// list_place(job): the job's place on that list.  O(entries log entries), where something changed.
+  template <class ListPlace>
+  void arrange(ListPlace list_place) {
+    if (has_order_ || !is_unsorted_) return;
+    is_unsorted_ = false;
+    std::vector<Listed> listed;
+    listed.reserve(entries_.size());
+    for (const Entry& entry : entries_)
+      listed.push_back({list_place(entry.job), rank_of_partition(entry), entry});
+    std::sort(listed.begin(), listed.end());
+    std::vector<QueueRecord> records;
+    for (std::size_t k = 0; k < listed.size(); ++k) {
+      if (k == 0 || !listed[k].is_of_record(listed[k - 1])) records.push_back({k, k});
+      records.back().end = k + 1;
+    }
+    sort_like_qsort(records, [&](const QueueRecord& a, const QueueRecord& b) {
+      return before(listed[a.begin].entry, listed[b.begin].entry);
+    });
+    entries_.clear();
+    for (const QueueRecord& record : records)
+      for (std::size_t k = record.begin; k < record.end; ++k) entries_.push_back(listed[k].entry);
+  }
+
+  /// In order, after arrange().
   const std::vector<Entry>& entries() const { return entries_; }
   double priority(int job) const { return of_[job].priority; }
   /// Too young or of too low priority to block others, or to have a reservation (RULES.md 2.5).
@@ -165,8 +200,35 @@ class Queue {
     return a.job < b.job;
   }
 
+  // An entry, and where build_job_queue() comes to it.
+  struct Listed {
+    std::int64_t place;  // of the job's record on slurmctld's list
+    int partition_rank;  // of the partition among those of the job
+    Entry entry;
+
+    bool is_of_record(const Listed& other) const {
+      return place == other.place && partition_rank == other.partition_rank;
+    }
+    bool operator<(const Listed& other) const {
+      return std::tie(place, partition_rank, entry.job) <
+             std::tie(other.place, other.partition_rank, other.entry.job);
+    }
+  };
+  // Entries [begin, end) of that list: a job, or the tasks of an array, in a partition.
+  struct QueueRecord {
+    std::size_t begin = 0, end = 0;
+  };
+
+  int rank_of_partition(Entry entry) const {
+    const std::vector<int>& partitions = scenario_.job(entry.job).partitions;
+    return static_cast<int>(std::find(partitions.begin(), partitions.end(), entry.part) -
+                            partitions.begin());
+  }
+
   // Ages grow alike: mostly they are in order.
   void sort() {
+    is_unsorted_ = true;
+    if (!has_order_) return;
     const auto order = [&](const Entry& a, const Entry& b) { return before(a, b); };
     if (!std::is_sorted(entries_.begin(), entries_.end(), order))
       std::stable_sort(entries_.begin(), entries_.end(), order);
@@ -259,6 +321,8 @@ class Queue {
   const Usage& usage_;
   const Priorities priorities_;
   bool limited_;                                  // some limit of accrual
+  bool has_order_;                                // before() is a strict weak order
+  bool is_unsorted_ = false;                      // entries_, where it is none
   std::vector<Submitted> of_;                     // by job
   std::vector<Entry> entries_;                    // in order
   int submitted_ = 0;                             // jobs so far, an array being one

@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "cosched/core/found.hpp"
 #include "cosched/slurm/select/gang.hpp"
 
 namespace cosched::slurm {
@@ -70,7 +71,7 @@ class Allocations {
   void clean(int job) {
     state(job) = State::done;
     ++changes_;
-    completing_.erase(std::find(completing_.begin(), completing_.end(), job));
+    erase_found(completing_, job, "a completing job");
     cleaning_ -= of(job).nodes;
     if (scenario_.own_cores())  // others may be completing there
       for (const int other : completing_) cleaning_ |= of(other).nodes;
@@ -90,7 +91,7 @@ class Allocations {
     ++changes_;
     held.suspended = false;
     held.turned = now;
-    running_.erase(std::find(running_.begin(), running_.end(), job));
+    erase_found(running_, job, "a running job");
     held.due = now + scenario_.job(job).limit - held.ran;
     enlist(job);
   }
@@ -118,6 +119,13 @@ class Allocations {
       of(job).place = ++places_;
     else if (rests_.count(array) == 0)
       rests_[array] = ++places_;
+  }
+
+  /// Where a submitted job is on that list: tasks of an array that have not started share a place.
+  std::int64_t list_place(int job) const {
+    if (of(job).place > 0) return of(job).place;
+    const auto rest = rests_.find(scenario_.array(job));
+    return rest == rests_.end() ? 0 : rest->second;
   }
 
   /// By (due, place on that list).
@@ -195,7 +203,7 @@ class Allocations {
 
   void give(int job) {
     change(of(job), false);
-    running_.erase(std::find(running_.begin(), running_.end(), job));
+    erase_found(running_, job, "a running job");
   }
 
   void change(const Held& held, bool takes) {

@@ -199,6 +199,7 @@ class Pass {
 std::vector<int> main_pass(Tables& tables, Select& select, double time, bool full) {
   if (tables.completing(whole(time))) return {};
   tables.admit(time);
+  tables.arrange_queue();
   std::vector<int> started = Pass(tables, select, time).run(full);
   if (!started.empty()) tables.queue.drop([&](int job) { return tables.allocations.started(job); });
   return started;

@@ -1,6 +1,7 @@
 // What a run leaves behind: starts, ends and nodes of jobs; where asked for, reasons and plans.
 #pragma once
 
+#include "cosched/core/found.hpp"
 #include "cosched/slurm/select/allocations.hpp"
 
 namespace cosched::slurm {
@@ -145,7 +146,7 @@ class Journal {
     } else {
       const auto last = std::find_if(pauses.rbegin(), pauses.rend(),
                                      [&](const Pause& one) { return one.job == job; });
-      last->until = time;
+      require_found(last, pauses.rend(), "the pause of a job that goes on")->until = time;
     }
     const Action action = suspended ? Action::suspend : Action::resume;
     if (told()) outcome_.notes.push_back({time, job, action, 0, 0, {}});

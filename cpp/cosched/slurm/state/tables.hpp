@@ -75,6 +75,11 @@ struct Tables {
     updates.jobs = whole(time);
   }
 
+  /// A pass or a cycle begins: the queue is in order.
+  void arrange_queue() {
+    queue.arrange([&](int job) { return allocations.list_place(job); });
+  }
+
   /// Jobs that are ready by now wait in the queue.
   void admit(double time) {
     advance(time);
