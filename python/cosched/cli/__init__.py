@@ -82,8 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SIGTERM.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    with patient(), terminable():
-        return _run(given)
+    try:
+        with patient(), terminable():
+            return _run(given)
+    except KeyboardInterrupt as stop:  # before the command began, or behind its end
+        return exit_code(stop)
 
 
 def _run(given: list[str]) -> int:

@@ -137,6 +137,12 @@ def _read(
         known = dict(codes.capacity)
         node = {"cores": codes.procs, "memory": known.pop("memory", math.inf)}
         node["gpus"] = known.pop("gpus", 0)
+        needy = next((name for name, code in codes.items() if code.gpus), None)
+        if needy is not None and "gpus" not in codes.capacity:
+            raise InvalidInstance(
+                f"{path}: task {shorten(needy)} needs GPUs: expected those of a node, as gpus in "
+                "[capacity]"
+            )
         node["licences"] = {k.partition(".")[2]: v for k, v in known.items()}
     node = {"nodes": (1,), **node, **typed}
     if "cores" not in node:

@@ -77,7 +77,8 @@ def profile(
     codes: Path,
     where: Where,
     given: Annotated[
-        dict[str, Any], Arguments(execution.profile, "adaptive", "tolerance", "repeat", "attempts")
+        dict[str, Any],
+        Arguments(execution.profile, "adaptive", "tolerance", "repeat", "attempts", "alike"),
     ],
     rising_time: bool = False,
     shrinking_work: bool = False,
@@ -113,6 +114,9 @@ def profile(
             **given,
         )
     show_runs(frame)
+    if not frame.seconds.notna().any():
+        report.say(f"no run completed: the outputs are in {output.with_suffix('.outputs')}")
+        raise typer.Exit(1)
     command = ["cosched", "plan", str(output), "--codes", str(codes), "-o", "plan.json"]
     report.say(f"next: {shlex.join(command)}")
 

@@ -80,6 +80,7 @@ def measuring() -> Iterator[Callable[[int, int | None, Run, float], None]]:
 def show_runs(frame: pd.DataFrame) -> None:
     """Median, spread and failures of each code on each count."""
     rows = []
+    frame = frame.assign(task=frame.attrs["units"])
     for (task, count), runs in frame.groupby(["task", "processors"], sort=False):
         ended = runs[runs.seconds.notna()]
         good = ended[~ended.starved]

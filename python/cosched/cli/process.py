@@ -15,12 +15,35 @@ from typing import Any, TextIO
 
 from cosched.errors import Terminated, printable
 
+#: Seconds after which a signal comes again whose exception Python has dropped.
+_AGAIN = 0.01
+
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM raises, as Ctrl-C does."""
-    with handled({signal.SIGTERM: _terminate}):
-        yield
+    """SIGTERM raises, as Ctrl-C does.
+
+    Python drops what is raised while it ends an object, as often in an import: the signal then
+    comes again.
+    """
+    usual_hook = sys.unraisablehook
+
+    def hook(unraisable: Any) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            usual_hook(unraisable)
+            return
+        is_term = issubclass(unraisable.exc_type, Terminated)
+        number = signal.SIGTERM if is_term else signal.SIGINT
+        again = threading.Timer(_AGAIN, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = hook
+    try:
+        with handled({signal.SIGTERM: _terminate}):
+            yield
+    finally:
+        sys.unraisablehook = usual_hook
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:

@@ -8,7 +8,7 @@ from cosched import io, slurm_lab
 from cosched.cli import report
 from cosched.cli.values import check_files
 from cosched.core.arrays import integer, positive
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, require, shorten
 from cosched.slurm.conf.lines import read_lines
 
 _NODES, _MOST_RUNS = 16, 1000
@@ -29,6 +29,7 @@ def record(
     export: Path | None = None,
     output: Path = Path("recording.json"),
 ) -> None:
+    require("psutil", extra="slurm-lab")
     check_files((output, (".json",)))
     positive(speed, "--speed")
     integer(runs, "--runs", 1, _MOST_RUNS)

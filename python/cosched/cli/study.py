@@ -13,7 +13,7 @@ from cosched import experiments, io
 from cosched.cli import report, tables
 from cosched.cli.parameters import Arguments, adds_group
 from cosched.cli.user_code import look_here_first
-from cosched.errors import StudyError, printable
+from cosched.errors import StudyError, printable, require
 from cosched.experiments import StudyResult, kept
 from cosched.experiments.study import missing_line
 
@@ -21,7 +21,13 @@ from cosched.experiments.study import missing_line
 _MOST_ROWS = 40
 
 
+def _require_extra() -> None:
+    """Every command says what to install before it works; its help needs nothing."""
+    require("cloudpickle", "pyarrow", extra="studies")
+
+
 def list_studies() -> None:
+    _require_extra()
     rows = []
     for study in experiments.STUDIES.values():
         absent = study.missing(quick=False)
@@ -40,12 +46,14 @@ def run_study(
     ],
     out: Path | None = None,
 ) -> None:
+    _require_extra()
     report.without_screen()
     good = _run_all(out or Path("out"), given) if name == "all" else _run_one(name, out, given)
     raise typer.Exit(0 if good else 1)
 
 
 def verify_study(folder: Path) -> None:
+    _require_extra()
     found = experiments.verify(folder)
     for name, damage in found.items():
         report.say(f"{folder / name}: {f'DAMAGED: {damage}' if damage else 'whole'}")
@@ -63,6 +71,7 @@ def verify_study(folder: Path) -> None:
 def show_ledger(
     studies: list[str] | None = None, as_json: bool = False, output: Path | None = None
 ) -> None:
+    _require_extra()
     suffix = None if output is None else io.check_suffix(output, (".md", ".json", ".csv"))
     rows = kept.ledger_rows(tuple(studies or ()))
     plain = [row.plain() for row in rows]

@@ -259,7 +259,10 @@ def measure_adaptively(
     table = real_array(measured, "measured", 2)
     may = np.ones(table.shape, dtype=bool) if allowed is None else np.asarray(allowed, dtype=bool)
     for task in range(len(table)):
-        _measure_once(measure, table, may, task)
+        if not measure_first(measure, table, may, task):
+            raise InvalidInstance(
+                f"task {task} can run on none of its counts: expected at least one"
+            )
     options = {"monotone_time": monotone_time, "monotone_work": monotone_work}
     while True:
         found = guarantee(table, may, **options)
@@ -271,14 +274,16 @@ def measure_adaptively(
         table[task, count - 1] = measure(task, count)
 
 
-def _measure_once(measure: Measure, table: np.ndarray, may: np.ndarray, task: int) -> None:
-    """Until one time of the task is known: on the root of the largest count, then beside it."""
-    counts = np.flatnonzero(may[task]) + 1
+def measure_first(measure: Measure, table: np.ndarray, allowed: np.ndarray, task: int) -> bool:
+    """Whether one time of a task is known, once it was measured until there is one.
+
+    On the root of the largest count, then beside it; `table` has what was measured.
+    """
+    counts = np.flatnonzero(allowed[task]) + 1
     middle = np.sqrt(counts.max(initial=1))
     for count in sorted(counts.tolist(), key=lambda q: abs(np.log(q / middle))):
         if np.isfinite(table[task]).any():
-            return
+            return True
         if np.isnan(table[task, count - 1]):
             table[task, count - 1] = measure(task, count)
-    if not np.isfinite(table[task]).any():
-        raise InvalidInstance(f"task {task} can run on none of its counts: expected at least one")
+    return bool(np.isfinite(table[task]).any())

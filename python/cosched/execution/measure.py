@@ -16,15 +16,26 @@ from typing import Any
 import numpy as np
 
 from cosched.core.arrays import integer, seed_of
+from cosched.core.text import listed
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution import process_tree
-from cosched.execution.adaptive import Guarantee, measure_adaptively
+from cosched.execution.adaptive import Guarantee, measure_adaptively, measure_first
 from cosched.execution.code import Code, fingerprint, output_names, values_of_sweep
 from cosched.execution.codes import Codes
 from cosched.execution.launchers import Launcher, launcher_of
 from cosched.execution.planned import Plan, Step
 from cosched.execution.processes import Ended, Meter, Pool, usage_of_step
-from cosched.execution.runs import Run, RunsFile, current, frame_of, notes_of, seconds_of, table_of
+from cosched.execution.runs import (
+    Run,
+    RunsFile,
+    by_member,
+    current,
+    frame_of,
+    last_words,
+    notes_of,
+    seconds_of,
+    table_of,
+)
 from cosched.lazy import pd
 
 
@@ -49,7 +60,7 @@ class Bench:
     file: RunsFile | None = None
 
     def __post_init__(self) -> None:
-        self._names = output_names(self.codes.profiles())
+        self._names = output_names(self.codes)
         self._run = uuid.uuid4().hex
         self._pool = Pool(self._run, grace=self.launcher.grace, polite=self.launcher.polite)
 
@@ -133,7 +144,7 @@ class Bench:
         return usage_of_step(self._output(code, count), code.ranks_on(count), 0, 1).cpu_seconds
 
     def _output(self, code: Code, count: int) -> Path:
-        return self.outputs / f"{self._names[code.profile_name]}-{count}.out"
+        return self.outputs / f"{self._names[code.name]}-{count}.out"
 
     def _waited(self, seconds: float | None = None) -> list[Ended]:
         ended = self._pool.wait(seconds)
@@ -197,6 +208,7 @@ def profile(
     tolerance: float = 0.05,
     *,
     attempts: int = 2,
+    alike: bool = False,
     launcher: str | Launcher = "local",
     seed: int | None = None,
     watch: Watch | None = None,
@@ -207,8 +219,8 @@ def profile(
     A code whose command, launch or environment has changed since is measured anew, and so is a
     sweep whose values have. A run that had less than 0.9 of its processors, because others had
     them, is *starved*: it is repeated (a busy machine: until there are twice as many runs), and
-    counts only where no other run of its code on its count completed. Of a sweep some combination
-    is drawn for each run.
+    counts only where no other run of its code on its count completed. Each task of a sweep is
+    measured on its own; with `alike` some combination is drawn for each run of the sweep.
 
     Rounds: every code on every count once, in an order that is drawn anew for each round, so that
     drift of the machine does not fall on one code; what comes after others is measured behind them.
@@ -235,6 +247,8 @@ def profile(
         Of `adaptive`: gap of the guaranteed end to the bound.
     attempts : int
         Failures after which a count is impossible.
+    alike : bool
+        The tasks of a sweep take the same time: measure them as one.
     launcher, **options
         As for :func:`run`.
     seed : int, optional
@@ -265,9 +279,11 @@ def profile(
     file = RunsFile(out)
     try:
         file.runs, changed = current(file.runs, codes)
-        pairs = [(name, count) for name, of in wanted.items() for count in of]
+        units = _units(codes, alike)
+        unit_counts = {name: wanted[members[0].profile_name] for name, members in units.items()}
+        pairs = [(name, count) for name, of in unit_counts.items() for count in of]
         todo = _Todo(
-            codes, pairs, file, runs_each, most_failures, watch, random,
+            codes, units, pairs, file, runs_each, most_failures, watch, random,
             total=None if adaptive else 0,
         )  # fmt: skip
         folder = Path(out).with_suffix(".outputs")
@@ -275,7 +291,7 @@ def profile(
             try:
                 if adaptive:
                     how = adaptive if isinstance(adaptive, Adaptive) else Adaptive()
-                    changed += (_adaptively(codes, wanted, todo, bench, tolerance, how),)
+                    changed += _adaptively(codes, unit_counts, todo, bench, tolerance, how)
                 else:
                     todo.in_rounds(bench)
             except KeyboardInterrupt as stop:
@@ -283,11 +299,25 @@ def profile(
                     f"interrupted: {len(file.runs)} runs are in {out}; the same command goes on"
                 ) from None
         frame = frame_of(file.runs)
-        frame.attrs["notes"] = (*changed, *notes_of(file.runs, codes))
+        notes = (*changed, *todo.failures(out), *notes_of(file.runs, codes), *_unlimited(codes))
+        frame.attrs["notes"] = notes
         frame.attrs["wanted"] = todo.pairs
+        frame.attrs["units"] = [run.task for run in todo.runs()]
         return frame
     finally:
         file.close()
+
+
+def _units(codes: Codes, alike: bool) -> dict[str, list[Code]]:
+    """What has times of its own: each code, or each sweep as a whole."""
+    return codes.profiles() if alike else {code.name: [code] for code in codes.values()}
+
+
+def _unlimited(codes: Codes) -> tuple[str, ...]:
+    """A note about what codes need of which nobody says how much there is."""
+    needed = {what for code in codes.values() for what in code.needs(1)}
+    unlimited = sorted(needed - codes.capacity.keys() - {"memory"})
+    return (f"no [capacity] for {listed(unlimited)}: no limit",) if unlimited else ()
 
 
 @dataclass
@@ -295,6 +325,8 @@ class _Todo:
     """What is still to be run."""
 
     codes: Codes
+    #: Name -> codes that share its times.
+    units: dict[str, list[Code]]
     pairs: list[tuple[str, int]]
     file: RunsFile
     repeat: int
@@ -305,13 +337,21 @@ class _Todo:
     total: int | None = 0  # None: nobody knows
 
     def __post_init__(self) -> None:
-        self.level = self.codes.levels()
+        levels = self.codes.levels()
+        self.level = {name: levels[of[0].profile_name] for name, of in self.units.items()}
         if self.total is not None:
             self.total = sum(self.left(pair) for pair in self.pairs)
 
+    def runs(self) -> list[Run]:
+        """The runs of the file under the names of these units."""
+        has_members = any(code.name in self.units for code in self.codes.values() if code.profile)
+        return by_member(self.file.runs, self.codes) if has_members else self.file.runs
+
     def left(self, pair: tuple[str, int]) -> int:
         """Runs that a code on a count still needs, if they complete."""
-        mine = [run for run in self.file.runs if (run.task, run.processors) == pair]
+        return self._left([run for run in self.runs() if (run.task, run.processors) == pair])
+
+    def _left(self, mine: Sequence[Run]) -> int:
         ended = [run for run in mine if not math.isnan(run.seconds)]
         if len(mine) - len(ended) >= self.attempts:
             return 0  # it cannot run there
@@ -319,8 +359,19 @@ class _Todo:
         good = sum(not run.starved for run in ended)
         return max(min(self.repeat - good, 2 * self.repeat - len(ended)), 0)
 
+    def left_of_pairs(self) -> list[int]:
+        """Runs that each pair still needs."""
+        runs: dict[tuple[str, int], list[Run]] = {}
+        for run in self.runs():
+            runs.setdefault((run.task, run.processors), []).append(run)
+        return [self._left(runs.get(pair, ())) for pair in self.pairs]
+
     def in_rounds(self, bench: Bench) -> None:
-        while open_pairs := [pair for pair in self.pairs if self.left(pair)]:
+        while True:
+            left = self.left_of_pairs()
+            open_pairs = [pair for pair, count in zip(self.pairs, left, strict=True) if count]
+            if not open_pairs:
+                return
             places = self.random.permutation(len(open_pairs)).tolist()
             # Stable: what a code reads of those that it comes after is there.
             for place in sorted(places, key=lambda place: self.level[open_pairs[place][0]]):
@@ -328,18 +379,18 @@ class _Todo:
 
     def run(self, bench: Bench, pair: tuple[str, int]) -> None:
         name, count = pair
-        mine = self.codes.profiles()[name]
+        mine = self.units[name]
         code = mine[int(self.random.integers(len(mine)))] if len(mine) > 1 else mine[0]
         run = bench.measure(code, count)
         self.done += 1
         if self.watch is not None:
-            left = [self.left(pair) for pair in self.pairs]
+            left = self.left_of_pairs()
             total = None if self.total is None else self.done + sum(left)
             self.watch(self.done, total, run, math.nan if total is None else self._seconds(left))
 
     def _seconds(self, left: Sequence[int]) -> float:
         """Seconds that the remaining runs take, by those of the same code that are known."""
-        known = seconds_of(self.file.runs)
+        known = seconds_of(self.runs())
         every = [t for of in known.values() for times in of.values() for t in times]
         total = 0.0
         for (name, count), runs in zip(self.pairs, left, strict=True):
@@ -347,6 +398,17 @@ class _Todo:
             times = mine.get(count) or [t for of in mine.values() for t in of] or every
             total += runs * float(np.mean(times)) if times else 0.0
         return total
+
+    def failures(self, out: str | PathLike[str]) -> tuple[str, ...]:
+        """Notes about what failed on all of its counts."""
+        known = seconds_of(self.runs())
+        failed = [name for name in self.units if name in known and not any(known[name].values())]
+        measured = list(zip(self.file.runs, by_member(self.file.runs, self.codes), strict=True))
+        notes = []
+        for name in failed:
+            own = [named for run, named in measured if name in (run.task, named.task)]
+            notes.append(f"{name} failed on all counts: {last_words(own, out)}")
+        return tuple(notes)
 
 
 def _wanted(codes: Codes, counts: Iterable[int] | None) -> dict[str, tuple[int, ...]]:
@@ -383,8 +445,8 @@ def _adaptively(
     bench: Bench,
     tolerance: float,
     how: Adaptive,
-) -> str:
-    """What it proved."""
+) -> tuple[str, ...]:
+    """Notes about what it proved; what fails on all of its counts is left out of the proof."""
     names = list(wanted)
     allowed = np.zeros((len(names), codes.procs), dtype=bool)
     for row, counts in enumerate(wanted.values()):
@@ -394,13 +456,23 @@ def _adaptively(
         pair = (names[task], count)
         while todo.left(pair):
             todo.run(bench, pair)
-        times = seconds_of(todo.file.runs)[pair[0]][count]
+        times = seconds_of(todo.runs())[pair[0]][count]
         return float(np.median(times)) if times else math.inf
 
-    known = table_of(seconds_of(todo.file.runs), names, codes.procs)
+    known = table_of(seconds_of(todo.runs()), names, codes.procs)
     table = np.where(allowed, known, np.nan)
+    by_level = sorted(range(len(names)), key=lambda row: todo.level[names[row]])
+    good = sorted(row for row in by_level if measure_first(measure, table, allowed, row))
+    if not good:
+        return ()
     assumed = {"monotone_time": how.monotone_time, "monotone_work": how.monotone_work}
     gap = measure_adaptively(
-        measure, table, allowed, tolerance=tolerance, watch=how.watch, **assumed
+        lambda place, count: measure(good[place], count),
+        table[good],
+        allowed[good],
+        tolerance=tolerance,
+        watch=how.watch,
+        **assumed,
     )[1].gap
-    return f"proved: gap {100 * gap:.1f}% of the guaranteed end to any schedule"
+    others = "" if len(good) == len(names) else f", of the {len(good)} that can run"
+    return (f"proved: gap {100 * gap:.1f}% of the guaranteed end to any schedule{others}",)

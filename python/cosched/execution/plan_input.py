@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,17 @@ from cosched.core.precedence import before_of
 from cosched.core.tails import enough, least_past, risk_of
 from cosched.core.text import listed, unknown_name
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.code import Code, memory_at, output_names
+from cosched.execution.code import Code, memory_at
 from cosched.execution.codes import Codes
-from cosched.execution.runs import Run, completed, current, read_runs, seconds_of
+from cosched.execution.runs import (
+    Run,
+    by_member,
+    completed,
+    current,
+    last_words,
+    read_runs,
+    seconds_of,
+)
 
 #: Of the longest run, and of the largest, where runs are too few to promise anything.
 MARGIN = 1.1
@@ -85,6 +92,9 @@ class Tasks:
 
     names: list[str]
     profiles: list[str]
+    #: Whose times each has: its own, or those of all of its sweep together.
+    units: list[str]
+    #: Unit -> count -> seconds.
     seconds: dict[str, dict[int, list[float]]]
     notes: tuple[str, ...]
 
@@ -94,42 +104,65 @@ def tasks_of(
 ) -> Tasks:
     """What can be planned; notes about what cannot."""
     seconds = seconds_of(every)
-    of_codes = {name: [name] for name in seconds}
+    of_units = {name: [name] for name in seconds}
+    profile_of = {name: name for name in seconds}
+    foreign: list[str] = []
+    measured = list(every) if codes is None else by_member(every, codes)
     if codes is not None:
-        of_codes = {name: [code.name for code in mine] for name, mine in codes.profiles().items()}
-    never = [name for name in of_codes if name not in seconds]
-    foreign = [name for name in seconds if name not in of_codes]
+        own = {run.task for run in measured}
+        foreign = [name for name in seconds if name not in codes.profiles()]
+        of_units, profile_of = {}, {}
+        for profile, members in codes.profiles().items():
+            has_own_times = all(code.name in own for code in members)
+            for code in members:
+                unit = code.name if has_own_times else profile
+                of_units.setdefault(unit, []).append(code.name)
+                profile_of[unit] = profile
+        of_members = seconds_of(measured)
+        seconds |= {unit: of_members[unit] for unit in of_units if unit in own}
+    never = [unit for unit in of_units if unit not in seconds]
     for name in foreign:
         if "near: " in (said := unknown_name("task", name, never)):
             raise InvalidInstance(f"{runs}: {said}: expected the name that it was measured under")
-    failed = [n for n in of_codes if n in seconds and not any(seconds[n].values())]
-    kept = [name for name in of_codes if name in seconds and name not in failed]
-    notes = [f"{name} failed on all counts: {_last_words(name, every, runs)}" for name in failed]
+    failed = [unit for unit in of_units if unit in seconds and not any(seconds[unit].values())]
+    units = [unit for unit in of_units if unit in seconds and unit not in failed]
+    notes = []
+    for unit in failed:
+        own_runs = [
+            run
+            for run, of_profile in zip(measured, every, strict=True)
+            if unit in (run.task, of_profile.task)
+        ]
+        notes.append(f"{unit} failed on all counts: {last_words(own_runs, runs)}")
     if never:
         notes.append(f"not measured: {listed(never)} (`cosched profile` goes on with its file)")
     if strict and notes:
         raise InvalidInstance(f"{runs}: {notes[0]}")
-    tasks = [(task, name) for name in kept for task in of_codes[name]]
+    tasks = [(task, unit) for unit in units for task in of_units[unit]]
     if codes is not None and (never or failed):
-        behind = _behind(codes, {task for name in (*never, *failed) for task in of_codes[name]})
-        tasks = [(task, name) for task, name in tasks if task not in behind]
-        kept = list(dict.fromkeys(name for _, name in tasks))
+        behind = _behind(codes, {task for unit in (*never, *failed) for task in of_units[unit]})
+        tasks = [(task, unit) for task, unit in tasks if task not in behind]
+        units = list(dict.fromkeys(unit for _, unit in tasks))
         if behind:
             notes.append(f"left out, because they come after what is: {listed(behind)}")
-    if not kept:
+    if not units:
         said = notes[0] if notes else "no runs"
         raise InvalidInstance(f"{runs}: nothing to plan: {said}")
     if never or failed:
         notes.append(f"planned without {listed([*failed, *never])}; --strict refuses that")
-    for name in kept:
-        if (many := len(of_codes[name])) > 1:
-            tried = len({run.parameters for run in every if run.task == name and run.parameters})
-            said = f"the {many} tasks of the sweep {name} are planned with the same times"
+    for unit in units:
+        if (many := len(of_units[unit])) > 1:
+            tried = len({run.parameters for run in every if run.task == unit and run.parameters})
+            said = f"the {many} tasks of the sweep {unit} are planned with the same times"
             notes.append(said + (f", measured on {tried} of their combinations" if tried else ""))
     if foreign:
         notes.append(f"measured, and not among the codes: {listed(foreign)}")
     return Tasks(
-        [t for t, _ in tasks], [n for _, n in tasks], {n: seconds[n] for n in kept}, tuple(notes)
+        names=[task for task, _ in tasks],
+        profiles=[profile_of[unit] for _, unit in tasks],
+        units=[unit for _, unit in tasks],
+        seconds={unit: seconds[unit] for unit in units},
+        notes=tuple(notes),
     )
 
 
@@ -144,20 +177,6 @@ def _behind(codes: Codes, missing: set[str]) -> list[str]:
         found |= new
         todo += new
     return [name for place, name in enumerate(names) if place in found and name not in missing]
-
-
-def _last_words(name: str, every: Sequence[Run], runs: str | PathLike[str]) -> str:
-    """Status and last line of output of the last run of a code."""
-    last = [run for run in every if run.task == name][-1]
-    file = (
-        Path(runs).with_suffix(".outputs") / f"{output_names([name])[name]}-{last.processors}.out"
-    )
-    try:
-        lines = file.read_text(errors="replace").split("\n")
-    except OSError:
-        lines = []
-    said = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
-    return f"{last.status} on {last.processors}: {shorten(said, 120)}"
 
 
 @dataclass(frozen=True)
@@ -177,7 +196,7 @@ def tables_of(tasks: Tasks, p: int, codes: Codes | None, counts: str, where: str
     place = {name: row for row, name in enumerate(tasks.seconds)}
     first: dict[str, Code] = {}
     if codes is not None:
-        first = {name: mine[0] for name, mine in codes.profiles().items()}
+        first = {name: mine[0] for name, mine in codes.profiles().items()} | dict(codes)
     for name, seconds in tasks.seconds.items():
         mine: dict[int, list[float] | float] = {q: t if t else np.inf for q, t in seconds.items()}
         for q in {*range(1, min(mine)), *range(max(mine) + 1, p + 1)}:
@@ -194,7 +213,7 @@ def tables_of(tasks: Tasks, p: int, codes: Codes | None, counts: str, where: str
                 f"{where}: task {shorten(name)} was measured on none of the counts that it may "
                 f"run on, of 1..{p}: expected one"
             )
-    rows = [place[name] for name in tasks.profiles]
+    rows = [place[unit] for unit in tasks.units]
     return Tables(
         times[rows],
         np.where(allowed, found.origin, 0)[rows],

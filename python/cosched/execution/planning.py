@@ -25,6 +25,7 @@ from cosched.execution.interval import Interval, errors_of, interval_of, noise_o
 from cosched.execution.plan_input import Tables, Tasks, shared_of, tables_of, tasks_of
 from cosched.execution.runs import (
     Run,
+    by_member,
     current,
     read_executions,
     read_runs,
@@ -211,7 +212,7 @@ def plan(
                 "expected codes without after, or no slow-downs"
             )
         slow = slow_of(read_slowdowns(slowdowns), tasks.profiles, p, slowdown, missing)
-        every, tasks, said = _without_company(every, tasks, slow)
+        every, tasks, said = _without_company(every, tasks, slow, codes)
     tables = tables_of(tasks, p, codes, counts, str(runs))
     margin = positive(memory_margin, "memory_margin")
     shared, notes = shared_of(tasks, tables, every, codes, margin)
@@ -227,7 +228,8 @@ def plan(
     if slow is not None:
         plain, ignorant = search.without_slowdowns()
         result = min(result, ignorant, key=lambda found: found.value)
-    ranged = _interval(result, runs, every, tasks, tables, slow, shared, edges, seed)
+    measured = every if codes is None else by_member(every, codes)
+    ranged = _interval(result, runs, measured, tasks, tables, slow, shared, edges, seed)
     return Advice(
         result=result,
         alone=search.one_after_the_other(),
@@ -248,15 +250,17 @@ def _processors(tasks: Tasks, codes: Codes | None, procs: int | None) -> int:
         return integer(procs, "procs", 1)
     if codes is not None:
         return codes.procs
-    return max(count for name in tasks.profiles for count in tasks.seconds[name])
+    return max(count for unit in tasks.units for count in tasks.seconds[unit])
 
 
 def _without_company(
-    every: Sequence[Run], tasks: Tasks, slow: Slow
+    every: Sequence[Run], tasks: Tasks, slow: Slow, codes: Codes | None
 ) -> tuple[list[Run], Tasks, tuple[str, ...]]:
     """Measurements made by executions, without the slow-downs that are planned anew."""
     alone, changed = as_if_alone(every, tasks.profiles, slow)
     seconds = seconds_of(alone)
+    if codes is not None:
+        seconds |= seconds_of(by_member(alone, codes))
     said = f"{changed} times were taken in company: divided by the slow-downs of those beside them"
     return (
         alone,
@@ -346,7 +350,7 @@ def _one_line(
 
 
 def _guaranteed(tasks: Tasks, tables: Tables) -> Guarantee | None:
-    known = table_of(tasks.seconds, tasks.profiles, tables.allowed.shape[1])
+    known = table_of(tasks.seconds, tasks.units, tables.allowed.shape[1])
     table = np.where(tables.allowed, known, np.nan)
     if not np.isnan(table[tables.allowed]).any() or not np.isfinite(table).any(axis=1).all():
         return None

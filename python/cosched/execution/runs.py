@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from cosched import io
 from cosched.core.arrays import real
 from cosched.core.text import first_repeated, listed
 from cosched.errors import InvalidInstance, shorten
-from cosched.execution.code import fingerprint, values_of_sweep
+from cosched.execution.code import fingerprint, output_names, values_of_sweep
 from cosched.execution.codes import Codes
 from cosched.execution.journal import AppendedTable
 from cosched.execution.record import Execution, TaskRun
@@ -277,6 +277,30 @@ def seconds_of(runs: Iterable[Run]) -> dict[str, dict[int, list[float]]]:
         task: {q: [run.seconds for run in mine] for q, mine in of.items()}
         for task, of in completed(runs).items()
     }
+
+
+def last_words(runs: Sequence[Run], path: str | PathLike[str]) -> str:
+    """Status and last line of output of the last of some runs, which :func:`by_member` names."""
+    last = runs[-1]
+    name = output_names([last.task])[last.task]
+    file = Path(path).with_suffix(".outputs") / f"{name}-{last.processors}.out"
+    try:
+        lines = file.read_text(errors="replace").split("\n")
+    except OSError:
+        lines = []
+    said = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
+    return f"{last.status} on {last.processors}: {shorten(said, 120)}"
+
+
+def by_member(runs: Iterable[Run], codes: Codes) -> list[Run]:
+    """Runs of a combination of a sweep under the name of its task, the others as they are."""
+    members = {
+        (code.profile_name, values_of_sweep(code)): code.name
+        for code in codes.values()
+        if code.parameters
+    }
+    found = ((run, members.get((run.task, run.parameters))) for run in runs)
+    return [run if name is None else replace(run, task=name) for run, name in found]
 
 
 def starved_note(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -6,19 +6,16 @@ True
 
 ``experiments.run("packs-fig2-5", quick=True, out="packs")`` runs one, as ``cosched study run``
 does. A study is a plan of independent tasks, a row a task; ``README.md`` in this package
-shows how to write one. Nothing else of cosched needs this package, which needs the extra
-``cosched-hpc[studies]``: without it the import says so.
+shows how to write one. Nothing else of cosched needs this package. A run needs the extra
+``cosched-hpc[studies]``: without it the run says so before it begins.
 """
 
 from cosched.described import described
-from cosched.errors import require
 from cosched.experiments.catalogue import STUDIES, find
 from cosched.experiments.outputs import StudyResult
 from cosched.experiments.runner import run
 from cosched.experiments.state import verify
 from cosched.experiments.study import Study, data_path, with_registered
-
-require("cloudpickle", "pyarrow", extra="studies")
 
 __all__ = [
     "STUDIES",

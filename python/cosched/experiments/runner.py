@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cosched import io
 from cosched.core.arrays import integer, positive
-from cosched.errors import StudyError, optional
+from cosched.errors import StudyError, optional, require
 from cosched.experiments import engines
 from cosched.experiments.catalogue import claims_of, find
 from cosched.experiments.engines import Context, Engine
@@ -83,6 +83,7 @@ def run(
     >>> from cosched import experiments
     >>> result = experiments.run("packs-fig2-5", quick=True, out="packs")  # doctest: +SKIP
     """
+    require("cloudpickle", "pyarrow", extra="studies")
     study = find(name)
     if task_timeout is not None:
         task_timeout = positive(task_timeout, "task_timeout", "a positive number of seconds")

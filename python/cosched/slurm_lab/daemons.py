@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from cosched.errors import InvalidInstance, SolverError, optional, shorten
+from cosched.errors import InvalidInstance, SolverError, optional, require, shorten
 from cosched.slurm_lab.conf import Configuration
 from cosched.slurm_lab.slurmdbd import Database
 
@@ -111,6 +111,7 @@ class RealSlurm:
         users: Iterable[str] = (),
         begin: datetime | None = None,
     ) -> None:
+        require("psutil", extra="slurm-lab")
         self.folder, self.speed = folder.resolve(), speed
         self._daemons: list[Any] = []  # of psutil
         self._clock: subprocess.Popen | None = None

@@ -223,3 +223,26 @@ def test_a_stopped_comparison_of_one_search_shows_its_row(number, here):
     assert "search" in out
     assert "interrupted" in out
     assert err.endswith("the row of search, with what it had found, is shown above\n")
+
+
+AT_A_CALL = """
+import os, signal, sys, cosched.cli
+def tick(frame, event, argument):
+    if event == "call" and frame.f_code.co_name == sys.argv[1]:
+        sys.setprofile(None)
+        os.kill(os.getpid(), signal.SIGTERM)
+sys.setprofile(tick)
+sys.exit(cosched.cli.main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("function", ["_int_to_enum", "_run", "cb", "_spread"])
+def test_sigterm_while_a_command_begins(function, here):
+    """Behind the handler and before the command; and where Python drops exceptions (`cb`)."""
+    (here / "codes.toml").write_text('procs = 1\n[task.a]\ncommand = "sleep 5"\n')
+    done = subprocess.run(
+        [sys.executable, "-c", AT_A_CALL, function, "profile", "codes.toml", "-o", "p.csv"],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 143, done.stderr
+    assert "Traceback" not in done.stderr

@@ -170,7 +170,7 @@ def test_a_changed_command_is_measured_anew(tmp_path, out):
     frame = profile(other, repeat=2, out=out)
     assert rows(out)[: len(before)] == before  # kept, and nothing of them counts
     assert sorted(frame.task) == sorted(["a", "a", "b", "b", "s", "s"])
-    assert frame.attrs["notes"][0].startswith("4 runs do not count: the command of ")
+    assert frame.attrs["notes"][0].startswith("6 runs do not count: the command of ")
     again = rows(out)
     assert [row["task"] for row in again[len(before) :]] == frame.task.tolist()[2:]
     assert profile(other, repeat=2, out=out).task.tolist() == frame.task.tolist()
@@ -188,13 +188,55 @@ def test_of_a_changed_command_the_newest_runs_are_planned(out):
     assert cs.packs.Instance.read(out).times.tolist() == [[6.0]]
 
 
-def test_a_sweep_says_whose_times_it_is_planned_with(tmp_path, out):
+def test_a_sweep_that_is_measured_as_one_says_whose_times_it_is_planned_with(tmp_path, out):
     codes = sweep_of(tmp_path, "true", [1, 2, 3])
-    profile(codes, repeat=1, out=out)
+    profile(codes, repeat=1, out=out, alike=True)
     assert (
         "the 3 tasks of the sweep s are planned with the same times, measured on 1 of their "
         "combinations"
     ) in plan(out, codes).notes
+
+
+def test_tasks_of_a_sweep_have_times_of_their_own(tmp_path, out, capsys):
+    text = f"test {{x}} != 0 || {{ echo x >> {tmp_path}/zeros; exit 3; }}; sleep {{x}}"
+    (tmp_path / "codes.toml").write_text(
+        f"procs = 1\n[task.s]\ncommand = '{text}'\nparameters = {{ x = [0.02, 0.4, 0] }}\n"
+    )
+    codes = Codes.read(tmp_path / "codes.toml")
+    frame = profile(codes, repeat=2, out=out)
+    assert set(frame.task) == {"s"}
+    assert sorted(frame.parameters) == sorted(f'{{"x": "{x}"}}' for x in [0.02, 0.4, 0] * 2)
+    advice = plan(out, codes)
+    instance = advice.result.instance
+    times = dict(zip(instance.names, instance.times[:, 0].tolist(), strict=True))
+    assert times.keys() == {"s x=0.02", "s x=0.4"}
+    assert times["s x=0.02"] < 0.4 <= times["s x=0.4"]
+    assert any(note.startswith("s x=0 failed on all counts: failed (3)") for note in advice.notes)
+    assert not any("same times" in note for note in advice.notes)
+    assert len(profile(codes, repeat=2, out=out)) == len(frame)
+    assert main(["profile", str(tmp_path / "codes.toml"), "--repeat", "2", "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "s x=0.02" in said
+    assert "3 of 3 pairs of code and count were measured" in said
+
+
+@pytest.mark.parametrize("more", [[], ["--adaptive"]])
+def test_a_code_that_fails_everywhere_ends_alone(more, tmp_path, capsys):
+    path, out = tmp_path / "codes.toml", tmp_path / "out.csv"
+    path.write_text(
+        'procs = 2\n[task.good]\ncommand = "sleep 0.1"\n[task.broken]\ncommand = "exit 3"\n'
+        '[task.later]\ncommand = "sleep 0.1"\ngpus = 1\n'
+    )
+    given = ["profile", str(path), "-o", str(out), "--repeat", "1", "--oversubscribe", *more]
+    assert main(given) == 0
+    said = capsys.readouterr().out
+    assert "note: broken failed on all counts: failed (3) on " in said
+    assert "note: no [capacity] for gpus: no limit" in said
+    assert {run.task for run in read_runs(out) if run.status == "completed"} == {"good", "later"}
+    path.write_text('procs = 1\n[task.broken]\ncommand = "exit 3"\n')
+    out.unlink()
+    assert main(given) == 1
+    assert "no run completed: the outputs are in " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("word", ["cores", "threads", "count", "procs"])

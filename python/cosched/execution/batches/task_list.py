@@ -26,7 +26,7 @@ from cosched.execution.batches.runner import CPUS
 from cosched.execution.code import Code
 from cosched.execution.codes import Codes
 from cosched.execution.plan_input import shared_of, tables_of, tasks_of
-from cosched.execution.runs import Run, current, read_runs, seconds_of
+from cosched.execution.runs import Run, by_member, current, read_runs, seconds_of
 from cosched.execution.slurm_words import amount_of
 
 
@@ -181,7 +181,7 @@ class TaskList:
             )
             for row, (name, times) in enumerate(zip(tasks.names, tables.times, strict=True))
         ]
-        kept = [run for run in every if run.task in tasks.seconds]
+        kept = [run for run in by_member(every, codes) if run.task in tasks.seconds]
         return cls(tuple(found), tuple(kept), (*changed, *tasks.notes, *said))
 
 
