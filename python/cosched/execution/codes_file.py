@@ -178,7 +178,7 @@ class _Reader:
         return found
 
     def _swept(self, code: Code, tables: Mapping[str, Code]) -> Iterator[Code]:
-        """A code a combination of its parameters, all measured as one."""
+        """One code for each combination of its parameters."""
         after = after_of(self.data["task"][code.name].get("after", []), self.data["task"])
         alike = [self._alike(code, tables[name], same) for name, same in after]
         if not code.parameters:
