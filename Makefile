@@ -249,6 +249,7 @@ wheel: .venv/wheel.stamp ## dist/: source archive, and a wheel that needs no GLP
 	$(BIN)/python -m build --no-isolation --sdist --outdir dist .
 	CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m build --no-isolation --wheel --config-setting=build-dir=$(BUILD) --outdir build/dist .
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair -w dist build/dist/*.whl
+	$(BIN)/python .ci/wheel_licence.py dist/*.whl
 
 # A clean environment: pip installs $(1) there, which then does what the README's quick start says.
 define quick_start

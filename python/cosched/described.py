@@ -70,13 +70,18 @@ def described(exported: dict[str, Any], own: Meanings | None = None) -> None:
     """
     meanings = {**COMMON, **(own or {})}
     if "__path__" in exported:
-        names = (name for name in exported if name[0] != "_" and exported[name] is not described)
+        names = (name for name in exported if name[0] != "_" and not _is_tool(exported[name]))
         names = (name for name in names if not isinstance(exported[name], ModuleType))
         exported.setdefault("__all__", sorted(names))
     for function in _functions(exported):
         if function.__doc__ and not hasattr(function, "__described__"):
             function.__doc__ = complete(function, meanings)
             function.__described__ = True  # type: ignore[attr-defined]
+
+
+def _is_tool(thing: Any) -> bool:
+    """What a package calls on itself, and does not export."""
+    return getattr(thing, "__module__", "") in ("cosched.described", "cosched.border")
 
 
 def complete(function: FunctionType, meanings: Meanings) -> str:

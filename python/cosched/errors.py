@@ -35,6 +35,13 @@ class InvalidInstance(CoschedError, ValueError):
     row: int | None = None
 
 
+class InvalidArgument(InvalidInstance, TypeError):
+    """An argument is something else than the signature of the function says; the message names it.
+
+    It is a TypeError too, as Python's own of an argument that it cannot use.
+    """
+
+
 class InfeasibleError(CoschedError):
     """The instance is well formed, but no schedule of the requested kind exists.
 

@@ -27,15 +27,24 @@ class Lazy(ModuleType):
         return getattr(import_module(self.__name__), name)
 
 
-def on_first_use(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """``__getattr__`` of a package: names -> modules, imported when one is asked for."""
+def on_first_use(
+    package: str,
+    places: Mapping[str, str],
+    prepare: Callable[[dict[str, Any]], None] | None = None,
+) -> Callable[[str], Any]:
+    """``__getattr__`` of a package: names -> modules, imported when one is asked for.
+
+    `prepare` is given a table of the name and what it stands for, and may put another thing there.
+    """
 
     def __getattr__(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(places[name]), name)
-        described({name: found})
-        return found
+        exported = {name: getattr(import_module(places[name]), name)}
+        described(exported)
+        if prepare is not None:
+            prepare(exported)
+        return exported[name]
 
     return __getattr__
 

@@ -3,9 +3,11 @@
 from importlib import import_module
 from types import ModuleType
 
+from cosched.border import guard_public
 from cosched.core import Algorithm, Family, Presentation
 from cosched.core.text import unknown_name
 from cosched.described import described
+from cosched.errors import InvalidInstance
 
 #: Names of the families, in the order of the papers. Each is a module ``cosched.<name>``.
 FAMILIES = ("packs", "dags", "cluster", "moldable", "bags")
@@ -43,7 +45,7 @@ def presentation(name: str) -> Presentation:
 
 def _module(name: str) -> ModuleType:
     if name not in FAMILIES:
-        raise ValueError(unknown_name("family", name, FAMILIES))
+        raise InvalidInstance(unknown_name("family", name, FAMILIES))
     return import_module(f"cosched.{name}.family")
 
 
@@ -80,3 +82,4 @@ def register(family_name: str, name: str, function: Algorithm) -> None:
 
 
 described(globals())
+guard_public(globals())

@@ -14,15 +14,17 @@ from pathlib import Path
 import pytest
 
 FUZZER = Path(__file__).with_name("fuzz_border.py")
+ARGUMENTS = Path(__file__).with_name("fuzz_arguments.py")
 ENDS = Path(__file__).with_name("fuzz_ends.py")
-#: Of the time, for instances on which a loop might not end, and for damaged files.
-SHARE = 0.25
+#: Of the time, for hostile arguments of every public name, for instances on which a loop might not
+#: end, and for damaged files.
+SHARE = 0.2
 
 
 def test_fuzz_the_border():
     wanted = os.environ.get("COSCHED_FUZZ_SECONDS")
     seed = int.from_bytes(os.urandom(4), "big") if wanted else 20131
-    seconds = float(wanted or 5) * (1 - 2 * SHARE if wanted else 1)
+    seconds = float(wanted or 5) * (1 - 3 * SHARE if wanted else 1)
     done = subprocess.run(
         [sys.executable, "-W", "error", FUZZER, str(seed), str(seconds)],
         capture_output=True,
@@ -34,6 +36,24 @@ def test_fuzz_the_border():
     rounds, refused = map(int, done.stdout.split())
     assert rounds > 20
     assert 0 < refused < rounds
+
+
+def test_fuzz_the_arguments():
+    """Each public name, with one hostile argument: an error names it."""
+    wanted = os.environ.get("COSCHED_FUZZ_SECONDS")
+    seed = int.from_bytes(os.urandom(4), "big") if wanted else 20131
+    seconds = float(wanted) * SHARE if wanted else 5.0
+    done = subprocess.run(
+        [sys.executable, ARGUMENTS, str(seed), str(seconds)],
+        capture_output=True,
+        text=True,
+        timeout=seconds + 120,
+        check=False,
+    )
+    assert done.returncode == 0, f"seed {seed}\n{done.stdout}\n{done.stderr[-3000:]}"
+    calls, refused = map(int, done.stdout.split())
+    assert calls > 20
+    assert 0 < refused < calls
 
 
 @pytest.mark.parametrize(("what", "calls"), [([], 300), (["--readers"], 100)], ids=["", "readers"])

@@ -49,6 +49,7 @@ from cosched.bags.family import (
 from cosched.bags.instance import Instance as Instance
 from cosched.bags.result import Result as Result
 from cosched.bags.schedule import Schedule as Schedule
+from cosched.border import guard_public
 from cosched.described import described
 
 solve = FAMILY.solve
@@ -57,3 +58,4 @@ compare = FAMILY.compare
 
 
 described(globals())
+guard_public(globals())

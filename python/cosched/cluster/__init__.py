@@ -17,6 +17,7 @@ Reference: H. Casanova, M. Stillwell, F. Vivien, *Dynamic fractional resource sc
 batch scheduling*, 2011. Section numbers in the docstrings are that paper's.
 """
 
+from cosched.border import guard_public
 from cosched.cluster.algorithms import (
     TABLE_2 as TABLE_2,
     Event as Event,
@@ -97,3 +98,4 @@ described(
         ),
     },
 )
+guard_public(globals())

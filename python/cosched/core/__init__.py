@@ -1,5 +1,6 @@
 """What the five families share: instances, schedules, results, the shape of a family."""
 
+from cosched.border import guard_public
 from cosched.core.family import Algorithm as Algorithm, Family as Family
 from cosched.core.instance import Instance as Instance
 from cosched.core.limits import time_limit as time_limit
@@ -10,3 +11,4 @@ from cosched.core.schedule import Schedule as Schedule
 from cosched.described import described
 
 described(globals())
+guard_public(globals())

@@ -69,7 +69,7 @@ class Family:
     >>> packs.algorithm("pears")
     Traceback (most recent call last):
         ...
-    ValueError: unknown packs algorithm 'pears' (near: pairs)
+    cosched.errors.InvalidInstance: unknown packs algorithm 'pears' (near: pairs)
     >>> packs.register("alone", lambda instance: cs.packs.sequential(instance).schedule)
     >>> packs.solve(inst, "alone").algorithm, sorted(packs.registered)
     ('alone', ['alone'])
@@ -279,7 +279,7 @@ class Family:
         given = dict(options or {})
         for name in given:
             if name not in chosen:
-                raise ValueError(f"options for {shorten(name)}, which is not compared")
+                raise InvalidInstance(f"options for {shorten(name)}, which is not compared")
         bound = self.bound_within(instance, time_limit)
         for name in chosen:
             row, result = self._row(
@@ -372,15 +372,17 @@ class Family:
             An empty name, or the name of a built-in algorithm.
         """
         if not isinstance(name, str) or not name.strip():
-            raise ValueError(f"algorithm name {shorten(name)}: expected a non-empty text")
+            raise InvalidInstance(f"algorithm name {shorten(name)}: expected a non-empty text")
         if name in self._built_in:
-            raise ValueError(f"{self.name} has a built-in algorithm {name!r}: choose another name")
+            raise InvalidInstance(
+                f"{self.name} has a built-in algorithm {name!r}: choose another name"
+            )
         if not callable(function):
             raise TypeError(f"{name}: expected a function, got {type(function).__name__}")
         self.algorithms[name] = function
 
     def _unknown(self, what: str, name: Any, known: Iterable[str]) -> NoReturn:
-        raise ValueError(unknown_name(f"{self.name} {what}", name, known))
+        raise InvalidInstance(unknown_name(f"{self.name} {what}", name, known))
 
 
 def _require_known(what: str, options: Iterable[str], accepted: set[str] | None) -> None:

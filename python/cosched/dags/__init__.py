@@ -18,6 +18,7 @@ scheduling applications on heterogeneous multi-core platforms*, 2017. Section an
 in the docstrings are that paper's.
 """
 
+from cosched.border import guard_public
 from cosched.dags.adversary import WorstCase as WorstCase, worst_case as worst_case
 from cosched.dags.algorithms import (
     as_executed as as_executed,
@@ -86,3 +87,4 @@ described(
         "allocation": ("array_like of int, shape (n,)", "Resource type of each task."),
     },
 )
+guard_public(globals())

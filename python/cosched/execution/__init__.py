@@ -16,12 +16,13 @@ A plan assumes that tasks side by side do not slow each other down, unless it is
 :func:`together` measured. What codes need of memory, GPUs and licences is kept while they run.
 """
 
+from cosched.border import guard_public
 from cosched.lazy import of_stub, on_first_use
 
 # What the stub beside this file imports is loaded on first use: a run needs no planner, and a plan
 # no processes.
 _PLACES = of_stub(__file__)
-__getattr__ = on_first_use(__name__, _PLACES)
+__getattr__ = on_first_use(__name__, _PLACES, guard_public)
 __all__ = sorted(_PLACES)
 
 

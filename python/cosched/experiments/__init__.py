@@ -10,6 +10,7 @@ shows how to write one. Nothing else of cosched needs this package. A run needs 
 ``cosched-hpc[studies]``: without it the run says so before it begins.
 """
 
+from cosched.border import guard_public
 from cosched.described import described
 from cosched.experiments.catalogue import STUDIES, find
 from cosched.experiments.outputs import StudyResult
@@ -29,3 +30,4 @@ __all__ = [
 ]
 
 described(globals())
+guard_public(globals())

@@ -12,7 +12,7 @@ from typing import Any
 
 from cosched import io
 from cosched.core.text import unknown_name
-from cosched.errors import shorten
+from cosched.errors import InvalidInstance, shorten
 from cosched.experiments import bags, cluster, dags, ledger, measures, moldable, packs, tolerances
 from cosched.experiments.bags import studies as bags_studies
 from cosched.experiments.cluster import measures as cluster_measures, table_cells, traces
@@ -64,19 +64,21 @@ def find(name: str) -> Study:
     >>> find("packs-fig2")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: unknown study 'packs-fig2' (near: packs-fig2a, packs-fig2-5, ...)
+    cosched.errors.InvalidInstance: unknown study 'packs-fig2' (near: packs-fig2a, ...)
     """
     if ":" not in name:
         if name not in STUDIES:
-            raise ValueError(unknown_name("study", name, STUDIES))
+            raise InvalidInstance(unknown_name("study", name, STUDIES))
         return STUDIES[name]
     module, _, attribute = name.partition(":")
     try:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(f"study {shorten(name)}: {error}") from None
+        raise InvalidInstance(f"study {shorten(name)}: {error}") from None
     if not isinstance(found, Study):
-        raise ValueError(f"study {shorten(name)}: expected a Study, got {type(found).__name__}")
+        raise InvalidInstance(
+            f"study {shorten(name)}: expected a Study, got {type(found).__name__}"
+        )
     return found
 
 

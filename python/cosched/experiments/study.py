@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cosched import io
-from cosched.errors import StudyError, shorten
+from cosched.errors import InvalidInstance, StudyError, shorten
 from cosched.lazy import pd, plt
 from cosched.registry import family
 
@@ -92,7 +92,7 @@ class Study:
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name) or self.name == "all":
-            raise ValueError(f"study name {shorten(self.name)}: expected a-z, 0-9 and hyphens")
+            raise InvalidInstance(f"study name {shorten(self.name)}: expected a-z, 0-9 and hyphens")
 
     def missing(self, quick: bool) -> list[str]:
         """The needed paths that are not there.
@@ -127,7 +127,7 @@ def read_studies(
     path = Path(__file__).parent / family_name / "studies.toml"
     said = io.parse_toml(io.read_text(path), str(path))
     if said.keys() != functions.keys():
-        raise ValueError(f"{path}: expected {', '.join(functions)}, got {', '.join(said)}")
+        raise InvalidInstance(f"{path}: expected {', '.join(functions)}, got {', '.join(said)}")
     studies = []
     for name, fields in said.items():
         texts = {key: fields.pop(key).format_map(names) for key in ("title", "paper", "about")}

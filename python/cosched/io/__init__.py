@@ -1,5 +1,6 @@
 """Files in and out: errors name line and column, what is written is whole or not there."""
 
+from cosched.border import guard_public
 from cosched.described import described
 from cosched.io.encoding import as_utf8 as as_utf8
 from cosched.io.folders import new_folder as new_folder
@@ -45,3 +46,4 @@ from cosched.io.writing import (
 )
 
 described(globals())
+guard_public(globals())

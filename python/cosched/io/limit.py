@@ -37,6 +37,16 @@ _REMEDY = "(--max-bytes 2GB, or cosched.io.max_bytes, sets another limit)"
 #: Items between two looks at the clock: some milliseconds of a reader's work.
 _STRIDE = 1024
 
+#: Bytes of memory that what a file unpacks to may take in any case, and how many times the size of
+#: the file. Readers hold a line of a log as some hundred bytes, and an empty list of JSON as sixty:
+#: logs and workflows, which shrink to a thirtieth at best, stay below.
+MEMORY_ALWAYS_FINE = 300_000_000
+MOST_MEMORY_RATIO = 300
+#: Bytes that a list, a table and another value of JSON take; a line of another file, and a cell.
+_LIST, _TABLE, _VALUE, _LINE, _CELL = 88, 232, 40, 160, 20
+#: UTF-8 begins a character with such a byte, of which a text then has two or four bytes for each.
+_WIDE_CHARACTERS = ((0xF0, 4), (0xC4, 2))
+
 Item = TypeVar("Item")
 
 _asked: ContextVar[int | None] = ContextVar("cosched_max_bytes", default=None)
@@ -145,6 +155,56 @@ class Unpacked(io.RawIOBase):
                 f"{self._path}: unpacks to more than {MOST_RATIO} times its size, as a bomb does: "
                 f"expected a log or an instance {_REMEDY}"
             )
+
+
+def memory_of_content(content: bytes) -> int:
+    """Bytes of memory that readers take at most for the content of a file, about.
+
+    Parameters
+    ----------
+    content : bytes
+        Of JSON, which begins with a bracket, or of lines.
+
+    Examples
+    --------
+    >>> memory_of_content(b"[[], [], []]"), memory_of_content(b"task,seconds\\n")
+    (456, 206)
+    """
+    first = content.lstrip()[:1] if len(content) < _CHUNK else content[:_CHUNK].lstrip()[:1]
+    highest = max(_used_bytes(content), default=0)
+    width = next((width for least, width in _WIDE_CHARACTERS if highest >= least), 1)
+    text = (1 + width) * len(content)
+    if first in (b"[", b"{"):
+        lists, tables = content.count(b"["), content.count(b"{")
+        return text + _LIST * lists + _TABLE * tables + _VALUE * content.count(b",")
+    cells = sum(content.count(mark) for mark in (b",", b"|", b";", b"\t", b" "))
+    return text + _LINE * content.count(b"\n") + _CELL * cells
+
+
+def _used_bytes(content: bytes) -> set[int]:
+    """The values of the bytes, of ASCII at most one."""
+    return {0} if content.isascii() else set(content)
+
+
+def require_memory(path: str | PathLike[str], content: bytes, packed_size: int) -> None:
+    """InvalidInstance where a small file unpacks to what takes the memory of a large one.
+
+    Parameters
+    ----------
+    content : bytes
+        Unpacked.
+    packed_size : int
+        Bytes of the file on disk.
+    """
+    if _asked.get() is not None or _LINE * len(content) < MEMORY_ALWAYS_FINE:
+        return
+    needed = memory_of_content(content)
+    if needed > max(MEMORY_ALWAYS_FINE, MOST_MEMORY_RATIO * packed_size):
+        raise InvalidInstance(
+            f"{path}: unpacks to what takes some {needed / 1e6:,.0f} MB of memory, "
+            f"{needed / max(packed_size, 1):,.0f} times its size: expected a log or an instance "
+            f"{_REMEDY}"
+        )
 
 
 def polled(items: Iterable[Item]) -> Iterator[Item]:

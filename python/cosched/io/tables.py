@@ -378,6 +378,24 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+#: Parts of a dotted key of TOML: its reader takes time with the square of their number.
+_MOST_PARTS = 100
+_PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+_LONG_KEY = re.compile(
+    rf"(?:^|[\[{{,])[ \t]*{_PART}(?:[ \t]*\.[ \t]*{_PART}){{{_MOST_PARTS},}}", re.MULTILINE
+)
+
+
+def _require_short_keys(text: str, where: str) -> None:
+    """Refuse keys of many parts, which a reader of TOML takes minutes for."""
+    found = _LONG_KEY.search(text) if text.count(".") >= _MOST_PARTS else None
+    if found is not None:
+        line = text.count("\n", 0, found.start()) + 1
+        raise InvalidInstance(
+            f"{where}: line {line}: a key of more than {_MOST_PARTS} parts: expected fewer"
+        )
+
+
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The tables of a TOML text.
 
@@ -386,6 +404,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     >>> parse_toml("procs = 4", "codes.toml")
     {'procs': 4}
     """
+    _require_short_keys(text, where)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

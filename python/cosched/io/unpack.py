@@ -18,7 +18,8 @@ from typing import IO, Any
 
 from cosched.errors import InvalidInstance, shorten
 from cosched.io.encoding import first_wrong_byte, refuse_utf16
-from cosched.io.limit import Unpacked, require_length, require_size
+from cosched.io.limit import Unpacked, require_length, require_memory, require_size
+from cosched.io.pipes import is_named_pipe, opened_pipe
 
 _GZIP = b"\x1f\x8b"
 #: What an archive's first bytes say of its packing.
@@ -81,23 +82,25 @@ def read_bytes(path: str | PathLike[str], *, renamed: bool = False) -> bytes:
     >>> read_bytes(path)
     b'1 0 5'
     """
-    require_length(path)
-    with open(os.fspath(path), "rb") as file:  # a number would be a file of the process
+    with _opened(path) as file:
         if not file.peek(2).startswith(_GZIP) and (renamed or not str(path).endswith(".gz")):
             require_size(path, _regular_size(file))
             return Unpacked(path, file).read()
         try:
             with gzip.GzipFile(fileobj=file) as stream:
                 content = Unpacked(path, stream, file)
-                start = content.read(_UNASKED)
-                if len(start) == _UNASKED and stream.seekable():
-                    del start
+                unpacked = content.read(_UNASKED)
+                if len(unpacked) == _UNASKED and stream.seekable():
+                    del unpacked
                     content.pass_over()  # its trailer may lie, or be that of a last part
                     content.seek(0)
-                    return content.read()
-                return start + content.read()
+                    unpacked = content.read()
+                else:
+                    unpacked += content.read()
         except _DAMAGED:
             raise InvalidInstance(f"{path}: not a complete gzip file") from None
+        require_memory(path, unpacked, _regular_size(file))
+        return unpacked
 
 
 def read_head(path: str | PathLike[str], size: int) -> bytes:
@@ -112,14 +115,22 @@ def read_head(path: str | PathLike[str], size: int) -> bytes:
     >>> read_head(path, 5)
     b'JobID'
     """
-    require_length(path)
-    with open(os.fspath(path), "rb") as file:
+    with _opened(path) as file:
         if not file.peek(2).startswith(_GZIP):
             return file.read(size)
         try:
             return gzip.GzipFile(fileobj=file).read(size)
         except _DAMAGED:
             return b""
+
+
+@contextmanager
+def _opened(path: str | PathLike[str]) -> Iterator[io.BufferedReader]:
+    """A context with the bytes of a file; of a pipe with a name, once somebody writes to it."""
+    require_length(path)
+    name = os.fspath(path)  # a number would be a file of the process
+    with opened_pipe(name) if is_named_pipe(name) else open(name, "rb") as file:
+        yield file
 
 
 def _regular_size(file: IO[bytes]) -> int:
@@ -178,7 +189,9 @@ def read_text(path: str | PathLike[str]) -> str:
     if not Path(path).exists() and (found := _IN_ARCHIVE.fullmatch(str(path))):
         with _archive(found[1]) as archive:
             member = _member(archive, found[1], found[2])
-            return _decoded(_content(archive, member, str(path)), str(path))
+            content = _content(archive, member, str(path))
+        require_memory(path, content, os.stat(found[1]).st_size)
+        return _decoded(content, str(path))
     if _ARCHIVE.search(str(path)) and Path(path).exists():
         some = ", ".join(archive_members(path)[:3])
         raise InvalidInstance(f"{path}: an archive: expected {path}:MEMBER, such as {some}")
@@ -228,8 +241,7 @@ def archive_members(path: str | PathLike[str]) -> list[str]:
 
 @contextmanager
 def _archive(path: str | PathLike[str]) -> Iterator[tarfile.TarFile]:
-    require_length(path)
-    with open(os.fspath(path), "rb") as file:  # a number would be a file of the process
+    with _opened(path) as file:
         try:
             with tarfile.open(fileobj=_unpacking(path, file), mode="r:") as archive:
                 yield archive

@@ -5,6 +5,7 @@
 better schedule. On the command line: ``cosched library``.
 """
 
+from cosched.border import guard_public
 from cosched.described import described
 from cosched.library.records import load, submit
 from cosched.library.table import best, list, verify
@@ -12,3 +13,4 @@ from cosched.library.table import best, list, verify
 __all__ = ["best", "list", "load", "submit", "verify"]
 
 described(globals())
+guard_public(globals())

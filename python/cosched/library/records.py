@@ -18,7 +18,7 @@ from cosched import io
 from cosched.core import Bound, Instance, Result, Schedule
 from cosched.core.result import relative_gap
 from cosched.core.text import unknown_name
-from cosched.errors import InvalidSchedule, shorten
+from cosched.errors import InvalidInstance, InvalidSchedule, shorten
 from cosched.registry import FAMILIES, family
 from cosched.workloads import WORKLOADS, rescale_load
 
@@ -42,7 +42,7 @@ def entry_of(name: str) -> dict[str, Any]:
     """The entry of a name; refused with near ones where there is none."""
     known = entries()
     if not isinstance(name, str) or name not in known:
-        raise ValueError(unknown_name("instance of the library", name, known))
+        raise InvalidInstance(unknown_name("instance of the library", name, known))
     return known[name]
 
 

@@ -25,6 +25,7 @@ Reference: P.-F. Dutot, L. Eyraud, G. Mounie, D. Trystram, *Bi-criteria algorith
 jobs on cluster platforms*, SPAA 2004. Section numbers in the docstrings are that paper's.
 """
 
+from cosched.border import guard_public
 from cosched.described import described
 from cosched.moldable.algorithms import (
     BEST_WORK as BEST_WORK,
@@ -67,3 +68,4 @@ bound = FAMILY.bound
 compare = FAMILY.compare
 
 described(globals(), {"tolerance": ("float", "Relative, of the bisection, > 0.")})
+guard_public(globals())

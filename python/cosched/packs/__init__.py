@@ -16,6 +16,7 @@ algorithms for high-throughput workload execution*, 2013. Section and algorithm 
 the docstrings are that paper's.
 """
 
+from cosched.border import guard_public
 from cosched.described import described
 from cosched.packs.algorithms import (
     LOCAL_SEARCH_WORK as LOCAL_SEARCH_WORK,
@@ -60,3 +61,4 @@ described(
         ),
     },
 )
+guard_public(globals())

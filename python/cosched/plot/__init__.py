@@ -1,6 +1,7 @@
 """Pictures. Every function takes an optional matplotlib axes and returns it."""
 
 from cosched.bags.plots import energy_front as energy_front
+from cosched.border import guard_public
 from cosched.cluster.plots import (
     occupation as occupation,
     queue_length as queue_length,
@@ -14,3 +15,4 @@ from cosched.plot.charts import execution as execution, gantt as gantt, save as 
 from cosched.slurm.live.page import starts as starts
 
 described(globals())
+guard_public(globals())

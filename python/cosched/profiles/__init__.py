@@ -16,6 +16,7 @@ nothing is assumed unless ``extrapolate=True``; then the model (for ``"interpola
 fit, scaled to meet the nearest measurement) goes on.
 """
 
+from cosched.border import guard_public
 from cosched.core.options import argument as _argument
 from cosched.described import described
 from cosched.profiles.completion import (
@@ -73,3 +74,4 @@ described(
         "most": ("int, optional", "Without `procs`: larger counts are dropped."),
     },
 )
+guard_public(globals())

@@ -11,6 +11,7 @@
 package: it translates between Snakemake and these.
 """
 
+from cosched.border import guard_public
 from cosched.described import described
 from cosched.lazy import on_first_use
 from cosched.workflows.online import OnlineList, Ready
@@ -32,6 +33,7 @@ __all__ = [
 
 # Pictures and tables are for the end of a run: their import would delay its first jobs.
 _LATE = ("by_rule", "execution_of", "write_report")
-__getattr__ = on_first_use(__name__, dict.fromkeys(_LATE, "cosched.workflows.report"))
+__getattr__ = on_first_use(__name__, dict.fromkeys(_LATE, "cosched.workflows.report"), guard_public)
 
 described(globals())
+guard_public(globals())

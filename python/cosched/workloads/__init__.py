@@ -10,6 +10,7 @@ from collections.abc import Callable as _Callable
 from typing import Any as _Any
 
 from cosched.bags.workloads import bags_random as bags_random
+from cosched.border import guard_public
 from cosched.cluster.files import (
     LOGS as LOGS,
     WEEK as WEEK,
@@ -66,3 +67,4 @@ WORKLOADS: dict[str, _Callable[..., _Any]] = {
 }
 
 described(globals())
+guard_public(globals())

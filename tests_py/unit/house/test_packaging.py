@@ -1,11 +1,16 @@
 """What is shipped: a wheel that carries GLPK, a source archive that is complete."""
 
+import base64
+import csv
+import email
+import hashlib
 import os
 import re
 import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -39,6 +44,65 @@ def run(*command, **options):
     return done.stdout
 
 
+def require_both_licences(wheel):
+    """The metadata of a wheel names both licences, and their texts are in it."""
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.testzip() is None
+        (path,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        folder = path.rpartition("/")[0]
+        fields = email.message_from_bytes(archive.read(path))
+        assert fields["License-Expression"] == "Apache-2.0 AND GPL-3.0-or-later"
+        assert fields["Metadata-Version"] == "2.4"
+        assert fields["Name"] == "cosched-hpc"
+        assert fields["License"] is None
+        assert not [c for c in fields.get_all("Classifier", []) if c.startswith("License")]
+        names = fields.get_all("License-File")
+        texts = [archive.read(f"{folder}/licenses/{name}").decode() for name in names]
+        assert "Apache License" in texts[0]
+        assert "GNU GENERAL PUBLIC LICENSE" in texts[1]
+        rows = list(csv.reader(archive.read(f"{folder}/RECORD").decode().splitlines()))
+        assert sorted(name for name, *_ in rows) == sorted(
+            name for name in archive.namelist() if not name.endswith("/")
+        )
+        for name, digest, size in rows:
+            content = archive.read(name)
+            if digest:
+                known = base64.urlsafe_b64decode(digest.removeprefix("sha256=") + "=")
+                assert known == hashlib.sha256(content).digest()
+                assert int(size) == len(content)
+
+
+@pytest.mark.parametrize("library", ["cosched_hpc.libs/libglpk-1a2b.so.40.3.1", "cosched/core.so"])
+@pytest.mark.parametrize("folder", ["", "licenses/"])
+def test_a_wheel_with_glpk_has_both_licences(library, folder, tmp_path):
+    licence = f"cosched_hpc-1.dist-info/{folder}LICENSE"
+    metadata = (
+        "Metadata-Version: 2.2\nName: cosched-hpc\nVersion: 1\nLicense: Apache-2.0\n"
+        "Classifier: License :: OSI Approved :: Apache Software License\n"
+        "Classifier: Typing :: Typed\nLicense-File: LICENSE\n\nLicense: of the description\n"
+    )
+    wheel = tmp_path / "cosched_hpc-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in {
+            "cosched/__init__.py": "", library: "x", licence: "old",
+            "cosched_hpc-1.dist-info/RECORD": "", "cosched_hpc-1.dist-info/METADATA": metadata,
+        }.items():  # fmt: skip
+            archive.writestr(name, text)
+    before = wheel.read_bytes()
+    said = run(sys.executable, REPO / ".ci" / "wheel_licence.py", wheel)
+    if "glpk" not in library:
+        assert wheel.read_bytes() == before
+        assert "unchanged" in said
+        return
+    require_both_licences(wheel)
+    with zipfile.ZipFile(wheel) as archive:
+        kept = archive.read("cosched_hpc-1.dist-info/METADATA").decode()
+    assert kept.endswith("\n\nLicense: of the description\n")
+    assert "Classifier: Typing :: Typed" in kept
+    assert ".ci/wheel_licence.py dist/*.whl" in MAKEFILE
+    assert [path.name for path in tmp_path.iterdir()] == [wheel.name]
+
+
 def test_the_wheel_brings_its_libraries(tmp_path):
     # The objects of `make build` or `make dev`, where they are.
     made = [REPO / "build" / name for name in ("dev", "release")]
@@ -58,6 +122,8 @@ def test_the_wheel_brings_its_libraries(tmp_path):
     (raw,) = tmp_path.glob("*.whl")
     run("auditwheel", "repair", "-w", tmp_path / "repaired", raw)
     (wheel,) = (tmp_path / "repaired").glob("*.whl")
+    run(sys.executable, REPO / ".ci" / "wheel_licence.py", wheel)
+    require_both_licences(wheel)
     run(sys.executable, "-m", "pip", "install", "--no-deps", "--target", tmp_path / "site", wheel)
     program = (
         "import sys\n"  # without the link to python/ that `make dev` makes
@@ -177,6 +243,19 @@ def test_what_make_installs_has_no_conflict():
     if Path(sys.prefix).resolve() != (REPO / ".venv").resolve():
         pytest.skip("looks at the environment that the Makefile made")
     assert run(sys.executable, "-m", "pip", "check").strip() == "No broken requirements found."
+
+
+def test_actions_are_pinned_by_commit():
+    """A tag can be moved to other code; the version beside the commit is for dependabot."""
+    lines = [
+        line.strip()
+        for path in (REPO / ".github" / "workflows").glob("*.yml")
+        for line in path.read_text().splitlines()
+        if "uses:" in line
+    ]
+    assert len(lines) > 10
+    for line in lines:
+        assert re.search(r"uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
 
 
 @pytest.mark.parametrize("workflow", ["ci.yml", "nightly.yml"])

@@ -1,5 +1,6 @@
 """The pieces of DFRS policies by themselves: yields on given nodes, vector packing."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ from cosched.core.arrays import integer, integer_array, real_array, share
 from cosched.errors import InvalidInstance, shorten
 
 
-def yields(mapping: Any, cpu: Any, nodes: int, *, opt: str | None = None) -> np.ndarray:
+def yields(
+    mapping: Sequence[Sequence[int]], cpu: Any, nodes: int, *, opt: str | None = None
+) -> np.ndarray:
     """Yields of jobs whose tasks are on given nodes (Sections 4.6 and 4.7).
 
     Parameters

@@ -281,10 +281,10 @@ def fetch(name: str, out: str | PathLike[str] = ".") -> Path:
     >>> cs.workloads.fetch("HPC2N")
     Traceback (most recent call last):
         ...
-    ValueError: unknown log 'HPC2N' (near: HPC2N-2002)
+    cosched.errors.InvalidInstance: unknown log 'HPC2N' (near: HPC2N-2002)
     """
     if name not in LOGS:
-        raise ValueError(unknown_name("log", name, LOGS))
+        raise InvalidInstance(unknown_name("log", name, LOGS))
     folder = Path(out)
     if not folder.is_dir():
         raise FileNotFoundError(f"{folder}: no such folder to write {LOGS[name].file} into")
