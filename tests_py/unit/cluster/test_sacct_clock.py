@@ -114,6 +114,17 @@ def test_an_end_that_contradicts_is_said(read):
     assert inst.column("runtime").tolist() == [3600, 3600, 3600, 10800]
 
 
+def test_an_end_before_the_end_of_the_suspension_counts(read):
+    inst = read(row(1, end="02:00:00", suspended="02:00:00"), row(2))
+    assert inst.column("suspended").tolist() == [3600, 0]
+    said = (
+        "1: End is before Start + Elapsed + Suspended: End counts, and the job was suspended for "
+        "less (line 2)"
+    )
+    assert notes(inst, said)
+    assert not notes(inst, "Elapsed counts")
+
+
 def test_without_the_column_an_end_that_is_later_tells_of_a_suspension(read):
     rows = [row(1, end="03:00:00"), row(2), row(3, end="00:40:00")]
     header, *rows = without("Suspended", HEADER, *rows)
@@ -235,7 +246,7 @@ def test_the_raw_number_stands_for_a_missing_one(read):
     assert inst.ids.tolist() == [1, 2]
     assert inst.column("cpu_seconds")[1] == 3600
     assert notes(inst, "assumed: JobIDRaw is taken for JobID, which is missing")
-    both = read(row("8_1") + "|9", row("") + "|2", header=HEADER + "|JobIDRaw")
+    both = read(row("8_1") + "|9", row("") + "|2", row("") + "|", header=HEADER + "|JobIDRaw")
     assert both.ids.tolist() == ["8_1", "2"]
     assert notes(both, "assumed: JobIDRaw is taken for JobID of 1 row")
 

@@ -132,6 +132,7 @@ def test_what_is_not_followed_or_changes_nothing_is_noted_with_its_line(line, no
         ("modify user ann set GrpTRES=8", "s:5: 'GrpTRES=8': expected amounts as cpu=8,node=2"),
         ("modify user ann set DefaultAccount=x", "user ann has no association with account 'x'"),
         ("modify user set NewName=x", "s:5: 'NewName=x': expected one user"),
+        ("modify user ann set NewName=bob", "s:5: 'NewName=bob': there is a user 'bob' already"),
         ("modify qos fast set Flags=Fast", "s:5: 'Flags=Fast': expected flags: DenyOnLimit"),
         ("modify qos fast set Flags=Deny", "s:5: 'Flags=Deny': expected flags: DenyOnLimit"),
         ("modify qos set Preempt+=fast", "s:5: modify qos: QOS fast may preempt itself"),
@@ -153,6 +154,33 @@ def test_what_sacctmgr_refuses_is_refused_with_its_line(line, message):
         rows_of(BASE + line)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "command sacctmgr -i add account bio",
+        "sacctmgr -i add account geo 2>&- && sacctmgr -i add account bio",
+        "echo hello > && sacctmgr -i add account bio",
+        "echo 'step #2'; sacctmgr -i add account bio",
+        'echo "step \\" #2"; sacctmgr -i add account bio',
+        "add account bio  # sacctmgr was there before",
+        "sacctmgr -i <<EOF\nadd account bio\nEOF",
+        "sacctmgr -i <<-EOF\nadd account bio\nEOF",
+    ],
+)
+def test_a_shell_script_is_read_as_a_shell_reads_it(line):
+    associations, _, notes = rows_of(BASE + line)
+    assert ("bio", "") in associations
+    assert notes == rows_of(BASE)[2]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["command -v sacctmgr add account bio", "which sacctmgr  # sacctmgr -i add account bio"],
+)
+def test_a_command_that_is_looked_up_or_a_comment_adds_nothing(line):
+    assert rows_of(BASE + line) == rows_of(BASE)
 
 
 def test_the_default_qos_of_an_association_keeps_its_qos():

@@ -550,6 +550,11 @@ class _Database:
         if len(users) > 1:
             raise InvalidInstance(f"{command.place}: {shorten(option.word)}: expected one user")
         for user in users:
+            if value != user and any(name == value for _, name, _ in cluster.users):
+                raise InvalidInstance(
+                    f"{command.place}: {shorten(option.word)}: there is a user {shorten(value)} "
+                    "already: slurmdbd keeps one of each name"
+                )
             cluster.users = {
                 (account, value if name == user else name, partition): row
                 for (account, name, partition), row in cluster.users.items()

@@ -8,7 +8,13 @@ from typing import Any
 
 from cosched import io
 from cosched.errors import InvalidInstance, shorten
-from cosched.slurm.accounts.shell_words import Word, join_continued_lines, split_commands
+from cosched.slurm.accounts.shell_words import (
+    Word,
+    has_here_document,
+    join_continued_lines,
+    split_commands,
+    without_comment,
+)
 
 _FILE = Path(__file__).with_name("sacctmgr_words.toml")
 #: The words of sacctmgr by table; see the file.
@@ -73,9 +79,9 @@ def read_script(lines: Iterable[tuple[str, str]]) -> Script:
     script = Script()
     unknown_lines: list[str] = []
     for place, line in join_continued_lines(lines):
-        if _CALL.search(line.split("#", 1)[0]):
+        if _CALL.search(without_comment(line)):
             for words in split_commands(line, place):
-                _read_call(words, place, script)
+                _read_call(words, place, script, has_input=has_here_document(line))
         elif verb := _bare_verb(line):
             _read_bare(verb, line, place, script, unknown_lines)
     if script.commands:
@@ -102,19 +108,26 @@ def _read_bare(verb: str, line: str, place: str, script: Script, unknown_lines: 
         )
 
 
-def _read_call(words: Sequence[Word], place: str, script: Script) -> None:
-    """A command of a shell script, if it calls sacctmgr."""
+def _read_call(words: Sequence[Word], place: str, script: Script, *, has_input: bool) -> None:
+    """A command of a shell script, if it calls sacctmgr; `has_input`: the lines below are read."""
     names = [word.text.rsplit("/", 1)[-1].strip("${}").lower() for word in words]
     if "sacctmgr" not in names:
         return
     at = names.index("sacctmgr")
-    if names[0] in ("echo", "printf", "which", "command", "type", "alias"):
+    if names[0] in ("echo", "printf", "which", "type", "alias") or _is_lookup(words):
         return
     rest = words[at + 1 :]
     if not [word for word in rest if not word.text.startswith("-")]:
+        if has_input:
+            return
         script.notes.append(f"{place}: not followed: sacctmgr is told its commands elsewhere")
         return
     _add_command(rest, place, script)
+
+
+def _is_lookup(words: Sequence[Word]) -> bool:
+    """``command -v NAME``, which prints where a command is."""
+    return [word.text for word in words[:2]] in (["command", "-v"], ["command", "-V"])
 
 
 def _add_command(words: Sequence[Word], place: str, script: Script) -> None:

@@ -1,5 +1,6 @@
 """Words of the commands in a shell script, as a POSIX shell splits them; nothing is executed."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -53,6 +54,35 @@ def split_commands(text: str, place: str) -> list[list[Word]]:
     return _Splitter(text, place).commands()
 
 
+def without_comment(line: str) -> str:
+    """A line up to a ``#`` that begins a word outside of quotes.
+
+    >>> without_comment("echo 'step #2' # the second")
+    "echo 'step #2' "
+    """
+    quote = ""
+    is_word_start, is_escaped = True, False
+    for place, character in enumerate(line):
+        if is_escaped:
+            is_escaped = False
+        elif quote:
+            is_escaped = character == "\\" and quote == '"'
+            quote = "" if character == quote else quote
+        elif character == "#" and is_word_start:
+            return line[:place]
+        elif character in "'\"":
+            quote = character
+        else:
+            is_escaped = character == "\\"
+        is_word_start = not quote and (character.isspace() or character in _OPERATORS)
+    return line
+
+
+def has_here_document(line: str) -> bool:
+    """Whether the lines below are the input of a command (``<<EOF``); ``<<<`` takes a word."""
+    return re.search(r"(?<!<)<<(?!<)", without_comment(line)) is not None
+
+
 class _Splitter:
     """Reads one line from left to right."""
 
@@ -71,6 +101,7 @@ class _Splitter:
                 break
             elif character in _OPERATORS:
                 self._commands.append([])
+                self._skips_next_word = False
                 self._at += 1
             elif character in "<>":
                 self._redirection()
@@ -79,10 +110,12 @@ class _Splitter:
         return [command for command in self._commands if command]
 
     def _redirection(self) -> None:
-        """``> file``, ``2>&1``, ``<<EOF``: no part of the command's words."""
+        """``> file``, ``2>&1``, ``2>&-``, ``<<EOF``: no part of the command's words."""
+        begin = self._at
         while self._at < len(self._text) and self._text[self._at] in "<>&-":
             self._at += 1
-        self._skips_next_word = True
+        closes_descriptor = self._text[begin : self._at].endswith("&-")
+        self._skips_next_word = not closes_descriptor
 
     def _word(self) -> None:
         letters: list[str] = []

@@ -107,9 +107,11 @@ def read_rows(path: str | PathLike[str], delimiter: str, machine: Machine | None
     has_no_number = texts["JobID"] == ""
     if has_no_number.any() and "JobIDRaw" in header:
         raw_numbers = _frame(lines.rows(), columns, ["JobIDRaw"], mark)["JobIDRaw"]
-        texts["JobID"] = texts["JobID"].where(~has_no_number, raw_numbers)
-        rows_without_number = count_of(int(has_no_number.sum()), "row")
-        notes.append(f"assumed: JobIDRaw is taken for JobID of {rows_without_number}")
+        takes_raw_number = has_no_number & (raw_numbers != "")
+        texts["JobID"] = texts["JobID"].where(~takes_raw_number, raw_numbers)
+        if takes_raw_number.any():
+            changed_rows = count_of(int(takes_raw_number.sum()), "row")
+            notes.append(f"assumed: JobIDRaw is taken for JobID of {changed_rows}")
     if not lines.broken:
         no_lines = np.zeros(0, dtype=np.int64)
         return Rows(texts, no_lines, no_lines, no_lines, [], {}, notes)
