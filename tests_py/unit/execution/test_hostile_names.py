@@ -287,22 +287,19 @@ def test_fields_of_a_list_of_tasks(programs, capsys):
                 )
 
 
-def test_the_snakemake_executor_admits_the_same_names(tmp_path):
-    pytest.importorskip("snakemake_interface_executor_plugins")
-    from types import SimpleNamespace
+def test_the_snakemake_executor_admits_the_same_names():
+    plugin = pytest.importorskip("snakemake_executor_plugin_cosched")
+    from snakemake_executor_plugin_cosched.shape import AllocationShape
 
-    from snakemake_executor_plugin_cosched.pool import Pool
-
-    usual = {"time": "1h", "local": True, "cores": 1, "memory": None, "history": None}
-    usual |= {"partition": None, "account": None, "nodes": 1, "allocations": 1, "grain": 1.0}
+    usual = {"local": True, "cores": 1}
     for field in ("partition", "account"):
         for name in NAMES:
             if name != "a,b:2":
                 with pytest.raises(InvalidInstance, match=field):
-                    Pool(SimpleNamespace(**{**usual, field: name}), tmp_path / "pool", None)
+                    AllocationShape(plugin.ExecutorSettings(**usual, **{field: name}))
     for amount in (float("nan"), float("inf"), -1.0, 1e300):
         with pytest.raises(InvalidInstance, match="memory"):
-            Pool(SimpleNamespace(**{**usual, "memory": amount}), tmp_path / "pool", None)
+            AllocationShape(plugin.ExecutorSettings(**usual, memory=amount))
 
 
 def test_a_name_that_slurm_has_is_admitted():
