@@ -176,8 +176,6 @@ def refusal_of(
     is known to have caused it."""
     if isinstance(error, (CoschedError, *_OF_THE_MACHINE)) or _is_ours(type(error)):
         return None
-    if _is_documented(function, error):
-        return None
     hints = resolved_hints(function)
     try:
         arguments = _bound(function, given, named)
@@ -190,6 +188,8 @@ def refusal_of(
             found = misfit_of(value, hints.get(name, Any), _label(function, name), is_strict)
             if found is not None:
                 return _refusal(found)
+        if _is_documented(function, error):
+            return None
     if isinstance(error, MemoryError):  # of what is valid and large
         return None
     if _is_raised_here(error.__traceback__) or _is_of_caller(error.__traceback__):

@@ -333,7 +333,8 @@ def outcome_of(called: Called, given: dict[str, Any]) -> tuple[str, str]:
 
 def _kind_of(called: Called, given: dict[str, Any], error: Exception) -> str:
     """Of an error that is none of the package."""
-    del called
+    if cosched.border._is_documented(called.call, error):
+        return "an error that the docstring names"
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next
@@ -350,8 +351,9 @@ def _kind_of(called: Called, given: dict[str, Any], error: Exception) -> str:
 
 
 ALLOWED = {
-    "returned", "took long", "an error of the caller's own object", "an error of cosched",
-    "an OSError of a file", "a TypeError that names the argument",
+    "returned", "took long", "an error of cosched", "an error that the docstring names",
+    "an error of the caller's own object", "an OSError of a file",
+    "a TypeError that names the argument",
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ time bounds those on all other counts. A plan for the upper bounds ends no later
 no schedule at all ends before the lower bound of the lower bounds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,11 @@ class Guarantee:
 
 
 def bounds_of_times(
-    measured: Any, allowed: Any = None, *, monotone_time: bool = True, monotone_work: bool = True
+    measured: Any,
+    allowed: Sequence[Any] | np.ndarray | None = None,
+    *,
+    monotone_time: bool = True,
+    monotone_work: bool = True,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Lower and upper bounds of all times from some of them. O(n p).
 
@@ -110,7 +114,7 @@ def _from_right(function: Any, table: np.ndarray) -> np.ndarray:
 
 def guarantee(
     measured: Any,
-    allowed: Any = None,
+    allowed: Sequence[Any] | np.ndarray | None = None,
     *,
     names: Any = None,
     monotone_time: bool = True,
@@ -212,7 +216,7 @@ Measure = Callable[[int, int], float]
 def measure_adaptively(
     measure: Measure,
     measured: Any,
-    allowed: Any = None,
+    allowed: Sequence[Any] | np.ndarray | None = None,
     *,
     tolerance: float = 0.05,
     monotone_time: bool = True,

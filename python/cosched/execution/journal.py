@@ -27,12 +27,14 @@ from cosched.core.arrays import flag, integer, real
 from cosched.core.text import texts
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.record import STATES
+from cosched.io.limit import require_length
 
 
 class AppendedFile:
     """A file of lines, open for appending by one process."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
+        require_length(path)
         self.path = Path(path)
         if not self.path.absolute().parent.is_dir():
             raise FileNotFoundError(

@@ -66,6 +66,8 @@ def find(name: str) -> Study:
         ...
     cosched.errors.InvalidInstance: unknown study 'packs-fig2' (near: packs-fig2a, ...)
     """
+    if not isinstance(name, str):
+        raise InvalidInstance(f"study name {shorten(name)}: expected a text")
     if ":" not in name:
         if name not in STUDIES:
             raise InvalidInstance(unknown_name("study", name, STUDIES))

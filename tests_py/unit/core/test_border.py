@@ -145,6 +145,8 @@ def test_errors_of_the_package_and_of_docstrings_are_left():
         raise KeyError(name)
 
     with pytest.raises(KeyError):
+        function("x")
+    with pytest.raises(InvalidArgument, match="name = 5: expected a text"):
         function(5)
 
     @guarded
