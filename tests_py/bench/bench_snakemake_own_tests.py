@@ -111,10 +111,12 @@ class Plugin:
 
         @functools.wraps(execute)
         def changed_execute(dag_api: Any, executor: str = "local", **settings: Any) -> Any:
-            if self._settings.mode == "scheduler":
+            runs_nothing = executor in ("dryrun", "touch") or settings.get("pseudo_executor")
+            if self._settings.mode == "scheduler" and not runs_nothing:  # others have greedy
                 self._is_changed = True
                 self._put_scheduler(settings)
-            elif self._settings.mode in ("executor", "cluster-generic") and executor == "local":
+            is_remote = self._settings.mode in ("executor", "cluster-generic")
+            if is_remote and executor == "local" and not runs_nothing:
                 self._is_changed = True
                 executor = self._put_executor(settings)
             return execute(dag_api, executor=executor, **settings)

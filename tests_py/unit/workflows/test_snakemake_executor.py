@@ -194,7 +194,7 @@ def test_an_agent_or_a_runner_that_is_killed_leaves_no_job(tmp_path):
     os.kill(int(agent), signal.SIGKILL)
     until(lambda: len(begun.read_text().split()) == 2, running)
     first_run, _ = begun.read_text().split()
-    assert not Path("/proc", first_run).exists()
+    until(lambda: not Path("/proc", first_run).exists(), running)  # killed, and waited for
     os.kill(running.pid, signal.SIGKILL)
     running.wait(timeout=60)
     assert not leavers.alive(str(tmp_path))
