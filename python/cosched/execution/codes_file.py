@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -39,7 +39,7 @@ def read_codes(path: str, text: str) -> tuple[int, list[Code], dict[str, float]]
 class _Reader:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
-        self.lines = text.splitlines()
+        self.text = text
         self.folder = Path(path).absolute().parent
         self.data = io.parse_toml(text, path)
 
@@ -95,7 +95,8 @@ class _Reader:
             for licence in first.licences if declared else ():
                 if licence not in declared:
                     said = unknown_name("licence", licence, declared)
-                    self._refuse(("task", name), "licences", f"{said}: expected one of [capacity]")
+                    where = ("task", name, "licences")
+                    self._refuse(where, licence, f"{said}: expected one of [capacity]")
             counts = first.counts or range(1, procs + 1)
             for what, most in capacity.items():
                 least = min(first.needs(count).get(what, 0.0) for count in counts)
@@ -161,12 +162,14 @@ class _Reader:
             raise InvalidInstance(f"{shorten(value)}: expected a table of lists")
         made = {}
         for name, entry in value.items():
-            if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in (*PLACES, "hosts"):
-                raise InvalidInstance(
-                    f"{shorten(name)}: expected a word of letters and digits, and none of "
-                    f"{', '.join((*PLACES, 'hosts'))}"
-                )
-            made[name] = self._files(entry) if isinstance(entry, str) else values_of(name, entry)
+            with naming_entry(name):
+                if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in (*PLACES, "hosts"):
+                    raise InvalidInstance(
+                        f"{shorten(name)}: expected a word of letters and digits, and none of "
+                        f"{', '.join((*PLACES, 'hosts'))}"
+                    )
+                is_pattern = isinstance(entry, str)
+                made[name] = self._files(entry) if is_pattern else values_of(name, entry)
         if math.prod(map(len, made.values())) > _MOST:
             raise InvalidInstance(f"more than {_MOST:,} combinations: expected fewer")
         return MappingProxyType(made)
@@ -239,6 +242,8 @@ class _Reader:
             table = table[part]
         try:
             return check(table[key])
+        except BadEntry as error:
+            self._refuse((*where, key), error.entry, str(error))
         except InvalidInstance as error:
             self._refuse(where, key, str(error))
 
@@ -250,10 +255,36 @@ class _Reader:
         except InvalidInstance as error:
             self._refuse(where, key, str(error))
 
+    def _line_of(self, path: tuple[str, ...]) -> int:
+        """The line of a key, else that of its table, else 1."""
+        lines: dict[tuple[str, ...], int] = {}
+        with suppress(RecursionError):  # of a file that is nested too deep there is no line
+            lines = io.lines_of_keys(self.text)
+        while path and path not in lines:
+            path = path[:-1]
+        return lines.get(path, 1)
+
     def _refuse(self, where: tuple[str, ...], key: str, message: str) -> Any:
         full = ".".join((*where, key))
-        line = _line_of(self.lines, where, key)
+        line = self._line_of((*where, key))
         raise InvalidInstance(f"{self.path}: line {line}: key {shorten(full, 80)}: {message}")
+
+
+class BadEntry(InvalidInstance):
+    """An entry of a table below a key is wrong."""
+
+    def __init__(self, message: str, entry: str) -> None:
+        super().__init__(message)
+        self.entry = entry
+
+
+@contextmanager
+def naming_entry(name: str) -> Iterator[None]:
+    """A context in which an error is that of an entry of a table."""
+    try:
+        yield
+    except InvalidInstance as error:
+        raise BadEntry(str(error), name) from None
 
 
 def text_of(value: Any) -> str:
@@ -329,17 +360,20 @@ def memory_of(value: Any, procs: int) -> Mapping[int, float]:
         raise InvalidInstance("an empty table: expected { 1 = 12.5, 4 = 20.0 }")
     made = {}
     for count, need in value.items():
-        at = io.parse_integer(count, "memory: count", 1, procs)
-        made[at] = amount_of(need, f"memory.{at}")
+        with naming_entry(count):
+            at = io.parse_integer(count, "memory: count", 1, procs)
+            made[at] = amount_of(need, f"memory.{at}")
     return MappingProxyType(made)
 
 
 def licences_of(value: Any) -> Mapping[str, int]:
     if not isinstance(value, dict):
         raise InvalidInstance(f"{shorten(value)}: expected a table such as {{ solver = 1 }}")
-    for name in value:
-        require_slurm_name(name, "licence")
-    made = {name: integer(count, f"licences.{name}") for name, count in value.items()}
+    made = {}
+    for name, count in value.items():
+        with naming_entry(name):
+            require_slurm_name(name, "licence")
+            made[name] = integer(count, f"licences.{name}")
     return MappingProxyType(made)
 
 
@@ -366,13 +400,14 @@ def environment_of(value: Any, known: Sequence[str]) -> Mapping[str, str]:
         raise InvalidInstance(f"{shorten(value)}: expected a table of texts")
     made = {}
     for name, entry in value.items():
-        if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
-            raise InvalidInstance(f"{name} = {shorten(entry)}: expected a text")
-        if isinstance(entry, float) and not math.isfinite(entry):
-            raise InvalidInstance(f"{name} = {entry}: expected a text")
-        if not name or "=" in name or "\0" in f"{name}{entry}":
-            raise InvalidInstance(f"{shorten(name)}: expected the name of a variable")
-        require_known(str(entry), known)
+        with naming_entry(name):
+            if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
+                raise InvalidInstance(f"{name} = {shorten(entry)}: expected a text")
+            if isinstance(entry, float) and not math.isfinite(entry):
+                raise InvalidInstance(f"{name} = {entry}: expected a text")
+            if not name or "=" in name or "\0" in f"{name}{entry}":
+                raise InvalidInstance(f"{shorten(name)}: expected the name of a variable")
+            require_known(str(entry), known)
         made[name] = str(entry)
     return MappingProxyType(made)
 
@@ -381,33 +416,3 @@ def lacking(name: str, what: str, need: float, most: float) -> str:
     """The message about a task that never fits."""
     unit = f"{need:g} GB of memory" if what == "memory" else f"{need:g} {what}"
     return f"task {shorten(name)} needs {unit}, capacity is {most:g}"
-
-
-def _line_of(lines: Sequence[str], where: tuple[str, ...], key: str) -> int:
-    """The line of a key, else that of its table, else 1."""
-    section: tuple[str, ...] = ()
-    header = 1
-    quoted = re.escape(key)
-    assigned = re.compile(rf"""\s*["']?{quoted}["']?\s*[.=]""")
-    for number, line in enumerate(lines, start=1):
-        if line.lstrip().startswith("["):
-            section = _section(line)
-            if section in (where, (*where, key)):
-                header = number
-                if section == (*where, key):
-                    return number
-        elif section == where and assigned.match(line):
-            return number
-    return header
-
-
-def _section(line: str) -> tuple[str, ...]:
-    try:
-        table: Any = io.parse_toml(line, "")
-    except InvalidInstance:
-        return ()
-    path = []
-    while isinstance(table, dict) and table:
-        name, table = next(iter(table.items()))
-        path.append(name)
-    return tuple(path)

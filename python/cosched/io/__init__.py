@@ -27,6 +27,7 @@ from cosched.io.tables import (
     repeated_names as repeated_names,
     unique_cells as unique_cells,
 )
+from cosched.io.toml_keys import lines_of_keys as lines_of_keys
 from cosched.io.unpack import (
     archive_members as archive_members,
     bare_name as bare_name,

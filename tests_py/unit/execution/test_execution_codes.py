@@ -80,7 +80,7 @@ def test_counts_that_are_measured(tmp_path):
         ),
         (
             'procs = 4\n[task."b c"]\ncommand = "y"\n[task."b c".environment]\n"A=" = "1"\n',
-            4,
+            5,
             "the name of a variable",
         ),
     ],

@@ -64,7 +64,7 @@ def test_what_codes_say(tmp_path):
     ("old", "new", "line", "says"),
     [
         ("memory = 3.5", "memory = 11", 12, "task 'fem' needs 11 GB of memory, capacity is 10"),
-        ("memory = 3.5", "memory = -1", 12, "a number >= 0"),
+        ("memory = 3.5", "memory = -1", 12, "a finite number >= 0"),
         ("memory = 3.5", "memory = {}", 12, "an empty table"),
         ("memory = 3.5", "memory = { 9 = 1.0 }", 12, "expected an integer in 1..4"),
         ("gpus = 1", "gpus = 1.5", 9, "expected an integer"),
