@@ -46,11 +46,12 @@ constexpr std::int64_t kFewNodes = 50;  // of branch and price, before it falls 
 constexpr std::int64_t kStartWork = search::kLocalSearchWork / 5;
 constexpr int kMostBranched = 1'200;  // tasks: beyond, only the bound of groups is affordable
 constexpr double kStartShare = 0.2;   // of the time limit, for the first co-schedule
-// Where a time limit is set, the rounds of the local search come first.
-constexpr int kFirstRounds = 3;          // that it does in any case
-constexpr double kExactShare = 0.8;      // of the time left, when a round has found nothing
-constexpr double kBoundShare = 0.05;     // of the time, where rounds find better ones to the end
-constexpr double kMostBoundSeconds = 2;  // of that
+// Where a time limit is set, the exact method has two turns between the rounds of the local search.
+constexpr int kFirstRounds = 3;          // before the first turn
+constexpr double kFirstShare = 0.1;      // of the time, for that
+constexpr double kMostFirstSeconds = 2;  // of that
+constexpr int kLaterRounds = 5;          // before the second: those of the default work
+constexpr double kExactShare = 0.8;      // of the time left, when such a round has found nothing
 
 ExactResult unproved(const Instance& instance, SearchResult start) {
   const double bound = std::max(area_bound(instance), longest_bound(instance));
@@ -97,32 +98,36 @@ ExactResult from_start(const Instance& instance, const Coschedule& start) {
 }
 
 // Under a time limit: the rounds of local_search, seed 0, from its start, so that the result is no
-// worse than its own.  The exact method gets its turn once a round has found nothing better; where
-// every round does, it gets the end of the time, for the bound.
+// worse than its own.  The exact method gets a first, short turn after some short rounds, which
+// proves what is easy and bounds the rest, and a long one once a long round has found nothing better.
 ExactResult in_turns(const Instance& instance, const SearchResult& start) {
   ExactResult result = unproved(instance, start);
-  bool had_turn = false;
+  int turns = 0;
   const auto take_turn = [&](const Coschedule& best, std::optional<double> seconds) {
-    had_turn = true;
+    ++turns;
     const ScopedTimeLimit limit(seconds);
     ExactResult found = from_start(instance, best);
     result.bound = std::max(result.bound, found.bound);
     found.bound = result.bound;
     result = std::move(found);
   };
-  const double left = std::max(0.0, seconds_left());
-  const double for_bound = std::min(kBoundShare * left, kMostBoundSeconds);
+  const double first_seconds =
+      std::min(kFirstShare * std::max(0.0, seconds_left()), kMostFirstSeconds);
   const SearchResult found = search::local_search_from(
-      instance, members(start.coschedule.pack_of), 0, kUnlimitedWork, left - for_bound,
+      instance, members(start.coschedule.pack_of), 0, kUnlimitedWork, std::nullopt,
       [&](SearchResult& best, bool has_improved, int round) {
-        if (had_turn || has_improved || round + 1 < kFirstRounds) return true;
-        take_turn(best.coschedule, kExactShare * std::max(0.0, seconds_left()));
+        if (round + 1 == kFirstRounds)
+          take_turn(best.coschedule, first_seconds);
+        else if (turns == 1 && !has_improved && round + 1 >= kLaterRounds)
+          take_turn(best.coschedule, kExactShare * std::max(0.0, seconds_left()));
+        else
+          return true;
         if (result.coschedule.cost < best.coschedule.cost) best.coschedule = result.coschedule;
         best.proved = result.proved;
         return !best.proved;
       });
   if (result.proved) return result;
-  if (!had_turn) take_turn(found.coschedule, std::nullopt);
+  if (turns == 0) take_turn(found.coschedule, std::nullopt);
   if (found.coschedule.cost < result.coschedule.cost) result.coschedule = found.coschedule;
   const double cost = result.coschedule.cost;
   result.proved = result.proved || found.proved || result.bound >= cost * (1 - kExactTolerance);

@@ -22,8 +22,9 @@ Coschedule pairs(const Instance& instance);
 /// local search (and again the subset programme where it leaves up to 20 tasks open).  When the
 /// time limit (seconds) ends it first, the result is the best co-schedule so far, at worst that of
 /// pack-by-pack, with the bound so far, and `proved` only if the two meet.  Under a limit the rounds
-/// of local_search (seed 0) come first, and branch and price when one of them has found nothing
-/// better: so as much time is not worse spent here than there.  Without a limit it runs until it
+/// of local_search (seed 0) come first; branch and price has a tenth of the time after three of
+/// them, and most of it once a long one has found nothing better: so as much time is hardly worse
+/// spent here than there, by a part of its last round at most.  Without a limit it runs until it
 /// has the proof, except beyond 1,200 tasks: there it ends with column_bound().
 /// Throws InvalidInstance where tasks share something: shared/optimal.hpp.
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit = std::nullopt);

@@ -146,11 +146,12 @@ constexpr std::int64_t kProofNodes = std::int64_t{1} << 40;
 constexpr std::size_t kMostColumns = 500'000;
 constexpr std::size_t kMostProgrammed = 60'000;  // columns that GLPK is given
 constexpr std::int64_t kCoverNodes = 20'000'000;
-// Where a time limit is set, the rounds of the local search come first.
-constexpr int kFirstRounds = 3;          // that it does in any case
-constexpr double kExactShare = 0.8;      // of the time left, when a round has found nothing
-constexpr double kBoundShare = 0.05;     // of the time, where rounds find better ones to the end
-constexpr double kMostBoundSeconds = 2;  // of that
+// Where a time limit is set, the proof has two turns between the rounds of the local search.
+constexpr int kFirstRounds = 3;          // before the first turn
+constexpr double kFirstShare = 0.1;      // of the time, for that
+constexpr double kMostFirstSeconds = 2;  // of that
+constexpr int kLaterRounds = 5;          // before the second: those of the default work
+constexpr double kExactShare = 0.8;      // of the time left, when such a round has found nothing
 
 using Column = SetRelaxation::Column;
 
@@ -267,18 +268,22 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
     prove_by_sets(instance, alone, best);
     return best;
   }
-  // The rounds of local_search, so that the result is no worse than its own; the proof gets its
-  // turn once a round has found nothing better, else the end of the time.
-  bool had_turn = false;
-  const double left = std::max(0.0, seconds_left());
-  const double for_bound = std::min(kBoundShare * left, kMostBoundSeconds);
+  // The rounds of local_search, so that the result is no worse than its own; the proof gets a short
+  // turn after some short rounds, and a long one once a long round has found nothing better.
+  int turns = 0;
+  const double first_seconds =
+      std::min(kFirstShare * std::max(0.0, seconds_left()), kMostFirstSeconds);
   const SearchResult found =
-      local_search(instance, 0, kUnlimitedWork, left - for_bound,
+      local_search(instance, 0, kUnlimitedWork, std::nullopt,
                    [&](SearchResult& start, bool has_improved, int round) {
                      offer(start.coschedule);
-                     if (had_turn || has_improved || round + 1 < kFirstRounds) return true;
-                     had_turn = true;
-                     const ScopedTimeLimit turn(kExactShare * std::max(0.0, seconds_left()));
+                     const bool is_first = round + 1 == kFirstRounds;
+                     const bool is_second =
+                         turns == 1 && !has_improved && round + 1 >= kLaterRounds;
+                     if (!is_first && !is_second) return true;
+                     ++turns;
+                     const double left = std::max(0.0, seconds_left());
+                     const ScopedTimeLimit turn(is_first ? first_seconds : kExactShare * left);
                      prove_by_sets(instance, alone, best);
                      start.coschedule = best.coschedule;
                      start.proved = best.proved;
@@ -286,7 +291,7 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
                    });
   if (best.proved) return best;
   offer(found.coschedule);
-  if (!had_turn) prove_by_sets(instance, alone, best);
+  if (turns == 0) prove_by_sets(instance, alone, best);
   if (best.proved) return best;
   best.proved = found.proved || best.bound >= best.coschedule.cost * (1 - kExactTolerance);
   best.bound = best.proved ? best.coschedule.cost : std::min(best.bound, best.coschedule.cost);

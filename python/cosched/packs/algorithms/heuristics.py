@@ -222,8 +222,9 @@ def optimal(instance: Instance, *, time_limit: float | None = None) -> Result:
     A dynamic programme over subsets for few tasks, branch and price with the ``columns``
     bound for more. Optimal, with ``bound`` = cost, unless the time limit ends the search:
     then ``status`` is ``"time_limit"``, and ``bound`` is what was proved until then.
-    Under a time limit it begins as :func:`local_search` with seed 0 does, and goes on to branch and
-    price when a round of that finds nothing better: in as much time its result is not worse.
+    Under a time limit it does the rounds of :func:`local_search` with seed 0, and branch and price
+    between them: for a tenth of the time after the first ones, and for most of it once a long round
+    finds nothing better.
     Beyond 1,200 tasks it is a local search with the ``columns`` bound beside it; ``gap`` says what
     is proved.
 
