@@ -97,9 +97,10 @@ def guarded(function: Any) -> Any:
     function.__guard__ = guard
     guard.__guard__ = guard
     # So that it is found where pickle looks for it.
+    name = str(function.__name__)
     module = sys.modules.get(function.__module__)
-    if module is not None and vars(module).get(function.__name__) is function:
-        setattr(module, function.__name__, guard)
+    if module is not None and vars(module).get(name) is function:
+        setattr(module, name, guard)
     return guard
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cosched import core, moldable
-from cosched.core.arrays import positive, real_array
+from cosched.core.arrays import any_array, positive, real_array
 from cosched.errors import InvalidInstance
 
 #: Planned for the upper bounds; the best is taken.
@@ -104,7 +104,7 @@ def bounds_of_times(
     lower, upper = np.where(known, table, lower), np.where(known, table, upper)
     closed = np.isposinf(table)
     if allowed is not None:
-        closed |= ~np.asarray(allowed, dtype=bool)
+        closed |= ~_allowed_counts(allowed, closed.shape)
     return np.where(closed, np.inf, lower), np.where(closed, np.inf, upper)
 
 
@@ -261,7 +261,7 @@ def measure_adaptively(
     """
     most = positive(tolerance, "tolerance")
     table = real_array(measured, "measured", 2)
-    may = np.ones(table.shape, dtype=bool) if allowed is None else np.asarray(allowed, dtype=bool)
+    may = _allowed_counts(allowed, table.shape)
     for task in range(len(table)):
         if not measure_first(measure, table, may, task):
             raise InvalidInstance(
@@ -276,6 +276,18 @@ def measure_adaptively(
             return table, found
         task, count = found.next
         table[task, count - 1] = measure(task, count)
+
+
+def _allowed_counts(allowed: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Which counts each task may run on: all, where nobody says."""
+    if allowed is None:
+        return np.ones(shape, dtype=bool)
+    table = any_array(allowed, "allowed", 2)
+    if table.shape != shape or table.dtype.kind not in "biuf":
+        raise InvalidInstance(
+            f"allowed: expected true or false in shape {shape}, got {table.shape}"
+        )
+    return table.astype(bool)
 
 
 def measure_first(measure: Measure, table: np.ndarray, allowed: np.ndarray, task: int) -> bool:

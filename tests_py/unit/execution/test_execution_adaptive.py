@@ -114,3 +114,14 @@ def test_profile_adaptively(tmp_path):
         codes, repeat=1, out=tmp_path / "runs.csv", adaptive=True, tolerance=0.4, oversubscribe=True
     )
     assert len(again) == len(frame)
+
+
+@pytest.mark.parametrize("allowed", [[[True]], [[1, 2], [3]], 1.5, {"a": 1}, len, [["a"] * 4] * 2])
+def test_counts_that_are_allowed_are_a_table(allowed):
+    measured = np.full((2, 4), np.nan)
+    for call in (
+        lambda: cs.execution.bounds_of_times(measured, allowed),
+        lambda: cs.execution.measure_adaptively(lambda task, count: 1.0, measured, allowed),
+    ):
+        with pytest.raises(cs.InvalidInstance, match="allowed"):
+            call()
