@@ -16,10 +16,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background jo
 
 
 def pytest_configure(config):
+    import drawn
     import everywhere
     import wanted
     from leavers import Leavers
 
+    config.pluginmanager.register(drawn, "drawn")
     config.pluginmanager.register(everywhere, "everywhere")
     config.pluginmanager.register(wanted, "wanted")
     config.pluginmanager.register(Leavers(config), "leavers")

@@ -1,14 +1,15 @@
 """Whether a test fails where the code is changed by a character.
 
-    python .ci/mutants.py BUILD [--family slurm packs ...] [--only RULE ...]
+    python .ci/mutants.py BUILD [--family slurm packs core ...] [--only RULE ...]
 
-tests_cpp/FAMILY/mutants.txt has a change a line: its rule or room, a file below cpp/cosched/FAMILY,
-what stands there once, `` => ``, and what is put in its place. Of slurm there is one for each rule
-of RULES.md; of the others twenty for each room named in the list. A line that begins with ``~`` is
-a move of a search, which costs time or quality alone, with ``=`` no change of what is done: neither
-is tried. Sources are copied to BUILD/source and changed there, one after another; of each
-change the tests that fail are printed (or the clock, where they do not end and none has failed
-before), and at last how many of each room were noticed. Exit code 1: for one none did.
+FAMILY is a folder of cpp/cosched. tests_cpp/FAMILY/mutants.txt has a change a line: its rule or
+room, a file below cpp/cosched/FAMILY, what stands there once, `` => ``, and what is put in its
+place. Of slurm there is one for each rule of RULES.md; of the others some for each room. A line
+that begins with ``~`` is a move of a search, which costs time or quality alone, with ``=`` no
+change of what is done: neither is tried. Sources are copied to BUILD/source and changed there, one
+after another; of each change the tests that fail are printed (or the clock, where they do not end
+and none has failed before), and at last how many of each room were noticed. Exit code 1: for one
+none did; 2: no change has a RULE.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ def changes(path: Path) -> list[tuple[str, str, str, str]]:
             old, new = (part.replace("\\n", "\n") for part in change.split(" => "))
             found.append((rule, name, old, new))
     return found
+
+
+def room_of(name: str) -> str:
+    """The room of a file below its family; core, lp and opt have none."""
+    return name.split("/")[0] if "/" in name else ""
 
 
 def suites(family: str, name: str) -> str:
@@ -85,9 +91,7 @@ def failing(build: Path, family: str, tests: str) -> list[str]:
 def untried(path: Path, mark: str) -> Counter[str]:
     """Of each room, how many changes have this mark."""
     return Counter(
-        line.split()[1].split("/")[0]
-        for line in path.read_text().splitlines()
-        if line.startswith(mark)
+        room_of(line.split()[1]) for line in path.read_text().splitlines() if line.startswith(mark)
     )
 
 
@@ -100,7 +104,7 @@ def survivors(build: Path, source: Path, family: str, only: list[str]) -> Counte
         sys.exit(f"{family} as it is: {', '.join(broken)}")
     counts: Counter[tuple[str, bool]] = Counter()
     for rule, name, old, new in chosen:
-        room = name.split("/")[0]
+        room = room_of(name)
         path = source / "cpp" / "cosched" / family / name
         text = path.read_text()
         if text.count(old) != 1:
@@ -122,6 +126,13 @@ def main() -> int:
     parser.add_argument("--family", nargs="*", choices=FAMILIES, default=FAMILIES)
     parser.add_argument("--only", nargs="*", default=[])
     args = parser.parse_args()
+    known = {
+        rule
+        for family in args.family
+        for rule, *_ in changes(HERE / "tests_cpp" / family / "mutants.txt")
+    }
+    if unknown := sorted(set(args.only) - known):
+        parser.error(f"--only {' '.join(unknown)}: no change of {', '.join(args.family)} has it")
     source = copied(args.build)
     subprocess.run(
         ["cmake", "-G", "Ninja", "-S", source, "-B", args.build, "-DCMAKE_BUILD_TYPE=Debug",
@@ -136,7 +147,7 @@ def main() -> int:
         moves, same = untried(path, "~"), untried(path, "=")
         for room in sorted({room for room, _ in of_rooms}):
             noticed, missed = of_rooms[room, True], of_rooms[room, False]
-            print(f"{family + '/' + room:20}{noticed + missed:9}{noticed:9}"
+            print(f"{(family + '/' + room).rstrip('/'):20}{noticed + missed:9}{noticed:9}"
                   f"{moves[room]:19}{same[room]:11}")  # fmt: skip
     survived = sum(of_rooms[key] for of_rooms in counts.values() for key in of_rooms if not key[1])
     print(f"{survived} without a test")

@@ -93,6 +93,8 @@ def main() -> int:
             "noticed" if good else "NO TEST FAILS" if count == 1 else f"stands there {count} times"
         )
         print(f"{name}: {old!r} => {new!r}: {said}", flush=True)
+    if not tried:
+        parser.error(f"--only {' '.join(args.only)}: no file of {args.list} has that in its name")
     print(f"{survived} of {tried} without a test")
     return 1 if survived else 0
 

@@ -68,5 +68,28 @@ TEST(Sharing, RunningIsSlowFromTheStartOfAnother) {
   EXPECT_EQ(running.next_end(), 5);
 }
 
+// With the same need on all counts a choice is beaten by any that is no slower on fewer.
+TEST(Sharing, ChoicesOfNeedsThatAreTheSameOnAllCountsFallInTime) {
+  const Sharing sharing(1, {{"memory", 8, {{4}}}}, std::nullopt, std::nullopt);
+  ASSERT_TRUE(sharing.same_on_all_counts());
+  const std::vector<double> given{9, 9, 5, 7, 3};
+  const std::vector<Choice> kept =
+      choices(sharing, 0, 5, [&](int q) { return given[static_cast<std::size_t>(q) - 1]; });
+  ASSERT_EQ(kept.size(), 3U);
+  EXPECT_EQ(kept[0].procs, 1);
+  EXPECT_EQ(kept[1].procs, 3);
+  EXPECT_EQ(kept[2].procs, 5);
+  EXPECT_EQ(kept[1].time, 5);
+}
+
+TEST(Sharing, SelectedTasksSlowEachOtherAsBefore) {
+  const Matrix<double> table{{1, 1.25, 1.5}, {2, 1, 2.5}, {3, 3.5, 1}};
+  const Sharing sharing(3, {}, Slowdowns{table, SlowdownRule::sum}, std::nullopt);
+  const Sharing selected = sharing.select({2, 0});
+  EXPECT_EQ(selected.tasks(), 2);
+  EXPECT_EQ(selected.excess(0, 1), 3 - 1);
+  EXPECT_EQ(selected.excess(1, 0), 1.5 - 1);
+}
+
 }  // namespace
 }  // namespace cosched

@@ -64,6 +64,13 @@ TEST(Times, KeepsWhatWasMeasuredAndKnowsTheBestCount) {
   EXPECT_EQ(times.fewest(1), 2);
 }
 
+TEST(Times, ATableThatOnlyRisesIsBestOnOneProcessor) {
+  const Times times(Table{{1, 2, 3}});
+  EXPECT_EQ(times(0, 3), 1);
+  EXPECT_EQ(times.used(0, 3), 1);
+  EXPECT_EQ(times.given(0, 3), 3);
+}
+
 TEST(Times, IsItsOwnBestWhereItDoesNotIncrease) {
   const Times times(Table({{8, 5, 5}}));
   for (int q = 1; q <= 3; ++q) {

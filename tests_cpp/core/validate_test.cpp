@@ -103,5 +103,53 @@ TEST(AssignUnits, LowestFreeUnitsInOrderOfStart) {
   EXPECT_THROW(assign_units({0, 0}, {1, 1}, {2, 2}, 3), InvalidSchedule);
 }
 
+TEST(Validate, DataArriveBeforeATaskStarts) {
+  Requirements need = requirements();
+  need.transfer = [](int, int, int, int, int) { return 1.0; };
+  Schedule schedule = good();  // task 1 starts as task 0 ends
+  EXPECT_THROW(validate(schedule, need), InvalidSchedule);
+  schedule.start[1] = 3;
+  schedule.end[1] = 4.5;
+  EXPECT_NO_THROW(validate(schedule, need));
+}
+
+// Two tasks of 2 s, each on a unit of its own from 0 on, until `end`.
+std::string breach_beside(const Sharing& sharing, double end) {
+  Requirements need;
+  need.tasks = 2;
+  need.units = {2};
+  need.duration = [](int, int, int) { return 2.0; };
+  need.sharing = &sharing;
+  Schedule schedule;
+  schedule.place(0, 0, {0}, 0, end);
+  schedule.place(1, 0, {1}, 0, end);
+  try {
+    validate(schedule, need);
+  } catch (const InvalidSchedule& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Validate, NeedsOfWhatRunsTogetherFit) {
+  const Sharing tight(2, {{"memory", 5, {{3}, {3}}}}, std::nullopt, std::nullopt);
+  EXPECT_NE(breach_beside(tight, 2).find("6 of memory"), std::string::npos);
+  const Sharing wide(2, {{"memory", 6, {{3}, {3}}}}, std::nullopt, std::nullopt);
+  EXPECT_EQ(breach_beside(wide, 2), "");
+}
+
+TEST(Validate, SlowedTasksEndByTheirFactors) {
+  const Matrix<double> table{{1, 1.5}, {1.5, 1}};
+  for (const SlowdownRule rule : {SlowdownRule::sum, SlowdownRule::product, SlowdownRule::max}) {
+    const Sharing pairs(2, {}, Slowdowns{table, rule}, std::nullopt);
+    EXPECT_EQ(breach_beside(pairs, 3), "");
+    EXPECT_NE(breach_beside(pairs, 2), "");
+  }
+  // Each draws the whole bandwidth and waits for all of it: half the pace.
+  const Sharing traffic(2, {}, std::nullopt, Bandwidth{{{4}, {4}}, 4, {1, 1}});
+  EXPECT_EQ(breach_beside(traffic, 4), "");
+  EXPECT_NE(breach_beside(traffic, 2), "");
+}
+
 }  // namespace
 }  // namespace cosched

@@ -73,9 +73,12 @@ TEST(Front, EqualsTheLinearProgrammeAtEveryMakespan) {
         ASSERT_EQ(walked.feasible, makespan >= low);
         ASSERT_EQ(walked.feasible, solved.feasible)
             << shape.types << " x " << shape.machine_types << " seed " << seed;
+        const double joules = energy::joules_at(front, makespan);
+        EXPECT_EQ(joules < kInfinity, walked.feasible);
         if (!walked.feasible) continue;
         ++compared;
         EXPECT_NEAR(walked.joules, solved.joules, 1e-8 * solved.joules);
+        EXPECT_NEAR(joules, solved.joules, 1e-8 * solved.joules);
         expect_feasible(instance, walked, makespan);
       }
     }

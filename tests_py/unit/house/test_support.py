@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import support
@@ -75,3 +76,33 @@ def test_what_tests_leave_behind_is_named_and_fails_the_run(tmp_path, workers):
     assert re.search(r"mine-\w+ in the temporary folder, since .*::test_folder", found[0])
     assert done.returncode == 1
     assert set(os.listdir(os.environ["TMPDIR"])) == before
+
+
+DRAWS = """
+import numpy as np
+import cosched as cs
+def test_draws():
+    for seed in range(9):
+        inst = cs.moldable.Instance(np.random.default_rng(seed).uniform(1, 9, (2, 3)))
+        check(inst, seed < 4)
+def check(inst, right):
+    assert right
+"""
+
+
+def test_a_random_test_that_fails_prints_its_seed_and_instance(tmp_path):
+    folder = tmp_path / "tests_py"
+    folder.mkdir()
+    for name in ("drawn.py", "support.py"):
+        (folder / name).write_text((support.REPO / "tests_py" / name).read_text())
+    (folder / "test_draws.py").write_text(DRAWS)
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "drawn", str(folder)],
+        env={**os.environ, "PYTHONPATH": str(folder)}, capture_output=True, text=True,
+    )  # fmt: skip
+    _, _, shown = ended.stdout.partition("what the test had drawn")
+    times = np.random.default_rng(4).uniform(1, 9, (2, 3))
+    assert "\nseed = 4\n" in shown
+    assert "made from (array([[" in shown
+    assert str(times[0, 0])[:8] in shown
