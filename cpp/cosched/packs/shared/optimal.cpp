@@ -273,22 +273,21 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
   int turns = 0;
   const double first_seconds =
       std::min(kFirstShare * std::max(0.0, seconds_left()), kMostFirstSeconds);
-  const SearchResult found =
-      local_search(instance, 0, kUnlimitedWork, std::nullopt,
-                   [&](SearchResult& start, bool has_improved, int round) {
-                     offer(start.coschedule);
-                     const bool is_first = round + 1 == kFirstRounds;
-                     const bool is_second =
-                         turns == 1 && !has_improved && round + 1 >= kLaterRounds;
-                     if (!is_first && !is_second) return true;
-                     ++turns;
-                     const double left = std::max(0.0, seconds_left());
-                     const ScopedTimeLimit turn(is_first ? first_seconds : kExactShare * left);
-                     prove_by_sets(instance, alone, best);
-                     start.coschedule = best.coschedule;
-                     start.proved = best.proved;
-                     return !best.proved;
-                   });
+  const SearchResult found = local_search(
+      instance, 0, kUnlimitedWork, std::nullopt,
+      [&](SearchResult& start, bool has_improved, int round) {
+        offer(start.coschedule);
+        const bool is_first = round + 1 == kFirstRounds;
+        const bool is_second = turns == 1 && !has_improved && round + 1 >= kLaterRounds;
+        if (!is_first && !is_second) return true;
+        ++turns;
+        const double left = std::max(0.0, seconds_left());
+        const ScopedTimeLimit turn(is_first ? first_seconds : kExactShare * left);
+        prove_by_sets(instance, alone, best);
+        start.coschedule = best.coschedule;
+        start.proved = best.proved;
+        return !best.proved;
+      });
   if (best.proved) return best;
   offer(found.coschedule);
   if (turns == 0) prove_by_sets(instance, alone, best);
