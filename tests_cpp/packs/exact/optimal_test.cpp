@@ -225,8 +225,9 @@ TEST(FillPacks, EqualsEveryWayOfFilling) {
 }
 
 TEST(Optimal, UnderATimeLimitIsNoWorseThanTheLocalSearch) {
-  // Rounds of the search find nothing better for long before either ends.
-  for (const int tasks : {14, 18, 30, 60})
+  // Of few tasks: rounds of the search find nothing better for long before either ends.  Of more,
+  // the last round of each is cut where the clock says.
+  for (const int tasks : {14, 18, 30})
     for (const std::uint64_t seed : {1, 2}) {
       const Instance instance(Times(random_table(tasks, 8, seed)), 4);
       const double searched =
