@@ -153,6 +153,20 @@ def test_an_hour_may_be_a_change_of_clocks(read):
     assert "suspended" not in read(*spring, header=header).known
 
 
+def test_a_start_in_the_hour_that_comes_twice_is_the_one_that_its_end_tells(read):
+    """02:40 comes twice; a job that ends at 03:40 (winter time) after an hour began at the second."""
+    autumn = "2026-10-25T"
+    rows = [
+        row(1, submit="01:50:00", start="02:40:00", end="03:40:00", day=autumn),
+        row(2, submit="01:50:00", start="02:40:00", end="03:40:00", elapsed="02:00:00", day=autumn),
+        row(3, submit="01:50:00", start="02:40:00", end="03:20:00", elapsed="01:10:00",
+            suspended="00:30:00", day=autumn),
+    ]  # fmt: skip
+    inst = read(*rows, timezone="Europe/Stockholm")
+    assert inst.column("wait").tolist() == [110 * 60, 50 * 60, 50 * 60]
+    assert not notes(inst, "End is")
+
+
 def test_durations_that_sacct_does_not_print_are_said(read):
     inst = read(row(1, end="03:40:39", elapsed="02:99:99"), row(2, limit="1-25:00:00"), row(3))
     assert inst.column("runtime").tolist() == [2 * 3600 + 99 * 60 + 99, 3600, 3600]
@@ -249,6 +263,19 @@ def test_the_raw_number_stands_for_a_missing_one(read):
     both = read(row("8_1") + "|9", row("") + "|2", row("") + "|", header=HEADER + "|JobIDRaw")
     assert both.ids.tolist() == ["8_1", "2"]
     assert notes(both, "assumed: JobIDRaw is taken for JobID of 1 row")
+
+
+def test_each_size_of_a_resized_job_is_a_job(read):
+    inst = read(
+        row(1, state="RESIZING", end="00:10:00", elapsed="00:10:00"),
+        row(1, start="00:10:00", end="02:10:00", elapsed="02:00:00"),
+        row(2, state="RESIZING").replace(f"{DAY}01:00:00", "Unknown"),
+    )
+    assert inst.ids.tolist() == [1, 1]
+    assert inst.column("runtime").tolist() == [600, 7200]
+    assert inst.column("eligible").tolist() == [0, 600]
+    assert notes(inst, "1 further sizes of jobs that were resized: each is a job of its own")
+    assert notes(inst, "dropped 1: not ended yet (line 4)")
 
 
 def test_a_number_that_comes_again(read):

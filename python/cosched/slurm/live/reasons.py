@@ -68,7 +68,7 @@ class Reasons:
         if not self._simulation.opens(job):
             return f"PartitionDown: State of partition {job.partition} lets no job start"
         if self._simulation.exceeds_max_time(job):
-            limit = duration(job.limit or 0.0)
+            limit = "UNLIMITED" if job.limit is None else duration(job.limit)
             return (f"PartitionTimeLimit: its limit of {limit} is above MaxTime of partition "
                     f"{job.partition}")  # fmt: skip
         return ""

@@ -96,7 +96,10 @@ class JobsOfSnapshot:
         flags = self.snapshot.limits.get("qos", {}).get(job.qos, {}).get("Flags", "")
         names = job.partition.split(",")
         limits = [part.max_time for part in self.machine.partitions if part.name in names]
-        exceeds = bool(limits) and job.limit is not None and job.limit > max(limits)
+        limit = job.limit
+        if limit is None:  # UNLIMITED; a request without a limit has that of its partition
+            limit = 0.0 if is_request else math.inf
+        exceeds = bool(limits) and limit > max(limits)
         return exceeds and "partitiontimelimit" not in flags.lower()
 
     def opens(self, job: Job) -> list[str]:

@@ -33,16 +33,26 @@ NOT_YET = ("Unknown", "None", "")
 
 
 def times_of(
-    path: Any, rows: pd.DataFrame, names: tuple[str, ...], timezone: str | None
+    path: Any,
+    rows: pd.DataFrame,
+    names: tuple[str, ...],
+    timezone: str | None,
+    expected_starts: np.ndarray | None = None,
 ) -> tuple[list[pd.Series], pd.Series]:
     """Seconds since the epoch of each column, nan where it is no time; and whether one of them is
-    in the hour that comes twice: the first is taken, but none before that of the column before."""
+    in the hour that comes twice: the first is taken, but none before that of the column before.
+
+    `expected_starts`: seconds since the epoch, by End and Elapsed; nan where these do not tell. A
+    Start that may be this moment is it.
+    """
     found: list[pd.Series] = []
     twice = pd.Series(data=False, index=rows.index)
     for name in names:
         seconds, local = _plain(rows[name])
         if timezone is not None:
             first, later = (_utc(path, local, timezone, first=k) for k in (True, False))
+            if name == "Start" and expected_starts is not None:
+                first = first.where(~(later == expected_starts), later)
             twice |= first < later
             before = found[-1] if found else first
             seconds = seconds.fillna(first.where(~(first < before), later))
@@ -117,6 +127,13 @@ def ends_of(path: Any, texts: pd.Series, timezone: str | None, expected: np.ndar
     first, later = (_utc(path, local, timezone, first=k).to_numpy() for k in (True, False))
     ends = np.where(later == expected, later, first)
     return np.where(np.isnan(seconds), ends, seconds)
+
+
+def unambiguous_ends(path: Any, texts: pd.Series, timezone: str) -> np.ndarray:
+    """Seconds since the epoch of ends, nan where there is none or its hour comes twice."""
+    seconds, local = _plain(texts)
+    first, later = (_utc(path, local, timezone, first=k) for k in (True, False))
+    return seconds.fillna(first.where(first == later)).to_numpy()
 
 
 #: GB (2^30 bytes) of Slurm's units; without one: megabytes.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cosched.cluster.files.sacct.columns import durations, ends_of
+from cosched.cluster.files.sacct.columns import durations, ends_of, unambiguous_ends
 from cosched.lazy import pd
 
 #: Seconds by which a change of clocks moves local times.
@@ -34,6 +34,17 @@ class ElapsedTimes(NamedTuple):
     elapsed: np.ndarray
     suspended: np.ndarray
     remarks: dict[str, np.ndarray]
+
+
+def starts_by_ends(path: Any, rows: pd.DataFrame, timezone: str | None) -> np.ndarray | None:
+    """Seconds since the epoch of starts, as End, Elapsed and Suspended tell them; nan where they do
+    not. None: there is no End, or no hour comes twice."""
+    if timezone is None or "End" not in rows:
+        return None
+    held = _elapsed(rows, {})
+    if "Suspended" in rows:
+        held = held + np.nan_to_num(durations(rows["Suspended"]).to_numpy())
+    return unambiguous_ends(path, rows["End"], timezone) - held
 
 
 def elapsed_times(

@@ -14,7 +14,7 @@ from cosched.cluster.files.conventions import begin_of_part, date_of, part_of, z
 from cosched.cluster.files.facts import USED, described, drop_names, dropped, overuse
 from cosched.cluster.files.sacct import columns
 from cosched.cluster.files.sacct.columns import NOT_YET, durations, each, times_of
-from cosched.cluster.files.sacct.elapsed_times import elapsed_times
+from cosched.cluster.files.sacct.elapsed_times import elapsed_times, starts_by_ends
 from cosched.cluster.files.sacct.repeated_numbers import RepeatedNumbers, repeated_numbers
 from cosched.cluster.files.sacct.rows import (
     SUBMIT_LINE_COLUMNS,
@@ -184,6 +184,9 @@ def _started(
     """The rows of jobs that have started, and what waits still."""
     state = each(rows["State"], lambda texts: texts.map(_state_of))
     running, pending = np.isin(state, _RUNNING), np.isin(state, _PENDING)
+    if "End" in rows:  # Slurm ends the record of a job that changes its size, and begins another
+        has_end = ~rows["End"].isin(NOT_YET).to_numpy()
+        running &= ~((state == "RESIZING") & has_end)
     rows = rows.assign(State=state, running=running)
     said = _still_waiting(rows.loc[pending, "JobID"])
     out = pending if include_running else pending | running
@@ -253,7 +256,8 @@ def _jobs(
     """Columns of the jobs, and notes about cells."""
     jobs = pd.DataFrame({"id": rows["JobID"], "line": rows["line"], "running": rows["running"]})
     names = tuple(name for name in ("Submit", "Eligible", "Start") if name in rows)
-    times, jobs["twice"] = times_of(path, rows, names, timezone)
+    expected_starts = starts_by_ends(path, rows, timezone)
+    times, jobs["twice"] = times_of(path, rows, names, timezone, expected_starts)
     jobs["submit"], jobs["start"] = times[0], times[-1]
     jobs["eligible"] = times[1] if "Eligible" in names else np.nan
     ran = elapsed_times(path, rows, jobs["start"], timezone)
@@ -379,6 +383,7 @@ def _finished(
         notes.append(f"  {_counted(what, line[other])}")
     for what, which in (
         ("further runs of requeued jobs: each is a job of its own", repeated.is_requeued),
+        ("further sizes of jobs that were resized: each is a job of its own", repeated.is_resized),
         ("other jobs with a number that was given out again", repeated.is_reused),
         ("the same job number at overlapping times: each row is a job", repeated.overlaps),
     ):
@@ -435,15 +440,21 @@ def _finished(
 def _eligible(
     jobs: pd.DataFrame, repeated: RepeatedNumbers
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """When each run of a job could start, and which were repaired: a later run of a requeued job
-    not before the end of the one before, no job after it started."""
+    """When each run of a job could start, and which were repaired: a later run of a requeued job,
+    or a later size of a resized one, not before the end of the one before, no job after it started.
+    """
     submit, start = jobs["submit"].to_numpy(), jobs["start"].to_numpy()
     eligible = np.fmax(jobs["eligible"].to_numpy(), submit)  # unknown: its submission
-    repaired = {}
-    if repeated.is_requeued.any():
-        what = "a run of a requeued job, eligible when the one before had ended"
-        repaired[what] = eligible < repeated.previous_end
-        eligible = np.maximum(eligible, repeated.previous_end)
+    is_early = eligible < repeated.previous_end
+    repaired = {
+        "a run of a requeued job, eligible when the one before had ended": (
+            repeated.is_requeued & is_early
+        ),
+        "a size of a resized job, eligible when the one before had ended": (
+            repeated.is_resized & is_early
+        ),
+    }
+    eligible = np.maximum(eligible, repeated.previous_end)
     late = eligible > np.maximum(start, submit)
     repaired["eligible after its start: the start taken"] = late
     return np.where(late, np.maximum(start, submit), eligible), repaired
