@@ -102,7 +102,8 @@ class Scheduler(SchedulerBase):
                 if self._given is not None:
                     run.take_over(self._events, *self._given)
                 self._run = run
-            run.look()  # all may be over by now
+            # All may be over by now, and Snakemake may log no more: the end of the process, or the
+            # next message of Snakemake, tells how it went.
         except Exception as error:  # told by the next choice
             self._error = error
 
