@@ -164,7 +164,9 @@ def described(jobs: pd.DataFrame) -> str:
         parts.append(f"{unlimited:,} without a time limit (plans expect no end of them)")
     parts.append(f"{int((jobs['runtime'] <= 0).sum()):,} of run time 0")
     if "wait" in jobs:
-        parts.append(f"{int(jobs['wait'].isna().sum()):,} without a logged wait")
+        unknown_waits = int(jobs["wait"].isna().sum())
+        counts_as_none = " (counted as 0 s)" if unknown_waits else ""
+        parts.append(f"{unknown_waits:,} without a logged wait{counts_as_none}")
     if "status" in jobs:
         counts = pd.Series(jobs["status"]).value_counts()
         parts.append("status " + ", ".join(f"{name} {n:,}" for name, n in counts.items()))
