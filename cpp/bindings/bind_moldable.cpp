@@ -292,6 +292,12 @@ void bind_bounds(py::module_& module) {
 }
 
 void bind_step(py::module_& module) {
+  module.def(
+      "check_step",
+      [](const Reals& free_in, double budget, double ratio) {
+        step::check_arguments(free_in, budget, {ratio});
+      },
+      "free_in"_a, "budget"_a, "ratio"_a);
   def(
       module, "step",
       [](const Instance& instance, const Reals& free_in, double budget, double ratio) {

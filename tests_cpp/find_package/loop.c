@@ -56,5 +56,10 @@ int main(void) {
       2)
     return 6;
   printf("%s\n", message);
+  int nobody = 0;
+  double none_left = 1, none_bound = 1;
+  if (cosched_step(0, 0, NULL, 1, NULL, 1, NULL, &nobody, &none_left, &none_bound, NULL, 0) != 0 ||
+      nobody != -1 || none_left != 0 || none_bound != 0)
+    return 8; /* with nothing ready there is nothing to start */
   return (now + end) / first_bound < 2.02 ? 0 : 7;
 }

@@ -22,7 +22,6 @@ void require(bool good, const char* what) {
 }
 
 cosched::moldable::Instance ready_jobs(int jobs, int columns, const double* times, int processors) {
-  require(jobs > 0, "jobs: expected at least one");
   require(columns > 0, "columns: expected at least one");
   require(times != nullptr, "times: expected jobs x columns seconds");
   cosched::Table table(jobs, columns);
@@ -39,10 +38,19 @@ int cosched_step(int jobs, int columns, const double* times, int processors, con
   try {
     require(processors > 0, "processors: expected at least one");
     require(owner != nullptr, "owner: expected room for a number a processor");
-    const auto instance = ready_jobs(jobs, columns, times, processors);
+    require(jobs >= 0, "jobs: expected a number >= 0");
     std::vector<double> free(processors, 0.0);
     if (free_in != nullptr) std::copy_n(free_in, processors, free.begin());
-    const auto found = step::step(instance, free, budget, {state == nullptr ? 0.0 : *state});
+    const step::State before{state == nullptr ? 0.0 : *state};
+    if (jobs == 0) {
+      step::check_arguments(free, budget, before);
+      std::fill_n(owner, processors, -1);
+      if (makespan != nullptr) *makespan = 0;
+      if (bound != nullptr) *bound = 0;
+      return 0;
+    }
+    const auto instance = ready_jobs(jobs, columns, times, processors);
+    const auto found = step::step(instance, free, budget, before);
     const auto starts = step::owners(found.plan, free);
     std::copy(starts.begin(), starts.end(), owner);
     if (state != nullptr) *state = found.state.ratio;

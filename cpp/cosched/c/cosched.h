@@ -14,6 +14,7 @@ extern "C" {
 
 /* What to start now: see cosched/moldable/step/step.hpp for the method and its guarantee.
  *
+ * jobs: how many are ready; without any, nothing is to be started, and makespan and bound are 0.
  * times[job * columns + q - 1]: seconds of a ready job on q processors, > 0, INFINITY where it
  * cannot run on so many; constant beyond `columns`.
  * free_in[p]: seconds until processor p is free; NULL: all are free now.
@@ -21,8 +22,8 @@ extern "C" {
  * state: 0 before the first call of a loop; what a call leaves there makes the next one better.
  *   NULL: every call is the first.
  * owner[p], out: the job that processor p is to start now, -1: none.
- * makespan, bound, out: seconds from now in which the plan ends, and before which no plan can;
- *   NULL: not asked for.
+ * makespan, bound, out: seconds from now in which the plan of the ready jobs ends, and before which
+ *   no plan of them can, whatever runs now; NULL: not asked for.
  * message[message_size], out: what was wrong, empty where nothing was; NULL: not asked for.
  *
  * Returns 0; 2 for a bad argument; 1 where memory is too small.  Then only `message` is written.

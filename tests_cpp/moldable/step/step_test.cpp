@@ -28,7 +28,7 @@ Instance drawn(Rng& rng, int jobs, int machines) {
 
 /// Never more busy than there are, what runs now included.
 void expect_valid(const Instance& instance, const std::vector<double>& free, const Step& found) {
-  double latest = *std::max_element(free.begin(), free.end());
+  double latest = 0;  // of the plan: what runs now is decided
   for (int i = 0; i < instance.jobs(); ++i) {
     const auto& plan = found.plan;
     ASSERT_GE(plan.procs[i], 1);
@@ -79,6 +79,17 @@ TEST(Step, WaitsForWhatRuns) {
     for (int i = 0; i < instance.jobs(); ++i)
       EXPECT_EQ(given[i], found.plan.start[i] == 0 ? found.plan.procs[i] : 0);
   }
+}
+
+// A processor that is busy for long says nothing of how good the plan of the ready jobs is.
+TEST(Step, CountsWhatCanStillBeDecided) {
+  const Instance instance(Times(Table{{8.0, 4.0}, {8.0, 4.0}}), {1.0, 1.0}, {}, 3);
+  const std::vector<double> free{0.0, 0.0, 1000.0};
+  const auto found = step(instance, free, 0.01);
+  expect_valid(instance, free, found);
+  EXPECT_EQ(found.makespan, 8);
+  EXPECT_GT(found.bound, 7);
+  EXPECT_LE(found.bound, 8);
 }
 
 TEST(Step, BeginsWhereTheLastCallEnded) {

@@ -37,6 +37,27 @@ def test_a_loop_of_steps_runs_all_jobs_within_twice_the_bound():
         assert end <= 2.02 * bound
 
 
+@pytest.mark.parametrize("ready", [[], (), np.empty((0, 3))])
+@pytest.mark.parametrize("machine", [3, [0.0, 5.0, 0.0]])
+def test_without_ready_jobs_nothing_starts(ready, machine):
+    found = cs.moldable.step(ready, machine, state=1.25)
+    assert found == cs.moldable.Step((), 0.0, 0.0, 1.25)
+    assert found.gap == 0
+    with pytest.raises(cs.InvalidInstance, match="budget"):
+        cs.moldable.step(ready, machine, budget=0)
+    with pytest.raises(cs.InvalidInstance, match=r"machine\[1\]"):
+        cs.moldable.step(ready, [0.0, -1.0])
+    with pytest.raises(cs.InvalidInstance, match="state"):
+        cs.moldable.step(ready, machine, state=-1.0)
+
+
+def test_the_bound_counts_what_can_still_be_decided():
+    """A processor that is busy for long made every plan of the others look perfect."""
+    found = cs.moldable.step([[8.0, 4.0], [8.0, 4.0]], [0.0, 0.0, 1000.0], budget=0.01)
+    assert found.makespan == 8
+    assert 7 < found.bound <= 8
+
+
 def test_an_instance_gives_what_its_table_gives():
     times = drawn(np.random.default_rng(2), 30, 4)
     table = cs.moldable.step(times, 4, budget=1e-9)

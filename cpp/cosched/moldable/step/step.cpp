@@ -76,7 +76,7 @@ class Planner {
 
   /// The least guess found that fits; what does not fit becomes the bound.
   double accepted_guess() {
-    best_.bound = std::max(soonest(), free_.back());
+    best_.bound = soonest();
     double low = best_.bound, high = low;
     while (!fits(high)) {
       low = high;
@@ -118,7 +118,7 @@ class Planner {
     scheduler_.run(list::Rule::list, counts, length, start_, free_);
     Placement plan = unplaced(n);
     for (int k = 0; k < n; ++k) place(instance_, plan, order[k], counts[k], start_[k]);
-    const double found = std::max(free_.back(), makespan(plan));
+    const double found = makespan(plan);
     if (found > best_.makespan) return false;
     best_.plan = std::move(plan);
     best_.makespan = found;
@@ -165,6 +165,15 @@ class Planner {
 
 }  // namespace
 
+void check_arguments(const std::vector<double>& free_in, double budget, State before) {
+  for (std::size_t p = 0; p < free_in.size(); ++p)
+    if (!(free_in[p] >= 0 && std::isfinite(free_in[p])))
+      throw InvalidInstance("machine[" + std::to_string(p) + "]: expected seconds >= 0");
+  if (!(budget > 0)) throw InvalidInstance("budget: expected seconds > 0");
+  if (!(before.ratio >= 0 && std::isfinite(before.ratio)))
+    throw InvalidInstance("state: expected what an earlier step gave");
+}
+
 Step step(const Instance& instance, const std::vector<double>& free_in, double budget,
           State before) {
   instance.require_no_releases("step");
@@ -173,12 +182,7 @@ Step step(const Instance& instance, const std::vector<double>& free_in, double b
   if (static_cast<int>(free_in.size()) != instance.machines())
     throw InvalidInstance("machine: " + std::to_string(free_in.size()) + " processors: expected " +
                           std::to_string(instance.machines()));
-  for (std::size_t p = 0; p < free_in.size(); ++p)
-    if (!(free_in[p] >= 0 && std::isfinite(free_in[p])))
-      throw InvalidInstance("machine[" + std::to_string(p) + "]: expected seconds >= 0");
-  if (!(budget > 0)) throw InvalidInstance("budget: expected seconds > 0");
-  if (!(before.ratio >= 0 && std::isfinite(before.ratio)))
-    throw InvalidInstance("state: expected what an earlier step gave");
+  check_arguments(free_in, budget, before);
   return Planner(instance, free_in, budget).plan(before);
 }
 

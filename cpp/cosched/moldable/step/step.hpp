@@ -12,10 +12,14 @@ struct State {
 
 struct Step {
   Placement plan;       // of all ready jobs, from now (0) on
-  double makespan = 0;  // of the plan, or of what runs now where that ends later
+  double makespan = 0;  // of the plan: what runs now is decided, and does not count
   double bound = 0;     // no plan of these jobs on these processors ends sooner
   State state;
 };
+
+/// Throws InvalidInstance where a wait is no number >= 0, the budget not above 0, or the state none
+/// that a call has left: what step() refuses besides an instance, for who has no job to plan.
+void check_arguments(const std::vector<double>& free_in, double budget, State before);
 
 /// A plan for the ready jobs of `instance` on its m processors, of which processor p is free in
 /// free_in[p] >= 0 seconds; those of the plan that start at 0 are to be started now.

@@ -21,9 +21,10 @@ class Step:
     start : tuple of (int, tuple of int)
         Row of the ready job, and the processors that it gets.
     makespan : float
-        Seconds from now until the plan ends, and what runs now.
+        Seconds from now until the plan of the ready jobs ends. What runs now is decided already,
+        and does not count.
     bound : float
-        No plan of these jobs ends sooner.
+        No plan of these jobs ends sooner, on processors that become free as they do.
     state : float
         For the next call.
 
@@ -54,7 +55,7 @@ def step(
     ----------
     ready : array_like of float, shape (n, k), or Instance
         Seconds of each ready job on 1..k processors, infinity where it cannot run. An instance
-        without edges, release dates and resources is read faster.
+        without edges, release dates and resources is read faster. Without any job nothing starts.
     machine : int or sequence of float, shape (m,)
         Processors, all free; or the seconds until each is free, 0 where it is.
     budget : float
@@ -88,6 +89,8 @@ def step(
     [0, 1]
     >>> found.gap < 0.5
     True
+    >>> cs.moldable.step([], machine=3).start
+    ()
     """
     given = ready if isinstance(ready, Instance) else None
     many = integer(machine, "machine", 1) if np.ndim(machine) == 0 else None
@@ -97,18 +100,21 @@ def step(
         free = np.zeros(many)
     if not len(free):
         raise InvalidInstance("machine: expected at least one processor")
+    ratio = 0.0 if state is None else real(state, "state")
+    seconds = real(budget, "budget")
+    if not seconds > 0:
+        raise InvalidInstance(f"budget = {shorten(budget)}: expected seconds > 0")
     if given is None:
         if isinstance(ready, core.Instance):
             raise InvalidInstance(f"ready = {shorten(ready)}: expected seconds, or one of moldable")
+        if hasattr(ready, "__len__") and len(ready) == 0:
+            _core.moldable.check_step(free, seconds, ratio)
+            return Step((), 0.0, 0.0, ratio)
         given = Instance(ready, machines=len(free))
     if given.machines != len(free):
         raise InvalidInstance(
             f"machine: {len(free)} processors: expected {given.machines}, as the instance has"
         )
-    ratio = 0.0 if state is None else real(state, "state")
-    seconds = real(budget, "budget")
-    if not seconds > 0:
-        raise InvalidInstance(f"budget = {shorten(budget)}: expected seconds > 0")
     owner, makespan, bound, kept = _core.moldable.step(given._core, free, seconds, ratio)
     units: dict[int, list[int]] = {}
     for processor, job in enumerate(owner.tolist()):
