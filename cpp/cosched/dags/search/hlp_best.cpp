@@ -84,8 +84,9 @@ std::int64_t default_evaluations(const Instance& instance) {
 }
 
 constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
-constexpr int kMostTasks = 100;         // the bound `transfers` takes longer than the search above
-constexpr double kOnlyTheMakespan = 1;  // as precision: one T, just below it
+constexpr int kMostTasks = 100;  // the bound `transfers` takes longer than the search above
+constexpr double kFirstBoundShare = 0.1;  // of the time
+constexpr double kOnlyTheMakespan = 1;    // as precision: one T, just below it
 
 // Steps 2 to 4, until the bound is met; may be left by an exception of check_interrupt().
 class Improvement {
@@ -100,7 +101,7 @@ class Improvement {
     bound_from(best_.makespan);
     if (done()) return;
     if (instance_.transfers().free() && !limited())
-      search_types();
+      search_types(evaluations());
     else
       search_places();
     if (!done() && best_.makespan < proved_from_) bound_from(best_.makespan);
@@ -118,35 +119,61 @@ class Improvement {
     return !done();
   }
 
-  // Schedules first; bounds, which may be cut short, take a share of the time so far.
+  // Schedules first: those of the default work, then rounds from the best of them.  Bounds, which
+  // may be cut short, take a share of the time.
   void use_the_time() {
-    constexpr double kShare = 0.25;
-    constexpr int kShorter = 8;  // the first round than a search of fixed work
     const double begin = seconds_left();
-    double bounding = 0;  // seconds
-    std::int64_t left = options_.evaluations >= 0 ? options_.evaluations : kEndless;
-    Rounds rounds(instance_, start(), split_tasks(instance_, result_.relaxation.x), options_.seed,
-                  std::max<std::int64_t>(1, default_evaluations(instance_) / kShorter));
-    double cut = 0;  // seconds that a bound has had in vain
-    while (!done() && left > 0) {
-      left -= rounds.run(left, [&](const Plan& plan) { return offer(plan); });
-      check_interrupt();
-      const double share = kShare * (begin - seconds_left()) - bounding;
-      if (done() || share <= 2 * cut || (cut == 0 && best_.makespan >= proved_from_)) continue;
-      const double before = seconds_left();
-      const bool whole = finishes_within(share, [&] { bound_from(best_.makespan); });
-      const double spent = before - seconds_left();
-      bounding += spent;
-      cut = whole ? 0 : spent;
-      check_interrupt();
-    }
-    if (!done() && (cut > 0 || best_.makespan < proved_from_)) bound_from(best_.makespan);
+    bound_within(kFirstBoundShare * std::max(0.0, begin));
+    std::int64_t work = options_.evaluations >= 0 ? options_.evaluations : kEndless;
+    if (!done()) work -= search_as_by_default(work);
+    if (!done() && work > 0) search_in_rounds(begin, work);
+    if (!done() && (cut_ > 0 || best_.makespan < proved_from_)) bound_from(best_.makespan);
   }
 
-  void search_types() {
+  // The seconds that it has taken.
+  double bound_within(double seconds) {
+    const double before = seconds_left();
+    const bool is_whole = finishes_within(seconds, [&] { bound_from(best_.makespan); });
+    const double spent = before - seconds_left();
+    cut_ = is_whole ? 0 : spent;
+    check_interrupt();
+    return spent;
+  }
+
+  // How many schedules it has built: at most those of the default work.
+  std::int64_t search_as_by_default(std::int64_t most) {
+    const std::int64_t evaluations = std::min(most, default_evaluations(instance_));
+    if (instance_.transfers().free() && !limited()) {
+      search_types(evaluations);
+    } else {
+      PlaceSearch search(instance_, start(), options_.seed);
+      const auto better = [&](const Plan& plan) { return offer(plan); };
+      if (instance_.tasks() <= kMostTasks) search.run(evaluations / 4, better);
+      if (!done()) search.run(evaluations, better);
+    }
+    return evaluations;
+  }
+
+  void search_in_rounds(double begin, std::int64_t work) {
+    constexpr double kShare = 0.25;
+    constexpr int kShorter = 8;  // the first round than a search of fixed work
+    double bounding = 0;         // seconds
+    Rounds rounds(instance_, start(), split_tasks(instance_, result_.relaxation.x), options_.seed,
+                  std::max<std::int64_t>(1, default_evaluations(instance_) / kShorter));
+    while (!done() && work > 0) {
+      const double share = kShare * (begin - seconds_left()) - bounding;
+      if (share > 2 * cut_ && (cut_ > 0 || best_.makespan < proved_from_))
+        bounding += bound_within(share);
+      if (done()) return;
+      work -= rounds.run(work, [&](const Plan& plan) { return offer(plan); });
+      check_interrupt();
+    }
+  }
+
+  void search_types(std::int64_t evaluations) {
     OrderSearch search(instance_, best_.plan, split_tasks(instance_, result_.relaxation.x),
                        options_.seed);
-    search.run(evaluations(), [&](const Plan& plan) { return offer(plan); });
+    search.run(evaluations, [&](const Plan& plan) { return offer(plan); });
   }
 
   void search_places() {
@@ -207,6 +234,7 @@ class Improvement {
   BestResult& result_;
   Best& best_;
   double proved_from_ = kInfinity;
+  double cut_ = 0;  // seconds that a bound has had in vain
 };
 
 }  // namespace

@@ -52,8 +52,9 @@ bool meets(double makespan, double bound);
 /// long as a limit around it lets it), and half a second at least.  Where that is too short its
 /// best x so far is rounded, and cheapest_types() for a few flows.  A time limit may end it after
 /// that and HEFT. Deterministic without a limit: bounds after a quarter of the search and at its
-/// end.  With one of its own: rounds of growing length, and bounds for a quarter of the time so
-/// far.
+/// end.  With one of its own: the same search, so that a limit that leaves time for it is never
+/// worse, then rounds of growing length, and bounds for a tenth of the limit at first, then a
+/// quarter of the time so far.
 BestResult hlp_best(const Instance& instance, const BestOptions& options = {},
                     const hlp::Solution* relaxation = nullptr);
 

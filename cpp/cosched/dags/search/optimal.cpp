@@ -10,7 +10,7 @@ namespace cosched::dags::search {
 namespace {
 
 constexpr int kFirstSchedules = 500;  // of hlp_best
-constexpr double kShare = 0.3;        // of the time left: for a first look, and for more of them
+constexpr double kShare = 0.3;        // of the time left: before a pause, and for it
 constexpr std::size_t kMostStateBytes = std::size_t{1} << 28;  // of states that were gone through
 constexpr std::size_t kMostOpenChildren = std::size_t{1}
                                           << 22;  // of all levels, some 50 bytes each
@@ -69,7 +69,7 @@ struct Machine {
 class Tree {
  public:
   Tree(const Instance& instance, const std::vector<double>& prices, std::int64_t most_nodes,
-       OptimalResult& best)
+       OptimalResult& best, const std::function<void()>& pause)
       : instance_(instance),
         machine_(instance),
         prices_(prices),
@@ -77,6 +77,7 @@ class Tree {
         grain_(free_ ? time_grain(instance) : 0),
         most_nodes_(most_nodes),
         best_(best),
+        pause_(pause),
         plan_(instance.tasks()),
         memory_(instance.tasks(), -1),
         idle_(machine_.units(), 0.0),
@@ -106,6 +107,13 @@ class Tree {
     std::optional<Child> placed_child;  // at work
     double idle_before = 0;             // of its unit
   };
+
+  // Takes over a better plan that was found in the meantime.
+  void let_pause() {
+    const double before = best_.plan.makespan();
+    pause_();
+    if (best_.plan.makespan() < before) least(best_.plan.makespan());
+  }
 
   // What a plan must be below to be of interest.
   void least(double makespan) {
@@ -369,7 +377,10 @@ class Tree {
 
   // Looks at the partial plan; a level more where something may come of it.
   void enter(std::vector<Level>& levels, double now, double makespan) {
-    if (++best_.nodes % 64 == 0) check_interrupt();
+    if (++best_.nodes % 64 == 0) {
+      check_interrupt();
+      if (pause_) let_pause();
+    }
     if (best_.nodes > most_nodes_) return;
     if (static_cast<int>(levels.size()) == instance_.tasks()) {
       best_.plan = plan_;
@@ -408,6 +419,7 @@ class Tree {
   double grain_;
   std::int64_t most_nodes_;
   OptimalResult& best_;
+  const std::function<void()>& pause_;
   double limit_ = kInfinity;
   Plan plan_;
   std::vector<int> memory_;  // of each task that is placed; -1
@@ -428,26 +440,50 @@ std::vector<double> load_prices(const Instance& instance, const std::vector<doub
   return prices;
 }
 
-// Where only the clock ends the search, and a first look proves nothing: better plans, which cut
-// more, and are what is left where the tree is too large.
-void spend_a_share(const Instance& instance, const std::vector<double>& prices,
-                   OptimalResult& best) {
-  const auto share = [] { return kShare * std::max(0.0, seconds_left()); };
-  (void)finishes_within(
-      share(), [&] { best.proved = branch_and_bound(instance, prices, best, kUnlimitedWork); });
-  if (best.proved) return;
-  BestOptions more;
-  more.time_limit = share();
-  BestResult found = hlp_best(instance, more);
-  if (found.plan.makespan() < best.plan.makespan()) best.plan = std::move(found.plan);
-  best.proved = meets(best.plan.makespan(), best.bound);
-}
+// Where only the clock ends the search: a pause for better plans, which cut more, and are what is
+// left where the tree is too large.  It comes when the default nodes are done, or when a share of
+// the time has passed and the rest does not suffice for them: so a limit that leaves time for the
+// default work allows all of it.
+class Pause {
+ public:
+  Pause(const Instance& instance, OptimalResult& best)
+      : instance_(instance), best_(best), begin_(seconds_left()) {}
+
+  void operator()() {
+    if (!is_over_ && is_due()) take();
+  }
+
+  /// Now, unless there was one.
+  void take() {
+    if (is_over_) return;
+    is_over_ = true;
+    BestOptions more;
+    more.time_limit = kShare * std::max(0.0, seconds_left());
+    BestResult found = hlp_best(instance_, more);
+    if (found.plan.makespan() < best_.plan.makespan()) best_.plan = std::move(found.plan);
+  }
+
+ private:
+  bool is_due() const {
+    const auto usual_nodes = static_cast<double>(OptimalOptions{}.nodes);
+    const auto nodes = static_cast<double>(best_.nodes);
+    const double passed = begin_ - seconds_left();
+    if (nodes >= usual_nodes) return true;
+    return passed >= kShare * begin_ && passed * usual_nodes > begin_ * nodes;
+  }
+
+  const Instance& instance_;
+  OptimalResult& best_;
+  double begin_;
+  bool is_over_ = false;
+};
 
 }  // namespace
 
 bool branch_and_bound(const Instance& instance, const std::vector<double>& prices,
-                      OptimalResult& best, std::int64_t most_nodes) {
-  return Tree(instance, prices, most_nodes, best).run();
+                      OptimalResult& best, std::int64_t most_nodes,
+                      const std::function<void()>& pause) {
+  return Tree(instance, prices, most_nodes, best, pause).run();
 }
 
 OptimalResult optimal(const Instance& instance, const OptimalOptions& options) {
@@ -465,8 +501,13 @@ OptimalResult optimal(const Instance& instance, const OptimalOptions& options) {
   if (!best.proved && best.complete) {
     const std::vector<double> prices = load_prices(instance, first.relaxation.certificate.weights);
     best.complete = finishes_within(std::nullopt, [&] {
-      if (options.nodes >= kUnlimitedWork) spend_a_share(instance, prices, best);
-      if (!best.proved) best.proved = branch_and_bound(instance, prices, best, options.nodes);
+      Pause plans(instance, best);
+      const bool is_timed = options.nodes >= kUnlimitedWork && seconds_left() < kInfinity;
+      std::function<void()> pause;
+      if (is_timed) pause = std::ref(plans);
+      best.proved = branch_and_bound(instance, prices, best, options.nodes, pause);
+      if (!best.proved && is_timed) plans.take();  // memory has ended it
+      best.proved = best.proved || meets(best.plan.makespan(), best.bound);
     });
   }
   if (best.proved) best.bound = best.plan.makespan();

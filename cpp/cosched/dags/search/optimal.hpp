@@ -1,6 +1,7 @@
 // optimal: branch and bound over schedules in the order of their starts, for a dozen tasks.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "cosched/dags/model/instance.hpp"
@@ -35,10 +36,11 @@ struct OptimalResult {
 /// Requires best.plan, and leaves the best in it.  `prices` >= 0 of a second of each type: a row of
 /// loads that is tried besides those of single types.  True: gone through, none is shorter by more
 /// than kExactTolerance; false: out of nodes, which best.nodes counts, or of the half GB that states
-/// and open branches may take.  May be left by an exception
-/// of check_interrupt().
+/// and open branches may take.  May be left by an exception of check_interrupt().  `pause` is called
+/// now and then, and may put a better plan into `best`.
 bool branch_and_bound(const Instance& instance, const std::vector<double>& prices,
-                      OptimalResult& best, std::int64_t most_nodes);
+                      OptimalResult& best, std::int64_t most_nodes,
+                      const std::function<void()>& pause = {});
 
 /// hlp_best with few schedules, which proves most plans of a dozen tasks optimal, then branch and
 /// bound.
