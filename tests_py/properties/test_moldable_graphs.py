@@ -126,11 +126,13 @@ def test_what_knows_no_edges_refuses_by_name(name):
         cs.moldable.solve(inst, name)
 
 
-def test_minsum_with_edges_is_refused():
-    inst = cs.moldable.Instance([[2.0], [1.0]], edges=[(0, 1)])
+def test_the_minsum_of_jobs_with_edges():
+    inst = cs.moldable.Instance([[2.0], [1.0], [4.0]], weights=[1, 5, 1], edges=[(0, 1)])
     for name in ("local-search", "optimal"):
-        with pytest.raises(cs.InvalidInstance, match="minsum"):
-            cs.moldable.solve(inst, name, objective="minsum")
+        found = cs.moldable.solve(inst, name, objective="minsum")
+        assert found.weighted_completion == 2 + 5 * 3 + 7
+        assert found.stopped_by == "proved"
+        assert found.minsum_gap == 0
 
 
 def test_validator_sees_a_job_that_starts_too_early():

@@ -257,8 +257,9 @@ def optimal_bound(
 ) -> Bound:
     """What the search of :func:`cosched.moldable.optimal` proves: for few jobs the optimum itself.
 
-    The search knows neither what jobs share nor edges: there never below ``configurations``, or
-    ``work-and-path``.
+    Up to a dozen jobs the search knows edges and resources. Slow-downs, and edges or resources of
+    more jobs, it leaves out. Never below ``configurations`` where jobs share something, nor below
+    ``work-and-path`` where they have edges.
 
     Parameters
     ----------
@@ -277,8 +278,9 @@ def optimal_bound(
     Instance.require(instance)
     chosen = named(objective, "objective", _core.moldable.Objective)
     effort, limit = budget(work, time_limit, OPTIMAL_WORK // 10)
-    alone = instance._core.alone()
-    _, value, stopped_by = _core.moldable.optimal(alone, chosen, effort, limit)
+    is_known = not instance.sharing.slows and instance.jobs <= EXACT_JOBS
+    solved = instance._core if is_known else instance._core.alone()
+    _, value, stopped_by = _core.moldable.optimal(solved, chosen, effort, limit)
     found = Bound(value, "optimal", "time_limit" if stopped_by == "time" else "ok")
     if objective == "makespan" and len(instance.edges):
         return max(found, work_path_bound(instance), key=float)

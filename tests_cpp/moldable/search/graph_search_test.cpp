@@ -69,7 +69,10 @@ TEST(GraphSearch, OptimalTakesFewJobs) {
   Rng rng(6);
   const Instance instance = random_graph(rng, kMostGraphJobs + 1, 2);
   EXPECT_THROW(optimal(instance), InvalidInstance);
-  EXPECT_THROW(local_search(instance, {Objective::minsum, 0, 0, {}, {}}), InvalidInstance);
+  const Matrix<double> slow(kMostGraphJobs + 1, kMostGraphJobs + 1, 1.5);
+  const Instance slowed = instance.with(std::make_shared<const Sharing>(
+      kMostGraphJobs + 1, std::vector<Resource>{}, Slowdowns{slow, {}}, std::nullopt));
+  EXPECT_THROW(local_search(slowed, {}), InvalidInstance);
 }
 
 // What the instance states is what is solved, whoever asks.

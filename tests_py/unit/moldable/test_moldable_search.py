@@ -173,13 +173,50 @@ def test_a_job_of_no_worth_starts_too(objective, release):
 
 
 @pytest.mark.parametrize("more", [{}, {"edges": [(0, 1)]}])
-def test_the_minsum_of_what_shares_resources_is_refused_for_that(more):
-    """That it did not know resources was said, which it does for the makespan."""
+def test_the_minsum_of_what_shares_resources(more):
     inst = cs.moldable.Instance(
-        [[8, 5], [7, 3]], resources={"m": [2, 2]}, capacity={"m": 3}, **more
+        [[8, 5], [7, 3]], [1, 4], resources={"m": [2, 2]}, capacity={"m": 3}, **more
     )
     assert cs.moldable.optimal(inst).value == 8
-    with pytest.raises(
-        cs.InvalidInstance, match=r"^optimal: objective = 'minsum' with (res|edges)"
-    ):
-        cs.moldable.optimal(inst, objective="minsum")
+    found = cs.moldable.optimal(inst, objective="minsum")
+    assert found.weighted_completion == (5 + 4 * 8 if more else 4 * 3 + 8)
+    assert found.stopped_by == "proved"
+    assert found.minsum_bound.value == found.weighted_completion
+
+
+def test_slow_downs_are_refused_by_what_proves():
+    inst = cs.moldable.Instance([[8.0], [7.0]], slowdowns=[[1, 2], [2, 1]], machines=2)
+    for objective in ("makespan", "minsum"):
+        with pytest.raises(cs.InvalidInstance, match=r"^optimal does not know"):
+            cs.moldable.optimal(inst, objective=objective)
+
+
+#: Three jobs each, with what an exact solver found for them.
+WAITING = [
+    ([[240.0], [60.0], [180.0]], 1, "minsum", 1669.0,
+     {"weights": [2, 3, 2], "release": [0, 7, 1], "resources": {"mem": [4, 4, 1]},
+      "capacity": {"mem": 5}}),
+    ([[1e5, 1], [100, 1000], [1000, 1e5]], 2, "minsum", 1136.0,
+     {"release": [11, 11, 1], "resources": {"mem": [4, 2, 0]}, "capacity": {"mem": 5}}),
+    ([[16, 1], [13, 10]], 5, "minsum", 16.0,
+     {"release": [2, 1], "resources": {"mem": [[3, 4], [0, 3]]}, "capacity": {"mem": 4}}),
+    ([[4], [4], [8], [3], [3]], 2, "minsum", 53.0,
+     {"release": [3, 11, 10, 0, 2], "resources": {"mem": [0, 4, 2, 2, 0]}, "capacity": {"mem": 4}}),
+    ([[4, 3, 4, 2]] * 3, 4, "makespan", 5.0,
+     {"edges": [[1, 2]], "resources": {"mem": [[1, 4, 3, 3], [0, 4, 2, 2], [1, 3, 2, 0]]},
+      "capacity": {"mem": 7}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["local-search", "optimal"])
+@pytest.mark.parametrize("number", range(len(WAITING)))
+def test_waiting_for_a_later_release_pays(name, number):
+    """Started whatever fitted: 40% and 86% above the optimum, and 6 where 5 is possible."""
+    times, machines, objective, best, more = WAITING[number]
+    inst = cs.moldable.Instance(times, machines=machines, **more)
+    found = cs.moldable.solve(inst, name, objective=objective)
+    found.schedule.validate()
+    value = found.makespan if objective == "makespan" else found.weighted_completion
+    assert value == pytest.approx(best, rel=1e-12)
+    assert found.stopped_by == "proved"
+    assert (found.gap if objective == "makespan" else found.minsum_gap) <= 1e-9

@@ -23,13 +23,14 @@ Choice make_choice(const Instance& instance, int i, int q) {
   return made;
 }
 
-std::vector<Choice> choices_of(const Instance& instance, int i) {
+std::vector<Choice> choices_of(const Instance& instance, int i, Counts counts) {
   std::vector<Choice> kept;
   double last = kInfinity;  // time of the last one beyond kAll
   for (int q = 1; q <= instance.useful_machines(); ++q) {
     if (!(instance.given(i, q) < kInfinity)) continue;
     if (instance.sharing() && !instance.sharing()->fits_alone(i, q)) continue;
-    if (q > kAll && instance.given(i, q) > kWorthwhile * last && q < instance.useful_machines())
+    if (counts == Counts::worthwhile && q > kAll && instance.given(i, q) > kWorthwhile * last &&
+        q < instance.useful_machines())
       continue;
     Choice made = make_choice(instance, i, q);
     if (std::any_of(kept.begin(), kept.end(),
@@ -43,10 +44,10 @@ std::vector<Choice> choices_of(const Instance& instance, int i) {
 
 }  // namespace
 
-Choices::Choices(const Instance& instance)
+Choices::Choices(const Instance& instance, Counts counts)
     : measures_(1 + (instance.sharing() ? instance.sharing()->resources() : 0)) {
   for (int i = 0; i < instance.jobs(); ++i) {
-    of_.push_back(choices_of(instance, i));
+    of_.push_back(choices_of(instance, i, counts));
     const auto least =
         std::min_element(of_.back().begin(), of_.back().end(),
                          [](const Choice& a, const Choice& b) { return a.time < b.time; });

@@ -12,12 +12,17 @@ struct Choice {
   std::vector<double> share;  // of the machine: procs / m, then need / capacity of each resource
 };
 
+/// Which counts of a job are choices.
+enum class Counts {
+  worthwhile,  // beyond 64 only counts that are a twentieth faster than the one before
+  all,         // for proofs
+};
+
 /// Of each job, by increasing counts: those on which it can run and fits, without any of which
-/// another is no slower and takes no more of anything.  Never empty.  Beyond 64 only counts that
-/// are a twentieth faster than the one before.
+/// another is no slower and takes no more of anything.  Never empty.
 class Choices {
  public:
-  explicit Choices(const Instance& instance);
+  explicit Choices(const Instance& instance, Counts counts = Counts::worthwhile);
 
   int jobs() const { return static_cast<int>(of_.size()); }
   int measures() const { return measures_; }  // 1 + resources

@@ -1,134 +1,170 @@
-#include "cosched/moldable/graph/choices.hpp"
+#include "cosched/moldable/graph/bound.hpp"
+#include "cosched/moldable/search/active_search.hpp"
+#include "cosched/moldable/search/graph_labels.hpp"
 #include "cosched/moldable/search/graph_search.hpp"
+#include "cosched/moldable/shared/configurations.hpp"
 
 namespace cosched::moldable::search {
 namespace {
 
-// Jobs in the order of their starts, each at its earliest fit from the last start on.
-class StartsSearch {
+constexpr std::size_t kFirstWidth = 100, kLookWidth = 400, kLastLook = 1600;
+// Annealing before the passes get wide: times, operations a job, and of the work that is left at
+// most.
+constexpr int kLooks = 4;
+constexpr std::int64_t kLookWork = 500'000, kLookPart = 40;
+constexpr std::int64_t kLookPrice = 4;  // its operations that take as long as a step of labels
+constexpr std::int64_t kPriceWork = 1'000'000;  // of the prices of configurations
+constexpr int kMostProvedCounts = 4096;
+constexpr std::int64_t kQuickWork = 10'000'000;
+constexpr std::int64_t kFirstWork = 100'000;  // of the search before a proof, operations a job
+
+class GraphProver {
  public:
-  StartsSearch(const Instance& instance, Proof& best, std::int64_t work)
-      : it_(instance),
-        choices_(instance),
-        graph_(instance),
-        best_(best),
-        left_(work),
-        value_(makespan(best.placement)),
-        end_(instance.jobs(), -1.0),
-        made_(unplaced(instance.jobs())),
-        free_(instance.jobs() + 1, FreeProfile(instance.machines(), choices_.measures() - 1)) {
-    std::vector<double> least;
-    for (int i = 0; i < it_.jobs(); ++i) {
-      least.push_back(choices_[i][choices_.fastest(i)].time);
-      double work_of = kInfinity;
-      for (const graph::Choice& choice : choices_[i])
-        work_of = std::min(work_of, choice.share[0] * choice.time);
-      least_work_.push_back(work_of);
-    }
-    tail_ = graph::bottom_levels(*graph_, least);
+  GraphProver(const Instance& instance, const Placement& start, const ProofOptions& options)
+      : instance_(instance),
+        objective_(options.objective),
+        usual_work_(options.usual_work),
+        jobs_(instance),
+        incumbent_(instance, options.objective),
+        effort_(options.work) {
+    incumbent_.offer(start);
   }
 
-  // Whether nothing was left out.
+  // Passes that keep more and more labels, until one drops none for their number: then all is
+  // proved.  May be left by check_interrupt(): bound() and placement() hold at any time.
   bool run() {
-    branch(0, 0, 0, 0);
-    return left_ >= 0;
+    begin();
+    for (std::size_t width = kFirstWidth;; width *= 4) {
+      if (is_best(proved_)) return true;
+      const bool is_whole = labels_->pass(width);
+      proved_ = bound();
+      if (!is_whole) return false;
+      if (labels_->dropped() >= incumbent_.value()) return true;
+      if (width == kFirstWidth) proved_ = std::min(incumbent_.value(), bounds_->sharpen(proved_));
+      if (width == kLookWidth || width == kLastLook) look_around(width);
+    }
+  }
+
+  const Placement& placement() const { return incumbent_.placement(); }
+  bool is_best(double least) const { return incumbent_.hopeless(least); }
+  std::int64_t work_left() const { return std::max<std::int64_t>(0, effort_.left()); }
+
+  // The best of all passes.
+  double bound() const {
+    const double of_pass = labels_ ? labels_->bound() : 0;
+    return std::min(incumbent_.value(), std::max(proved_, of_pass));
   }
 
  private:
-  void branch(int placed, double last, double longest, double done_work) {
-    if (placed == it_.jobs()) {
-      if (longest < value_ * (1 - kExactTolerance)) {
-        value_ = longest;
-        best_.placement = made_;
-      }
-      return;
-    }
-    if ((left_ -= 1) < 0) return;
-    poll_.count(200);
-    for (int i = 0; i < it_.jobs() && left_ >= 0; ++i) {
-      if (end_[i] >= 0) continue;
-      double from = std::max(last, it_.release(i));
-      bool ready = true;
-      for (const int before : graph_->predecessors(i)) {
-        ready = ready && end_[before] >= 0;
-        from = std::max(from, end_[before]);
-      }
-      if (!ready) continue;
-      for (const graph::Choice& choice : choices_[i])
-        try_choice(i, choice, from, placed, longest, done_work);
+  void begin() {
+    const graph::WorkPath programme = graph::work_and_path(instance_);
+    add_mix_of(programme);
+    const std::vector<double> prices =
+        shared::configuration_prices(sharing_instance(), std::min(kPriceWork, effort_.left()));
+    if (!prices.empty()) jobs_.add_earnings(prices);
+    bounds_.emplace(jobs_, objective_, incumbent_, effort_);
+    labels_.emplace(jobs_, objective_, incumbent_, *bounds_, effort_);
+    if (objective_ == Objective::makespan)
+      proved_ = graph::heads_and_tails(instance_, programme.value);
+  }
+
+  // At the prices of the programme, where there is more than one thing to mix.
+  void add_mix_of(const graph::WorkPath& programme) {
+    if (programme.certificate.weights.empty() || jobs_.real_measures() == 1) return;
+    std::vector<double> prices(programme.certificate.weights.begin(),
+                               programme.certificate.weights.begin() + jobs_.real_measures());
+    const double sum = std::accumulate(prices.begin(), prices.end(), 0.0);
+    if (!(sum > 0)) return;
+    for (double& price : prices) price /= sum;
+    jobs_.add_mix(prices);
+  }
+
+  // Without precedence; sharing nothing, if need be.
+  Instance sharing_instance() const {
+    const Instance independent = instance_.after(nullptr);
+    if (independent.sharing() != nullptr) return independent;
+    return independent.with(std::make_shared<const Sharing>(
+        instance_.jobs(), std::vector<Resource>{}, std::nullopt, std::nullopt));
+  }
+
+  // A better schedule first: it drops labels.
+  void look_around(std::size_t first_seed) {
+    const std::int64_t usual_left = std::min(effort_.left(), usual_work_ - effort_.spent());
+    const std::int64_t work =
+        std::min(kLookWork * instance_.jobs(), std::max<std::int64_t>(0, usual_left / kLookPart));
+    ActiveSearch search(instance_, objective_);
+    search.offer(incumbent_.placement());
+    for (int look = 0; look < kLooks; ++look) {
+      search.anneal(work, first_seed + look, look, proved_);
+      incumbent_.offer(search.placement());
+      effort_.count(work / kLookPrice);
     }
   }
 
-  void try_choice(int i, const graph::Choice& choice, double from, int placed, double longest,
-                  double done_work) {
-    const Need need{choice.procs, choice.share.data() + 1};
-    const double start = free_[placed].earliest(need, choice.time, from);
-    const double end = start + choice.time;
-    double bound = std::max(longest, end);
-    const double work = done_work + choice.share[0] * choice.time;
-    double rest = work;
-    for (int k = 0; k < it_.jobs(); ++k) {
-      if (k == i || end_[k] >= 0) continue;
-      double head = std::max(start, it_.release(k));
-      for (const int before : graph_->predecessors(k))
-        head = std::max(head, before == i ? end : end_[before]);
-      bound = std::max(bound, head + tail_[k]);
-      rest += least_work_[k];
-    }
-    // No job starts before `start` any more: what was idle until then stays idle.
-    double idle = start;
-    for (int k = 0; k < it_.jobs(); ++k)
-      if (end_[k] >= 0) idle -= running_[k]->share[0] * (std::min(end_[k], start) - made_.start[k]);
-    bound = std::max(bound, rest + idle);
-    if (bound >= value_ * (1 - kExactTolerance)) return;
-    end_[i] = end;
-    running_[i] = &choice;
-    graph::put(made_, i, choice, start);
-    free_[placed + 1] = free_[placed];
-    free_[placed + 1].take(start, end, need);
-    branch(placed + 1, start, std::max(longest, end), work);
-    end_[i] = -1;
-  }
-
-  const Instance& it_;
-  const graph::Choices choices_;
-  const graph::Precedence graph_;
-  Proof& best_;
-  std::int64_t left_;
-  double value_;
-  std::vector<double> end_, tail_, least_work_;
-  std::vector<const graph::Choice*> running_ =
-      std::vector<const graph::Choice*>(end_.size(), nullptr);
-  Placement made_;
-  std::vector<FreeProfile> free_;  // beside so many jobs
-  Poll poll_;
+  const Instance& instance_;
+  Objective objective_;
+  std::int64_t usual_work_;
+  GraphJobs jobs_;
+  BestSoFar incumbent_;
+  Effort effort_;
+  std::optional<GraphLabelBounds> bounds_;
+  std::optional<GraphLabels> labels_;
+  double proved_ = 0;  // the best bound of the passes before
 };
 
 }  // namespace
 
+bool is_graph_provable(const Instance& instance) {
+  return instance.jobs() <= kMostGraphJobs && instance.useful_machines() <= kMostProvedCounts;
+}
+
+Proof prove_graph(const Instance& instance, const Placement& start, const ProofOptions& options) {
+  Proof result;
+  GraphProver prover(instance, start, options);
+  result.in_time = finishes_within(options.time_limit, [&] { result.proved = prover.run(); });
+  result.placement = prover.placement();
+  result.bound = prover.bound();
+  result.proved = result.proved || prover.is_best(result.bound);
+  if (result.proved) {
+    const Criteria value = criteria(instance, result.placement);
+    result.bound = options.objective == Objective::makespan ? value.makespan : value.minsum;
+  }
+  result.left = prover.work_left();
+  return result;
+}
+
+std::optional<Proof> prove_quickly(const Instance& instance, const SearchOptions& options) {
+  if (!options.proof || options.work == 0 || !is_graph_provable(instance)) return std::nullopt;
+  ActiveSearch lists(instance, options.objective);
+  unhurried([&] {
+    lists.offer_simple();
+    for (const Placement& start : options.starts) lists.offer(start);
+  });
+  const std::int64_t work = std::min(kQuickWork, total_work(instance, options.work));
+  return prove_graph(instance, lists.placement(), {options.objective, work});
+}
+
 Proof graph_proof(const Instance& instance, const ProofOptions& options) {
-  require_graph_known(instance, options.objective, "optimal");
+  require_no_slowdowns(instance, "optimal");
   if (instance.jobs() > kMostGraphJobs)
     throw InvalidInstance("optimal takes at most " + std::to_string(kMostGraphJobs) +
                           " jobs with precedence or resources, the instance has " +
                           std::to_string(instance.jobs()));
-  SearchOptions quick;
-  if (seconds_left() < kInfinity) quick.time_limit = 0.1 * std::max(0.0, seconds_left());
-  SearchResult found;
-  {
-    const ScopedTimeLimit limit(quick.time_limit);
-    found = graph_search(instance, quick, std::min<std::int64_t>(options.work / 10, 200'000));
+  if (options.work < 0)
+    throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
+  SearchOptions first;
+  first.objective = options.objective;
+  first.proof = false;
+  const std::int64_t work = std::min(options.work, options.usual_work);
+  first.work = std::min(kFirstWork, work / (std::int64_t{100} * instance.jobs()));
+  const SearchResult found = graph_search(instance, first, total_work(instance, first.work));
+  if (found.proved) {
+    const double value = options.objective == Objective::makespan
+                             ? found.bound
+                             : weighted_completion(instance, found.placement);
+    return {found.placement, value, true, found.complete, options.work};
   }
-  Proof proof{std::move(found.placement), found.bound, found.proved, found.complete, 0};
-  if (proof.proved) return proof;
-  bool whole = false;
-  proof.in_time = finishes_within(
-      std::nullopt, [&] { whole = StartsSearch(instance, proof, options.work / 20).run(); });
-  if (proof.in_time && whole) {
-    proof.proved = true;
-    proof.bound = makespan(proof.placement);
-  }
-  return proof;
+  return prove_graph(instance, found.placement, options);
 }
 
 }  // namespace cosched::moldable::search

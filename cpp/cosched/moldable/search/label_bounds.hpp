@@ -9,7 +9,7 @@ namespace cosched::moldable::search {
 /// The work that a proof has left.
 class Effort {
  public:
-  explicit Effort(std::int64_t steps) : left_(steps) {}
+  explicit Effort(std::int64_t steps) : given_(steps), left_(steps) {}
 
   /// May throw as check_interrupt().
   void count(std::int64_t steps) {
@@ -18,9 +18,10 @@ class Effort {
   }
   bool over() const { return left_ < 0; }
   std::int64_t left() const { return left_; }
+  std::int64_t spent() const { return given_ - left_; }
 
  private:
-  std::int64_t left_;
+  std::int64_t given_, left_;
   Poll poll_;
 };
 

@@ -3,6 +3,7 @@
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/search/graph_search.hpp"
+#include "cosched/moldable/search/rounds.hpp"
 #include "cosched/moldable/search/shared_search.hpp"
 #include "cosched/moldable/search/starts.hpp"
 
@@ -17,18 +18,6 @@ double simple_bound(const Instance& instance) {
   for (int i = 0; i < instance.jobs(); ++i)
     sum += instance.weight(i) * (instance.release(i) + instance.least_time(i));
   return sum;
-}
-
-// What the proof may spend: of few jobs everything, of more half of it.
-ProofOptions share_of(const Instance& instance, const SearchOptions& options) {
-  ProofOptions share{options.objective, total_work(instance, options.work)};
-  if (instance.jobs() <= kExactJobs) {
-    if (options.work >= kSearchWork) share.work = std::max(share.work, kProofWork / 4);
-    return share;
-  }
-  share.work /= 2;
-  if (seconds_left() < kInfinity) share.time_limit = std::max(0.0, seconds_left() / 2);
-  return share;
 }
 
 }  // namespace
@@ -67,7 +56,7 @@ bool AloneSearch::round(std::int64_t work, int) {
       },
       [&](Placement made) { best_.offer(std::move(made)); });
   seeds_ += chains;
-  return !proved();
+  return !is_proved();
 }
 
 namespace {
@@ -75,33 +64,17 @@ namespace {
 // Jobs that share nothing and wait for nobody.
 SearchResult search_alone(const Instance& instance, const SearchOptions& options) {
   AloneSearch search(instance, options);
-  GrowingRounds rounds(kSearchWork);
-  SearchResult result;
-  BestSoFar best(instance, options.objective);
-  const auto search_until = [&](std::int64_t work) {
-    result.complete = result.complete && finishes_within(std::nullopt, [&] {
-                        rounds.run(work, [&](std::int64_t part, int number) {
-                          return search.round(part, number);
-                        });
-                      });
-    result.proved = result.proved || search.proved();
-  };
-  const bool budget = options.work > kSearchWork;  // more than the default was asked for
-  const bool provable = options.proof && instance.jobs() <= (budget ? kMostProvedJobs : kExactJobs);
-  result.complete = search.complete();
-  if (result.complete && options.work > 0)
-    result.complete = finishes_within(std::nullopt, [&] { search.begin(); });
-  search_until(provable ? std::min(options.work, kSearchWork) : options.work);
-  if (result.complete && !result.proved && provable && options.work > 0) {
-    const Proof proof = prove(instance, search.best(), share_of(instance, options));
-    best.offer(proof.placement);
-    result.proved = proof.proved;
-    // Without a proof the rest of a budget goes to more rounds.
-    if (!result.proved) search_until(options.work);
-  }
-  best.offer(search.best());
-  result.placement = best.placement();
-  return result;
+  bool is_complete = search.complete();
+  if (is_complete && options.work > 0)
+    is_complete = finishes_within(std::nullopt, [&] { search.begin(); });
+  if (!is_complete) return {search.best(), false, search.is_proved(), 0};
+  RoundsOptions rounds{kSearchWork, options.work, {}};
+  const bool has_budget = options.work > kSearchWork;  // more than the default was asked for
+  if (options.proof && instance.jobs() <= (has_budget ? kMostProvedJobs : kExactJobs))
+    rounds.prove = [&](const Placement& start, const ProofOptions& share) {
+      return prove(instance, start, share);
+    };
+  return run_rounds(search, instance, options, rounds);
 }
 
 }  // namespace

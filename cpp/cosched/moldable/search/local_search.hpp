@@ -43,8 +43,9 @@ std::int64_t total_work(const Instance& instance, std::int64_t work);
 /// annealings, in threads.  A round that does not fit into the work is not begun.  Ends when it
 /// meets a bound: the dual approximation's for the makespan, sum w_i (r_i + min t_i) for minsum.
 /// Up to kExactJobs jobs prove() follows, with as much work; up to kMostProvedJobs where there is
-/// more work than the default, with half of it.  The result depends on instance, starts, seed and
-/// work only, but for a time limit.  Throws InvalidInstance when work < 0.
+/// more work than the default, with half of it.  A time limit allows the same steps in the same
+/// order as work does, and more of them (rounds.hpp).  The result depends on instance, starts, seed
+/// and work only, but for a time limit.  Throws InvalidInstance when work < 0.
 SearchResult local_search(const Instance& instance, const SearchOptions& options);
 
 /// Round by round, for who has something to do between them.
@@ -57,6 +58,8 @@ class Search {
   /// left by an exception of check_interrupt().
   virtual bool round(std::int64_t work, int number) = 0;
   virtual const Placement& best() const = 0;
+  /// Whether nothing is better, as a bound says.
+  virtual bool is_proved() const { return false; }
 };
 
 /// For jobs that share nothing and wait for nobody, without a proof.
@@ -67,7 +70,7 @@ class AloneSearch : public Search {
   void begin() override;
   bool round(std::int64_t work, int number) override;
   const Placement& best() const override { return best_.placement(); }
-  bool proved() const { return best_.value() <= enough_; }
+  bool is_proved() const override { return best_.value() <= enough_; }
   /// False: a time limit ended the first schedules.
   bool complete() const { return complete_; }
 

@@ -21,6 +21,7 @@ class Prover {
         choices_(choices_of(instance)),
         best_(instance, options.objective),
         effort_(options.work),
+        usual_work_(options.usual_work),
         bounds_(instance, choices_, options.objective, best_, effort_),
         labels_(instance, choices_, options.objective, best_, bounds_, effort_, options.room) {
     best_.offer(start);
@@ -52,8 +53,10 @@ class Prover {
  private:
   // A better schedule first: it drops labels.
   void look_around(std::uint64_t first_seed) {
+    // No more than with the default work, so that more work begins with what that does.
+    const std::int64_t usual_left = std::min(effort_.left(), usual_work_ - effort_.spent());
     const std::int64_t work =
-        std::min(kLookWork * it_.jobs(), std::max<std::int64_t>(0, effort_.left() / kLookPart));
+        std::min(kLookWork * it_.jobs(), std::max<std::int64_t>(0, usual_left / kLookPart));
     for (std::uint64_t look = 0; look < kLooks; ++look) {
       anneal(
           it_, best_.placement(),
@@ -68,19 +71,18 @@ class Prover {
   std::vector<std::vector<Choice>> choices_;
   BestSoFar best_;
   Effort effort_;
+  std::int64_t usual_work_;
   LabelBounds bounds_;
   Labels labels_;
   double proved_ = 0;  // the best bound of the passes before
 };
 
-constexpr double kStartShare = 0.1;
-
 Placement first_schedule(const Instance& instance, const ProofOptions& options) {
   SearchOptions search;
   search.objective = options.objective;
   search.proof = false;
-  search.work = std::min(kSearchWork, options.work / (std::int64_t{100} * instance.jobs()));
-  if (seconds_left() < kInfinity) search.time_limit = std::max(0.0, kStartShare * seconds_left());
+  const std::int64_t work = std::min(options.work, options.usual_work);
+  search.work = std::min(kSearchWork, work / (std::int64_t{100} * instance.jobs()));
   return local_search(instance, search).placement;
 }
 

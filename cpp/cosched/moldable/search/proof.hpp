@@ -15,6 +15,7 @@ struct ProofOptions {
   std::int64_t work = kProofWork;
   std::optional<double> time_limit = std::nullopt;  // seconds
   std::size_t room = kLabelsRoom;
+  std::int64_t usual_work = kProofWork;  // by default: more than that adds to what that much does
 };
 
 struct Proof {
@@ -42,7 +43,7 @@ Proof prove(const Instance& instance, const Placement& start, const ProofOptions
 /// The best schedule of at most kMostProvedJobs jobs for one criterion: local_search() on a little
 /// of the work and a tenth of the time, then prove() from what it found; where that has no room to
 /// go on local_search() again, with what is left.  With edges or resources it is graph_proof()
-/// (graph_search.hpp), for the makespan. Deterministic but for a time limit.
+/// (graph_search.hpp). Deterministic but for a time limit.
 Proof optimal(const Instance& instance, const ProofOptions& options = {});
 
 }  // namespace cosched::moldable::search

@@ -3,7 +3,10 @@
 #include "cosched/core/annealing.hpp"
 #include "cosched/moldable/dual/dual_approx.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/search/active_search.hpp"
 #include "cosched/moldable/search/annealing.hpp"
+#include "cosched/moldable/search/graph_search.hpp"
+#include "cosched/moldable/search/rounds.hpp"
 #include "cosched/moldable/shared/beam.hpp"
 #include "cosched/moldable/shared/configurations.hpp"
 #include "cosched/moldable/shared/orders.hpp"
@@ -12,6 +15,7 @@ namespace cosched::moldable::search {
 namespace {
 
 constexpr double kFirstHeat = 0.012, kLastHeat = 0.0003;
+constexpr double kCooler = 0.4;
 constexpr int kNear = 6;  // places in the order between jobs that are exchanged every other time
 constexpr double kPlateau =
     1e-3;  // of the mean end, so that plateaus of the makespan lead somewhere
@@ -38,16 +42,21 @@ class ListSearch {
       : instance_(instance),
         objective_(options.objective),
         decoder_(instance),
+        seed_(options.seed),
         rng_(options.seed),
-        best_(instance, options.objective) {}
+        best_(instance, options.objective) {
+    if (!by_orders() && !instance.sharing()->slows()) active_.emplace(instance, objective_);
+  }
 
   list::Decoder& decoder() { return decoder_; }
 
   /// A schedule that is feasible as it stands.
   void offer(const Placement& placement) { best_.offer(placement); }
 
-  /// Under every threshold, and at the prices.
+  /// Under every threshold, and at the prices; each job at its earliest fit where nobody slows
+  /// anybody.
   void offer(list::List list) {
+    if (active_) offer(active_->decoded(list.order, list.procs));
     for (const double theta : list::kThetas) {
       list.theta = theta;
       consider(list);
@@ -74,8 +83,15 @@ class ListSearch {
     }
   }
 
-  void run(std::int64_t work, double heat) {
-    if (!by_orders()) return anneal(work, heat);
+  /// The round of this number; every other one is cooler.
+  void run(std::int64_t work, int number) {
+    if (!by_orders()) {
+      // Lists, and from the best of them orders at earliest fits: either finds what the other
+      // misses.
+      anneal(work, number % 2 == 0 ? 1 : kCooler);
+      if (active_) anneal_active(work / 2, number);
+      return;
+    }
     if (!prices_.empty())
       beams(static_cast<std::int64_t>(kBeams * static_cast<double>(work) / kStepsABeamOperation));
     const double steps = instance_.sharing()->slows() ? kStepsAnOrderOperation : kStepsAPlainOne;
@@ -101,6 +117,15 @@ class ListSearch {
       offer(*found);
       ++drawn_;
     }
+  }
+
+  // Lists start what fits.  Where jobs are released late, or heavy ones come first, waiting pays.
+  void anneal_active(std::int64_t work, int number) {
+    active_->offer(best());
+    const bool is_complete =
+        finishes_within(std::nullopt, [&] { active_->anneal(work, seed_ + number, number, 0); });
+    offer(active_->placement());
+    if (!is_complete) check_interrupt();
   }
 
   void anneal(std::int64_t work, double heat) {
@@ -186,9 +211,11 @@ class ListSearch {
   const Instance& instance_;
   Objective objective_;
   list::Decoder decoder_;
+  std::uint64_t seed_;
   Rng rng_;
   BestSoFar best_;
-  list::List start_;  // the best list
+  std::optional<ActiveSearch> active_;  // where jobs slow nobody, and orders do not do
+  list::List start_;                    // the best list
   std::vector<double> prices_;
   double start_value_ = kInfinity;
   int drawn_ = 0;  // beams
@@ -238,6 +265,8 @@ class SharedSearch : public Search {
     SearchOptions options = options_;
     options.starts.clear();
     options.time_limit.reset();
+    // No more than by default: what a time limit leaves belongs to the rounds.
+    options.work = std::min(options.work, kSearchWork);
     const Sharing& sharing = *instance_.sharing();
     without_.emplace(instance_.with(sharing.slows() ? sharing.without_slowdowns() : nullptr));
     if (sharing.slows() && instance_.jobs() <= kExactJobs)  // with its proof
@@ -253,11 +282,20 @@ class SharedSearch : public Search {
   bool round(std::int64_t work, int number) override {
     if (more_) more_ = plain_->round(work, number);
     offer_plain();
-    made_.run(total_work(instance_, work), number % 2 == 0 ? 1 : 0.4);
-    return true;
+    made_.run(total_work(instance_, work), number);
+    return instance_.sharing()->slows() || !is_proved();
   }
 
   const Placement& best() const override { return made_.best(); }
+
+  bool is_proved() const override {
+    if (options_.objective != Objective::makespan) return false;
+    if (!least_)
+      least_ = unhurried([&] {  // a limit may be over
+        return std::max(bounds::longest_bound(instance_), bounds::area_bound(instance_));
+      });
+    return makespan(best()) <= *least_ * (1 + kExactTolerance);
+  }
 
  private:
   void offer(const Placement& found) {
@@ -277,6 +315,7 @@ class SharedSearch : public Search {
   std::optional<Instance> without_;  // what they share, or slow-downs
   std::unique_ptr<Search> plain_;
   bool more_ = true;
+  mutable std::optional<double> least_;  // no schedule is shorter; when first asked for
 };
 
 }  // namespace
@@ -312,21 +351,25 @@ Placement anneal_orders(const Instance& instance, const list::Decoder& decoder,
 }
 
 SearchResult shared_search(const Instance& instance, const SearchOptions& options) {
-  SharedSearch search(instance, options);
-  SearchResult result;
-  result.complete = finishes_within(std::nullopt, [&] {
+  SearchOptions started = options;
+  const bool is_provable = !instance.sharing()->slows() && is_graph_provable(instance);
+  if (is_provable) {
+    if (std::optional<Proof> quick = prove_quickly(instance, options)) {
+      if (quick->proved) return {std::move(quick->placement), true, true, 0};
+      started.starts.push_back(std::move(quick->placement));
+    }
+  }
+  SharedSearch search(instance, started);
+  const bool has_begun = finishes_within(std::nullopt, [&] {
     if (options.work > 0) search.begin();
-    GrowingRounds(kSearchWork).run(options.work, [&](std::int64_t part, int number) {
-      return search.round(part, number);
-    });
   });
-  result.placement = search.best();
-  const double least = unhurried([&] {  // a limit may be over
-    return std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
-  });
-  result.proved = options.objective == Objective::makespan &&
-                  makespan(result.placement) <= least * (1 + kExactTolerance);
-  return result;
+  if (!has_begun) return {search.best(), false, search.is_proved(), 0};
+  RoundsOptions rounds{kSearchWork, options.work, {}};
+  if (options.proof && is_provable)
+    rounds.prove = [&](const Placement& start, const ProofOptions& share) {
+      return prove_graph(instance, start, share);
+    };
+  return run_rounds(search, instance, options, rounds);
 }
 
 }  // namespace cosched::moldable::search

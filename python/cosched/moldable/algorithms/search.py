@@ -11,7 +11,7 @@ from cosched.errors import InvalidInstance
 from cosched.moldable.algorithms.batches import on_line_by_batches
 from cosched.moldable.bounds import OPTIMAL_WORK
 from cosched.moldable.instance import KNOWING, Instance
-from cosched.moldable.result import Result, make_result, result_of_schedule
+from cosched.moldable.result import Placement, Result, make_result, result_of_schedule
 
 #: Effort of ``demt-best`` by default: deterministic, no clock.
 BEST_WORK: int = _core.moldable.BEST_WORK
@@ -75,10 +75,11 @@ def local_search(
     lists with canonical allotments for many deadlines, and of `start`. Then annealing: up to eight
     jobs are taken out and put back where their end and the price of the area they take are least; a
     job gets another count, or another place in the order. It ends when it meets a bound; up to
-    twelve jobs the proof of :func:`cosched.moldable.optimal` follows. Jobs with precedence start
-    from ``list-lp`` and ``list-local`` with several parameters, and from every trade-off that the
-    programme asked for; annealing on order and counts, the best justified to the right and to the
-    left.
+    twelve jobs the proof of :func:`cosched.moldable.optimal` follows, unless jobs slow each other.
+    Jobs with precedence start from ``list-lp`` and ``list-local`` with several parameters, and from
+    every trade-off that the programme asked for; annealing on order and counts, each job at its
+    earliest fit. So do jobs with resources and release dates, or with resources for the minsum:
+    such a schedule may wait for a later release where something else would fit.
 
     Parameters
     ----------
@@ -120,8 +121,25 @@ def local_search(
     placement, value, end = _core.moldable.local_search(
         instance._core, chosen, used, effort, limit, _starts(instance, start)
     )
-    more = {"own_bound": Bound(value, "work-and-path")} if len(instance.edges) else {}
+    more = _proved(instance, objective, placement, value, end)
     return make_result(instance, "local-search", placement, seed=used, **more, **ended_by(end))
+
+
+def _proved(
+    instance: Instance, objective: str, placement: Placement, makespan_bound: float, end: str
+) -> dict[str, Bound]:
+    """What ``local-search`` knows of its criterion, and of the makespan of jobs with edges."""
+    ends = placement[2]
+    proved: dict[str, Bound] = {}
+    if len(instance.edges) and makespan_bound > 0:
+        proved["own_bound"] = Bound(makespan_bound, "work-and-path")
+    if end != "proved":
+        return proved
+    if objective == "minsum":
+        proved["own_minsum_bound"] = Bound(float(instance.weights @ ends), "optimal")
+    elif len(instance.edges) or instance.sharing:
+        proved["own_bound"] = Bound(float(ends.max()), "optimal")
+    return proved
 
 
 def optimal(
@@ -137,13 +155,16 @@ def optimal(
     schedule each job starts as early as the order of starts lets it, so all that the rest must
     know of a beginning is when how many processors are free. A label goes where another of the
     same jobs is no worse, or where a bound on what it becomes is not below the best schedule
-    known: areas, what one processor can do in its window, for the minsum prices of time.
+    known: areas, what one processor can do in its window, for the minsum prices of time. With
+    precedence or resources a label also knows what of each is free when, and its bounds know
+    longest paths, each resource, and the prices of ``configurations``.
 
     Parameters
     ----------
     instance : Instance
         At most 30 jobs; up to a dozen are proved in seconds, rigid ones in milliseconds, but for
-        makespans where nearly all jobs speed up linearly. With precedence at most 12.
+        makespans where nearly all jobs speed up linearly. With precedence or resources at most 12.
+        Slow-downs are refused.
     objective : {"makespan", "minsum"}
         What to minimise: max C_i, or sum w_i C_i.
 
@@ -154,7 +175,8 @@ def optimal(
 
     Notes
     -----
-    Exponential in n. The proof stands in ``cpp/cosched/moldable/search/proof.hpp``. Peak
+    Exponential in n. The proof stands in ``cpp/cosched/moldable/search/proof.hpp``, that of jobs
+    with precedence or resources in ``graph_labels.hpp`` beside it. Peak
     memory: some hundred megabytes, at most about one gigabyte, whatever ``work`` is.
 
     Examples

@@ -1,0 +1,189 @@
+// Proofs of few jobs with precedence, resources and releases, against complete enumeration.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "cosched/core/rng.hpp"
+#include "cosched/moldable/check/validate.hpp"
+#include "cosched/moldable/search/active_search.hpp"
+#include "cosched/moldable/search/graph_labels.hpp"
+#include "cosched/moldable/search/graph_search.hpp"
+
+namespace cosched::moldable::search {
+namespace {
+
+struct Kind {
+  bool releases, precedence, resources;
+};
+
+Instance drawn(Rng& rng, const Kind& kind, int jobs, int machines) {
+  const bool is_whole = rng.below(2) == 0;  // whole seconds: ties are frequent
+  const auto rounded = [&](double value) { return is_whole ? std::ceil(value) : value; };
+  Table times(jobs, machines), memory(jobs, machines), licences(jobs, 1);
+  std::vector<double> weights, release(jobs, 0.0);
+  std::vector<Edge> edges;
+  for (int i = 0; i < jobs; ++i) {
+    weights.push_back(rounded(5 * rng.uniform()));
+    for (int q = 0; q < machines; ++q) {
+      times(i, q) =
+          rounded(q == 0 ? 1 + 9 * rng.uniform() : times(i, q - 1) * (0.5 + 0.6 * rng.uniform()));
+      memory(i, q) = rounded(5 * rng.uniform());
+    }
+    licences(i, 0) = static_cast<double>(rng.below(3));
+    if (kind.releases && rng.below(3) > 0) release[i] = rounded(12 * rng.uniform());
+    for (int k = i + 1; kind.precedence && k < jobs; ++k)
+      if (rng.below(3) == 0) edges.emplace_back(i, k);
+  }
+  Instance made(Times(times), weights, release, machines);
+  if (kind.resources)
+    made = made.with(std::make_shared<const Sharing>(
+        jobs, std::vector<Resource>{{"memory", 6, memory}, {"licences", 3, licences}}, std::nullopt,
+        std::nullopt));
+  return kind.precedence ? made.after(std::make_shared<const TaskGraph>(jobs, edges)) : made;
+}
+
+// Every order that respects the edges with every choice, each job at its earliest fit.
+double enumerated(const Instance& instance, Objective objective) {
+  const graph::Choices choices(instance);
+  GraphDecoder decoder(instance, choices);
+  const int jobs = instance.jobs();
+  std::vector<int> order(jobs);
+  std::iota(order.begin(), order.end(), 0);
+  double best = kInfinity;
+  do {
+    std::vector<int> place(jobs);
+    for (int k = 0; k < jobs; ++k) place[order[k]] = k;
+    bool is_topological = true;
+    for (int i = 0; i < jobs; ++i)
+      for (const int after : decoder.graph().successors(i))
+        is_topological &= place[i] < place[after];
+    if (!is_topological) continue;
+    graph::Chosen chosen(jobs, 0);
+    for (int digit = 0; digit < jobs;) {
+      Decoded decoded{order, chosen, {}, 0};
+      decoder.decode(decoded);
+      const Criteria value = criteria(instance, decoder.placement(decoded));
+      best = std::min(best, objective == Objective::makespan ? value.makespan : value.minsum);
+      for (digit = 0; digit < jobs; ++digit) {
+        if (++chosen[digit] < static_cast<int>(choices[digit].size())) break;
+        chosen[digit] = 0;
+      }
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  return best;
+}
+
+double value_of(const Instance& instance, const Placement& placement, Objective objective) {
+  const Criteria value = criteria(instance, placement);
+  return objective == Objective::makespan ? value.makespan : value.minsum;
+}
+
+const Kind kKinds[] = {{false, false, true}, {false, true, false}, {false, true, true},
+                       {true, false, true},  {true, true, false},  {true, true, true}};
+
+TEST(GraphProof, FindsTheOptimumOfBothCriteria) {
+  Rng rng(11);
+  for (const Kind& kind : kKinds)
+    for (int round = 0; round < 25; ++round) {
+      const Instance instance = drawn(rng, kind, 4, 1 + static_cast<int>(rng.below(3)));
+      for (const Objective objective : {Objective::makespan, Objective::minsum}) {
+        const double best = enumerated(instance, objective);
+        const Proof proof = optimal(instance, {objective, kProofWork});
+        check::validate(instance, to_schedule(instance, proof.placement));
+        EXPECT_TRUE(proof.proved);
+        EXPECT_NEAR(value_of(instance, proof.placement, objective), best, 1e-9 * best);
+        EXPECT_NEAR(proof.bound, best, 1e-9 * best);
+        SearchOptions options;
+        options.objective = objective;
+        options.work = 2'000;
+        const SearchResult found = local_search(instance, options);
+        check::validate(instance, to_schedule(instance, found.placement));
+        EXPECT_NEAR(value_of(instance, found.placement, objective), best, 1e-9 * best);
+        if (found.bound > 0) {
+          EXPECT_LE(found.bound, enumerated(instance, Objective::makespan) * (1 + 1e-9));
+        }
+      }
+    }
+}
+
+// What little work proves is true, and more work proves no less.
+TEST(GraphProof, BoundsHoldWhereTheWorkIsOver) {
+  Rng rng(12);
+  for (const Kind& kind : kKinds)
+    for (int round = 0; round < 4; ++round) {
+      const Instance instance = drawn(rng, kind, 8, 4);
+      for (const Objective objective : {Objective::makespan, Objective::minsum}) {
+        const Proof whole = optimal(instance, {objective, kProofWork});
+        ASSERT_TRUE(whole.proved);
+        for (const std::int64_t work : {0, 1'000, 30'000, 300'000}) {
+          const Proof cut = optimal(instance, {objective, work});
+          EXPECT_LE(cut.bound, whole.bound * (1 + 1e-9));
+          EXPECT_GE(value_of(instance, cut.placement, objective), whole.bound * (1 - 1e-9));
+          if (cut.proved) {
+            EXPECT_NEAR(cut.bound, whole.bound, 1e-9 * whole.bound);
+          }
+        }
+      }
+    }
+}
+
+// The longest job alone is worth all of the machine, at prices of which the others are rounding
+// errors: they had to wait for its end, and the list schedule was called the best.
+TEST(GraphProof, PricesNearNothingKeepNobodyWaiting) {
+  const Table times{{9.675987950520812, 9.770158547656072, kInfinity},
+                    {1.340258415675497, kInfinity, 0.8373783433343299},
+                    {8.827707130581732, 5.579525842734167, 5.276976993324861},
+                    {5.08928881203819, 4.003685225087451, 3.8073606947083336}};
+  const Instance jobs(Times(times), {4, 4, 4, 4},
+                      {0.10041428587703154, 2.3772107113926833, 0.9672629927640971, 0}, 3);
+  const Instance instance =
+      jobs.after(std::make_shared<const TaskGraph>(4, std::vector<Edge>{{1, 2}, {0, 2}, {0, 3}}));
+  const SearchResult found = local_search(instance, {Objective::minsum, 0, kSearchWork, {}, {}});
+  EXPECT_NEAR(weighted_completion(instance, found.placement), 174.86196196413627, 1e-9);
+}
+
+// Schedules that wait for a later release, or for a resource, are among those that are searched.
+TEST(GraphProof, WaitsForALaterRelease) {
+  const Instance jobs(Times(Table{{240}, {60}, {180}}), {2, 3, 2}, {0, 7, 1}, 1);
+  const Instance instance = jobs.with(std::make_shared<const Sharing>(
+      3, std::vector<Resource>{{"memory", 5, {{4}, {4}, {1}}}}, std::nullopt, std::nullopt));
+  const SearchResult found = local_search(instance, {Objective::minsum, 0, kSearchWork, {}, {}});
+  EXPECT_EQ(weighted_completion(instance, found.placement), 1669);
+  EXPECT_TRUE(found.proved);
+}
+
+TEST(ActiveSearch, WaitsWithoutAProof) {
+  const Instance jobs(Times(Table{{240}, {60}, {180}}), {2, 3, 2}, {0, 7, 1}, 1);
+  const Instance instance = jobs.with(std::make_shared<const Sharing>(
+      3, std::vector<Resource>{{"memory", 5, {{4}, {4}, {1}}}}, std::nullopt, std::nullopt));
+  SearchOptions options{Objective::minsum, 0, 20'000, {}, {}};
+  options.proof = false;
+  EXPECT_EQ(weighted_completion(instance, local_search(instance, options).placement), 1669);
+}
+
+// A measure that is added never lets a bound rise above what is true.
+TEST(GraphJobs, AddedMeasuresAreNeedsOfEveryChoice) {
+  Rng rng(13);
+  const Instance instance = drawn(rng, {false, true, true}, 5, 3);
+  GraphJobs jobs(instance);
+  const int real = jobs.measures();
+  EXPECT_EQ(real, 3);
+  std::vector<double> needs;
+  for (int choice = 0; choice < jobs.first(5); ++choice)
+    for (int measure = 0; measure < real; ++measure) needs.push_back(jobs.need(choice)[measure]);
+  jobs.add_mix({0.5, 0.25, 0.25});
+  jobs.add_earnings({1, 2, 3, 4, 5});
+  EXPECT_EQ(jobs.measures(), real + 2);
+  EXPECT_EQ(jobs.real_measures(), real);
+  for (int job = 0; job < 5; ++job)
+    for (int choice = jobs.first(job); choice < jobs.first(job + 1); ++choice) {
+      const double* const need = jobs.need(choice);
+      for (int measure = 0; measure < real; ++measure)
+        EXPECT_EQ(need[measure], needs[choice * real + measure]);
+      EXPECT_DOUBLE_EQ(need[real], 0.5 * need[0] / 3 + 0.25 * need[1] + 0.25 * need[2]);
+      EXPECT_DOUBLE_EQ(need[real + 1], (job + 1) / jobs.time(choice));
+    }
+}
+
+}  // namespace
+}  // namespace cosched::moldable::search
