@@ -242,7 +242,8 @@ class Node:
         self.cores, self.gpus = [], []  # type: Any, Any
         #: An agent is "starting" until its first message, then "ready"; "gone" for good in the end.
         self.state, self.replacements = "starting", 0
-        self.process, self.orders = None, queue.Queue()  # type: Any, Any
+        self.process = None  # type: Any
+        self.orders = queue.Queue()  # type: Any
         self._start_agent(part.get("module"))
 
     def _start_agent(self, module):
@@ -264,8 +265,8 @@ class Node:
         self.cores, self.gpus = list(range(cores)), list(range(gpus))
         self.state = "starting"
         self.deadline = time.time() + self.part.get("patience", _AGENT_PATIENCE)
-        self.orders = queue.Queue()  # type: queue.Queue
-        self.process = subprocess.Popen(  # type: Any
+        self.orders = queue.Queue()
+        self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
         given = self.process, self.replacements
