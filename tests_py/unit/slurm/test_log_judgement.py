@@ -10,8 +10,13 @@ import pytest
 import cosched as cs
 from cosched.cli import main
 from cosched.cluster import FitVerdict
-from cosched.cluster.judgement.earlier_usage import draw_earlier_usage, is_earlier_usage_unknown
+from cosched.cluster.judgement.earlier_usage import (
+    draw_earlier_usage,
+    is_earlier_usage_unknown,
+    logged_usage,
+)
 from cosched.cluster.judgement.idle_waits import IDLE_PART, has_idle_wait
+from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.judgement.reasons import is_overtaken
 from cosched.cluster.judgement.verdict import ReasonKind, verdict_of
 from cosched.cluster.result.compare_waits import (
@@ -453,3 +458,91 @@ def test_each_draw_has_a_release_between_the_two_numbers(tmp_path):
     for wrong in ((3.0, 1.0), (1.0, 2.0, 3.0), (-1.0, 2.0)):
         with pytest.raises(cs.InvalidInstance, match="epilog"):
             cs.cluster.slurm_backfill(jobs, epilog=wrong)
+
+
+# --- configurations that refuse jobs, and what a log tells of limits and accounts -----------------
+
+ONE_CORE_CONF = """NodeName=n[1-8] CPUs=1
+PartitionName=p Nodes=ALL Default=YES {}
+SelectType=select/linear
+"""
+
+
+def waiting_log(tmp_path, keys="", accounts=None, count=60, **columns):
+    (tmp_path / "slurm.conf").write_text(ONE_CORE_CONF.format(keys))
+    machine = cs.cluster.Machine.read(tmp_path / "slurm.conf", accounts=accounts)
+    jobs = {
+        "submit": np.arange(count) * 100.0, "tasks": [1] * count, "cpu": [1.0] * count,
+        "memory": [1.0] * count, "runtime": [600.0] * count, "estimate": [3600.0] * count,
+        "wait": [7200.0] * count, "user": ["u"] * count,
+    }  # fmt: skip
+    return cs.cluster.Instance(jobs | columns, nodes=8, machine=machine)
+
+
+def test_jobs_that_no_partition_lets_in_are_a_likely_reason(tmp_path):
+    accounts = ["chem"] * 56 + ["bio"] * 4
+    log = waiting_log(tmp_path, "AllowAccounts=bio", account=accounts)
+    judgement = cs.cluster.judge_log(log)
+    reason = next(one for one in judgement.reasons if one.kind is ReasonKind.REFUSED_JOBS)
+    # One of the 56 ended before the simulation begins.
+    assert reason.count == 55
+    assert "do not let in 55 jobs of the log (by partition: p 55)" in reason.text
+    # They start at once in log and simulation: nothing else speaks against the configuration.
+    at_once = waiting_log(tmp_path, "AllowAccounts=bio", account=accounts, wait=[0.0] * 60)
+    assert cs.cluster.judge_log(at_once).verdict is FitVerdict.NOT_EXPLAINED
+    others = ["chem"] * 4 + ["bio"] * 56
+    few = waiting_log(tmp_path, "AllowAccounts=bio", account=others, wait=[0.0] * 60)
+    assert cs.cluster.judge_log(few).verdict is FitVerdict.EXPLAINED
+
+
+def test_few_waiting_jobs_do_not_explain_a_log_that_is_refused():
+    few = WaitComparison(4.0, 0.0, 0.0, 9000.0, 0.0, 9000.0, 0.0)
+    comparison = LogAmongSimulations(few, (few, few))
+    assert verdict_of(comparison, 0.5) is FitVerdict.EXPLAINED
+    assert verdict_of(comparison, 0.51) is FitVerdict.NOT_EXPLAINED
+
+
+def test_unlimited_jobs_have_time_limits(tmp_path):
+    unlimited = waiting_log(tmp_path, count=30, estimate=[np.inf] * 30)
+    kinds = [reason.kind for reason in cs.cluster.judge_log(unlimited).reasons]
+    assert kinds
+    assert ReasonKind.TIME_LIMITS not in kinds
+
+
+def test_earlier_usage_is_that_of_default_accounts_and_adds_up_over_partitions(tmp_path):
+    (tmp_path / "accounts.txt").write_text(
+        "Account|User|ParentName|Share|Partition\nroot||||\nchem||root|1|\n"
+        "chem|u||1|p\nchem|u||1|q\n"
+    )
+    log = waiting_log(tmp_path, accounts=tmp_path / "accounts.txt", account=["chem", ""] * 30)
+    assert list(logged_usage(log)) == [("chem", "u")]
+    drawn = draw_earlier_usage(log, np.random.default_rng(1))
+    rows = drawn.machine.slurm.accounts.associations
+    of_user = [row["Usage"] for row in rows if row.get("User")]
+    (of_account,) = [
+        row["Usage"] for row in rows if not row.get("User") and row["Account"] == "chem"
+    ]
+    assert of_user[0] == of_user[1] > 0
+    assert sum(of_user) == pytest.approx(of_account)
+
+
+# --- where a log begins that other jobs precede ---------------------------------------------------
+
+
+def test_a_log_begins_with_its_first_end_where_no_job_waits_then(tmp_path):
+    times = {"runtime": [100.0, 1000.0, 100.0, 100.0], "wait": [200.0, 250.0, 300.0, 0.0]}
+    log = waiting_log(tmp_path, count=4, submit=[0, 0, 400, 3000], **times)
+    assert start_of_log(log).begin == 300
+    # A job that waits from 290 to 350 moves it to the next moment without one.
+    times["wait"] = [200.0, 250.0, 60.0, 0.0]
+    waits = waiting_log(tmp_path, count=4, submit=[0, 0, 290, 3000], **times)
+    assert start_of_log(waits).begin == 350
+
+
+def test_the_begin_of_a_long_log_is_in_whole_seconds(tmp_path):
+    shift = 1_234_567.0
+    log = waiting_log(
+        tmp_path, count=4, submit=[0, 0, shift, 3 * shift],
+        runtime=[shift, 2 * shift, 100.0, 100.0], wait=[300.0, 250.0, 300.0, 0.0],
+    )  # fmt: skip
+    assert "begins 1,234,867 s after the log" in start_of_log(log).notes[0]

@@ -286,3 +286,49 @@ def test_a_new_limit_does_not_count_the_time_of_suspensions(tmp_path):
     changed, _ = what_if(inst, "partition.batch.max_time=00:17:00")
     ends = [cs.cluster.slurm_backfill(each, seed=0).outcome["end"] for each in (inst, changed)]
     assert ends[0].tolist() == ends[1].tolist()
+
+
+# --- the limit of memory that counts in a partition -----------------------------------------------
+
+
+def memory_of(make, tmp_path, cluster="", main="", fast=""):
+    """Six jobs with 1 to 6 GB of one node, on a machine with these limits."""
+    instance = make(
+        memory_gb=np.arange(1.0, 7.0), tasks=[1] * COUNT, partition=["main"] * 3 + ["fast"] * 3
+    )
+    text = CONF.replace("MaxTime=1:00:00", f"MaxTime=1:00:00 {main}")
+    text = text.replace("Nodes=n[1-2]", f"Nodes=n[1-2] {fast}") + cluster
+    (tmp_path / "memory.conf").write_text(text)
+    machine = cs.cluster.Machine.read(tmp_path / "memory.conf", slurm_version="22.05")
+    return cs.cluster.Instance(
+        {"id": instance.ids, **instance.given}, nodes=machine.cores, machine=machine
+    )
+
+
+@pytest.mark.parametrize(
+    ("limits", "change", "left"),
+    [
+        # The limit of a partition replaces that of the cluster, a zero does not.
+        ({"fast": "MaxMemPerNode=6144"}, "MaxMemPerNode=2048", [0, 1, 3, 4, 5]),
+        ({"fast": "MaxMemPerCPU=6144"}, "MaxMemPerNode=2048", [0, 1, 3, 4, 5]),
+        ({"fast": "MaxMemPerNode=0"}, "MaxMemPerNode=4096", [0, 1, 2, 3]),
+        # Today the limit of the cluster keeps jobs 4 and 5 out already.
+        ({"cluster": "MaxMemPerNode=4096"}, "partition.fast.MaxMemPerNode=3072", [0, 1, 2, 4, 5]),
+        ({"cluster": "MaxMemPerNode=4096"}, "partition.fast.MaxMemPerNode=6144", list(range(6))),
+        # Of two limits in one line that of the node counts.
+        ({"main": "MaxMemPerNode=8000"}, "partition.main.MaxMemPerCPU=1024", list(range(6))),
+    ],
+)
+def test_the_limit_of_memory_of_a_partition_counts_before_that_of_the_cluster(
+    make, tmp_path, limits, change, left
+):
+    scenario = scenario_of(memory_of(make, tmp_path, **limits), change)
+    assert scenario.instance.ids.tolist() == left
+
+
+def test_a_limit_of_memory_that_no_partition_takes_has_no_effect(make, tmp_path):
+    own = {"main": "MaxMemPerNode=8000", "fast": "MaxMemPerNode=8000"}
+    for change in ("MaxMemPerNode=1024", "MaxMemPerCPU=512"):
+        found, reason = class_of(memory_of(make, tmp_path, **own), change)
+        assert found is ScenarioClass.NO_EFFECT
+        assert "another limit of memory counts" in reason

@@ -72,3 +72,12 @@ def test_of_a_parameter_given_twice_the_first_counts(tmp_path):
     path.write_text(f"NodeName=n1\nPartitionName=a Nodes=ALL\nSchedulerParameters={given}\n")
     read = cs.cluster.Machine.read(path).slurm.parameters
     assert (read["bf_interval"], read["bf_window"], "builtin" in read) == (30, 3600, False)
+
+
+def test_two_lines_of_one_partition_are_refused_with_both_places(tmp_path):
+    file = tmp_path / "slurm.conf"
+    file.write_text(
+        "NodeName=n[1-4] CPUs=1\nPartitionName=p Nodes=ALL MaxTime=60\nPartitionName=p MaxTime=30\n"
+    )
+    with pytest.raises(cs.InvalidInstance, match=r"slurm\.conf:3: partition p .*slurm\.conf:2"):
+        cs.cluster.Machine.read(file)

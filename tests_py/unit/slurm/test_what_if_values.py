@@ -13,6 +13,7 @@ from cosched.cluster.page.scenario import ScenarioClass
 from cosched.cluster.page.what_if import scenario_of, what_if
 from cosched.slurm.conf.options import Option, OptionClass
 from cosched.slurm.conf.values import canonical_value, values_in_words
+from cosched.slurm.whatif.classes import value_by_word
 
 CONF = """SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
@@ -273,3 +274,39 @@ def test_a_row_that_is_not_modelled_keeps_no_numbers(make):
 def test_the_old_name_of_an_interval_around_zero_warns():
     with pytest.warns(DeprecationWarning, match="includes_zero"):
         assert Spread(0.0, -1.0, 1.0).noise
+
+
+def test_a_file_that_raises_one_limit_and_lowers_another_has_both(make, tmp_path):
+    instance = make(runtime=np.full(4, 2400.0), estimate=np.full(4, 4800.0))
+    text = CONF.replace("Nodes=ALL Default=YES", "Nodes=ALL Default=YES MaxTime=120")
+    text = text.replace("Nodes=n1", "Nodes=n1 MaxTime=30")
+    (tmp_path / "new.conf").write_text(text)
+    rows = (f"slurm.conf={tmp_path / 'new.conf'}", "partition.a.MaxTime=120,partition.b.MaxTime=30")
+    for change in rows:
+        scenario = scenario_of(instance, change)
+        assert scenario.instance.column("runtime").tolist() == [2400, 2400, 1800, 1800]
+        remarks = "; ".join(scenario.remarks)
+        assert "jobs that had asked for more than the old limit: 2" in remarks
+        assert "jobs that ran longer and end at the new limit: 2" in remarks
+
+
+def test_a_word_of_scheduler_parameters_that_is_given_twice_has_its_first_value():
+    words = value_by_word("bf_interval=30,BF_Interval=60, bf_continue")
+    assert words == {"bf_interval": "30", "bf_continue": "yes"}
+
+
+def test_a_row_without_a_key_names_the_forms(make):
+    for change in ("", "=5"):
+        with pytest.raises(cs.InvalidInstance, match=r"expected .*nodes=\+20.*PriorityWeightAge"):
+            scenario_of(make(), change)
+
+
+def test_a_share_below_half_of_a_job_changes_nothing(make):
+    scenario = scenario_of(make(), "users.ada=-10%")
+    verdict = scenario.verdict("slurm-backfill", is_scheduler=True)
+    assert len(scenario.instance) == 4
+    assert verdict.scenario_class is ScenarioClass.UNCHANGED
+    assert verdict.reason == (
+        "users.ada=-10% leaves no job out: the share of 4 jobs is less than half of a job"
+    )
+    assert len(scenario_of(make(), "users.ada=-25%").instance) == 3

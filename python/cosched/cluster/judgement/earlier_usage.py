@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from cosched.cluster.machine import Machine
 
 #: The jobs from before the log used between so many times and so many times what the jobs of the
 #: log use.
-LEAST_TIMES, MOST_TIMES = 0.1, 10.0
+MIN_USAGE_RATIO, MAX_USAGE_RATIO = 0.1, 10.0
 #: How near the drawn shares of users lie to their shares of the log's usage and to equal ones: the
 #: sum of the Dirichlet distribution's parameters, for each user.
 CONCENTRATION = 4.0
@@ -50,8 +51,9 @@ def draw_earlier_usage(instance: Instance, rng: np.random.Generator) -> Instance
     -------
     Instance
         Its machine's associations have a ``Usage`` (CPU seconds). Users used between
-        :data:`LEAST_TIMES` and :data:`MOST_TIMES` what the log uses, no more than usage that
-        decays can add up to; their shares are drawn around those of the log and equal ones.
+        :data:`MIN_USAGE_RATIO` and :data:`MAX_USAGE_RATIO` times what the log
+        uses, no more than usage that decays can add up to; their shares are drawn around those of
+        the log and equal ones.
     """
     machine = instance.machine
     assert machine is not None
@@ -59,34 +61,47 @@ def draw_earlier_usage(instance: Instance, rng: np.random.Generator) -> Instance
     assert settings is not None
     assert settings.accounts is not None
     rows = settings.accounts.associations
-    users = [(str(row["Account"]), str(row["User"])) for row in rows if row.get("User")]
-    logged = _logged_usage(instance)
+    rows_by_user = Counter(
+        (str(row["Account"]), str(row["User"])) for row in rows if row.get("User")
+    )
+    users = list(rows_by_user)  # of one with rows for several partitions there is one draw
+    logged = logged_usage(instance)
     total = sum(logged.values())
     log_shares = np.array([logged.get(user, 0.0) for user in users]) / total
     shares = rng.dirichlet(CONCENTRATION * (log_shares * len(users) + 1) / 2)
-    times = math.exp(rng.uniform(math.log(LEAST_TIMES), math.log(MOST_TIMES)))
-    usage_of_users = dict(zip(users, (_decayed(instance, total, times) * shares), strict=True))
-    usage = usage_of_users | _usage_of_accounts(usage_of_users, rows)
-    new_rows = tuple(
-        {**row, "Usage": usage.get((str(row["Account"]), str(row.get("User", ""))), 0.0)}
-        for row in rows
+    usage_ratio = math.exp(rng.uniform(math.log(MIN_USAGE_RATIO), math.log(MAX_USAGE_RATIO)))
+    usage_of_users = dict(
+        zip(users, (_decayed(instance, total, usage_ratio) * shares), strict=True)
     )
-    accounts = replace(settings.accounts, associations=new_rows)
+    usage = usage_of_users | _usage_of_accounts(usage_of_users, rows)
+    new_rows = []
+    for row in rows:
+        association = (str(row["Account"]), str(row.get("User", "")))
+        equal_part = usage.get(association, 0.0) / rows_by_user.get(association, 1)
+        new_rows.append({**row, "Usage": equal_part})
+    accounts = replace(settings.accounts, associations=tuple(new_rows))
     return _on_machine(instance, replace(machine, slurm=replace(settings, accounts=accounts)))
 
 
-def _logged_usage(instance: Instance) -> dict[Association, float]:
-    """CPU seconds of the log's jobs by account and user."""
+def logged_usage(instance: Instance) -> dict[Association, float]:
+    """CPU seconds of the log's jobs by account and user; a job that names no account counts for the
+    default account of its user."""
     usage: dict[Association, float] = {}
     accounts, users = texts_of(instance, "account"), texts_of(instance, "user")
+    settings = instance.machine.slurm if instance.machine is not None else None
+    known_accounts = settings.accounts if settings is not None else None
+    defaults = {} if known_accounts is None else known_accounts.default_account_by_user
     seconds = (instance.column("runtime") * instance.column("tasks")).tolist()
     for account, user, job_seconds in zip(accounts, users, seconds, strict=True):
-        usage[account, user] = usage.get((account, user), 0.0) + job_seconds
+        default = defaults[user].name if user in defaults else ""
+        association = (str(account) or default, str(user))
+        usage[association] = usage.get(association, 0.0) + job_seconds
     return usage
 
 
-def _decayed(instance: Instance, total: float, times: float) -> float:
-    """What is left, when the log begins, of usage that came as in the log for `times` its length.
+def _decayed(instance: Instance, total: float, usage_ratio: float) -> float:
+    """What is left, when the log begins, of usage that came as in the log for `usage_ratio` times
+    its length.
 
     `total`: CPU seconds of the log's jobs.
     """
@@ -94,11 +109,11 @@ def _decayed(instance: Instance, total: float, times: float) -> float:
     assert instance.machine.slurm is not None
     half_life = instance.machine.slurm.parameters.get("PriorityDecayHalfLife", USUAL_HALF_LIFE)
     if half_life <= 0:  # usage does not decay
-        return total * times
+        return total * usage_ratio
     eligible = instance.column("eligible")
     length = max(float((eligible + instance.column("runtime")).max() - eligible.min()), 1.0)
     mean_life = half_life / math.log(2)
-    return total / length * mean_life * -math.expm1(-times * length / mean_life)
+    return total / length * mean_life * -math.expm1(-usage_ratio * length / mean_life)
 
 
 def _usage_of_accounts(

@@ -13,7 +13,7 @@ from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts, numbers_of
 from cosched.cluster.judgement.earlier_usage import draw_earlier_usage, is_earlier_usage_unknown
 from cosched.cluster.judgement.log_start import LogStart, start_of_log
-from cosched.cluster.judgement.reasons import likely_reasons
+from cosched.cluster.judgement.reasons import denied_jobs_by_partition, likely_reasons
 from cosched.cluster.judgement.verdict import FitVerdict, LogJudgement, Reason, verdict_of
 from cosched.cluster.result import Result
 from cosched.cluster.result.compare_waits import compare_log
@@ -185,7 +185,7 @@ def judge_simulations(simulated: Result, start: LogStart, log: Instance) -> LogJ
     eligible = instance.column("eligible")[judged]
     log_waits = logged_starts(instance)[judged] - eligible
     comparison = compare_log(log_waits, simulated_starts[:, judged] - eligible)
-    verdict = verdict_of(comparison)
+    verdict = verdict_of(comparison, _refused_share(instance, start.instance))
     reasons: tuple[Reason, ...] = ()
     if verdict is FitVerdict.NOT_EXPLAINED:
         reasons = likely_reasons(simulated, judged)
@@ -194,6 +194,13 @@ def judge_simulations(simulated: Result, start: LogStart, log: Instance) -> LogJ
         fit_by_partition(simulated), reasons, start.notes,
         _jobs_not_compared(simulated, judged, start, log),
     )  # fmt: skip
+
+
+def _refused_share(simulated: Instance, log: Instance) -> float:
+    """The share of a log's jobs that the configuration refuses, never starts or does not let into
+    their partition."""
+    refused = len(log) - len(simulated) + sum(denied_jobs_by_partition(simulated).values())
+    return refused / len(log)
 
 
 def _jobs_not_compared(
@@ -212,7 +219,7 @@ def _jobs_not_compared(
         is_open = is_open & ~rows
     refused = len(start.instance) - len(instance)
     ended = len(log) - len(start.instance)
-    begin = "" if start.begin is None else f", {start.begin:g} s after the log"
+    begin = "" if start.begin is None else f", {start.begin:,.0f} s after the log"
     counts = {f"ended before the simulation begins{begin}": ended, **counts}
     counts["are refused by this configuration, or never start"] = refused
     return {why: count for why, count in counts.items() if count}

@@ -22,7 +22,8 @@ from cosched.lazy import pd
 #: A job that waited longer than this (s) before anything of the log had ended waited for jobs that
 #: the log does not have.
 WAIT_FOR_UNKNOWN_JOBS = 120.0
-#: In so large a part of the log a moment is searched at which no job waits.
+#: In so large a part of the time from the first end to the last start of the log a moment is
+#: searched at which no job waits.
 LONGEST_SEARCH = 0.25
 #: Waiting jobs take a node at once, or in the next backfill cycle: a start later than this (s)
 #: after the last end on its nodes tells nothing of how long the node was not free.
@@ -92,18 +93,17 @@ def start_of_log(instance: Instance, *, simulates_whole_log: bool = False) -> Lo
     running = int(rest.column("running").sum())
     unplaced = running - sum(map(bool, cores_by_node))
     places = f", {unplaced} of them on nodes that it does not tell" if unplaced else ""
-    note = (
-        f"begins {begin:g} s after the log: {count_of(running, 'job')} of the log run then{places}"
-    )
+    jobs = count_of(running, "job")
+    note = f"begins {begin:,.0f} s after the log: {jobs} of the log run then{places}"
     return LogStart(rest.replace(held=np.array(cores_by_node)), epilog, begin, (note, release_note))
 
 
 def _begin_of_known_jobs(instance: Instance) -> float | None:
     """When the simulation begins (s), where jobs that the log does not have ran at its begin.
 
-    From the first end on, all jobs that run are jobs of the log. The first moment after it at which
-    no job waits is better: how long jobs have waited then matters to no priority. It is taken where
-    it comes within :data:`LONGEST_SEARCH` of the log.
+    From the first end on, all jobs that run are jobs of the log. The first moment from it on at
+    which no job waits is better: how long jobs have waited then matters to no priority. It is taken
+    where it comes within :data:`LONGEST_SEARCH` of the time from the first end to the last start.
     """
     if not has_waits(instance):
         return None
@@ -113,6 +113,8 @@ def _begin_of_known_jobs(instance: Instance) -> float | None:
     if first_end < 0 or not _waits_for_unknown_jobs(instance, start, first_end):
         return None
     waits = start > eligible
+    if not (waits & (eligible <= first_end) & (start > first_end)).any():
+        return first_end
     times, waiting = levels(eligible[waits], start[waits], np.ones(int(waits.sum())))
     last = first_end + LONGEST_SEARCH * (float(start.max()) - first_end)
     is_quiet = (waiting == 0) & (times >= first_end) & (times <= last)
@@ -189,8 +191,8 @@ def _release(instance: Instance) -> tuple[float | None, str]:
     if len(gaps) < MIN_RELEASES:
         return None, (
             f"host: jobs as long as logged; how soon nodes are free after a job is drawn around "
-            f"{USUAL_RELEASE:g} s, as on one host: too few starts of waiting jobs on nodes just "
-            "left tell"
+            f"{USUAL_RELEASE:g} s, as on one host: fewer than {MIN_RELEASES} waiting jobs started "
+            f"within {LONGEST_RELEASE / 60:g} min of an end on their nodes"
         )
     # The log is in whole seconds. A node is never free sooner, and a job that a backfill cycle
     # starts comes later.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,6 +32,8 @@ _REQUEST = ("tasks", "partition", "memory_gb", "gpus", "gpu_type", "estimate", "
 #: How notes of the simulator begin that tell of settings without a rule, and of refused jobs.
 _NOT_SIMULATED = "not followed"
 _REFUSED = "left out, since"
+#: The note of the simulator on jobs that no partition of theirs lets in.
+_DENIED = re.compile(r"([0-9]+) jobs of partition (\S+) whose AllowAccounts, .*: they run here")
 
 
 def likely_reasons(simulated: Result, is_judged: np.ndarray) -> tuple[Reason, ...]:
@@ -59,6 +62,7 @@ def likely_reasons(simulated: Result, is_judged: np.ndarray) -> tuple[Reason, ..
     return (
         *_about_missing_nodes(instance, log_starts),
         *_about_refused_jobs(simulated),
+        *_about_denied_jobs(instance),
         *_about_idle_waits(instance, starts),
         *_about_unused_nodes(simulated),
         *_about_accounts(instance),
@@ -147,6 +151,26 @@ def _about_refused_jobs(simulated: Result) -> Iterator[Reason]:
             f"{count_of(count, 'job')} of the log can never start with this configuration: "
             f"{limits}",
         )  # fmt: skip
+
+
+def _about_denied_jobs(instance: Instance) -> Iterator[Reason]:
+    """Jobs that ran, and that no partition of theirs lets in: they run in the simulation."""
+    counts = denied_jobs_by_partition(instance)
+    if counts:
+        total = sum(counts.values())
+        names = _some([f"{name} {count:,}" for name, count in counts.items()])
+        yield Reason(
+            ReasonKind.REFUSED_JOBS, total,
+            f"AllowAccounts, AllowQos or their likes of this configuration do not let in "
+            f"{count_of(total, 'job')} of the log (by partition: {names})",
+        )  # fmt: skip
+
+
+def denied_jobs_by_partition(instance: Instance) -> dict[str, int]:
+    """Numbers of jobs that AllowAccounts and its likes do not let in, and that the simulator runs
+    all the same."""
+    notes = (_DENIED.fullmatch(note) for note in dict.fromkeys(instance.notes))
+    return {note[2]: int(note[1]) for note in notes if note is not None}
 
 
 def _about_idle_waits(instance: Instance, starts: _Starts) -> Iterator[Reason]:
@@ -244,7 +268,9 @@ def _about_settings(instance: Instance) -> Iterator[Reason]:
 
 def _about_time_limits(instance: Instance) -> Iterator[Reason]:
     """A log without Timelimit: backfill plans with limits."""
-    if not np.isnan(limits_of(instance)).all():
+    requested = instance.given.get("estimate")
+    has_unlimited_jobs = requested is not None and bool(np.isinf(requested).any())
+    if has_unlimited_jobs or not np.isnan(limits_of(instance)).all():
         return
     yield Reason(
         ReasonKind.TIME_LIMITS, len(instance),

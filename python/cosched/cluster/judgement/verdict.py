@@ -30,6 +30,9 @@ MEAN_SECONDS = 60.0
 #: a twentieth of the jobs.
 P95_SHARE = 0.25
 P95_SECONDS = NEAR
+#: A configuration that refuses a larger share of the log's jobs does not explain the log, however
+#: few of the others waited.
+MAX_REFUSED_SHARE = 0.5
 #: Of fewer waiting jobs nothing is concluded.
 MIN_WAITING_JOBS = 5
 
@@ -200,7 +203,7 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def verdict_of(comparison: LogAmongSimulations) -> FitVerdict:
+def verdict_of(comparison: LogAmongSimulations, refused_share: float = 0.0) -> FitVerdict:
     """Judge a log by its comparison with simulations.
 
     The log is *explained* where mean and 95th percentile of its waits agree with those of the
@@ -208,8 +211,13 @@ def verdict_of(comparison: LogAmongSimulations) -> FitVerdict:
     means agree, it is *as close as run-to-run variability allows* if a simulation is hardly nearer
     to another one than to the log. Waits agree within a tolerance, or within what a further
     simulation may differ by.
+
+    A log of which the configuration refuses more than :data:`MAX_REFUSED_SHARE` of the jobs
+    (`refused_share`) is not explained.
     """
     log, pair = comparison.log, comparison.two_simulations
+    if refused_share > MAX_REFUSED_SHARE:
+        return FitVerdict.NOT_EXPLAINED
     if log.jobs < MIN_WAITING_JOBS:
         return FitVerdict.EXPLAINED
     if not do_waits_agree(comparison):

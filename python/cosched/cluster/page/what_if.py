@@ -110,8 +110,8 @@ def scenario_of(instance: Instance, change: str) -> Scenario:
             if further is None:
                 changed, remark = _change_machine(before, key, equals, value)
                 keys.append(_class_of_change(before, changed, key, value))
-            elif not equals or not value:
-                raise InvalidInstance(f"{shorten(part)}: expected KEY=VALUE")
+            elif not (key and equals and value):
+                raise InvalidInstance(f"{shorten(part)}: expected KEY=VALUE: {_all_forms()}")
             else:
                 changed, remark = further.change(before, key, value)
                 number = _FURTHER_CHANGES.index(further)
@@ -155,6 +155,11 @@ def parts_of(change: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
+def _all_forms() -> str:
+    """The forms of all changes, for messages."""
+    return "; ".join([_FORMS, *(changes.forms for changes in _FURTHER_CHANGES)])
+
+
 def _further_changes_of(instance: Instance, part: str) -> Changes | None:
     key = part.partition("=")[0]
     return next((changes for changes in _FURTHER_CHANGES if changes.applies(instance, key)), None)
@@ -164,9 +169,7 @@ def _change_machine(instance: Instance, key: str, equals: str, value: str) -> tu
     nodes = re.fullmatch(r"nodes(?:\.(.+))?", key)
     part = re.fullmatch(r"partition\.(.+)\.(max_time|priority|nodes)", key)
     if not equals or not value or not (nodes or part):
-        raise InvalidInstance(
-            "; ".join([f"expected {_FORMS}", *(changes.forms for changes in _FURTHER_CHANGES)])
-        )
+        raise InvalidInstance(f"expected {_all_forms()}")
     machine = instance.machine
     if machine is None:
         if key != "nodes":
@@ -187,7 +190,7 @@ def _about_units(machine: Machine, partition: str, value: str) -> str:
     limit = next(part.max_time for part in machine.partitions if part.name == partition)
     is_bare = re.fullmatch(r"[0-9.]+", value.strip()) is not None
     if machine.slurm is None:
-        return f"max_time={value} is {limit:g} seconds" if is_bare else ""
+        return f"max_time={value} is {limit:,.15g} seconds" if is_bare else ""
     is_rounded = limit != seconds(value, "max_time")
     texts = []
     if is_bare:
@@ -224,14 +227,16 @@ def _with_new_limits(instance: Instance, before: Instance) -> tuple[Instance, st
     new, old = (
         limits(machine, names) + suspended for machine in (instance.machine, before.machine)
     )
+    remarks: list[str] = []
     if (new > old).any():
-        return instance, _about_raised_limit(instance, old, new)
+        remarks.append(_about_raised_limit(instance, old, new))
     ends_at_limit = (new < old) & (run_times_before > new)
-    if not ends_at_limit.any():
-        return instance, ""
-    shortened = instance.replace(runtime=np.where(ends_at_limit, new, runtime))
-    count = int(ends_at_limit.sum())
-    return shortened, f"jobs that ran longer and end at the new limit: {count:,}"
+    changed = instance
+    if ends_at_limit.any():
+        changed = instance.replace(runtime=np.where(ends_at_limit, new, runtime))
+        count = int(ends_at_limit.sum())
+        remarks.append(f"jobs that ran longer and end at the new limit: {count:,}")
+    return changed, "; ".join(remarks)
 
 
 def _about_raised_limit(instance: Instance, old: np.ndarray, new: np.ndarray) -> str:
@@ -252,8 +257,8 @@ def _node_count(text: str, now: int, least: int = 1) -> int:
     number = int(text)
     count = now + number if text.strip()[0] in "+-" else number
     if count < least:
-        remaining = "at least one is left" if least else "not more than these go"
-        raise InvalidInstance(f"there are {now}: expected that {remaining}")
+        expected = "that at least one is left" if least else f"to remove at most {now} nodes"
+        raise InvalidInstance(f"there are {now}: expected {expected}")
     if count > max(_MAX_NODES, now):
         raise InvalidInstance(f"{count:,} nodes: expected at most {_MAX_NODES:,}")
     return count

@@ -55,6 +55,7 @@ def machine_of_lines(
     given = _with_defaults(line for line in lines if line.record == "partitionname")
     if not given:
         raise InvalidInstance(f"{path}: no PartitionName: expected one at least")
+    _require_one_line_per_partition(given)
     numbers = {node.name: k for k, node in enumerate(nodes)}
     sets = _sets([line for line in lines if line.record == "nodeset"], nodes)
     parts = [_partition(line, keys, numbers, absent, sets, reader) for line, keys in given]
@@ -111,6 +112,20 @@ def _with_defaults(lines: Iterable[Line]) -> list[tuple[Line, dict[str, str]]]:
         else:
             found.append((line, {**usual, **line.keys}))
     return found
+
+
+def _require_one_line_per_partition(given: Iterable[tuple[Line, dict[str, str]]]) -> None:
+    """Raise InvalidInstance where two lines name one partition: slurmctld does not start then
+    (``duplicate entry for partition``)."""
+    places: dict[str, str] = {}
+    for line, keys in given:
+        name = keys["partitionname"]
+        if name in places:
+            raise InvalidInstance(
+                f"{line.place}: partition {shorten(name)} is there twice ({places[name]} has it, "
+                "too): expected one line of each partition"
+            )
+        places[name] = line.place
 
 
 def _nodes(

@@ -24,6 +24,7 @@ from cosched.slurm.whatif.account_values import checked_account_value
 from cosched.slurm.whatif.classes import is_judged_by_log, judge
 from cosched.slurm.whatif.differences import Difference, current_value, differences_of
 from cosched.slurm.whatif.refusals import KeyChange, Refusals, refusals_of
+from cosched.slurm.whatif.removed_jobs import removed_rows_of_user
 
 _PLACE = "what-if"
 _PARAMETERS = "schedulerparameters"
@@ -310,20 +311,9 @@ def _begin(text: str, begins: datetime | None) -> int:
 
 def _without_jobs_of_user(instance: Instance, user: str, value: str) -> tuple[Instance, str]:
     """Without some of a user's jobs, spread evenly over the log."""
-    percent = re.fullmatch(r"-([0-9]+(?:\.[0-9]+)?)%", value)
-    share = float(percent[1]) / 100 if percent else 0.0
-    if not 0 < share <= 1:
-        raise InvalidInstance(f"users.{user}={shorten(value)}: expected fewer jobs, as -50%")
-    if "user" not in instance.known:
-        raise InvalidInstance("the log does not say whose jobs they are")
-    users = instance.column("user").astype(str)
-    rows = np.flatnonzero(users == user)
-    if not len(rows):
-        raise InvalidInstance(unknown_name("user", user, dict.fromkeys(users.tolist())))
-    # Every other one of half of them: what is left is spread as all were.
-    count = round(share * len(rows))
-    places = (np.arange(count) + 0.5) * len(rows) / max(count, 1)
-    removed_rows = rows[places.astype(int)]
+    removed_rows = removed_rows_of_user(instance, user, value)
+    if not len(removed_rows):
+        return instance, ""  # the class of the key has the reason
     if len(removed_rows) == len(instance):
         raise InvalidInstance(f"users.{user}={value}: no job is left")
     remaining_rows = np.delete(np.arange(len(instance)), removed_rows)

@@ -28,6 +28,7 @@ from cosched.slurm.whatif.refusals import (
     keeps_all_jobs_out,
     refusals_of,
 )
+from cosched.slurm.whatif.removed_jobs import removed_rows_of_user
 
 #: Seconds that slurmctld keeps the record of an ended job where MinJobAge says no other number.
 DEFAULT_MIN_JOB_AGE = 300
@@ -108,7 +109,7 @@ def _key_change(today: Instance, changed: Instance, difference: Difference) -> K
 def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list[ChangedKey]:
     kind = key.partition(".")[0]
     if kind == "users":
-        return [ChangedKey(key, value, ScenarioClass.SIMULATED)]
+        return [_judge_user(today, key, value)]
     if key == "reservation":
         return [ChangedKey(key, value, ScenarioClass.SIMULATED, known_to_batch_policies=False)]
     if key == "slurm.conf":
@@ -120,6 +121,16 @@ def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list
         for difference in _differences_of_key(today, changed, key, value)
         for part in _single(key, difference)
     ]
+
+
+def _judge_user(today: Instance, key: str, value: str) -> ChangedKey:
+    """Fewer jobs of a user: nothing changes where the share is less than half of a job."""
+    user = key.partition(".")[2]
+    if len(removed_rows_of_user(today, user, value)):
+        return ChangedKey(key, value, ScenarioClass.SIMULATED)
+    jobs = count_of(int((today.column("user").astype(str) == user).sum()), "job")
+    reason = f"{key}={value} leaves no job out: the share of {jobs} is less than half of a job"
+    return ChangedKey(key, value, ScenarioClass.UNCHANGED, reason)
 
 
 def _single(key: str, difference: Difference) -> list[tuple[str, Difference]]:
@@ -164,7 +175,7 @@ def _judge_file(today: Instance, changed: Instance, path: str) -> list[ChangedKe
 
 def _words_of(key: str, difference: Difference) -> list[Difference]:
     """A difference of a list of words as one per word."""
-    old, new = (_pairs(text or "") for text in (difference.old, difference.new))
+    old, new = (value_by_word(text or "") for text in (difference.old, difference.new))
     return [
         Difference(key, "", word, old.get(word), new.get(word, "no"))
         for word in dict.fromkeys([*old, *new])
@@ -172,9 +183,15 @@ def _words_of(key: str, difference: Difference) -> list[Difference]:
     ]
 
 
-def _pairs(text: str) -> dict[str, str]:
-    parts = (part.partition("=") for part in text.split(",") if part.strip())
-    return {name.strip(): value if equals else "yes" for name, equals, value in parts}
+def value_by_word(text: str) -> dict[str, str]:
+    """The value of each word, by the word in lower case: of one that is given twice the first, as
+    Slurm reads it (``xstrcasestr``)."""
+    values: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if name.strip():
+            values.setdefault(name.strip().lower(), value if equals else "yes")
+    return values
 
 
 def _judge_difference(

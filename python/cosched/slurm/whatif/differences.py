@@ -9,6 +9,8 @@ from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.options import option_of
 
 _PARAMETERS = "schedulerparameters"
+#: The value of a record as a whole that has a line in a file.
+_HAS_LINE = "in the file"
 #: Lines of which one called DEFAULT gives later ones their values.
 RECORDS_WITH_DEFAULTS = ("nodename", "partitionname")
 
@@ -89,7 +91,7 @@ def _values(lines: Iterable[Line]) -> dict[Place, tuple[Place, str]]:
             continue
         for spelled, value in {**of_record, **own_keys}.values():
             add(line.spelled[record], name, spelled, value)
-        add(line.spelled[record], name, "", "there")
+        add(line.spelled[record], name, "", _HAS_LINE)
     return values
 
 

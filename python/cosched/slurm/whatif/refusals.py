@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from cosched.core.text import count_of
 from cosched.slurm.conf.settings import SlurmSettings
 from cosched.slurm.conf.values import unsigned
 from cosched.slurm.requests.access import accounts_of_jobs, lets_in, rules_by_partition
+from cosched.slurm.whatif.differences import current_value
 
 #: MaxArraySize of Slurm where no line gives one.
 DEFAULT_MAX_ARRAY_SIZE = 1001
@@ -58,7 +60,7 @@ class KeyChange:
     after: Machine
 
 
-_NOBODY = np.zeros(0, dtype=np.int64)
+_NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 def refusals_of(instance: Instance, change: KeyChange) -> Refusals:
@@ -89,7 +91,7 @@ def _of_rows(refused: np.ndarray, why_none: str) -> Refusals:
 
 
 def _unknown(why: str) -> Refusals:
-    return Refusals(_NOBODY, why_unknown=why)
+    return Refusals(_NO_ROWS, why_unknown=why)
 
 
 def partitions_of(instance: Instance, settings: SlurmSettings) -> list[list[str]]:
@@ -108,10 +110,12 @@ def _by_access(instance: Instance, change: KeyChange) -> Refusals:
     before, after = (
         _open_partitions(instance, machine) for machine in (change.before, change.after)
     )
-    whose = {"account": "account", "qos": "QOS"}[column]
-    none = f"no job of partition {change.partition} has another {whose} than those that it lets in"
+    noun = {"account": "account", "qos": "QOS"}[column]
+    why_none = (
+        f"no job of partition {change.partition} has another {noun} than those that it lets in"
+    )
     refused = np.array([bool(old and not new) for old, new in zip(before, after, strict=True)])
-    return replace(_of_rows(refused, none), loses_partitions=before != after)
+    return replace(_of_rows(refused, why_none), loses_partitions=before != after)
 
 
 def _open_partitions(instance: Instance, machine: Machine) -> list[list[str]]:
@@ -152,8 +156,9 @@ def _by_array_size(instance: Instance, change: KeyChange) -> Refusals:
     largest = max(arrays.values(), default=-1)
     indices = np.array([arrays.get(name, -1) for name in array_of])
     refused = (indices >= new) & (indices < old)
-    none = f"the largest index of a task in the log is {largest}"
-    return _of_rows(refused, none if arrays else "no job of the log is a task of an array")
+    if not arrays:
+        return _of_rows(refused, "no job of the log is a task of an array")
+    return _of_rows(refused, f"the largest index of a task in the log is {largest}")
 
 
 def _array_size(text: str) -> int:
@@ -164,39 +169,108 @@ def _array_size(text: str) -> int:
 
 def _by_memory_of_node(instance: Instance, change: KeyChange) -> Refusals:
     """MaxMemPerNode: jobs that ask for more of a node are refused."""
-    if "memory_gb" not in instance.known:
-        return _unknown("the log does not say the memory that jobs ask for")
-    limit = _megabytes(change.value)
-    asked = _memory_per_node(instance)
-    here = _in_partition(instance, change)
-    unknown = here & np.isnan(asked)
-    if unknown.any() and limit < np.inf:
-        jobs = count_of(int(unknown.sum()), "job")
-        return _unknown(f"the log does not say how much memory of a node {jobs} would have")
-    most = np.nanmax(asked[here], initial=0.0)
-    refused = here & (asked > limit) & (asked <= _megabytes(change.current))
-    return _of_rows(refused, f"no job asks for more: {most:,.0f} MB of a node at most")
+    return _by_memory(instance, change, "MB of a node")
 
 
 def _by_memory_of_cpu(instance: Instance, change: KeyChange) -> Refusals:
     """MaxMemPerCPU: Slurm gives a job that asks for more of a CPU further CPUs."""
+    return _by_memory(instance, change, "MB of a core")
+
+
+def _by_memory(instance: Instance, change: KeyChange, unit: str) -> Refusals:
+    """Both limits of memory, of which one counts in each partition."""
     if "memory_gb" not in instance.known:
         return _unknown("the log does not say the memory that jobs ask for")
-    limit = _megabytes(change.value)
-    here = _in_partition(instance, change)
-    amounts = instance.column("memory_gb").astype(float)
-    has_whole_memory = texts_of(instance, "memory_per") == "all"
-    unknown = here & (np.isnan(amounts) | has_whole_memory)
-    if unknown.any() and limit < np.inf:
-        jobs = count_of(int(unknown.sum()), "job")
+    before, after = (
+        _memory_limits_of_jobs(instance, machine) for machine in (change.before, change.after)
+    )
+    is_concerned = _in_reach(instance, change)
+    is_concerned &= (before.per_node != after.per_node) | (before.per_core != after.per_core)
+    if not is_concerned.any():
+        return Refusals(_NO_ROWS, _why_no_limit_changes(instance, change))
+    amounts = instance.column("memory_gb").astype(float) * 1024
+    per_node = _memory_per_node(instance)
+    per_core = np.nan_to_num(amounts) / instance.column("tasks")
+    is_whole_node = texts_of(instance, "memory_per") == "all"
+    has_no_amount = is_concerned & (np.isnan(amounts) | is_whole_node)
+    if (has_no_amount & (after.per_core < np.inf)).any():
+        jobs = count_of(int((has_no_amount & (after.per_core < np.inf)).sum()), "job")
         return _unknown(f"the log does not say how much memory {jobs} would have")
-    asked = np.nan_to_num(amounts) * 1024 / instance.column("tasks")
-    beyond = here & (asked > limit)
-    if beyond.any():
-        jobs = count_of(int(beyond.sum()), "job")
+    is_unknown = is_concerned & np.isnan(per_node) & (after.per_node < np.inf)
+    if is_unknown.any():
+        jobs = count_of(int(is_unknown.sum()), "job")
+        return _unknown(f"the log does not say how much memory of a node {jobs} would have")
+    gets_cores = is_concerned & (per_core > after.per_core)
+    if gets_cores.any():
+        jobs = count_of(int(gets_cores.sum()), "job")
         return _unknown(f"Slurm would give {jobs} more CPUs than the log says")
-    most = asked[here].max(initial=0.0)
-    return Refusals(_NOBODY, f"no job asks for more: {most:,.0f} MB of a core at most")
+    refused = is_concerned & (per_node > after.per_node) & (per_node <= before.per_node)
+    requested = per_core if unit == "MB of a core" else per_node
+    most = np.nanmax(requested[is_concerned], initial=0.0)
+    return _of_rows(refused, f"no job asks for more: {most:,.0f} {unit} at most")
+
+
+class _MemoryLimits(NamedTuple):
+    """Limits of memory (MB, or infinity), of a partition or of each job."""
+
+    per_node: Any
+    per_core: Any
+
+
+def _memory_limits(machine: Machine, partition: str) -> _MemoryLimits:
+    """The limit that counts in a partition: its own one, else that of the cluster.
+
+    Slurm keeps one number for both kinds: where a line has both, that of the node counts; 0 is none
+    (``_parse_partitionname`` and ``_valid_pn_min_mem``).
+    """
+    for name in (partition, "") if partition else ("",):
+        for key in ("MaxMemPerNode", "MaxMemPerCPU"):
+            text = current_value(machine, name, key)
+            if text is None:
+                continue
+            if unsigned(text, 64) == 0:
+                break  # this line has no limit
+            limit = _megabytes(text)
+            if key == "MaxMemPerNode":
+                return _MemoryLimits(limit, np.inf)
+            return _MemoryLimits(np.inf, limit)
+    return _MemoryLimits(np.inf, np.inf)
+
+
+def _memory_limits_of_jobs(instance: Instance, machine: Machine) -> _MemoryLimits:
+    """The limits of each job; of one that may run in several partitions the smallest ones."""
+    names_of_jobs = partitions_of(instance, machine.slurm)
+    known_names = {name for names in names_of_jobs for name in names}
+    limits_by_name = {name: _memory_limits(machine, name) for name in known_names}
+    per_node, per_core = (
+        np.array([min(limits_by_name[name][kind] for name in names) for names in names_of_jobs])
+        for kind in (0, 1)
+    )
+    return _MemoryLimits(per_node, per_core)
+
+
+def _in_reach(instance: Instance, change: KeyChange) -> np.ndarray:
+    """Jobs of the partition of a key; of a key of the whole cluster those in a partition without a
+    limit of its own."""
+    if change.partition:
+        return _in_partition(instance, change)
+    names_of_jobs = partitions_of(instance, change.before.slurm)
+    known_names = {name for names in names_of_jobs for name in names}
+    has_own_limit = {
+        name: any(
+            unsigned(current_value(change.after, name, key) or "0", 64) != 0
+            for key in ("MaxMemPerNode", "MaxMemPerCPU")
+        )
+        for name in known_names
+    }
+    return np.array([not all(has_own_limit[name] for name in names) for names in names_of_jobs])
+
+
+def _why_no_limit_changes(instance: Instance, change: KeyChange) -> str:
+    """Why a limit of memory is the same for all jobs of the log."""
+    if change.partition and not _in_partition(instance, change).any():
+        return f"no job of the log is in partition {change.partition}"
+    return "another limit of memory counts in the partitions of all jobs that it concerns"
 
 
 def _in_partition(instance: Instance, change: KeyChange) -> np.ndarray:
@@ -231,11 +305,11 @@ def _by_enforcement(instance: Instance, change: KeyChange) -> Refusals:
     """EnforcePartLimits: jobs beyond a limit of their partition are refused, or stay pending."""
     asked = instance.given.get("estimate")
     if asked is None:
-        return Refusals(_NOBODY, "no job of the log asks for more than its partition allows")
+        return Refusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
     names = [",".join(names) for names in partitions_of(instance, change.before.slurm)]
     beyond = np.asarray(asked) > limits(change.before, np.array(names))
     if not beyond.any():
-        return Refusals(_NOBODY, "no job of the log asks for more than its partition allows")
+        return Refusals(_NO_ROWS, "no job of the log asks for more than its partition allows")
     jobs = count_of(int(beyond.sum()), "job")
     return _unknown(f"{jobs} with a limit beyond MaxTime of their partition run here, cut to it")
 
@@ -243,7 +317,7 @@ def _by_enforcement(instance: Instance, change: KeyChange) -> Refusals:
 def _by_root(instance: Instance, change: KeyChange) -> Refusals:
     """DisableRootJobs of a partition."""
     if change.value.lower() not in ("yes", "up", "true", "1"):
-        return Refusals(_NOBODY, "no job of root is refused")
+        return Refusals(_NO_ROWS, "no job of root is refused")
     if "user" not in instance.known:
         return _unknown("the log does not say the users of its jobs")
     is_root = texts_of(instance, "user") == "root"
