@@ -168,7 +168,7 @@ def test_jobs_that_are_not_compared_are_counted_with_their_reason(run, tmp_path)
         (line,) = [line for line in printed.out.splitlines() if "not compared" in line]
         assert line == (
             "Of 24 jobs of the log 2 are not compared: 1 ended before the simulation begins, 500 s "
-            "after the log, 1 ran when the simulation began."
+            "after the first submission, 1 ran when the simulation began."
         )
     judgement = json.loads((tmp_path / "a.json").read_text())["judgement"]
     assert (judgement["jobs"], judgement["jobs_not_compared"]) == (22, 2)

@@ -545,4 +545,4 @@ def test_the_begin_of_a_long_log_is_in_whole_seconds(tmp_path):
         tmp_path, count=4, submit=[0, 0, shift, 3 * shift],
         runtime=[shift, 2 * shift, 100.0, 100.0], wait=[300.0, 250.0, 300.0, 0.0],
     )  # fmt: skip
-    assert "begins 1,234,867 s after the log" in start_of_log(log).notes[0]
+    assert "begins 1,234,867 s after the first submission" in start_of_log(log).notes[0]

@@ -219,7 +219,7 @@ def _jobs_not_compared(
         is_open = is_open & ~rows
     refused = len(start.instance) - len(instance)
     ended = len(log) - len(start.instance)
-    begin = "" if start.begin is None else f", {start.begin:,.0f} s after the log"
+    begin = "" if start.begin is None else f", {start.begin:,.0f} s after the first submission"
     counts = {f"ended before the simulation begins{begin}": ended, **counts}
     counts["are refused by this configuration, or never start"] = refused
     return {why: count for why, count in counts.items() if count}

@@ -94,7 +94,7 @@ def start_of_log(instance: Instance, *, simulates_whole_log: bool = False) -> Lo
     unplaced = running - sum(map(bool, cores_by_node))
     places = f", {unplaced} of them on nodes that it does not tell" if unplaced else ""
     jobs = count_of(running, "job")
-    note = f"begins {begin:,.0f} s after the log: {jobs} of the log run then{places}"
+    note = f"begins {begin:,.0f} s after the first submission: {jobs} of the log run then{places}"
     return LogStart(rest.replace(held=np.array(cores_by_node)), epilog, begin, (note, release_note))
 
 

@@ -15,11 +15,11 @@ from cosched.lazy import pd
 #: So large a share of the jobs that waited starts within five minutes of the log where the
 #: simulator explains it: most recordings of a real Slurm have more (docs/explanation/slurm.md).
 EXPLAINED_SHARE = 0.8
-#: Where two simulations agree on fewer jobs, the log has to agree with a simulation on so large a
-#: part of these. The rest is what a host does that no log tells: launches, delays.
+#: This part of the share of near starts that two simulations have with each other on average
+#: suffices. The rest is what a host does that no log tells: launches, delays.
 PART_OF_VARIABILITY = 0.8
-#: Or it has to agree with the simulations on so large a part of what that simulation does that is
-#: least like the others: few schedules of a small cluster may be far from all others.
+#: Each simulation has a mean share of starts near those of the others; this part of the smallest of
+#: these shares suffices, too: on a small cluster a few simulations differ from all others.
 PART_OF_LEAST_NEAR = 0.9
 #: Mean waits agree within this share of the larger one, or within :data:`MEAN_SECONDS`: a what-if
 #: is of use where the wait that it starts from is known to a tenth.
