@@ -128,10 +128,15 @@ def test_huge_numbers_keep_their_value(read):
     assert table["submit"].tolist() == [float(2**62), 1e20]
 
 
-@pytest.mark.parametrize("lines", [[], ["; only: a header"], ["", "  "]])
+@pytest.mark.parametrize("lines", [["; only: a header"], ["", "  "]])
 def test_no_job_is_refused(read, lines):
-    with pytest.raises(cs.InvalidInstance, match=r"log\.swf: no job"):
+    with pytest.raises(cs.InvalidInstance, match=r"log\.swf: (no job|the file is empty)"):
         read(*lines)
+
+
+def test_an_empty_file_is_called_empty(read):
+    with pytest.raises(cs.InvalidInstance, match=r"log\.swf: the file is empty"):
+        read()
 
 
 def test_files_that_cannot_be_read(tmp_path):
