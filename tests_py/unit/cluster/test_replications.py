@@ -1,5 +1,7 @@
 """When a difference of two configurations is clear, and over which time utilization is taken."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.stats import t
@@ -15,8 +17,8 @@ from cosched.cluster.page.replications import (
     with_first_replications,
 )
 from cosched.cluster.page.scenario import ChangedKey, Scenario, ScenarioClass
-from cosched.cluster.page.tables import difference_in_words
-from cosched.cluster.page.text import exact_span, signed_span
+from cosched.cluster.page.tables import difference_in_words, groups
+from cosched.cluster.page.text import exact_span, signed_span, span
 from cosched.cluster.page.what_if import what_if
 from cosched.cluster.page.window import Window, window_of
 
@@ -193,3 +195,27 @@ def test_the_class_of_a_row_follows_from_its_keys(busy):
     assert verdict(unchanged, simulated).scenario_class is simulated
     assert verdict(unchanged, no_effect).scenario_class is no_effect
     assert verdict(unchanged).reason == "why 0"
+
+
+def test_groups_of_two_results_are_paired_by_name():
+    """A simulation that leaves all jobs of a user out has fewer groups than the log."""
+    jobs = {
+        "submit": np.zeros(4), "tasks": np.array([1, 1, 4, 4]), "cpu": np.ones(4),
+        "memory": np.full(4, 0.1), "runtime": np.array([60.0, 120.0, 180.0, 240.0]),
+        "estimate": np.full(4, 600.0), "user": np.array(["ada", "ben", "eva", "eva"]),
+    }  # fmt: skip
+    every = cs.cluster.Instance(jobs, nodes=4)
+    for user in ("ada", "ben", "eva"):
+        kept = jobs["user"] != user
+        some = cs.cluster.Instance({name: column[kept] for name, column in jobs.items()}, nodes=4)
+        log, simulation = cs.cluster.fcfs(every), cs.cluster.fcfs(some)
+        runs = SimpleNamespace(
+            instance=every, logged=log, attainable=simulation, reference_policy="fcfs",
+            window=window_of(every, log),
+        )  # fmt: skip
+        page = groups(runs)
+        waited = dict(simulation.by("user")[["user", "mean_wait"]].to_numpy())
+        for name in ("ada", "ben", "eva"):
+            row = page.split(f"<td>{name}</td>")[1].split("</tr>")[0]
+            cells = [cell.split("</td>")[0].split(">")[-1] for cell in row.split("<td")[1:]]
+            assert cells[-2] == (span(waited[name]) if name in waited else "-")

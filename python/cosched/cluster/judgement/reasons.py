@@ -186,18 +186,21 @@ def _about_idle_waits(instance: Instance, starts: _Starts) -> Iterator[Reason]:
 
 
 def _about_accounts(instance: Instance) -> Iterator[Reason]:
-    """Accounts that the log names, and that nobody gave."""
+    """Accounts that slurm.conf needs, and that nobody gave.
+
+    Without limits that it enforces, shares or QOS in priorities, accounts change no start.
+    """
     machine = instance.machine
     assert machine is not None
-    names = set(texts_of(instance, "account").tolist()) - {""}
-    if machine.slurm.accounts is not None or not (names or machine.slurm.of_accounts):
+    if machine.slurm.accounts is not None or not machine.slurm.of_accounts:
         return
+    names = set(texts_of(instance, "account").tolist()) - {""}
     who = f"the log names {count_of(len(names), 'account')}, and " if names else ""
     settings = ", ".join(machine.slurm.of_accounts)
-    needs = f"; slurm.conf needs them for {settings}" if settings else ""
     yield Reason(
         ReasonKind.ACCOUNTS, len(names),
-        f"{who}no accounts were given (--accounts): their limits and shares are unknown{needs}",
+        f"{who}no accounts were given (--accounts): their limits and shares are unknown; "
+        f"slurm.conf needs them for {settings}",
     )  # fmt: skip
 
 

@@ -169,13 +169,18 @@ def _by_resource(runs: Runs) -> str:
     in_use = {
         name: window.utilization_of_resources(run) for name, run in both.items() if run is not None
     }
+    # Two results may have different rows: they are paired by name.
+    waited_for = {
+        name: one.set_index("resource")["waited"].reindex(first["resource"])
+        for name, one in found.items()
+    }
     rows = []
-    for k, resource, capacity in first[["resource", "capacity"]].itertuples():
+    for resource, capacity in first[["resource", "capacity"]].itertuples(index=False):
         unit = " GB" if resource == "memory_gb" else ""
         row = [shown(resource), f"{capacity:,.0f}{unit}"]
-        for name, resources_of_run in found.items():
+        for name in found:
             row.append(share(in_use[name].get(resource, np.nan)))
-            row.append(share(resources_of_run["waited"][k]))
+            row.append(share(waited_for[name][resource]))
         rows.append(row)
     counts = ", ".join(
         shown(name) for name in ("cores", *counted(runs.instance.given, runs.instance.machine))
@@ -210,9 +215,12 @@ def _group(what: str, runs: Runs) -> str:
     heads = [what, "jobs", "CPU hours"]
     for name in found:
         heads += [f"mean wait, {name}", f"95% at most, {name}"]
+    # A simulation that leaves jobs out may have fewer groups: rows are paired by name.
+    alike = [one.set_index(what).reindex(first[what]) for one in found.values()]
+    waits_of_groups = [one[c].to_numpy() for one in alike for c in ("mean_wait", "p95_wait")]
     rows = [
         [first[what][k], f"{first['jobs'][k]:,}", f"{first['cpu_hours'][k]:,.0f}"]
-        + [span(one[c][k]) for one in found.values() for c in ("mean_wait", "p95_wait")]
+        + [span(column[k]) for column in waits_of_groups]
         for k in order
     ]
     more = len(first) - len(rows)
