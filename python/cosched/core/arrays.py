@@ -283,6 +283,12 @@ def edge_pairs(edges: Any) -> np.ndarray:
 MOST, OFTEN = 1.01, 0.01
 
 
+def positions_of(values: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Where each of `values` is in `among`, which has every one of them, and none twice."""
+    order = np.argsort(among, kind="stable")
+    return np.asarray(order[np.searchsorted(among, values, sorter=order)])
+
+
 def levels(begin: np.ndarray, end: np.ndarray, amount: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sum over time of `amount` on [begin, end): times, and the level from each time on."""
     times = np.concatenate([begin, end])

@@ -1,5 +1,8 @@
 """When a difference of two configurations is clear, and over which time utilization is taken."""
 
+import html
+import json
+import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +11,7 @@ from scipy.stats import t
 
 import cosched as cs
 from cosched.cluster.page.replications import (
+    CommonJobs,
     Spread,
     compare,
     mean_waits,
@@ -219,3 +223,123 @@ def test_groups_of_two_results_are_paired_by_name():
             row = page.split(f"<td>{name}</td>")[1].split("</tr>")[0]
             cells = [cell.split("</td>")[0].split(">")[-1] for cell in row.split("<td")[1:]]
             assert cells[-2] == (span(waited[name]) if name in waited else "-")
+
+
+# --- a change that leaves jobs out ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory):
+    """60 jobs of three users on 4 nodes, whose numbers come back after 20 jobs."""
+    path = tmp_path_factory.mktemp("numbered") / "slurm.conf"
+    path.write_text("NodeName=n[1-4] CPUs=1\nPartitionName=p Nodes=ALL Default=YES\n")
+    rng = np.random.default_rng(5)
+    count = 60
+    jobs = {
+        "id": np.arange(count) % 20, "submit": np.arange(count) * 300.0,
+        "tasks": rng.integers(1, 4, count), "cpu": np.ones(count), "memory": np.ones(count),
+        "runtime": rng.integers(60, 2000, count).astype(float), "estimate": [3600.0] * count,
+        "user": rng.choice(["ada", "ben", "eva"], count),
+    }  # fmt: skip
+    return cs.cluster.Instance(jobs, nodes=4, machine=cs.cluster.Machine.read(path))
+
+
+def means_of_common_jobs(base, other, rows_of_base, rows_of_other):
+    """Count and mean waits of the jobs in both, job by job; of each result, the row of each job."""
+    waits_of_both = []
+    for result, rows in ((base, rows_of_base), (other, rows_of_other)):
+        starts = result.outcome["start"] if result.draws is None else result.draws.starts.mean(0)
+        came = result.instance.column("eligible")
+        waits_of_both.append(dict(zip(rows, (starts - came).tolist(), strict=True)))
+    first, second = waits_of_both
+    both = [row for row in first if row in second]
+    return len(both), sum(first[row] for row in both) / len(both), (
+        sum(second[row] for row in both) / len(both)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("policy", ["EASY", "slurm-backfill"])
+@pytest.mark.parametrize("is_swapped", [False, True])
+def test_waits_are_compared_over_the_jobs_that_both_have(numbered, policy, is_swapped):
+    options = {"draws": 3, "seed": 1} if policy == "slurm-backfill" else {}
+    remaining = np.delete(np.arange(60), [1, 4, 21, 22, 40, 59])
+    base = cs.cluster.solve(numbered, policy, **options)
+    other = cs.cluster.solve(numbered.take(remaining), policy, **options)
+    pair = [(base, list(range(60))), (other, remaining.tolist())]
+    (base, base_rows), (other, other_rows) = reversed(pair) if is_swapped else pair
+    count, base_mean, mean = means_of_common_jobs(base, other, base_rows, other_rows)
+    numbers = numbers_of_comparison(base, other, is_random=policy == "slurm-backfill")
+    assert numbers["jobs"] == count == 54
+    assert numbers["base_mean_wait"] == pytest.approx(base_mean)
+    assert numbers["mean_wait"] == pytest.approx(mean)
+    assert numbers["difference"] == pytest.approx(mean - base_mean)
+    common = CommonJobs.of(base.instance, other.instance)
+    assert (common.only_in_base, common.only_in_other) == ((0, 6) if is_swapped else (6, 0))
+
+
+def test_the_row_of_a_change_shows_the_two_means_that_it_compares(numbered, tmp_path):
+    page, numbers, said = tmp_path / "a.html", tmp_path / "a.json", []
+    changes = ["users.ada=-50%", "nodes=+1"]
+    cs.cluster.audit(numbered, page, what_if=changes, json=numbers, reference="EASY",
+                     time_limit=None, say=said.append)  # fmt: skip
+    as_is, fewer, more = json.loads(numbers.read_text())["rows"]
+    changed = what_if(numbered, "users.ada=-50%")[0]
+    base, other = (
+        cs.cluster.solve(jobs, "EASY", estimates="requested") for jobs in (numbered, changed)
+    )
+    lines = zip(numbered.column("submit"), numbered.ids, strict=True)
+    rows = {line: row for row, line in enumerate(lines)}
+    kept = [rows[line] for line in zip(changed.column("submit"), changed.ids, strict=True)]
+    count, base_mean, mean = means_of_common_jobs(base, other, list(range(60)), kept)
+    assert fewer["jobs"] == count == len(changed) < 60
+    assert fewer["mean_wait"] == pytest.approx(mean)
+    assert fewer["base_mean_wait"] == pytest.approx(base_mean)
+    assert abs(fewer["base_mean_wait"] - as_is["mean_wait"]) > 10
+    assert fewer["difference"] == pytest.approx(mean - base_mean)
+    shown_mean, shown_base = exact_span(mean), exact_span(base_mean)
+    remark = (
+        f"waits are those of {count} jobs in both: mean {shown_mean} here, {shown_base} as it is "
+        f"({60 - count} jobs only as it is)"
+    )
+    text = html.unescape(page.read_text())
+    assert remark in fewer["remarks"]
+    assert f"{changes[0]}: {fewer['remarks']}" in said
+    assert f"simulated: {fewer['remarks']}" in text
+    assert f"<td>{changes[0]}</td><td>{shown_mean}</td><td>{shown_base}</td>" in text
+    # A change that leaves no job out compares all jobs, and says nothing more.
+    assert (more["jobs"], more["base_mean_wait"]) == (60, as_is["mean_wait"])
+    assert "in both" not in more["remarks"]
+
+
+def test_groups_are_compared_over_the_jobs_that_both_have(numbered, tmp_path):
+    page = tmp_path / "a.html"
+    changed = what_if(numbered, "users.ada=-50%")[0]
+    cs.cluster.audit(numbered, page, what_if=["users.ada=-50%"], reference="EASY", time_limit=None)
+    base, other = (
+        cs.cluster.solve(jobs, "EASY", estimates="requested") for jobs in (numbered, changed)
+    )
+    kept = np.isin(numbered.column("submit"), changed.column("submit"))
+    of_ada = numbered.column("user") == "ada"
+    before = base.waits[kept & of_ada].mean()
+    then = other.waits[changed.column("user") == "ada"].mean()
+    row = f"<td>user ada</td><td>{int((kept & of_ada).sum())}</td><td>{signed_span(then - before)}<"
+    assert row in page.read_text()
+
+
+def test_a_change_without_a_job_of_the_machine_as_it_is_has_no_numbers(numbered):
+    first, last = np.arange(30), np.arange(30, 60)
+    common = CommonJobs.of(numbered.take(first), numbered.take(last))
+    assert (common.count, common.only_in_base, common.only_in_other) == (0, 30, 30)
+
+
+def test_jobs_keep_the_row_of_their_log(numbered):
+    some = numbered.take(np.array([3, 23, 43, 7]))
+    assert some.ids.tolist() == [3, 3, 3, 7]
+    for same in (
+        some, some.with_notes(["a note"]), some.replace(runtime=np.full(4, 60.0)),
+        what_if(some, "nodes=+1")[0], pickle.loads(pickle.dumps(some)),
+    ):  # fmt: skip
+        assert same.rows_of_log.tolist() == [3, 23, 43, 7]
+    assert some.take(np.array([1, 3])).rows_of_log.tolist() == [23, 7]
+    # A job that is there twice is two jobs: the instance is a log of its own.
+    assert numbered.take(np.array([3, 3, 5])).rows_of_log.tolist() == [0, 1, 2]

@@ -563,3 +563,42 @@ def test_the_begin_of_a_long_log_is_in_whole_seconds(tmp_path):
         runtime=[shift, 2 * shift, 100.0, 100.0], wait=[300.0, 250.0, 300.0, 0.0],
     )  # fmt: skip
     assert "begins 1,234,867 s after the first submission" in start_of_log(log).notes[0]
+
+
+def test_refused_jobs_take_room_from_waiting_jobs_of_the_log(tmp_path):
+    """Every fourth job has all nodes for two hours; its QOS refuses it today."""
+    (tmp_path / "accounts.txt").write_text(
+        "Account|User|ParentName|Share\nroot|||\nchem||root|1\nchem|u||1\n"
+        "Name|Priority|MaxTRESPU\nnormal|0|\nwide|0|cpu=4\n"
+    )
+    enforced = (
+        "\nAccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageEnforce=limits,qos"
+    )
+    count = 60
+    number = np.arange(count)
+    is_wide = number % 4 == 0
+    submit = (number // 4) * 9000.0 + (number % 4) * 60.0
+    # Of the three narrow jobs of a group the first two wait for the end of the wide one; the third
+    # waits further two and a half hours on an idle machine in every second group.
+    idle = (number % 4 == 3) & (number // 4 % 2 == 0)
+    start = (number // 4) * 9000.0 + np.where(is_wide, 0.0, 7200.0)
+    start += np.where(idle, 14_400.0, 0.0)
+    log = waiting_log(
+        tmp_path, enforced, tmp_path / "accounts.txt", submit=submit, wait=start - submit,
+        runtime=np.where(is_wide, 7200.0, 600.0), estimate=[7200.0] * count,
+        tasks=np.where(is_wide, 8, 1), qos=np.where(is_wide, "wide", "normal"),
+        account=["chem"] * count,
+    )  # fmt: skip
+    judgement = cs.cluster.judge_log(log)
+    assert judgement.jobs_not_compared["are refused by this configuration, or never start"] == 15
+    reason = next(one for one in judgement.reasons if one.kind is ReasonKind.IDLE_MACHINE)
+    # Room: at the end of the wide job, until the next wide one 1,800 s later.
+    expected = 0
+    for job in np.flatnonzero(~is_wide):
+        busy = sum(
+            max(0.0, min(start[wide] + 7200.0, start[job]) - max(start[wide], submit[job]))
+            for wide in np.flatnonzero(is_wide)
+        )
+        expected += busy <= (start[job] - submit[job]) / 2
+    assert reason.count == expected
+    assert 0 < expected < 45

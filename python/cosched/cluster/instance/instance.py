@@ -206,9 +206,12 @@ class Instance(core.Instance):
         """
         chosen = _rows(rows, len(self))
         jobs = {"id": self.ids, **self.given}
-        return Instance(
+        taken = Instance(
             {name: column[chosen] for name, column in jobs.items()}, self.nodes, **self._said
         )
+        rows_of_log = self.rows_of_log[chosen]
+        is_repeated = len(np.unique(rows_of_log)) < len(rows_of_log)
+        return taken if is_repeated else taken._with_rows_of_log(rows_of_log)
 
     def with_notes(self, notes: Iterable[str]) -> Instance:
         """The same jobs with more notes.
@@ -228,7 +231,23 @@ class Instance(core.Instance):
 
     def _like(self, jobs: Any, **other: Any) -> Instance:
         found = Instance(jobs, self.nodes, **(self._said | other))
+        if len(found) == len(self):
+            found._with_rows_of_log(self.rows_of_log)
         return found._without_bound() if self.cached("no bound") else found
+
+    @property
+    def rows_of_log(self) -> np.ndarray:
+        """Which row of the log each job is, shape (n,).
+
+        The log is the instance that these jobs were taken from by :meth:`take`, at first hand or
+        over further instances. Numbers of jobs do not tell this: in a log they may come back.
+        """
+        return self.once("rows of log", lambda: np.arange(len(self)))
+
+    def _with_rows_of_log(self, rows_of_log: np.ndarray) -> Instance:
+        """The instance itself, just made, whose jobs are these rows of a log."""
+        self.once("rows of log", lambda: rows_of_log)
+        return self
 
     def _without_bound(self) -> Instance:
         self.once("no bound", lambda: True)
@@ -317,7 +336,7 @@ class Instance(core.Instance):
         return len(self._columns["submit"])
 
     def __reduce__(self) -> tuple:
-        return partial(Instance, **self._said), (self.given, self.nodes)
+        return partial(_remade, **self._said), (self.given, self.nodes, self.rows_of_log)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -449,6 +468,11 @@ class Instance(core.Instance):
         else:
             given = {name: self.given[name] for name in ("estimate",) if name in self.given}
             io.write_frame(self.jobs.assign(**given), path, exact=True)
+
+
+def _remade(jobs: Any, nodes: int, rows_of_log: np.ndarray, **said: Any) -> Instance:
+    """An instance that another process sends."""
+    return Instance(jobs, nodes, **said)._with_rows_of_log(rows_of_log)
 
 
 def _rows(rows: Any, jobs: int) -> np.ndarray:

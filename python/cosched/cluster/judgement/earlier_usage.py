@@ -141,4 +141,5 @@ def _account_and_ancestors(account: str, parents: Mapping[str, str]) -> Iterator
 
 def _on_machine(instance: Instance, machine: Machine) -> Instance:
     about_jobs = instance._said | {"machine": machine}
-    return Instance({"id": instance.ids, **instance.given}, instance.nodes, **about_jobs)
+    changed = Instance({"id": instance.ids, **instance.given}, instance.nodes, **about_jobs)
+    return changed._with_rows_of_log(instance.rows_of_log)

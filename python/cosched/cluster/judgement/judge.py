@@ -188,7 +188,7 @@ def judge_simulations(simulated: Result, start: LogStart, log: Instance) -> LogJ
     verdict = verdict_of(comparison, _refused_share(instance, start.instance))
     reasons: tuple[Reason, ...] = ()
     if verdict is FitVerdict.NOT_EXPLAINED:
-        reasons = likely_reasons(simulated, judged)
+        reasons = likely_reasons(simulated, start.instance, judged)
     return LogJudgement(
         verdict, len(log_waits), comparison, len(simulated_starts), start.begin,
         fit_by_partition(simulated), reasons, start.notes,

@@ -16,6 +16,7 @@ from cosched.cluster.machine.node_types import hosts, natural
 from cosched.cluster.result import Result
 from cosched.cluster.result.compare_waits import AT_ONCE
 from cosched.cluster.result.groups import starts_of
+from cosched.core.arrays import positions_of
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
 
@@ -36,15 +37,17 @@ _REFUSED = "left out, since"
 _DENIED = re.compile(r"([0-9]+) jobs of partition (\S+) whose AllowAccounts, .*: they run here")
 
 
-def likely_reasons(simulated: Result, is_judged: np.ndarray) -> tuple[Reason, ...]:
+def likely_reasons(simulated: Result, log: Instance, is_judged: np.ndarray) -> tuple[Reason, ...]:
     """What may be why a log is not explained.
 
     Parameters
     ----------
     simulated : Result
-        Simulations of the log.
+        Simulations of the log, without the jobs that the configuration refuses.
+    log : Instance
+        All jobs of the log that were to be simulated: refused jobs had nodes in the log, too.
     is_judged : numpy.ndarray of bool, shape (n,)
-        Its jobs that are compared.
+        The simulated jobs that are compared.
 
     Returns
     -------
@@ -55,20 +58,23 @@ def likely_reasons(simulated: Result, is_judged: np.ndarray) -> tuple[Reason, ..
     instance = simulated.instance
     log_starts = recorded_starts(instance)
     simulated_starts = starts_of(simulated)[0]
-    has_idle_waits = tuple(
-        has_idle_wait(instance, start) & is_judged for start in (log_starts, simulated_starts)
+    all_log_starts = recorded_starts(log)
+    simulated_rows = positions_of(instance.rows_of_log, log.rows_of_log)
+    has_idle_waits = (
+        has_idle_wait(log, all_log_starts)[simulated_rows] & is_judged,
+        has_idle_wait(instance, simulated_starts) & is_judged,
     )
     starts = _Starts(log_starts, simulated_starts, has_idle_waits, is_judged)
     return (
-        *_about_missing_nodes(instance, log_starts),
+        *_about_missing_nodes(log, all_log_starts),
         *_about_refused_jobs(simulated),
         *_about_denied_jobs(instance),
         *_about_idle_waits(instance, starts),
-        *_about_unused_nodes(simulated),
-        *_about_accounts(instance),
+        *_about_unused_nodes(simulated, log),
+        *_about_accounts(log),
         *_about_priorities(instance, starts),
         *_about_settings(instance),
-        *_about_time_limits(instance),
+        *_about_time_limits(log),
     )
 
 
@@ -90,18 +96,18 @@ class _Starts:
         return count >= max(MIN_JOBS, MIN_SHARE * waiting)
 
 
-def _about_missing_nodes(instance: Instance, log_starts: np.ndarray) -> Iterator[Reason]:
+def _about_missing_nodes(log: Instance, log_starts: np.ndarray) -> Iterator[Reason]:
     """Nodes of the log that the machine does not have, or more cores than it has."""
-    machine = instance.machine
+    machine = log.machine
     assert machine is not None
-    missing = sorted(_hosts_of_log(instance) - set(machine.slurm.names))
+    missing = sorted(_hosts_of_log(log) - set(machine.slurm.names))
     if missing:
         yield Reason(
             ReasonKind.UNKNOWN_NODES, len(missing),
             f"jobs of the log ran on {count_of(len(missing), 'node')} that slurm.conf does not "
             f"have: {_some(missing)}",
         )  # fmt: skip
-    elif overused(instance, log_starts, log_starts + instance.column("runtime")):
+    elif overused(log, log_starts, log_starts + log.column("runtime")):
         yield Reason(
             ReasonKind.OVERUSED_MACHINE, 0,
             "the log has more cores in use than slurm.conf has: nodes are missing, or it is of "
@@ -109,10 +115,9 @@ def _about_missing_nodes(instance: Instance, log_starts: np.ndarray) -> Iterator
         )  # fmt: skip
 
 
-def _about_unused_nodes(simulated: Result) -> Iterator[Reason]:
+def _about_unused_nodes(simulated: Result, log: Instance) -> Iterator[Reason]:
     """Nodes that run jobs in the simulation, and none in the log."""
-    instance = simulated.instance
-    hosts_of_log = _hosts_of_log(instance)
+    hosts_of_log = _hosts_of_log(log)
     if not hosts_of_log:
         return
     used = {name for names in simulated.schedule.to_frame()["hosts"] for name in names}
@@ -125,9 +130,9 @@ def _about_unused_nodes(simulated: Result) -> Iterator[Reason]:
         )  # fmt: skip
 
 
-def _hosts_of_log(instance: Instance) -> set[str]:
+def _hosts_of_log(log: Instance) -> set[str]:
     found: set[str] = set()
-    texts = instance.column("hosts").tolist() if "hosts" in instance.known else ()
+    texts = log.column("hosts").tolist() if "hosts" in log.known else ()
     for text in set(map(str, texts)):
         try:
             found |= set(hosts(text, "hosts")) if text else set()
@@ -185,16 +190,16 @@ def _about_idle_waits(instance: Instance, starts: _Starts) -> Iterator[Reason]:
         )  # fmt: skip
 
 
-def _about_accounts(instance: Instance) -> Iterator[Reason]:
+def _about_accounts(log: Instance) -> Iterator[Reason]:
     """Accounts that slurm.conf needs, and that nobody gave.
 
     Without limits that it enforces, shares or QOS in priorities, accounts change no start.
     """
-    machine = instance.machine
+    machine = log.machine
     assert machine is not None
     if machine.slurm.accounts is not None or not machine.slurm.of_accounts:
         return
-    names = set(texts_of(instance, "account").tolist()) - {""}
+    names = set(texts_of(log, "account").tolist()) - {""}
     who = f"the log names {count_of(len(names), 'account')}, and " if names else ""
     settings = ", ".join(machine.slurm.of_accounts)
     yield Reason(
@@ -269,13 +274,13 @@ def _about_settings(instance: Instance) -> Iterator[Reason]:
         )  # fmt: skip
 
 
-def _about_time_limits(instance: Instance) -> Iterator[Reason]:
+def _about_time_limits(log: Instance) -> Iterator[Reason]:
     """A log without Timelimit: backfill plans with limits."""
-    requested = instance.given.get("estimate")
+    requested = log.given.get("estimate")
     has_unlimited_jobs = requested is not None and bool(np.isinf(requested).any())
-    if has_unlimited_jobs or not np.isnan(limits_of(instance)).all():
+    if has_unlimited_jobs or not np.isnan(limits_of(log)).all():
         return
     yield Reason(
-        ReasonKind.TIME_LIMITS, len(instance),
+        ReasonKind.TIME_LIMITS, len(log),
         "the log has no time limits (Timelimit): backfill plans with run times instead",
     )  # fmt: skip

@@ -142,8 +142,8 @@ def _say(runs: Runs, say: Callable[[str], object]) -> None:
         chosen = ", as chosen" if runs.chosen_reference else ""
         say(f"reference policy: {runs.reference_policy}{chosen}")
     for run in runs.rows:
-        if run.remarks:
-            say(f"{run.name}: {run.remarks}")
+        if remarks := tables.remarks_of(runs, run):
+            say(f"{run.name}: {remarks}")
 
 
 def _plain_judgement(runs: Runs) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cosched.cluster.instance import Instance
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import keys_of, starts_of
 from cosched.cluster.result.replications import (
@@ -72,14 +73,58 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class CommonJobs:
+    """The jobs that two results have in common, and that are measured in both.
+
+    Two results of one log may have different jobs: a change leaves jobs out, a limit refuses some,
+    or lets others in. Waits are compared over the jobs of both alone.
+
+    Attributes
+    ----------
+    in_base, in_other : numpy.ndarray of bool, shape (n,)
+        Which jobs of each result these are, in the order of its jobs.
+    only_in_base, only_in_other : int
+        How many further measured jobs each result has.
+    """
+
+    in_base: np.ndarray
+    in_other: np.ndarray
+    only_in_base: int
+    only_in_other: int
+
+    @classmethod
+    def of(cls, base: Instance, other: Instance) -> CommonJobs:
+        """Of two instances that were made from the same log; jobs are the same by their row."""
+        base_rows, other_rows = base.rows_of_log, other.rows_of_log
+        in_base = base.measured & np.isin(base_rows, other_rows[other.measured])
+        in_other = other.measured & np.isin(other_rows, base_rows[base.measured])
+        return cls(
+            in_base,
+            in_other,
+            int(base.measured.sum() - in_base.sum()),
+            int(other.measured.sum() - in_other.sum()),
+        )
+
+    @property
+    def count(self) -> int:
+        """How many jobs both have."""
+        return int(self.in_other.sum())
+
+    @property
+    def are_all(self) -> bool:
+        """Whether neither of the two has other jobs."""
+        return self.only_in_base == 0 and self.only_in_other == 0
+
+
+@dataclass(frozen=True)
 class Comparison:
-    """The mean waits of two configurations over the same replications (s).
+    """The mean waits of two configurations over the same jobs and replications (s).
 
     Attributes
     ----------
     replications : int
     base_mean_wait, mean_wait : float
-        Means over all jobs and replications.
+        Means over the replications, and over the jobs that both configurations have.
     difference : Spread
         Its mean is ``mean_wait - base_mean_wait``.
     is_clear : bool or None
@@ -99,8 +144,10 @@ class Comparison:
 
 
 def compare(base: Result, other: Result, *, is_random: bool) -> Comparison:
-    """Two results with as many replications each; `is_random`: the policy has replications."""
-    base_means, other_means = mean_waits(base), mean_waits(other)
+    """Two results with as many replications each, over the jobs that both have; `is_random`: the
+    policy has replications."""
+    common = CommonJobs.of(base.instance, other.instance)
+    base_means, other_means = mean_waits(base, common.in_base), mean_waits(other, common.in_other)
     difference = Spread.of(other_means - base_means)
     is_clear = len(base_means) > 1 and not difference.includes_zero
     return Comparison(
@@ -114,23 +161,29 @@ def compare(base: Result, other: Result, *, is_random: bool) -> Comparison:
 
 
 def _has_same_starts(base: Result, other: Result) -> bool:
-    if not np.array_equal(base.instance.ids, other.instance.ids):
+    if not np.array_equal(base.instance.rows_of_log, other.instance.rows_of_log):
         return False
     if not np.array_equal(base.instance.column("runtime"), other.instance.column("runtime")):
         return False
     return bool(np.array_equal(starts_of(base), starts_of(other)))
 
 
-def waits(result: Result) -> np.ndarray:
-    """Waits of the measured jobs (s): one row per replication; one row of a policy without any."""
+def waits(result: Result, jobs: np.ndarray | None = None) -> np.ndarray:
+    """Waits (s): one row per replication; one row of a policy without any.
+
+    Parameters
+    ----------
+    jobs : numpy.ndarray of bool, shape (n,), optional
+        Whose waits; default: the measured jobs.
+    """
     instance = result.instance
     waited = starts_of(result) - instance.column("eligible")
-    return waited[:, instance.measured]
+    return waited[:, instance.measured if jobs is None else jobs]
 
 
-def mean_waits(result: Result) -> np.ndarray:
-    """The mean wait in each replication (s)."""
-    return waits(result).mean(axis=1)
+def mean_waits(result: Result, jobs: np.ndarray | None = None) -> np.ndarray:
+    """The mean wait of these jobs (default: the measured jobs) in each replication (s)."""
+    return waits(result, jobs).mean(axis=1)
 
 
 def waits_of_jobs(result: Result) -> np.ndarray:
@@ -155,10 +208,10 @@ def waits_by(result: Result, what: str) -> pd.DataFrame:
     )
 
 
-def measures_of(result: Result) -> dict[str, float]:
-    """Means over the replications of each replication's mean, median and 95th-percentile wait (s),
-    and of its largest stretch."""
-    waited = waits(result)
+def measures_of(result: Result, jobs: np.ndarray | None = None) -> dict[str, float]:
+    """Means over the replications of each replication's mean, median and 95th-percentile wait (s)
+    of these jobs (default: the measured jobs), and of its largest stretch, of all measured jobs."""
+    waited = waits(result, jobs)
     values = result.value if result.draws is None else result.draws.values.mean()
     return {
         "mean_wait": float(waited.mean(axis=1).mean()),
@@ -170,22 +223,24 @@ def measures_of(result: Result) -> dict[str, float]:
 
 #: The numbers of a row as JSON has them; None where a row has no result.
 COMPARISON_NUMBERS = (
-    "jobs", "mean_wait", "p95_wait", "mean_wait_p05", "mean_wait_p95", "difference",
+    "jobs", "mean_wait", "base_mean_wait", "p95_wait", "mean_wait_p05", "mean_wait_p95", "difference",
     "difference_p05", "difference_p95", "difference_low", "difference_high", "clear", "noise",
     "draws",
 )  # fmt: skip
 
 
 def numbers_of_comparison(base: Result, other: Result, *, is_random: bool) -> dict[str, Any]:
-    """The numbers of a scenario as JSON has them (s)."""
+    """The numbers of a scenario as JSON has them (s), of the jobs that both results have."""
     comparison = compare(base, other, is_random=is_random)
-    paired = mean_waits(other) - mean_waits(base)
-    low, high = np.percentile(paired, [5, 95]).tolist()
-    mean_low, mean_high = np.percentile(mean_waits(other), [5, 95]).tolist()
+    common = CommonJobs.of(base.instance, other.instance)
+    means = mean_waits(other, common.in_other)
+    low, high = np.percentile(means - mean_waits(base, common.in_base), [5, 95]).tolist()
+    mean_low, mean_high = np.percentile(means, [5, 95]).tolist()
     numbers = (
-        int(other.instance.measured.sum()),
+        common.count,
         comparison.mean_wait,
-        measures_of(other)["p95_wait"],
+        comparison.base_mean_wait,
+        measures_of(other, common.in_other)["p95_wait"],
         mean_low,
         mean_high,
         comparison.difference.mean,

@@ -19,6 +19,7 @@ from cosched.cluster.judgement.judge import judge_log, replications_of_log
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.judgement.verdict import LogJudgement
 from cosched.cluster.page.replications import (
+    CommonJobs,
     Spread,
     compare,
     numbers_of_comparison,
@@ -421,8 +422,11 @@ def _with_common_replications(runs: Runs) -> Runs:
     number = [run.name for run in runs.policy_runs].index(runs.reference_policy)
     base = runs.policy_runs[number]
     if base.result is None:
-        return replace(runs, scenario_runs=tuple(map(_without_base, runs.scenario_runs)))
-    results = [base.result, *(run.result for run in runs.scenario_runs if run.result is not None)]
+        reason = "the machine as it is has no result to compare with"
+        rows = [_without_comparison(run, reason) for run in runs.scenario_runs]
+        return replace(runs, scenario_runs=tuple(rows))
+    rows = [_about_common_jobs(run, base.result) for run in runs.scenario_runs]
+    results = [base.result, *(run.result for run in rows if run.result is not None)]
     count = min(map(replications_of, results))
     base = _with_replications(base, count)
     assert base.result is not None
@@ -430,7 +434,7 @@ def _with_common_replications(runs: Runs) -> Runs:
         _with_class_by_starts(
             _with_replications(run, count), base.result, runs.reference_policy, runs.is_random
         )
-        for run in runs.scenario_runs
+        for run in rows
     ]
     policies = (*runs.policy_runs[:number], base, *runs.policy_runs[number + 1 :])
     return replace(runs, policy_runs=policies, scenario_runs=tuple(rows))
@@ -485,11 +489,17 @@ def _row_of_scenario(
     )
 
 
-def _without_base(run: ScenarioRun) -> ScenarioRun:
-    """A row without numbers, as the machine as it is has no result to compare it with."""
+def _about_common_jobs(run: ScenarioRun, base: Result) -> ScenarioRun:
+    """The row, without numbers where no job of it is a job of the machine as it is."""
+    if run.result is None or CommonJobs.of(base.instance, run.result.instance).count:
+        return run
+    return _without_comparison(run, "no job runs both on the machine as it is and here")
+
+
+def _without_comparison(run: ScenarioRun, reason: str) -> ScenarioRun:
+    """A row without numbers, as there is nothing to compare it with."""
     if run.result is None:
         return run
-    reason = "the machine as it is has no result to compare with"
     remarks = "; ".join(filter(None, [reason, run.remarks]))
     return replace(
         run, scenario_class=ScenarioClass.NO_RESULT, result=None, reason=reason, remarks=remarks

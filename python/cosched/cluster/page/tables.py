@@ -12,6 +12,7 @@ from cosched.cluster.instance.usage import resources
 from cosched.cluster.machine.parts import counted
 from cosched.cluster.page.replications import (
     COMPARISON_NUMBERS,
+    CommonJobs,
     Comparison,
     Spread,
     compare,
@@ -48,6 +49,7 @@ from cosched.cluster.page.window import Window
 from cosched.cluster.result import Result
 from cosched.cluster.result.groups import Capacity
 from cosched.core.arrays import levels
+from cosched.core.text import count_of
 
 _MOST_ROWS = 8
 _GROUPS = {
@@ -111,12 +113,12 @@ def about_bound(runs: Runs) -> str:
     return f"No schedule whatsoever has a largest stretch below {bound.value:.6g}{so_far}. {best}"
 
 
-def _numbers(run: Run, window: Window) -> list[str]:
-    """Mean, median and 95th-percentile wait, largest stretch, utilization: means over the
-    replications."""
+def _numbers(run: Run, window: Window, jobs: np.ndarray | None = None) -> list[str]:
+    """Mean, median and 95th-percentile wait of these jobs (default: the measured jobs), largest
+    stretch, utilization: means over the replications."""
     if run.result is None:
         return ["-"] * 5
-    measures = measures_of(run.result)
+    measures = measures_of(run.result, jobs)
     waited = [exact_span(measures[name]) for name in ("mean_wait", "median_wait", "p95_wait")]
     in_use = share(window.utilization(run.result))
     return [*waited, number(measures["value"]), in_use]
@@ -232,19 +234,21 @@ def changes(runs: Runs) -> str:
     """The reference policy on the machine as it is, and on each changed one."""
     window = runs.window
     more = counted(runs.instance.given, runs.instance.machine)
-    rows = [
-        [
-            run.name,
-            *_numbers(run, window),
-            *_in_use(run, more, window),
-            _difference(runs, run),
-            _class_and_remarks(run),
-        ]
-        for run in runs.rows
-    ]
+    has_other_jobs = _has_other_jobs(runs)
+    rows = []
+    for run in runs.rows:
+        common = common_jobs(runs, run)
+        mean, *numbers = _numbers(run, window, None if common is None else common.in_other)
+        row = [run.name, mean]
+        if has_other_jobs:
+            row.append(_mean_as_it_is(runs, common))
+        row += [*numbers, *_in_use(run, more, window)]
+        row += [_difference(runs, run), _class_and_remarks(runs, run)]
+        rows.append(row)
     heads = [
         "what if",
         "mean wait",
+        *["mean wait of the same jobs as it is"] * has_other_jobs,
         "half wait at most",
         "95% wait at most",
         "largest stretch",
@@ -253,9 +257,55 @@ def changes(runs: Runs) -> str:
         "mean wait differs by",
         "(class and remarks)",
     ]
-    gains = "".join(_gains(runs.base.result, run) for run in runs.scenario_runs)
+    gains = "".join(_gains(runs, run) for run in runs.scenario_runs)
     about = paragraph(_about_changes(runs), "small")
     return f'{table(heads, rows)}{about}<div class="pair gains">{gains}</div>'
+
+
+def common_jobs(runs: Runs, run: ScenarioRun) -> CommonJobs | None:
+    """The jobs that a row has in common with the machine as it is: those that its waits and its
+    difference are of. None: one of the two has no result."""
+    base = runs.base.result
+    if base is None or run.result is None:
+        return None
+    return CommonJobs.of(base.instance, run.result.instance)
+
+
+def _has_other_jobs(runs: Runs) -> bool:
+    """Whether a row has other jobs than the machine as it is."""
+    all_common_jobs = (common_jobs(runs, run) for run in runs.scenario_runs)
+    return any(common is not None and not common.are_all for common in all_common_jobs)
+
+
+def _mean_as_it_is(runs: Runs, common: CommonJobs | None) -> str:
+    """The mean wait of some jobs on the machine as it is."""
+    base = runs.base.result
+    if base is None or common is None:
+        return "-"
+    return exact_span(measures_of(base, common.in_base)["mean_wait"])
+
+
+def _about_common_jobs(runs: Runs, run: ScenarioRun) -> str:
+    """The two means of a row that has other jobs than the machine as it is, and of which jobs they
+    are; else empty."""
+    common = common_jobs(runs, run)
+    if common is None or common.are_all or run.result is None:
+        return ""
+    mean = exact_span(measures_of(run.result, common.in_other)["mean_wait"])
+    others = [
+        f"{count_of(count, 'job')} only {where}"
+        for count, where in ((common.only_in_base, "as it is"), (common.only_in_other, "here"))
+        if count
+    ]
+    return (
+        f"waits are those of {count_of(common.count, 'job')} in both: mean {mean} here, "
+        f"{_mean_as_it_is(runs, common)} as it is ({', '.join(others)})"
+    )
+
+
+def remarks_of(runs: Runs, run: ScenarioRun) -> str:
+    """What is to be said of a row: in the table, in the terminal and in JSON."""
+    return "; ".join(filter(None, [run.remarks, _about_common_jobs(runs, run)]))
 
 
 def _about_changes(runs: Runs) -> str:
@@ -268,6 +318,11 @@ def _about_changes(runs: Runs) -> str:
         "those that a row leaves out. Users would change what they send and ask for: take a row as "
         "a direction, not a forecast."
     )
+    if _has_other_jobs(runs):
+        about += (
+            " Waits of a row are those of the jobs that it has in common with the first row; "
+            "stretch and use of the machine are of all its jobs."
+        )
     if runs.twin and not runs.is_random:
         about += (
             f" {runs.reference_policy} knows nodes, partitions and limits, and no other line of "
@@ -293,10 +348,11 @@ def _about_changes(runs: Runs) -> str:
     )
 
 
-def _class_and_remarks(run: ScenarioRun) -> str:
+def _class_and_remarks(runs: Runs, run: ScenarioRun) -> str:
+    remarks = remarks_of(runs, run)
     if run.scenario_class is None:
-        return run.remarks
-    return ": ".join(filter(None, [run.scenario_class.value, run.remarks]))
+        return remarks
+    return ": ".join(filter(None, [run.scenario_class.value, remarks]))
 
 
 def _in_use(run: Run, names: Sequence[str], window: Window) -> list[str]:
@@ -352,13 +408,17 @@ def _spread(difference: Spread) -> str:
     return f"{signed_span(difference.mean)} {interval}"
 
 
-def _gains(base: Any, run: ScenarioRun) -> str:
-    """Who waits longer, and who less long."""
+def _gains(runs: Runs, run: ScenarioRun) -> str:
+    """Who waits longer, and who less long, of the jobs that both have."""
+    base, common = runs.base.result, common_jobs(runs, run)
     is_simulated = run.scenario_class is ScenarioClass.SIMULATED
-    if base is None or run.result is None or not is_simulated:
+    if base is None or run.result is None or common is None or not is_simulated:
         return ""
-    pairs = [(result.instance, waits(result)) for result in (base, run.result)]
-    groups_table = gains_of(groups_between(*pairs))
+    of_base, of_run = (
+        (result.instance.take(jobs), waits(result, jobs))
+        for result, jobs in ((base, common.in_base), (run.result, common.in_other))
+    )
+    groups_table = gains_of(groups_between(of_base, of_run))
     title = f"<h2>{escape(run.name)}: the {MAX_GROUPS} groups that change most</h2>"
     return f"<div>{title}{groups_table}</div>" if groups_table else ""
 
@@ -382,7 +442,7 @@ def rows_of_changes(runs: Runs) -> list[dict[str, Any]]:
             "policy": runs.reference_policy,
             "class": None if run.scenario_class is None else run.scenario_class.value,
             "reason": run.reason,
-            "remarks": run.remarks,
+            "remarks": remarks_of(runs, run),
             "utilization": None,
         }
         if base is not None and run.result is not None:
@@ -421,8 +481,12 @@ def longest(runs: Runs) -> str:
     if result is None:
         return paragraph("Neither the log nor EASY has a result.")
     instance, under = result.instance, runs.attainable if runs.logged else None
-    # The twin may have left jobs out.
-    waited = dict(zip(under.instance.ids, waits_of_jobs(under), strict=True)) if under else {}
+    # The twin may have left jobs out, and numbers of jobs may come back.
+    waited = (
+        dict(zip(under.instance.rows_of_log.tolist(), waits_of_jobs(under), strict=True))
+        if under
+        else {}
+    )
     waits = np.where(instance.measured, result.waits, 0.0)
     jobs = np.argsort(-waits, kind="stable")[:LONGEST]
     jobs = jobs[waits[jobs] > 0]
@@ -442,7 +506,7 @@ def longest(runs: Runs) -> str:
         if before:
             row.append(span(could - float(instance.column("submit")[job])))
         if under:
-            row.append(span(float(waited.get(instance.ids[job], np.nan))))
+            row.append(span(float(waited.get(int(instance.rows_of_log[job]), np.nan))))
         rows.append([*row, why(result, job)])
     return held + table(heads, rows) + paragraph(_ABOUT, "small")
 

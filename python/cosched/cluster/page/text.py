@@ -16,7 +16,7 @@ from cosched import io
 from cosched.cluster.files.conventions import later
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import used_of
-from cosched.cluster.page.replications import mean_waits
+from cosched.cluster.page.replications import CommonJobs, mean_waits
 from cosched.cluster.page.runs import EASY, TWIN, Runs
 from cosched.core.arrays import levels, means
 from cosched.lazy import plt
@@ -245,11 +245,24 @@ def draw(runs: Runs) -> plt.Figure | None:
 
 
 def beside(runs: Runs) -> str:
-    """Mean waits as they are and in each what-if, with the middle 90% of the replications."""
-    rows = [run for run in runs.rows if run.result is not None]
-    known = [(run.name, mean_waits(run.result) / 3600) for run in rows if run.result is not None]
+    """Mean waits as they are and in each what-if, with the middle 90% of the replications.
+
+    Of a what-if with other jobs, over the jobs that both have: a bar is their mean as it is.
+    """
+    known: list[tuple[str, np.ndarray]] = []
+    means_as_they_are: list[float | None] = []
+    base = runs.base.result
+    for run in runs.rows:
+        if base is None or run.result is None:
+            continue
+        common = CommonJobs.of(base.instance, run.result.instance)
+        known.append((run.name, mean_waits(run.result, common.in_other) / 3600))
+        mean = float(mean_waits(base, common.in_base).mean() / 3600)
+        means_as_they_are.append(None if common.are_all else mean)
     with drawing(0.9 + 0.35 * len(known)) as (figure, ax):
         for row, (_, values) in enumerate(known):
+            if means_as_they_are[row] is not None:
+                ax.plot([means_as_they_are[row]], [row], "|", color=INK, markersize=12)
             low, high = np.percentile(values, [5, 95]).tolist()
             colour = colour_of(runs.reference_policy)
             ax.plot([low, high], [row, row], color=colour, linewidth=4)

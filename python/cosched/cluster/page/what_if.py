@@ -207,7 +207,8 @@ def on_machine(instance: Instance, machine: Machine) -> tuple[Instance, str]:
 
 def _instance_on(instance: Instance, machine: Machine | None, nodes: int) -> Instance:
     arguments = instance._said | {"machine": machine, "notes": ()}
-    return Instance(instance.given, nodes, **arguments)
+    moved = Instance(instance.given, nodes, **arguments)
+    return moved._with_rows_of_log(instance.rows_of_log)
 
 
 def _with_new_limits(instance: Instance, before: Instance) -> tuple[Instance, str]:
