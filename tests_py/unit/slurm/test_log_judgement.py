@@ -577,11 +577,11 @@ def test_refused_jobs_take_room_from_waiting_jobs_of_the_log(tmp_path):
     count = 60
     number = np.arange(count)
     is_wide = number % 4 == 0
-    submit = (number // 4) * 9000.0 + (number % 4) * 60.0
+    submit = (number // 4) * 30_000.0 + (number % 4) * 60.0
     # Of the three narrow jobs of a group the first two wait for the end of the wide one; the third
-    # waits further two and a half hours on an idle machine in every second group.
+    # waits four more hours on an idle machine in every second group.
     idle = (number % 4 == 3) & (number // 4 % 2 == 0)
-    start = (number // 4) * 9000.0 + np.where(is_wide, 0.0, 7200.0)
+    start = (number // 4) * 30_000.0 + np.where(is_wide, 0.0, 7200.0)
     start += np.where(idle, 14_400.0, 0.0)
     log = waiting_log(
         tmp_path, enforced, tmp_path / "accounts.txt", submit=submit, wait=start - submit,
@@ -592,7 +592,7 @@ def test_refused_jobs_take_room_from_waiting_jobs_of_the_log(tmp_path):
     judgement = cs.cluster.judge_log(log)
     assert judgement.jobs_not_compared["are refused by this configuration, or never start"] == 15
     reason = next(one for one in judgement.reasons if one.kind is ReasonKind.IDLE_MACHINE)
-    # Room: at the end of the wide job, until the next wide one 1,800 s later.
+    # There is room for a narrow job while no wide one runs.
     expected = 0
     for job in np.flatnonzero(~is_wide):
         busy = sum(

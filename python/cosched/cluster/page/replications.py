@@ -223,9 +223,9 @@ def measures_of(result: Result, jobs: np.ndarray | None = None) -> dict[str, flo
 
 #: The numbers of a row as JSON has them; None where a row has no result.
 COMPARISON_NUMBERS = (
-    "jobs", "mean_wait", "base_mean_wait", "p95_wait", "mean_wait_p05", "mean_wait_p95", "difference",
-    "difference_p05", "difference_p95", "difference_low", "difference_high", "clear", "noise",
-    "draws",
+    "jobs", "mean_wait", "base_mean_wait", "p95_wait", "mean_wait_p05", "mean_wait_p95",
+    "difference", "difference_p05", "difference_p95", "difference_low", "difference_high",
+    "clear", "noise", "draws",
 )  # fmt: skip
 
 
