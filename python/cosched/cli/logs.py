@@ -16,7 +16,7 @@ from cosched.cli.values import PICTURES, check_files, read
 from cosched.cluster.page.judgement import lines_of_judgement
 from cosched.cluster.sizing.page import FORMS, above_the_promise, export, limit_as_typed
 from cosched.core import Presentation
-from cosched.core.text import unknown_name
+from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, printable, shorten
 from cosched.execution.plan_input import toml_of
 from cosched.lazy import Lazy, pd
@@ -41,7 +41,8 @@ def audit(
     check_files((output, (".html",)), (picture, PICTURES), (options["json"], (".json",)))
     instance = read(of, file, given)
     with report.working(f"audit of {file.name}"):
-        judgement = _judgement_with_running(of, file, given, instance)
+        judgement, notes = _judgement_with_running(of, file, given, instance)
+        instance = instance.with_notes(notes)
         figure = cluster.audit(instance, output, **options, judgement=judgement, say=report.say)
         if picture is not None and figure is not None:
             plot.save(figure, picture)
@@ -55,18 +56,28 @@ _NOT_ENDED = "not ended yet"
 
 def _judgement_with_running(
     of: Presentation, file: Path, given: dict[str, Any], instance: cluster.Instance
-) -> cluster.LogJudgement | None:
+) -> tuple[cluster.LogJudgement | None, list[str]]:
     """The judgement of the log as ``slurm check`` judges it: with the jobs that run still, and with
-    waits from when jobs were eligible; None: the instance is that log, or has no slurm.conf."""
+    waits from when jobs were eligible; None: the instance is that log, or has no slurm.conf. And a
+    note on the jobs that only the judgement counts."""
     is_of_slurm = instance.machine is not None and instance.machine.slurm is not None
     counts_from_submission = given["wait_from"] == "submit"
     lacks_running_jobs = any(_NOT_ENDED in note for note in instance.notes)
     if not is_of_slurm or not (counts_from_submission or lacks_running_jobs):
-        return None
+        return None, []
     of_log = {**given, "wait_from": None}
     if lacks_running_jobs:
         of_log["include_running"] = True
-    return cluster.judge_log(read(of, file, of_log))
+    judged = read(of, file, of_log)
+    running_jobs = len(judged) - len(instance)
+    notes = []
+    if running_jobs > 0:
+        verb = "runs" if running_jobs == 1 else "run"
+        notes.append(
+            f"assumed: {count_of(running_jobs, 'job')} that still {verb} at the end of the log: "
+            "the judgement of the log counts them, all other numbers do not (--include-running)"
+        )
+    return cluster.judge_log(judged), notes
 
 
 _ROWS = 12
@@ -149,7 +160,10 @@ def _show(found: cluster.RightSize, advice: pd.DataFrame, held: pd.DataFrame) ->
         report.show_frame(f"would it have held? each {period} from what was known before it", held)
         report.say(above_the_promise(found))
     else:
-        report.say("no backtest: it needs jobs that ended on one day and like jobs on a later one")
+        report.say(
+            "no backtest: before no day of the log had enough like jobs ended for an advice "
+            f"(a risk of {100 * found.risk:g}%)"
+        )
 
 
 #: Studies need packages that a search on this machine does not.
@@ -177,9 +191,11 @@ def tune(
     with report.progress(counted=True) as bar, where as runs:
         task = bar.add_task(printable(f"tune {file.name}"), total=options["budget"])
         try:
+            judgement, notes = _judgement_with_running(of, file, given, instance)
+            instance = instance.with_notes(notes)
             found = cluster.tune(
                 instance,
-                judgement=_judgement_with_running(of, file, given, instance),
+                judgement=judgement,
                 vary=vary_of_texts(vary),
                 **options,
                 engine=runs,

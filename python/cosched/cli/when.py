@@ -229,6 +229,13 @@ def _progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None] | N
         yield lambda done, total: bar.update(line, completed=done, total=total)
 
 
+#: What follows where the simulator starts fewer jobs near the log than its intervals need.
+_TOO_FEW_STARTS = (
+    "fewer than half of the starts are near the log's, even with the real run times: do not trust "
+    "the intervals"
+)
+
+
 def _backtest(past: dict[str, Any], output: Path | None, as_json: bool) -> None:
     with _progress("moments", as_json) as progress:
         frame = cluster.backtest(**past, progress=progress)
@@ -241,10 +248,10 @@ def _backtest(past: dict[str, Any], output: Path | None, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(io.plain(data), indent=1))
         return
-    said = "knows this cluster" if found["knows"] else "does not know this cluster"
+    trust = "" if found["knows"] else f"; {_TOO_FEW_STARTS}"
     report.say(
-        f"the twin {said}: {found['agreement']:.0%} of {found['jobs']} starts within 5 minutes, "
-        "with the real run times and submissions"
+        f"with the real run times and submissions the simulator of Slurm starts "
+        f"{found['agreement']:.0%} of {found['jobs']} jobs within 5 minutes of the log{trust}"
     )
     report.say(
         f"at {found['moments']} moments: 50% bands held {found['coverage50']:.0%}, 90% bands "
@@ -266,7 +273,7 @@ def _calibration(path: Path | None) -> dict[str, Any] | None:
     if not isinstance(data, dict) or not {"widen", "calibrated90"} <= set(data):
         raise InvalidInstance(f"{path}: expected what when --backtest -o wrote")
     if not data.get("knows", True):
-        report.say(f"{path}: the twin does not know this cluster: its bands are not to be trusted")
+        report.say(f"{path}: {_TOO_FEW_STARTS}")
     return data
 
 

@@ -73,7 +73,7 @@ double enumerated(const Instance& instance, Objective objective) {
   return best;
 }
 
-double value_of(const Instance& instance, const Placement& placement, Objective objective) {
+double graph_value_of(const Instance& instance, const Placement& placement, Objective objective) {
   const Criteria value = criteria(instance, placement);
   return objective == Objective::makespan ? value.makespan : value.minsum;
 }
@@ -91,14 +91,14 @@ TEST(GraphProof, FindsTheOptimumOfBothCriteria) {
         const Proof proof = optimal(instance, {objective, kProofWork});
         check::validate(instance, to_schedule(instance, proof.placement));
         EXPECT_TRUE(proof.proved);
-        EXPECT_NEAR(value_of(instance, proof.placement, objective), best, 1e-9 * best);
+        EXPECT_NEAR(graph_value_of(instance, proof.placement, objective), best, 1e-9 * best);
         EXPECT_NEAR(proof.bound, best, 1e-9 * best);
         SearchOptions options;
         options.objective = objective;
         options.work = 2'000;
         const SearchResult found = local_search(instance, options);
         check::validate(instance, to_schedule(instance, found.placement));
-        EXPECT_NEAR(value_of(instance, found.placement, objective), best, 1e-9 * best);
+        EXPECT_NEAR(graph_value_of(instance, found.placement, objective), best, 1e-9 * best);
         if (found.bound > 0) {
           EXPECT_LE(found.bound, enumerated(instance, Objective::makespan) * (1 + 1e-9));
         }
@@ -118,7 +118,7 @@ TEST(GraphProof, BoundsHoldWhereTheWorkIsOver) {
         for (const std::int64_t work : {0, 1'000, 30'000, 300'000}) {
           const Proof cut = optimal(instance, {objective, work});
           EXPECT_LE(cut.bound, whole.bound * (1 + 1e-9));
-          EXPECT_GE(value_of(instance, cut.placement, objective), whole.bound * (1 - 1e-9));
+          EXPECT_GE(graph_value_of(instance, cut.placement, objective), whole.bound * (1 - 1e-9));
           if (cut.proved) {
             EXPECT_NEAR(cut.bound, whole.bound, 1e-9 * whole.bound);
           }

@@ -89,14 +89,14 @@ def test_another_scheduler_is_not_known(logs, capsys, tmp_path):
     out = tmp_path / "b.json"
     given = ["when", "--backtest", str(log), "--machine", str(conf), "-o", str(out)]
     assert main([*given, "--moments", "6", "--draws", "10"]) == 0
-    assert "does not know this cluster" in capsys.readouterr().out
+    assert "do not trust the intervals" in capsys.readouterr().out
     assert json.loads(out.read_text())["knows"] is False
     # Bands that are widened by it say so, too.
     job = "JobId=1 JobName=a\n JobState=PENDING\n Partition=a\n NumNodes=1 NumCPUs=1\n"
     (tmp_path / "scontrol_job.txt").write_text(job)
     (tmp_path / "scontrol_node.txt").write_text("NodeName=n1 CPUTot=1 State=IDLE\n")
     assert main(["when", str(tmp_path), "--calibration", str(out), "--draws", "5"]) == 0
-    assert "does not know this cluster" in capsys.readouterr().out
+    assert "do not trust the intervals" in capsys.readouterr().out
 
 
 @pytest.fixture

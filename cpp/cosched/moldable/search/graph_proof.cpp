@@ -7,13 +7,13 @@
 namespace cosched::moldable::search {
 namespace {
 
-constexpr std::size_t kFirstWidth = 100, kLookWidth = 400, kLastLook = 1600;
+constexpr std::size_t kGraphFirstWidth = 100, kGraphLookWidth = 400, kGraphLastLook = 1600;
 // Annealing before the passes get wide: times, operations a job, and of the work that is left at
 // most.
-constexpr int kLooks = 4;
-constexpr std::int64_t kLookWork = 500'000, kLookPart = 40;
-constexpr std::int64_t kLookPrice = 4;  // its operations that take as long as a step of labels
-constexpr std::int64_t kPriceWork = 1'000'000;  // of the prices of configurations
+constexpr int kGraphLooks = 4;
+constexpr std::int64_t kGraphLookWork = 500'000, kGraphLookPart = 40;
+constexpr std::int64_t kGraphLookPrice = 4;  // its operations that take as long as a step of labels
+constexpr std::int64_t kGraphPriceWork = 1'000'000;  // of the prices of configurations
 constexpr int kMostProvedCounts = 4096;
 constexpr std::int64_t kQuickWork = 10'000'000;
 constexpr std::int64_t kFirstWork = 100'000;  // of the search before a proof, operations a job
@@ -34,14 +34,15 @@ class GraphProver {
   // proved.  May be left by check_interrupt(): bound() and placement() hold at any time.
   bool run() {
     begin();
-    for (std::size_t width = kFirstWidth;; width *= 4) {
+    for (std::size_t width = kGraphFirstWidth;; width *= 4) {
       if (is_best(proved_)) return true;
       const bool is_whole = labels_->pass(width);
       proved_ = bound();
       if (!is_whole) return false;
       if (labels_->dropped() >= incumbent_.value()) return true;
-      if (width == kFirstWidth) proved_ = std::min(incumbent_.value(), bounds_->sharpen(proved_));
-      if (width == kLookWidth || width == kLastLook) look_around(width);
+      if (width == kGraphFirstWidth)
+        proved_ = std::min(incumbent_.value(), bounds_->sharpen(proved_));
+      if (width == kGraphLookWidth || width == kGraphLastLook) look_around(width);
     }
   }
 
@@ -60,7 +61,7 @@ class GraphProver {
     const graph::WorkPath programme = graph::work_and_path(instance_);
     add_mix_of(programme);
     const std::vector<double> prices =
-        shared::configuration_prices(sharing_instance(), std::min(kPriceWork, effort_.left()));
+        shared::configuration_prices(sharing_instance(), std::min(kGraphPriceWork, effort_.left()));
     if (!prices.empty()) jobs_.add_earnings(prices);
     bounds_.emplace(jobs_, objective_, incumbent_, effort_);
     labels_.emplace(jobs_, objective_, incumbent_, *bounds_, effort_);
@@ -90,14 +91,14 @@ class GraphProver {
   // A better schedule first: it drops labels.
   void look_around(std::size_t first_seed) {
     const std::int64_t usual_left = std::min(effort_.left(), usual_work_ - effort_.spent());
-    const std::int64_t work =
-        std::min(kLookWork * instance_.jobs(), std::max<std::int64_t>(0, usual_left / kLookPart));
+    const std::int64_t work = std::min(kGraphLookWork * instance_.jobs(),
+                                       std::max<std::int64_t>(0, usual_left / kGraphLookPart));
     ActiveSearch search(instance_, objective_);
     search.offer(incumbent_.placement());
-    for (int look = 0; look < kLooks; ++look) {
+    for (int look = 0; look < kGraphLooks; ++look) {
       search.anneal(work, first_seed + look, look, proved_);
       incumbent_.offer(search.placement());
-      effort_.count(work / kLookPrice);
+      effort_.count(work / kGraphLookPrice);
     }
   }
 

@@ -8,6 +8,9 @@ from cosched.cluster.instance.instance import Instance
 from cosched.core.arrays import MOST, OFTEN, levels, share_above
 from cosched.errors import InvalidInstance
 
+#: States of jobs that still run, as a log of sacct has them.
+RUNNING_STATES = ("running", "suspended", "completing", "stopped", "signaling", "stage_out")
+
 
 def texts_of(instance: Instance, name: str) -> np.ndarray:
     """A column as texts, empty where the log does not have it."""
@@ -58,13 +61,15 @@ def limits_of(instance: Instance) -> np.ndarray:
 def used_of(instance: Instance) -> tuple[float, float]:
     """How much of the time and of the memory that jobs asked for they used, by core hours and GB
     hours; nan where the log does not say it. A job that ran to its limit or longer used all of
-    it."""
+    it. Jobs that still run do not count: what they will use is not known."""
     nothing = np.full(len(instance), np.nan)
     asked, used = (
         instance.column(name).astype(float) if name in instance.known else nothing
         for name in ("memory_gb", "used_memory_gb")
     )
-    ran, tasks = ran_of(instance), instance.column("tasks").astype(float)
+    has_ended = ~np.isin(texts_of(instance, "status"), RUNNING_STATES)
+    used, ran = (np.where(has_ended, amounts, np.nan) for amounts in (used, ran_of(instance)))
+    tasks = instance.column("tasks").astype(float)
     time = _share_of_asked(ran, limits_of(instance), tasks)
     return time, _share_of_asked(used, asked, instance.column("runtime"))
 

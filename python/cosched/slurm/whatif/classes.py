@@ -56,6 +56,18 @@ def judge(today: Instance, changed: Instance, pairs: Sequence[tuple[str, str]]) 
     return _checked_by_settings(today, changed, keys)
 
 
+def _judge_reservation(today: Instance, changed: Instance, value: str) -> ChangedKey:
+    """A reservation; one that ends before the first job can start has no effect."""
+    windows = _settings(changed).reserved[len(_settings(today).reserved) :]
+    first = float(today.column("eligible").min())
+    if all(end <= first for _, end, _ in windows):
+        reason = "reservation has no effect: it ends before the first job of the log"
+        return ChangedKey(
+            "reservation", value, ScenarioClass.NO_EFFECT, reason, known_to_batch_policies=False
+        )
+    return ChangedKey("reservation", value, ScenarioClass.SIMULATED, known_to_batch_policies=False)
+
+
 def _not_modelled_instead(key: ChangedKey, reason: str) -> ChangedKey:
     """A simulated key as one that is not modelled; another one as it is."""
     if key.scenario_class is not ScenarioClass.SIMULATED:
@@ -111,7 +123,7 @@ def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list
     if kind == "users":
         return [_judge_user(today, key, value)]
     if key == "reservation":
-        return [ChangedKey(key, value, ScenarioClass.SIMULATED, known_to_batch_policies=False)]
+        return [_judge_reservation(today, changed, value)]
     if key == "slurm.conf":
         return _judge_file(today, changed, value)
     if kind in ("qos", "account"):
