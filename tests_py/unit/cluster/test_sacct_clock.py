@@ -154,7 +154,7 @@ def test_an_hour_may_be_a_change_of_clocks(read):
 
 
 def test_a_start_in_the_hour_that_comes_twice_is_the_one_that_its_end_tells(read):
-    """02:40 comes twice; a job that ends at 03:40 (winter time) after an hour began at the second."""
+    """02:40 comes twice; a job that ends at 03:40 after an hour began at the second of them."""
     autumn = "2026-10-25T"
     rows = [
         row(1, submit="01:50:00", start="02:40:00", end="03:40:00", day=autumn),

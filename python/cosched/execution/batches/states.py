@@ -78,7 +78,7 @@ class _Part:
         }
         for task in self.tasks:
             kinds[self.last.get(task.name, "waiting")].append(task.name)
-        return State(self.script, *kinds.values(), activity=self.activity)
+        return State(self.script, activity=self.activity, **kinds)
 
 
 @dataclass(frozen=True)

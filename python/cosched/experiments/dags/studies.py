@@ -209,6 +209,7 @@ def _rounded(instance: Instance, allocation: Any) -> float:
 
 def _row(instance: Instance, value: float, ratio: float) -> dict[str, Any]:
     best = _best_schedule(instance)
+    assert best.bound is not None  # hlp-best proves one
     bound = min(float(best.bound), best.value)
     return {
         "value": value,
@@ -220,7 +221,7 @@ def _row(instance: Instance, value: float, ratio: float) -> dict[str, Any]:
 
 
 #: Schedules that hlp-best builds, and its seed, where its defaults do not prove the optimum.
-SECOND_SEARCH = {"work": 100_000, "seed": 1}
+SECOND_SEARCH: dict[str, Any] = {"work": 100_000, "seed": 1}
 #: Tasks up to which there is a second search: it takes some seconds there.
 MAX_SECOND_SEARCH_TASKS = 1000
 
