@@ -86,9 +86,11 @@ def _type_of_text(annotation: str, module_name: str) -> Any:
     module = sys.modules.get(module_name)
     names = _Names(vars(module) if module else {}, module_name)
     try:
-        return eval(annotation, {}, names)
+        hint = eval(annotation, {}, names)
     except Exception:  # a name that only type checkers import
         return Any
+    # An annotation in quotes, in a module whose annotations are all texts.
+    return _type_of_text(hint, module_name) if isinstance(hint, str) else hint
 
 
 class _Names(Mapping[str, Any]):

@@ -295,7 +295,7 @@ def test_a_plan_that_is_no_better_than_xargs_says_so(tmp_path):
     rows = [f"{n},{q},{t}" for n, t in zip("abcd", (1, 3, 2, 2), strict=True) for q in (1, 2)]
     (tmp_path / "runs.csv").write_text("task,processors,seconds\n" + "\n".join(rows) + "\n")
     codes = shell_notes(
-        tmp_path, {n: f"note start; echo '{n} of \"{{task}}\"'" for n in "abcd"}, procs=2
+        tmp_path, {n: f"note start; echo '{n} of' {{task}}" for n in "abcd"}, procs=2
     )
     advice = plan(tmp_path / "runs.csv", codes)
     said = advice.lines()[-1]
@@ -303,7 +303,7 @@ def test_a_plan_that_is_no_better_than_xargs_says_so(tmp_path):
     line = said.partition("without cosched: ")[2]
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert sorted(done.stdout.split("\n"))[1:] == [f'{n} of "{n}"' for n in "abcd"]
+    assert sorted(done.stdout.split("\n"))[1:] == [f"{n} of {n}" for n in "abcd"]
     scales = [f"{n},{q},{t / q}" for n, t in zip("ab", (3, 2), strict=True) for q in (1, 2)]
     (tmp_path / "runs.csv").write_text("task,processors,seconds\n" + "\n".join(scales) + "\n")
     assert (

@@ -325,9 +325,9 @@ def test_a_script_that_was_cut_short_goes_on(cluster, tmp_path):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"time": "soon"}, "time = 'soon': expected auto, minutes"),
-        ({"partition": "a\n#SBATCH --x"}, "the name of a partition"),
-        ({"account": "a b"}, "the name of an account"),
+        ({"time": "soon"}, "time = 'soon': expected auto, 4h, minutes"),
+        ({"partition": "a\n#SBATCH --x"}, "partition = .*expected a name"),
+        ({"account": "a b"}, "account = .*expected a name"),
         ({"mem": "64 G"}, "a number such as 64G"),
         ({"chdir": 'a"b'}, "a folder without quotes"),
     ],
