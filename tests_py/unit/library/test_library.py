@@ -85,7 +85,7 @@ def test_what_is_no_schedule_is_refused(records, tmp_path):
     path.write_text('{"rows": []}')
     with pytest.raises(InvalidSchedule, match="expected a schedule"):
         cs.library.submit(NAME, path, by="Ada", folder=records)
-    with pytest.raises(ValueError, match="expected (who found it|a text)"):
+    with pytest.raises(ValueError, match=r"expected (who found it|a text)"):
         cs.library.submit(NAME, path, by=" ", folder=records)
 
 
@@ -228,9 +228,9 @@ def test_better_than_the_bound_is_refused(tmp_path):
 
 @pytest.mark.parametrize("who", ["", " ", "a\nb", "\x00", "\ud800", "x" * 201, 3, None])
 def test_who_is_a_line(records, who):
-    with pytest.raises(ValueError, match="expected (who found it|a text)"):
+    with pytest.raises(ValueError, match=r"expected (who found it|a text)"):
         cs.library.submit(NAME, cs.library.best(NAME), by=who, folder=records)
-    with pytest.raises(ValueError, match="expected (what found it|a text or None)"):
+    with pytest.raises(ValueError, match=r"expected (what found it|a text or None)"):
         cs.library.submit(
             NAME, cs.library.best(NAME), by="Ada", algorithm=who or "", folder=records
         )

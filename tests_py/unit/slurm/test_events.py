@@ -144,7 +144,7 @@ def test_gpus_of_each_node_are_so_of_as_few_nodes_as_have_the_cores(read, option
     result = solved(read(events((0, 60, f"-n 4 -t 5 {option}3"), (0, 60, "-n 1 -t 5")), GPUS))
     assert result.instance.column("gpus").tolist() == [6, 0]
     assert hosts(result)[0] == ("b2", "b3")
-    with pytest.raises(InfeasibleError, match="job 1 .*can never start"):
+    with pytest.raises(InfeasibleError, match=r"job 1 .*can never start"):
         solved(read(events((0, 60, f"-n 4 -t 5 {option}5")), GPUS))
 
 
