@@ -72,7 +72,8 @@ def add_licences(wheel: Path) -> bool:
             is_metadata = info.filename == f"{folder}/METADATA"
             written = with_both_licences(content.decode()).encode() if is_metadata else content
             archive.writestr(info, written, zipfile.ZIP_DEFLATED)
-            record.append(_row(info.filename, written))
+            if not info.is_dir():
+                record.append(_row(info.filename, written))
         for name, content in texts.items():
             archive.writestr(_entry(name), content, zipfile.ZIP_DEFLATED)
             record.append(_row(name, content))

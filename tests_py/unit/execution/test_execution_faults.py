@@ -199,6 +199,6 @@ def test_a_plan_whose_journal_would_have_too_long_a_name(codes, tmp_path, monkey
     before = sorted(path.name for path in tmp_path.iterdir())
     command = ["run", name, "--codes", "codes.toml"]
     assert main(command) == 2
-    assert capsys.readouterr().err.endswith("p.journal.jsonl: File name too long\n")
+    assert capsys.readouterr().err.endswith(": File name too long\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert main([*command, "--journal", "j.jsonl"]) == 0
