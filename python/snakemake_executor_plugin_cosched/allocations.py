@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from cosched.execution.squeue import ask_squeue
 from snakemake_executor_plugin_cosched.refusals import SubmissionRefused
 
 #: States of squeue in which a job still has its nodes, or will have them.
@@ -114,12 +115,12 @@ class SlurmAllocations:
         if not self._refused_parts:
             return []
         names = ",".join(self._refused_parts)
-        rows = _ask_squeue("%i|%j|%Z", f"--name={names}", f"--user={getpass.getuser()}")
+        options = (f"--name={names}", f"--user={getpass.getuser()}")
+        rows = ask_squeue("%i|%j|%Z", *options, patience=_ANSWER)
         if rows is None:
             return []
         adopted = []
-        for row in rows:
-            job, part, folder = row.split("|", 2)
+        for job, part, folder in rows:
             if folder == str(self._folder) and part in self._refused_parts:
                 self._note_job(part, job)
                 adopted.append((part, f"job {job}"))
@@ -146,28 +147,10 @@ def _communicate(
                 process.terminate()
 
 
-def _ask_squeue(columns: str, *options: str) -> list[str] | None:
-    """Rows of squeue, of jobs in all states; None: it does not answer, so nothing is known.
-
-    A line of another form, such as a word of welcome, is none of them.
-    """
-    command = ["squeue", "--noheader", f"--format={columns}", "--states=all", *options]
-    try:
-        answer = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_ANSWER
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    if answer.returncode and "Invalid job id" not in answer.stderr:
-        return None
-    separators = columns.count("|")
-    return [row for row in answer.stdout.splitlines() if row.count("|") >= separators]
-
-
 def _states_of(jobs: Sequence[str]) -> dict[str, str] | None:
     """Number of a job -> its state, of those that Slurm knows; None: it does not answer."""
-    rows = _ask_squeue("%i|%T", f"--jobs={','.join(jobs)}")
-    return None if rows is None else dict(row.split("|", 1) for row in rows)
+    rows = ask_squeue("%i|%T", f"--jobs={','.join(jobs)}", patience=_ANSWER)
+    return None if rows is None else dict(rows)
 
 
 def cancel_jobs(jobs: Sequence[str]) -> None:

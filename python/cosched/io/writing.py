@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from cosched.errors import InvalidInstance, printable
+from cosched.errors import InvalidArgument, InvalidInstance, printable, shorten
 from cosched.io.limit import require_length
 from cosched.io.tables import is_number
 from cosched.lazy import pd
@@ -204,6 +204,8 @@ def check_suffix(path: str | PathLike[str], suffixes: tuple[str, ...]) -> str:
     cosched.errors.InvalidInstance: plan.txt: expected a name that ends in .json, .csv
     """
     require_length(path)
+    if not isinstance(suffixes, (tuple, list)):  # a search in a long range would take hours
+        raise InvalidArgument(f"suffixes = {shorten(suffixes)}: expected a list of texts")
     suffix = Path(path).suffix
     if suffix not in suffixes:
         raise InvalidInstance(f"{path}: expected a name that ends in {', '.join(suffixes)}")

@@ -214,7 +214,7 @@ def test_groups_of_two_results_are_paired_by_name():
         some = cs.cluster.Instance({name: column[kept] for name, column in jobs.items()}, nodes=4)
         log, simulation = cs.cluster.fcfs(every), cs.cluster.fcfs(some)
         runs = SimpleNamespace(
-            instance=every, logged=log, attainable=simulation, reference_policy="fcfs",
+            instance=every, logged=log, reference_result=simulation, reference_policy="fcfs",
             window=window_of(every, log),
         )  # fmt: skip
         page = groups(runs)

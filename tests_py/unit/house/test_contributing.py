@@ -48,6 +48,11 @@ RUN = {
     "python .ci/lines.py COMMIT": r"\d",
     ".venv/bin/pre-commit install": r"pre-commit installed at",
 }
+#: Of these, what wants the sources installed as a link, and the tools of `make dev`.
+AFTER_MAKE_DEV = (
+    ".venv/bin/pytest --doctest-modules python/cosched/packs/bounds.py",
+    ".venv/bin/pre-commit install",
+)
 #: Of these a run takes half a minute.
 THOROUGH = {
     ".venv/bin/cosched study run packs-fig2-5 --quick --workers 2 --out out/packs": r"report\.html",
@@ -134,6 +139,8 @@ def test_command(command, tmp_path):
     layer = re.search(r"T=(\w+)", command)
     if layer and not cpp_tests(layer[1]):
         pytest.skip(f"the C++ tests of {layer[1]} are not compiled: {command}")
+    if command in AFTER_MAKE_DEV and not (REPO / ".venv" / "editable.stamp").exists():
+        pytest.skip(f"the page says it after make dev: {command}")
     if "COMMIT" in command and not (REPO / ".git").exists():
         pytest.skip("counts lines of a commit")
     words, folder = arguments_here(command), REPO

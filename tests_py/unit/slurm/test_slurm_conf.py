@@ -79,5 +79,5 @@ def test_two_lines_of_one_partition_are_refused_with_both_places(tmp_path):
     file.write_text(
         "NodeName=n[1-4] CPUs=1\nPartitionName=p Nodes=ALL MaxTime=60\nPartitionName=p MaxTime=30\n"
     )
-    with pytest.raises(cs.InvalidInstance, match=r"slurm\.conf:3: partition p .*slurm\.conf:2"):
+    with pytest.raises(cs.InvalidInstance, match=r"slurm\.conf:3: partition 'p' .*slurm\.conf:2"):
         cs.cluster.Machine.read(file)

@@ -8,6 +8,7 @@ import numpy as np
 
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine.constraints import constraint_nodes
+from cosched.cluster.machine.node_types import node_mask
 from cosched.cluster.machine.parts import allowed, cells_of_nodes, of_nodes, parts_for_all
 from cosched.cluster.machine.shortage import Wish, nodes_after, shortage
 from cosched.core.text import count_of
@@ -109,15 +110,17 @@ def _reason_of_needs(instance: Instance, machine: Machine, row: int) -> str:
     needs = _needs_of(instance, machine, row)
     place = _partition_words(instance, row)
     open_nodes = _open_nodes(instance, machine, row)
-    wishes = _feature_wishes(instance, machine, row)
+    partition_nodes = open_nodes | _closed_nodes(instance, machine, row)
+    wishes = [Wish(open_nodes, "neither DOWN nor DRAIN")]
+    wishes += _feature_wishes(instance, machine, row)
     gpu_type = str(texts_of(instance, "gpu_type")[row])
     if needs.gpus and gpu_type:
         wishes.append(Wish(_nodes_with_type(machine, gpu_type), f"with {gpu_type} GPUs"))
     if needs.nodes:
         wishes += _wishes_of_each_node(machine, needs)
-    if reason := shortage(place, open_nodes, wishes, max(needs.nodes, 1)):
+    if reason := shortage(place, partition_nodes, wishes, max(needs.nodes, 1)):
         return f"{needs}: {reason}"
-    return f"{needs}: {_totals(machine, nodes_after(open_nodes, wishes), needs)} together"
+    return f"{needs}: {_totals(machine, nodes_after(partition_nodes, wishes), needs)} together"
 
 
 class _Needs(NamedTuple):
@@ -185,6 +188,21 @@ def _open_nodes(instance: Instance, machine: Machine, row: int) -> np.ndarray:
         return (mask >> numbers) & 1 == 1
     mask = int(allowed(machine, [instance.column("partition")[row]])[0])
     return (mask >> cells_of_nodes(machine)[0]) & 1 == 1
+
+
+def _closed_nodes(instance: Instance, machine: Machine, row: int) -> np.ndarray:
+    """Nodes of the job's partitions that are out of service in a slurm.conf."""
+    if machine.slurm is None:
+        return np.zeros(machine.node_count, dtype=bool)
+    names = str(texts_of(instance, "partition")[row]).split(",")
+    spans = [
+        span
+        for partition in machine.partitions
+        if names == [""] or partition.name in names
+        for span in partition.nodes
+    ]
+    partition_nodes = node_mask(tuple(spans), machine.node_count)
+    return partition_nodes & node_mask(machine.slurm.down, machine.node_count)
 
 
 def _feature_wishes(instance: Instance, machine: Machine, row: int) -> list[Wish]:

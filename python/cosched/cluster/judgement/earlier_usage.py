@@ -12,7 +12,6 @@ import numpy as np
 
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import texts_of
-from cosched.cluster.machine import Machine
 
 #: The jobs from before the log used between so many times and so many times what the jobs of the
 #: log use.
@@ -80,7 +79,8 @@ def draw_earlier_usage(instance: Instance, rng: np.random.Generator) -> Instance
         equal_part = usage.get(association, 0.0) / rows_by_user.get(association, 1)
         new_rows.append({**row, "Usage": equal_part})
     accounts = replace(settings.accounts, associations=tuple(new_rows))
-    return _on_machine(instance, replace(machine, slurm=replace(settings, accounts=accounts)))
+    new_machine = replace(machine, slurm=replace(settings, accounts=accounts))
+    return instance._like({"id": instance.ids, **instance.given}, machine=new_machine)
 
 
 def logged_usage(instance: Instance) -> dict[Association, float]:
@@ -137,9 +137,3 @@ def _account_and_ancestors(account: str, parents: Mapping[str, str]) -> Iterator
     while account != "root" and account in parents:
         account = parents[account]
         yield account
-
-
-def _on_machine(instance: Instance, machine: Machine) -> Instance:
-    about_jobs = instance._said | {"machine": machine}
-    changed = Instance({"id": instance.ids, **instance.given}, instance.nodes, **about_jobs)
-    return changed._with_rows_of_log(instance.rows_of_log)

@@ -67,6 +67,20 @@ def _named(pieces: Sequence[Any]) -> Iterator[str]:
     return map("".join, itertools.product(*choices))
 
 
+def node_mask(spans: Spans, node_count: int) -> np.ndarray:
+    """Which nodes of the machine lie in the spans: bool, shape (nodes of the machine,).
+
+    Examples
+    --------
+    >>> node_mask(((1, 3),), 4).tolist()
+    [False, True, True, False]
+    """
+    mask = np.zeros(node_count, dtype=bool)
+    for first, last in spans:
+        mask[first:last] = True
+    return mask
+
+
 def spans_of(numbers: Iterable[int]) -> Spans:
     """Ranges [first, last) of these numbers."""
     own = np.array(sorted(set(numbers)), dtype=np.int64)

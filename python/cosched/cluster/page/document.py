@@ -17,11 +17,12 @@ from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits
 from cosched.cluster.judgement import LogJudgement
+from cosched.cluster.judgement.judge import SIMULATOR
 from cosched.cluster.machine.parts import counted
 from cosched.cluster.page import tables, text as words
 from cosched.cluster.page.judgement import about_judgement, lines_of_judgement
 from cosched.cluster.page.replications import measures_of
-from cosched.cluster.page.runs import EASY, TWIN, Runs, knows_limits, run_all, why_no_dfrs
+from cosched.cluster.page.runs import EASY, Runs, knows_limits, run_all, why_no_dfrs
 from cosched.cluster.page.text import beside, draw, picture
 from cosched.cluster.page.what_if import scenario_of
 from cosched.cluster.result.log_fit import plain
@@ -171,7 +172,7 @@ def _page(runs: Runs, figure: plt.Figure | None, link: str) -> str:
     title = f"{instance.source or 'jobs'}: audit"
     under = "" if runs.logged else f" under {runs.reference_policy}"
     parts = [
-        *([("", _about_reference(runs))] if runs.twin else []),
+        *([("", _about_reference(runs))] if runs.has_simulator else []),
         ("Load, queue and waits", picture(figure)),
         ("What happened, and what other policies would have given", tables.policies(runs)),
         *([("What if", beside(runs) + tables.changes(runs))] if runs.scenario_runs else []),
@@ -233,16 +234,16 @@ def _waited(runs: Runs, when: str) -> str:
 
 
 def _could(runs: Runs) -> str:
-    if runs.attainable is None:
+    if runs.reference_result is None:
         name = "EASY backfilling" if runs.reference_policy == EASY else runs.reference_policy
         return f"{name} has no result, see below"
-    if runs.reference_policy not in (TWIN, EASY):
-        wait = runs.attainable.metrics()["mean_wait"]
+    if runs.reference_policy not in (SIMULATOR, EASY):
+        wait = runs.reference_result.metrics()["mean_wait"]
         return f"{runs.reference_policy} would have let them wait {words.span(wait)}"
-    if runs.reference_policy == TWIN:
-        mean = measures_of(runs.attainable)["mean_wait"]
+    if runs.reference_policy == SIMULATOR:
+        mean = measures_of(runs.reference_result)["mean_wait"]
         return f"the twin of this Slurm lets them wait {words.exact_span(mean)}"
-    wait = runs.attainable.metrics()["mean_wait"]
+    wait = runs.reference_result.metrics()["mean_wait"]
     with_ = "the users' own time limits" if knows_limits(runs.instance) else "known run times"
     return f"EASY backfilling with {with_} would have let them wait {words.span(wait)}"
 
@@ -251,7 +252,7 @@ def _least(runs: Runs) -> str:
     bound = runs.bound
     if bound is None or bound.value < tables.WEAK:
         return "what no scheduler can beat is not known"
-    had = {"log": runs.logged, runs.reference_policy: runs.attainable}
+    had = {"log": runs.logged, runs.reference_policy: runs.reference_result}
     known = [
         f"{name}: {words.number(measures_of(result)['value'])} times"
         for name, result in had.items()

@@ -15,7 +15,7 @@ from cosched import _core
 from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, limits_of
-from cosched.cluster.judgement.judge import judge_log, replications_of_log
+from cosched.cluster.judgement.judge import SIMULATOR, judge_log, replications_of_log
 from cosched.cluster.judgement.log_start import start_of_log
 from cosched.cluster.judgement.verdict import LogJudgement
 from cosched.cluster.page.replications import (
@@ -102,8 +102,6 @@ def _keys(instance: Instance, what: str) -> np.ndarray | None:
 DFRS = ("GreedyPM */per/opt=min/minvt=600", "MCB8 */per/opt=min/minvt=600")
 #: The policy that an operator can have: every batch system backfills like this.
 EASY = "EASY"
-#: The simulator of the scheduler itself, which :mod:`cosched.slurm` adds to the policies.
-TWIN = "slurm-backfill"
 #: Draws of its clocks, where nobody says how many and there is time for them.
 _DEFAULT_REPLICATIONS = 20
 #: What runs beside each other: little, as draws of the scheduler use several processors themselves.
@@ -162,9 +160,9 @@ class Runs:
     chosen_reference: str = ""
 
     @property
-    def twin(self) -> bool:
+    def has_simulator(self) -> bool:
         """Whether the scheduler itself is among the policies."""
-        return self.result(TWIN) is not None
+        return self.result(SIMULATOR) is not None
 
     @property
     def reference_policy(self) -> str:
@@ -172,17 +170,17 @@ class Runs:
         if self.chosen_reference:
             return self.chosen_reference
         trusted = self.judgement is None or self.judgement.is_explained
-        return TWIN if self.twin and trusted else EASY
+        return SIMULATOR if self.has_simulator and trusted else EASY
 
     @property
     def not_followed(self) -> list[str]:
-        """Settings and jobs that the twin of the Slurm leaves out, and what that may do."""
-        return _notes(self.result(TWIN), (_NOT_FOLLOWED, _LEFT_OUT))
+        """Settings and jobs that the simulator of Slurm leaves out, and what that may do."""
+        return _notes(self.result(SIMULATOR), (_NOT_FOLLOWED, _LEFT_OUT))
 
     @property
     def is_random(self) -> bool:
         """Whether the reference policy has replications: hidden clocks decide with its rules."""
-        return self.reference_policy == TWIN
+        return self.reference_policy == SIMULATOR
 
     @property
     def base(self) -> ScenarioRun:
@@ -198,7 +196,7 @@ class Runs:
     @property
     def window(self) -> Window:
         """The time over which the utilization of all rows is taken."""
-        return window_of(self.instance, self.attainable or self.logged)
+        return window_of(self.instance, self.reference_result or self.logged)
 
     @property
     def bound(self) -> Bound | None:
@@ -215,7 +213,7 @@ class Runs:
         return self.result("as-logged")
 
     @property
-    def attainable(self) -> Result | None:
+    def reference_result(self) -> Result | None:
         """What a policy gives that can be had: the scheduler itself, or plain backfilling."""
         return self.result(self.reference_policy)
 
@@ -256,7 +254,7 @@ def run_all(
             policies = pool.submit(_policies, alone, limit)
             judgement = _judgement(alone, scheduler, judgement)
             runs = Runs(instance, scheduler, (), limit, judgement, reference)
-            if runs.reference_policy != TWIN:
+            if runs.reference_policy != SIMULATOR:
                 runs = replace(runs, policy_runs=scheduler + policies.result())
             _require_feasible(run for run in runs.policy_runs if run.name == runs.reference_policy)
             rows = _changes(pool, runs, scenarios, options, draws is None)
@@ -305,7 +303,7 @@ def _scheduler(
     bounded = options
     if not draws and limit is not None:
         bounded = options | {"enough": _stop_when_late(limit, least)}
-    return _runs_of(alone, {TWIN: "what Slurm knows"}, None, {TWIN: bounded}), options
+    return _runs_of(alone, {SIMULATOR: "what Slurm knows"}, None, {SIMULATOR: bounded}), options
 
 
 def _judgement(
@@ -324,7 +322,7 @@ def check_reference(instance: Instance, reference: str) -> None:
     """Raise InvalidInstance for a reference that is no policy of the page."""
     names = [EASY, "conservative", "FCFS"]
     if instance.machine is not None and instance.machine.slurm is not None:
-        names.insert(0, TWIN)
+        names.insert(0, SIMULATOR)
     if not why_no_dfrs(instance):
         names += DFRS
     if reference and reference not in names:

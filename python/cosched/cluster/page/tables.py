@@ -136,7 +136,7 @@ def _messages(runs: tuple[PolicyRun, ...]) -> str:
 def groups(runs: Runs) -> str:
     """What was in use, and waits by partition, user group, size, GPUs and user: what happened
     beside EASY."""
-    first = runs.logged or runs.attainable
+    first = runs.logged or runs.reference_result
     if first is None:
         return paragraph("Neither the log nor EASY has a result.")
     known = runs.instance.known
@@ -156,7 +156,7 @@ def groups(runs: Runs) -> str:
 
 def _by_resource(runs: Runs) -> str:
     """How much of cores, memory and GPUs was in use, and which of them jobs waited for."""
-    both = {"log": runs.logged, runs.reference_policy: runs.attainable}
+    both = {"log": runs.logged, runs.reference_policy: runs.reference_result}
     found = {name: _one_type(run.by("resource")) for name, run in both.items() if run is not None}
     if not found:
         return ""
@@ -208,7 +208,7 @@ def _one_type(table: Any) -> Any:
 
 
 def _group(what: str, runs: Runs) -> str:
-    both = {"log": runs.logged, runs.reference_policy: runs.attainable}
+    both = {"log": runs.logged, runs.reference_policy: runs.reference_result}
     found = {name: waits_by(result, what) for name, result in both.items() if result is not None}
     first: Any = next(iter(found.values()))
     order = (
@@ -323,7 +323,7 @@ def _about_changes(runs: Runs) -> str:
             " Waits of a row are those of the jobs that it has in common with the first row; "
             "stretch and use of the machine are of all its jobs."
         )
-    if runs.twin and not runs.is_random:
+    if runs.has_simulator and not runs.is_random:
         about += (
             f" {runs.reference_policy} knows nodes, partitions and limits, and no other line of "
             "slurm.conf."
@@ -477,10 +477,10 @@ def blocked(instance: Instance) -> str:
 
 def longest(runs: Runs) -> str:
     """A row for each of the jobs that waited longest in the log (under EASY where it has none)."""
-    result = runs.logged or runs.attainable
+    result = runs.logged or runs.reference_result
     if result is None:
         return paragraph("Neither the log nor EASY has a result.")
-    instance, under = result.instance, runs.attainable if runs.logged else None
+    instance, under = result.instance, runs.reference_result if runs.logged else None
     # The twin may have left jobs out, and numbers of jobs may come back.
     waited = (
         dict(zip(under.instance.rows_of_log.tolist(), waits_of_jobs(under), strict=True))

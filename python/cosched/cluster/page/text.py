@@ -16,8 +16,9 @@ from cosched import io
 from cosched.cluster.files.conventions import later
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import used_of
+from cosched.cluster.judgement.judge import SIMULATOR
 from cosched.cluster.page.replications import CommonJobs, mean_waits
-from cosched.cluster.page.runs import EASY, TWIN, Runs
+from cosched.cluster.page.runs import EASY, Runs
 from cosched.core.arrays import levels, means
 from cosched.lazy import plt
 
@@ -171,7 +172,7 @@ def used_in_words(instance: Instance) -> str:
 INK = "#010203"
 _STYLE: Any = {"font.size": 11, "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK,
                 "xtick.color": INK, "ytick.color": INK, "font.family": "sans-serif"}  # fmt: skip
-COLOURS = {"log": "#d95f02", EASY: "#4477cc", TWIN: "#4477cc"}
+COLOURS = {"log": "#d95f02", EASY: "#4477cc", SIMULATOR: "#4477cc"}
 
 
 def colour_of(name: str) -> str:
@@ -219,7 +220,7 @@ def draw(runs: Runs) -> plt.Figure | None:
     """Three panels over time; None where neither the log nor EASY has a result."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    results = {"log": runs.logged, runs.reference_policy: runs.attainable}
+    results = {"log": runs.logged, runs.reference_policy: runs.reference_result}
     drawn = {name: result for name, result in results.items() if result is not None}
     if not drawn:
         return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from cosched.execution.batches import runner
 from cosched.execution.batches.scripts import SUBMITTED
+from cosched.execution.squeue import ask_squeue
 
 #: Seconds for an answer of squeue.
 _PATIENCE = 20.0
@@ -53,22 +53,8 @@ def ask_queue(jobs: Collection[str]) -> Queue | None:
     """The jobs that squeue knows; None: it does not answer."""
     if not jobs:
         return {}
-    command = ["squeue", "--noheader", "--states=all", "--format=%i|%T|%r"]
-    try:
-        done = subprocess.run(
-            [*command, f"--jobs={','.join(jobs)}"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    if done.returncode and "Invalid job id" not in done.stderr:
-        return None
-    rows = (line.split("|", 2) for line in done.stdout.splitlines())
-    return {row[0]: (row[1], row[2]) for row in rows if len(row) == 3}
+    rows = ask_squeue("%i|%T|%r", f"--jobs={','.join(jobs)}", patience=_PATIENCE)
+    return None if rows is None else {job: (state, reason) for job, state, reason in rows}
 
 
 def runners_of(journal: Path) -> dict[str, bool]:

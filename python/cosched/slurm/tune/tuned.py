@@ -13,8 +13,8 @@ import numpy as np
 from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.judgement import LogJudgement
+from cosched.cluster.judgement.judge import SIMULATOR
 from cosched.cluster.page.judgement import about_judgement
-from cosched.cluster.page.runs import TWIN
 from cosched.cluster.page.tables import gains_of
 from cosched.cluster.page.text import (
     COLOURS,
@@ -198,7 +198,7 @@ def _picture(found: Tuned) -> str:
         return ""
     both = len(found.objectives) > 1
     with drawing(3.2) as (figure, ax):
-        for whole, size, colour in ((False, 9, "#999999"), (True, 22, COLOURS[TWIN])):
+        for whole, size, colour in ((False, 9, "#999999"), (True, 22, COLOURS[SIMULATOR])):
             chosen = [(k, one) for k, one in known if one.whole is whole]
             x = [100 * one.ratios[0] if both else k for k, one in chosen]
             y = [100 * one.ratios[-1] for _, one in chosen]

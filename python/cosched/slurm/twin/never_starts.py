@@ -13,7 +13,7 @@ from cosched.cluster.instance.unschedulable import partition_place
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.constraints import constraint_nodes
-from cosched.cluster.machine.node_types import Spans, hosts
+from cosched.cluster.machine.node_types import hosts, node_mask
 from cosched.cluster.machine.parts import of_nodes
 from cosched.cluster.machine.shortage import Wish, nodes_after, shortage
 from cosched.core.text import count_of
@@ -88,7 +88,7 @@ def _why_not_in(twin: SimulatedJobs, row: int, partition: str) -> str:
     """The same of one partition."""
     if twin.machine is None:
         needed = int(twin.requests.jobs.get(row, {}).get("nodes", twin.nodes[row]))
-        nodes = _mask(twin.parts[partition], len(twin.node_cores))
+        nodes = node_mask(twin.parts[partition], len(twin.node_cores))
         reason = shortage(partition_place(partition), nodes, [], needed)
         return f"wants {count_of(needed, 'node')}: {reason}" if reason else ""
     text = str(texts_of(twin.instance, "constraint")[row])
@@ -120,17 +120,10 @@ def _why_not_on(
             of_each = max(gpus // needed, 1)
             has_gpus = of_nodes(machine, "gpus") >= of_each
             wishes.append(Wish(has_gpus, f"with {count_of(of_each, 'GPU')}"))
-    nodes = _mask(twin.parts[partition], len(twin.node_cores))
+    nodes = node_mask(twin.parts[partition], len(twin.node_cores))
     if reason := shortage(partition_place(partition), nodes, wishes, needed):
         return f"{wanted}: {reason}"
     return _why_too_small(machine, twin, row, nodes_after(nodes, wishes), max_nodes)
-
-
-def _mask(spans: Spans, nodes: int) -> np.ndarray:
-    mask = np.zeros(nodes, dtype=bool)
-    for first, last in spans:
-        mask[first:last] = True
-    return mask
 
 
 def _host_wishes(
@@ -138,7 +131,7 @@ def _host_wishes(
 ) -> list[Wish]:
     """What it wants of nodes by their state, features and names."""
     count = len(twin.node_cores)
-    wishes = [Wish(~_mask(twin.settings.down, count), "neither DOWN nor DRAIN")]
+    wishes = [Wish(~node_mask(twin.settings.down, count), "neither DOWN nor DRAIN")]
     if constraint := str(texts_of(twin.instance, "constraint")[row]):
         counts = [kind.count for kind in machine.nodes]
         wishes.append(Wish(np.repeat(of_types, counts), f"with {constraint}"))
