@@ -9,7 +9,8 @@ temporary folder. Each failure runs again as the tests are, and with another rem
 Counted are the tests in which Snakemake ran a workflow through its API with the scheduler, or
 with the local executor that cosched replaces. `--minutes` and `--minutes-again` limit the first
 and the second part (what is left then is counted as "not run"), `--seconds` limits one test,
-`--nice` is the niceness, `--every 4` runs a quarter of the tests.
+`--nice` is the niceness, `--every 4` runs a quarter of the tests. `--workers 2` runs two tests at a
+time. With `--records FOLDER` an interrupted run goes on: tests that have ended are not repeated.
 """
 
 from __future__ import annotations
@@ -59,6 +60,10 @@ class RunSettings:
         Program that submits a job script, for "cluster-generic".
     every : int
         Each so-manieth test is run.
+    worker, workers : int
+        Of the tests this run has those whose number is `worker` modulo `workers`.
+    finished : list of str
+        Tests that are not run again.
     """
 
     mode: str
@@ -67,6 +72,9 @@ class RunSettings:
     seconds: float
     submit: str
     every: int = 1
+    worker: int = 0
+    workers: int = 1
+    finished: Sequence[str] = ()
 
 
 @dataclasses.dataclass
@@ -153,7 +161,11 @@ class Plugin:
         return "cosched"
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = items[:: self._settings.every]
+        settings = self._settings
+        finished = set(settings.finished)
+        items[:] = [
+            item for item in items[:: settings.every] if _name_of(item.nodeid) not in finished
+        ][settings.worker :: settings.workers]
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -185,10 +197,15 @@ class Plugin:
         message = _message(report)
         outcome = "not run" if "not run: " in message else report.outcome
         record = Record(
-            report.nodeid.partition("::")[2], outcome, report.duration, message, self._is_changed
+            _name_of(report.nodeid), outcome, report.duration, message, self._is_changed
         )
         with open(self._settings.records, "a") as records:
             print(json.dumps(dataclasses.asdict(record)), file=records)
+
+
+def _name_of(node: str) -> str:
+    """The name of a test without that of its file."""
+    return node.partition("::")[2]
 
 
 def _message(report: pytest.TestReport) -> str:
@@ -228,22 +245,41 @@ def fetch_tests(folder: Path, archive: str | None) -> Path:
 
 
 def run_tests(
-    sources: Path,
-    mode: str,
-    minutes: float,
-    seconds: float,
-    tests: Sequence[str] = (),
-    every: int = 1,
+    sources: Path, records: Path, settings: RunSettings, tests: Sequence[str] = ()
 ) -> list[Record]:
-    """Records of the tests, of all or of those that are named."""
-    folder = sources.parent
-    records = folder / f"{mode}-{len(tests)}.jsonl"
-    submit = folder / "submit.sh"
-    submit.write_text(_SUBMIT)
-    submit.chmod(0o755)
-    temporary = folder / "temporary"
+    """Records of the tests, of all or of those that are named; each is a line of a file."""
+    settings.submit = str(sources.parent / "submit.sh")
+    Path(settings.submit).write_text(_SUBMIT)
+    Path(settings.submit).chmod(0o755)
+    ended = read_records(records)
+    settings.finished = [record.test for record in ended if record.outcome != "not run"]
+    processes = []
+    for worker in range(settings.workers):
+        own = dataclasses.replace(settings, worker=worker, records=f"{records}.{worker}")
+        processes.append(start_pytest(sources, own, tests))
+    deadline = time.monotonic() + 60 * settings.minutes + 2 * settings.seconds
+    try:
+        for process in processes:
+            process.wait(max(deadline - time.monotonic(), 0.0))
+    except subprocess.TimeoutExpired:
+        print(f"pytest did not end within its time; see the records of {settings.mode}")
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    ended = read_records(records)
+    if not ended:
+        raise SystemExit(Path(f"{records}.0.log").read_text()[-3000:])
+    return ended
+
+
+def start_pytest(
+    sources: Path, settings: RunSettings, tests: Sequence[str]
+) -> subprocess.Popen[bytes]:
+    """A process that runs the share of the tests that a worker has."""
+    temporary = Path(f"{settings.records}.temporary")
     temporary.mkdir(exist_ok=True)
-    settings = RunSettings(mode, str(records), minutes, seconds, str(submit), every)
     environment = {
         **os.environ,
         _SETTINGS: json.dumps(dataclasses.asdict(settings)),
@@ -254,22 +290,23 @@ def run_tests(
     names = [f"tests/tests.py::{test}" for test in tests] or ["tests/tests.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", Path(__file__).stem, "-p", "no:xdist"]
     command += ["-p", "no:cacheprovider", "--override-ini=addopts=", *names]
-    with open(folder / f"{mode}-{len(tests)}.log", "w") as log:
-        process = subprocess.Popen(
+    with open(f"{settings.records}.log", "w") as log:
+        return subprocess.Popen(
             command, cwd=sources, env=environment, stdin=subprocess.DEVNULL,
             stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
-        try:
-            process.wait(60 * minutes + 2 * seconds)
-        except subprocess.TimeoutExpired:
-            print(f"pytest did not end within its time; see the records of {mode}")
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-    if not records.exists():
-        raise SystemExit((folder / f"{mode}-{len(tests)}.log").read_text()[-3000:])
-    return [Record(**json.loads(line)) for line in records.read_text().splitlines()]
+
+
+def read_records(records: Path) -> list[Record]:
+    """What all workers wrote: the last record of each test."""
+    last: dict[str, Record] = {}
+    for path in sorted(records.parent.glob(f"{records.name}.[0-9]*")):
+        if path.suffix[1:].isdigit():
+            for line in path.read_text().splitlines():
+                record = Record(**json.loads(line))
+                if record.outcome != "not run" or record.test not in last:
+                    last[record.test] = record
+    return list(last.values())
 
 
 def print_report(mode: str, records: Sequence[Record], again: dict[str, dict[str, Record]]) -> None:
@@ -302,12 +339,20 @@ def main() -> None:
     parser.add_argument("--nice", type=int, default=19)
     parser.add_argument("--tests", nargs="*", default=[], help="names; by default all")
     parser.add_argument("--every", type=int, default=1, help="run each so-manieth test only")
+    parser.add_argument("--workers", type=int, default=1, help="tests at a time")
+    parser.add_argument("--records", type=Path, help="folder that keeps how each test ended")
     options = parser.parse_args()
     os.nice(max(options.nice - os.nice(0), 0))
     with tempfile.TemporaryDirectory() as folder:
         sources = fetch_tests(Path(folder), options.archive)
-        limits = options.minutes, options.seconds
-        records = run_tests(sources, options.mode, *limits, options.tests, options.every)
+        records_folder = options.records or Path(folder)
+        records_folder = records_folder.absolute()
+        records_folder.mkdir(parents=True, exist_ok=True)
+        settings = RunSettings(
+            options.mode, "", options.minutes, options.seconds, "", options.every,
+            workers=options.workers,
+        )  # fmt: skip
+        records = run_tests(sources, records_folder / options.mode, settings, options.tests)
         failed = [
             record.test for record in records if record.is_changed and record.outcome == "failed"
         ]
@@ -315,7 +360,9 @@ def main() -> None:
         for mode, of_mode in again.items():
             if failed:
                 minutes = options.minutes_again / len(again)
-                others = run_tests(sources, mode, minutes, options.seconds, failed)
+                settings_again = dataclasses.replace(settings, mode=mode, minutes=minutes, every=1)
+                path = records_folder / f"{options.mode}-again-{mode}"
+                others = run_tests(sources, path, settings_again, failed)
                 of_mode.update((record.test, record) for record in others)
         print_report(options.mode, records, again)
 

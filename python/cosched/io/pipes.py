@@ -1,7 +1,8 @@
-"""Pipes with a name: who opens one waits until somebody writes to it, and would wait for ever."""
+"""Pipes: a reader of one waits for its writer, and would wait for ever where none comes."""
 
 import io
 import os
+import select
 import stat
 import time
 from typing import Any
@@ -9,30 +10,74 @@ from typing import Any
 from cosched import _core
 from cosched.errors import InvalidInstance
 
-#: Seconds for a writer to come, and between two looks.
-PATIENCE, _PAUSE = 10.0, 0.05
+#: Seconds that a pipe with a name may have no writer, and that its writer may be silent.
+WRITER_PATIENCE, SILENCE_PATIENCE = 10.0, 60.0
+#: Seconds between two looks, at which an interrupt or a time limit ends the wait.
+_PAUSE = 0.05
 _CHUNK = 1 << 16
 
 
-def is_named_pipe(path: str) -> bool:
-    """Whether a path is a pipe in a folder; those of ``<(command)`` have a writer already."""
+def is_pipe(path: str) -> bool:
+    """Whether a path is a pipe: one in a folder, or one of ``<(command)``."""
     try:
-        return stat.S_ISFIFO(os.stat(os.path.realpath(path)).st_mode)
-    except (OSError, ValueError):  # not there: who opens it says so
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):  # it is not there: opening it says so
         return False
 
 
-class _Pipe(io.RawIOBase):
-    """A pipe whose first bytes have been read already."""
+def _has_name(path: str) -> bool:
+    """Whether a pipe is in a folder; those of ``<(command)`` are descriptors of a process."""
+    return os.path.exists(os.path.realpath(path))
 
-    def __init__(self, descriptor: int, start: bytes) -> None:
-        self._descriptor, self._start = descriptor, start
+
+class _Pipe(io.RawIOBase):
+    """The bytes of a pipe; waits for them end at an interrupt, a time limit, or long silence."""
+
+    def __init__(self, path: str) -> None:
+        self._path, self._has_name = path, _has_name(path)
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        #: A pipe has a writer from its first byte on, and one of ``<(command)`` from the beginning.
+        self._has_writer = not self._has_name
 
     def readinto(self, buffer: Any) -> int:
-        part = self._start[: len(buffer)] or os.read(self._descriptor, len(buffer))
-        self._start = self._start[len(part) :]
-        buffer[: len(part)] = part
-        return len(part)
+        begin = time.monotonic()
+        while True:
+            _core.check_interrupt()
+            part = self._read_now(min(len(buffer), _CHUNK))
+            if part is not None:
+                buffer[: len(part)] = part
+                return len(part)
+            if self._has_name:
+                self._require_patience(time.monotonic() - begin)
+
+    def _read_now(self, size: int) -> bytes | None:
+        """What there is to read, empty at the end; None: nothing yet, after a pause."""
+        try:
+            part = os.read(self._descriptor, size)
+        except BlockingIOError:  # there is a writer, which has not written
+            self._has_writer = True
+            select.select([self._descriptor], [], [], _PAUSE)
+            return None
+        if part:
+            self._has_writer = True
+        if self._has_writer:
+            return part
+        time.sleep(_PAUSE)  # without a writer a pipe looks as at its end
+        return None
+
+    def _require_patience(self, seconds: float) -> None:
+        """Refuse a pipe after so many seconds without a byte."""
+        if self._has_writer:
+            patience, problem = SILENCE_PATIENCE, "whose writer is silent"
+            awaited = "a byte"
+        else:
+            patience, problem = WRITER_PATIENCE, "to which nobody writes"
+            awaited = "a writer"
+        if seconds > patience:
+            raise InvalidInstance(
+                f"{self._path}: a pipe {problem}: waited {patience:g} s for {awaited}: expected a "
+                "file, or a program that writes to the pipe (one that needs longer: <(program))"
+            )
 
     def readable(self) -> bool:
         return True
@@ -47,36 +92,9 @@ class _Pipe(io.RawIOBase):
 
 
 def opened_pipe(path: str) -> io.BufferedReader:
-    """The bytes of a pipe, once somebody has opened it to write.
+    """The bytes of a pipe.
 
-    Raises
-    ------
-    InvalidInstance
-        Nobody does within `PATIENCE` seconds.
+    Reading raises InvalidInstance where a pipe with a name has no writer within `WRITER_PATIENCE`
+    seconds, or its writer writes nothing for `SILENCE_PATIENCE` seconds.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        start = _first_bytes(descriptor, path)
-        os.set_blocking(descriptor, True)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return io.BufferedReader(_Pipe(descriptor, start))
-
-
-def _first_bytes(descriptor: int, path: str) -> bytes:
-    """What there is to read when a writer has come; nothing where it has not written yet."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        _core.check_interrupt()
-        try:
-            start = os.read(descriptor, _CHUNK)
-        except BlockingIOError:  # there is a writer, which has not written
-            return b""
-        if start:
-            return start
-        time.sleep(_PAUSE)
-    raise InvalidInstance(
-        f"{path}: a pipe to which nobody writes: waited {PATIENCE:g} s for a writer: expected a "
-        "file, or a program that writes to the pipe"
-    )
+    return io.BufferedReader(_Pipe(path))

@@ -19,7 +19,7 @@ from typing import IO, Any
 from cosched.errors import InvalidInstance, shorten
 from cosched.io.encoding import first_wrong_byte, refuse_utf16
 from cosched.io.limit import Unpacked, require_length, require_memory, require_size
-from cosched.io.pipes import is_named_pipe, opened_pipe
+from cosched.io.pipes import is_pipe, opened_pipe
 
 _GZIP = b"\x1f\x8b"
 #: What an archive's first bytes say of its packing.
@@ -126,10 +126,10 @@ def read_head(path: str | PathLike[str], size: int) -> bytes:
 
 @contextmanager
 def _opened(path: str | PathLike[str]) -> Iterator[io.BufferedReader]:
-    """A context with the bytes of a file; of a pipe with a name, once somebody writes to it."""
+    """A context with the bytes of a file; of a pipe, while its writer writes."""
     require_length(path)
     name = os.fspath(path)  # a number would be a file of the process
-    with opened_pipe(name) if is_named_pipe(name) else open(name, "rb") as file:
+    with opened_pipe(name) if is_pipe(name) else open(name, "rb") as file:
         yield file
 
 

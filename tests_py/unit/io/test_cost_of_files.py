@@ -138,14 +138,47 @@ def test_points_in_values_are_no_keys():
     assert parse_toml("x = [" + "1.5, " * 500 + "]", "m.toml")["x"] == [1.5] * 500
 
 
+def _read_head(path):
+    return cs.io.read_head(path, 1000)
+
+
 def test_a_pipe_without_a_writer_ends(tmp_path, monkeypatch):
-    monkeypatch.setattr(pipes, "PATIENCE", 0.2)
+    monkeypatch.setattr(pipes, "WRITER_PATIENCE", 0.2)
     path = tmp_path / "pipe.json"
     os.mkfifo(path)
     with pytest.raises(cs.InvalidInstance, match=r"pipe to which nobody writes: waited 0.2 s"):
         read_text(path)
     with cs.time_limit(0.05), pytest.raises(cs.TimeLimit):
         read_text(path)
+
+
+@pytest.mark.parametrize("start", [b"", b"task,processors,seconds\na,1,", b"\x1f\x8b\x08"])
+@pytest.mark.parametrize("read", [cs.io.read_csv, cs.io.read_text, cs.io.open_text, _read_head])
+def test_a_pipe_whose_writer_is_silent_ends(start, read, tmp_path, monkeypatch):
+    monkeypatch.setattr(pipes, "SILENCE_PATIENCE", 0.3)
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    writer = os.open(path, os.O_RDWR)
+    try:
+        os.write(writer, start)
+        with pytest.raises(cs.InvalidInstance, match=r"writer is silent: waited 0.3 s for a byte"):
+            read(path)
+        os.write(writer, start)
+        with cs.time_limit(0.1), pytest.raises(cs.TimeLimit):
+            read(path)
+    finally:
+        os.close(writer)
+
+
+def test_a_command_that_is_silent_ends_at_the_time_limit():
+    """As of ``cosched solve packs <(sacct ...)``, which may take as long as it needs."""
+    reader, writer = os.pipe()
+    try:
+        with cs.time_limit(0.1), pytest.raises(cs.TimeLimit):
+            read_text(f"/dev/fd/{reader}")
+    finally:
+        os.close(reader)
+        os.close(writer)
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.3])
