@@ -285,11 +285,11 @@ def last_words(runs: Sequence[Run], path: str | PathLike[str]) -> str:
     name = output_names([last.task])[last.task]
     file = Path(path).with_suffix(".outputs") / f"{name}-{last.processors}.out"
     try:
-        lines = file.read_text(errors="replace").split("\n")
-    except OSError:
+        lines = io.read_bytes(file).decode(errors="replace").split("\n")
+    except (OSError, InvalidInstance):
         lines = []
-    said = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
-    return f"{last.status} on {last.processors}: {shorten(said, 120)}"
+    last_line = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
+    return f"{last.status} on {last.processors}: {shorten(last_line, 120)}"
 
 
 def by_member(runs: Iterable[Run], codes: Codes) -> list[Run]:

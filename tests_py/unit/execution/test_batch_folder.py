@@ -1,6 +1,7 @@
 """Folders of a batch that are damaged, or looked at with other options than they were made with."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 
 from cosched.cli import main
 from cosched.execution import BatchTask, batch, batches
+from cosched.io import pipes
 
 
 def shell(name, seconds=1.0):
@@ -60,6 +62,25 @@ def test_the_runner_goes_on_behind_a_damaged_line(jobs):
     assert sorted(batches.status(jobs)[0].completed) == ["a", "b"]
     assert (jobs / "part-001.outputs" / "a.out").exists()
     assert not (jobs / "part-001.outputs" / "b.out").exists()
+
+
+@pytest.mark.parametrize("name", ["part-001.journal.jsonl", "rest.json"])
+def test_a_pipe_in_the_folder_is_refused(name, jobs, capsys):
+    os.mkfifo(jobs / name)
+    assert main(["batch", str(jobs), "--status"]) == 2
+    assert f"{name}: no regular file" in capsys.readouterr().err
+    done = subprocess.run(
+        ["bash", jobs / "part-001.sh"], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 2
+    assert "no regular file" in done.stderr
+
+
+def test_a_pipe_instead_of_the_numbers_of_jobs_is_refused(jobs, capsys, monkeypatch):
+    monkeypatch.setattr(pipes, "WRITER_PATIENCE", 0.1)
+    os.mkfifo(jobs / "submitted.txt")
+    assert main(["batch", str(jobs), "--status"]) == 2
+    assert "submitted.txt: a pipe to which nobody writes" in capsys.readouterr().err
 
 
 def changed(**values):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from cosched import io
 from cosched.execution.batches import runner
 from cosched.execution.batches.scripts import SUBMITTED
 from cosched.execution.squeue import ask_squeue
@@ -42,7 +43,8 @@ def read_submitted(folder: Path) -> dict[str, list[str]]:
     """Name of a part -> its jobs, as ``submit.sh`` wrote them down."""
     jobs: dict[str, list[str]] = {}
     path = folder / SUBMITTED
-    for line in path.read_text(errors="replace").splitlines() if path.exists() else ():
+    text = io.read_bytes(path).decode(errors="replace") if path.exists() else ""
+    for line in text.splitlines():
         name, _, job = line.partition(" ")
         if job.isdigit():
             jobs.setdefault(name, []).append(job)

@@ -23,6 +23,7 @@ import re
 import select
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -445,6 +446,7 @@ class Runner:
 
     def __init__(self, path):
         self.begun = time.time()
+        require_regular_file(path)
         with open(path) as file:
             self.part = part = require_part(json.load(file))
         self.folder = os.path.dirname(os.path.abspath(path))
@@ -453,7 +455,10 @@ class Runner:
         self.job = os.environ.get("SLURM_JOB_ID", str(os.getpid()))
         self.outputs = os.path.abspath(self.stem) + ".outputs"
         os.makedirs(self.outputs, exist_ok=True)
-        self.journal = open(self.stem + ".journal.jsonl", "a")  # noqa: SIM115  as long as it runs
+        journal = self.stem + ".journal.jsonl"
+        if os.path.exists(journal):
+            require_regular_file(journal)
+        self.journal = open(journal, "a")  # noqa: SIM115  as long as it runs
         lock(self.journal)
         self.completed = completed_in(*rounds_of(self.folder))
         self.waiting = [task for task in part["tasks"] if task["name"] not in self.completed]
@@ -658,12 +663,19 @@ class Runner:
 
 def read_entries(path):
     """The entries of a journal; a line that is damaged, as half a last one, says nothing."""
+    require_regular_file(path)
     with open(path, errors="replace") as file:
         for line in file:
             with contextlib.suppress(RecursionError, ValueError):
                 entry = json.loads(line)
                 if isinstance(entry, dict):
                     yield entry
+
+
+def require_regular_file(path):
+    """Refuse a pipe or a device: reading it might never end."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "no regular file", path)
 
 
 def state_of(entry):
@@ -714,8 +726,10 @@ def rounds_of(folder, missing=None):
                 missing(place)
             continue
         folders.append(place)
+        rest = os.path.join(place, "rest.json")
         with contextlib.suppress(FileNotFoundError):
-            with open(os.path.join(place, "rest.json")) as file:
+            require_regular_file(rest)
+            with open(rest) as file:
                 later = json.load(file)["folders"]
             waiting += [os.path.normpath(os.path.join(place, name)) for name in later]
     return folders
@@ -746,6 +760,7 @@ def lock(journal):
 def is_locked(path):
     """Whether a runner has the lock of this journal; None: the file system has no locks."""
     try:
+        require_regular_file(path)
         with open(path) as journal:
             fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from cosched import io
 from cosched.cluster.instance import Instance
 from cosched.cluster.page.what_if import what_if
 from cosched.errors import CoschedError, InfeasibleError, InvalidInstance, printable
@@ -213,7 +214,7 @@ class Runs:
             raise InvalidInstance(
                 f"{path}: runs of a search that did not end: --resume goes on with it, or remove it"
             )
-        first, *lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+        first, *lines = io.read_bytes(path).decode("utf-8", "replace").split("\n")
         if lines and first != self._owner:
             raise InvalidInstance(
                 f"{path}: runs of another search (log, machine or options): remove it, if done"
