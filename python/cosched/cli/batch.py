@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,7 +123,7 @@ def batch(
     )
     for line in made.lines():
         report.say(line)
-    report.say(f"wrote {submit.parent}: bash {submit}")
+    report.say(f"wrote {submit.parent}: {shlex.join(['bash', str(submit)])}")
 
 
 def _read(

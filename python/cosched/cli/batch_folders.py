@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 
@@ -39,10 +40,11 @@ def show(folder: Path) -> None:
         report.say(f"all rounds: {_total(found)}")
     if not found.open_names:
         return
+    command = shlex.join(["cosched", "batch", str(folder)])
     if found.is_active:
-        report.say(f"it still runs, or waits in the queue: cosched batch {folder} --wait")
+        report.say(f"it still runs, or waits in the queue: {command} --wait")
     else:
-        report.say(f"the rest as new allocations: cosched batch {folder} --rest -o NEW")
+        report.say(f"the rest as new allocations: {command} --rest -o NEW")
     raise typer.Exit(1)
 
 

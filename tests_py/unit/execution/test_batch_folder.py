@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -62,6 +63,17 @@ def test_the_runner_goes_on_behind_a_damaged_line(jobs):
     assert sorted(batches.status(jobs)[0].completed) == ["a", "b"]
     assert (jobs / "part-001.outputs" / "a.out").exists()
     assert not (jobs / "part-001.outputs" / "b.out").exists()
+
+
+def test_commands_to_copy_are_quoted(tmp_path, capsys):
+    folder, codes = tmp_path / "a $b 'c'", tmp_path / "list.csv"
+    codes.write_text("command,seconds\ntrue,1\n")
+    options = ["--time", "60", "--cores-per-node", "1", "-o", str(folder)]
+    assert main(["batch", str(codes), *options]) == 0
+    last_line = capsys.readouterr().out.splitlines()[-1]
+    assert last_line.endswith(": " + shlex.join(["bash", str(folder / "submit.sh")]))
+    assert main(["batch", str(folder), "--status"]) == 1
+    assert shlex.join(["cosched", "batch", str(folder), "--rest"]) in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["part-001.journal.jsonl", "rest.json"])
