@@ -1,11 +1,13 @@
 """The border between a caller and the package: an error that a bad argument causes names it.
 
-Functions check what they compute with, and refuse it by its name. What nobody foresaw (a table
-where a function is expected, a text among the weights) ends somewhere inside, as an error of
-Python or of a library that knows nothing of the caller's arguments. Each public function and method
-therefore has a guard: an error that is none of :mod:`cosched.errors` is explained, by comparing the
-arguments of the call with what the signature says of them. A call that succeeds pays for one more
-call of a function, and nothing is compared.
+Functions check what they compute with, and refuse a bad argument by its name. A value that no check
+foresaw (a table where a function is expected, a text among the weights) fails somewhere inside,
+with an error of Python or of a library that does not know the caller's arguments. Therefore each
+public function and method has a guard. It explains each error that is none of
+:mod:`cosched.errors`: it compares the arguments of the call with what the signature says of them.
+Arguments without an end (``range(2**62)``, ``itertools.count()``) are refused before the call, as a
+loop over one inside C can neither finish nor be interrupted. A call that succeeds pays for one more
+call of a function and for a look at the types of its arguments.
 """
 
 from __future__ import annotations
@@ -17,16 +19,19 @@ from contextlib import ContextDecorator
 from dis import opmap
 from functools import partial, wraps
 from inspect import Parameter, cleandoc, isgeneratorfunction, signature
+from itertools import count, cycle, repeat
 from types import FunctionType, TracebackType
 from typing import Any
 
-from cosched.border_values import Misfit, misfit_of, odd_value, resolved_hints
+from cosched.border_values import Misfit, is_odd_value, misfit_of, resolved_hints
 from cosched.errors import CoschedError, InvalidArgument, shorten
 
-#: Errors that say something of the machine, or of what is installed, and nothing of an argument.
-_OF_THE_MACHINE = (OSError, ImportError)
-#: Methods that Python calls, and that callers so call with arguments.
+#: Errors that describe the machine or the installation, not an argument.
+_MACHINE_ERRORS = (OSError, ImportError)
+#: Methods with underscores that have a guard: a call of the class passes its arguments to them.
 _CONSTRUCTORS = ("__init__", "__new__")
+#: A list of more entries than this fits into no computer of today.
+MAX_LENGTH = 2**40
 
 
 def guard_public(exported: dict[str, Any]) -> None:
@@ -39,29 +44,33 @@ def guard_public(exported: dict[str, Any]) -> None:
     """
     for name in exported.get("__all__", tuple(exported)):
         if name in exported:
-            exported[name] = _guarded_thing(exported[name])
+            exported[name] = _guard_member(exported[name])
     for name in ("ALGORITHMS", "BOUNDS"):
         table = exported.get(name, {})
         for key, function in table.items():
-            table[key] = _guarded_thing(function)
+            table[key] = _guard_member(function)
 
 
-def _guarded_thing(thing: Any) -> Any:
-    """A function with its guard; a class whose methods have theirs; everything else as it is."""
-    if isinstance(thing, FunctionType) and _is_ours(thing):
-        return guarded(thing)
-    if isinstance(thing, partial) and isinstance(thing.func, FunctionType) and _is_ours(thing.func):
-        return partial(guarded(thing.func), *thing.args, **thing.keywords)
-    if isinstance(thing, type) and _is_ours(thing) and not issubclass(thing, BaseException):
-        _guard_methods(thing)
-    return thing
+def _guard_member(member: Any) -> Any:
+    """Return a function with its guard, or any other value as it is; guard a class's methods."""
+    if isinstance(member, FunctionType) and _is_ours(member):
+        return guarded(member)
+    if isinstance(member, partial):
+        function = member.func
+        if isinstance(function, FunctionType) and _is_ours(function):
+            return partial(guarded(function), *member.args, **member.keywords)
+    if isinstance(member, type) and _is_ours(member) and not issubclass(member, BaseException):
+        _guard_methods(member)
+    return member
 
 
-def _is_ours(thing: Any) -> bool:
-    return str(getattr(thing, "__module__", "")).partition(".")[0] == "cosched"
+def _is_ours(member: Any) -> bool:
+    """Whether a function or class was defined in this package."""
+    return str(getattr(member, "__module__", "")).partition(".")[0] == "cosched"
 
 
 def _guard_methods(kind: type) -> None:
+    """Put a guard around each public method of a class, and around its constructors."""
     for name, member in list(vars(kind).items()):
         if name.startswith("_") and name not in _CONSTRUCTORS:
             continue
@@ -73,7 +82,7 @@ def _guard_methods(kind: type) -> None:
 
 
 def guarded(function: Any) -> Any:
-    """The function with its guard, always the same one; its own module knows it by its name too.
+    """Return the guard of a function, always the same one, and put it into the function's module.
 
     Examples
     --------
@@ -96,7 +105,7 @@ def guarded(function: Any) -> Any:
         guard = _guard(function)
     function.__guard__ = guard
     guard.__guard__ = guard
-    # So that it is found where pickle looks for it.
+    # Pickle looks functions up in their module.
     name = str(function.__name__)
     module = sys.modules.get(function.__module__)
     if module is not None and vars(module).get(name) is function:
@@ -105,12 +114,16 @@ def guarded(function: Any) -> Any:
 
 
 def _guard(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The guard of a function that returns a value."""
+
     @wraps(function)
-    def guard(*given: Any, **named: Any) -> Any:
+    def guard(*positional: Any, **keywords: Any) -> Any:
+        _refuse_endless(function, positional, keywords)
         try:
-            return function(*given, **named)
+            return function(*positional, **keywords)
         except Exception as error:
-            if (refusal := refusal_of(function, given, named, error)) is None:
+            refusal = refusal_of(function, positional, keywords, error)
+            if refusal is None:
                 raise
             raise refusal from error
 
@@ -118,12 +131,18 @@ def _guard(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _generator_guard(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+    """The guard of a generator, whose body runs only when its first value is asked for.
+
+    It takes arguments without an end: it may pass them on one by one.
+    """
+
     @wraps(function)
-    def guard(*given: Any, **named: Any) -> Iterator[Any]:
+    def guard(*positional: Any, **keywords: Any) -> Iterator[Any]:
         try:
-            yield from function(*given, **named)
+            yield from function(*positional, **keywords)
         except Exception as error:
-            if (refusal := refusal_of(function, given, named, error)) is None:
+            refusal = refusal_of(function, positional, keywords, error)
+            if refusal is None:
                 raise
             raise refusal from error
 
@@ -131,34 +150,37 @@ def _generator_guard(function: Callable[..., Iterator[Any]]) -> Callable[..., It
 
 
 def _context_guard(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Of a context manager that is written as a generator: it checks when it is entered."""
+    """The guard of a context manager written as a generator, whose checks run on entry."""
 
     @wraps(function)
-    def guard(*given: Any, **named: Any) -> GuardedContext:
-        return GuardedContext(function, given, named)
+    def guard(*positional: Any, **keywords: Any) -> GuardedContext:
+        return GuardedContext(function, positional, keywords)
 
     return guard
 
 
 class GuardedContext(ContextDecorator):
-    """A context whose begin has a guard; what is raised inside is none of its business."""
+    """A context manager whose entry has a guard; errors of its block pass unchanged."""
 
     def __init__(
-        self, function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]
+        self, function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any]
     ) -> None:
-        self._function, self._given, self._named = function, given, named
+        self._function = function
+        self._positional = positional
+        self._keywords = keywords
         self._context: Any = None
 
     def _recreate_cm(self) -> GuardedContext:
-        """Another one, for each call of a function that is decorated with this."""
-        return GuardedContext(self._function, self._given, self._named)
+        """A new context, for each call of a function that is decorated with this one."""
+        return GuardedContext(self._function, self._positional, self._keywords)
 
     def __enter__(self) -> Any:
+        _refuse_endless(self._function, self._positional, self._keywords)
         try:
-            self._context = self._function(*self._given, **self._named)
+            self._context = self._function(*self._positional, **self._keywords)
             return self._context.__enter__()
         except Exception as error:
-            refusal = refusal_of(self._function, self._given, self._named, error)
+            refusal = refusal_of(self._function, self._positional, self._keywords, error)
             if refusal is None:
                 raise
             raise refusal from error
@@ -167,31 +189,72 @@ class GuardedContext(ContextDecorator):
         return self._context.__exit__(*raised)
 
 
+def _refuse_endless(
+    function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any]
+) -> None:
+    """Raise InvalidArgument where an argument has more entries than any memory."""
+    if not any(map(_is_endless, positional)) and not any(map(_is_endless, keywords.values())):
+        return
+    try:
+        arguments = _bound_arguments(function, positional, keywords)
+    except TypeError:  # The call itself says which parameter is missing or not known.
+        return
+    hints = resolved_hints(function)
+    for name, value in arguments.items():
+        if _is_endless(value):
+            misfit = misfit_of(value, hints.get(name, Any), name)
+            raise _refusal(misfit or Misfit(name, value, f"at most {MAX_LENGTH:,} entries"))
+
+
+def _is_endless(value: Any) -> bool:
+    """Whether a value is a range or an iterator of Python with more entries than any memory."""
+    kind = type(value)
+    if kind is range:
+        return (value.stop - value.start) // value.step > MAX_LENGTH
+    if kind is repeat:
+        return not _has_length_hint(value)
+    return kind is count or kind is cycle
+
+
+def _has_length_hint(iterator: Any) -> bool:
+    """Whether an iterator knows how many entries follow; an endless `repeat` does not."""
+    try:
+        iterator.__length_hint__()
+    except TypeError:
+        return False
+    return True
+
+
 def refusal_of(
     function: Callable[..., Any],
-    given: Sequence[Any],
-    named: Mapping[str, Any],
+    positional: Sequence[Any],
+    keywords: Mapping[str, Any],
     error: Exception,
 ) -> InvalidArgument | None:
-    """The refusal of the argument that caused an error; None: the error says enough, or no argument
-    is known to have caused it."""
-    if isinstance(error, (CoschedError, *_OF_THE_MACHINE)) or _is_ours(type(error)):
+    """Return the refusal of the argument that caused an error.
+
+    Returns
+    -------
+    InvalidArgument or None
+        None where the error explains itself, and where no argument is known to have caused it.
+    """
+    if isinstance(error, (CoschedError, *_MACHINE_ERRORS)) or _is_ours(type(error)):
         return None
-    hints = resolved_hints(function)
     try:
-        arguments = _bound(function, given, named)
-    except TypeError:  # Python's own words name what is missing, or not known
+        arguments = _bound_arguments(function, positional, keywords)
+    except TypeError:  # Python's own message names the parameter that is missing or not known.
         return None
     if _names_argument(error, arguments):
         return None
+    hints = resolved_hints(function)
     for is_strict in (False, True):
         for name, value in arguments.items():
-            found = misfit_of(value, hints.get(name, Any), _label(function, name), is_strict)
-            if found is not None:
-                return _refusal(found)
+            misfit = misfit_of(value, hints.get(name, Any), _label(function, name), is_strict)
+            if misfit is not None:
+                return _refusal(misfit)
         if _is_documented(function, error):
             return None
-    if isinstance(error, MemoryError):  # of what is valid and large
+    if isinstance(error, MemoryError):  # The arguments are valid, and too large for this machine.
         return None
     if _is_raised_here(error.__traceback__) or _is_of_caller(error.__traceback__):
         return None
@@ -199,35 +262,35 @@ def refusal_of(
     if len(suspects) != 1:
         return None
     ((name, value),) = suspects.items()
-    said = " ".join(str(error).split())
+    message = " ".join(str(error).split())[:200]
     return InvalidArgument(
-        f"{name} = {_shown(value)}: expected another value ({type(error).__name__}: {said[:200]})"
+        f"{name} = {_shown(value)}: expected another value ({type(error).__name__}: {message})"
     )
 
 
-def _bound(
-    function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]
+def _bound_arguments(
+    function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of a call by their names; those in ``**options`` by their own."""
+    """The arguments of a call by name; an entry of ``**options`` has the name that it came with."""
     parameters = signature(function).parameters
-    bound = signature(function).bind(*given, **named).arguments
-    found: dict[str, Any] = {}
+    bound = signature(function).bind(*positional, **keywords).arguments
+    arguments: dict[str, Any] = {}
     for name, value in bound.items():
         if parameters[name].kind is Parameter.VAR_KEYWORD:
-            found.update(value)
+            arguments.update(value)
         else:
-            found[name] = value
-    return found
+            arguments[name] = value
+    return arguments
 
 
 def _is_documented(function: Callable[..., Any], error: Exception) -> bool:
-    """Whether the docstring says that the function raises this, and when."""
+    """Whether the docstring says when the function raises this error."""
     raises = cleandoc(function.__doc__ or "").partition("Raises\n------\n")[2]
     return type(error).__name__ in raises.splitlines()
 
 
 def _label(function: Callable[..., Any], name: str) -> str:
-    """How a message calls an argument: the fields of `self` are those of its class."""
+    """The name of an argument in a message: `self` is called by its class."""
     owner = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
     return owner if name in ("self", "cls") and owner else name
 
@@ -237,67 +300,78 @@ def _names_argument(error: Exception, arguments: Mapping[str, Any]) -> bool:
     if not isinstance(error, TypeError) or not _is_raised_here(error.__traceback__):
         return False
     message = str(error)
-    if "\n" in message:  # the core's own, which lists what it would have taken
+    if "\n" in message:  # The core lists its overloads, by names that are not the caller's.
         return False
     return any(_is_word(name, message) for name in arguments if name not in ("self", "cls"))
 
 
 def _is_word(name: str, message: str) -> bool:
+    """Whether a name is a word of a message, and not only a part of one."""
     return bool(re.search(rf"\b{re.escape(name)}\b", message))
 
 
-def _last(traceback: TracebackType | None) -> TracebackType | None:
+def _innermost(traceback: TracebackType | None) -> TracebackType | None:
+    """The frame that raised an error, which is the last of its traceback."""
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     return traceback
 
 
 def _is_raised_here(traceback: TracebackType | None) -> bool:
-    """Whether a ``raise`` of this package has raised the error, on purpose."""
-    last = _last(traceback)
-    if last is None or _package_of(last) != "cosched":
+    """Whether a ``raise`` of this package has raised the error, which is then on purpose."""
+    innermost = _innermost(traceback)
+    if innermost is None or _package_of(innermost) != "cosched":
         return False
-    return last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
+    instructions = innermost.tb_frame.f_code.co_code
+    return instructions[innermost.tb_lasti] == opmap["RAISE_VARARGS"]
 
 
 def _package_of(traceback: TracebackType) -> str:
+    """The top package of the module that a frame belongs to."""
     return str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def _is_of_caller(traceback: TracebackType | None) -> bool:
-    """Whether the error was raised in a function, an algorithm or an object of the caller's own.
+    """Whether a function, an algorithm or an object of the caller raised the error.
 
-    It is where the last frame is none of this package, nor of an installed one.
+    The last frame then belongs neither to this package nor to an installed one.
     """
-    last = _last(traceback)
-    if last is None or _package_of(last) == "cosched":
+    innermost = _innermost(traceback)
+    if innermost is None or _package_of(innermost) == "cosched":
         return False
-    path = last.tb_frame.f_code.co_filename
+    path = innermost.tb_frame.f_code.co_filename
     return not path.startswith((sys.prefix, sys.base_prefix, "<"))
 
 
 def _suspects(arguments: Mapping[str, Any], error: Exception) -> dict[str, Any]:
-    """The arguments that may have caused an error, although the signature admits them."""
-    own = {name: value for name, value in arguments.items() if name not in ("self", "cls")}
+    """The arguments that may have caused an error, although the signature admits them.
+
+    Each test narrows the choice: the value that lacks an attribute, a value whose type or name the
+    message has, a value that is odd. A test that no argument passes is passed over.
+    """
+    suspects = {name: value for name, value in arguments.items() if name not in ("self", "cls")}
     culprit = getattr(error, "obj", None) if isinstance(error, AttributeError) else None
-    for test in (
+    message = str(error)
+    for is_suspect in (
         lambda value: culprit is not None and value is culprit,
-        lambda value: f"'{type(value).__name__}'" in str(error),
-        lambda value: _is_word(type(value).__name__, str(error)),
-        lambda value: f"{getattr(value, '__name__', None)}()" in str(error),
-        odd_value,
+        lambda value: f"'{type(value).__name__}'" in message,
+        lambda value: _is_word(type(value).__name__, message),
+        lambda value: f"{getattr(value, '__name__', None)}()" in message,
+        is_odd_value,
     ):
-        found = {name: value for name, value in own.items() if test(value)}
-        own = found or own
-    return own
+        narrowed = {name: value for name, value in suspects.items() if is_suspect(value)}
+        if narrowed:
+            suspects = narrowed
+    return suspects
 
 
-def _refusal(found: Misfit) -> InvalidArgument:
-    return InvalidArgument(f"{found.place} = {_shown(found.value)}: expected {found.expected}")
+def _refusal(misfit: Misfit) -> InvalidArgument:
+    return InvalidArgument(f"{misfit.place} = {_shown(misfit.value)}: expected {misfit.expected}")
 
 
 def _shown(value: Any) -> str:
+    """A value as a message shows it, also where its class cannot show it."""
     try:
         return shorten(value)
-    except Exception:  # whatever a foreign class does to show itself
+    except Exception:  # The ``__repr__`` of a foreign class may raise anything.
         return f"<{type(value).__name__}>"

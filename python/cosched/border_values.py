@@ -1,4 +1,4 @@
-"""What a signature says of an argument, and the first value that is something else."""
+"""What a signature says of an argument, and the first value that it does not admit."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from cosched.lazy import Lazy
 if typing.TYPE_CHECKING:
     import numpy as np
 else:
-    np = Lazy("numpy")  # a package that computes nothing is imported without it
+    np = Lazy("numpy")  # A package that computes nothing is imported without numpy.
 
-#: Entries of a list or table that are looked at.
+#: Only so many entries of a list or table are compared with its hint.
 MAX_ENTRIES = 10_000
-#: Levels of lists, tables and dataclasses that are looked into.
+#: Only so many levels of nested lists, tables and dataclasses are compared.
 MAX_DEPTH = 4
-_SIMPLE = {
+_WORDS_OF_TYPES = {
     float: "a number",
     int: "an integer",
     bool: "true or false",
@@ -58,7 +58,7 @@ class Misfit(NamedTuple):
 
 
 def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """Parameter -> annotation; without those that cannot be resolved here.
+    """Return each parameter's annotation, without those that cannot be resolved here.
 
     Examples
     --------
@@ -66,16 +66,16 @@ def resolved_hints(function: Callable[..., Any]) -> dict[str, Any]:
     >>> resolved_hints(halve)
     {'number': <class 'float'>}
     """
-    found = {}
+    hints = {}
     for name, annotation in getattr(function, "__annotations__", {}).items():
         hint = _resolved(annotation, function)
         if hint is not Any:
-            found[name] = hint
-    return found
+            hints[name] = hint
+    return hints
 
 
 def _resolved(annotation: Any, owner: Any) -> Any:
-    """An annotation as a type; Any where it names what is not there."""
+    """An annotation as a type; Any where it has a name that is not known."""
     if not isinstance(annotation, str):
         return annotation
     return _type_of_text(annotation, getattr(owner, "__module__", ""))
@@ -83,55 +83,63 @@ def _resolved(annotation: Any, owner: Any) -> Any:
 
 @lru_cache(maxsize=4096)
 def _type_of_text(annotation: str, module_name: str) -> Any:
+    """The type that a text names in a module; Any where a name of it is not known."""
     module = sys.modules.get(module_name)
-    names = _Names(vars(module) if module else {}, module_name)
+    names = _AnnotationNames(vars(module) if module else {}, module_name)
     try:
         hint = eval(annotation, {}, names)
-    except Exception:  # a name that only type checkers import
+    except Exception:  # The text has a name that only type checkers import.
         return Any
-    # An annotation in quotes, in a module whose annotations are all texts.
+    # An annotation in quotes is a text of a text where the module postpones its annotations.
     return _type_of_text(hint, module_name) if isinstance(hint, str) else hint
 
 
-class _Names(Mapping[str, Any]):
-    """Names of annotations: those of a module, else of the classes that the package has loaded.
+class _AnnotationNames(Mapping[str, Any]):
+    """The names that annotations of a module use.
 
-    What only type checkers import is found there: first in the same family.
+    They are looked up in the module, then among the classes that the package has loaded, those of
+    the same family first: a name that only type checkers import is found there.
     """
 
-    def __init__(self, own: Mapping[str, Any], module: str) -> None:
-        self._own = own
+    def __init__(self, module_names: Mapping[str, Any], module: str) -> None:
+        self._module_names = module_names
         self._family = ".".join(module.split(".")[:2])
 
     def __getitem__(self, name: str) -> Any:
-        if name in self._own:
-            return self._own[name]
+        if name in self._module_names:
+            return self._module_names[name]
         if name == "np":
             return np
         modules = [key for key in sys.modules if key.partition(".")[0] == "cosched"]
         near_first = sorted(modules, key=lambda key: not key.startswith(self._family))
         for key in near_first:
-            found = vars(sys.modules[key]).get(name)
-            if isinstance(found, type):
-                return found
+            candidate = vars(sys.modules[key]).get(name)
+            if isinstance(candidate, type):
+                return candidate
         raise KeyError(name)
 
     def __iter__(self) -> Any:
-        return iter(self._own)
+        return iter(self._module_names)
 
     def __len__(self) -> int:
-        return len(self._own)
+        return len(self._module_names)
 
 
 def misfit_of(
     value: Any, hint: Any, place: str, is_strict: bool = False, depth: int = 0
 ) -> Misfit | None:
-    """The first value in `value` that a hint does not admit; None where all are admitted.
+    """Return the first value inside `value` that a hint does not admit.
 
     Parameters
     ----------
     is_strict : bool
-        Tell lists from arrays, and integers from whole floats; else what converts is admitted.
+        Tell lists from arrays, and integers from whole floats. Otherwise a value that converts to
+        the hinted type is admitted.
+
+    Returns
+    -------
+    Misfit or None
+        None where the hint admits all values.
 
     Examples
     --------
@@ -149,14 +157,14 @@ def misfit_of(
     if origin is typing.Annotated:
         return misfit_of(value, arguments[0], place, is_strict, depth)
     if origin is typing.Literal:
-        known = isinstance(value, typing.Hashable) and value in arguments
-        return None if known else Misfit(place, value, words_of(hint))
+        is_admitted = isinstance(value, typing.Hashable) and value in arguments
+        return None if is_admitted else Misfit(place, value, words_of(hint))
     kind = origin or hint
     if kind is None:
         kind = type(None)
     if not isinstance(kind, type):
         return None
-    if not _is_of(value, kind, is_strict):
+    if not _has_type(value, kind, is_strict):
         return Misfit(place, value, words_of(hint))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _misfit_of_fields(value, place, is_strict, depth)
@@ -166,15 +174,19 @@ def misfit_of(
 def _misfit_of_union(
     value: Any, hint: Any, place: str, is_strict: bool, depth: int
 ) -> Misfit | None:
-    found = [misfit_of(value, one, place, is_strict, depth + 1) for one in typing.get_args(hint)]
-    if any(misfit is None for misfit in found):
-        return None
-    inside = [misfit for misfit in found if misfit is not None and misfit.place != place]
-    return inside[0] if inside else Misfit(place, value, words_of(hint))
+    """The misfit of a union; that of an entry where an alternative admits all but the entry."""
+    misfits = []
+    for alternative in typing.get_args(hint):
+        misfit = misfit_of(value, alternative, place, is_strict, depth + 1)
+        if misfit is None:
+            return None
+        misfits.append(misfit)
+    entry_misfits = [misfit for misfit in misfits if misfit.place != place]
+    return entry_misfits[0] if entry_misfits else Misfit(place, value, words_of(hint))
 
 
-def _is_of(value: Any, kind: type, is_strict: bool) -> bool:
-    """Whether a value is of a class, or of one that stands for it."""
+def _has_type(value: Any, kind: type, is_strict: bool) -> bool:
+    """Whether a value has a type, or one that the package takes for it."""
     if kind is bool:
         return isinstance(value, (bool, np.bool_))
     if kind in (int, float, complex) and isinstance(value, (bool, np.bool_)):
@@ -186,7 +198,7 @@ def _is_of(value: Any, kind: type, is_strict: bool) -> bool:
         return isinstance(value, (int, np.integer)) or (is_whole and not is_strict)
     if kind in (str, bytes) or not _is_container(kind):
         return _is_instance(value, kind)
-    if isinstance(value, (str, bytes)):  # a text is a list of letters
+    if isinstance(value, (str, bytes)):  # To Python a text is a list of letters.
         return not is_strict and _is_instance(value, kind)
     if is_strict or issubclass(kind, Mapping):
         return _is_instance(value, kind)
@@ -195,68 +207,80 @@ def _is_of(value: Any, kind: type, is_strict: bool) -> bool:
 
 
 def _is_instance(value: Any, kind: type) -> bool:
+    """Whether a value is an instance of a class; True where Python cannot tell."""
     try:
         return isinstance(value, kind)
-    except TypeError:  # a protocol whose members cannot be looked at
+    except TypeError:  # The class is a protocol that is not for run time.
         return True
 
 
 def _is_container(kind: type) -> bool:
+    """Whether values of a class are lists, tables or arrays of entries."""
     return kind is np.ndarray or (issubclass(kind, Iterable) and not _is_record(kind))
 
 
 def _is_record(kind: type) -> bool:
-    """A class of this package that has entries, and is not given as a list of them."""
+    """Whether a class belongs to this package: a list of its entries does not stand for it."""
     return kind.__module__.partition(".")[0] == "cosched"
 
 
 def _misfit_of_fields(value: Any, place: str, is_strict: bool, depth: int) -> Misfit | None:
+    """The first misfit among the fields of a dataclass."""
     for field in dataclasses.fields(value):
         hint = _resolved(field.type, type(value))
-        inside = getattr(value, field.name, None)
-        found = misfit_of(inside, hint, f"{place}.{field.name}", is_strict, depth + 1)
-        if found is not None:
-            return found
+        field_value = getattr(value, field.name, None)
+        misfit = misfit_of(field_value, hint, f"{place}.{field.name}", is_strict, depth + 1)
+        if misfit is not None:
+            return misfit
     return None
 
 
 def _misfit_of_entries(
     value: Any, kind: type, arguments: Sequence[Any], place: str, is_strict: bool, depth: int
 ) -> Misfit | None:
+    """The first misfit among the entries of a list or mapping whose hint has arguments."""
     if isinstance(value, (str, bytes)) or not arguments:
         return None
     if isinstance(value, Mapping):
-        key_hint, value_hint = arguments if len(arguments) == 2 else (arguments[0], Any)
-        for key, entry in islice(value.items(), MAX_ENTRIES):
-            found = misfit_of(key, key_hint, f"a key of {place}", is_strict, depth + 1)
-            found = found or misfit_of(
-                entry, value_hint, f"{place}[{_shown_key(key)}]", is_strict, depth + 1
-            )
-            if found is not None:
-                return found
-        return None
+        return _misfit_of_items(value, arguments, place, is_strict, depth)
     if not isinstance(value, (list, tuple, set, frozenset, range)):
         return None
+    hints: Iterable[Any] = repeat(arguments[0])
     if kind is tuple and Ellipsis not in arguments:
         if len(value) != len(arguments):
             return Misfit(place, value, f"{len(arguments)} entries")
-        hints: Iterable[Any] = arguments
-    else:
-        hints = repeat(arguments[0])
+        hints = arguments
     entries = islice(value, MAX_ENTRIES)
     for number, (entry, hint) in enumerate(zip(entries, hints, strict=False)):
-        found = misfit_of(entry, hint, f"{place}[{number}]", is_strict, depth + 1)
-        if found is not None:
-            return found
+        misfit = misfit_of(entry, hint, f"{place}[{number}]", is_strict, depth + 1)
+        if misfit is not None:
+            return misfit
+    return None
+
+
+def _misfit_of_items(
+    mapping: Mapping[Any, Any], arguments: Sequence[Any], place: str, is_strict: bool, depth: int
+) -> Misfit | None:
+    """The first misfit among the keys and values of a mapping."""
+    key_hint, value_hint = arguments if len(arguments) == 2 else (arguments[0], Any)
+    for key, entry in islice(mapping.items(), MAX_ENTRIES):
+        misfit = misfit_of(key, key_hint, f"a key of {place}", is_strict, depth + 1)
+        if misfit is not None:
+            return misfit
+        entry_place = f"{place}[{_shown_key(key)}]"
+        misfit = misfit_of(entry, value_hint, entry_place, is_strict, depth + 1)
+        if misfit is not None:
+            return misfit
     return None
 
 
 def _shown_key(key: Any) -> str:
+    """A key of a mapping as a message shows it."""
     return repr(key)[:40]
 
 
 def words_of(hint: Any) -> str:
-    """A hint as a message has it.
+    """Return a hint in the words of a message.
 
     Examples
     --------
@@ -265,15 +289,15 @@ def words_of(hint: Any) -> str:
     """
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
-        parts = dict.fromkeys(words_of(one) for one in typing.get_args(hint))
+        parts = dict.fromkeys(words_of(alternative) for alternative in typing.get_args(hint))
         return " or ".join(parts)
     if origin is typing.Literal:
         return f"one of {', '.join(map(str, typing.get_args(hint)))}"
     kind = type(None) if hint is None else origin or hint
     if kind is np.ndarray:
         return "an array"
-    if kind in _SIMPLE:
-        return _SIMPLE[kind]
+    if kind in _WORDS_OF_TYPES:
+        return _WORDS_OF_TYPES[kind]
     if not isinstance(kind, type):
         return "another value"
     if issubclass(kind, os.PathLike):
@@ -288,21 +312,21 @@ def words_of(hint: Any) -> str:
 
 
 def _public_name(kind: type) -> str:
-    """``cosched.packs.Instance`` of a class that stands deeper in that package."""
-    parts = kind.__module__.split(".")
-    shown = parts[:2] if parts[0] == "cosched" else parts[:1]
-    return ".".join([*shown, kind.__qualname__])
+    """The name by which users import a class, such as ``cosched.packs.Instance``."""
+    modules = kind.__module__.split(".")
+    public_modules = modules[:2] if modules[0] == "cosched" else modules[:1]
+    return ".".join([*public_modules, kind.__qualname__])
 
 
-def odd_value(value: Any) -> bool:
-    """Whether a value is of the right type, and yet such as nothing is computed with.
+def is_odd_value(value: Any) -> bool:
+    """Whether a value may have the right type, and is yet none that functions compute with.
 
-    Numbers that are not finite, negative, or beyond 32 bits; what is empty; texts that are no word;
-    classes and modules; what has such an entry, or None.
+    Odd are numbers that are not finite, negative or beyond 32 bits, empty lists, tables and arrays,
+    texts that are no word, classes and modules, and lists with an odd entry or None.
 
     Examples
     --------
-    >>> odd_value(float("nan")), odd_value(-1), odd_value([]), odd_value([1.0, 2.0])
+    >>> is_odd_value(float("nan")), is_odd_value(-1), is_odd_value([]), is_odd_value([1.0, 2.0])
     (True, True, True, False)
     """
     if isinstance(value, (bool, np.bool_)) or value is None:
@@ -324,5 +348,5 @@ def odd_value(value: Any) -> bool:
         if not len(value):
             return True
         entries = value.values() if isinstance(value, Mapping) else value
-        return any(entry is None or odd_value(entry) for entry in islice(entries, MAX_ENTRIES))
+        return any(entry is None or is_odd_value(entry) for entry in islice(entries, MAX_ENTRIES))
     return False

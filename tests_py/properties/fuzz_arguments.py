@@ -13,6 +13,7 @@ import contextlib
 import faulthandler
 import inspect
 import io
+import itertools
 import os
 import random
 import re
@@ -103,6 +104,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "set": lambda: {1, 2},
     "generator": lambda: (k for k in range(3)),
     "huge range": lambda: range(2**62),
+    "endless": itertools.count,
     "slice": lambda: slice(1, 2),
     "Ellipsis": lambda: Ellipsis,
     "function": lambda: lambda *given, **named: 1,

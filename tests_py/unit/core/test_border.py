@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import itertools
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ import pytest
 
 import cosched as cs
 from cosched.border import guard_public, guarded
-from cosched.border_values import misfit_of, odd_value, words_of
+from cosched.border_values import is_odd_value, misfit_of, words_of
 from cosched.errors import InvalidArgument, InvalidInstance
 from cosched.registry import FAMILIES
 
@@ -46,7 +47,7 @@ MISFITS = [
     (bool, 1, "value = 1: expected true or false"),
     (str | PathLike[str], 5, "value = 5: expected a text or a path"),
     (Sequence[str], "ab", "value = 'ab': expected a list"),
-    (Sequence[Mapping[str, int]], range(2**62), "value[0] = 0: expected a mapping"),
+    (Sequence[Mapping[str, int]], range(2**30), "value[0] = 0: expected a mapping"),
     (Iterable[tuple[int, int]], {None: 1}, "a key of value = None: expected a list"),
     (Sequence[str], ["a", 5], "value[1] = 5: expected a text"),
     (Sequence[float], 5, "value = 5: expected a list"),
@@ -275,12 +276,40 @@ def test_signatures_and_docstrings_stay():
     assert re.match(r"\(codes: ", str(inspect.signature(cs.execution.profile)).replace("'", ""))
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        range(2**62),
+        range(0, -(2**80), -1),
+        itertools.count(),
+        itertools.cycle("ab"),
+        itertools.repeat(1),
+    ],
+)
+def test_what_has_no_end_is_refused_before_the_call(value):
+    @guarded
+    def is_in(name: str, names: Iterable[Any] = ()) -> bool:
+        return name in names
+
+    @guarded
+    def draw(numbers: Iterable[int]) -> Iterator[int]:
+        yield from numbers
+
+    with pytest.raises(InvalidArgument, match=r"names = .*: expected at most 1,099,511,627,776"):
+        is_in("a", value)
+    with pytest.raises(InvalidArgument, match=r"name = .*: expected a text"):
+        is_in(value)
+    assert next(draw(numbers=value)) is not None  # a generator takes one entry at a time
+    assert is_in("a", itertools.repeat("a", 3))
+    assert not is_in("a", range(1000))
+
+
 def test_odd_values():
     odd = [float("nan"), float("inf"), -1, 2**40, 10**400, "", "a\nb", [], {}, [1.0, float("nan")],
            np.zeros(0), np.array([None])]  # fmt: skip
     usual = [0, 1.5, "a b", [1.0], {"a": 1}, np.ones(2), True, None]
-    assert all(map(odd_value, odd))
-    assert not any(map(odd_value, usual))
+    assert all(map(is_odd_value, odd))
+    assert not any(map(is_odd_value, usual))
 
 
 def test_words():
