@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -176,6 +177,7 @@ TEST(SlurmEndGroups, JobsThatHaveANodeThereEachOnceInOrderOfTheirEnds) {
   Rng rng(5);
   constexpr int kMachine = 150, kRunning = 200;  // three words of nodes, four of jobs
   for (int round = 0; round < 30; ++round) {
+    SHOW_ON_FAILURE(round);
     std::vector<Job> jobs;
     for (int job = 0; job < kRunning; ++job) jobs.push_back(plain_job(0, 1, rng.between(1, 900)));
     const Scenario scenario = scenario_of(plain_machine(kMachine), jobs);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cosched/slurm/select/select.hpp"
+#include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -74,8 +75,8 @@ struct Both {
     const Entry one = entry();
     if (allocations.started(one.job)) return;
     const NodeBits& on = nodes();
-    const Choice *first = remembers.now(one, on), *second = forgets.now(one, on);
-    ASSERT_EQ(first == nullptr, second == nullptr);
+    const Loan<Choice> first = remembers.now(one, on), second = forgets.now(one, on);
+    ASSERT_EQ(static_cast<bool>(first), static_cast<bool>(second));
     if (!first) return;
     EXPECT_EQ(first->nodes.list(), second->nodes.list());
     allocations.start(one.job, *first, now);
@@ -120,6 +121,8 @@ TEST(SlurmAnswers, AreWhatATestWouldSay) {
       {false, {}}};
   for (int round = 0; round < 30; ++round)
     for (const auto& [shared, parameters] : kinds) {
+      SHOW_ON_FAILURE(round);
+      SHOW_ON_FAILURE(parameters);
       const Scenario scenario = random_scenario(rng, shared, parameters);
       Both both(scenario, rng);
       for (int step = 0; step < 300; ++step) both.step();

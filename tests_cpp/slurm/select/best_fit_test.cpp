@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cosched/slurm/select/choose.hpp"
+#include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -22,13 +23,15 @@ std::vector<std::pair<int, int>> runs_of(const std::vector<char>& free) {
 
 TEST(SlurmBestFit, TakesTheShortestRunThatSufficesElseTheLongestAndGoesOn) {
   Rng rng(3);
+  BestFit best_fit;
   for (int round = 0; round < 500; ++round) {
+    SHOW_ON_FAILURE(round);
     const int nodes = static_cast<int>(rng.between(1, 150));
     const NodeBits candidates = some_nodes(rng, nodes);
     if (!candidates.any()) continue;
     const int wanted = static_cast<int>(rng.between(1, candidates.count()));
     NodeBits chosen(nodes), expected(nodes);
-    best_fit(candidates, wanted, chosen);
+    best_fit.choose(candidates, wanted, chosen);
     std::vector<char> free(nodes);
     for (const int node : candidates.list()) free[node] = 1;
     for (int left = wanted; left > 0;) {
@@ -55,9 +58,10 @@ TEST(SlurmBestFit, TheFirstOfEqualRuns) {
   NodeBits candidates = nodes_from(0, 3, 9), chosen(9);  // runs 0-2, 4-5, 7-8
   candidates |= nodes_from(4, 6, 9);
   candidates |= nodes_from(7, 9, 9);
-  best_fit(candidates, 2, chosen);
+  BestFit().choose(candidates, 2, chosen);
   EXPECT_EQ(chosen.list(), (std::vector<int>{4, 5}));
-  best_fit(candidates, 4, chosen);  // none suffices: the longest whole, and of the next its lowest
+  BestFit().choose(candidates, 4,
+                   chosen);  // none suffices: the longest whole, and of the next its lowest
   EXPECT_EQ(chosen.list(), (std::vector<int>{0, 1, 2, 4}));
 }
 

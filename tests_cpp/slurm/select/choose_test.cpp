@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -201,6 +202,7 @@ TEST(SlurmChoose, RenewedIsGatheredAnew) {
   Rng rng(5);
   int chosen = 0;
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     Machine machine = shared_machine(std::vector<int>(kCount, 4));
     machine.node_memory.assign(kCount, 100);
     machine.node_gpus = {std::vector<int>(kCount, static_cast<int>(rng.below(3)))};

@@ -7,7 +7,7 @@
 namespace cosched::slurm {
 namespace {
 
-Nodes list_of(const Choice* choice) { return choice ? choice->nodes.list() : Nodes{}; }
+Nodes list_of(const Loan<Choice>& choice) { return choice ? choice->nodes.list() : Nodes{}; }
 
 // Eight nodes; jobs 0, 1, 2 of one node and limits 100, 130, 200 run on nodes 0, 1, 2; 3 wants
 // `wanted` nodes.
@@ -38,7 +38,7 @@ TEST(SlurmSelect, NowIsAmongIdleNodesThatAreNotCompleting) {
   of.allocations.clean(2);
   EXPECT_EQ(list_of(of.select.now({3, 0}, of.allocations.up())), (Nodes{2, 3, 4}));
   EXPECT_EQ(of.select.now({3, 0}, nodes_from(0, 5, 8))->nodes.list(), (Nodes{2, 3, 4}));
-  EXPECT_EQ(of.select.now({3, 0}, nodes_from(0, 4, 8)), nullptr);
+  EXPECT_FALSE(of.select.now({3, 0}, nodes_from(0, 4, 8)));
 }
 
 TEST(SlurmSelect, LinearStopsAtTheLineThatIsEnough) {
@@ -157,7 +157,7 @@ TEST(SlurmSelect, CoresOfSharedNodes) {
   Select select(scenario, allocations, 0);
   allocations.start(0, shares_from({{1, 2}}, 2), 0);
   EXPECT_EQ(list_of(select.now({1, 0}, allocations.up())), (Nodes{1}));  // the fewest that suffice
-  EXPECT_EQ(select.now({2, 0}, allocations.up()), nullptr);
+  EXPECT_FALSE(select.now({2, 0}, allocations.up()));
   EXPECT_FALSE(select.will_run({2, 0}, allocations.up(), {0, true}));
   const auto slot = select.will_run({2, 0}, allocations.up(), {0, false});
   ASSERT_TRUE(slot);
@@ -221,14 +221,14 @@ TEST(SlurmSelect, PlansOfTiersGetCoresBack) {
   Select select(scenario, allocations, 0);
   const NodeBits every = nodes_from(0, 1, 1);
   for (const int job : {0, 1}) {
-    const Choice* choice = select.now({job, job}, every);
-    ASSERT_NE(choice, nullptr);
+    const Loan<Choice> choice = select.now({job, job}, every);
+    ASSERT_TRUE(choice);
     allocations.start(job, *choice, 0);
   }
   EXPECT_EQ(allocations.cores(0).list(), (Nodes{0, 1, 2}));
   EXPECT_EQ(allocations.cores(1).list(), (Nodes{0, 1}));
-  EXPECT_EQ(select.now({2, 0}, every), nullptr);
-  EXPECT_EQ(select.now({3, 1}, every), nullptr);
+  EXPECT_FALSE(select.now({2, 0}, every));
+  EXPECT_FALSE(select.now({3, 1}, every));
   for (int again = 0; again < 2; ++again) {
     EXPECT_EQ(select.will_run({2, 0}, every, {10})->begin, 100);
     EXPECT_EQ(select.will_run({3, 0}, every, {10})->begin, 300);
@@ -247,7 +247,7 @@ TEST(SlurmSelect, OnTheNodesWithItsFeaturesAlone) {
   EXPECT_TRUE(select.could_run({0, 0}, allocations.up()));
   EXPECT_FALSE(select.could_run({1, 0}, allocations.up()));
   EXPECT_EQ(list_of(select.now({0, 0}, allocations.up())), (Nodes{2, 3}));
-  EXPECT_EQ(select.now({1, 0}, allocations.up()), nullptr);
+  EXPECT_FALSE(select.now({1, 0}, allocations.up()));
 }
 
 TEST(SlurmSelect, NodesOfOneAlternativeTheFirstOfEquals) {

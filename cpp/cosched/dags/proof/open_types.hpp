@@ -27,9 +27,6 @@ class OpenTypes {
     }
   }
 
-  /// What is open at a longer one.
-  OpenTypes(const OpenTypes& longer, double makespan) : OpenTypes(longer) { makespan_ = makespan; }
-
   const Instance& instance() const { return *instance_; }
   double makespan() const { return makespan_; }
   bool open(int task, int type) const { return open_[pair(task, type)]; }
@@ -47,6 +44,8 @@ class OpenTypes {
   }
 
  protected:
+  /// What is open at one makespan is open at a shorter one, before anything is pruned.
+  void change_makespan(double makespan) { makespan_ = makespan; }
   std::size_t pair(int task, int type) const {
     return static_cast<std::size_t>(task) * instance_->types() + type;
   }

@@ -47,7 +47,7 @@ TransferWindows::TransferWindows(const TypeCosts& costs, double makespan)
 
 TransferWindows::TransferWindows(const TransferWindows& longer, double makespan)
     : TransferWindows(longer) {
-  OpenTypes::operator=({longer, makespan});
+  change_makespan(makespan);
   look_at_all();
 }
 
@@ -64,19 +64,24 @@ void TransferWindows::mark() {
 
 void TransferWindows::undo() {
   for (auto change = changes_.rbegin(); change != changes_.rend(); ++change)
-    if (change->of)
-      (this->*change->of)[change->at] = change->old;
-    else
+    if (change->trail == Trail::open_type)
       open_type(static_cast<int>(change->at) / types_, static_cast<int>(change->at) % types_);
+    else
+      numbers(change->trail)[change->at] = change->old;
   changes_.clear();
   std::swap(stale_, marked_);
   std::swap(ways_apart_, marked_ways_apart_);
   marking_ = false;
 }
 
-void TransferWindows::set(std::vector<double> TransferWindows::*of, std::size_t at, double value) {
-  double& now = (this->*of)[at];
-  if (marking_) changes_.push_back({of, at, now});
+std::vector<double>& TransferWindows::numbers(Trail trail) {
+  if (trail == Trail::head) return head_;
+  return trail == Trail::tail ? tail_ : way_cost_;
+}
+
+void TransferWindows::set(Trail trail, std::size_t at, double value) {
+  double& now = numbers(trail)[at];
+  if (marking_) changes_.push_back({trail, at, now});
   now = value;
 }
 
@@ -92,7 +97,7 @@ void TransferWindows::moved(int task, bool backward) {
 
 bool TransferWindows::close(int task, int type) {
   if (!close_type(task, type)) return false;
-  if (marking_) changes_.push_back({nullptr, pair(task, type), 0});
+  if (marking_) changes_.push_back({Trail::open_type, pair(task, type), 0});
   changed_ = true;
   moved(task, false);
   moved(task, true);
@@ -105,7 +110,7 @@ bool TransferWindows::close(int task, int type) {
 void TransferWindows::close_ways_of(int edge, int type, bool second) {
   const auto close_if_open = [&](std::size_t at) {
     if (way_cost_[at] == kInfinity) return 0;
-    set(&TransferWindows::way_cost_, at, kInfinity);
+    set(Trail::way_cost, at, kInfinity);
     return 1;
   };
   int closed = 0;  // between memories or types
@@ -126,7 +131,7 @@ void TransferWindows::way_has_closed(int edge) {
 void TransferWindows::close_way(EdgeWay of) {
   if (!way_open(of.edge, of.way)) return;
   steps_ += 8;
-  set(&TransferWindows::way_cost_, slot(of.edge, of.way), kInfinity);
+  set(Trail::way_cost, slot(of.edge, of.way), kInfinity);
   ways_apart_[of.edge] -= !costs_->at_home(of.way);
   way_has_closed(of.edge);
 }
@@ -137,7 +142,7 @@ bool TransferWindows::lift(int task, int type, double bound, bool backward) {
   const bool rises = bound > now + kRise * makespan();
   if (rises) changed_ = true;
   if (bound > now) {
-    set(backward ? &TransferWindows::tail_ : &TransferWindows::head_, pair(task, type), bound);
+    set(backward ? Trail::tail : Trail::head, pair(task, type), bound);
     moved(task, backward);
   }
   return rises;
@@ -219,7 +224,7 @@ bool TransferWindows::relax(int task, bool backward) {
   look_back(task, backward);
   const auto edges = static_cast<std::size_t>(costs_->at(task, backward).size());
   steps_ += 20 + 10 * types_;
-  const auto bound = backward ? &TransferWindows::tail_ : &TransferWindows::head_;
+  const Trail bound = backward ? Trail::tail : Trail::head;
   bool rises = false, left = false;
   for (int type = 0; type < types_; ++type) {
     if (!open(task, type)) continue;
@@ -342,7 +347,7 @@ bool TransferWindows::raise(const std::vector<double>& weights, bool backward) {
   const std::vector<double> work = least_work(*this, weights);
   std::vector<double> first(n);
   for (int task = 0; task < n; ++task) first[task] = earliest(task, backward);
-  const auto bound = backward ? &TransferWindows::tail_ : &TransferWindows::head_;
+  const Trail bound = backward ? Trail::tail : Trail::head;
   const std::vector<int>& order = instance().graph().order();
   bool any = false;
   Poll poll;

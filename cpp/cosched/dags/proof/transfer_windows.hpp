@@ -116,7 +116,10 @@ class TransferWindows : public OpenTypes {
     return head(task, type) + instance().time(task, type) + tail(task, type) <= limit_;
   }
   double earliest(int task, bool backward) const;
-  void set(std::vector<double> TransferWindows::*of, std::size_t at, double value);
+  // What undo() takes back, by the place where it changed.
+  enum class Trail : char { head, tail, way_cost, open_type };
+  std::vector<double>& numbers(Trail trail);
+  void set(Trail trail, std::size_t at, double value);
 
   const TypeCosts* costs_;
   int types_;
@@ -133,9 +136,9 @@ class TransferWindows : public OpenTypes {
   std::int64_t steps_ = 0;
   // Since mark(), in the order of time.
   struct Change {
-    std::vector<double> TransferWindows::*of;  // null: a type that was closed
+    Trail trail;
     std::size_t at;
-    double old;
+    double old;  // not of an open type
   };
   std::vector<Change> changes_;
   std::vector<int> marked_ways_apart_;

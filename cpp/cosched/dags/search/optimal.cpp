@@ -377,7 +377,8 @@ class Tree {
 
   // Looks at the partial plan; a level more where something may come of it.
   void enter(std::vector<Level>& levels, double now, double makespan) {
-    if (++best_.nodes % 64 == 0) {
+    ++best_.nodes;
+    if (best_.nodes % 64 == 0) {
       check_interrupt();
       if (pause_) let_pause();
     }

@@ -40,7 +40,7 @@ class GraphJobs {
     tails_ = graph::bottom_levels(*graph_, least_times);
     for (int job = 0; job < jobs(); ++job) tails_[job] -= least_times[job];
     find_neighbours();
-    find_twins();
+    find_identical_jobs();
   }
 
   /// A mix of all real measures: `prices` of each, relative to its capacity, which sum to 1.
@@ -82,7 +82,7 @@ class GraphJobs {
 
   JobSet predecessors(int job) const { return predecessors_[job]; }
   /// Jobs of lower number that may be exchanged with this one in any schedule.
-  JobSet twins(int job) const { return twins_[job]; }
+  JobSet identical_jobs(int job) const { return identical_jobs_[job]; }
   /// Predecessors first.
   const std::vector<int>& topological_order() const { return graph_->order(); }
   const std::vector<double>& heads() const { return heads_; }
@@ -127,11 +127,11 @@ class GraphJobs {
       }
   }
 
-  void find_twins() {
-    twins_.assign(jobs(), 0);
+  void find_identical_jobs() {
+    identical_jobs_.assign(jobs(), 0);
     for (int job = 0; job < jobs(); ++job)
       for (int other = 0; other < job; ++other)
-        if (are_alike(job, other)) twins_[job] |= JobSet{1} << other;
+        if (are_alike(job, other)) identical_jobs_[job] |= JobSet{1} << other;
   }
 
   bool are_alike(int job, int other) const {
@@ -156,7 +156,7 @@ class GraphJobs {
   std::vector<int> first_;  // choice of each job
   std::vector<int> job_;    // of each choice
   std::vector<double> time_, need_, heads_, tails_;
-  std::vector<JobSet> predecessors_, successors_, twins_;
+  std::vector<JobSet> predecessors_, successors_, identical_jobs_;
 };
 
 }  // namespace cosched::moldable::search

@@ -19,8 +19,8 @@ inline constexpr std::size_t kGraphLabelsRoom = 32'000'000;
 ///   - where another of the same jobs has everything free no later, and every waiting job ready no
 ///     later, at no more cost so far; for the minsum also where that holds later by d, and it costs
 ///     so much less that all that follows may start later by d;
-///   - where a waiting job could start and end before the last start (Giffler, Thompson), or a twin
-///     of lower number waits;
+///   - where a waiting job could start and end before the last start (Giffler, Thompson), or an
+///     identical job of lower number waits;
 ///   - where a lower bound on what it becomes (graph_label_bounds.hpp) is not below the best
 ///     schedule known.
 class GraphLabels {
@@ -146,7 +146,7 @@ class GraphLabels {
     const double hole_end = earliest_end(label);
     for (int job = 0; job < jobs_.jobs(); ++job) {
       if (has_started(label, job) || !is_ready(label, job)) continue;
-      if ((jobs_.twins(job) & ~label.jobs) != 0) continue;
+      if ((jobs_.identical_jobs(job) & ~label.jobs) != 0) continue;
       for (int choice = jobs_.first(job); choice < jobs_.first(job + 1); ++choice) {
         const double start = earliest_start(label, job, choice);
         effort_.count(label.rows);

@@ -35,10 +35,10 @@ class Labels {
         bounds_(bounds),
         effort_(effort),
         room_(room),
-        twins_(instance.jobs(), 0) {
+        identical_jobs_(instance.jobs(), 0) {
     for (int j = 0; j < it_.jobs(); ++j)
       for (int i = 0; i < j; ++i)
-        if (alike(it_, choices_, i, j)) twins_[j] |= JobSet{1} << i;
+        if (alike(it_, choices_, i, j)) identical_jobs_[j] |= JobSet{1} << i;
   }
 
   /// All numbers of jobs, from the empty schedule on; of each the `width` labels of least bound go
@@ -135,7 +135,7 @@ class Labels {
     if (best_.hopeless(label.least)) return;
     const double before = earliest_end(label);
     for (int j = 0; j < it_.jobs(); ++j) {
-      if (in(label.jobs, j) || (twins_[j] & ~label.jobs) != 0) continue;
+      if (in(label.jobs, j) || (identical_jobs_[j] & ~label.jobs) != 0) continue;
       for (const Choice& choice : choices_[j]) {
         const double start = start_of(label, j, choice);
         effort_.count(label.steps);
@@ -283,7 +283,7 @@ class Labels {
   LabelBounds& bounds_;
   Effort& effort_;
   std::size_t room_;
-  std::vector<JobSet> twins_;  // equal jobs of lower number
+  std::vector<JobSet> identical_jobs_;  // equal jobs of lower number
 
   double dropped_ = kInfinity;
   std::vector<Label> labels_, next_;  // of one number of jobs, and of one more

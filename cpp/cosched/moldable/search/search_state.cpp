@@ -17,7 +17,7 @@ bool FreeProfile::rest_fits(std::size_t k, const Need& need) const {
   return true;
 }
 
-double FreeProfile::earliest(const Need& need, double length, double from) const {
+double FreeProfile::earliest(const Need& need, double length, double from) {
   const std::size_t size = time_.size();
   const auto fits = [&, free = free_.data(), procs = need.procs,
                      plain = resources_ == 0](std::size_t at) {
@@ -142,7 +142,7 @@ void SearchState::insert(int job, int procs) {
           profile_.earliest({procs}, instance_->time(job, procs), instance_->release(job)));
 }
 
-double SearchState::end_at(int job, int procs) const {
+double SearchState::end_at(int job, int procs) {
   const double length = instance_->time(job, procs);
   return profile_.earliest({procs}, length, instance_->release(job)) + length;
 }

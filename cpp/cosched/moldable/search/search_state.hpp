@@ -24,7 +24,7 @@ class FreeProfile {
   void clear();
 
   /// The earliest start >= from of an item that fits on the idle machine.  O(breakpoints).
-  double earliest(const Need& need, double length, double from) const;
+  double earliest(const Need& need, double length, double from);
 
   /// Takes, or gives back, what an item needs in [start, end).  O(breakpoints).
   void take(double start, double end, const Need& need) { change(start, end, need, -1); }
@@ -56,7 +56,7 @@ class FreeProfile {
   std::vector<double> time_;  // free_[k] processors in [time_[k], time_[k + 1])
   std::vector<int> free_;
   std::vector<double> rest_;  // in the same time, of each resource
-  mutable std::int64_t operations_ = 0;
+  std::int64_t operations_ = 0;
 };
 
 /// Counts worth trying: those with a shorter time than all smaller ones; beyond 16 processors some
@@ -83,7 +83,7 @@ class SearchState {
   /// The same where it was: on the count and at the start of before its removal.
   void restore(int job, int procs, double start);
   /// The end it would have there.
-  double end_at(int job, int procs) const;
+  double end_at(int job, int procs);
 
   /// The criterion; for the makespan also a little of the area, and of what ends after `target`, so
   /// that plateaus lead somewhere.

@@ -88,10 +88,11 @@ class Search {
 
   // Whether there is something below a partial partition: not where it is whole, or steps are out.
   bool enter(double sum, int uncovered) {
-    if (left_-- <= 0) {
+    if (left_ <= 0) {
       result_.whole = false;
       return false;
     }
+    --left_;
     if (uncovered > 0) return true;
     budget_ = result_.sum = sum;
     result_.packs.emplace();

@@ -51,8 +51,8 @@ class PackPricer {
     // them: bisection by lengths would need them sorted, so a processor at a time goes to the
     // longest, by its next faster choice.
     long long used = 0;
-    thread_local std::vector<int> at;
-    thread_local std::vector<double> time;
+    std::vector<int>& at = lower_choice_;
+    std::vector<double>& time = lower_time_;
     at.assign(count, 0);
     time.resize(count);
     for (int k = 0; k < count; ++k) {
@@ -415,6 +415,9 @@ class PackPricer {
   std::vector<double> least_need_;  // n x resources, over the choices
   std::vector<double> least_load_;
 
+  // lower()
+  std::vector<int> lower_choice_;
+  std::vector<double> lower_time_;
   // The pack at hand.
   std::vector<int> tasks_;
   std::vector<double> excess_, stall_, alone_, load_;

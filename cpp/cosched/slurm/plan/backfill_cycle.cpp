@@ -286,7 +286,7 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
     if (before) *before = {here, counted, tested, moved, nodes, holds};
     return Tested{Then::next, false, holds};
   };
-  PlanMap::Window window{nullptr, kNever, kNever};
+  PlanMap::Window window{{}, kNever, kNever};
   const NodeBits* allowed = &scenario.part(entry).nodes;
   for (Second from = std::max(now, later);;) {
     if (probe && from > now) return {Then::stop, false, from};
@@ -311,13 +311,13 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
     if (from == now) until = std::min(until, window.holds_until);
     if (reserved_end > 0 && ++reserved_end < map_end_)
       window.later = std::min(window.later, reserved_end);
-    const NodeBits* avail = window.nodes;
+    const NodeBits* avail = window.nodes.get();
     if (job.set >= 0) {
       avail_ = *avail;
       avail_ &= scenario.machine().sets[job.set];
       avail = &avail_;
     }
-    Select::Slot slot{kNever, nullptr};
+    Select::Slot slot{kNever, {}};
     if (avail->at_least(job.nodes)) {
       if (!std::exchange(counted, true) && !probe) ++kept_.tests;
       const auto found = will_run(entry, *avail, {now, at_once, from, window.later});
@@ -370,9 +370,9 @@ BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later,
 // On nodes picked anew among the idle ones, if there are enough.  A limit is tested whether there
 // are or not.
 BackfillCycle::Tried BackfillCycle::start(Entry entry, const NodeBits& avail) {
-  const Choice* choice = select_.now(entry, avail);
-  if (tables_.policy.with_nodes(entry, choice)) return Tried::over_limit;
-  if (choice == nullptr) {
+  const Loan<Choice> choice = select_.now(entry, avail);
+  if (tables_.policy.with_nodes(entry, choice.get())) return Tried::over_limit;
+  if (!choice) {
     preempt(entry, avail);
     return Tried::no_nodes;
   }
@@ -404,7 +404,7 @@ std::optional<Select::Slot> BackfillCycle::will_run(Entry entry, const NodeBits&
 void BackfillCycle::preempt(Entry entry, const NodeBits& avail) {
   const Second now = whole(time_);
   const auto victims = tables_.preemption.victims(entry, avail, now, select_);
-  if (victims.jobs.empty() || tables_.policy.with_nodes(entry, victims.choice)) return;
+  if (victims.jobs.empty() || tables_.policy.with_nodes(entry, victims.choice.get())) return;
   if (!tables_.preemption.sends(entry.job, now)) return;
   for (const int job : victims.jobs) tables_.preempt(job, time_);
 }

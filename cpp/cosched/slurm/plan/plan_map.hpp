@@ -2,6 +2,7 @@
 // 4.1, 4.3, 4.7).
 #pragma once
 
+#include "cosched/core/loan.hpp"
 #include "cosched/slurm/model/node_bits.hpp"
 #include "cosched/slurm/model/seconds.hpp"
 
@@ -56,9 +57,9 @@ class PlanMap {
 
   /// What a job that begins at a time may have.
   struct Window {
-    const NodeBits* nodes;  // reserved in no record that it would meet; valid until the next call
-    Second later;           // when there is more to have, or kNever
-    Second holds_until;     // the same for all times from this one on, before that one
+    Loan<NodeBits> nodes;  // reserved in no record that it would meet; until the next call
+    Second later;          // when there is more to have, or kNever
+    Second holds_until;    // the same for all times from this one on, before that one
   };
   /// Among `allowed` nodes, for `limit` seconds from `from`; of a job that wants so many, too few
   /// where there are fewer.  `beyond`: the record behind the job's end says when there is more to
@@ -69,7 +70,8 @@ class PlanMap {
   Window window(const NodeBits& allowed, int wanted, Second from, Second limit,
                 bool beyond = false) {
     return unrolled(size_, [&](const auto size) {
-      Window found{&window_, kNever, kNever};
+      lender_.begin_call();
+      Window found{lender_.lend(window_), kNever, kNever};
       window_ = allowed;
       const int last = records() - 1, first = ends_behind(from);
       if (first > last) return found;
@@ -215,6 +217,7 @@ class PlanMap {
   int made_ = 0;
   std::int64_t changes_ = 0;
   NodeBits window_;  // scratch, kept so that nothing is allocated
+  Lender lender_;    // of window_
 };
 
 }  // namespace cosched::slurm

@@ -2,17 +2,13 @@
 
 namespace cosched::slurm {
 
-void best_fit(const NodeBits& candidates, int wanted, NodeBits& chosen) {
-  struct Run {
-    int first, length;
-  };
-  thread_local std::vector<Run> runs;
-  runs.clear();
-  candidates.runs([](int first, int length) { runs.push_back({first, length}); });
+void BestFit::choose(const NodeBits& candidates, int wanted, NodeBits& chosen) {
+  runs_.clear();
+  candidates.runs([&](int first, int length) { runs_.push_back({first, length}); });
   chosen.clear();
-  while (wanted > 0 && !runs.empty()) {
-    auto best = runs.begin();
-    for (auto run = best + 1; run != runs.end(); ++run) {
+  while (wanted > 0 && !runs_.empty()) {
+    auto best = runs_.begin();
+    for (auto run = best + 1; run != runs_.end(); ++run) {
       const bool enough = run->length >= wanted, had = best->length >= wanted;
       if (enough ? !had || run->length < best->length : !had && run->length > best->length)
         best = run;
@@ -20,7 +16,7 @@ void best_fit(const NodeBits& candidates, int wanted, NodeBits& chosen) {
     const int take = std::min(best->length, wanted);
     chosen.add_range(best->first, best->first + take);
     wanted -= take;
-    runs.erase(best);
+    runs_.erase(best);
   }
 }
 

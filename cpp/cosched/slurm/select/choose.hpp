@@ -10,7 +10,16 @@ namespace cosched::slurm {
 /// Best fit over runs of consecutive candidates into `chosen` (of their size): the lowest nodes of
 /// the shortest run that suffices (first of equals); where none does, the longest run whole, and so
 /// on for the rest. Requires that there are `wanted` candidates.  O(runs^2) at worst.
-void best_fit(const NodeBits& candidates, int wanted, NodeBits& chosen);
+class BestFit {
+ public:
+  void choose(const NodeBits& candidates, int wanted, NodeBits& chosen);
+
+ private:
+  struct Run {
+    int first, length;
+  };
+  std::vector<Run> runs_;  // scratch, kept so that nothing is allocated
+};
 
 /// Scheduling weights of nodes: runs of less weight come first.
 using Weights = std::vector<std::uint64_t>;

@@ -74,7 +74,7 @@ class Preemption {
   /// help.
   struct Victims {
     std::vector<int> jobs;
-    const Choice* choice = nullptr;
+    Loan<Choice> choice;  // until the next call of Select::now()
   };
   Victims victims(Entry entry, const NodeBits& allowed, Second now, Select& select) {
     std::vector<int> order = candidates(entry, now);

@@ -2,12 +2,12 @@
 // (RULES.md 5).
 #pragma once
 
+#include "cosched/core/loan.hpp"
 #include "cosched/slurm/select/allocations.hpp"
 #include "cosched/slurm/select/answers.hpp"
 
 namespace cosched::slurm {
 
-/// What is returned by pointer is valid until the next call of the same function.
 class Select {
  public:
   /// `epoch`: Unix time of second 0; `remembers`: what it answered, which changes nothing but the
@@ -36,11 +36,12 @@ class Select {
     reset_weights(every, false);
   }
 
-  /// Nodes of `allowed` and of the entry's partition on which it can start at once; null if there
-  /// are too few.
-  const Choice* now(Entry entry, const NodeBits& allowed) {
+  /// Nodes of `allowed` and of the entry's partition on which it can start at once; none if there
+  /// are too few.  Lent until the next call.
+  Loan<Choice> now(Entry entry, const NodeBits& allowed) {
     const Job& job = scenario_.job(entry);
     ++weighed_;
+    lender_now_.begin_call();
     open_ = allowed;
     open_ &= scenario_.part(entry).nodes;
     const bool weighed = !scenario_.machine().node_weight.empty();
@@ -49,15 +50,17 @@ class Select {
     if (!scenario_.suspends()) open_ -= allocations_.busy();
     open_ -= allocations_.cleaning();
     if (job.set >= 0) open_ &= scenario_.machine().sets[job.set];
-    if (open_.count() < job.nodes) return nullptr;
-    if (job.alternatives.empty()) return choose_now(entry, chosen_now_) ? &chosen_now_ : nullptr;
+    if (open_.count() < job.nodes) return {};
+    if (job.alternatives.empty())
+      return choose_now(entry, chosen_now_) ? lender_now_.lend(chosen_now_) : Loan<Choice>();
     one_set_ = open_;
     for (const int set : job.alternatives) {
       open_ = one_set_;
       open_ &= scenario_.machine().sets[set];
-      if (open_.count() >= job.nodes && choose_now(entry, chosen_now_)) return &chosen_now_;
+      if (open_.count() >= job.nodes && choose_now(entry, chosen_now_))
+        return lender_now_.lend(chosen_now_);
     }
-    return nullptr;
+    return {};
   }
 
   bool remembers() const { return remembers_; }
@@ -71,7 +74,7 @@ class Select {
 
   struct Slot {
     Second begin;
-    const NodeBits* nodes;
+    Loan<NodeBits> nodes;  // until the next call of will_run()
   };
   /// When a job is wanted: it begins at `from` or later; what comes after `later` is looked at
   /// another time (RULES.md 12.2).
@@ -84,6 +87,7 @@ class Select {
   std::optional<Slot> will_run(Entry entry, const NodeBits& avail, const Time& time) {
     const Job& job = scenario_.job(entry);
     weighed_ += job.ask.gpus > 0 && !since_24_;
+    lender_then_.begin_call();
     if (job.alternatives.empty()) return will_run_on(entry, avail, time);
     std::optional<Slot> best;
     for (const int set : job.alternatives) {
@@ -93,7 +97,7 @@ class Select {
       const auto found = will_run_on(entry, one_set_, time);
       if (!found || (best && found->begin >= best->begin)) continue;
       best_nodes_ = *found->nodes;
-      best = Slot{found->begin, &best_nodes_};
+      best = Slot{found->begin, lender_then_.lend(best_nodes_)};
     }
     return best;
   }
@@ -153,7 +157,7 @@ class Select {
     if (scenario_.own_cores())
       return choose_of(entry, open_, allocations_.free(), allocations_.cores(), choice);
     if (scenario_.settings().select.cons_tres || machine.lines.size() <= 1) {
-      best_fit(open_, job.nodes, choice.nodes);
+      best_fit_.choose(open_, job.nodes, choice.nodes);
       return true;
     }
     some_.clear();
@@ -164,7 +168,7 @@ class Select {
       if (have >= job.nodes) break;
     }
     some_ &= open_;
-    best_fit(some_, job.nodes, choice.nodes);
+    best_fit_.choose(some_, job.nodes, choice.nodes);
     return true;
   }
 
@@ -183,7 +187,7 @@ class Select {
     const int after = Answers::after(answer);
     if (after == Answers::kNotAtAll) return std::nullopt;
     return Slot{after == Answers::kAtOnce ? time.now : end_of(after, time.now),
-                &chosen_then_.nodes};
+                lender_then_.lend(chosen_then_.nodes)};
   }
 
   void release_in_order() {
@@ -207,7 +211,7 @@ class Select {
     const int count = open_.count(), wanted = scenario_.job(entry).nodes;
     const bool groups = scenario_.settings().select.cons_tres;
     if (count >= wanted && !(since_24_ && groups && time.from > time.now)) {
-      best_fit(open_, wanted, chosen_then_.nodes);
+      best_fit_.choose(open_, wanted, chosen_then_.nodes);
       return Answers::kAtOnce;
     }
     if (time.at_once) return Answers::kNotAtAll;
@@ -235,7 +239,7 @@ class Select {
     }
     open_ = avail;
     open_ &= released_[enough];
-    best_fit(open_, wanted, chosen_then_.nodes);
+    best_fit_.choose(open_, wanted, chosen_then_.nodes);
     return running[enough - 1];
   }
 
@@ -247,7 +251,7 @@ class Select {
     };
     const auto chosen = [&](int after) {
       open_ &= avail;
-      best_fit(open_, wanted, chosen_then_.nodes);
+      best_fit_.choose(open_, wanted, chosen_then_.nodes);
       return after;
     };
     if (since_24_) {
@@ -359,6 +363,8 @@ class Select {
   // Scratch, kept so that nothing is allocated.
   NodeBits open_, some_, one_set_, best_nodes_;
   Choice chosen_now_, chosen_then_, tried_;
+  BestFit best_fit_;
+  Lender lender_now_, lender_then_;  // of the answers of now() and will_run()
 };
 
 }  // namespace cosched::slurm

@@ -116,9 +116,9 @@ class Pass {
         if (failed == scenario_.job(entry.job).conditions.reservation) return reject(entry);
       allowed = &nodes_;
     }
-    const Choice* choice = select_.now(entry, *allowed);
+    const Loan<Choice> choice = select_.now(entry, *allowed);
     if (!choice && preempted(entry, *allowed)) return reject(entry);
-    if (const Policy::Held held = tables_.policy.with_nodes(entry, choice)) {
+    if (const Policy::Held held = tables_.policy.with_nodes(entry, choice.get())) {
       tables_.journal.hold(entry.job, time_, *held);
       return reject(entry);
     }
@@ -143,7 +143,7 @@ class Pass {
   bool could_start_without_reservations(Entry entry) {
     if (!tables_.journal.told() || in_reservation(entry)) return false;
     const auto weights = select_.left();
-    const bool could_start = select_.now(entry, blocked_.allowed()) != nullptr;
+    const bool could_start = static_cast<bool>(select_.now(entry, blocked_.allowed()));
     select_.leave(weights);
     return could_start;
   }
@@ -152,7 +152,7 @@ class Pass {
   bool preempted(Entry entry, const NodeBits& allowed) {
     const auto victims = tables_.preemption.victims(entry, allowed, now_, select_);
     if (victims.jobs.empty()) return false;
-    if (const Policy::Held held = tables_.policy.with_nodes(entry, victims.choice)) {
+    if (const Policy::Held held = tables_.policy.with_nodes(entry, victims.choice.get())) {
       tables_.journal.hold(entry.job, time_, *held);
       return true;
     }
