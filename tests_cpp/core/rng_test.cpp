@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "support/show_on_failure.hpp"
+
 namespace cosched {
 namespace {
 
@@ -22,6 +24,7 @@ TEST(Rng, UniformStaysInTheUnitInterval) {
   Rng rng(1);
   double sum = 0;
   for (int k = 0; k < 100000; ++k) {
+    SHOW_ON_FAILURE(k);
     const double x = rng.uniform();
     ASSERT_GE(x, 0);
     ASSERT_LT(x, 1);
@@ -41,6 +44,7 @@ TEST(Rng, BetweenIncludesBothEnds) {
   Rng rng(3);
   bool low = false, high = false;
   for (int k = 0; k < 1000; ++k) {
+    SHOW_ON_FAILURE(k);
     const auto x = rng.between(-2, 2);
     ASSERT_GE(x, -2);
     ASSERT_LE(x, 2);

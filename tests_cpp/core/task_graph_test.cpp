@@ -6,6 +6,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/rng.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched {
 namespace {
@@ -29,6 +30,7 @@ TEST(TaskGraph, OrderTakesTheLowestReadyTask) {
 TEST(TaskGraph, OrderRespectsRandomEdges) {
   Rng rng(1);
   for (int round = 0; round < 50; ++round) {
+    SHOW_ON_FAILURE(round);
     const int n = 30;
     std::vector<int> rank(n);
     for (int i = 0; i < n; ++i) rank[i] = i;

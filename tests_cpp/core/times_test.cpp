@@ -10,6 +10,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched {
 namespace {
@@ -83,6 +84,7 @@ TEST(Times, IsItsOwnBestWhereItDoesNotIncrease) {
 TEST(Times, BestCountsAreWhatAScanFinds) {
   Rng rng(3);
   for (int round = 0; round < 300; ++round) {
+    SHOW_ON_FAILURE(round);
     Table wild(2, 7);
     for (std::ptrdiff_t k = 0; k < wild.size(); ++k)
       wild.data()[k] = rng.below(4) == 0 ? kInfinity : static_cast<double>(rng.between(1, 5));
@@ -117,6 +119,7 @@ void expect_monotone(const Table& good) {
 TEST(Times, MonotoneRepairsAnyTableAndKeepsAGoodOne) {
   Rng rng(5);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     Table wild(3, 12);
     for (std::ptrdiff_t k = 0; k < wild.size(); ++k) wild.data()[k] = 0.01 + rng.uniform();
     const Table good = monotone(wild);

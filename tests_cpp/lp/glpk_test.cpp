@@ -10,6 +10,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/rng.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::lp {
 namespace {
@@ -93,6 +94,7 @@ TEST(Glpk, CrossedBoundsAreInfeasible) {
 TEST(Glpk, IntegerProgrammeAgreesWithEnumeration) {
   Rng rng(7);
   for (int round = 0; round < 20; ++round) {
+    SHOW_ON_FAILURE(round);
     const int n = 8;
     Model model;
     const int capacity = 20;

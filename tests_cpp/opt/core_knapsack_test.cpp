@@ -5,6 +5,7 @@
 
 #include "cosched/core/rng.hpp"
 #include "cosched/opt/knapsack.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -70,6 +71,9 @@ TEST(Knapsack, EqualsExhaustiveSearch) {
     for (int n = 0; n <= 12; ++n)
       for (const int capacity : {0, 1, 5, 17}) {
         const Case given = random_case(kind, n, capacity, rng);
+        SHOW_ON_FAILURE(given.profit);
+        SHOW_ON_FAILURE(given.size);
+        SHOW_ON_FAILURE(capacity);
         const double best = exhaustive(given);
         EXPECT_NEAR(value(given, knapsack(given.profit, given.size, capacity)), best, 1e-12);
       }
@@ -81,6 +85,9 @@ TEST(Knapsack, EqualsTheProgrammeOverCapacities) {
     for (const int n : {30, 100, 400})
       for (const int capacity : {10, 100, 333}) {
         const Case given = random_case(kind, n, capacity, rng);
+        SHOW_ON_FAILURE(given.profit);
+        SHOW_ON_FAILURE(given.size);
+        SHOW_ON_FAILURE(capacity);
         EXPECT_NEAR(value(given, knapsack(given.profit, given.size, capacity)), by_capacity(given),
                     1e-9);
       }

@@ -4,6 +4,7 @@
 
 #include "cosched/core/rng.hpp"
 #include "cosched/lp/glpk.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -41,6 +42,7 @@ double by_glpk(const std::vector<double>& right, double artificial, const Column
 TEST(CoverLp, EqualsGlpkWhileItGrows) {
   Rng rng(1);
   for (int round = 0; round < 20; ++round) {
+    SHOW_ON_FAILURE(round);
     const int rows = static_cast<int>(rng.between(2, 25));
     std::vector<double> right(rows, 1.0);
     right[0] = 3;

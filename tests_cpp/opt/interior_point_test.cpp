@@ -7,6 +7,7 @@
 
 #include "cosched/core/rng.hpp"
 #include "cosched/lp/glpk.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -45,6 +46,7 @@ TEST(InteriorPoint, FindsTheOptimumOfGlpk) {
   Rng rng(5);
   int converged = 0;
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     const int columns = 1 + static_cast<int>(rng.below(40));
     const InequalityLp lp = random_lp(rng, columns, 1 + static_cast<int>(rng.below(80)));
     std::vector<double> start(columns, 0.0);

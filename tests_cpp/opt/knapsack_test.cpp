@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cosched/core/rng.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -50,6 +51,7 @@ TEST(CardinalityKnapsack, EqualsEveryChoice) {
   Rng rng(1);
   CardinalityKnapsack knapsack;  // one for all: memory is kept between calls
   for (int round = 0; round < 500; ++round) {
+    SHOW_ON_FAILURE(round);
     const auto items = random_items(static_cast<int>(rng.between(0, 9)), 8, rng);
     const int capacity = static_cast<int>(rng.between(0, 20)), limit = 1 + round % 5;
     const double best = best_choice(items, capacity, limit);
@@ -62,6 +64,7 @@ TEST(CardinalityKnapsack, StopsWhereNothingIsWorthIt) {
   Rng rng(2);
   CardinalityKnapsack knapsack;
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     const auto items = random_items(8, 6, rng);
     const double best = best_choice(items, 12, 3), worth = best * (0.5 + rng.uniform());
     const double bound = knapsack.solve(items, 12, 3, worth);

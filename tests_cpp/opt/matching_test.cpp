@@ -4,6 +4,7 @@
 
 #include "cosched/core/rng.hpp"
 #include "cosched/opt/lemon.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -38,6 +39,7 @@ double weight_of(const std::vector<int>& partner, const std::vector<WeightedEdge
 TEST(Matching, EqualsEveryMatching) {
   Rng rng(1);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     const int vertices = static_cast<int>(rng.between(1, 7));
     std::vector<WeightedEdge> edges;
     for (int i = 0; i < vertices; ++i)

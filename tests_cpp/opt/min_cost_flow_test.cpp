@@ -3,6 +3,7 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/opt/lemon.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -28,6 +29,7 @@ TEST(MinCostFlow, EqualsExhaustiveSearch) {
   Rng rng(1);
   int infeasible = 0;
   for (int round = 0; round < 400; ++round) {
+    SHOW_ON_FAILURE(round);
     const int nodes = static_cast<int>(rng.between(2, 5));
     std::vector<FlowArc> arcs;
     for (int a = 0; a < 7; ++a) {

@@ -5,6 +5,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/lp/glpk.hpp"
 #include "cosched/opt/matrix_game.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -57,10 +58,12 @@ std::vector<double> chain_flow(const Network& network, double demand) {
 TEST(LongestFlow, AgreesWithGlpkFromOneSetOfCapacitiesToTheNext) {
   Rng rng(1);
   for (int round = 0; round < 60; ++round) {
+    SHOW_ON_FAILURE(round);
     const Network network =
         random_network(rng, 2 + static_cast<int>(rng.below(20)), 40, round % 2 == 0);
     LongestFlow solver(network.nodes, network.arcs, network.endless);
     for (int call = 0; call < 6; ++call) {
+      SHOW_ON_FAILURE(call);
       std::vector<double> capacity;
       for (std::size_t a = 0; a < network.arcs.size(); ++a)
         capacity.push_back(rng.uniform() < 0.2 ? 0 : 2 * rng.uniform());
@@ -96,6 +99,7 @@ TEST(LongestFlow, AgreesWithGlpkFromOneSetOfCapacitiesToTheNext) {
 TEST(MatrixGame, AgreesWithGlpkAsColumnsArrive) {
   Rng rng(2);
   for (int round = 0; round < 100; ++round) {
+    SHOW_ON_FAILURE(round);
     const int rows = 1 + round % 5;
     MatrixGame game(rows);
     lp::Model model;
@@ -103,6 +107,7 @@ TEST(MatrixGame, AgreesWithGlpkAsColumnsArrive) {
     for (int r = 0; r < rows; ++r) model.add_entry(model.add_row(0, kInfinity), 0, 1);
     const int sum = model.add_row(1, 1);
     for (int t = 0; t < 12; ++t) {
+      SHOW_ON_FAILURE(t);
       const int column = model.add_column(0);
       model.add_entry(sum, column, 1);
       std::vector<double> entries;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cosched/core/rng.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -48,6 +49,7 @@ void expect_consistent(SpanningTree& tree) {
 TEST(SpanningTree, KeepsSizesAndSidesThroughExchanges) {
   Rng rng(31);
   for (int round = 0; round < 20; ++round) {
+    SHOW_ON_FAILURE(round);
     const int n = 2 + static_cast<int>(rng.below(30));
     SpanningTree tree(n);
     for (int node = n - 1; node > 0; --node)

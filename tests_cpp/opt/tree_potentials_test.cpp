@@ -6,6 +6,7 @@
 
 #include "cosched/core/rng.hpp"
 #include "cosched/opt/spanning_tree.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::opt {
 namespace {
@@ -36,6 +37,9 @@ int join_of(const SpanningTree& tree, const std::vector<char>& below, int top, i
 // Against an array in which every node of the subtree is moved; whole numbers, so without rounding.
 // `bend`: how far up a node is hung at most, so 1 gives a path and n a bush.
 void expect_values_follow(std::uint64_t seed, int n, int bend) {
+  SHOW_ON_FAILURE(seed);
+  SHOW_ON_FAILURE(n);
+  SHOW_ON_FAILURE(bend);
   Rng rng(seed);
   SpanningTree tree(n);
   for (int node = n - 1; node > 0; --node)

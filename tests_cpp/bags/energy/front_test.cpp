@@ -5,6 +5,7 @@
 #include "cosched/bags/energy/walk.hpp"
 #include "cosched/core/errors.hpp"
 #include "support/bags_instances.hpp"
+#include "support/show_bags.hpp"
 
 namespace cosched::bags {
 namespace {
@@ -60,10 +61,13 @@ TEST(Front, EqualsTheLinearProgrammeAtEveryMakespan) {
   int compared = 0;
   for (const Shape& shape : shapes())
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      SHOW_ON_FAILURE(seed);
       const Instance instance = random_instance(shape, seed);
+      SHOW_ON_FAILURE(instance);
       const auto front = energy::energy_front(instance, energy::Cut::long_tasks);
       Rng rng(seed);
       for (int probe = 0; probe < 8; ++probe) {
+        SHOW_ON_FAILURE(probe);
         const double low = front.front().makespan, high = front.back().makespan;
         double makespan = low + (1.2 * high - low) * rng.uniform();
         if (probe == 0) makespan = low * (1 + 1e-7);
@@ -88,6 +92,7 @@ TEST(Front, EqualsTheLinearProgrammeAtEveryMakespan) {
 TEST(Front, IsFallingAndConvexWithoutTheCut) {
   for (const Shape& shape : shapes()) {
     const Instance instance = random_instance(shape, 5);
+    SHOW_ON_FAILURE(instance);
     const auto front = energy::energy_front(instance, energy::Cut::none);
     EXPECT_NEAR(front.back().joules, instance.least_joules(), 1e-9 * instance.least_joules());
     double slope = -kInfinity;
@@ -107,6 +112,7 @@ TEST(Front, BoundEqualsTheProfitProgramme) {
     for (const double gamma : {0.5, 1.0, 1.001, 1.1, 1.5, 5.0}) {
       shape.gamma = gamma;
       const Instance instance = random_instance(shape, 11);
+      SHOW_ON_FAILURE(instance);
       const energy::BestRate walked = energy::best_rate(instance, energy::Cut::none);
       const energy::ProfitLp solved = energy::profit_lp(instance);
       const double scale = instance.price() / energy::least_makespan(instance);
@@ -118,6 +124,7 @@ TEST(Front, BoundEqualsTheProfitProgramme) {
 
 TEST(Front, BoundsAreAboveTheOptimumOfTenThousandInstances) {
   for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Shape shape;
     shape.types = 1 + static_cast<int>(seed % 3);
     shape.most_tasks = 2;
@@ -128,6 +135,7 @@ TEST(Front, BoundsAreAboveTheOptimumOfTenThousandInstances) {
     shape.idle = seed % 3 == 0;
     shape.cap = seed % 4 == 0 ? 1.5 : 0;
     const Instance instance = random_instance(shape, seed);
+    SHOW_ON_FAILURE(instance);
     const double optimum = BruteForce(instance).best_rate();
     const double cut = energy::best_rate(instance, energy::Cut::long_tasks).rate;
     EXPECT_TRUE(leq(optimum, cut)) << "seed " << seed;

@@ -4,6 +4,7 @@
 
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/core/rng.hpp"
+#include "support/show_bags.hpp"
 
 namespace cosched::bags {
 namespace {
@@ -37,6 +38,7 @@ TEST(Spread, IsTheWaterLevelNotTheMean) {
 TEST(Spread, EqualsLptOnRandomLoads) {
   Rng rng(1);
   for (int round = 0; round < 20000; ++round) {
+    SHOW_ON_FAILURE(round);
     const bool integers = round % 2 == 0;
     const int machines = static_cast<int>(rng.between(1, 12));
     std::vector<double> loads;
@@ -65,6 +67,7 @@ TEST(Spread, ManyTasksAtOnce) {
 TEST(AssignLocally, EqualsLptOfAllTypes) {
   Rng rng(2);
   for (int round = 0; round < 500; ++round) {
+    SHOW_ON_FAILURE(round);
     const int types = static_cast<int>(rng.between(1, 6));
     Table etc(types, 1), apc = Table(types, 1, 1);
     std::vector<std::int64_t> counts;
@@ -73,6 +76,7 @@ TEST(AssignLocally, EqualsLptOfAllTypes) {
       counts.push_back(rng.between(1, 25));
     }
     const Instance instance(counts, {rng.between(1, 7)}, etc, apc, 1, 1);
+    SHOW_ON_FAILURE(instance);
     std::vector<double> expected(instance.machines(0), 0);
     for (const int i : rounding::longest_first(instance, 0)) {
       const auto taken = one_by_one(expected, counts[i], etc(i, 0));

@@ -8,6 +8,7 @@
 #include "cosched/bags/rounding/rounding.hpp"
 #include "cosched/core/errors.hpp"
 #include "support/bags_instances.hpp"
+#include "support/show_bags.hpp"
 
 namespace cosched::bags {
 namespace {
@@ -52,6 +53,7 @@ TEST(Algorithms, AreWithinTheirGuaranteesOfTheOptimum) {
     for (const double gamma : {1.0, 1.05, 1.3, 3.0})
       for (const int extra : {0, 1, 2, 3})
         for (std::uint64_t seed = 0; seed < 6; ++seed) {
+          SHOW_ON_FAILURE(seed);
           Shape shape;
           shape.types = 1 + static_cast<int>(seed % 3);
           shape.machine_types = 1 + static_cast<int>(seed % 2);
@@ -63,6 +65,7 @@ TEST(Algorithms, AreWithinTheirGuaranteesOfTheOptimum) {
           shape.idle = extra >= 2;
           shape.cap = extra == 3 ? 1.2 : 0;
           const Instance instance = random_instance(shape, seed);
+          SHOW_ON_FAILURE(instance);
           const BruteForce brute(instance);
           const double idle = instance.energy_cost() * instance.idle_power();
           const double best = brute.best_rate() + idle;  // guarantees hold without the idle cost
@@ -97,6 +100,7 @@ TEST(Algorithms, HoldOnLargerInstances) {
 TEST(Algorithms, WorkWithoutPriceOrEnergyCost) {
   const Shape shape;
   const Instance some = random_instance(shape, 1);
+  SHOW_ON_FAILURE(some);
   for (const auto& [price, cost] : {std::pair{0.0, 1.0}, {5.0, 0.0}, {0.0, 0.0}}) {
     const Instance instance(some.counts(), some.all_machines(), some.etc(), some.apc(), price,
                             cost);
@@ -108,7 +112,9 @@ TEST(Algorithms, PowerCapIsKeptByWaiting) {
   Shape shape;
   shape.cap = 0.3;  // below the mean power of any schedule that keeps its machines busy
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance = random_instance(shape, seed);
+    SHOW_ON_FAILURE(instance);
     for (const Plan& plan : all_plans(instance)) {
       expect_sound(instance, plan);
       EXPECT_LE(plan.joules / plan.makespan, instance.power_left() * (1 + 1e-12));
@@ -122,6 +128,7 @@ TEST(TtbExact, IsTheBestOfAllMakespans) {
     for (const int tasks : {4, 40, 400})
       for (const int extra : {0, 1, 2})
         for (std::uint64_t seed = 0; seed < 8; ++seed) {
+          SHOW_ON_FAILURE(seed);
           Shape shape;
           shape.types = 2 + static_cast<int>(seed % 5);
           shape.machine_types = 2 + static_cast<int>(seed % 3);
@@ -132,6 +139,7 @@ TEST(TtbExact, IsTheBestOfAllMakespans) {
           shape.idle = extra == 2;
           shape.cap = extra == 2 ? 1.2 : 0;
           const Instance instance = random_instance(shape, seed);
+          SHOW_ON_FAILURE(instance);
           const double exact = rounding::ttb_exact(instance).profit_rate;
           const double scale = 1e-9 * instance.price() / energy::least_makespan(instance);
           for (const double eps : {1e-4, 0.003, 0.1})
@@ -152,10 +160,12 @@ TEST(TtbExact, IsTheBestOfAllMakespans) {
 TEST(Ttb, IsNeverBelowTmsWhereItMayTakeItsPlan) {
   int below = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Shape shape;
     shape.most_tasks = 60;
     shape.most_machines = 5;
     const Instance instance = random_instance(shape, seed);
+    SHOW_ON_FAILURE(instance);
     const double of_tms = rounding::tms(instance).profit_rate;
     EXPECT_GE(rounding::ttb(instance, 0.1).profit_rate, of_tms);
     EXPECT_GE(rounding::ttb(instance, 0.1).profit_rate,
@@ -167,6 +177,7 @@ TEST(Ttb, IsNeverBelowTmsWhereItMayTakeItsPlan) {
 
 TEST(Ttb, RefusesBadEps) {
   const Instance instance = random_instance({}, 1);
+  SHOW_ON_FAILURE(instance);
   for (const double eps : {0.0, -1.0, 1e-9, 1.5, std::nan("")})
     EXPECT_THROW(rounding::ttb(instance, eps), InvalidInstance);
 }

@@ -8,6 +8,7 @@
 #include "cosched/bags/search/patterns.hpp"
 #include "cosched/bags/search/ttb_best.hpp"
 #include "support/bags_instances.hpp"
+#include "support/show_bags.hpp"
 
 namespace cosched::bags {
 namespace {
@@ -30,7 +31,9 @@ Instance small_instance(std::uint64_t seed, bool price = true) {
 TEST(RateBound, IsAboveEveryPlanAndNeverWeakerThanTheFront) {
   int tighter = 0;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance = small_instance(seed);
+    SHOW_ON_FAILURE(instance);
     const double optimum = BruteForce(instance).best_rate();
     const auto front = energy::energy_front(instance, energy::Cut::long_tasks);
     const double relaxed = energy::best_rate(instance, energy::Cut::long_tasks).rate;
@@ -48,10 +51,12 @@ TEST(RateBound, IsAboveEveryPlanAndNeverWeakerThanTheFront) {
 
 TEST(RateBound, OpenMakespansAreWhereMoreMayBeEarned) {
   const Instance instance = small_instance(3);
+  SHOW_ON_FAILURE(instance);
   const auto front = energy::energy_front(instance, energy::Cut::long_tasks);
   search::RateBound bound(instance, front);
   Rng rng(1);
   for (int draw = 0; draw < 100; ++draw) {
+    SHOW_ON_FAILURE(draw);
     const auto makespan = bound.open_makespan(-kInfinity, rng);
     ASSERT_TRUE(makespan);
     EXPECT_GE(*makespan, front.front().makespan * (1 - 1e-12));
@@ -63,12 +68,14 @@ TEST(RateBound, OpenMakespansAreWhereMoreMayBeEarned) {
 TEST(Dive, PlacesEveryTaskWithinTheLimitOrNothing) {
   int placed = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Shape shape;
     shape.types = 6;
     shape.machine_types = 3;
     shape.most_tasks = 20;
     shape.holes = seed % 3 == 0;
     const Instance instance = random_instance(shape, seed);
+    SHOW_ON_FAILURE(instance);
     const double limit = 1.2 * energy::least_makespan(instance);
     for (const search::Probe& at : search::probe(instance, {limit})) {
       search::PatternPool pool(instance, limit, search::task_values(instance, at));
@@ -112,7 +119,9 @@ TEST(Recreation, IsOfNoUseWhereNothingIsGained) {
 
 TEST(TtbBest, WhatItProvesHolds) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance few = small_instance(seed, seed % 4 != 0);
+    SHOW_ON_FAILURE(few);
     const search::BestPlan best = search::ttb_best(few, 4 * search::kBestWork);
     const double optimum = BruteForce(few).best_rate();
     EXPECT_LE(best.plan.profit_rate, optimum + 1e-9 * std::abs(optimum));

@@ -8,6 +8,7 @@
 #include "cosched/bags/search/annealing.hpp"
 #include "cosched/bags/search/patterns.hpp"
 #include "support/bags_instances.hpp"
+#include "support/show_bags.hpp"
 
 namespace cosched::bags {
 namespace {
@@ -34,8 +35,10 @@ TEST(Patterns, MostGainEqualsExhaustiveSearch) {
   shape.types = 4;
   shape.machine_types = 1;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SHOW_ON_FAILURE(seed);
     shape.integers = seed % 2 == 0 ? 0 : 5;
     const Instance instance = random_instance(shape, seed);
+    SHOW_ON_FAILURE(instance);
     std::vector<double> value;
     for (int i = 0; i < 4; ++i) value.push_back(instance.joules(i, 0) * (2.5 * rng.uniform()));
     const double limit = 3 * rng.uniform() * longest_finite(instance.etc());
@@ -47,11 +50,13 @@ TEST(Patterns, MostGainEqualsExhaustiveSearch) {
 
 TEST(Patterns, RelaxationIsBetweenTheFrontAndEveryPlanWithinTheLimit) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Shape shape;
     shape.types = 6;
     shape.machine_types = 3;
     shape.most_tasks = 20;
     const Instance instance = random_instance(shape, seed);
+    SHOW_ON_FAILURE(instance);
     const Plan plan = rounding::ttb_exact(instance);
     const energy::Relaxation relaxed = energy::relaxation(instance, plan.makespan);
     std::vector<double> value(6, instance.least_joules());
@@ -103,6 +108,7 @@ TEST(Shop, SqueezeMovesOnceWhereThatIsEnough) {
 TEST(Shop, SqueezeKeepsEveryTaskAndItsBooks) {
   int squeezed = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Shape shape;
     shape.types = 5;
     shape.machine_types = 3;
@@ -110,6 +116,7 @@ TEST(Shop, SqueezeKeepsEveryTaskAndItsBooks) {
     shape.integers = seed % 2 == 0 ? 0 : 9;
     shape.holes = seed % 3 == 0;
     const Instance instance = random_instance(shape, seed);
+    SHOW_ON_FAILURE(instance);
     const Plan plan = rounding::tms(instance);
     search::Shop shop(instance, plan.runs);
     EXPECT_DOUBLE_EQ(shop.makespan(), plan.makespan);
@@ -133,6 +140,7 @@ TEST(TtbBest, IsNeverBelowTheOthersAndOftenOptimal) {
   int optimal = 0, all = 0;
   for (const double gamma : {0.8, 1.0, 1.1, 1.5})
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
+      SHOW_ON_FAILURE(seed);
       Shape shape;
       shape.types = 3;
       shape.most_tasks = 3;
@@ -141,6 +149,7 @@ TEST(TtbBest, IsNeverBelowTheOthersAndOftenOptimal) {
       shape.idle = seed % 3 == 1;
       shape.cap = seed % 3 == 2 ? 1.3 : 0;
       const Instance instance = random_instance(shape, seed);
+      SHOW_ON_FAILURE(instance);
       const search::BestPlan best = search::ttb_best(instance);
       EXPECT_TRUE(best.complete);
       const double scale = 1e-9 * instance.price() / best.plan.makespan;
@@ -163,12 +172,14 @@ TEST(TtbBest, AnnealingMakesItBetter) {
   shape.most_tasks = 12;
   shape.most_machines = 6;
   const Instance instance = random_instance(shape, 1);
+  SHOW_ON_FAILURE(instance);
   EXPECT_GT(search::ttb_best(instance).plan.profit_rate,
             search::ttb_best(instance, 1).plan.profit_rate);
 }
 
 TEST(TtbBest, MeetsTheOptimumUnderPowerCapsAndIdlePower) {
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Shape shape;
     shape.most_tasks = 3;
     shape.most_machines = 2;
@@ -177,6 +188,7 @@ TEST(TtbBest, MeetsTheOptimumUnderPowerCapsAndIdlePower) {
     shape.idle = seed % 3 != 0;
     shape.cap = seed % 4 == 0 ? 0 : 1.5;
     const Instance instance = random_instance(shape, seed);
+    SHOW_ON_FAILURE(instance);
     const double optimum = BruteForce(instance).best_rate();
     EXPECT_NEAR(search::ttb_best(instance).plan.profit_rate, optimum, 1e-9 * std::abs(optimum))
         << "seed " << seed;
@@ -185,6 +197,7 @@ TEST(TtbBest, MeetsTheOptimumUnderPowerCapsAndIdlePower) {
 
 TEST(Annealed, IsAPlanOfTheSameTasksThatEarnsWhatItSays) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Shape shape;
     shape.types = 5;
     shape.machine_types = 3;
@@ -193,6 +206,7 @@ TEST(Annealed, IsAPlanOfTheSameTasksThatEarnsWhatItSays) {
     shape.idle = seed % 3 == 0;
     shape.holes = seed % 4 == 0;
     const Instance instance = random_instance(shape, seed);
+    SHOW_ON_FAILURE(instance);
     const Plan start = rounding::min_energy(instance);
     const Plan found = search::annealed(instance, start, 20'000, seed).plan;
     EXPECT_GE(found.profit_rate, start.profit_rate);

@@ -11,6 +11,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
 #include "support/cluster_instances.hpp"
+#include "support/show_cluster.hpp"
 
 namespace cosched::cluster::batch {
 namespace {
@@ -110,7 +111,9 @@ TEST(Batch, EqualsTheTextbookOnRandomStreams) {
     shape.nodes = 1 + static_cast<int>(rng.below(10));
     shape.mean_gap = static_cast<double>(rng.below(300));
     shape.unsorted = rng.below(4) == 0;
-    expect_textbook(Instance(random_jobs(rng, shape), shape.nodes));
+    const Instance instance(random_jobs(rng, shape), shape.nodes);
+    SHOW_ON_FAILURE(instance);
+    expect_textbook(instance);
   }
 }
 
@@ -119,7 +122,9 @@ TEST(Batch, EqualsTheTextbookWithLongQueues) {
   StreamShape shape;
   shape.jobs = 600;
   shape.mean_gap = 10;
-  expect_textbook(Instance(random_jobs(rng, shape), shape.nodes));
+  const Instance instance(random_jobs(rng, shape), shape.nodes);
+  SHOW_ON_FAILURE(instance);
+  expect_textbook(instance);
 }
 
 TEST(Batch, EqualsTheTextbookWithJobsThatHaveNoLimit) {
@@ -133,7 +138,9 @@ TEST(Batch, EqualsTheTextbookWithJobsThatHaveNoLimit) {
     jobs.estimate = jobs.runtime;
     for (double& estimate : jobs.estimate)
       if (rng.below(3) == 0) estimate = kInfinity;
-    expect_textbook(Instance(std::move(jobs), shape.nodes));
+    const Instance instance(std::move(jobs), shape.nodes);
+    SHOW_ON_FAILURE(instance);
+    expect_textbook(instance);
   }
 }
 

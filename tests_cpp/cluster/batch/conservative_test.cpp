@@ -7,6 +7,7 @@
 #include "cosched/cluster/batch/profile.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
+#include "support/show_cluster.hpp"
 
 namespace cosched::cluster::batch {
 namespace {
@@ -180,8 +181,10 @@ TEST(Conservative, AJobWithoutALimitDelaysNoPromise) {
 
 TEST(Conservative, EqualsTheTextbookOnNodesOfOneKind) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     const Instance instance(drawn(rng, 12, 5), 5);
+    SHOW_ON_FAILURE(instance);
     const Layout layout = one_cell(instance);
     Order order;
     if (seed % 3 == 0)
@@ -198,9 +201,11 @@ TEST(Conservative, EqualsTheTextbookOnNodesOfOneKind) {
 
 TEST(Conservative, EqualsTheTextbookOnCells) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     const Jobs jobs = drawn(rng, 12, 3);
     const Instance instance(jobs, 7);
+    SHOW_ON_FAILURE(instance);
     Layout layout{{3, 1, 3}, {}};
     for (const int tasks : jobs.tasks)
       layout.allowed.push_back(rng.below(2) == 0 ? 7 : tasks == 1 && rng.below(2) == 0 ? 2 : 4);
@@ -221,9 +226,11 @@ TEST(Conservative, EqualsTheTextbookOnCells) {
 // On one node cores are as the nodes of one cell, whether a job's nodes are known or not.
 TEST(Conservative, CoresOfANodeAreNodesOfACell) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     const Jobs jobs = drawn(rng, 12, 5);
     const Instance instance(jobs, 5);
+    SHOW_ON_FAILURE(instance);
     const std::vector<std::uint64_t> any(12, 1);
     for (const bool known : {false, true}) {
       const Site site({{{100, 5, 0}, 0, 0, 0}},
@@ -244,6 +251,7 @@ TEST(Batch, EachJobHasItsNodesOfItsCells) {
   Rng rng(5);
   const Jobs jobs = drawn(rng, 40, 3);
   const Instance instance(jobs, 7);
+  SHOW_ON_FAILURE(instance);
   Layout layout{{3, 1, 3}, {}};
   for (int j = 0; j < 40; ++j) layout.allowed.push_back(rng.below(2) == 0 ? 7 : 4);
   for (const Rule rule : {Rule::fcfs, Rule::easy, Rule::conservative}) {

@@ -10,6 +10,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
+#include "support/show_cluster.hpp"
 
 namespace cosched::cluster::batch {
 namespace {
@@ -193,6 +194,7 @@ TEST(NodeBook, PlansAsAListOfSharesDoes) {
   Rng rng(7);
   int moved = 0, stuck = 0;
   for (int round = 0; round < 60; ++round) {
+    SHOW_ON_FAILURE(round);
     Site::Asked asked;
     std::vector<BatchJob> jobs;
     for (int job = 0; job < 14; ++job) {
@@ -223,6 +225,7 @@ TEST(NodeBook, PlansAsAListOfSharesDoes) {
       ranks.push_back(rank);
     }
     for (double now = 1; now < 12; ++now) {
+      SHOW_ON_FAILURE(now);
       book.plan.advance(now);
       for (auto& one : list.all)  // somebody who runs ends
         if (one.begin < now && now < one.end && rng.below(2)) {

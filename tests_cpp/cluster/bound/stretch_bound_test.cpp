@@ -12,6 +12,7 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/lp/glpk.hpp"
 #include "support/cluster_instances.hpp"
+#include "support/show_cluster.hpp"
 
 namespace cosched::cluster::bound {
 namespace {
@@ -74,6 +75,7 @@ TEST(StretchBound, IsTheLeastFeasibleStretchOfTheLp) {
   Rng rng(10);
   int above_one = 0;
   for (int round = 0; round < 150; ++round) {
+    SHOW_ON_FAILURE(round);
     StreamShape shape;
     shape.jobs = 2 + static_cast<int>(rng.below(20));
     shape.nodes = 1 + static_cast<int>(rng.below(4));
@@ -82,6 +84,7 @@ TEST(StretchBound, IsTheLeastFeasibleStretchOfTheLp) {
     jobs.tasks[0] = rng.below(3) ? 1 : 2 * shape.nodes;  // wider than the machine at times
     jobs.runtime[0] *= rng.below(2) ? 1 : 30;            // whole work counts, and then others
     const Instance instance(jobs, shape.nodes);
+    SHOW_ON_FAILURE(instance);
     const double bound = max_stretch_bound(instance).value;
     EXPECT_LE(least_overload(instance, bound * (1 + 1e-7)), 1 + 1e-9) << "infeasible above it";
     if (bound > 1 + 1e-6) {
@@ -95,10 +98,12 @@ TEST(StretchBound, IsTheLeastFeasibleStretchOfTheLp) {
 TEST(StretchBound, NoScheduleBeatsIt) {
   Rng rng(12);
   for (int round = 0; round < 30; ++round) {
+    SHOW_ON_FAILURE(round);
     StreamShape shape;
     shape.jobs = 60;
     shape.mean_gap = static_cast<double>(20 + rng.below(150));
     const Instance instance(random_jobs(rng, shape), shape.nodes);
+    SHOW_ON_FAILURE(instance);
     const double bound = max_stretch_bound(instance).value;
     const auto worst = [&](const Outcome& outcome) {
       const auto all = stretches(instance, outcome.end);
@@ -121,7 +126,9 @@ TEST(StretchBound, ScalesWithTimeAndMachine) {
   shape.mean_gap = 40;
   Jobs jobs = random_jobs(rng, shape);
   for (double& runtime : jobs.runtime) runtime += 10;  // so that scaling is exact
-  const double bound = max_stretch_bound(Instance(jobs, shape.nodes)).value;
+  const Instance instance(jobs, shape.nodes);
+  SHOW_ON_FAILURE(instance);
+  const double bound = max_stretch_bound(instance).value;
   EXPECT_GT(bound, 1.1);
   Jobs slow = jobs;
   for (int j = 0; j < jobs.size(); ++j) {
@@ -139,6 +146,7 @@ TEST(StretchBound, LateAndFractionalTimesAreNoOthers) {
   StreamShape shape;
   shape.jobs = 300;
   for (int round = 0; round < 10; ++round) {
+    SHOW_ON_FAILURE(round);
     Jobs jobs = random_jobs(rng, shape);
     for (int j = 0; j < jobs.size(); ++j) {
       jobs.submit[j] = std::floor(jobs.submit[j]) + std::floor(8 * rng.uniform()) / 8;
@@ -181,6 +189,7 @@ TEST(StretchKernel, SweepsLeaveWhatRoundsLeave) {
   Rng rng(15);
   int decided = 0, undecided = 0;
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     std::vector<StretchJob> jobs;
     for (int j = 0; j < 40; ++j) {
       const auto runtime = static_cast<double>(1 + rng.below(60));
@@ -212,6 +221,7 @@ TEST(CutDeficit, SlopeIsTheDerivative) {
   const CutDeficit deficit(jobs, 2, {{0, false}, {3, true}, {5, false}},
                            {{4, true}, {6, true}, {7, true}});
   for (double stretch = 1; stretch < 4; stretch += 0.37) {
+    SHOW_ON_FAILURE(stretch);
     const auto value = deficit(stretch);
     const double step = 1e-7;
     EXPECT_NEAR((deficit(stretch + step).deficit - value.deficit) / step, value.slope,

@@ -4,6 +4,7 @@
 
 #include "cosched/cluster/dfrs/dfrs.hpp"
 #include "support/cluster_instances.hpp"
+#include "support/show_cluster.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {
@@ -30,6 +31,7 @@ TEST(Greedy, EqualsThePlainAlgorithm) {
   Rng rng(6);
   int placed = 0;
   for (int round = 0; round < 2000; ++round) {
+    SHOW_ON_FAILURE(round);
     std::vector<Machine::Node> nodes(1 + rng.below(20));
     for (auto& node : nodes) {
       node.memory_used = memory_units(0.1 * static_cast<double>(rng.below(11)));

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cosched/core/rng.hpp"
+#include "support/show_cluster.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {
@@ -49,6 +50,7 @@ TEST(IdleQueue, ServiceOrderAndAppendEqualSorting) {
   double now = 0;
   int next = 0;
   for (int step = 0; step < 40'000 && next < ranks; ++step) {
+    SHOW_ON_FAILURE(step);
     now += static_cast<double>(rng.below(50));
     if (rng.below(5) < 3) {
       // Equal priorities on purpose; zero virtual time for some.
@@ -68,6 +70,7 @@ TEST(IdleQueue, ServiceOrderAndAppendEqualSorting) {
     if (step % 7 != 0) continue;
     std::vector<int> wanted;  // shapes
     for (int shape = 0; shape < 3; ++shape) {
+      SHOW_ON_FAILURE(shape);
       const bool any = !sorted(jobs, {shape}, now).empty();
       const auto& present = queue.present();
       ASSERT_EQ(std::count(present.begin(), present.end(), shape), any ? 1 : 0);

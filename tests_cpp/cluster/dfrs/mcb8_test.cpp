@@ -8,6 +8,7 @@
 
 #include "cosched/cluster/dfrs/mcb8_search.hpp"
 #include "support/cluster_instances.hpp"
+#include "support/show_cluster.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {
@@ -52,6 +53,7 @@ TEST(Mcb8, PlacementsEqualThePlainAlgorithm) {
   Rng rng(3);
   int packed = 0;
   for (int round = 0; round < 1500; ++round) {
+    SHOW_ON_FAILURE(round);
     Items items = random_items(rng, 1 + static_cast<int>(rng.below(25)), rng.below(2) == 0);
     const double yield = rng.below(5) == 0 ? 0 : rng.uniform();
     for (double& cpu : items.cpu) cpu *= yield;
@@ -68,6 +70,7 @@ TEST(Mcb8, PlacementsEqualThePlainAlgorithmWithPinnedTasks) {
   Rng rng(4);
   int packed = 0;
   for (int round = 0; round < 1500; ++round) {
+    SHOW_ON_FAILURE(round);
     Items items = random_items(rng, 2 + static_cast<int>(rng.below(12)), rng.below(2) == 0);
     for (double& cpu : items.cpu) cpu *= 0.5;
     const int nodes = 4 + static_cast<int>(rng.below(40));
@@ -97,6 +100,7 @@ TEST(Mcb8, PlacementsEqualThePlainAlgorithmForItemsOfFewKinds) {
   Rng rng(6);
   int packed = 0;
   for (int round = 0; round < 600; ++round) {
+    SHOW_ON_FAILURE(round);
     Items items = random_items(rng, 1 + static_cast<int>(rng.below(30)), true);
     for (double& cpu : items.cpu) cpu = 0.25 * static_cast<double>(rng.between(1, 4));
     for (double& memory : items.memory) memory = 0.1 * static_cast<double>(rng.between(1, 4));
@@ -106,6 +110,7 @@ TEST(Mcb8, PlacementsEqualThePlainAlgorithmForItemsOfFewKinds) {
     std::vector<int> left(items.tasks.size());
     std::iota(left.begin(), left.end(), 0);
     for (int call = 0; call < 6 && !left.empty(); ++call) {
+      SHOW_ON_FAILURE(call);
       const double yield = call == 0 ? 0 : rng.uniform();
       Items now;
       for (const int item : left) {
@@ -136,6 +141,7 @@ TEST(Mcb8, PlacementsEqualThePlainAlgorithmForItemsOfFewKinds) {
 TEST(Kinds, AreTheDistinctValuesWhetherFewOrMany) {
   Rng rng(7);
   for (const int distinct : {1, 5, 16, 17, 60}) {
+    SHOW_ON_FAILURE(distinct);
     std::vector<double> values;
     for (int i = 0; i < 200; ++i) values.push_back(0.1 * static_cast<double>(rng.below(distinct)));
     const Kinds kinds = kinds_of(values);
@@ -174,6 +180,7 @@ TEST(Mcb8, WhatIsSurelyTooMuchCannotBePacked) {
   Rng rng(5);
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
+    SHOW_ON_FAILURE(round);
     Items items = random_items(rng, 1 + static_cast<int>(rng.below(6)), true);
     std::fill(items.cpu.begin(), items.cpu.end(), 0.0);
     const int nodes = 1 + static_cast<int>(rng.below(30));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cosched/core/rng.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {
@@ -21,6 +22,7 @@ TEST(NodeList, BehavesLikeAVector) {
   std::vector<NodeList> lists(4);
   std::vector<std::vector<int>> vectors(4);
   for (int step = 0; step < 5000; ++step) {
+    SHOW_ON_FAILURE(step);
     const std::size_t a = rng.below(4), b = rng.below(4);
     switch (rng.below(5)) {
       case 0: {

@@ -12,6 +12,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
 #include "support/cluster_instances.hpp"
+#include "support/show_cluster.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {
@@ -119,11 +120,13 @@ TEST(Simulator, EveryPolicyOfThePaperGivesAValidScheduleTwice) {
   Rng rng(15);
   int paused = 0, moved = 0;
   for (int round = 0; round < 6; ++round) {
+    SHOW_ON_FAILURE(round);
     StreamShape shape;
     shape.jobs = 50;
     shape.mean_gap = 60;
     shape.unsorted = round == 5;
     const Instance instance(random_jobs(rng, shape), shape.nodes);
+    SHOW_ON_FAILURE(instance);
     for (const PolicyName& name : paper_policies()) {
       const Outcome outcome = run(instance, spell(name), {200, 60});
       EXPECT_EQ(outcome.end, run_dfrs(instance, name, {200, 60}).end) << spell(name);
@@ -138,6 +141,7 @@ TEST(Simulator, EveryPolicyOfThePaperGivesAValidScheduleTwice) {
 TEST(Simulator, TheLogAgreesWithTheOutcome) {
   Rng rng(16);
   const Instance instance(random_jobs(rng), 6);
+  SHOW_ON_FAILURE(instance);
   for (const char* text : {"GreedyPM */per/opt=min/minvt=60", "MCB8 */opt=avg", "/per/opt=min"}) {
     DecisionLog log;
     const Outcome outcome = run_dfrs(instance, *parse_policy_name(text), {200, 60}, nullptr, &log);

@@ -8,6 +8,7 @@
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/lp/glpk.hpp"
+#include "support/show_cluster.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {
@@ -88,6 +89,7 @@ TEST(Yields, MaxMinOfAHandExample) {
 TEST(Yields, MaxMinHasABottleneckForEachJob) {
   Rng rng(7);
   for (int round = 0; round < 500; ++round) {
+    SHOW_ON_FAILURE(round);
     const Case made = random_case(rng);
     const auto yield = max_min_yields(made.mapping());
     expect_feasible(made, yield);
@@ -112,6 +114,7 @@ TEST(Yields, MaxMinHasABottleneckForEachJob) {
 TEST(Yields, MaxMinSharesHaveABottleneckForEachJob) {
   Rng rng(8);
   for (int round = 0; round < 500; ++round) {
+    SHOW_ON_FAILURE(round);
     const Case made = random_case(rng);
     std::vector<double> slope, offset;
     for (std::size_t j = 0; j < made.cpu.size(); ++j) {
@@ -140,6 +143,7 @@ TEST(Yields, BestAverageEqualsTheWholeLp) {
   Rng rng(9);
   int tight = 0;
   for (int round = 0; round < 500; ++round) {
+    SHOW_ON_FAILURE(round);
     const Case made = random_case(rng);
     std::vector<double> lower = base_yields(made.mapping()), weight(made.cpu.size(), 1.0);
     if (round % 2)

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cosched/cluster/model/outcome.hpp"
+#include "cosched/cluster/model/units.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
 
@@ -76,6 +77,29 @@ TEST(Outcome, BoundedStretch) {
   EXPECT_DOUBLE_EQ(bounded_stretch(0, 40, 5), 4);  // run time counts as 10 s
   EXPECT_DOUBLE_EQ(bounded_stretch(100, 300, 100), 2);
   EXPECT_DOUBLE_EQ(bounded_stretch(100, 300, 100, 400), 1);
+}
+
+TEST(Outcome, UnderutilisationIsDemandThatRanNowherePerWork) {
+  Jobs jobs;
+  jobs.submit = {0, 0};
+  jobs.tasks = {2, 1};
+  jobs.cpu = {0.5, 1};
+  jobs.memory = {0.1, 0.1};
+  jobs.runtime = {10, 10};
+  const Instance instance(jobs, 2);
+  EXPECT_EQ(instance.total_work(), 20);  // 10 s x 0.5 x 2 tasks, and 10 s x 1
+  Outcome outcome(2);
+  outcome.demand_area = 30;
+  EXPECT_EQ(underutilisation(instance, outcome), 0.5);
+  outcome.demand_area = 20;
+  EXPECT_EQ(underutilisation(instance, outcome), 0);
+}
+
+TEST(Units, SlotsAreTasksThatFitIntoWhatIsLeft) {
+  EXPECT_EQ(slots(memory_units(0.25), 0), 4);
+  EXPECT_EQ(slots(memory_units(0.25), memory_units(0.5)), 2);
+  EXPECT_EQ(slots(memory_units(0.25), memory_units(0.8)), 0);
+  EXPECT_EQ(slots(memory_units(0.3), memory_units(0.1)), 3);
 }
 
 }  // namespace

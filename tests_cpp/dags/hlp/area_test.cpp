@@ -9,6 +9,7 @@
 #include "cosched/dags/hlp/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "dags/graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -16,12 +17,14 @@ namespace {
 TEST(BalanceLoads, MatchesTheLpWithoutEdges) {
   Rng rng(14);
   for (int round = 0; round < 100; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + round % 30;
     options.types = 2 + round % 3;
     options.density = 0;
     options.integers = round % 5 == 0;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const hlp::AreaOptimum area = hlp::balance_loads(instance);
     double longest = 0, bound = 0;
     for (int task = 0; task < instance.tasks(); ++task) {
@@ -43,11 +46,13 @@ TEST(BalanceLoads, MatchesTheLpWithoutEdges) {
 TEST(BalanceLoads, TwoTypesMoveByDecreasingAcceleration) {
   Rng rng(16);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + static_cast<int>(rng.below(400));
     options.density = 0;
     options.integers = round % 2 == 0;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     std::vector<std::pair<double, int>> order;
     std::vector<double> gpu_share(instance.tasks(), 0.0);
     double cpu = 0, gpu = 0;

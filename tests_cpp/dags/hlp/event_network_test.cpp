@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dags/graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -12,13 +13,16 @@ namespace {
 TEST(EventNetwork, KeepsLongestPathsForEveryDuration) {
   Rng rng(21);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + round % 40;
     options.density = 0.05 * (round % 12);
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const opt::EventNetwork network = opt::make_event_network(instance.graph());
     const opt::PathLength path(network);
     for (int draw = 0; draw < 5; ++draw) {
+      SHOW_ON_FAILURE(draw);
       std::vector<double> duration;
       for (int task = 0; task < instance.tasks(); ++task) duration.push_back(rng.uniform());
       const std::vector<double> end = earliest_ends(instance.graph(), duration);

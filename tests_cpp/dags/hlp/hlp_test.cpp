@@ -12,6 +12,7 @@
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/structured.hpp"
 #include "dags/graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -53,12 +54,14 @@ void expect_exact(const Instance& instance, const hlp::Solution& solution) {
 TEST(Hlp, StructuredAndGlpkAgreeOnRandomGraphs) {
   Rng rng(11);
   for (int round = 0; round < 300; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + static_cast<int>(rng.below(40));
     options.types = 1 + round % 4;
     options.density = rng.uniform() * rng.uniform();
     options.integers = round % 3 == 0;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const hlp::Solution structured = hlp::hlp(instance);
     const hlp::Solution reference = hlp::hlp(instance, hlp::Method::glpk);
     expect_exact(instance, structured);
@@ -91,10 +94,12 @@ TEST(Hlp, ExactOnGraphsWithMoreThanAHundredThousandLinks) {
   for (const auto& units :
        {std::vector<int>{40, 4}, {40, 8}, {40, 12}, {60, 60}, {20, 4, 4}, {8, 2}}) {
     const Instance instance = layered(rng, 24, 110, 0.4, units);
+    SHOW_ON_FAILURE(instance);
     EXPECT_GT(instance.graph().edges(), 105'000);
     expect_exact(instance, hlp::hlp(instance));
   }
   const Instance wide = layered(rng, 2, 500, 0.5, {60, 20});
+  SHOW_ON_FAILURE(wide);
   EXPECT_GT(wide.graph().edges(), 105'000);
   expect_exact(wide, hlp::hlp(wide));
 }
@@ -136,11 +141,13 @@ TEST(Hlp, ScalesWithTheUnitOfTime) {
   graphs::RandomOptions options;
   options.tasks = 30;
   const Instance instance = graphs::random(rng, options);
+  SHOW_ON_FAILURE(instance);
   const double value = hlp::hlp(instance).value;
   for (const double scale : {1e-9, 1e9}) {
     Table times = instance.times();
     for (double& time : times) time *= scale;
     const Instance scaled(times, instance.graph(), instance.units());
+    SHOW_ON_FAILURE(scaled);
     EXPECT_NEAR(hlp::hlp(scaled).value, scale * value, 1e-9 * scale * value);
   }
 }

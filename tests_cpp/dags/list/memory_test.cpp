@@ -14,6 +14,7 @@
 #include "cosched/dags/search/hlp_best.hpp"
 #include "dags/plain_schedules.hpp"
 #include "dags/transfer_graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -58,11 +59,14 @@ void expect_fits(const Instance& instance, const Plan& plan) {
 TEST(MemHeft, IsHeftWithoutLimits) {
   Rng rng(361);
   for (int round = 0; round < 300; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + static_cast<int>(rng.below(30));
     options.types = 1 + round % 3;
     const Instance plain = graphs::random(rng, options);
+    SHOW_ON_FAILURE(plain);
     const Instance moving = graphs::with_random_transfers(rng, plain, 1);
+    SHOW_ON_FAILURE(moving);
     std::vector<double> endless;
     double all = 1;
     for (const double bytes : moving.transfers().data()) all += 2 * bytes;
@@ -83,7 +87,9 @@ TEST(MemHeft, StaysWithinTheMemories) {
   Rng rng(362);
   int found = 0, tight = 0;
   for (int round = 0; round < 600; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = limited(rng, round, 25, 0.1 + 0.4 * rng.uniform());
+    SHOW_ON_FAILURE(instance);
     if (!instance.transfers().limited()) continue;
     try {
       const Plan plan = list::memheft(instance);
@@ -181,7 +187,9 @@ TEST(HlpBest, FindsWhatFitsAndNoBoundIsAboveIt) {
   Rng rng(363);
   int found = 0, optimal = 0;
   for (int round = 0; round < 90; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = limited(rng, round, 5, 0.05 + 0.3 * rng.uniform());
+    SHOW_ON_FAILURE(instance);
     if (!instance.transfers().limited()) continue;
     const double best = best_of_all_orders(instance);
     double heuristic = kInfinity;
@@ -212,6 +220,7 @@ TEST(HlpBest, FitsWhereMemHeftDoesNot) {
   int failed = 0, rescued = 0;
   for (int round = 0; round < 120; ++round) {
     const Instance instance = limited(rng, round, 16, 0);
+    SHOW_ON_FAILURE(instance);
     if (!instance.transfers().limited()) continue;
     try {
       list::memheft(instance);

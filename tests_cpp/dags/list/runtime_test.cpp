@@ -13,6 +13,7 @@
 #include "cosched/dags/search/optimal.hpp"
 #include "dags/plain_schedules.hpp"
 #include "dags/transfer_graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -40,6 +41,7 @@ TEST(HeteroPrio, StaysWithinItsRatiosForIndependentTasks) {
   double worst[3] = {0, 0, 0};
   const double ratio[3] = {kPhi, 1 + kPhi, 2 + std::sqrt(2)};
   for (int round = 0; round < cases(1500); ++round) {
+    SHOW_ON_FAILURE(round);
     const int n = 1 + static_cast<int>(rng.below(8)), kind = round % 3;
     std::vector<std::vector<double>> times;
     for (int task = 0; task < n; ++task) {
@@ -52,6 +54,7 @@ TEST(HeteroPrio, StaysWithinItsRatiosForIndependentTasks) {
                                          : std::vector{many, few};
     if (rng.below(2) == 0) std::swap(units[0], units[1]);
     const Instance instance = graphs::make(times, {}, units);
+    SHOW_ON_FAILURE(instance);
     const Plan plan = list::heteroprio(instance);
     plain::expect_valid(instance, plan);
     const double optimum = search::optimal(instance).bound;
@@ -95,6 +98,7 @@ TEST(HeteroPrio, IsValidOnGraphsAndRefusesOtherTypes) {
   Rng rng(352);
   for (int round = 0; round < 600; ++round) {
     const Instance instance = any_graph(rng, round, 40, 2);
+    SHOW_ON_FAILURE(instance);
     plain::expect_valid(instance, list::heteroprio(instance));
   }
   EXPECT_THROW(list::heteroprio(any_graph(rng, 0, 5, 3)), InvalidInstance);
@@ -105,12 +109,14 @@ TEST(Qa, StaysWithinItsRatio) {
   Rng rng(353);
   double worst = 0;
   for (int round = 0; round < cases(1500); ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + static_cast<int>(rng.below(7));
     options.types = 2 + round % 2;
     options.density = 0.5 * rng.uniform();
     options.most_units = 1 + round % 5;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     double most = 0, least = kInfinity, sum = 0;
     for (const int units : instance.units()) {
       most = std::max<double>(most, units);
@@ -180,10 +186,12 @@ Plan plain_dmda(const Instance& instance, double alpha, double beta) {
 TEST(Dmda, EqualsItsDefinition) {
   Rng rng(354);
   for (int round = 0; round < 400; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;  // without ties
     options.tasks = 1 + static_cast<int>(rng.below(25));
     options.types = 1 + round % 3;
     const Instance plain = graphs::random(rng, options);
+    SHOW_ON_FAILURE(plain);
     const Instance instance =
         round % 2 == 0 ? plain : graphs::with_random_transfers(rng, plain, 0.1 + rng.uniform());
     const double alpha = round % 4 < 2 ? 1 : 0.5, beta = round % 3;
@@ -221,7 +229,9 @@ TEST(Dmdas, RunsTheHighestPriorityOfAQueueFirst) {
 TEST(Dmdas, IsValidAndLikeDmdaWherePrioritiesAreEqual) {
   Rng rng(355);
   for (int round = 0; round < 400; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = any_graph(rng, round, 40, 1 + round % 3);
+    SHOW_ON_FAILURE(instance);
     plain::expect_valid(instance, list::dmdas(instance, list::heft_ranks(instance)));
     const Plan equal = list::dmdas(instance, std::vector<double>(instance.tasks(), 1.0));
     plain::expect_valid(instance, equal);

@@ -12,6 +12,7 @@
 #include "cosched/dags/list/online.hpp"
 #include "dags/graphs.hpp"
 #include "dags/plain_schedules.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -60,11 +61,13 @@ std::vector<double> plain_est(const Instance& instance, const Allocation& alloca
 TEST(Est, EqualsThePlainDefinition) {
   Rng rng(1);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + round % 25;
     options.types = 1 + round % 3;
     options.integers = round % 2 == 0;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const Allocation allocation = plain::random_allocation(instance, rng);
     const Plan plan = list::est(instance, allocation);
     plain::expect_valid(instance, plan);
@@ -77,10 +80,12 @@ TEST(Est, EqualsThePlainDefinition) {
 TEST(Ols, IsGrahamListScheduling) {
   Rng rng(2);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + round % 25;
     options.types = 1 + round % 3;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const Allocation allocation = plain::random_allocation(instance, rng);
     const Plan plan = list::ols(instance, allocation);
     plain::expect_valid(instance, plan);
@@ -124,11 +129,13 @@ TEST(Est, TiesGoToTheLowestTaskNumber) {
 TEST(Heft, EqualsThePlainDefinition) {
   Rng rng(3);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + round % 30;
     options.types = 1 + round % 4;
     options.density = round % 5 * 0.1;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const Plan plan = list::heft(instance), plain = plain::heft(instance);
     plain::expect_valid(instance, plan);
     EXPECT_EQ(plan.start, plain.start);
@@ -140,12 +147,14 @@ TEST(Heft, EqualsThePlainDefinition) {
 TEST(Heft, InsertsIntoGapsEvenWithZeroTimes) {
   Rng rng(4);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + round % 30;
     options.types = 1 + round % 4;
     options.density = round % 3 * 0.1;
     options.integers = true;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const Plan plan = list::heft(instance), plain = plain::heft(instance);
     plain::expect_valid(instance, plan);
     EXPECT_EQ(plan.start, plain.start);
@@ -196,10 +205,12 @@ TEST(Online, ErLsStepOneComparesAbsoluteTimes) {
 TEST(Online, EveryRuleIsValidForEveryOrder) {
   Rng rng(5);
   for (int round = 0; round < 100; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + round % 20;
     options.types = 1 + round % 3;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     std::vector<int> order;  // a random topological order
     std::vector<char> done(instance.tasks(), 0);
     while (static_cast<int>(order.size()) < instance.tasks()) {

@@ -11,6 +11,7 @@
 #include "cosched/dags/list/online.hpp"
 #include "dags/graphs.hpp"
 #include "dags/plain_schedules.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -47,6 +48,7 @@ TEST(TransferSchedules, AreFeasible) {
   Rng rng(81);
   for (int round = 0; round < 400; ++round) {
     const Instance instance = random_instance(rng, round);
+    SHOW_ON_FAILURE(instance);
     for (const Plan& plan : all_plans(instance, plain::random_allocation(instance, rng)))
       plain::expect_valid(instance, plan);
   }
@@ -55,8 +57,11 @@ TEST(TransferSchedules, AreFeasible) {
 TEST(TransferSchedules, AreAsWithoutDataWhereNothingMoves) {
   Rng rng(82);
   for (int round = 0; round < 100; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance with = random_instance(rng, round);
+    SHOW_ON_FAILURE(with);
     const Instance without(with.times(), with.graph(), with.units());
+    SHOW_ON_FAILURE(without);
     std::vector<Edge> edges;
     for (int task = 0; task < with.tasks(); ++task)
       for (const int next : with.graph().successors(task)) edges.emplace_back(task, next);
@@ -64,6 +69,7 @@ TEST(TransferSchedules, AreAsWithoutDataWhereNothingMoves) {
         with.times(), with.graph(), with.units(),
         Transfers(with.graph(), with.units(), edges, std::vector<double>(edges.size(), 0.0),
                   with.transfers().links()));
+    SHOW_ON_FAILURE(zero);
     EXPECT_TRUE(zero.transfers().given() && zero.transfers().free());
     const Allocation allocation = plain::random_allocation(with, rng);
     const auto one = all_plans(zero, allocation), other = all_plans(without, allocation);
@@ -78,7 +84,9 @@ TEST(TransferSchedules, AreAsWithoutDataWhereNothingMoves) {
 TEST(TransferSchedules, HeftEqualsThePlainDefinition) {
   Rng rng(83);
   for (int round = 0; round < 400; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = random_instance(rng, round);
+    SHOW_ON_FAILURE(instance);
     const Plan plan = list::heft(instance), plain = plain::heft(instance);
     EXPECT_EQ(plan.start, plain.start);
     EXPECT_EQ(plan.kind, plain.kind);
@@ -130,7 +138,9 @@ Plan plain_ready_rule(const Instance& instance, Key key) {
 TEST(TransferSchedules, ReadyRulesEqualTheirDefinitions) {
   Rng rng(84);
   for (int round = 0; round < 300; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = random_instance(rng, round);
+    SHOW_ON_FAILURE(instance);
     const auto same = [&](const Plan& plan, const Plan& plain) {
       EXPECT_EQ(plan.start, plain.start);
       EXPECT_EQ(plan.kind, plain.kind);
@@ -158,7 +168,9 @@ TEST(TransferSchedules, ListSchedulingLeavesNoUnitIdle) {
   Rng rng(85);
   int waited = 0;
   for (int round = 0; round < 300; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = random_instance(rng, round);
+    SHOW_ON_FAILURE(instance);
     std::vector<double> priority(instance.tasks());
     for (double& one : priority) one = rng.uniform();
     const Plan plan =
@@ -194,7 +206,9 @@ TEST(TransferSchedules, ListSchedulingLeavesNoUnitIdle) {
 TEST(TransferSchedules, InsertionKeepsToTheTypesItIsGiven) {
   Rng rng(86);
   for (int round = 0; round < 20; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = random_instance(rng, round);
+    SHOW_ON_FAILURE(instance);
     const Allocation allocation = plain::random_allocation(instance, rng);
     EXPECT_EQ(list::insertion_schedule(instance, list::heft_ranks(instance), &allocation).kind,
               allocation);

@@ -11,6 +11,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/check/requirements.hpp"
 #include "dags/graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -57,11 +58,13 @@ TEST(Transfers, CostsAsDefined) {
 TEST(Transfers, TypeAndMeanCostsAreThoseOfAllPairs) {
   Rng rng(71);
   for (int round = 0; round < 300; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + round % 8;
     options.types = 1 + round % 4;
     options.density = 0.5;
     const Instance instance = graphs::with_transfers(rng, graphs::random(rng, options));
+    SHOW_ON_FAILURE(instance);
     const Transfers& transfers = instance.transfers();
     const auto places = all_places(instance.units());
     const auto seconds = check::requirements(instance).transfer;

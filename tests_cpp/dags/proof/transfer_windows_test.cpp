@@ -6,6 +6,7 @@
 #include "cosched/dags/proof/transfer_guesses.hpp"
 #include "cosched/dags/proof/transfer_lp.hpp"
 #include "dags/transfer_graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -132,6 +133,7 @@ TEST(TransferGuesses, LeaveNoneThatFails) {
   Rng rng(6);
   int closed = 0, of_edges = 0, tried = 0;
   for (int round = 0; round < 40; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance =
         graphs::with_random_transfers(rng, graphs::random(rng, {12, 3}), round % 2 ? 1 : 3);
     const TypeCosts costs(instance, true);
@@ -167,6 +169,7 @@ TEST(TransferWindows, TheWorklistMissesNothingAndUndoTakesAllBack) {
   Rng rng(5);
   int left = 0, gone = 0, more = 0;
   for (int round = 0; round < 60; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance =
         graphs::with_random_transfers(rng, graphs::random(rng, {12, 3}), round % 2 ? 1 : 3);
     const TypeCosts costs(instance, true);
@@ -176,6 +179,7 @@ TEST(TransferWindows, TheWorklistMissesNothingAndUndoTakesAllBack) {
     ASSERT_TRUE(prune(windows));
     std::vector<Closing> closings;
     for (int k = 0; k < 6; ++k) {
+      SHOW_ON_FAILURE(k);
       const Closing next{
           static_cast<int>(rng.below(instance.tasks())),
           static_cast<int>(rng.below(costs.types())),

@@ -11,6 +11,7 @@
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/proof/windows.hpp"
 #include "dags/transfer_graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -41,7 +42,9 @@ TEST(TransfersBound, IsBelowTheOptimumOfThousandsOfSmallInstances) {
   double ratio = 0;
   constexpr int kRounds = 3000;
   for (int round = 0; round < kRounds; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = small(rng, round);
+    SHOW_ON_FAILURE(instance);
     const double optimum = graphs::exhaustive(instance);
     const double plain = proof::windows_bound(instance, hlp::hlp(instance).certificate).value;
     const proof::TransfersBound bound =
@@ -64,7 +67,9 @@ TEST(TransfersBound, NoDamagedCertificateProvesMoreThanTheOptimum) {
   Rng rng(33);
   int refused = 0;
   for (int round = 0; round < 2000; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = small(rng, round);
+    SHOW_ON_FAILURE(instance);
     const double optimum = graphs::exhaustive(instance);
     proof::TransfersBound bound = transfers_of(instance);
     proof::TransferRefutation& proof = bound.certificate.refutation;
@@ -104,6 +109,7 @@ TEST(TransfersBound, ACertificateHoldsForEverySlowerNetwork) {
   Rng rng(34);
   int with_stages = 0, lower = 0;
   for (int round = 0; round < 60; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.types = 1 + round % 3;
     options.tasks = 12;
@@ -115,6 +121,7 @@ TEST(TransfersBound, ACertificateHoldsForEverySlowerNetwork) {
     for (double& rate : links.bandwidth) rate /= slower;
     for (double& wait : links.latency) wait *= later;
     const Instance slow = graphs::with_transfers(fast, fast.transfers().data(), links);
+    SHOW_ON_FAILURE(slow);
     const proof::TransfersBound bound = transfers_of(fast);
     with_stages += !bound.certificate.refutation.stages.empty();
     EXPECT_EQ(check::certified_bound(slow, bound.certificate), bound.value) << round;
@@ -145,6 +152,7 @@ TEST(TransfersBound, IsTightOnSmallGraphs) {
         graph = Instance(times, graph.graph(), graph.units());
       }
       const Instance instance = graphs::with_random_transfers(rng, graph, ccr);
+      SHOW_ON_FAILURE(instance);
       const double optimum = graphs::exhaustive(instance);
       sum += transfers_of(instance).value / optimum;
       plain += proof::windows_bound(instance, hlp::hlp(instance).certificate).value / optimum;
@@ -185,6 +193,7 @@ TEST(TransfersBound, StopsAtItsLimitWithAProof) {
   Rng rng(35);
   const Instance instance =
       graphs::with_random_transfers(rng, graphs::fork_join(4, 16, {3, 2}, 1), 0.5);
+  SHOW_ON_FAILURE(instance);
   const proof::WindowsCertificate windows =
       proof::windows_bound(instance, hlp::hlp(instance).certificate).certificate;
   bool complete = false;
@@ -204,6 +213,7 @@ TEST(TransfersBound, StopsAtItsLimitWithAProof) {
 TEST(TransfersRelaxation, IsThatOfGlpk) {
   Rng rng(36);
   for (int round = 0; round < 150; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.types = 1 + round % 4;
     options.tasks = 1 + static_cast<int>(rng.below(30));

@@ -12,6 +12,7 @@
 #include "cosched/dags/list/heft.hpp"
 #include "dags/brute_force.hpp"
 #include "dags/graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -37,7 +38,9 @@ TEST(Windows, IsBelowTheOptimumOfTenThousandSmallInstances) {
   Rng rng(21);
   int better = 0, met = 0;
   for (int round = 0; round < 10000; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = graphs::random(rng, small_options(rng, round));
+    SHOW_ON_FAILURE(instance);
     const double optimum = brute_force(instance);
     const double lp = hlp::hlp(instance).value;
     const proof::WindowsBound bound =
@@ -58,7 +61,9 @@ TEST(Windows, NoDamagedCertificateProvesMoreThanTheOptimum) {
   Rng rng(22);
   int refused = 0;
   for (int round = 0; round < 2000; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = graphs::random(rng, small_options(rng, round));
+    SHOW_ON_FAILURE(instance);
     const double optimum = brute_force(instance);
     proof::WindowsBound bound = windows_of(instance);
     proof::Refutation& proof = bound.certificate.refutation;
@@ -105,6 +110,7 @@ TEST(Windows, StopsAtItsLimitWithAProof) {
   options.tasks = 150;
   options.density = 0.03;
   const Instance instance = graphs::random(rng, options);
+  SHOW_ON_FAILURE(instance);
   const hlp::Certificate relaxation = hlp::hlp(instance).certificate;
   bool complete = false;
   for (int micros = 0; micros < 10'000'000 && !complete; micros = 2 * micros + 100) {

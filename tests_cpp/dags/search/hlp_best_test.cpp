@@ -17,6 +17,7 @@
 #include "cosched/dags/list/online.hpp"
 #include "dags/brute_force.hpp"
 #include "dags/graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -48,11 +49,13 @@ TEST(TheoremTwo, HlpEstReachesSixTimesTheBoundForTheStatedOptimum) {
 TEST(BruteForce, NoScheduleBeatsTheOptimumAndTheLpIsBelow) {
   Rng rng(13);
   for (int round = 0; round < 60; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 2 + round % 5;
     options.types = 2 + round % 2;
     options.integers = round % 4 == 0;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const double optimum = brute_force(instance);
     const hlp::Solution solution = hlp::hlp(instance);
     EXPECT_LE(solution.value, optimum * (1 + 1e-9));
@@ -120,12 +123,14 @@ TEST(HlpBest, EndsWhereItMeetsTheBound) {
   Rng rng(17);
   int met = 0;
   for (int round = 0; round < 300; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 2 + round % 6;
     options.types = 1 + round % 3;
     options.most_units = 2;
     options.integers = round % 2 == 0;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const double optimum = brute_force(instance);
     const search::BestResult found = search::hlp_best(instance);
     EXPECT_TRUE(found.complete);

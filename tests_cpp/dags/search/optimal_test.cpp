@@ -7,6 +7,7 @@
 #include "cosched/dags/search/hlp_best.hpp"
 #include "dags/plain_schedules.hpp"
 #include "dags/transfer_graphs.hpp"
+#include "support/show_dags.hpp"
 #include "support/small_stack.hpp"
 
 namespace cosched::dags {
@@ -27,7 +28,9 @@ TEST(Optimal, EqualsExhaustiveSearch) {
   Rng rng(331);
   int improved = 0;
   for (int round = 0; round < 2000; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = small_one(rng, round, round % 4 < 2 ? 9 : 7);
+    SHOW_ON_FAILURE(instance);
     const double optimum = graphs::exhaustive(instance);
     const search::OptimalResult found = search::optimal(instance);
     plain::expect_valid(instance, found.plan);
@@ -50,11 +53,13 @@ TEST(Optimal, EqualsExhaustiveSearch) {
 TEST(Optimal, ProvesADozenTasks) {
   Rng rng(332);
   for (int round = 0; round < 60; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 12;
     options.types = 2 + round % 2;
     options.density = 0.1 + 0.2 * rng.uniform();
     const Instance plain = graphs::random(rng, options);
+    SHOW_ON_FAILURE(plain);
     const Instance instance =
         round % 2 == 0 ? plain : graphs::with_random_transfers(rng, plain, 0.1 + rng.uniform());
     const search::OptimalResult found = search::optimal(instance);
@@ -72,6 +77,7 @@ TEST(Optimal, SaysWhatEndedIt) {
   options.tasks = 40;
   options.density = 0.05;
   const Instance instance = graphs::with_random_transfers(rng, graphs::random(rng, options), 1);
+  SHOW_ON_FAILURE(instance);
   const search::OptimalResult few = search::optimal(instance, {10, std::nullopt});
   EXPECT_FALSE(few.proved);
   EXPECT_TRUE(few.complete);

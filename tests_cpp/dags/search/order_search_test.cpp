@@ -9,6 +9,7 @@
 #include "cosched/dags/list/heft.hpp"
 #include "dags/brute_force.hpp"
 #include "dags/graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -31,12 +32,14 @@ TEST(Decoder, MakesFeasibleSchedulesAndJustifyingNeverLengthensThem) {
   Rng rng(31);
   int shorter = 0, without_units = 0;
   for (int round = 0; round < 1000; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + static_cast<int>(rng.below(30));
     options.types = 1 + round % 3;
     options.density = 0.3 * rng.uniform();
     options.integers = round % 3 == 0;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const search::Candidate candidate = random_candidate(instance, rng);
     search::Decoder decoder(instance);
     const auto check = [&](double makespan) {
@@ -67,11 +70,13 @@ TEST(OrderSearch, FindsTheOptimumOfSmallGraphs) {
   int found = 0;
   constexpr int kRounds = 200;
   for (int round = 0; round < kRounds; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 3 + round % 5;
     options.types = 1 + round % 3;
     options.most_units = 2;
     const Instance instance = graphs::random(rng, options);
+    SHOW_ON_FAILURE(instance);
     const double optimum = brute_force(instance);
     const Plan start = list::heft(instance);
     double best = start.makespan();

@@ -11,6 +11,7 @@
 #include "cosched/dags/search/hlp_best.hpp"
 #include "dags/brute_force.hpp"
 #include "dags/graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -19,12 +20,14 @@ TEST(PlaceDecoder, MakesFeasibleSchedulesAndJustifyingNeverLengthensThem) {
   Rng rng(91);
   int shorter = 0;
   for (int round = 0; round < 1500; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 1 + static_cast<int>(rng.below(30));
     options.types = 1 + round % 3;
     options.density = 0.3 * rng.uniform();
     options.integers = round % 3 == 0;
     const Instance instance = graphs::with_transfers(rng, graphs::random(rng, options), 1);
+    SHOW_ON_FAILURE(instance);
     std::vector<double> noise(instance.tasks());
     for (double& one : noise) one = rng.uniform();
     const std::vector<double> rank = ranks(instance.graph(), noise);
@@ -72,8 +75,10 @@ TEST(PlaceSearch, FindsTheOptimumOfSmallGraphs) {
   int found = 0;
   constexpr int kRounds = 150;
   for (int round = 0; round < kRounds; ++round) {
+    SHOW_ON_FAILURE(round);
     const double ccr = round % 3 == 0 ? 0.1 : round % 3 == 1 ? 1 : 5;
     const Instance instance = small_instance(rng, round, ccr);
+    SHOW_ON_FAILURE(instance);
     const double optimum = brute_force_with_transfers(instance);
     const Plan start = list::heft(instance);
     double best = start.makespan();
@@ -97,7 +102,9 @@ TEST(PlaceSearch, IsNeverWorseThanTheHeuristicsAndNearTheOptimum) {
     double sum = 0;
     constexpr int kRounds = 40;
     for (int round = 0; round < kRounds; ++round) {
+      SHOW_ON_FAILURE(round);
       const Instance instance = small_instance(rng, round, ccr);
+      SHOW_ON_FAILURE(instance);
       search::BestOptions options;
       options.evaluations = 6000;
       const search::BestResult result = search::hlp_best(instance, options);
@@ -125,6 +132,7 @@ TEST(PlaceSearch, IsNeverWorseThanTheHeuristicsAndNearTheOptimum) {
 TEST(PlaceSearch, RepeatsWithItsSeedAndStopsAtALimit) {
   Rng rng(94);
   const Instance instance = graphs::with_transfers(rng, graphs::cholesky(6, {3, 1}, 0.2, 5), 20);
+  SHOW_ON_FAILURE(instance);
   const auto run = [&](std::uint64_t seed) {
     std::vector<double> values;
     search::PlaceSearch search(instance, list::heft(instance), seed);

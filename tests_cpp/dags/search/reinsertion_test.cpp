@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "dags/graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -44,11 +45,13 @@ double through(const Instance& instance, const search::UnitNumbers& numbers, int
 TEST(Reinsertion, FindsTheBestPlace) {
   Rng rng(97);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     graphs::RandomOptions options;
     options.tasks = 2 + static_cast<int>(rng.below(10));
     options.types = 1 + round % 3;
     options.density = 0.4 * rng.uniform();
     const Instance instance = graphs::with_transfers(rng, graphs::random(rng, options), 1);
+    SHOW_ON_FAILURE(instance);
     if (instance.transfers().free()) continue;
     const search::PlaceDecoder decoder(instance);
     const int n = instance.tasks(), count = decoder.numbers().count();

@@ -13,6 +13,7 @@
 #include "cosched/dags/search/optimal.hpp"
 #include "dags/plain_schedules.hpp"
 #include "dags/transfer_graphs.hpp"
+#include "support/show_dags.hpp"
 
 namespace cosched::dags {
 namespace {
@@ -39,7 +40,9 @@ Table random_factors(Rng& rng, int draws, int tasks) {
 TEST(Replay, UnchangedTimesGiveThePlanToTheBit) {
   Rng rng(341);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = any_instance(rng, round, round % 5 == 0 ? 9 : 40);
+    SHOW_ON_FAILURE(instance);
     search::BestOptions few;
     few.evaluations = 60;
     std::vector<Plan> plans{list::heft(instance),
@@ -62,7 +65,9 @@ TEST(Replay, UnchangedTimesGiveThePlanToTheBit) {
 TEST(Replay, ThePlanOfAListIsItsOwnReplay) {
   Rng rng(342);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = any_instance(rng, 0, 30);
+    SHOW_ON_FAILURE(instance);
     const Plan plan = list::ols(instance, plain::random_allocation(instance, rng));
     EXPECT_EQ(search::Replay(instance, plan, Kept::list).run(instance).makespan(), plan.makespan());
   }
@@ -75,7 +80,9 @@ TEST(Replay, DrawsAreValidAndNoBoundIsAboveThem) {
   const int rounds = more ? std::atoi(more) : 60;
   double warm = 0, cold = 0;
   for (int round = 0; round < rounds; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = any_instance(rng, round, 16);
+    SHOW_ON_FAILURE(instance);
     const Plan plan = list::heft(instance);
     const hlp::Certificate relaxation = hlp::hlp(instance).certificate;
     const Table factors = random_factors(rng, 10, instance.tasks());
@@ -83,11 +90,13 @@ TEST(Replay, DrawsAreValidAndNoBoundIsAboveThem) {
       const search::Draws draws = search::replay_draws(instance, plan, kept, factors, &relaxation);
       ASSERT_EQ(draws.value.size(), 10u);
       for (int draw = 0; draw < 10; ++draw) {
+        SHOW_ON_FAILURE(draw);
         Table times = instance.times();
         for (int task = 0; task < instance.tasks(); ++task)
           for (int type = 0; type < instance.types(); ++type)
             times(task, type) *= factors(draw, task);
         const Instance drawn(times, instance.graph(), instance.units(), instance.transfers());
+        SHOW_ON_FAILURE(drawn);
         const Plan replayed = search::Replay(instance, plan, kept).run(drawn);
         plain::expect_valid(drawn, replayed);
         EXPECT_EQ(replayed.kind, plan.kind);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <set>
 
 #include "cosched/core/errors.hpp"
@@ -11,6 +12,7 @@
 #include "cosched/moldable/list/list_schedule.hpp"
 #include "cosched/moldable/search/best.hpp"
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable {
 namespace {
@@ -43,7 +45,9 @@ TEST(Algorithms, BuildValidSchedulesNoBetterThanTheOptimum) {
     for (int n = 1; n <= 4; ++n)
       for (int m = 1; m <= 4; ++m)
         for (std::uint64_t seed = 0; seed < (n < 4 ? 10 : 3); ++seed) {
+          SHOW_ON_FAILURE(kind);
           const Instance instance = small_instance(kind, n, m, 1000 * seed + 10 * n + m);
+          SHOW_ON_FAILURE(instance);
           const Optima optima = exhaustive_optima(instance);
           for (const Placement& placement : every_algorithm(instance)) {
             require_valid(instance, placement);
@@ -56,12 +60,14 @@ TEST(Algorithms, BuildValidSchedulesNoBetterThanTheOptimum) {
 TEST(Algorithms, BuildValidSchedulesOnThePapersWorkloads) {
   for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne}) {
     const Instance instance = workload(kind, 60, 30, 9);
+    SHOW_ON_FAILURE(instance);
     for (const Placement& placement : every_algorithm(instance)) require_valid(instance, placement);
   }
 }
 
 TEST(Gang, IsOptimalForLinearSpeedUp) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     std::vector<Downey> profiles;
     std::vector<double> weights;
@@ -70,6 +76,7 @@ TEST(Gang, IsOptimalForLinearSpeedUp) {
       weights.push_back(static_cast<double>(rng.between(1, 9)));
     }
     const Instance instance(profiles, weights, {}, 3);
+    SHOW_ON_FAILURE(instance);
     EXPECT_NEAR(weighted_completion(instance, list::gang(instance)),
                 exhaustive_optima(instance).minsum, 1e-9);
   }
@@ -80,6 +87,7 @@ TEST(Demt, BatchesKeepTheirPromises) {
   for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne})
     for (const int n : {1, 10, 200}) {
       const Instance instance = workload(kind, n, 20, 77 + n);
+      SHOW_ON_FAILURE(instance);
       std::set<int> seen;
       double last = 0;
       for (const batches::Batch& batch :
@@ -111,6 +119,7 @@ TEST(Demt, BatchesKeepTheirPromises) {
 TEST(Demt, EachCompactionIsNoWorseForMinsum) {
   for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne}) {
     const Instance instance = workload(kind, 80, 40, 5);
+    SHOW_ON_FAILURE(instance);
     double last = kInfinity;
     for (const Compaction step :
          {Compaction::none, Compaction::early, Compaction::list, Compaction::shuffle}) {
@@ -133,6 +142,7 @@ TEST(Demt, SchedulesJobsWithoutWeight) {
 
 TEST(Demt, AnySeedIsRepeated) {
   const Instance instance = workload(Kind::weak, 60, 20, 1);
+  SHOW_ON_FAILURE(instance);
   batches::DemtOptions options;
   options.seed = 5;
   EXPECT_EQ(batches::demt(instance, options).start, batches::demt(instance, options).start);
@@ -145,6 +155,7 @@ TEST(DemtBest, IsNeverWorseThanDemtAndItsFrontIsOne) {
   for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne})
     for (const int n : {5, 40}) {
       const Instance instance = workload(kind, n, 20, 3 + n);
+      SHOW_ON_FAILURE(instance);
       const Criteria base = criteria(instance, batches::demt(instance));
       search::BestOptions options;
       options.work = 50'000;
@@ -170,6 +181,7 @@ TEST(DemtBest, MoreRoundsNeverMakeTheChosenLongerAndGainSomewhere) {
   int gains = 0;
   for (const Kind kind : {Kind::high, Kind::mixed}) {
     const Instance instance = workload(kind, 20, 16, 4);
+    SHOW_ON_FAILURE(instance);
     Criteria before{kInfinity, kInfinity};
     for (const int part : {1, 3, 7}) {  // one round, two, three
       search::BestOptions options;
@@ -190,6 +202,7 @@ TEST(DemtBest, StopsAtItsTimeLimit) {
   search::BestOptions options;
   options.time_limit = 0;
   const Instance instance = workload(Kind::mixed, 50, 20, 3);
+  SHOW_ON_FAILURE(instance);
   const search::BestResult best = search::demt_best(instance, options);
   EXPECT_FALSE(best.complete);
   require_valid(instance, best.front.points()[best.chosen].placement);
@@ -218,7 +231,9 @@ TEST(ByBatches, IsWithinTwiceTheOffLineRatio) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (int n = 1; n <= 4; ++n)
       for (std::uint64_t seed = 0; seed < 25; ++seed) {
+        SHOW_ON_FAILURE(kind);
         const Instance instance = small_instance(kind, n, 3, 77 * seed + n, true);
+        SHOW_ON_FAILURE(instance);
         const double optimum = exhaustive_optima(instance).makespan;
         const Placement found = batches::by_batches(instance, [&](const std::vector<int>& jobs) {
           return dual::dual_approximation(instance.select(jobs), 0.01).schedule.placement;
@@ -241,6 +256,43 @@ TEST(ByBatches, WaitsForReleasesAndTakesWhatIsThere) {
   EXPECT_EQ(found.start, (std::vector<double>{10, 0, 2}));
   EXPECT_THROW(batches::by_batches(instance, [](const std::vector<int>&) { return Placement{}; }),
                InvalidInstance);
+}
+
+// C = 1, the least time 1/4: lengths 1/4, 1/2 (which nothing needs) and 1.
+TEST(Demt, TheFirstBatchIsAsLongAsTheShortestJob) {
+  const Instance instance(Times(Table{{0.25}, {1}}), {1, 1}, {});
+  std::vector<double> lengths;
+  for (const batches::Batch& batch : batches::select_batches(instance, 1))
+    lengths.push_back(batch.length);
+  EXPECT_EQ(lengths, (std::vector<double>{0.25, 1}));
+}
+
+// Job 0: 4 s on one processor, weight 4.  Job 1: 1 s on both, weight 1.5.  Which comes first?
+TEST(Demt, ListsABatchInItsLocalOrder) {
+  const Instance instance(Times(Table{{4, 4}, {2, 1}}), {4, 1.5}, {});
+  const std::vector<batches::Batch> batch{{8, {{1, {0}}, {2, {1}}}}};
+  const auto starts = [&](batches::LocalOrder order) {
+    return batches::list_batches(instance, batch, order).start;
+  };
+  const std::vector<double> wide_first{1, 0}, heavy_first{0, 4};
+  EXPECT_EQ(starts(batches::LocalOrder::smith), wide_first);     // 1.5 / 1 > 4 / 4
+  EXPECT_EQ(starts(batches::LocalOrder::density), heavy_first);  // 4 / 4 > 1.5 / 2
+  EXPECT_EQ(starts(batches::LocalOrder::weight), heavy_first);   // 4 > 1.5
+}
+
+// Of jobs that slow each other the batch alone knows the ends: here 3 s instead of 2 s alone.
+TEST(ByBatches, KeepsTheEndsOfJobsThatShareTheMachine) {
+  const Sharing sharing(3, {}, Slowdowns{Matrix<double>(3, 3, 1.5), SlowdownRule::sum}, {});
+  const Instance instance = Instance(Times(Table(3, 2, 2.0)), {1, 1, 1}, {0, 0, 1})
+                                .with(std::make_shared<const Sharing>(sharing));
+  const Placement found = batches::by_batches(instance, [](const std::vector<int>& jobs) {
+    const std::size_t n = jobs.size();
+    const double end = n == 2 ? 3 : 2;  // two run side by side, one runs alone
+    return Placement{Allotment(n, 1), std::vector<double>(n, 0), std::vector<double>(n, end)};
+  });
+  EXPECT_EQ(found.start, (std::vector<double>{0, 0, 3}));
+  EXPECT_EQ(found.end, (std::vector<double>{3, 3, 5}));
+  EXPECT_EQ(found.procs, (Allotment{1, 1, 1}));
 }
 
 TEST(OffLineAlgorithms, RefuseReleases) {

@@ -6,6 +6,7 @@
 
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::bounds {
 namespace {
@@ -92,6 +93,7 @@ TEST(Areas, AreTheLargestCostAtAnyPrice) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (const bool is_traffic : {false, true})
       for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        SHOW_ON_FAILURE(seed);
         SCOPED_TRACE(::testing::Message()
                      << "kind " << kind << ", traffic " << is_traffic << ", seed " << seed);
         const Drawn drawn = draw(kind, is_traffic, seed);

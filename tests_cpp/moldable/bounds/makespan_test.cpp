@@ -5,6 +5,7 @@
 #include <set>
 
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::bounds {
 namespace {
@@ -63,9 +64,11 @@ TEST(MakespanBounds, AreTheValuesOfPlainComputations) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (const bool releases : {false, true})
       for (std::uint64_t seed = 0; seed < 150; ++seed) {
+        SHOW_ON_FAILURE(seed);
         Rng rng(seed);
         const int n = static_cast<int>(rng.between(1, 7)), m = static_cast<int>(rng.between(1, 6));
         const Instance instance = small_instance(kind, n, m, 400 + seed, releases);
+        SHOW_ON_FAILURE(instance);
         SCOPED_TRACE(::testing::Message()
                      << "kind " << kind << ", releases " << releases << ", seed " << seed << ": "
                      << n << " jobs, " << m << " machines");

@@ -6,6 +6,7 @@
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/dual/shelves.hpp"
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable {
 namespace {
@@ -17,7 +18,9 @@ TEST(DualApproximation, IsWithinItsGuaranteeOfTheOptimumAndItsBoundBelow) {
     for (int n = 1; n <= 5; ++n)
       for (int m = 1; m <= (n == 5 ? 3 : 4); ++m)
         for (std::uint64_t seed = 0; seed < (n == 5 ? 5 : 20); ++seed) {
+          SHOW_ON_FAILURE(kind);
           const Instance instance = small_instance(kind, n, m, 100 * seed + n * 10 + m);
+          SHOW_ON_FAILURE(instance);
           const double optimum = exhaustive_optima(instance).makespan;
           for (const double tolerance : {0.01, 1e-6}) {
             const dual::DualApproximation found = dual::dual_approximation(instance, tolerance);
@@ -44,9 +47,11 @@ TEST(DualApproximation, SeesThatSuperLinearJobsGainInTurn) {
 TEST(Shelves, RefuseNoGuessThatIsNotBelowTheOptimum) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
+      SHOW_ON_FAILURE(kind);
       Rng rng(seed);
       const int n = static_cast<int>(rng.between(1, 4)), m = static_cast<int>(rng.between(1, 4));
       const Instance instance = small_instance(kind, n, m, 9000 + seed);
+      SHOW_ON_FAILURE(instance);
       const double optimum = exhaustive_optima(instance).makespan;
       for (const double factor : {1.0, 1.01, 1.1, 1.5}) {
         const auto split = dual::split_jobs(instance, factor * optimum);
@@ -61,7 +66,9 @@ TEST(Shelves, RefuseNoGuessThatIsNotBelowTheOptimum) {
 TEST(Shelves, BuildsEveryGuessThatIsNotBelowTheOptimum) {
   for (int kind = 0; kind < 3; ++kind)
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
+      SHOW_ON_FAILURE(kind);
       const Instance instance = small_instance(kind, 4, 4, 5000 + seed);
+      SHOW_ON_FAILURE(instance);
       const double optimum = exhaustive_optima(instance).makespan;
       for (const double factor : {1.0, 1.05, 1.3, 1.7}) {
         const double d = factor * optimum;
@@ -94,6 +101,7 @@ TEST(Shelves, BuildsEveryGuessWhoseWorkFits) {
       Rng rng(seed);
       const int n = static_cast<int>(rng.between(2, 12)), m = static_cast<int>(rng.between(2, 10));
       const Instance instance = small_instance(kind, n, m, seed);
+      SHOW_ON_FAILURE(instance);
       const double low = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
       for (int step = 0; step < 8; ++step)
         built += builds_if_work_fits(instance, low * (1 + 0.08 * step));
@@ -107,6 +115,7 @@ TEST(Shelves, BuildsEveryTightGuessWhoseWorkFits) {
     Rng rng(seed);
     const int m = static_cast<int>(rng.between(3, 8)), n = static_cast<int>(rng.between(m, m + 2));
     const Instance instance = tight_instance(n, m, seed);
+    SHOW_ON_FAILURE(instance);
     for (const double d : {1.0, 1.02}) built += builds_if_work_fits(instance, d);
   }
   EXPECT_GT(built, 5000);
@@ -127,6 +136,7 @@ TEST(Shelves, TheFourthTransformationSolvesTheCounterexample) {
 
 TEST(Shelves, OrderHasEveryJobOnce) {
   const Instance instance = workload(Kind::mixed, 100, 20, 3);
+  SHOW_ON_FAILURE(instance);
   std::vector<int> order = dual::dual_approximation(instance).schedule.order;
   std::sort(order.begin(), order.end());
   for (int i = 0; i < 100; ++i) EXPECT_EQ(order[i], i);
@@ -137,8 +147,10 @@ TEST(Bounds, AreBelowTheOptimum) {
     for (int n = 1; n <= 4; ++n)
       for (int m = 1; m <= 4; ++m)
         for (std::uint64_t seed = 0; seed < (n < 4 ? 60 : 10); ++seed) {
+          SHOW_ON_FAILURE(kind);
           const bool releases = seed % 2 == 1;
           const Instance instance = small_instance(kind, n, m, 1000 * seed + 31 * n + m, releases);
+          SHOW_ON_FAILURE(instance);
           const double optimum = exhaustive_optima(instance).makespan * (1 + 1e-12);
           const double longest = bounds::longest_bound(instance),
                        area = bounds::area_bound(instance);
@@ -152,6 +164,7 @@ TEST(Bounds, AreBelowTheOptimum) {
 
 TEST(DualApproximation, RefusesWhatItCannotTake) {
   const Instance released = small_instance(0, 4, 4, 7, true);
+  SHOW_ON_FAILURE(released);
   ASSERT_TRUE(released.has_releases());
   EXPECT_THROW(dual::dual_approximation(released), InvalidInstance);
   EXPECT_THROW(dual::dual_approximation(counterexample(), 0), InvalidInstance);

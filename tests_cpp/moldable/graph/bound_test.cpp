@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cosched/core/rng.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::graph {
 namespace {
@@ -62,6 +63,7 @@ struct Plain {
 
 TEST(HeadsAndTails, EqualTheirDefinition) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     Table times(kJobs, kMachines);
     Matrix<double> needs(kJobs, kMachines);

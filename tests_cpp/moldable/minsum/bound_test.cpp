@@ -4,6 +4,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable {
 namespace {
@@ -26,6 +27,7 @@ TEST(Minsum, StructuredSimplexEqualsGlpk) {
       for (const int m : {1, 7, 50})
         for (const bool tight : {false, true}) {
           const Instance instance = workload(kind, n, m, 7 * n + m);
+          SHOW_ON_FAILURE(instance);
           minsum::Options options;
           options.tight = tight;
           expect_exact(instance, options);
@@ -40,6 +42,7 @@ TEST(Minsum, StructuredSimplexEqualsGlpkOnTiesAndReleases) {
       Rng rng(seed);
       const int n = static_cast<int>(rng.between(1, 30)), m = static_cast<int>(rng.between(1, 8));
       const Instance instance = small_instance(kind, n, m, seed, seed % 2 == 1);
+      SHOW_ON_FAILURE(instance);
       double weight = 0;
       for (const double w : instance.weights()) weight += w;
       if (weight == 0) continue;
@@ -61,6 +64,7 @@ TEST(Minsum, IsBelowTheOptimumOnAnyGrid) {
     for (int n = 1; n <= 4; ++n)
       for (int m = 1; m <= 4; ++m)
         for (std::uint64_t seed = 0; seed < (n < 4 ? 30 : 6); ++seed) {
+          SHOW_ON_FAILURE(kind);
           const bool releases = seed % 2 == 1;
           const Instance instance =
               small_instance(kind, n, m, 1000 * seed + 17 * n + 5 * m, releases);
@@ -81,6 +85,7 @@ TEST(Minsum, IsBelowTheOptimumOnAnyGrid) {
 TEST(Minsum, FinerGridsNeverLower) {
   for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne}) {
     const Instance instance = workload(kind, 40, 20, 3);
+    SHOW_ON_FAILURE(instance);
     for (const bool tight : {false, true}) {
       minsum::Options options;
       options.tight = tight;
@@ -100,6 +105,7 @@ TEST(Minsum, FinerGridsNeverLower) {
 // An interval (C, 2C] with a surface row, and one without end, are the same bound.
 TEST(Minsum, TheLastIntervalMayBeEndless) {
   const Instance instance = workload(Kind::mixed, 50, 20, 5);
+  SHOW_ON_FAILURE(instance);
   std::vector<double> grid = minsum::default_grid(instance);
   minsum::Options options;
   options.grid = grid;

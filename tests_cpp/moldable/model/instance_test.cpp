@@ -5,7 +5,9 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/list/list_schedule.hpp"
+#include "cosched/moldable/model/placement.hpp"
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable {
 namespace {
@@ -32,7 +34,9 @@ TEST(Instance, IsConstantBeyondItsColumnsAndDropsThoseAboveTheMachine) {
 TEST(Instance, GammaAndLeastAreaAreWhatAScanFinds) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
+      SHOW_ON_FAILURE(kind);
       const Instance instance = small_instance(kind, 5, 9, seed);
+      SHOW_ON_FAILURE(instance);
       for (int i = 0; i < 5; ++i)
         for (double d = 0.01; d < 8; d *= 1.07) {
           int least = 0;
@@ -70,10 +74,12 @@ TEST(Downey, IsMonotoneAndContinuous) {
 TEST(Downey, TimesNeverRiseAndCountsGrow) {
   Rng rng(7);
   for (int k = 0; k < 20'000; ++k) {
+    SHOW_ON_FAILURE(k);
     const double parallelism = 1 + 190 * rng.uniform(),
                  variance = k % 2 == 0 ? 1e-17 : rng.uniform();
     const Instance instance({Downey{10 * rng.uniform() + 0.1, parallelism, variance}}, {1}, {},
                             200);
+    SHOW_ON_FAILURE(instance);
     for (int q = 1; q < 200; ++q) ASSERT_LE(instance.time(0, q + 1), instance.time(0, q));
     for (int q = 1, steps = 0; q > 0; ++steps) {
       ASSERT_LE(steps, 200) << parallelism << ' ' << variance;
@@ -86,6 +92,7 @@ TEST(Downey, TimesNeverRiseAndCountsGrow) {
 
 TEST(Downey, AgreesWithTheTableOfItsTimes) {
   const Instance formulas = workload(Kind::cirne, 20, 30, 4);
+  SHOW_ON_FAILURE(formulas);
   Table table(20, 30);
   for (int i = 0; i < 20; ++i)
     for (int q = 1; q <= 30; ++q) table(i, q - 1) = formulas.time(i, q);
@@ -170,6 +177,14 @@ TEST(Validate, FindsEachBreach) {
   crowded.start[0] = 0.5;
   crowded.end[0] = 1.5;
   EXPECT_THROW(to_schedule(instance, crowded), InvalidSchedule);
+}
+
+TEST(Placement, CriteriaAreOfTheEnds) {
+  const Instance instance(Times(Table{{2, 2}, {3, 3}}), {1, 2}, {});
+  const Placement placement{{1, 1}, {4, 2}, {6, 5}};
+  EXPECT_EQ(makespan(placement), 6);
+  EXPECT_EQ(weighted_completion(instance, placement), 1 * 6 + 2 * 5);
+  EXPECT_EQ(by_start(placement), (std::vector<int>{1, 0}));
 }
 
 }  // namespace

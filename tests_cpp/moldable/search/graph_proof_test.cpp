@@ -8,6 +8,7 @@
 #include "cosched/moldable/search/active_search.hpp"
 #include "cosched/moldable/search/graph_labels.hpp"
 #include "cosched/moldable/search/graph_search.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::search {
 namespace {
@@ -85,7 +86,9 @@ TEST(GraphProof, FindsTheOptimumOfBothCriteria) {
   Rng rng(11);
   for (const Kind& kind : kKinds)
     for (int round = 0; round < 25; ++round) {
+      SHOW_ON_FAILURE(round);
       const Instance instance = drawn(rng, kind, 4, 1 + static_cast<int>(rng.below(3)));
+      SHOW_ON_FAILURE(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
         const double best = enumerated(instance, objective);
         const Proof proof = optimal(instance, {objective, kProofWork});
@@ -111,7 +114,9 @@ TEST(GraphProof, BoundsHoldWhereTheWorkIsOver) {
   Rng rng(12);
   for (const Kind& kind : kKinds)
     for (int round = 0; round < 4; ++round) {
+      SHOW_ON_FAILURE(round);
       const Instance instance = drawn(rng, kind, 8, 4);
+      SHOW_ON_FAILURE(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
         const Proof whole = optimal(instance, {objective, kProofWork});
         ASSERT_TRUE(whole.proved);
@@ -165,6 +170,7 @@ TEST(ActiveSearch, WaitsWithoutAProof) {
 TEST(GraphJobs, AddedMeasuresAreNeedsOfEveryChoice) {
   Rng rng(13);
   const Instance instance = drawn(rng, {false, true, true}, 5, 3);
+  SHOW_ON_FAILURE(instance);
   GraphJobs jobs(instance);
   const int real = jobs.measures();
   EXPECT_EQ(real, 3);

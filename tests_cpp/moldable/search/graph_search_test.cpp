@@ -9,6 +9,7 @@
 #include "cosched/moldable/list/list_schedule.hpp"
 #include "cosched/moldable/search/graph_decoder.hpp"
 #include "cosched/moldable/search/proof.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::search {
 namespace {
@@ -29,7 +30,9 @@ Instance random_graph(Rng& rng, int jobs, int machines) {
 TEST(GraphDecoder, JustifyingNeverLengthens) {
   Rng rng(7);
   for (int round = 0; round < 30; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = random_graph(rng, 15, 4);
+    SHOW_ON_FAILURE(instance);
     const graph::Choices choices(instance);
     GraphDecoder decoder(instance, choices);
     Decoded made{decoder.graph().order(), graph::Chosen(15, 0), {}, 0};
@@ -45,7 +48,9 @@ TEST(GraphDecoder, JustifyingNeverLengthens) {
 TEST(GraphSearch, NeverAboveTheProofNorBelowIt) {
   Rng rng(4);
   for (int round = 0; round < 20; ++round) {
+    SHOW_ON_FAILURE(round);
     const Instance instance = random_graph(rng, 5, 3);
+    SHOW_ON_FAILURE(instance);
     const Proof proved = optimal(instance, {Objective::makespan, 100'000'000});
     ASSERT_TRUE(proved.proved);
     const SearchResult found = local_search(instance, {Objective::makespan, 1, 10'000, {}, {}});
@@ -59,6 +64,7 @@ TEST(GraphSearch, NeverAboveTheProofNorBelowIt) {
 TEST(GraphSearch, KeepsAStartThatIsBetter) {
   Rng rng(5);
   const Instance instance = random_graph(rng, 7, 3);
+  SHOW_ON_FAILURE(instance);
   const Proof best = optimal(instance, {Objective::makespan, 400'000'000});
   const SearchResult found =
       local_search(instance, {Objective::makespan, 0, 0, std::nullopt, {best.placement}});
@@ -68,10 +74,12 @@ TEST(GraphSearch, KeepsAStartThatIsBetter) {
 TEST(GraphSearch, OptimalTakesFewJobs) {
   Rng rng(6);
   const Instance instance = random_graph(rng, kMostGraphJobs + 1, 2);
+  SHOW_ON_FAILURE(instance);
   EXPECT_THROW(optimal(instance), InvalidInstance);
   const Matrix<double> slow(kMostGraphJobs + 1, kMostGraphJobs + 1, 1.5);
   const Instance slowed = instance.with(std::make_shared<const Sharing>(
       kMostGraphJobs + 1, std::vector<Resource>{}, Slowdowns{slow, {}}, std::nullopt));
+  SHOW_ON_FAILURE(slowed);
   EXPECT_THROW(local_search(slowed, {}), InvalidInstance);
 }
 

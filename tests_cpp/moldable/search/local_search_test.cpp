@@ -8,6 +8,7 @@
 #include "cosched/moldable/search/search_state.hpp"
 #include "cosched/moldable/search/starts.hpp"
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable {
 namespace {
@@ -32,9 +33,11 @@ Placement searched(const Instance& instance, Objective objective, std::int64_t w
 TEST(MoldableSearch, FindsTheOptimumOfSmallInstances) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      SHOW_ON_FAILURE(kind);
       Rng rng(seed);
       const int n = static_cast<int>(rng.between(1, 4)), m = static_cast<int>(rng.between(1, 3));
       const Instance instance = small_instance(kind, n, m, seed, seed % 2 == 1);
+      SHOW_ON_FAILURE(instance);
       const Optima optima = exhaustive_optima(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
         const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
@@ -47,7 +50,9 @@ TEST(MoldableSearch, FindsTheOptimumOfSmallInstances) {
 TEST(MoldableSearch, IsNeverWorseThanItsStarts) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      SHOW_ON_FAILURE(kind);
       const Instance instance = small_instance(kind, 12, 6, seed, seed % 2 == 1);
+      SHOW_ON_FAILURE(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
         double least = kInfinity;
         const search::Offer offer = [&](const Placement& made) {
@@ -66,6 +71,7 @@ TEST(MoldableSearch, IsNeverWorseThanItsStarts) {
 
 TEST(MoldableSearch, TakesAStartOfTheCallersWhateverTheLimit) {
   const Instance instance = workload(Kind::high, 12, 8, 1);
+  SHOW_ON_FAILURE(instance);
   search::SearchOptions options;
   options.starts.push_back(searched(instance, Objective::makespan, 100'000));
   const double given = makespan(options.starts.front());
@@ -78,6 +84,7 @@ TEST(MoldableSearch, TakesAStartOfTheCallersWhateverTheLimit) {
 TEST(MoldableSearch, RepeatsForASeedAndRefusesNegativeWork) {
   for (const int n : {20, 120}) {
     const Instance instance = workload(Kind::mixed, n, 16, 2);
+    SHOW_ON_FAILURE(instance);
     for (const Objective objective : {Objective::makespan, Objective::minsum}) {
       const Placement one = searched(instance, objective, 20'000);
       const Placement again = searched(instance, objective, 20'000);
@@ -92,6 +99,7 @@ TEST(MoldableSearch, RepeatsForASeedAndRefusesNegativeWork) {
 
 TEST(MoldableSearch, RoundsBeyondTheDefaultRepeatAndFindMore) {
   const Instance instance = workload(Kind::cirne, 40, 16, 3);
+  SHOW_ON_FAILURE(instance);
   for (const Objective objective : {Objective::makespan, Objective::minsum}) {
     const double first =
         value(instance, searched(instance, objective, search::kSearchWork), objective);

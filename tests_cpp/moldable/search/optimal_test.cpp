@@ -5,6 +5,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/search/proof.hpp"
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::search {
 namespace {
@@ -21,10 +22,12 @@ constexpr Objective kBoth[] = {Objective::makespan, Objective::minsum};
 TEST(MoldableOptimal, EqualsExhaustiveSearch) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
+      SHOW_ON_FAILURE(kind);
       Rng rng(seed);
       const int n = static_cast<int>(rng.between(1, 5)),
                 m = static_cast<int>(rng.between(1, n == 5 ? 3 : 4));
       const Instance instance = small_instance(kind, n, m, seed, seed % 2 == 1);
+      SHOW_ON_FAILURE(instance);
       const Optima optima = exhaustive_optima(instance);
       for (const Objective objective : kBoth) {
         const Proof found = optimal(instance, {objective, 4'000'000});
@@ -41,6 +44,7 @@ TEST(MoldableOptimal, EqualsExhaustiveSearch) {
 // Equal jobs are tried in one order only, and every third has a release.
 TEST(MoldableOptimal, EqualsExhaustiveSearchWhereJobsAreEqual) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     const int n = static_cast<int>(rng.between(3, 5)), m = static_cast<int>(rng.between(2, 3));
     Table times(n, m);
@@ -52,6 +56,7 @@ TEST(MoldableOptimal, EqualsExhaustiveSearchWhereJobsAreEqual) {
       release.push_back(seed % 3 == 0 ? static_cast<double>(rng.below(2)) : 0);
     }
     const Instance instance(Times(times), weights, release);
+    SHOW_ON_FAILURE(instance);
     const Optima optima = exhaustive_optima(instance);
     for (const Objective objective : kBoth) {
       const Proof found = optimal(instance, {objective, 4'000'000});
@@ -66,7 +71,9 @@ TEST(MoldableOptimal, EqualsExhaustiveSearchWhereJobsAreEqual) {
 TEST(MoldableOptimal, WithLittleWorkStillBoundsTheOptimum) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      SHOW_ON_FAILURE(kind);
       const Instance instance = small_instance(kind, 7, 4, seed, seed % 2 == 1);
+      SHOW_ON_FAILURE(instance);
       for (const Objective objective : kBoth) {
         const Proof all = optimal(instance, {objective});
         ASSERT_TRUE(all.proved);
@@ -85,6 +92,7 @@ TEST(MoldableOptimal, WithLittleWorkStillBoundsTheOptimum) {
 
 TEST(MoldableOptimal, RefusesMoreJobsThanASetHolds) {
   const Instance instance = small_instance(0, kMostProvedJobs + 1, 2, 0, false);
+  SHOW_ON_FAILURE(instance);
   EXPECT_THROW(optimal(instance), InvalidInstance);
 }
 
@@ -92,6 +100,7 @@ TEST(MoldableOptimal, RefusesMoreJobsThanASetHolds) {
 TEST(MoldableOptimal, UsesItsTimeWithoutRoomForAProof) {
   for (const Objective objective : kBoth) {
     const Instance instance = small_instance(1, 14, 6, 1, true);
+    SHOW_ON_FAILURE(instance);
     ProofOptions options{objective, kUnlimitedWork, 0.3};
     options.room = 300;
     const Proof proof = prove(instance, optimal(instance, {objective, 0}).placement, options);

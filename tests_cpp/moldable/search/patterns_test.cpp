@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::search {
 namespace {
@@ -12,7 +13,9 @@ using namespace cosched::moldable::testing;  // NOLINT
 TEST(MoldablePatterns, RefuseNoDeadlineThatAScheduleKeeps) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      SHOW_ON_FAILURE(kind);
       const Instance instance = small_instance(kind, 4, 4, seed, false);
+      SHOW_ON_FAILURE(instance);
       const double optimum = exhaustive_optima(instance).makespan;
       for (const double part : {0.3, 0.8, 1.0}) {
         ProcessorPatterns patterns(choices_of(instance), instance.machines(), part * optimum,

@@ -7,6 +7,7 @@
 
 #include "cosched/core/rng.hpp"
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::search {
 namespace {
@@ -47,7 +48,9 @@ TimePrices climbed(const Instance& instance, const Choices& choices, double valu
 TEST(MoldableTimePrices, AreBelowEverySchedule) {
   for (int kind = 0; kind < kProfileKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      SHOW_ON_FAILURE(kind);
       const Instance instance = small_instance(kind, 4, 3, seed, seed % 2 == 1);
+      SHOW_ON_FAILURE(instance);
       const auto choices = choices_of(instance);
       const double all = exhaustive_minsum(instance, choices, 15, {0, 0, 0});
       for (const double stretch : {0.3, 1.0, 4.0}) {
@@ -55,6 +58,7 @@ TEST(MoldableTimePrices, AreBelowEverySchedule) {
         EXPECT_LE(prices.bound(), all) << kind << " " << seed;
         Rng rng(seed);
         for (int draw = 0; draw < 10; ++draw) {
+          SHOW_ON_FAILURE(draw);
           const auto rest = static_cast<JobSet>(rng.between(1, 15));
           std::vector<double> free(3);
           for (double& time : free) time = 5 * rng.uniform();
@@ -72,6 +76,7 @@ TEST(MoldableTimePrices, AreBelowEverySchedule) {
 // Whether a bound is enough is decided exactly, whatever lies within a cell.
 TEST(MoldableTimePrices, AreExactWhereThatDecides) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance =
         small_instance(static_cast<int>(seed) % kProfileKinds, 4, 3, seed, false);
     const auto choices = choices_of(instance);
@@ -92,9 +97,11 @@ TEST(MoldableTimePrices, AreExactWhereThatDecides) {
 // At any prices, not only at those of the methods.
 TEST(MoldableTimePrices, BoundAtAnyPrices) {
   for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     const int kind = static_cast<int>(seed % kProfileKinds);
     const Instance instance = small_instance(kind, 3, 3, seed, seed % 2 == 1);
+    SHOW_ON_FAILURE(instance);
     const auto choices = choices_of(instance);
     const Optima optima = exhaustive_optima(instance);
     std::vector<double> given(rng.between(1, 8));

@@ -8,6 +8,7 @@
 #include "cosched/moldable/bounds/makespan.hpp"
 #include "cosched/moldable/check/validate.hpp"
 #include "cosched/moldable/search/local_search.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -47,9 +48,11 @@ Instance of_unit(std::uint64_t seed, double unit) {
 
 TEST(Configurations, NoScheduleIsShorterInAnyUnitOfTime) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const double once = configuration_bound(of_unit(seed, 1)).value;
     for (const double unit : {1e-3, 1.0, 1e4}) {
       const Instance instance = of_unit(seed, unit);
+      SHOW_ON_FAILURE(instance);
       const double bound = configuration_bound(instance).value;
       search::SearchOptions options;
       options.work = 2000;

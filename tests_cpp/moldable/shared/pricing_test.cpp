@@ -9,6 +9,7 @@
 
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/bounds/areas.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -62,7 +63,9 @@ double most_worth(const Instance& instance, const std::vector<double>& prices, i
 
 TEST(Pricing, FindsTheSetOfMostWorth) {
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance = drawn(seed);
+    SHOW_ON_FAILURE(instance);
     const bounds::Rows rows(instance);
     ConfigurationPricing pricing(instance, rows, dearest_area(rows, {0, 1, 2, 3, 4}).prices);
     Rng rng(seed + 1000);

@@ -6,6 +6,7 @@
 
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::shared {
 namespace {
@@ -42,6 +43,7 @@ TEST(SideBySide, WhatIsUsedIsWhoRuns) {
 // Three jobs from 0 s on, by slow-downs of each rule, with and without a bandwidth.
 TEST(SideBySide, EndsAreThoseOfTheProgressiveLaw) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     Table times(3, 1);
     Matrix<double> table(3, 3), demand(3, 1);
@@ -56,6 +58,7 @@ TEST(SideBySide, EndsAreThoseOfTheProgressiveLaw) {
         3, std::vector<Resource>{}, Slowdowns{table, static_cast<SlowdownRule>(seed % 3)},
         bandwidth);
     const Instance instance = Instance(Times(times), {1, 1, 1}, {}, 3).with(sharing);
+    SHOW_ON_FAILURE(instance);
     const list::Decoder decoder(instance);
     SideBySide machine(instance, decoder);
     SideBySide::State state = machine.empty();

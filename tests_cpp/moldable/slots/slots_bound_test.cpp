@@ -8,6 +8,7 @@
 #include "cosched/moldable/minsum/bound.hpp"
 #include "cosched/moldable/search/local_search.hpp"
 #include "support/moldable_instances.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable {
 namespace {
@@ -19,11 +20,13 @@ TEST(TimeIndexed, IsNeverAboveTheOptimum) {
   double sum = 0;
   int counted = 0;
   for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     const int n = static_cast<int>(rng.between(1, seed % 20 == 0 ? 4 : 3));
     const int m = static_cast<int>(rng.between(1, 3)),
               kind = static_cast<int>(seed % kProfileKinds);
     const Instance instance = small_instance(kind, n, m, seed, seed % 4 >= 2);
+    SHOW_ON_FAILURE(instance);
     const Optima optima = exhaustive_optima(instance);
     slots::TimeIndexedOptions options;
     options.cells = 1 + static_cast<int>(rng.below(5));
@@ -44,11 +47,13 @@ TEST(TimeIndexed, IsNeverAboveTheOptimum) {
 TEST(SlotsBound, IsNeverAboveTheOptimum) {
   int closed = 0, open = 0;
   for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     const int n = static_cast<int>(rng.between(1, seed % 20 == 0 ? 4 : 3));
     const int m = static_cast<int>(rng.between(1, 3)),
               kind = static_cast<int>(seed % kProfileKinds);
     const Instance instance = small_instance(kind, n, m, seed, seed % 4 >= 2);
+    SHOW_ON_FAILURE(instance);
     const double optimum = exhaustive_optima(instance).makespan;
     const double lower = bounds::window_bound(instance);
     slots::SlotsOptions options;
@@ -67,7 +72,9 @@ TEST(SlotsBound, ClosesGapsOfTheDualApproximationAndStopsInTime) {
   double before = 0, after = 0;
   for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne})
     for (std::uint64_t seed = 0; seed < 2; ++seed) {
+      SHOW_ON_FAILURE(seed);
       const Instance instance = workload(kind, 8, 8, seed);
+      SHOW_ON_FAILURE(instance);
       const bounds::Found bound = slots::slots_bound(instance);
       EXPECT_TRUE(bound.complete);
       const search::SearchResult found = search::local_search(instance, {});
@@ -77,6 +84,7 @@ TEST(SlotsBound, ClosesGapsOfTheDualApproximationAndStopsInTime) {
     }
   EXPECT_LT(after, 0.7 * before);
   const Instance instance = workload(Kind::mixed, 12, 16, 1);
+  SHOW_ON_FAILURE(instance);
   const ScopedTimeLimit limit(0.05);
   const bounds::Found stopped = slots::slots_bound(instance, 0.1, 1e9);
   EXPECT_FALSE(stopped.complete);
@@ -87,6 +95,7 @@ TEST(TimeIndexed, IsBetterThanThePapersAndStopsInTime) {
   for (const Kind kind : {Kind::weak, Kind::high, Kind::mixed, Kind::cirne})
     for (const int n : {8, 30}) {
       const Instance instance = workload(kind, n, 16, n);
+      SHOW_ON_FAILURE(instance);
       minsum::Options options;
       options.refine = 8;
       const bounds::Found bound = slots::time_indexed_bound(instance);

@@ -9,6 +9,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/moldable/search/proof.hpp"
+#include "support/show_moldable.hpp"
 
 namespace cosched::moldable::step {
 namespace {
@@ -48,6 +49,7 @@ void expect_valid(const Instance& instance, const std::vector<double>& free, con
 TEST(Step, IsValidAndWithinItsGuarantee) {
   Rng rng(7);
   for (int round = 0; round < 60; ++round) {
+    SHOW_ON_FAILURE(round);
     const int machines = 1 + static_cast<int>(rng.below(6));
     const auto instance = drawn(rng, 1 + static_cast<int>(rng.below(6)), machines);
     const std::vector<double> free(machines, 0.0);
@@ -63,6 +65,7 @@ TEST(Step, IsValidAndWithinItsGuarantee) {
 TEST(Step, WaitsForWhatRuns) {
   Rng rng(8);
   for (int round = 0; round < 300; ++round) {
+    SHOW_ON_FAILURE(round);
     const int machines = 1 + static_cast<int>(rng.below(6));
     const auto instance = drawn(rng, 1 + static_cast<int>(rng.below(20)), machines);
     std::vector<double> free(machines);

@@ -6,6 +6,7 @@
 
 #include "cosched/lp/glpk.hpp"
 #include "support/packs_instances.hpp"
+#include "support/show_packs.hpp"
 
 namespace cosched::packs::columns {
 namespace {
@@ -52,12 +53,14 @@ TEST(ColumnBound, IsTheValueOfTheRelaxationOverAllPacks) {
   int above_both = 0;
   for (int kind = 0; kind < kTableKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 25; ++seed) {
+      SHOW_ON_FAILURE(kind);
       Rng rng(seed);
       const int n = static_cast<int>(rng.between(2, 7)), p = static_cast<int>(rng.between(2, 5));
       const int k = static_cast<int>(rng.between(1, 3));
       SCOPED_TRACE(::testing::Message() << "kind " << kind << ", seed " << seed << ": " << n
                                         << " tasks, " << p << " processors, k = " << k);
       const Instance instance(Times(small_table(kind, n, p, 60 + seed)), k);
+      SHOW_ON_FAILURE(instance);
       const LowerBound bound = column_bound(instance);
       const double relaxed = plain_relaxation(instance);
       EXPECT_TRUE(bound.complete);

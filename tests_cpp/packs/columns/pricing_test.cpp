@@ -6,6 +6,7 @@
 
 #include "support/packs_instances.hpp"
 #include "support/packs_plain.hpp"
+#include "support/show_packs.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -89,6 +90,7 @@ Best best_ratios(const Times& times, int k, const columns::Prices& prices,
 TEST(Pricing, FindsTheBestPackUnderEveryRestriction) {
   Rng rng(1);
   for (int round = 0; round < 300; ++round) {
+    SHOW_ON_FAILURE(round);
     const Times times(small_table(round % kTableKinds, 5, 4, round));
     const int k = 1 + round % 4;
     const columns::Restrictions restrictions = random_restrictions(times, round, rng);

@@ -3,6 +3,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/packs/exact/optimal.hpp"
 #include "support/packs_instances.hpp"
+#include "support/show_packs.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -15,6 +16,7 @@ TEST(Pairs, EqualsExhaustiveSearchOnAnyTable) {
       for (const int p : {1, 2, 3, 5})
         for (const int k : {1, 2}) {
           const Instance instance(Times(small_table(kind, n, p, 10 * n + p)), k);
+          SHOW_ON_FAILURE(instance);
           const Coschedule result = exact::pairs(instance);
           require_valid(instance, result);
           EXPECT_NEAR(result.cost, exhaustive_optimum(instance), 1e-12);
@@ -23,7 +25,9 @@ TEST(Pairs, EqualsExhaustiveSearchOnAnyTable) {
 
 TEST(Pairs, EqualsOptimalOnLargerInstances) {
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance(Times(speedup_workload(16, 8, seed)), 2);
+    SHOW_ON_FAILURE(instance);
     const ExactResult proved = exact::optimal(instance);
     ASSERT_TRUE(proved.proved);
     EXPECT_NEAR(exact::pairs(instance).cost / proved.coschedule.cost, 1, 1e-9);

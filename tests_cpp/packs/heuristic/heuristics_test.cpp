@@ -11,6 +11,7 @@
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
 #include "support/packs_instances.hpp"
 #include "support/packs_plain.hpp"
+#include "support/show_packs.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -19,7 +20,9 @@ using namespace cosched::packs::testing;  // NOLINT
 
 TEST(Sequential, IsOptimalForPacksOfOne) {
   for (int kind = 0; kind < kTableKinds; ++kind) {
+    SHOW_ON_FAILURE(kind);
     const Instance instance(Times(small_table(kind, 5, 4, 3)), 1);
+    SHOW_ON_FAILURE(instance);
     const Coschedule result = heuristic::sequential(instance);
     require_valid(instance, result);
     EXPECT_NEAR(result.cost, exhaustive_optimum(instance), 1e-12);
@@ -32,7 +35,9 @@ TEST(PackApprox, IsWithinThreeTimesTheOptimumWhenPacksAreOnlyLimitedByProcessors
   for (int n = 1; n <= 7; ++n)
     for (const int p : {1, 2, 3, 5})
       for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        SHOW_ON_FAILURE(seed);
         const Instance instance(Times(random_table(n, p, 100 * seed + 10 * n + p)), p);
+        SHOW_ON_FAILURE(instance);
         const double optimum = exhaustive_optimum(instance);
         const Coschedule raw = heuristic::pack_approx(instance, false),
                          better = heuristic::pack_approx(instance, true);
@@ -46,7 +51,9 @@ TEST(PackApprox, IsWithinThreeTimesTheOptimumWhenPacksAreOnlyLimitedByProcessors
 
 TEST(PackApprox, IsWithinThreeTimesTheOptimumOnWorkloads) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance(Times(speedup_workload(25, 8, seed)), 8);
+    SHOW_ON_FAILURE(instance);
     const ExactResult best = exact::optimal(instance);
     ASSERT_TRUE(best.proved);
     EXPECT_LE(heuristic::pack_approx(instance, false).cost, 3 * best.coschedule.cost);
@@ -80,6 +87,7 @@ TEST(RandomProc, IsValidRepeatableAndBetterWithMoreDraws) { check_draws(heuristi
 
 TEST(RandomPack, DrawsEverySize) {
   const Instance instance(Times(random_table(30, 8, 1)), 4);
+  SHOW_ON_FAILURE(instance);
   std::set<std::size_t> sizes;
   for (std::uint64_t seed = 0; seed < 5; ++seed)
     for (const auto& pack : members(heuristic::random_pack(instance, 1, seed).pack_of))
@@ -96,6 +104,7 @@ TEST(PackByPack, IsThePapersAlgorithm) {
         for (const int k : {1, 3, 16})
           for (const double epsilon : epsilons) {
             const Instance instance(Times(small_table(kind, n, p, 100 * n + p)), k);
+            SHOW_ON_FAILURE(instance);
             const Coschedule result = heuristic::pack_by_pack(instance, {epsilon});
             require_valid(instance, result);
             const Coschedule plain = plain_pack_by_pack(instance, std::vector<double>{epsilon});
@@ -132,6 +141,7 @@ double most_work(const std::vector<heuristic::Candidate>& candidates, int procs,
 TEST(PackChoice, LeavesTheLeastIdle) {
   Rng rng(1);
   for (int draw = 0; draw < 400; ++draw) {
+    SHOW_ON_FAILURE(draw);
     const int procs = static_cast<int>(rng.between(1, 12)), n = static_cast<int>(rng.between(1, 9));
     const int most = static_cast<int>(rng.between(1, 7));
     std::vector<heuristic::Candidate> candidates;
@@ -168,6 +178,7 @@ TEST(PackChoice, CutsAreTheCheapestOfAllContiguousPartitions) {
     for (const int n : {1, 4, 9})
       for (const int k : {1, 3, 9}) {
         const Instance instance(Times(small_table(kind, n, 5, n + k)), k);
+        SHOW_ON_FAILURE(instance);
         std::vector<int> order(n);
         for (int i = 0; i < n; ++i) order[i] = (5 * i + 2) % n;
         double best = kInfinity;
@@ -199,6 +210,7 @@ TEST(PackByPack, VariantsAreValidAndCutsNeverWorse) {
       for (const int k : {1, 3, 16})
         for (const double epsilon : {0.1, 0.5, 0.9}) {
           const Instance instance(Times(small_table(kind, n, 7, 10 * n + k)), k);
+          SHOW_ON_FAILURE(instance);
           const double greedy = heuristic::pack_by_pack(instance, {epsilon}).cost;
           const Coschedule cuts =
               heuristic::pack_by_pack(instance, {epsilon}, heuristic::PackChoice::kCuts);
@@ -216,6 +228,7 @@ TEST(PackByPack, VariantsAreValidAndCutsNeverWorse) {
 
 TEST(PackByPack, RefusesBadEpsilons) {
   const Instance instance(Times(random_table(3, 3, 1)), 2);
+  SHOW_ON_FAILURE(instance);
   EXPECT_THROW(heuristic::pack_by_pack(instance, {}), InvalidInstance);
   for (const double bad : {-0.1, 1.0, std::nan("")})
     EXPECT_THROW(heuristic::pack_by_pack(instance, {0.5, bad}), InvalidInstance);

@@ -6,6 +6,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "support/packs_instances.hpp"
+#include "support/show_packs.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -46,6 +47,7 @@ TEST(MakePack, IsFirstFitByDecreasingTime) {
       for (const int p : {1, 2, 5, 16})
         for (const int k : {1, 2, 3, n}) {
           const Instance instance(Times(small_table(kind, n, p, 7 * n + p)), k);
+          SHOW_ON_FAILURE(instance);
           const std::vector<int> sigma = random_procs(instance, rng);
           const Coschedule result = heuristic::make_pack(instance, sigma, false);
           require_valid(instance, result);
@@ -66,8 +68,10 @@ TEST(MakePack, ByHand) {
 TEST(MakePack, ReoptimisingKeepsThePacksAndNeverCostsMore) {
   Rng rng(3);
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const int kind = static_cast<int>(seed) % kTableKinds;
     const Instance instance(Times(small_table(kind, 8, 6, seed)), 3);
+    SHOW_ON_FAILURE(instance);
     const std::vector<int> sigma = random_procs(instance, rng);
     const Coschedule raw = heuristic::make_pack(instance, sigma, false);
     const Coschedule better = heuristic::make_pack(instance, sigma, true);
@@ -83,6 +87,7 @@ TEST(MakePack, ReoptimisingKeepsThePacksAndNeverCostsMore) {
 
 TEST(MakePack, RefusesWrongProcessors) {
   const Instance instance(Times(random_table(3, 4, 1)), 2);
+  SHOW_ON_FAILURE(instance);
   EXPECT_THROW(heuristic::make_pack(instance, {1, 1}, false), InvalidInstance);
   EXPECT_THROW(heuristic::make_pack(instance, {1, 1, 0}, false), InvalidInstance);
   EXPECT_THROW(heuristic::make_pack(instance, {1, 1, 5}, false), InvalidInstance);

@@ -7,6 +7,7 @@
 
 #include "cosched/core/errors.hpp"
 #include "support/packs_instances.hpp"
+#include "support/show_packs.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -50,6 +51,7 @@ TEST(OnePack, EqualsTheDynamicProgrammeAndEverySplit) {
     for (int n = 1; n <= 5; ++n)
       for (int p = n; p <= 9; ++p)
         for (std::uint64_t seed = 0; seed < 5; ++seed) {
+          SHOW_ON_FAILURE(kind);
           const Times times(small_table(kind, n, p, 1000 * seed + 10 * n + p));
           const std::vector<int> tasks = some_tasks(n, rng);
           const int procs = static_cast<int>(rng.between(tasks.size(), p));
@@ -70,6 +72,7 @@ TEST(OnePack, EqualsTheDynamicProgrammeAndEverySplit) {
 
 TEST(OnePack, EqualsTheDynamicProgrammeOnLargePacks) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Times times(speedup_workload(30, 200, seed));
     std::vector<int> tasks(30);
     std::iota(tasks.begin(), tasks.end(), 0);
@@ -81,6 +84,7 @@ TEST(OnePack, EqualsTheDynamicProgrammeOnLargePacks) {
 TEST(OnePack, TiesGoToTheLongerThenToTheLowerTask) {
   Rng rng(2);
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Times times(tied_table(6, 12, seed));
     const std::vector<int> tasks = some_tasks(6, rng);
     EXPECT_EQ(heuristic::one_pack(times, tasks, 12), literal_algorithm(times, tasks, 12))

@@ -8,6 +8,7 @@
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
 #include "support/packs_instances.hpp"
+#include "support/show_packs.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -20,6 +21,7 @@ TEST(Bounds, AreNeverAboveTheOptimum) {
       for (const int p : {1, 2, 3, 5})
         for (const int k : {1, 2, 3, n}) {
           const Instance instance(Times(small_table(kind, n, p, 10 * n + p)), k);
+          SHOW_ON_FAILURE(instance);
           const double optimum = exhaustive_optimum(instance) * (1 + kRounding);
           EXPECT_LE(area_bound(instance), optimum);
           EXPECT_LE(longest_bound(instance), optimum);
@@ -64,6 +66,7 @@ TEST(ColumnBound, IsTheSetPartitioningRelaxationOrBetter) {
       for (const int p : {2, 4, 6})
         for (const int k : {2, 3, n}) {
           const Instance instance(Times(small_table(kind, n, p, 5 * n + p)), k);
+          SHOW_ON_FAILURE(instance);
           const double relaxed = whole_relaxation(instance);
           EXPECT_GE(columns::column_bound(instance).value, relaxed * (1 - 2e-5))
               << n << " " << p << " " << k;
@@ -75,11 +78,13 @@ TEST(GroupedBound, IsNeverAboveTheOptimum) {
   columns::Relaxation::Options options;
   options.most_work = 300'000;
   for (std::uint64_t seed = 0; seed < 10'000; ++seed) {
+    SHOW_ON_FAILURE(seed);
     Rng rng(seed);
     const int n = static_cast<int>(rng.between(2, 5)), p = static_cast<int>(rng.between(1, 6));
     const int k = static_cast<int>(rng.between(2, 5)), rows = static_cast<int>(rng.between(2, n));
     const int kind = static_cast<int>(seed % kTableKinds);
     const Instance instance(Times(small_table(kind, n, p, seed)), k);
+    SHOW_ON_FAILURE(instance);
     if (instance.max_tasks() == 1) continue;
     columns::Restrictions restrictions;
     restrictions.counts = columns::least_counts(instance, 4);
@@ -95,6 +100,7 @@ TEST(GroupedBound, IsNeverAboveTheOptimum) {
 TEST(GroupedBound, OfManyTasksIsCloseToLocalSearch) {
   for (const int tasks : {320, 1300}) {
     const Instance instance(Times(speedup_workload(tasks, 8, 1)), 3);
+    SHOW_ON_FAILURE(instance);
     const double found = search::local_search(instance, 1, 200'000).coschedule.cost;
     const columns::LowerBound bound = columns::column_bound(instance);
     EXPECT_LE(bound.value, found);
@@ -127,6 +133,7 @@ TEST(ColumnBound, IsValidWhenStoppedEarly) {
   for (std::uint64_t seed = 0; seed < 4; ++seed)
     for (const int k : {3, 4, 8}) {
       const Instance instance(Times(speedup_workload(13, 8, seed)), k);
+      SHOW_ON_FAILURE(instance);
       const double optimum = search::subset_programme(instance).cost * (1 + kRounding);
       const auto dominates = columns::dominance(instance.times());
       double before = 0, full = columns::column_bound(instance).value;

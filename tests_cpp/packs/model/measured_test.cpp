@@ -12,6 +12,7 @@
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/search/local_search.hpp"
 #include "support/packs_instances.hpp"
+#include "support/show_packs.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -68,6 +69,7 @@ void check(const Instance& instance, std::uint64_t seed) {
 TEST(Measured, EveryAlgorithmAndBoundOnSmallTables) {
   for (int kind = 0; kind < kTableKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 500; ++seed) {
+      SHOW_ON_FAILURE(kind);
       SCOPED_TRACE("kind " + std::to_string(kind) + " seed " + std::to_string(seed));
       Rng rng(seed);
       const int n = static_cast<int>(rng.between(1, 5)), p = static_cast<int>(rng.between(1, 6));

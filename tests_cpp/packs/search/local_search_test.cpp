@@ -11,6 +11,7 @@
 #include "cosched/packs/model/instance.hpp"
 #include "cosched/packs/solve/solve.hpp"
 #include "support/packs_instances.hpp"
+#include "support/show_packs.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -25,6 +26,7 @@ TEST(LocalSearch, FindsTheOptimumOfFewTasksAndIsNeverWorseThanPackByPack) {
       for (const int p : {1, 2, 5})
         for (const int k : {1, 2, 3, n}) {
           const Instance instance(Times(small_table(kind, n, p, 10 * n + p)), k);
+          SHOW_ON_FAILURE(instance);
           const SearchResult found = search::local_search(instance, n, kLittle);
           EXPECT_TRUE(found.complete);
           const Coschedule& result = found.coschedule;
@@ -37,7 +39,9 @@ TEST(LocalSearch, FindsTheOptimumOfFewTasksAndIsNeverWorseThanPackByPack) {
 
 TEST(LocalSearch, IsNeverWorseThanAGivenStart) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance(Times(speedup_workload(20, 8, seed)), 1 + static_cast<int>(seed % 8));
+    SHOW_ON_FAILURE(instance);
     const Coschedule start = heuristic::random_pack(instance, 1, seed);
     const SearchResult result =
         search::local_search_from(instance, members(start.pack_of), seed, kLittle, std::nullopt);
@@ -51,6 +55,7 @@ TEST(LocalSearch, IsBetterThanPackByPackOnWorkloads) {
   for (std::uint64_t seed = 0; seed < 4; ++seed)
     for (const int k : {2, 4, 16}) {
       const Instance instance(Times(workload_ii(seed)), k);
+      SHOW_ON_FAILURE(instance);
       EXPECT_LT(search::local_search(instance, seed, kLittle).coschedule.cost,
                 heuristic::pack_by_pack(instance, heuristic::nine_epsilons()).cost);
     }
@@ -59,8 +64,10 @@ TEST(LocalSearch, IsBetterThanPackByPackOnWorkloads) {
 TEST(LongestFirst, IsAStartOfLocalSearch) {
   for (int kind = 0; kind < kTableKinds; ++kind)
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      SHOW_ON_FAILURE(kind);
       const Instance instance(Times(small_table(kind, 20, 6, seed)),
                               1 + static_cast<int>(seed % 6));
+      SHOW_ON_FAILURE(instance);
       const Coschedule start = heuristic::longest_first(instance);
       require_valid(instance, start);
       EXPECT_LE(search::local_search(instance, seed, kLittle).coschedule.cost, start.cost);
@@ -77,8 +84,10 @@ TEST(LongestFirst, MeetsTheBoundOfTheLongestWhereProcessorsAbound) {
 
 TEST(LocalSearch, RepeatsForASeed) {
   const Instance instance(Times(speedup_workload(40, 16, 1)), 4);
+  SHOW_ON_FAILURE(instance);
   std::vector<double> costs;
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Coschedule first = search::local_search(instance, seed, kLittle).coschedule;
     const Coschedule again = search::local_search(instance, seed, kLittle).coschedule;
     EXPECT_EQ(first.pack_of, again.pack_of);
@@ -91,6 +100,7 @@ TEST(LocalSearch, RepeatsForASeed) {
 
 TEST(LocalSearch, StopsAtOnceWithoutWorkOrTime) {
   const Instance instance(Times(speedup_workload(40, 16, 2)), 4);
+  SHOW_ON_FAILURE(instance);
   const Coschedule start = heuristic::pack_by_pack(instance, heuristic::nine_epsilons());
   const SearchResult no_work = search::local_search(instance, 1, 0);
   EXPECT_EQ(no_work.coschedule.pack_of, start.pack_of);

@@ -6,6 +6,7 @@
 
 #include "cosched/packs/heuristic/one_pack.hpp"
 #include "support/packs_instances.hpp"
+#include "support/show_packs.hpp"
 
 namespace cosched::packs {
 namespace {
@@ -63,6 +64,7 @@ TEST(Partition, KnowsEveryCostThroughRandomMoves) {
         for (int i = 0; i < n; ++i) alone[i] = {i};
         search::Partition partition(times, alone);
         for (int move = 0; move < 60; ++move) {
+          SHOW_ON_FAILURE(move);
           const int i = static_cast<int>(rng.below(n)), j = static_cast<int>(rng.below(n));
           const int pack = rng.below(4) == 0 ? partition.empty_place() : partition.pack_of(j);
           if (partition.pack_of(i) == pack) continue;

@@ -8,6 +8,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/packs/shared/heuristics.hpp"
 #include "cosched/packs/shared/optimal.hpp"
+#include "support/show_packs.hpp"
 #include "support/small_stack.hpp"
 
 namespace cosched::packs::shared {
@@ -37,7 +38,9 @@ Instance drawn(std::uint64_t seed, int tasks, int procs, int max_tasks) {
 
 TEST(PackPricer, ExactIsTheBestOfAllCounts) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance = drawn(seed, 3, 5, 3);
+    SHOW_ON_FAILURE(instance);
     double least = kInfinity;
     for (int a = 1; a <= 5; ++a)
       for (int b = 1; a + b <= 5; ++b)
@@ -58,7 +61,9 @@ TEST(PackPricer, ExactIsTheBestOfAllCounts) {
 
 TEST(Shared, PairsAndSubsetsAgree) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance = drawn(seed, 9, 5, 2);
+    SHOW_ON_FAILURE(instance);
     const ExactResult best = optimal(instance, std::nullopt);
     EXPECT_TRUE(best.proved);
     EXPECT_TRUE(close(best.coschedule.cost, pairs(instance).cost));
@@ -102,7 +107,9 @@ TEST(PackPricer, QuickBeginsWhereLeastIsNeeded) {
 // Beyond the tasks of the programme over subsets: by the relaxation over sets, and a cover.
 TEST(Shared, PairsAndTheProofBySetsAgree) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance = drawn(seed, 18, 5, 2);
+    SHOW_ON_FAILURE(instance);
     const double least = pairs(instance).cost;
     const ExactResult best = optimal(instance, std::nullopt);
     EXPECT_TRUE(best.proved);
@@ -119,6 +126,7 @@ TEST(Shared, PairsAndTheProofBySetsAgree) {
 // Nothing but the numbers of the tasks is another.
 TEST(Shared, ThreesCostTheSameInAnyOrder) {
   const Instance instance = drawn(4, 17, 5, 3);
+  SHOW_ON_FAILURE(instance);
   std::vector<int> back(17);
   for (int i = 0; i < 17; ++i) back[i] = 16 - i;
   Table times(17, 5);
@@ -134,6 +142,7 @@ TEST(Shared, ThreesCostTheSameInAnyOrder) {
 
 TEST(Shared, SubsetsAreBetterThanWhatTheyAreGiven) {
   const Instance instance = drawn(1, 8, 5, 2);
+  SHOW_ON_FAILURE(instance);
   PackTable table(instance);
   Packs alone;
   for (int i = 0; i < 8; ++i) alone.push_back({i});
@@ -160,7 +169,9 @@ TEST(Shared, PacksArePartedWhereCompanyCostsMore) {
 TEST(Shared, AnnealingFindsMoreThanItStartsFrom) {
   int better = 0;
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    SHOW_ON_FAILURE(seed);
     const Instance instance = drawn(seed, 18, 5, 2);
+    SHOW_ON_FAILURE(instance);
     const double start = local_search(instance, 0, 0, std::nullopt).coschedule.cost;
     const double found = local_search(instance, 0, 20'000, std::nullopt).coschedule.cost;
     EXPECT_LE(found, start);

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -12,6 +13,7 @@ namespace {
 TEST(SlurmNodeBits, EqualsASet) {
   Rng rng(2);
   for (int round = 0; round < 200; ++round) {
+    SHOW_ON_FAILURE(round);
     const int nodes = static_cast<int>(rng.between(1, 200));
     const NodeBits a = some_nodes(rng, nodes), b = some_nodes(rng, nodes);
     const auto list = a.list();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -439,6 +440,7 @@ TEST(SlurmBackfillCycle, WhatAKindDidNotFindItDoesNotFindAgain) {
   Rng rng(8);
   std::size_t told = 0;
   for (int round = 0; round < 120; ++round) {
+    SHOW_ON_FAILURE(round);
     Machine machine = tiers_of(std::vector<int>(kNodes, 4), {1, round % 3 == 0 ? 2 : 1});
     machine.node_gpus = {{0, 0, 2, 2, 0, 1}};
     machine.sets = {nodes_from(0, 4, kNodes), nodes_from(3, 6, kNodes)};

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -17,12 +18,14 @@ constexpr Second kEnd = 200;
 TEST(SlurmPlanMap, EqualsATableOfSeconds) {
   Rng rng(1);
   for (int round = 0; round < 50; ++round) {
+    SHOW_ON_FAILURE(round);
     NodeBits all(kNodes);
     all.add_range(0, kNodes);
     PlanMap map;
     map.reset(0, kEnd, all);
     std::vector<std::set<int>> taken(kEnd + 100);
     for (int k = 0; k < 12; ++k) {
+      SHOW_ON_FAILURE(k);
       const NodeBits nodes = some_nodes(rng, kNodes);
       const Second begin = 10 * rng.between(0, 18), end = begin + 10 * rng.between(0, 8);
       bool free = true;
@@ -74,6 +77,7 @@ TEST(SlurmPlanMap, AReservationTouchesNeitherWhatEndsNorWhatBeginsWithIt) {
 TEST(SlurmPlanMap, WindowHoldsTheNodesOfAllRecordsMet) {
   Rng rng(4);
   for (int round = 0; round < 400; ++round) {
+    SHOW_ON_FAILURE(round);
     const int count = std::array{kNodes, 130, 200, 1000}[static_cast<std::size_t>(round % 4)];
     PlanMap map;
     map.reset(0, kEnd, nodes_from(0, count, count));

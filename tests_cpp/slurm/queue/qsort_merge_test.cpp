@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "cosched/core/rng.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::slurm {
 namespace {
@@ -26,6 +27,7 @@ TEST(SortLikeQsort, WhatNoOrderSortsIsWhatTheLibraryOfSlurmMakesOfIt) {
   Rng rng(17);
   int unordered = 0;
   for (int round = 0; round < 3'000; ++round) {
+    SHOW_ON_FAILURE(round);
     for (auto& row : table)
       for (bool& before : row) before = rng.below(2) == 0;
     std::vector<int> values(rng.below(40)), ours;
@@ -44,6 +46,7 @@ TEST(SortLikeQsort, WhatNoOrderSortsIsWhatTheLibraryOfSlurmMakesOfIt) {
 TEST(SortLikeQsort, AnOrderIsSortedStably) {
   Rng rng(18);
   for (int round = 0; round < 500; ++round) {
+    SHOW_ON_FAILURE(round);
     std::vector<int> values(rng.below(100));
     for (int& value : values) value = static_cast<int>(rng.below(1'000));
     std::vector<int> ours = values;

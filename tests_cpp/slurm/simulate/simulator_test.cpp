@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cosched/core/numeric.hpp"
+#include "support/show_on_failure.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -35,6 +36,7 @@ TEST(SlurmSimulator, SparedCyclesChangeNothing) {
       {{"cons_tres", 1}, {"bf_max_job_test", 3}, {"sched_interval", 300}, {"defer", 1}}};
   int spared = 0;
   for (int round = 0; round < 40; ++round) {
+    SHOW_ON_FAILURE(round);
     const Scenario scenario =
         scenario_of(plain_machine(8), random_stream(rng, 40, 8), parameters[round % 5]);
     Clocks clocks;
@@ -349,6 +351,7 @@ TEST(SlurmSimulator, OfTiersNobodySharesACore) {
   Rng rng(11);
   int pauses = 0;
   for (int round = 0; round < 20; ++round) {
+    SHOW_ON_FAILURE(round);
     std::vector<Job> jobs;
     for (int job = 0; job < 30; ++job) {
       jobs.push_back(shared_job(static_cast<int>(rng.between(1, 7)), 60 * rng.between(1, 9)));
