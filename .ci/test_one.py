@@ -71,8 +71,8 @@ def main() -> int:
     names = names_of_tests(listed.stdout)
     if not any(begins(name, beginning) for name in names):
         known = names if "." in beginning else list(dict.fromkeys(n.split(".")[0] for n in names))
-        return refuse(f"T={args.test}: no test of {folder} has that name: "
-                      f"{suggestion(beginning, known)}")  # fmt: skip
+        hint = suggestion(beginning, known)
+        return refuse(f"T={args.test}: no test of {folder} has that name: {hint}")
     chosen = f"{beginning}*:*/{beginning}*" if beginning else "*"
     return subprocess.run([program, f"--gtest_filter={chosen}"], check=False).returncode
 

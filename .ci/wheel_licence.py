@@ -19,8 +19,9 @@ EXPRESSION = "Apache-2.0 AND GPL-3.0-or-later"
 #: Name in the wheel -> text in the repository.
 TEXTS = {"LICENSE": "LICENSE", "GPL-3.0-or-later.txt": "LICENSES/GPL-3.0-or-later.txt"}
 #: Fields that the expression and its files replace; the expression is of version 2.4.
-REPLACED = re.compile(r"(Metadata-Version|License|License-Expression|License-File):|"
-                      r"Classifier: License ::")  # fmt: skip
+REPLACED = re.compile(
+    r"(Metadata-Version|License|License-Expression|License-File):|Classifier: License ::"
+)
 
 
 def carries_glpk(names: list[str]) -> bool:

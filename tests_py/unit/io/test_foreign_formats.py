@@ -46,7 +46,7 @@ FLUX = (
 CONDOR = "000 (123.000.000) 2025-06-27 00:01:10 Job submitted from host: <10.0.0.1:9618>\n...\n"
 CONDOR_HISTORY = (
     " ID     OWNER          SUBMITTED   RUN_TIME     ST COMPLETED   CMD            \n"
-    " 123.0   vic             6/27 00:01   0+01:00:00 C   6/27 01:01 /home/vic/run.sh\n"
+    " 123.0   vic             6/27 00:01   0+01:00:00 C   6/27 01:01 run.sh\n"
 )
 CONDOR_QUEUE = (
     "\n\n-- Schedd: head.example.org : <10.0.0.1:9618?... @ 06/27/25 00:01:10\n"
