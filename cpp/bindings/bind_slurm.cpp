@@ -54,6 +54,8 @@ slurm::Clocks to_clocks(const py::dict& given) {
         clocks.slices.back().push_back({over, looked, resumes, amid});
       }
     }
+  if (given.contains("distant_time"))
+    clocks.periods.distant_time = within(named.number("distant_time"), "distant_time", -kAges);
   if (given.contains("watched")) clocks.watched = given["watched"].cast<std::vector<int>>();
   return clocks;
 }

@@ -25,8 +25,8 @@ from cosched.slurm.tune.trials import Engine, threads
 from cosched.slurm.tune.tuned import outcome_sentence
 
 _OF_AUDIT = ("time_limit", "what_if", "rightsize", "draws", "reference", "json")
-_OF_TUNE = ("objective", "subject", "weeks", "days", "budget", "draws", "seed", "time_limit",
-            "resume")  # fmt: skip
+_OF_TUNE = ("objective", "constraint", "weeks", "days", "budget", "draws", "seed", "time_limit",
+            "resume", "subject")  # fmt: skip
 
 
 def audit(
@@ -187,6 +187,9 @@ def tune(
     check_files((output, (".html",)), (as_json, (".json",)))
     journal = output.with_suffix(".runs.jsonl")
     where = _engine(engine, dask, io.parse_integer(jobs, "--jobs", 1, 10**4), journal)
+    if deprecated_constraints := options.pop("subject"):
+        report.complain("--subject is deprecated: use --constraint")
+        options["constraint"] = [*options["constraint"], *deprecated_constraints]
     instance = read(of, file, given)
     with report.progress(counted=True) as bar, where as runs:
         task = bar.add_task(printable(f"tune {file.name}"), total=options["budget"])

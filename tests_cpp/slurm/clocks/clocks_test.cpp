@@ -108,6 +108,29 @@ TEST(SlurmClocks, CyclesWaitForIntervalCompletionAndWork) {
   EXPECT_EQ(early.wakes_at(), 30.5);
 }
 
+TEST(SlurmClocks, PeriodsOfTheDistantFutureAreHalfAnHour) {
+  Clocks clocks = exact();
+  clocks.periods.distant_time = 60;
+  EXPECT_EQ(clocks.periods.after(59, 30), 30);
+  EXPECT_EQ(clocks.periods.after(60, 30), 1800);
+  EXPECT_EQ(clocks.periods.after(60, 7200), 7200);
+  LimitClock checks(clocks, false);
+  EXPECT_EQ(checks.due(), 30);
+  checks.checked(60);
+  EXPECT_EQ(checks.due(), 1860);
+  MainClock passes(clocks, main_settings());
+  passes.tick(100);
+  passes.begin_pass();
+  EXPECT_EQ(passes.tick_due(), 1900);
+  passes.request(150);  // what asks for a pass gets it as soon as ever
+  EXPECT_EQ(passes.tick_due(), 150);
+  BackfillClock cycles(clocks, 30);
+  cycles.cycle_over(0);
+  EXPECT_EQ(cycles.wakes_at(), 60);
+  cycles.cycle_over(0);
+  EXPECT_EQ(cycles.wakes_at(), 1860);
+}
+
 TEST(SlurmClocks, RecordedCyclesComeFirst) {
   Clocks clocks = exact();
   clocks.cycles = {5, 9};

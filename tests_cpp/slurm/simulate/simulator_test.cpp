@@ -54,6 +54,38 @@ TEST(SlurmSimulator, SparedCyclesChangeNothing) {
   EXPECT_GT(spared, 1000);
 }
 
+// Job 2 waits for two months: a few thousand cycles instead of 170,000, and it starts as soon as it
+// would with all of them.
+TEST(SlurmSimulator, AStartInTheDistantFutureTakesFewCycles) {
+  constexpr double kDay = 86400;
+  const Second limit = 60 * 86400;
+  const Scenario scenario = scenario_of(
+      plain_machine(2), {plain_job(0, 1, limit, 60 * kDay), plain_job(0, 2, 600, 300),
+                         plain_job(0, 1, limit, 5 * kDay), plain_job(10 * kDay, 1, 600, 300)});
+  Clocks exact_clocks;
+  Clocks clocks;
+  clocks.periods.distant_time = 7 * kDay;
+  const Outcome exact = simulate(scenario, exact_clocks, {}), fast = simulate(scenario, clocks, {});
+  EXPECT_GT(exact.cycles.size(), 100'000U);
+  EXPECT_LT(fast.cycles.size(), 25'000U);
+  EXPECT_EQ(fast.start_exact[0], exact.start_exact[0]);
+  EXPECT_EQ(fast.start_exact[1], exact.start_exact[1]);
+  EXPECT_NEAR(fast.start_exact[3], exact.start_exact[3], 1800);
+}
+
+// What ends a run is that all that waits has been looked at, in the distant future too.
+TEST(SlurmSimulator, ABackfilledJobOfTheDistantFutureStarts) {
+  Clocks clocks;
+  clocks.periods.distant_time = 0;
+  // Job 1 waits for all nodes, and backfill alone starts job 2 in the meantime.
+  const Scenario scenario = scenario_of(
+      plain_machine(3),
+      {plain_job(0, 2, 60000, 50000), plain_job(1, 3, 60000, 100), plain_job(20, 1, 600, 300)});
+  const Outcome outcome = simulate(scenario, clocks, {});
+  EXPECT_LT(outcome.start[2], 3700);
+  EXPECT_GE(outcome.start[1], 50000);
+}
+
 TEST(SlurmSimulator, ALimitIsCheckedLate) {
   Clocks clocks;
   clocks.controller_start = -50;  // checks at -20, 10, 40, 70, ...

@@ -16,7 +16,7 @@ from cosched.errors import InvalidInstance, StudyError
 from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import gains, search as tune_search, trials, tuned as tune_page
 from cosched.slurm.tune.gains import JudgedBlock, held_out_gain
-from cosched.slurm.tune.space import TODAY, Measure, Subject
+from cosched.slurm.tune.space import TODAY, Measure, MeasureConstraint
 from cosched.slurm.tune.weeks import weeks_of
 
 DAY = 86400.0
@@ -74,7 +74,7 @@ def search(inst, vary=None, **more):
 @pytest.fixture(scope="module")
 def found(inst):
     vary = {"PriorityWeightPartition": "0..2000", "bf_interval": "30,60"}
-    return search(inst, vary, subject="by(size).wide.mean_wait<=3")
+    return search(inst, vary, constraint="by(size).wide.mean_wait<=3")
 
 
 @pytest.fixture(scope="module")
@@ -143,8 +143,8 @@ def test_of_two_equal_settings_none_wins(inst):
     assert "nothing" in repr(found)
 
 
-def test_a_subject_that_does_not_hold_leaves_nothing(inst):
-    found = search(inst, subject=f"{OBJECTIVE}>=1")
+def test_a_constraint_that_does_not_hold_leaves_nothing(inst):
+    found = search(inst, constraint=f"{OBJECTIVE}>=1")
     assert found.best == {}
     assert not found.better
     assert (found.trials[OBJECTIVE] < 1).all()
@@ -397,8 +397,8 @@ def test_a_grid_that_was_tried_was_not_stopped(inst, runs_are_seconds):
         ({"objective": "by(partition).shrt.mean_wait"}, "near: short"),
         ({"objective": "by(qos).high.mean_wait"}, "does not say the qos"),
         ({"objective": ["mean_wait"] * 2}, "given twice"),
-        ({"subject": "mean_wait<1"}, "<= or >="),
-        ({"subject": "__import__('os').mean_wait<=1"}, "expected mean_wait"),
+        ({"constraint": "mean_wait<1"}, "<= or >="),
+        ({"constraint": "__import__('os').mean_wait<=1"}, "expected mean_wait"),
         ({"weeks": "train=1-3"}, "expected train=1-3,test=4"),
         ({"weeks": "train=1-3,test=3"}, "week 3 is in both"),
         ({"weeks": "train=1-3,test=9"}, "weeks 1 to 4"),
@@ -411,7 +411,7 @@ def test_a_grid_that_was_tried_was_not_stopped(inst, runs_are_seconds):
         ({"vary": {"bf_interval": "30,030"}}, "different values"),
         ({"vary": {"bf_interval": "3-0..9"}}, "bf_interval"),
         ({"vary": {"bf_interval": f"1..{'9' * 400}"}}, "expected ends up to"),
-        ({"subject": ["mean_wait<=1"] * 2}, "given twice"),
+        ({"constraint": ["mean_wait<=1"] * 2}, "given twice"),
         ({"weeks": "train=1,train=2,test=4"}, "expected train=1-3,test=4"),
         ({"days": 1e-318}, "at most 10,000"),
         ({"days": 1e-9}, "at most 10,000"),
@@ -478,10 +478,18 @@ def test_no_fold_judges_a_choice_that_its_weeks_have_taken_part_in(
         assert not any(counted_ids(block) & judges for block in trained)
 
 
-def test_subjects():
-    assert Subject.of_text("mean_wait <= 1.1").broken(1.2) == pytest.approx(0.1)
-    assert Subject.of_text("mean_wait<=1.1").broken(1.1) == 0
-    assert Subject.of_text("p95_wait>=2").broken(1.5) == 0.5
+def test_subject_is_a_deprecated_name_of_constraint(inst):
+    with pytest.warns(DeprecationWarning, match=r"tune\(constraint=\)"):
+        found = search(inst, subject="by(size).wide.mean_wait<=3")
+    assert list(map(str, found.constraints)) == ["by(size).wide.mean_wait<=3"]
+    with pytest.warns(DeprecationWarning, match="Tuned.constraints"):
+        assert found.subjects == found.constraints
+
+
+def test_constraints():
+    assert MeasureConstraint.of_text("mean_wait <= 1.1").broken(1.2) == pytest.approx(0.1)
+    assert MeasureConstraint.of_text("mean_wait<=1.1").broken(1.1) == 0
+    assert MeasureConstraint.of_text("p95_wait>=2").broken(1.5) == 0.5
 
 
 @pytest.mark.parametrize(("like", "least"), [(0.0, 0.88), (0.3, 0.83)])

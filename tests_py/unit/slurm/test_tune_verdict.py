@@ -12,7 +12,7 @@ from cosched.slurm.machines import slurm_machine
 from cosched.slurm.tune import trials
 from cosched.slurm.tune.gains import HeldOutGain
 from cosched.slurm.tune.race import Trial
-from cosched.slurm.tune.space import Measure, Subject
+from cosched.slurm.tune.space import Measure, MeasureConstraint
 from cosched.slurm.tune.tuned import outcome_sentence
 from cosched.slurm.tune.verdict import (
     GainVerdict,
@@ -58,10 +58,10 @@ def test_the_verdict_follows_from_the_intervals(gains, verdict):
 
 
 def test_a_proven_gain_that_breaks_a_constraint_is_not_accepted():
-    subject = Subject.of_text("by(size).wide.mean_wait<=1.1")
+    constraint = MeasureConstraint.of_text("by(size).wide.mean_wait<=1.1")
     gains = [gain_of(0.3, 0.1, 0.5)]
     for gain, verdict in ((-0.2, GainVerdict.CONSTRAINT_BROKEN), (-0.05, GainVerdict.PROVEN)):
-        assert verdict_of(("5",), gains, [gain_of(gain, -1, 1)], [subject]) is verdict
+        assert verdict_of(("5",), gains, [gain_of(gain, -1, 1)], [constraint]) is verdict
 
 
 @pytest.mark.parametrize(
@@ -157,6 +157,19 @@ def test_where_nothing_is_better_the_nearest_setting_is_said(overloaded_command,
         "PriorityWeightJobSize=1000 changes nothing."
     )
     assert json.loads((folder / "t.json").read_text())["verdict"] == "not better"
+
+
+def test_the_deprecated_option_subject_is_a_constraint(overloaded_command, capsys):
+    folder, command = overloaded_command
+    more = "--vary PriorityWeightJobSize=1000 --draws 1 --subject mean_wait<=3"
+    assert main((command + more).split()) == 0
+    assert "--subject is deprecated: use --constraint" in capsys.readouterr().err
+    measures = json.loads((folder / "t.json").read_text())["measures"]
+    assert [measure["measure"] for measure in measures] == ["mean_wait", "mean_wait"]
+    assert (
+        main((command + "--vary PriorityWeightJobSize=1000 --constraint mean_wait<1").split()) == 2
+    )
+    assert "constraint 'mean_wait<1': expected a measure" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("values", ["0,-5", "-5..60", "x,60"])

@@ -148,3 +148,23 @@ def test_a_job_of_several_partitions_waits_in_those_that_could_run_it(reasons):
     assert answer.reason[2].startswith("Resources: it needs 2 nodes")
     assert np.isinf(answer.p05[3])
     assert answer.reason[3] == "BadConstraints: no node has what it asks for"
+
+
+def test_a_job_that_no_node_can_hold_waits_for_ever_and_is_not_before_others(reasons):
+    jobs = [RUNNING, *({**WAITING, "id": job, "nodes": 2} for job in (2, 3, 4, 5))]
+    fields = {
+        2: {"features": "no_such_feature"},
+        3: {"tres_per_node": "gres:gpu:4"},
+        4: {"memory_per_node": {"set": True, "infinite": False, "number": 900_000}},
+    }
+    answer = reasons(jobs, fields)
+    assert answer.reason[2].startswith("BadConstraints: Invalid feature specification: ")
+    assert answer.reason[3].startswith(
+        "BadConstraints: Requested node configuration is not available: 4 GPUs of each node"
+    )
+    assert answer.reason[4].startswith(
+        "BadConstraints: Requested node configuration is not available: 900000 MB of each node"
+    )
+    assert answer.reason[5] == "Resources: it needs 2 nodes (1 idle)"
+    assert np.isinf(answer.loc[[2, 3, 4], ["p05", "p95", "limit_based_start"]]).all(axis=None)
+    assert np.isfinite(answer.p95[5])

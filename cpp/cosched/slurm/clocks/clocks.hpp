@@ -19,6 +19,18 @@ struct Slice {
   bool amid = false;  // between two tries of the next job, where that has any
 };
 
+/// Periods of backfill cycles, periodic main passes and limit checks.  In the distant future they
+/// are at least kDistantPeriod: a start that is months away needs no exact cycles.
+struct Periods {
+  static constexpr Second kDistantPeriod = 1800;
+  double distant_time = kInfinity;  // s on the time base of the jobs
+
+  /// The period of what last happened at `time` and is configured to happen every `configured` s.
+  Second after(double time, Second configured) const {
+    return time < distant_time ? configured : std::max(configured, kDistantPeriod);
+  }
+};
+
 /// The two hidden numbers, and what the host adds.
 struct Clocks {
   double controller_start = -60;  // s on the time base of the jobs
@@ -49,6 +61,7 @@ struct Clocks {
   std::vector<std::vector<Slice>> slices;
   // Jobs: when all of them have started, the run is over; empty = when all have ended.
   std::vector<int> watched;
+  Periods periods;
 
   /// Of a controller that waits for a slurmdbd before its loop begins.
   Clocks behind_slurmdbd() const {
@@ -91,11 +104,15 @@ class Loop {
 class LimitClock {
  public:
   LimitClock(const Clocks& clocks, bool since_24)
-      : loop_(clocks, since_24), recorded_(clocks.checks), last_(whole(clocks.controller_start)) {}
+      : periods_(clocks.periods),
+        loop_(clocks, since_24),
+        recorded_(clocks.checks),
+        last_(whole(clocks.controller_start)) {}
 
   double due() const {
     if (!recorded_.empty()) return checks_ < recorded_.size() ? recorded_[checks_] : kInfinity;
-    return loop_.tick_at(static_cast<double>(last_ + kPeriodicTimeout));
+    const auto last = static_cast<double>(last_);
+    return loop_.tick_at(last + static_cast<double>(periods_.after(last, kPeriodicTimeout)));
   }
 
   void checked(double time) {
@@ -106,6 +123,7 @@ class LimitClock {
  private:
   static constexpr Second kPeriodicTimeout = 30;  // between limit checks
 
+  Periods periods_;
   Loop loop_;
   std::vector<double> recorded_;
   std::size_t checks_ = 0;
@@ -116,7 +134,8 @@ class LimitClock {
 class MainClock {
  public:
   MainClock(const Clocks& clocks, const Settings::Main& settings, bool since_24 = false)
-      : loop_(clocks, since_24),
+      : periods_(clocks.periods),
+        loop_(clocks, since_24),
         settings_(settings),
         last_tick_(whole(clocks.controller_start)),
         last_full_(last_tick_),
@@ -190,10 +209,14 @@ class MainClock {
 
   Second delay() const { return read_ ? settings_.batch_sched_delay : kFirstDelay; }
 
-  Second interval() const { return read_ ? settings_.interval : kFirstInterval; }
+  Second interval() const {
+    const Second configured = read_ ? settings_.interval : kFirstInterval;
+    return periods_.after(static_cast<double>(last_full_), configured);
+  }
 
   bool replays() const { return next_ < passes_.size(); }
 
+  Periods periods_;
   Loop loop_;
   Settings::Main settings_;
   bool read_ = false;  // the configuration, by the first pass
@@ -211,7 +234,8 @@ class MainClock {
 class BackfillClock {
  public:
   BackfillClock(const Clocks& clocks, Second interval)
-      : recorded_(clocks.cycles),
+      : periods_(clocks.periods),
+        recorded_(clocks.cycles),
         interval_(interval),
         last_end_(whole(clocks.controller_start)),
         extra_(clocks.sleep_extra),
@@ -241,7 +265,7 @@ class BackfillClock {
     const double over = wake_ + cost;
     last_end_ = whole(over);
     if (!replays())
-      wake_ = over + static_cast<double>(interval_) + extra_;
+      wake_ = over + static_cast<double>(periods_.after(over, interval_)) + extra_;
     else if (++cycle_; replays())
       wake_ = recorded_[cycle_];
     else
@@ -251,6 +275,7 @@ class BackfillClock {
  private:
   bool replays() const { return cycle_ < recorded_.size(); }
 
+  Periods periods_;
   std::vector<double> recorded_;
   std::size_t cycle_ = 0;
   Second interval_, last_end_;

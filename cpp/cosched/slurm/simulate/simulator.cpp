@@ -160,11 +160,13 @@ class Simulator {
     if (!events_.empty() || next_ < order_.size() || outside_ < scenario_.outside().size() ||
         look_ < looks_.size() || !answers_.empty())
       return false;
+    const double last_change = std::max(changed_, last_begin_);
     const auto patience =
-        static_cast<double>(3 * (settings.backfill.interval + settings.main.interval +
+        static_cast<double>(3 * (host_.periods.after(last_change, settings.backfill.interval) +
+                                 host_.periods.after(last_change, settings.main.interval) +
                                  settings.main.batch_sched_delay));
     const double next = std::min(main_clock_.tick_due(), main_clock_.pass_due());
-    return next > std::max(changed_, last_begin_) + patience;
+    return next > last_change + patience;
   }
 
   void submit(int job, double time) {

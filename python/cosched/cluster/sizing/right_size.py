@@ -233,8 +233,9 @@ class RightSize:
             (with advice), ``promised`` (the mean risk), ``killed_time, killed_memory`` (shares of
             these jobs), ``unknown`` (share of those that the log's own requests ended below the
             advice: nothing tells whether it would have been enough), ``saved_memory_hours`` (GB
-            hours; killed jobs run again as they had asked), ``saved_core_hours`` (that limits
-            reserve), ``lost_core_hours`` (of killed runs).
+            hours; killed jobs run again as they had asked), ``saved_core_hours`` (that limits no
+            longer reserve: limit asked for less advised limit, times the cores),
+            ``lost_core_hours`` (of killed runs).
 
         Raises
         ------

@@ -71,6 +71,27 @@ def refusal_of(snapshot: Snapshot, job: Job) -> str:
     return _refuse_times(snapshot, job, limits)
 
 
+def why_no_node_holds(snapshot: Snapshot, job: Job) -> str:
+    """Why no single node of its partitions has the features, memory and GPUs that a waiting job
+    asks for of each node; empty: one has, or the snapshot does not show its nodes.
+
+    Numbers of nodes and CPUs are not tested: of a job that waits, Slurm shows estimates of them.
+    """
+    if not snapshot.shown.get("nodes"):
+        return ""
+    if refusal := _refuse_features(snapshot, job):
+        return refusal
+    is_gpu_request = re.fullmatch("gpu(:[^:,]+){0,2}", job.gres) is not None
+    of_one_node = replace(
+        job, nodes=1, cpus=1, memory_per_cpu=None, gres=job.gres if is_gpu_request else ""
+    )
+    refusals = [
+        _refuse_on_nodes(snapshot, of_one_node, _partition_limits(snapshot, name), enforced=True)
+        for name in job.partition.split(",") if name
+    ]  # fmt: skip
+    return refusals[0] if refusals and all(refusals) else ""
+
+
 @dataclass(frozen=True)
 class _PartitionLimits:
     """What a partition lets a job have."""

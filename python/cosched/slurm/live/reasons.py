@@ -44,6 +44,8 @@ class Reasons:
         A reservation that keeps the job from starting now is named in any case.
         """
         job = self._simulation.jobs[row]
+        if cause := self._simulation.unsuitable.get(row):
+            return f"BadConstraints: {cause}"
         if never := self._never(job):
             return never
         reservation = self._reservation_reason(job)
@@ -259,7 +261,7 @@ class Reasons:
         rows = self._simulation.rows
         return [
             job for job in self._simulation.snapshot.pending
-            if not self._never(job) and not self._begin_time(job)
+            if not self._never(self._simulation.jobs[rows[job.id]]) and not self._begin_time(job)
             and not self._dependency(rows[job.id])
         ]  # fmt: skip
 

@@ -12,6 +12,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine.node_types import Spans
 from cosched.errors import InfeasibleError
+from cosched.slurm.live.admission import why_no_node_holds
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.nodes import accounts_of, out_of_service
 from cosched.slurm.live.requests import FAR, JobsOfSnapshot
@@ -25,6 +26,9 @@ from cosched.slurm.twin.twin import Twin
 _YEAR = 365 * 86400.0
 #: Longer queues are simulated in coarser steps: jobs that a cycle looks at, s between cycles.
 _LONG, _TESTS, _SELDOM = 200, 30.0, 1800.0
+#: Seconds after the snapshot from which on cycles are at least half an hour apart: a start that is
+#: months away, as behind a job without a time limit, takes no simulation of every cycle.
+_DISTANT = 7 * 86400.0
 #: A busy controller wakes so much later than it wanted (s), at most.
 _LATE = 0.05
 #: Tasks of arrays that are simulated beside the first of each, and numbers that no job has.
@@ -32,6 +36,8 @@ _TASKS, _NOBODY = 2000, -1_000_000
 #: What decides whether a machine could ever run a job.
 _OF_SIZE = ("partition", "nodes", "cpus", "memory", "memory_per_cpu", "gres", "gpus", "features",
             "exclusive")  # fmt: skip
+#: What decides whether a node could hold its part of a job.
+_OF_NODE = ("partition", "memory", "gres", "features")
 #: Second until which a reservation lasts whose end nothing waits for.
 _ENDLESS = 2**40
 
@@ -71,7 +77,30 @@ class Simulation(JobsOfSnapshot):
         self._arrays: dict[int, int] = {}
         self._fitting: dict[tuple, bool] = {}
         self.core_jobs = list(map(self._core_job, self.jobs))
+        #: By row of a waiting job that no node can hold: why.
+        self.unsuitable: dict[int, str] = {}
+        self._hold_unsuitable(len(self.jobs) - len(more))
         self._leave_too_large(len(self.jobs) - len(more))
+
+    def _hold_unsuitable(self, count: int) -> None:
+        """Of the first so many jobs, those wait for ever of which no node has what they ask for."""
+        causes: dict[tuple[str, ...], str] = {}
+        for row, job in enumerate(self.jobs[:count]):
+            if job.state != "PENDING":
+                continue
+            key = tuple(str(job[name]) for name in _OF_NODE)
+            if key not in causes:
+                causes[key] = why_no_node_holds(self.snapshot, job)
+            if causes[key]:
+                self.unsuitable[row] = causes[key]
+                self._wait_for_ever(row)
+
+    def _wait_for_ever(self, row: int) -> None:
+        self.jobs[row] = replace(
+            self.jobs[row], nodes=1, cpus=1, memory=None, gres="", gpus="", features="",
+            reason="BadConstraints",
+        )  # fmt: skip
+        self.core_jobs[row] = self._core_job(self.jobs[row])
 
     def _leave_too_large(self, count: int) -> None:
         """Of the first so many jobs: those that the machine could never run wait for ever.
@@ -88,11 +117,9 @@ class Simulation(JobsOfSnapshot):
                 partitions = [name for name in names if self.fits(replace(job, partition=name))]
                 if partitions and len(names) > 1:
                     self.jobs[row] = replace(job, partition=",".join(partitions))
+                    self.core_jobs[row] = self._core_job(self.jobs[row])
                 else:
-                    self.jobs[row] = replace(
-                        job, nodes=1, cpus=1, memory=None, gres="", gpus="", reason="BadConstraints"
-                    )
-                self.core_jobs[row] = self._core_job(self.jobs[row])
+                    self._wait_for_ever(row)
 
     def _machine(self) -> Any:
         """With priorities as they are given: their parts that do not change are in `nice`."""
@@ -258,7 +285,7 @@ class Simulation(JobsOfSnapshot):
         passed = taken - since % (told.get("calc_period", 300.0) or 300.0) - self.zero
         return {
             **host, "controller_start": start, "epoch": float(self.zero),
-            "decay_after": passed - start,
+            "decay_after": passed - start, "distant_time": self.now + _DISTANT,
         }  # fmt: skip
 
     def starts(

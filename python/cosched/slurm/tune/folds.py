@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cosched.slurm.tune.race import Course, Trial, batches, order, race, simplify
-from cosched.slurm.tune.space import TODAY, Dimension, Setting, Subject, grid
+from cosched.slurm.tune.space import TODAY, Dimension, MeasureConstraint, Setting, grid
 from cosched.slurm.tune.trials import Runs
 from cosched.slurm.tune.weeks import Weeks
 
@@ -24,7 +24,7 @@ class Problem:
     dimensions: tuple[Dimension, ...]
     budget: int
     objectives: int
-    subjects: tuple[Subject, ...]
+    constraints: tuple[MeasureConstraint, ...]
     weeks: Weeks
     runs: Runs
 
@@ -35,7 +35,7 @@ class Problem:
 
     def course(self, blocks: tuple[int, ...]) -> Course:
         """A race in some of the training weeks."""
-        return Course(self.runs, blocks, self.objectives, self.subjects)
+        return Course(self.runs, blocks, self.objectives, self.constraints)
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cosched.errors import optional
-from cosched.slurm.tune.space import TODAY, Dimension, Setting, Subject, grid
+from cosched.slurm.tune.space import TODAY, Dimension, MeasureConstraint, Setting, grid
 from cosched.slurm.tune.trials import Runs
 
 #: A setting is given up where a paired test says so with this chance of being wrong.
@@ -23,8 +23,8 @@ class Trial:
 
     setting: Setting
     ratios: tuple[float, ...]  # each objective over today's on the same clocks; below 1 is better
-    subjects: tuple[float, ...] = ()  # the same of each subject
-    broken: float = 0.0  # by how much subjects do not hold; 0: all do
+    constraints: tuple[float, ...] = ()  # the same of each constraint
+    broken: float = 0.0  # by how much constraints do not hold; 0: all do
     runs: int = 0  # how many draws of weeks
     whole: bool = False  # whether these are all there are
     #: Whether a paired test says that it is better than today in the weeks of the search.
@@ -44,7 +44,7 @@ class Course:
     runs: Runs
     blocks: tuple[int, ...]
     objectives: int
-    subjects: tuple[Subject, ...]
+    constraints: tuple[MeasureConstraint, ...]
 
     @property
     def size(self) -> int:
@@ -99,10 +99,10 @@ def _trial(course: Course, setting: Setting, value: np.ndarray, today: np.ndarra
     means, today_means = value.mean(axis=0), today.mean(axis=0)
     without_today = np.where(means > 0, np.inf, 1.0)
     ratios = np.divide(means, today_means, out=without_today, where=today_means > 0).tolist()
-    objective_ratios, subject_ratios = ratios[: course.objectives], ratios[course.objectives :]
-    broken = sum(s.broken(r) for s, r in zip(course.subjects, subject_ratios, strict=True))
+    objective_ratios, constraint_ratios = ratios[: course.objectives], ratios[course.objectives :]
+    broken = sum(s.broken(r) for s, r in zip(course.constraints, constraint_ratios, strict=True))
     return Trial(
-        setting, tuple(objective_ratios), tuple(subject_ratios), broken, len(value),
+        setting, tuple(objective_ratios), tuple(constraint_ratios), broken, len(value),
         len(value) == course.size, course.is_worse(today, value),
     )  # fmt: skip
 
@@ -203,7 +203,7 @@ def batches(
 
         def tell(trials: Sequence[Trial], asked: list[Any] = asked) -> None:
             for one, trial in zip(asked, trials, strict=True):
-                one.set_constraint("subjects", min(trial.broken, _NONE))
+                one.set_constraint("constraints", min(trial.broken, _NONE))
                 study.tell(one, np.minimum(trial.ratios, _NONE).tolist())
 
         yield settings, tell

@@ -1,6 +1,7 @@
 """The search as a whole."""
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -18,8 +19,8 @@ from cosched.slurm.tune.gains import CONFIDENCE, JudgedBlock, held_out_gain
 from cosched.slurm.tune.space import (
     TODAY,
     Measure,
+    MeasureConstraint,
     Setting,
-    Subject,
     change_of,
     dimensions_of,
     grid,
@@ -35,7 +36,7 @@ def tune(
     *,
     vary: Mapping[str, Any],
     objective: str | Iterable[str] = "mean_wait",
-    subject: str | Iterable[str] = (),
+    constraint: str | Iterable[str] = (),
     weeks: str | None = None,
     days: float | None = None,
     budget: int = 200,
@@ -47,6 +48,7 @@ def tune(
     judgement: LogJudgement | None = None,
     engine: Engine = threads,
     progress: Callable[[int, int, str], None] | None = None,
+    subject: str | Iterable[str] | None = None,
 ) -> Tuned:
     """Search lines of a slurm.conf for a better setting; test it on weeks that did not choose it.
 
@@ -66,7 +68,7 @@ def tune(
         What is to be small: ``mean_wait``, ``p95_wait``, ``max_wait``,
         ``mean_bounded_slowdown``; of a group ``by(partition).gpu.p95_wait``. With two there is a
         Pareto front, and the best has the smallest product.
-    subject : str or several
+    constraint : str or several
         What has to hold, against today's: ``"by(size).wide.mean_wait<=1.1"`` (wide: the widest
         tenth of the jobs; narrow: the others; or a range of sizes as the audit names it).
     weeks : str, optional
@@ -92,6 +94,8 @@ def tune(
         processors.
     progress : callable, optional
         Called with settings tried, the budget, and the best so far in words.
+    subject : str or several, optional
+        Deprecated name of `constraint`.
 
     Returns
     -------
@@ -135,12 +139,15 @@ def tune(
     """
     Instance.require(instance)
     based = _on(instance, machine)
+    if subject is not None:
+        warnings.warn("tune(subject=) is now tune(constraint=)", DeprecationWarning, stacklevel=2)
+        constraint = (*texts(constraint, "constraint"), *texts(subject, "subject"))
     objectives = [Measure.of_text(text) for text in texts(objective, "objective")]
     if not 1 <= len(objectives) <= 2:
         raise InvalidInstance(f"objective {shorten(objective)}: expected one or two")
-    subjects = [Subject.of_text(text) for text in texts(subject, "subject")]
-    measures = (*objectives, *(each.measure for each in subjects))
-    for name, given in (("objective", objectives), ("subject", subjects)):
+    constraints = [MeasureConstraint.of_text(text) for text in texts(constraint, "constraint")]
+    measures = (*objectives, *(each.measure for each in constraints))
+    for name, given in (("objective", objectives), ("constraint", constraints)):
         if (twice := first_repeated(map(str, given))) is not None:
             raise InvalidInstance(f"{name} {twice}: given twice")
     dimensions = dimensions_of(based, vary)
@@ -156,7 +163,7 @@ def tune(
     ]
     keys = tuple(dimension.key for dimension in dimensions)
     world = World(keys, tuple(blocks), measures, draw_count, seed_number)
-    head = [[str(each) for each in (*dimensions, *objectives, *subjects)], max_settings]
+    head = [[str(each) for each in (*dimensions, *objectives, *constraints)], max_settings]
     path = None if journal is None else Path(journal)
     runs = Runs(world, engine, path, flag(resume, "resume"), head)
     test_blocks = range(len(parts.train), len(blocks))
@@ -164,7 +171,7 @@ def tune(
     _require_waits(world, objectives, [*today.values()])
     if limit is not None:
         runs.until = time.monotonic() + limit
-    problem = Problem(dimensions, max_settings, len(objectives), tuple(subjects), parts, runs)
+    problem = Problem(dimensions, max_settings, len(objectives), tuple(constraints), parts, runs)
     outcome = search(problem, progress or (lambda *_: None))
     trials = [*outcome.trials.values()]
     if trials and all(trial.why for trial in trials):
@@ -194,7 +201,7 @@ def tune(
         instance=based,
         dimensions=dimensions,
         objectives=tuple(objectives),
-        subjects=tuple(subjects),
+        constraints=tuple(constraints),
         weeks=parts,
         found=tuple(trials),
         tried=outcome.tried,

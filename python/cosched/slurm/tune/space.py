@@ -158,7 +158,7 @@ _WORDS = {
 _BY = ("partition", "account", "user", "group", "qos", "name", "comment", "cores", "size", "gpu")
 _FORM = "mean_wait, p95_wait, max_wait, mean_bounded_slowdown, or of a group by(size).wide.p95_wait"
 _MEASURE = re.compile(r"(?:by\((\w+)\)\.(.+)\.)?(\w+)")
-_SUBJECT = re.compile(r"(.+?)\s*(<=|>=)\s*([0-9]+(?:\.[0-9]+)?)")
+_CONSTRAINT = re.compile(r"(.+?)\s*(<=|>=)\s*([0-9]+(?:\.[0-9]+)?)")
 _HOLDS = {"<=": operator.le, ">=": operator.ge}
 #: What is called wide: this share of the jobs.
 _WIDE = 0.1
@@ -235,7 +235,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Subject:
+class MeasureConstraint:
     """A measure that stays within `limit` times what it is today."""
 
     measure: Measure
@@ -243,11 +243,11 @@ class Subject:
     limit: float
 
     @classmethod
-    def of_text(cls, text: Any) -> Subject:
-        found = _SUBJECT.fullmatch(text.strip()) if isinstance(text, str) else None
+    def of_text(cls, text: Any) -> MeasureConstraint:
+        found = _CONSTRAINT.fullmatch(text.strip()) if isinstance(text, str) else None
         if found is None:
             raise InvalidInstance(
-                f"subject {shorten(text)}: expected a measure, <= or >=, and how many times "
+                f"constraint {shorten(text)}: expected a measure, <= or >=, and how many times "
                 "today's, as by(size).wide.mean_wait<=1.1"
             )
         return cls(Measure.of_text(found[1]), found[2], float(found[3]))

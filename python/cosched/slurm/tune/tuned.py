@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -35,7 +36,14 @@ from cosched.lazy import pd
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.tune.gains import HeldOutGain, who_pays
 from cosched.slurm.tune.race import Trial, beats, order
-from cosched.slurm.tune.space import Dimension, Measure, Setting, Subject, change_of, changed
+from cosched.slurm.tune.space import (
+    Dimension,
+    Measure,
+    MeasureConstraint,
+    Setting,
+    change_of,
+    changed,
+)
 from cosched.slurm.tune.trials import Simulated
 from cosched.slurm.tune.verdict import (
     GainVerdict,
@@ -92,7 +100,7 @@ def outcome_sentence(found: Tuned) -> str:
     change = change_of(found.keys, found.setting)
     gains = found.verdicts[: len(found.objectives)]
     sentence = held_out_sentence(change, gains, found.judged_weeks, found.confidence, found.verdict)
-    broken = broken_constraints(found.verdicts[len(found.objectives) :], found.subjects)
+    broken = broken_constraints(found.verdicts[len(found.objectives) :], found.constraints)
     return " ".join([sentence, *(f"{text[0].upper()}{text[1:]}." for text in broken)])
 
 
@@ -139,7 +147,7 @@ def _lines(found: Tuned) -> str:
 
 def _verdicts(found: Tuned) -> str:
     rows = []
-    limits = [""] * len(found.objectives) + [f"{s.sign} {s.limit:g}" for s in found.subjects]
+    limits = [""] * len(found.objectives) + [f"{c.sign} {c.limit:g}" for c in found.constraints]
     for one, limit in zip(found.verdicts, limits, strict=True):
         shown = number if one.measure.statistic == "mean_bounded_slowdown" else span
         ratio = one.then / one.today if one.today > 0 else np.nan
@@ -164,7 +172,7 @@ def _groups(found: Tuned) -> str:
 
 def _trials(found: Tuned) -> str:
     names = [str(one) for one in found.objectives]
-    others = [str(one.measure) for one in found.subjects]
+    others = [str(one.measure) for one in found.constraints]
     heads = [*found.keys, *(f"{name}, times today's" for name in (*names, *others)), "runs"]
     front = found.front if len(names) > 1 else []
     able = [one for one in found.found if one.whole]
@@ -172,7 +180,7 @@ def _trials(found: Tuned) -> str:
     rows = [
         [
             *(value or "as today" for value in one.setting),
-            *map(number, (*one.ratios, *one.subjects)),
+            *map(number, (*one.ratios, *one.constraints)),
             f"{one.runs}",
         ]
         for one in ranked[: max(_MOST_ROWS, len(front))]
@@ -225,7 +233,7 @@ class Tuned:
     Attributes
     ----------
     instance : Instance
-    dimensions, objectives, subjects : tuple
+    dimensions, objectives, constraints : tuple
         What was varied, what was to be small, what had to hold.
     weeks : Weeks
     found : tuple of Trial
@@ -239,7 +247,7 @@ class Tuned:
     judged_weeks : tuple of int
         Weeks of the folds whose search chose the winner: its gain is that of these weeks.
     verdicts : tuple of HeldOutGain
-        Each objective, then each subject, on these weeks.
+        Each objective, then each constraint, on these weeks.
     confidence : float
         Of the intervals.
     today, then : Simulated
@@ -267,7 +275,7 @@ class Tuned:
     instance: Instance
     dimensions: tuple[Dimension, ...]
     objectives: tuple[Measure, ...]
-    subjects: tuple[Subject, ...]
+    constraints: tuple[MeasureConstraint, ...]
     weeks: Weeks
     found: tuple[Trial, ...]
     tried: int
@@ -290,6 +298,12 @@ class Tuned:
     def keys(self) -> tuple[str, ...]:
         """What was varied."""
         return tuple(one.key for one in self.dimensions)
+
+    @property
+    def subjects(self) -> tuple[MeasureConstraint, ...]:
+        """Deprecated name of :attr:`constraints`."""
+        warnings.warn("Tuned.subjects is now Tuned.constraints", DeprecationWarning, stacklevel=2)
+        return self.constraints
 
     @property
     def best(self) -> dict[str, str]:
@@ -334,12 +348,13 @@ class Tuned:
         ``constraint broken``."""
         count = len(self.objectives)
         gains, constraint_gains = self.verdicts[:count], self.verdicts[count:]
-        return verdict_of(self.setting, gains, constraint_gains, self.subjects)
+        return verdict_of(self.setting, gains, constraint_gains, self.constraints)
 
     @property
     def better(self) -> bool:
         """Whether the winner is proven better on weeks that did not choose it: an objective falls
-        by 1% or more and its interval is above zero, that of none is below, all subjects hold."""
+        by 1% or more and its interval is above zero, that of none is below, and all constraints
+        hold."""
         return self.verdict is GainVerdict.PROVEN
 
     @property
@@ -351,11 +366,13 @@ class Tuned:
     @property
     def trials(self) -> pd.DataFrame:
         """A row a setting, in the order in which they were tried: its values by key, each
-        objective and subject over today's (below 1 is less), ``runs``, ``whole``, ``why``."""
+        objective and constraint over today's (below 1 is less), ``runs``, ``whole``, ``why``."""
         rows = []
         for one in self.found:
-            ratios = (*one.ratios, *(one.subjects or (np.nan,) * len(self.subjects)))
-            names = map(str, (*self.objectives, *(subject.measure for subject in self.subjects)))
+            ratios = (*one.ratios, *(one.constraints or (np.nan,) * len(self.constraints)))
+            names = map(
+                str, (*self.objectives, *(constraint.measure for constraint in self.constraints))
+            )
             row: dict[str, Any] = dict(zip(self.keys, one.setting, strict=True))
             row |= dict(zip(names, ratios, strict=False))
             rows.append({**row, "runs": one.runs, "whole": one.whole, "why": one.why})

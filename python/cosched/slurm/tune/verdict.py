@@ -9,7 +9,7 @@ import numpy as np
 
 from cosched.slurm.tune.gains import HeldOutGain
 from cosched.slurm.tune.race import Trial, order
-from cosched.slurm.tune.space import Measure, Setting, Subject, change_of
+from cosched.slurm.tune.space import Measure, MeasureConstraint, Setting, change_of
 
 #: A smaller gain is no reason to change a line, and close to what random timing alone makes.
 MIN_GAIN = 0.01
@@ -41,9 +41,9 @@ def verdict_of(
     setting: Setting,
     gains: Sequence[HeldOutGain],
     constraint_gains: Sequence[HeldOutGain],
-    subjects: Sequence[Subject],
+    constraints: Sequence[MeasureConstraint],
 ) -> GainVerdict:
-    """The verdict on a setting: `gains` of the objectives, `constraint_gains` of the subjects."""
+    """The verdict on a setting: gains in the objectives, and in the measures of the constraints."""
     if any(setting) and gains and all(map(_has_no_effect, gains)):
         return GainVerdict.NO_EFFECT
     if not any(setting) or not any(each.gain > 0 for each in gains):
@@ -53,7 +53,7 @@ def verdict_of(
         return GainVerdict.NOT_PROVEN
     if not any(each.is_proven and each.gain >= MIN_GAIN for each in gains):
         return GainVerdict.NEGLIGIBLE
-    if broken_constraints(constraint_gains, subjects):
+    if broken_constraints(constraint_gains, constraints):
         return GainVerdict.CONSTRAINT_BROKEN
     return GainVerdict.PROVEN
 
@@ -63,15 +63,15 @@ def _has_no_effect(gain: HeldOutGain) -> bool:
 
 
 def broken_constraints(
-    constraint_gains: Sequence[HeldOutGain], subjects: Sequence[Subject]
+    constraint_gains: Sequence[HeldOutGain], constraints: Sequence[MeasureConstraint]
 ) -> list[str]:
-    """Subjects that do not hold on the test weeks, and what the measure is there."""
-    pairs = zip(subjects, constraint_gains, strict=True)
+    """Constraints that do not hold on the test weeks, and what the measure is there."""
+    pairs = zip(constraints, constraint_gains, strict=True)
     return [
-        f"{subject.measure} is {1 - each.gain:.3g} times today's (constraint: {subject.sign} "
-        f"{subject.limit:g})"
-        for subject, each in pairs
-        if subject.broken(1 - each.gain)
+        f"{constraint.measure} is {1 - each.gain:.3g} times today's (constraint: {constraint.sign} "
+        f"{constraint.limit:g})"
+        for constraint, each in pairs
+        if constraint.broken(1 - each.gain)
     ]
 
 
