@@ -30,7 +30,7 @@ from cosched.slurm.live.outputs import asked, collected, days_of
 from cosched.slurm.live.page import FailedReading, page, prometheus
 from cosched.slurm.live.past import by
 from cosched.slurm.live.starts import DEPRECATED_COLUMNS, finite, no_jobs_wait
-from cosched.slurm.live.times import dated, duration
+from cosched.slurm.live.times import dated, duration, limit_text
 
 _RISK = 0.05  # that a run of such a code is longer than its limit
 _PAST = "14days"  # that the Slurm here is asked for
@@ -303,6 +303,8 @@ def _requests(
             if text == "auto" and not own:
                 raise InvalidInstance("--time auto: expected --runs and --task")
             seconds = _auto(own) if text == "auto" else seconds_of_time(text, "--time")
+            if seconds == 0:  # sbatch: no limit
+                seconds = math.inf
             found.append({"nodes": count, "time": seconds, "runs": own})
     return found
 
@@ -343,10 +345,12 @@ def _show(frame: pd.DataFrame, as_json: bool) -> None:
         report.say(f"no job waits, as of {_as_of(frame)}")
         return
     shown = frame.drop(columns=list(DEPRECATED_COLUMNS))
-    for name in ("p05", "p25", "p50", "p75", "p95", "limit_based_start", "slurm", "time",
-                 "run_p50", "end_p50", "end_p95"):  # fmt: skip
+    for name in ("p05", "p25", "p50", "p75", "p95", "limit_based_start", "slurm", "run_p50",
+                 "end_p50", "end_p95"):  # fmt: skip
         if name in shown:
             shown[name] = [duration(value) for value in frame[name]]
+    if "time" in shown:
+        shown["time"] = list(map(limit_text, frame["time"]))
     shown["run times"] = [frame.attrs["model"][job] for job in frame["job"]]
     report.show_frame(f"when jobs start, as of {_as_of(frame)}", shown)
     if frame.attrs["coverage"] is not None:
@@ -361,7 +365,7 @@ def _show(frame: pd.DataFrame, as_json: bool) -> None:
         report.say(f"not modelled: {line}")
     if "advised" in frame and frame["advised"].any():
         chosen = frame[frame["advised"]].iloc[0]
-        report.say(f"advised: {chosen['nodes']} nodes for {duration(chosen['time'])}")
+        report.say(f"advised: {chosen['nodes']} nodes for {limit_text(chosen['time'])}")
 
 
 def _as_of(frame: pd.DataFrame) -> str:

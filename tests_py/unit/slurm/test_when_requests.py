@@ -141,6 +141,32 @@ def test_a_time_limit_above_the_partitions_is_accepted_and_never_starts(tmp_path
     assert "never" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("limit", ["UNLIMITED", "0"])
+def test_a_request_without_a_time_limit_is_taken_as_sbatch_takes_it(ask, tmp_path, capsys, limit):
+    assert ask("NO", "--time", limit)[0] == 0  # and waits with PartitionTimeLimit
+    code, error = ask("ALL", "--time", limit)
+    assert code == 2
+    assert error.startswith(f"cosched: error: requests[0]: {TIME}: --time UNLIMITED: ")
+    texts = {
+        "scontrol_config.txt": config("NO"), "scontrol_node.txt": NODES,
+        "scontrol_partition.txt": PARTITIONS.replace("01:00:00", "UNLIMITED"), "times.json": TAKEN,
+    }  # fmt: skip
+    folder = folder_of(tmp_path / "a", jobs=[], **texts)
+    picture = tmp_path / "a.svg"
+    command = ["when", str(folder), "--nodes", "1", "--draws", "2", "--time", limit]
+    capsys.readouterr()
+    assert main([*command, "--plot", str(picture)]) == 0
+    shown = capsys.readouterr().out
+    assert "UNLIMITED" in shown
+    assert "never" not in shown
+    assert "1 nodes for UNLIMITED" in shown
+    assert picture.exists()
+
+
+def test_no_cpus_are_refused(ask):
+    assert ask("NO", "--cpus-per-task", "0")[0] == 2
+
+
 @pytest.mark.parametrize(
     "option",
     ["--qos", "--account", "--user", "--partition", "--cpus-per-task", "--mem", "--gpus",

@@ -257,5 +257,6 @@ def _refuse_times(snapshot: Snapshot, job: Job, limits: Sequence[_PartitionLimit
     short = [part for part in limits if asked > part.max_time]
     if not short or mode == "NO" or (mode == "ANY" and len(short) < len(limits)):
         return ""
-    return (f"{_INVALID_TIME}: --time {asked / 60:g} min: partition {short[0].name} has "
+    limit = "UNLIMITED" if np.isinf(asked) else f"{asked / 60:g} min"
+    return (f"{_INVALID_TIME}: --time {limit}: partition {short[0].name} has "
             f"MaxTime={short[0].max_time / 60:g} min")  # fmt: skip

@@ -1,5 +1,6 @@
 """Jobs that the queue does not have yet: requests, given submissions, and copies of past jobs."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,8 +22,11 @@ def jobs_of_requests(snapshot: Snapshot, requests: Iterable[Mapping[str, Any]]) 
             raise InvalidInstance(f"{place}: expected nodes and time (s)")
         _require_known_names(snapshot, request)
         nodes = integer(request.get("nodes", 1), "nodes", 1)
-        seconds = positive(request["time"], "time", "seconds > 0")
-        cpus = integer(request.get("cpus_per_task") or 1, "cpus_per_task", 1)
+        seconds = request["time"]
+        if seconds != math.inf:  # UNLIMITED
+            seconds = positive(seconds, "time", "seconds > 0")
+        cpus_per_task = request.get("cpus_per_task")
+        cpus = 1 if cpus_per_task is None else integer(cpus_per_task, "cpus_per_task", 1)
         gpus = request.get("gpus")
         fields = {
             **_owner(snapshot, request), "id": last_id + number, "submit": snapshot.taken,

@@ -252,8 +252,8 @@ def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     axes.plot(cut["slurm"], places, "x", color="tab:red", label="Slurm's own estimate")
     if "nodes" in frame:
         names = [
-            f"{n:g} nodes, {t / _HOUR:.3g} h"
-            for n, t in zip(frame["nodes"], frame["time"], strict=True)
+            f"{count:g} nodes, {'UNLIMITED' if limit == np.inf else f'{limit / _HOUR:.3g} h'}"
+            for count, limit in zip(frame["nodes"], frame["time"], strict=True)
         ]
         ends = frame["end_p50"].to_numpy(dtype=float) / _HOUR
         axes.plot(ends, places, "o", color="tab:green", label="ends (median)")

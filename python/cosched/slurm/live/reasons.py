@@ -14,7 +14,7 @@ from cosched.slurm.live.requests import NEVER_STARTING
 from cosched.slurm.live.reservations import Reservation
 from cosched.slurm.live.simulation import Simulation
 from cosched.slurm.live.snapshot import limit_of
-from cosched.slurm.live.times import duration, local_date
+from cosched.slurm.live.times import duration, limit_text, local_date
 
 _NEVER_BECAUSE = {
     "JobHeldUser": "held by its user: never, unless it is released",
@@ -70,7 +70,7 @@ class Reasons:
         if not self._simulation.opens(job):
             return f"PartitionDown: State of partition {job.partition} lets no job start"
         if self._simulation.exceeds_max_time(job):
-            limit = "UNLIMITED" if job.limit is None else duration(job.limit)
+            limit = limit_text(job.limit)
             return (f"PartitionTimeLimit: its limit of {limit} is above MaxTime of partition "
                     f"{job.partition}")  # fmt: skip
         return ""

@@ -59,9 +59,10 @@ def when(
     jobs : iterable of int, optional
         Ids of pending jobs; default all.
     requests : iterable of mapping, optional
-        Jobs that are not submitted yet: ``nodes, time`` (s), and optionally ``cpus_per_task, mem``
-        (MB of a node), ``gpus`` (of a node), ``constraint, licenses`` (as sbatch takes them),
-        ``partition, account, user, qos, runs`` (measured run times, s). Each is simulated alone.
+        Jobs that are not submitted yet: ``nodes, time`` (s; infinite: no limit), and optionally
+        ``cpus_per_task, mem`` (MB of a node), ``gpus`` (of a node), ``constraint, licenses`` (as
+        sbatch takes them), ``partition, account, user, qos, runs`` (measured run times, s). Each is
+        simulated alone.
     draws : int
         Futures.
     run_times : mapping or path-like, optional

@@ -21,6 +21,11 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {remainder:02d} s"
 
 
+def limit_text(seconds: float | None) -> str:
+    """A time limit in words; none, or an infinite one: ``UNLIMITED``, as Slurm has it."""
+    return "UNLIMITED" if seconds is None or math.isinf(seconds) else duration(seconds)
+
+
 def local_date(seconds: float, offset: float) -> str:
     """A date in the zone of a cluster: ``2026-11-23 01:33:00``.
 
