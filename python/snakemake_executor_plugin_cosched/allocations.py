@@ -92,8 +92,8 @@ class SlurmAllocations:
     def _note_job(self, part: str, job: str) -> None:
         self._refused_parts.remove(part)
         self.jobs[part] = job
-        with open(self._folder / "jobs", "a") as known:  # for a Snakemake that finds them later
-            known.write(f"{job}\n")
+        with open(self._folder / "jobs", "a") as file:  # for a Snakemake that finds them later
+            file.write(f"{job}\n")
 
     def find_ended(self) -> dict[str, str]:
         if not self.jobs:
@@ -204,8 +204,8 @@ class LocalAllocations:
         except OSError as error:
             raise SubmissionRefused(f"bash: {error}") from error
         self._running[part] = _LocalAllocation(process, time.monotonic())
-        with open(self._folder / "processes", "a") as known:
-            known.write(f"{process.pid}\n")
+        with open(self._folder / "processes", "a") as file:
+            file.write(f"{process.pid}\n")
         return f"process {process.pid}"
 
     def find_ended(self) -> dict[str, str]:

@@ -49,22 +49,22 @@ def has_owner(folder: Path) -> bool:
 
 def _end_processes(folder: Path) -> None:
     lists = {name: folder / name for name in ("jobs", "processes")}
-    known = {
+    numbers = {
         name: path.read_text().split() if path.exists() else [] for name, path in lists.items()
     }
-    cancel_jobs(known["jobs"])
-    for pid in known["processes"]:
+    cancel_jobs(numbers["jobs"])
+    for pid in numbers["processes"]:
         if _works_in(pid, folder):
             send_signal(int(pid), signal.SIGTERM)
 
     def runs_here() -> bool:
-        has_runner = any(_works_in(pid, folder) for pid in known["processes"])
+        has_runner = any(_works_in(pid, folder) for pid in numbers["processes"])
         return has_runner or next(processes_of(folder), None) is not None
 
     _wait_while(runs_here, _PATIENCE_LOCAL)
     for process in processes_of(folder):
         send_signal(process, signal.SIGKILL)
-    _wait_while(lambda: bool(live_jobs(known["jobs"])), _PATIENCE_SLURM)
+    _wait_while(lambda: bool(live_jobs(numbers["jobs"])), _PATIENCE_SLURM)
 
 
 def _wait_while(condition: Callable[[], bool], patience: float) -> None:

@@ -58,7 +58,9 @@ class Scheduler(SchedulerBase):
         self._handing_over = threading.Lock()
         self._events: list[tuple[float, Any, str]] = []  # of the first jobs
         self._open: dict[Any, None] = {}
-        self._given: Any = None  # what remained, and was free, when the first jobs were chosen
+        self._begin_state: Any = (
+            None  # what remained, and was free, when the first jobs were chosen
+        )
         self._error: Any = None
         self._failed = False
 
@@ -99,8 +101,8 @@ class Scheduler(SchedulerBase):
             settings = self.settings or SchedulerSettings()
             run = Run(self.dag, settings, self.logger, self._began)
             with self._handing_over:
-                if self._given is not None:
-                    run.take_over(self._events, *self._given)
+                if self._begin_state is not None:
+                    run.take_over(self._events, *self._begin_state)
                 self._run = run
             # All may be over by now, and Snakemake may log no more: the end of the process, or the
             # next message of Snakemake, tells how it went.
@@ -118,13 +120,13 @@ class Scheduler(SchedulerBase):
     def _first(self, selectable, remaining, available) -> list[Any]:
         """Jobs that start while cosched is imported."""
         free = jobs.needs(available)
-        self._given = self._given or (set(), free)
-        self._given[0].update(remaining)  # a checkpoint adds some
+        self._begin_state = self._begin_state or (set(), free)
+        self._begin_state[0].update(remaining)  # a checkpoint adds some
         now = time.monotonic() - self._began
         for job in list(self._open):
-            again = job in selectable  # it failed, and Snakemake tries it again
-            if again or all(map(self.dag.finished, jobs.group(job) or (job,))):
-                self._events.append((now, job, "failed" if again else "completed"))
+            is_retry = job in selectable  # it failed, and Snakemake tries it again
+            if is_retry or all(map(self.dag.finished, jobs.group(job) or (job,))):
+                self._events.append((now, job, "failed" if is_retry else "completed"))
                 del self._open[job]
         chosen = first_jobs(self.dag, selectable, remaining, free)
         self._events += [(now, job, "start") for job in chosen]

@@ -37,12 +37,12 @@ def assumption(sources: Mapping[str, int], ended: int = 0) -> str:
     >>> assumption({"runtime": 8}, ended=3)
     'if jobs take their limits (runtime), scaled by what 3 that ended took of theirs'
     """
-    known = {source: sources[source] for source in SOURCES if sources.get(source)}
-    if len(known) == 1:
-        (source,) = known
+    counts = {source: sources[source] for source in SOURCES if sources.get(source)}
+    if len(counts) == 1:
+        (source,) = counts
         text = f"if {_ASSUMED_OF_ALL[source]}"
     else:
-        clauses = [f"{count} {_ASSUMED_OF_SOME[source]}" for source, count in known.items()]
+        clauses = [f"{count} {_ASSUMED_OF_SOME[source]}" for source, count in counts.items()]
         first, *others = clauses
         first = first.replace(" ", " take ", 1)
         text = "if " + ", ".join([first, *others[:-1], f"and {others[-1]}"])

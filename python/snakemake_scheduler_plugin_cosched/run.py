@@ -54,7 +54,7 @@ class Run:
         self._began_at = time.time() - self._now
         self._unstarted = 0  # of the jobs that are known
         self._sources: Counter[str] = Counter()
-        self._told = self._looks = False
+        self._has_told = self._is_looking = False
         self._busy = threading.Lock()
         self._records = _Records(self)
         logger.addHandler(self._records)
@@ -110,22 +110,28 @@ class Run:
     def _notice_new(self, remaining: Collection[Any], free: Mapping[str, int]) -> None:
         if all(job in self._online for job in remaining):
             return
-        known = sorted(remaining, key=jobs.name)
-        self._online.update(known, self._describe, self._dag.job_dependencies)
-        if self._planner is None and 2 <= len(known) <= _MOST_PLANNED:
-            needs = [jobs.needs(jobs.resources(job)) for job in known]
-            given = (known, self._online.seconds(known), needs, free, self._online.edges(known))
+        open_jobs = sorted(remaining, key=jobs.name)
+        self._online.update(open_jobs, self._describe, self._dag.job_dependencies)
+        if self._planner is None and 2 <= len(open_jobs) <= _MOST_PLANNED:
+            needs = [jobs.needs(jobs.resources(job)) for job in open_jobs]
+            arguments = (
+                open_jobs,
+                self._online.seconds(open_jobs),
+                needs,
+                free,
+                self._online.edges(open_jobs),
+            )
             ended = 0 if self._course is None else len(self._course.completed)
             self._assumption = assumption(self._sources, ended)
-            self._planner = threading.Thread(target=self._expect, args=given)
+            self._planner = threading.Thread(target=self._expect, args=arguments)
             self._planner.start()
 
-    def _expect(self, *given: Any) -> None:
+    def _expect(self, *arguments: Any) -> None:
         """Beside the first jobs: tell what is expected."""
         try:
-            self._plan = plan(*given, cores="_cores")
+            self._plan = plan(*arguments, cores="_cores")
             self._logger.info(
-                f"cosched: {len(given[0])} jobs, {self._plan.seconds:.0f} s expected "
+                f"cosched: {len(arguments[0])} jobs, {self._plan.seconds:.0f} s expected "
                 f"{self._assumption}; then no schedule on these resources ends before "
                 f"{self._plan.bound:.0f} s."
             )
@@ -163,14 +169,14 @@ class Run:
 
     def look_soon(self) -> None:
         """Snakemake says that a job is finished before it is so for its graph."""
-        if not self._looks:
-            self._looks = True
+        if not self._is_looking:
+            self._is_looking = True
             later = threading.Timer(_SOON, self._look_back, [self._now])
             later.daemon = True
             later.start()
 
     def _look_back(self, at: float) -> None:
-        self._looks = False
+        self._is_looking = False
         try:
             self.look(at)
         except Exception as error:  # Snakemake must not fail because of a report
@@ -182,18 +188,19 @@ class Run:
             return  # a selection is under way, or this call is its own message
         try:
             self._notice_ends(at)
-            over = not self._course.running and next(iter(self._dag.needrun_jobs()), None) is None
+            has_open_jobs = next(iter(self._dag.needrun_jobs()), None) is not None
+            is_over = not self._course.running and not has_open_jobs
         finally:
             self._busy.release()
-        if over:
+        if is_over:
             self.close()
 
     def close(self, at_exit: bool = False) -> None:
         """Tell how it went, write what was asked for; once. At exit Snakemake logs no more."""
         with self._busy:
-            if self._told or self._course is None:
+            if self._has_told or self._course is None:
                 return
-            self._told = True
+            self._has_told = True
             self._logger.removeHandler(self._records)
             planner = self._planner
             if planner is not None and planner is not threading.current_thread():

@@ -11,6 +11,8 @@ with the local executor that cosched replaces. `--minutes` and `--minutes-again`
 and the second part (what is left then is counted as "not run"), `--seconds` limits one test,
 `--nice` is the niceness, `--every 4` runs a quarter of the tests. `--workers 2` runs two tests at a
 time. With `--records FOLDER` an interrupted run goes on: tests that have ended are not repeated.
+Some tests want `apt install stress-ng` and `pip install pytest-mock polars`, others a conda or the
+storage plugins of Snakemake; they fail without, with any scheduler and executor.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ import pytest
 
 #: The variable that holds the settings of a run, for this file as a plugin of pytest.
 _SETTINGS = "BENCH_SNAKEMAKE_SETTINGS"
-_CORES = 3  # as the tests themselves have
+#: Cores where a test names fewer: most of the tests name three.
+_MIN_CORES = 3
 
 #: A cluster of one host: starts the job script, prints a number for it.
 _SUBMIT = """#!/bin/sh
@@ -126,14 +129,15 @@ class Plugin:
             is_remote = self._settings.mode in ("executor", "cluster-generic")
             if is_remote and executor == "local" and not runs_nothing:
                 self._is_changed = True
-                executor = self._put_executor(settings)
+                asked = dag_api.workflow_api.resource_settings.cores
+                executor = self._put_executor(settings, max(asked or 0, _MIN_CORES))
             return execute(dag_api, executor=executor, **settings)
 
         @functools.wraps(create)
         def changed_create(snakemake_api: Any, resource_settings: Any, **settings: Any) -> Any:
             is_remote = self._settings.mode in ("executor", "cluster-generic")
             if is_remote and resource_settings.nodes is None:
-                resource_settings.nodes = _CORES
+                resource_settings.nodes = _MIN_CORES
             return create(snakemake_api, resource_settings=resource_settings, **settings)
 
         api.DAGApi.execute_workflow = changed_execute
@@ -148,7 +152,7 @@ class Plugin:
         settings["scheduling_settings"] = dataclasses.replace(scheduling, scheduler="cosched")
         settings["scheduler_settings"] = SchedulerSettings()
 
-    def _put_executor(self, settings: dict[str, Any]) -> str:
+    def _put_executor(self, settings: dict[str, Any], cores: int) -> str:
         from snakemake_interface_executor_plugins.registry import ExecutorPluginRegistry
 
         if self._settings.mode == "cluster-generic":
@@ -157,7 +161,7 @@ class Plugin:
             return "cluster-generic"
         from snakemake_executor_plugin_cosched import ExecutorSettings
 
-        settings["executor_settings"] = ExecutorSettings(local=True, cores=_CORES)
+        settings["executor_settings"] = ExecutorSettings(local=True, cores=cores)
         return "cosched"
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

@@ -94,22 +94,22 @@ def write(
 def _fill(
     folder: Path,
     target: Path,
-    made: Batches,
+    batch: Batches,
     names: list[str],
     options: Sequence[str],
     jobs: int | None,
 ) -> None:
     """Write all files into `folder`, which will be `target`."""
-    parts = [_for_runner(made, place) for place in range(len(names))]
-    known = json.dumps([str(target), parts], sort_keys=True)
-    key = hashlib.sha256(known.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    parts = [_for_runner(batch, place) for place in range(len(names))]
+    content = json.dumps([str(target), parts], sort_keys=True)
+    key = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     shutil.copyfile(runner.__file__, folder / "runner.py")
     for place, (name, part) in enumerate(zip(names, parts, strict=True)):
         io.write_json({"batch": key, **part}, folder / f"{name}.json")
-        io.write_text(_script(made, place, name, options, target, key), folder / f"{name}.sh")
-    after = [allocation.after for allocation in made.allocations]
+        io.write_text(_script(batch, place, name, options, target, key), folder / f"{name}.sh")
+    after = [allocation.after for allocation in batch.allocations]
     io.write_text(submission_of(names, after, jobs), folder / "submit.sh")
-    io.write_json(_to_dict(made, names), folder / "batch.json")
+    io.write_json(_to_dict(batch, names), folder / "batch.json")
 
 
 def _link(before: Path, folder: Path) -> None:
@@ -120,48 +120,48 @@ def _link(before: Path, folder: Path) -> None:
     io.write_json({"folders": [*later, relative]}, path)
 
 
-def _to_dict(made: Batches, names: list[str]) -> dict[str, Any]:
+def _to_dict(batch: Batches, names: list[str]) -> dict[str, Any]:
     allocations = [
         {
             "script": f"{name}.sh",
-            "nodes": made.problem.nodes,
-            "limit": made.limit,
-            "time": made.time,
-            "end": one.end,
+            "nodes": batch.problem.nodes,
+            "limit": batch.limit,
+            "time": batch.time,
+            "end": allocation.end,
             "tasks": [
                 {
-                    "name": made.tasks[placed.task].name,
+                    "name": batch.tasks[placed.task].name,
                     "start": placed.start,
                     "end": placed.end,
                     "node": placed.node,
-                    "cores": made.cores_of(placed),
+                    "cores": batch.cores_of(placed),
                 }
-                for placed in one.tasks
+                for placed in allocation.tasks
             ],
-            "after": list(one.after),
+            "after": list(allocation.after),
         }
-        for name, one in zip(names, made.allocations, strict=True)
+        for name, allocation in zip(names, batch.allocations, strict=True)
     ]
-    shape = dict(zip(OF_NODE, made.problem.node, strict=True))
+    shape = dict(zip(OF_NODE, batch.problem.node, strict=True))
     return {
         "format": FORMAT,
         "version": VERSION,
         "allocations": allocations,
-        "node_seconds": made.node_seconds,
-        "bound": made.bound,
-        "chance": made.chance.level,
-        "spread": made.chance.spread,
+        "node_seconds": batch.node_seconds,
+        "bound": batch.bound,
+        "chance": batch.chance.level,
+        "spread": batch.chance.spread,
         "node": {k: v if math.isfinite(v) else None for k, v in shape.items()},
-        "licences": dict(zip(made.licences, made.problem.shared, strict=True)),
+        "licences": dict(zip(batch.licences, batch.problem.shared, strict=True)),
     }
 
 
-def _for_runner(made: Batches, k: int) -> dict[str, Any]:
-    problem = made.problem
-    outputs = output_names(made.tasks[one.task].name for one in made.allocations[k].tasks)
+def _for_runner(batch: Batches, k: int) -> dict[str, Any]:
+    problem = batch.problem
+    outputs = output_names(batch.tasks[placed.task].name for placed in batch.allocations[k].tasks)
     tasks = []
-    for placed in made.allocations[k].tasks:
-        task, cores = made.tasks[placed.task], made.cores_of(placed)
+    for placed in batch.allocations[k].tasks:
+        task, cores = batch.tasks[placed.task], batch.cores_of(placed)
         tasks.append(
             {
                 "name": task.name,
@@ -179,8 +179,8 @@ def _for_runner(made: Batches, k: int) -> dict[str, Any]:
     node = [have if math.isfinite(have) else 1e300 for have in problem.node]
     return {
         "nodes": problem.nodes,
-        "limit": made.limit,
-        "time": made.time,
+        "limit": batch.limit,
+        "time": batch.time,
         "node": node,
         "shared": list(problem.shared),
         "tasks": tasks,
@@ -188,23 +188,23 @@ def _for_runner(made: Batches, k: int) -> dict[str, Any]:
 
 
 def _script(
-    made: Batches, k: int, name: str, options: Sequence[str], folder: Path, key: str
+    batch: Batches, k: int, name: str, options: Sequence[str], folder: Path, key: str
 ) -> str:
-    cores, memory, gpus = made.problem.node
+    cores, memory, gpus = batch.problem.node
     more = list(options)
-    needs = [made.problem.needs[one.task] for one in made.allocations[k].tasks]
+    needs = [batch.problem.needs[placed.task] for placed in batch.allocations[k].tasks]
     if math.isfinite(memory) and any(need[1] for need in needs):
         more.append(f"--mem={mebibytes(memory)}M")
     if any(need[2] for need in needs):
         more.append(gpus_option(gpus))
-    holds = [made.problem.holds[one.task] for one in made.allocations[k].tasks]
+    holds = [batch.problem.holds[placed.task] for placed in batch.allocations[k].tasks]
     licences = {
-        name: min(sum(held[place] for held in holds), made.problem.shared[place])
-        for place, name in enumerate(made.licences)
+        name: min(sum(amounts[place] for amounts in holds), batch.problem.shared[place])
+        for place, name in enumerate(batch.licences)
     }
     if option := licences_option(licences):
         more.append(option)
-    about = f"{len(needs)} tasks, planned end {made.allocations[k].end:.6g} s"
+    about = f"{len(needs)} tasks, planned end {batch.allocations[k].end:.6g} s"
     return script_of(
-        name, made.problem.nodes, int(cores), made.time, more, about, folder=folder, key=key
+        name, batch.problem.nodes, int(cores), batch.time, more, about, folder=folder, key=key
     )

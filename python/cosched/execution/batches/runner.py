@@ -270,14 +270,14 @@ class Node:
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
         )
-        given = self.process, self.replacements
-        reader = threading.Thread(target=self._read_messages, args=given, daemon=True)
+        identity = self.process, self.replacements
+        reader = threading.Thread(target=self._read_messages, args=identity, daemon=True)
         reader.start()
         writer = threading.Thread(
             target=_write_orders, args=(self.process, self.orders), daemon=True
         )
         writer.start()
-        threading.Thread(target=self._await_end, args=(*given, reader), daemon=True).start()
+        threading.Thread(target=self._await_end, args=(*identity, reader), daemon=True).start()
 
     def _read_messages(self, process, agent):
         for line in iter(lambda: process.stdout.readline(1 << 20), b""):
@@ -320,26 +320,27 @@ class Node:
     def start(self, task, output):
         """Send a task on its way: the numbers of its cores."""
         count, gpus = int(task["need"][0]), int(task["need"][2])
-        mine = [self.cores.pop(0) for _ in range(count)]
+        cores = [self.cores.pop(0) for _ in range(count)]
         devices = [self.gpus.pop(0) for _ in range(gpus)]
-        self.running[task["name"]] = (task, mine, devices)
-        text = ",".join(map(str, mine))
-        given = {"COSCHED_TASK": task["name"], "COSCHED_CPUS": text, "COSCHED_PROCS": str(count)}
-        given.update(OMP_NUM_THREADS=str(count))
+        self.running[task["name"]] = (task, cores, devices)
+        text = ",".join(map(str, cores))
+        environment = {"COSCHED_TASK": task["name"], "COSCHED_CPUS": text}
+        environment.update(COSCHED_PROCS=str(count), OMP_NUM_THREADS=str(count))
         if devices:
-            given["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
-        given.update({k: v.replace(CPUS, text) for k, v in task.get("environment", {}).items()})
+            environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, devices))
+        for key, value in task.get("environment", {}).items():
+            environment[key] = value.replace(CPUS, text)
         order = {
             "start": task["name"],
             "command": [word.replace(CPUS, text) for word in task["command"]],
             "call": task.get("call"),
-            "cores": mine,
-            "environment": given,
+            "cores": cores,
+            "environment": environment,
             "directory": task.get("directory") or os.getcwd(),
             "output": output,
         }
         self.orders.put((json.dumps(order) + "\n").encode())
-        return mine
+        return cores
 
     def ended(self, name):
         task, cores, gpus = self.running.pop(name)
@@ -503,11 +504,11 @@ class Runner:
             self._work()
         finally:
             self._end_agents()
-        left = [task["name"] for task in self.waiting]
-        self.write(over=self.job, failed=len(self.failed), left=left)
+        open_tasks = [task["name"] for task in self.waiting]
+        self.write(over=self.job, failed=len(self.failed), left=open_tasks)
         for number in (signal.SIGTERM, signal.SIGINT):  # its end is near, and its exit code known
             signal.signal(number, signal.SIG_IGN)
-        return min(len(self.failed) + len(left), 125)
+        return min(len(self.failed) + len(open_tasks), 125)
 
     def _work(self):
         idle_since = time.time()
@@ -534,10 +535,10 @@ class Runner:
         text = os.environ.get("SLURM_JOB_NODELIST", "")
         if self.part["nodes"] == 1 or not text:
             return [None] * self.part["nodes"]
-        shown = subprocess.check_output(
+        answer = subprocess.check_output(
             ["scontrol", "show", "hostnames", text], timeout=_SLURM_PATIENCE
         )
-        return [None, *shown.decode().split()[1:]]
+        return [None, *answer.decode().split()[1:]]
 
     def _waits_for_agents(self):
         """Whether no node is ready, and one will be."""
@@ -714,13 +715,13 @@ def rounds_of(folder, missing=None):
 
     `missing` is told the path of each one that is not there any more.
     """
-    folders, known = [], set()  # type: Any, set
+    folders, visited = [], set()  # type: Any, set
     waiting = [os.path.abspath(folder)]
     while waiting:
         place = waiting.pop(0)
-        if os.path.realpath(place) in known:
+        if os.path.realpath(place) in visited:
             continue
-        known.add(os.path.realpath(place))
+        visited.add(os.path.realpath(place))
         if not os.path.isdir(place):
             if missing is not None:
                 missing(place)
@@ -730,8 +731,8 @@ def rounds_of(folder, missing=None):
         with contextlib.suppress(FileNotFoundError):
             require_regular_file(rest)
             with open(rest) as file:
-                later = json.load(file)["folders"]
-            waiting += [os.path.normpath(os.path.join(place, name)) for name in later]
+                names_of_later = json.load(file)["folders"]
+            waiting += [os.path.normpath(os.path.join(place, name)) for name in names_of_later]
     return folders
 
 
@@ -749,8 +750,8 @@ def lock(journal):
             return
         except OSError as error:
             if error.errno not in (errno.EAGAIN, errno.EACCES):
-                said = f"{error.strerror}: a second start of this allocation would not be noticed"
-                print(f"{journal.name}: {said}", file=sys.stderr)
+                consequence = "a second start of this allocation would not be noticed"
+                print(f"{journal.name}: {error.strerror}: {consequence}", file=sys.stderr)
                 return
         if time.time() > deadline:
             raise Busy(owner_of(journal.name))
@@ -799,10 +800,10 @@ def seconds_left():
         return None
     command = ["squeue", "--noheader", "--format=%L", "--jobs=" + job]
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        shown = subprocess.check_output(
+        answer = subprocess.check_output(
             command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=_SLURM_PATIENCE
         )
-        text = shown.decode(errors="replace").strip()
+        text = answer.decode(errors="replace").strip()
         match = re.match(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)$", text)
         if match:
             days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
@@ -905,8 +906,8 @@ def main(path):
         print(path, f"runs already ({error}): expected one runner", file=sys.stderr)
         return 2
     except (OSError, RecursionError, ValueError) as error:
-        said = error if type(error) is ValueError else repr(error)
-        print(path, "is not what cosched batch wrote:", said, file=sys.stderr)
+        words = error if type(error) is ValueError else repr(error)
+        print(path, "is not what cosched batch wrote:", words, file=sys.stderr)
         return 2
     try:
         return runner.run()

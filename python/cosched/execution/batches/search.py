@@ -49,10 +49,10 @@ def fill(
 
     `todo` are in no allocation yet, the others have completed; the list is by start.
     """
-    left = todo if isinstance(todo, (set, frozenset)) else set(todo)
-    open_edges = {k: sum(first in left for first in problem.before[k]) for k in left}
+    open_tasks = todo if isinstance(todo, (set, frozenset)) else set(todo)
+    open_edges = {k: sum(first in open_tasks for first in problem.before[k]) for k in open_tasks}
     ready = _Kinds(problem, ranks)
-    for task in sorted(left):
+    for task in sorted(open_tasks):
         if not open_edges[task]:
             ready.add(task)
     room, now = problem.room(), 0.0
@@ -82,40 +82,43 @@ def shortest(problem: Problem, todo: frozenset[int], least: float) -> list[Place
     Some order of starts, each as early as the ones before it allow, is optimal on the nodes that
     an optimal schedule uses. `least`: no schedule ends before, so the search stops there.
     """
-    found: list[list[Placed]] = [fill(problem, todo, problem.paths().tolist(), float("inf"))]
-    best = [max(one.end for one in found[0])]
+    first_schedule = fill(problem, todo, problem.paths().tolist(), float("inf"))
+    best_schedule: list[list[Placed]] = [first_schedule]
+    best_end = [max(placement.end for placement in best_schedule[0])]
 
-    def extend(placed: list[Placed], left: frozenset[int], now: float, end: float) -> None:
-        if not left:
-            best[0], found[0] = end, placed
+    def extend(placed: list[Placed], open_tasks: frozenset[int], now: float, end: float) -> None:
+        if not open_tasks:
+            best_end[0], best_schedule[0] = end, placed
             return
-        ended = {one.task for one in placed}
-        for task in left:
+        ended = {other.task for other in placed}
+        for task in open_tasks:
             if any(k in todo and k not in ended for k in problem.before[task]):
                 continue
             for node in range(problem.nodes):
                 start = _earliest(problem, placed, task, node, now)
-                mine = Placed(task, start, start + problem.seconds[task], node)
-                if max(end, mine.end) < best[0] * (1 - 1e-12) and best[0] > least * (1 + 1e-12):
-                    extend([*placed, mine], left - {task}, start, max(end, mine.end))
-                if all(one.node != node for one in placed):
+                candidate = Placed(task, start, start + problem.seconds[task], node)
+                new_end = max(end, candidate.end)
+                is_optimal = best_end[0] <= least * (1 + 1e-12)
+                if new_end < best_end[0] * (1 - 1e-12) and not is_optimal:
+                    extend([*placed, candidate], open_tasks - {task}, start, new_end)
+                if all(other.node != node for other in placed):
                     break  # the other empty nodes are the same
 
     extend([], todo, 0.0, 0.0)
-    return sorted(found[0], key=lambda one: (one.start, one.task))
+    return sorted(best_schedule[0], key=lambda placement: (placement.start, placement.task))
 
 
 def _earliest(
     problem: Problem, placed: Sequence[Placed], task: int, node: int, now: float
 ) -> float:
     """When a task may start on a node, not before the last start: what runs then only ends."""
-    start = max([now, *(one.end for one in placed if one.task in problem.before[task])])
-    for time in sorted({start, *(one.end for one in placed if one.end > start)}):
-        running = [one for one in placed if one.end > time]
-        here = [problem.needs[one.task] for one in running if one.node == node]
-        held = [problem.holds[one.task] for one in running]
-        if _fits(problem.node, here, problem.needs[task]) and _fits(
-            problem.shared, held, problem.holds[task]
+    start = max([now, *(other.end for other in placed if other.task in problem.before[task])])
+    for time in sorted({start, *(other.end for other in placed if other.end > start)}):
+        running = [other for other in placed if other.end > time]
+        node_in_use = [problem.needs[other.task] for other in running if other.node == node]
+        shared_in_use = [problem.holds[other.task] for other in running]
+        if _fits(problem.node, node_in_use, problem.needs[task]) and _fits(
+            problem.shared, shared_in_use, problem.holds[task]
         ):
             return time
     raise AssertionError("a task that fits an empty node")
@@ -157,37 +160,36 @@ def pack(problem: Problem, limit: float, chance: Chance, bound: float) -> Alloca
     work = _WORK if chance.certain else _WORK // _ROUGHLY
     for _ in range(_CORRECTIONS):
         best = _search(problem, limit / stretch, bound, work)
-        late = max(chance.end(problem, placed) for placed in best)
-        if same_or_less(late, limit):
+        latest_end = max(chance.end(problem, placed) for placed in best)
+        if same_or_less(latest_end, limit):
             if work == _WORK:
                 break
             work = _WORK
         else:
-            stretch = min(stretch * 1.002 * late / limit, chance.alone())
+            stretch = min(stretch * 1.002 * latest_end / limit, chance.alone())
     return _no_longer(problem, best, limit, chance)
 
 
-def _no_longer(problem: Problem, found: Allocations, limit: float, chance: Chance) -> Allocations:
+def _no_longer(
+    problem: Problem, allocations: Allocations, limit: float, chance: Chance
+) -> Allocations:
     """Where one still promises too much, its last tasks to end go into allocations of their own."""
-    kept: Allocations = []
-    while found:
-        placed = found.pop(0)
+    short_allocations: Allocations = []
+    while allocations:
+        placed = allocations.pop(0)
         if len(placed) > 1 and not same_or_less(chance.end(problem, placed), limit):
-            last = max(placed, key=lambda one: (one.end, one.start))
-            behind = {last.task}
-            for one in placed:
-                if behind & set(problem.before[one.task]):
-                    behind.add(one.task)
+            last = max(placed, key=lambda placement: (placement.end, placement.start))
+            last_tasks = {last.task}
+            for placement in placed:
+                if last_tasks & set(problem.before[placement.task]):
+                    last_tasks.add(placement.task)
             ranks = problem.paths().tolist()
-            mine = {one.task for one in placed} - behind
-            found[:0] = [
-                p
-                for p in (fill(problem, mine, ranks, limit), fill(problem, behind, ranks, limit))
-                if p
-            ]
+            first_tasks = {placement.task for placement in placed} - last_tasks
+            halves = [fill(problem, tasks, ranks, limit) for tasks in (first_tasks, last_tasks)]
+            allocations[:0] = [half for half in halves if half]
             continue
-        kept.append(placed)
-    return kept
+        short_allocations.append(placed)
+    return short_allocations
 
 
 def cost_of(allocations: Allocations) -> tuple[float, int]:
@@ -200,10 +202,10 @@ def _search(problem: Problem, deadline: float, bound: float, most: int) -> Alloc
     best: Allocations | None = None
     work = 0
     for ranks, goal in itertools.islice(_tries(problem, deadline, least), _TRIES):
-        found = _filled(problem, ranks, goal, deadline)
+        allocations = _filled(problem, ranks, goal, deadline)
         work += len(problem.seconds) * (1 if goal is not None else len(_SHARES))
-        if best is None or cost_of(found) < cost_of(best):
-            best = found
+        if best is None or cost_of(allocations) < cost_of(best):
+            best = allocations
         if cost_of(best)[0] <= least * _CLOSE or work > most:
             break
     assert best is not None
@@ -234,54 +236,63 @@ def _filled(
     problem: Problem, ranks: Sequence[float], goal: float | None, deadline: float
 ) -> Allocations:
     todo = set(range(len(problem.seconds)))
-    made: Allocations = []
+    allocations: Allocations = []
     while todo:
         goals = [goal] if goal is not None else [share * deadline for share in _SHARES]
-        found = max(
-            (fill(problem, todo, ranks, one) for one in goals),
+        placed = max(
+            (fill(problem, todo, ranks, end) for end in goals),
             key=lambda placed: _use(problem, placed, len(todo)),
         )
-        if not found:  # the goal is shorter than a task
-            found = fill(problem, todo, ranks, deadline)
-        made.append(found)
-        todo -= {one.task for one in found}
-    return made
+        if not placed:  # the goal is shorter than a task
+            placed = fill(problem, todo, ranks, deadline)
+        allocations.append(placed)
+        todo -= {placement.task for placement in placed}
+    return allocations
 
 
 def _use(problem: Problem, placed: Sequence[Placed], todo: int) -> float:
     """How well an allocation is used; of those that leave nothing over, the shortest."""
     if not placed:
         return 0.0
-    used = sum(problem.seconds[one.task] * problem.needs[one.task][0] for one in placed)
+    used = sum(
+        problem.seconds[placement.task] * problem.needs[placement.task][0] for placement in placed
+    )
     return used / end_of(placed) + (len(placed) == todo) * 1e9
 
 
 def _exact(problem: Problem, limit: float, chance: Chance) -> Allocations:
     """By subsets: the allocation that comes first, then the best of the rest."""
     everyone = frozenset(range(len(problem.seconds)))
-    known: dict[frozenset[int], list[Placed]] = {}
+    schedules: dict[frozenset[int], list[Placed]] = {}
 
     def allocation(tasks: frozenset[int]) -> list[Placed] | None:
-        if tasks not in known:
-            known[tasks] = shortest(problem, tasks, _least(problem, tasks))
-        return known[tasks] if same_or_less(chance.end(problem, known[tasks]), limit) else None
+        if tasks not in schedules:
+            schedules[tasks] = shortest(problem, tasks, _least(problem, tasks))
+        is_in_time = same_or_less(chance.end(problem, schedules[tasks]), limit)
+        return schedules[tasks] if is_in_time else None
 
     best: dict[frozenset[int], Allocations] = {frozenset(): []}
 
-    def of(left: frozenset[int]) -> Allocations:
-        if left not in best:
-            found: list[Allocations] = []
-            for size in range(len(left), 0, -1):
-                for chosen in itertools.combinations(sorted(left), size):
-                    mine = frozenset(chosen)
-                    if any(k in left - mine for task in mine for k in problem.before[task]):
+    def best_allocations(open_tasks: frozenset[int]) -> Allocations:
+        if open_tasks not in best:
+            candidates: list[Allocations] = []
+            for size in range(len(open_tasks), 0, -1):
+                for chosen in itertools.combinations(sorted(open_tasks), size):
+                    tasks_of_first = frozenset(chosen)
+                    later_tasks = open_tasks - tasks_of_first
+                    if any(k in later_tasks for task in chosen for k in problem.before[task]):
                         continue
-                    if (first := allocation(mine)) is not None:
-                        found.append([first, *of(left - mine)])
-            best[left] = min(found, key=lambda made: (round(cost_of(made)[0], 9), len(made)))
-        return best[left]
+                    if (first := allocation(tasks_of_first)) is not None:
+                        candidates.append([first, *best_allocations(later_tasks)])
+            best[open_tasks] = min(candidates, key=_rounded_cost)
+        return best[open_tasks]
 
-    return of(everyone)
+    return best_allocations(everyone)
+
+
+def _rounded_cost(allocations: Allocations) -> tuple[float, int]:
+    """Seconds without rounding errors, then how many allocations there are."""
+    return round(cost_of(allocations)[0], 9), len(allocations)
 
 
 def _least(problem: Problem, tasks: frozenset[int]) -> float:
