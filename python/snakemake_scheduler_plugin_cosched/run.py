@@ -188,8 +188,9 @@ class Run:
             return  # a selection is under way, or this call is its own message
         try:
             self._notice_ends(at)
-            has_open_jobs = next(iter(self._dag.needrun_jobs()), None) is not None
-            is_over = not self._course.running and not has_open_jobs
+            is_over = False
+            if not self._course.running:  # to ask for jobs takes a walk over the graph
+                is_over = next(iter(self._dag.needrun_jobs()), None) is None
         finally:
             self._busy.release()
         if is_over:
