@@ -48,6 +48,11 @@ def node_types(features, count=1):
         ("a&", lambda a, b, c: a),
         ("a*1", lambda a, b, c: True),  # the other nodes are open
         ("[a*1&b*1]", lambda a, b, c: a or b),
+        ("[a]&c", lambda a, b, c: a and c),  # brackets around one feature mean nothing
+        ("a|[b]", lambda a, b, c: a or b),
+        ("a|[b*1]", lambda a, b, c: True),
+        ("c&[a*1]", lambda a, b, c: c),
+        ("a*1|b", lambda a, b, c: True),
     ],
 )
 def test_which_nodes_a_constraint_allows(text, meets):

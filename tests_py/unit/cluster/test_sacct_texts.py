@@ -16,6 +16,11 @@ COLUMNS = ("JobID", "User", "Partition", "State", "Submit", "Start", "Elapsed", 
            "NNodes", "NCPUS")  # fmt: skip
 
 
+TWO_NODES = {"NNodes": "2", "NCPUS": "16"}
+#: Constraints with counts that Slurm takes.
+COUNTED = ["[a*1&b*1]", "a*2", "(a|b)*2", "[(a|b)*2]", "[a*1&(b|c)*1]", "[(a|b)*1&(b|c)*1]&c"]
+
+
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory):
     path = tmp_path_factory.mktemp("site") / "slurm.conf"
@@ -77,11 +82,20 @@ def test_constraints_keep_their_bars_wherever_the_column_is(
 @pytest.mark.parametrize("mark", ["^", "\t", "%~%", ";"])
 def test_constraints_are_the_same_with_another_delimiter(read, machine_with_letters, mark):
     columns = [*COLUMNS, "Constraints"]
-    texts = ["a|b", "(a|b)*2", "a"]
-    rows = [cells(k, Constraints=text) for k, text in enumerate(texts)]
+    texts = ["a|b", "[a|b]", "a", *COUNTED]
+    rows = [cells(k, Constraints=text, **TWO_NODES) for k, text in enumerate(texts)]
     inst = read(*lines_of(columns, rows, mark), delimiter=mark, site=machine_with_letters)
     assert inst.column("constraint").tolist() == texts
     assert not notes(inst, "repaired")
+
+
+def test_bars_beside_counts_and_parentheses_lose_no_job(read, machine_with_letters):
+    columns = [*COLUMNS, "Constraints", "Comment"]
+    rows = [cells(k, Constraints=text, Comment="x", **TWO_NODES) for k, text in enumerate(COUNTED)]
+    inst = read(*lines_of(columns, rows), site=machine_with_letters)
+    assert inst.column("constraint").tolist() == COUNTED
+    for text in COUNTED:
+        assert notes(inst, f"the number of nodes of each feature in constraint '{text}' of 1 job")
 
 
 def test_quotes_of_a_csv_writer_are_no_part_of_a_constraint(read, machine_with_letters):

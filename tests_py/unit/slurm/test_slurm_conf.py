@@ -74,6 +74,37 @@ def test_of_a_parameter_given_twice_the_first_counts(tmp_path):
     assert (read["bf_interval"], read["bf_window"], "builtin" in read) == (30, 3600, False)
 
 
+@pytest.mark.parametrize(
+    ("words", "interval", "note"),
+    [
+        ("bf_interval=60s", 60, "bf_interval=60s (no whole number: Slurm reads 60)"),
+        ("bf_interval=60;bf_window=9", 60, "(no whole number: Slurm reads 60)"),
+        ("bf_interval=soon", None, "bf_interval=soon (no number: Slurm takes its default, 30)"),
+        ("bf_interval", None, "bf_interval (no number: Slurm takes its default, 30)"),
+        ("bf_interval=0,bf_interval=60", None, "outside 1..10800: Slurm takes its default, 30"),
+        ("bf_interval=60", 60, ""),
+    ],
+)
+def test_numbers_of_scheduler_parameters_are_read_as_slurm_reads_them(
+    tmp_path, words, interval, note
+):
+    path = tmp_path / "slurm.conf"
+    path.write_text(f"NodeName=n1\nPartitionName=a Nodes=ALL\nSchedulerParameters={words}\n")
+    settings = cs.cluster.Machine.read(path).slurm
+    assert settings.parameters.get("bf_interval") == interval
+    texts = [text for text in settings.notes if "bf_interval" in text]
+    assert (not texts) if not note else (len(texts) == 1 and note in texts[0])
+
+
+def test_the_older_name_of_a_scheduler_parameter_counts_where_the_new_one_is_missing(tmp_path):
+    path = tmp_path / "slurm.conf"
+    for words in ("max_job_bf=9", "max_job_bf=20,bf_max_job_test=9"):
+        path.write_text(f"NodeName=n1\nPartitionName=a Nodes=ALL\nSchedulerParameters={words}\n")
+        settings = cs.cluster.Machine.read(path).slurm
+        assert settings.parameters["bf_max_job_test"] == 9
+        assert not settings.refused
+
+
 def test_two_lines_of_one_partition_are_refused_with_both_places(tmp_path):
     file = tmp_path / "slurm.conf"
     file.write_text(

@@ -12,8 +12,7 @@ from cosched.cluster.page.runs import run_all
 from cosched.cluster.page.scenario import ScenarioClass
 from cosched.cluster.page.what_if import scenario_of, what_if
 from cosched.slurm.conf.options import Option, OptionClass
-from cosched.slurm.conf.values import canonical_value, values_in_words
-from cosched.slurm.whatif.classes import value_by_word
+from cosched.slurm.conf.values import canonical_value, value_by_word, values_in_words
 
 CONF = """SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
@@ -293,6 +292,7 @@ def test_a_file_that_raises_one_limit_and_lowers_another_has_both(make, tmp_path
 def test_a_word_of_scheduler_parameters_that_is_given_twice_has_its_first_value():
     words = value_by_word("bf_interval=30,BF_Interval=60, bf_continue")
     assert words == {"bf_interval": "30", "bf_continue": "yes"}
+    assert value_by_word("max_job_bf=5,bf_max_job_test=7") == {"bf_max_job_test": "7"}
 
 
 def test_a_row_without_a_key_names_the_forms(make):

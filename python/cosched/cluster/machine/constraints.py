@@ -1,8 +1,8 @@
 """What ``--constraint`` of sbatch asks of nodes: parsed and evaluated as Slurm does it.
 
 Slurm reads the features from left to right: ``a|b&c`` is ``(a|b)&c``. Parentheses are one level
-deep. All nodes of ``[a|b]`` have a, or all have b. ``a*2`` asks for two nodes with a, and
-``[a*2&b*1]`` for two with a and another one with b. A comma stands for ``&``.
+deep. All nodes of ``[a|b]`` have a, or all have b; ``[a]`` means a. ``a*2`` asks for two nodes with
+a, and ``[a*2&b*1]`` for two with a and another one with b. A comma stands for ``&``.
 
 References
 ----------
@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -99,8 +99,9 @@ class Constraint:
         """
         is_allowed = True
         for group in self.groups:
-            if not group.in_brackets and not group.count:
-                is_allowed = _combined(is_allowed, group.operator, group.matches(features))
+            if not group.in_brackets:
+                is_match = bool(group.count) or group.matches(features)
+                is_allowed = _combined(is_allowed, group.operator, is_match)
         inside = [group.matches(features) for group in self.bracketed]
         return is_allowed and (not inside or any(inside))
 
@@ -239,6 +240,11 @@ class _Reader:
         self._close_group()
         if not self._groups:
             raise _refused(self._text, "expected a feature")
+        bracketed = [place for place, group in enumerate(self._groups) if group.in_brackets]
+        if len(bracketed) == 1:
+            # Slurm marks the operators in brackets, and [a] has none: it means a.
+            place = bracketed[0]
+            self._groups[place] = replace(self._groups[place], in_brackets=False)
         return tuple(self._groups)  # Slurm ignores an operator at the end
 
 

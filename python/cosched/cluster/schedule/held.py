@@ -56,7 +56,10 @@ def with_features(features: list[frozenset[str]], text: str) -> np.ndarray:
     before, _, behind = text.partition("[")
     inside, _, behind = behind.partition("]")
     choices = re.findall(r"(?:\([^()]*\)|[^()|])+", inside) or [""]
-    expressions = [f"{before}{behind}&{choice}" for choice in choices]
+    if len(choices) == 1:  # brackets around one feature mean nothing
+        expressions = [f"{before}{inside}{behind}"]
+    else:
+        expressions = [f"{before}{behind}&{choice}" for choice in choices]
     having = np.array([[_has(own, one) for own in features] for one in expressions])
     is_followed = text and "*" not in text and having.any()
     return having if is_followed else np.ones((1, len(features)), dtype=bool)

@@ -1,5 +1,7 @@
 """What single lines of a slurm.conf say about scheduling, under Slurm's own names."""
 
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -7,6 +9,7 @@ from cosched.cluster.machine.node_types import Spans
 from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.options import option_of
+from cosched.slurm.conf.values import value_by_word
 
 #: Those that matter with licences, and with limits of accounts.
 _LATE = frozenset({"bf_licenses", "assoc_limit_stop"})
@@ -150,7 +153,7 @@ class Reader:
                 conf.LINES[key], value, place, name
             )
         elif key == "schedulerparameters":
-            self._scheduler_parameters(value, place)
+            self._scheduler_parameters(value)
         elif key == "selecttype":
             self._choice(name, low, _SELECT, "cons_tres")
             self.linear = not _SELECT.get(low, 0)
@@ -257,31 +260,32 @@ class Reader:
             elif one and one not in ("calculate_running", "fair_tree"):
                 self.refused.append(f"{name}={one.upper()}")
 
-    def _scheduler_parameters(self, text: str, place: str) -> None:
-        first: dict[str, tuple[str, str]] = {}  # of a name given twice, which Slurm takes
-        for one in filter(None, text.split(",")):
-            key, _, value = one.partition("=")
-            first.setdefault(key.strip().lower(), (one, value))
-        for name, (one, value) in first.items():
-            if conf.given_as(name).by == "flag":
-                self.parameters[name] = 1.0
-            elif name in conf.PARAMETERS and name[0].islower() and not conf.given_as(name).by:
-                self._scheduler_parameter(name, conf.number(value, place, name), one)
-            elif name in _LATE:
-                self._late.append(one)
-            elif name not in conf.SILENT_PARAMETERS:
-                self.refused.append(f"SchedulerParameters={one}")
+    def _scheduler_parameters(self, text: str) -> None:
+        for word, value in value_by_word(text).items():
+            spelled = word if value == "yes" else f"{word}={value}"
+            if conf.given_as(word).by == "flag":
+                self.parameters[word] = 1.0
+            elif word in conf.PARAMETERS and word[0].islower() and not conf.given_as(word).by:
+                self._scheduler_parameter(word, value, spelled)
+            elif word in _LATE:
+                self._late.append(spelled)
+            elif word not in conf.SILENT_PARAMETERS:
+                self.refused.append(f"SchedulerParameters={spelled}")
 
-    def _scheduler_parameter(self, name: str, value: float, given: str) -> None:
-        unit, low, high, _ = conf.given_as(name)
-        if low <= value <= high:
-            self.parameters[name] = value * unit
-        elif value == -1 and name == "bf_interval":  # switches it off
+    def _scheduler_parameter(self, word: str, value: str, spelled: str) -> None:
+        """A word with a number, of which Slurm reads the digits at its begin (``atoi``)."""
+        unit, low, high, _ = conf.given_as(word)
+        digits = re.match(r"\s*[+-]?[0-9]+", value)
+        number = float(digits[0]) if digits else math.nan
+        if digits and digits[0] != value:
+            self.unknown.append(f"{spelled} (no whole number: Slurm reads {number:.15g})")
+        if low <= number <= high:
+            self.parameters[word] = number * unit
+        elif number == -1 and word == "bf_interval":  # switches it off
             self.parameters["builtin"] = 1.0
-        elif value in (-1, 0) and name == "sched_interval":  # never, and at each tick
-            self.refused.append(f"SchedulerParameters={given}")
+        elif number in (-1, 0) and word == "sched_interval":  # never, and at each tick
+            self.refused.append(f"SchedulerParameters={spelled}")
         else:
-            usual = conf.PARAMETERS[name] / unit
-            self.unknown.append(
-                f"{given} (outside {low:.15g}..{high:.15g}: Slurm takes its default, {usual:g})"
-            )
+            reason = f"outside {low:.15g}..{high:.15g}" if digits else "no number"
+            default = conf.PARAMETERS[word] / unit
+            self.unknown.append(f"{spelled} ({reason}: Slurm takes its default, {default:g})")

@@ -127,6 +127,33 @@ def integer_range(option: Option) -> tuple[int, int | None] | None:
     return _range(about.partition("|")[0]) if form == "int" else None
 
 
+#: Older names of words of SchedulerParameters that Slurm reads where the new name is missing.
+OLD_WORDS = {"max_job_bf": "bf_max_job_test", "max_rpc_count": "max_rpc_cnt"}
+
+
+def value_by_word(text: str) -> dict[str, str]:
+    """The value of each word of SchedulerParameters, by the word in lower case.
+
+    Slurm searches for each word from the left (``xstrcasestr``): of a word that is there twice the
+    first counts. A word without a value is ``yes``.
+
+    Examples
+    --------
+    >>> value_by_word("bf_interval=30,BF_Interval=60,bf_continue,max_job_bf=50")
+    {'bf_interval': '30', 'bf_continue': 'yes', 'bf_max_job_test': '50'}
+    """
+    values: dict[str, str] = {}
+    for part in text.split(","):
+        word, equals, value = part.partition("=")
+        if word.strip():
+            values.setdefault(word.strip().lower(), value if equals else "yes")
+    for old_word, word in OLD_WORDS.items():
+        value = values.pop(old_word, None)
+        if value is not None:
+            values.setdefault(word, value)
+    return values
+
+
 def unsigned(text: str, bits: int) -> int | None:
     """A number as ``strtoul`` with base 0 reads it; None: it is none of so many bits."""
     parts = re.fullmatch(r"(0x[0-9a-f]+|0[0-7]*|[1-9][0-9]*)(k?)", text.strip(), re.IGNORECASE)

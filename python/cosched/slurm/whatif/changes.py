@@ -18,7 +18,7 @@ from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown, spelled
 from cosched.slurm.conf.lines import Line, seconds_of_limit, seconds_of_minutes
 from cosched.slurm.conf.options import OPTIONS, Option, keys_of, option_of
-from cosched.slurm.conf.values import canonical_value
+from cosched.slurm.conf.values import canonical_value, value_by_word
 from cosched.slurm.machines import read_machine, with_lines
 from cosched.slurm.whatif.account_values import checked_account_value
 from cosched.slurm.whatif.classes import is_judged_by_log, judge
@@ -181,7 +181,7 @@ def _lines_with_scheduler_parameter(
     texts = [line.keys[_PARAMETERS] for line in lines if _PARAMETERS in line.keys]
     parts = texts[-1].split(",") if texts else []
     name = option.key.lower()
-    words = [part for part in parts if part and part.partition("=")[0].strip().lower() != name]
+    words = [part for part in parts if part and name not in value_by_word(part)]
     if option.takes != "flag":
         words.append(f"{option.key}={value}")
     elif value.lower() in ("yes", "1"):

@@ -19,7 +19,7 @@ from cosched.slurm.conf import settings as conf
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.options import Option, OptionClass, option_of
 from cosched.slurm.conf.settings import SlurmSettings
-from cosched.slurm.conf.values import NO, YES, unsigned
+from cosched.slurm.conf.values import NO, YES, unsigned, value_by_word
 from cosched.slurm.requests.associations import Accounts
 from cosched.slurm.whatif.differences import Difference, current_value, differences_of
 from cosched.slurm.whatif.refusals import (
@@ -193,17 +193,6 @@ def _words_of(key: str, difference: Difference) -> list[Difference]:
         for word in dict.fromkeys([*old, *new])
         if old.get(word) != new.get(word)
     ]
-
-
-def value_by_word(text: str) -> dict[str, str]:
-    """The value of each word, by the word in lower case: of one that is given twice the first, as
-    Slurm reads it (``xstrcasestr``)."""
-    values: dict[str, str] = {}
-    for part in text.split(","):
-        name, equals, value = part.partition("=")
-        if name.strip():
-            values.setdefault(name.strip().lower(), value if equals else "yes")
-    return values
 
 
 def _judge_difference(

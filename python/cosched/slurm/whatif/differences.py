@@ -7,6 +7,7 @@ from itertools import chain
 from cosched.cluster.machine import Machine
 from cosched.slurm.conf.lines import Line
 from cosched.slurm.conf.options import option_of
+from cosched.slurm.conf.values import value_by_word
 
 _PARAMETERS = "schedulerparameters"
 #: The value of a record as a whole that has a line in a file.
@@ -126,8 +127,4 @@ def current_value(machine: Machine, partition: str, key: str) -> str | None:
         values = [line.keys[low] for line in lines if not line.record and low in line.keys]
         return values[-1] if values else None
     texts = [line.keys[_PARAMETERS] for line in lines if _PARAMETERS in line.keys]
-    for part in texts[-1].split(",") if texts else ():
-        name, equals, value = part.partition("=")
-        if name.strip().lower() == low:
-            return value if equals else "yes"
-    return None
+    return value_by_word(texts[-1]).get(low) if texts else None
