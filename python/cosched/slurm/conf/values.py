@@ -148,8 +148,8 @@ def value_by_word(text: str) -> dict[str, str]:
         if word.strip():
             values.setdefault(word.strip().lower(), value if equals else "yes")
     for old_word, word in OLD_WORDS.items():
-        value = values.pop(old_word, None)
-        if value is not None:
+        value = values.pop(old_word, "")
+        if value:
             values.setdefault(word, value)
     return values
 
