@@ -14,11 +14,11 @@ users call is shown as ``cosched.cluster.slurm_backfill``, ``when`` and ``Snapsh
 
 from cosched.cluster.family import FAMILY
 from cosched.cluster.machine.machine import add_reader
-from cosched.cluster.page.what_if import add_changes
+from cosched.cluster.page.what_if import add_change_provider
 from cosched.slurm.machines import read_machine
 from cosched.slurm.twin.backfill import slurm_backfill
-from cosched.slurm.whatif.changes import CHANGES
+from cosched.slurm.whatif.changes import CHANGE_PROVIDER
 
 add_reader(read_machine)
-add_changes(CHANGES)
+add_change_provider(CHANGE_PROVIDER)
 FAMILY.include("slurm-backfill", slurm_backfill)

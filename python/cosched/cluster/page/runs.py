@@ -1,4 +1,4 @@
-"""What the page is about: the log, policies on its jobs, the machine changed, and differences."""
+"""The simulations of an audit page: the log, policies, what-if scenarios and their differences."""
 
 from __future__ import annotations
 
@@ -69,8 +69,10 @@ def _paired_differences(values: np.ndarray, base_values: np.ndarray) -> np.ndarr
 def groups_between(
     base: tuple[Instance, np.ndarray], other: tuple[Instance, np.ndarray]
 ) -> list[GroupChange]:
-    """The groups whose jobs gain or lose most, the largest difference first; of jobs, and how long
-    those that are measured wait (a row a draw, s)."""
+    """The groups whose mean wait changes most, the largest difference first.
+
+    `base` and `other` are the jobs and the waits (s) of the measured jobs, one row per replication.
+    """
     all_changes = (change for what in _GROUPS for change in _changes_by(what, base, other))
     changes = [change for change in all_changes if change.difference != Spread(0.0, 0.0, 0.0)]
     changes.sort(key=lambda change: (-abs(change.difference.mean), change.what, change.name))
@@ -100,21 +102,31 @@ def _keys(instance: Instance, what: str) -> np.ndarray | None:
 
 #: The two best of the paper's Table 2.
 DFRS = ("GreedyPM */per/opt=min/minvt=600", "MCB8 */per/opt=min/minvt=600")
-#: The policy that an operator can have: every batch system backfills like this.
+#: The reference policy where the simulator of Slurm is not: every batch system has such backfill.
 EASY = "EASY"
-#: Draws of its clocks, where nobody says how many and there is time for them.
+#: Replications of the simulator of Slurm, unless the user or the time limit says otherwise.
 _DEFAULT_REPLICATIONS = 20
-#: What runs beside each other: little, as draws of the scheduler use several processors themselves.
+#: Simulations that run at the same time: few, since replications use several processors themselves.
 _MAX_SIMULTANEOUS_RUNS = 1 + min(2, len(sched_getaffinity(0)))
-#: A change may take so many times as long as what is.
+#: A scenario may take so many times as long as the simulation of the machine as it is.
 _PATIENCE = 4
-#: What no scheduler has.
+#: The information of a policy that knows all run times, which no scheduler has.
 PERFECT = "all run times (perfect knowledge)"
 
 
 @dataclass(frozen=True)
 class Run:
-    """A row: its name, its numbers, and its result if it has one."""
+    """One row of a table of the page.
+
+    Attributes
+    ----------
+    name : str
+        Of the policy or the scenario.
+    row : dict
+        The numbers of ``compare``, by column.
+    result : Result or None
+        None: the simulation has no result; ``row["message"]`` says why.
+    """
 
     name: str
     row: dict[str, Any]
@@ -122,39 +134,40 @@ class Run:
 
     @property
     def lacks_jobs(self) -> bool:
-        """Whether it lacks jobs that Slurm's limits kept out: the bound is not of its jobs."""
+        """Whether Slurm's limits keep jobs of the log out; the bound does not hold then."""
         return self.result is not None and "left_out" in self.result.outcome
 
 
 @dataclass(frozen=True)
 class PolicyRun(Run):
-    """A row of the policies on the machine as it is."""
+    """One policy on the machine as it is."""
 
-    #: What the policy knows of run times.
+    #: What the policy knows of run times: ``users' limits``, ``nothing``, :data:`PERFECT`, ...
     information: str
 
 
 @dataclass(frozen=True)
 class ScenarioRun(Run):
-    """A row of the what-ifs."""
+    """One what-if scenario under the reference policy."""
 
-    #: What is to be said of it, the reason of its class first.
+    #: Remarks of the row, the reason of its class first, with semicolons between them.
     remarks: str
     #: None: the machine as it is.
     scenario_class: ScenarioClass | None = None
-    #: Why the row has its class; empty of one that is simulated.
+    #: Why the row has its class; empty for a simulated row.
     reason: str = ""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """All that ran."""
+    """All simulations of a page."""
 
     instance: Instance
     policy_runs: tuple[PolicyRun, ...]
     scenario_runs: tuple[ScenarioRun, ...]
     time_limit: float | None
-    #: How well the scheduler's simulator explains the log; None: it has no waits, or there is none.
+    #: How well the simulator of Slurm explains the log; None where the log has no waits or the
+    #: machine is not a slurm.conf.
     judgement: LogJudgement | None = None
     #: The policy that the user chose for what-ifs; empty: the judgement decides.
     chosen_reference: str = ""
@@ -238,11 +251,21 @@ def run_all(
     reference: str = "",
     judgement: LogJudgement | None = None,
 ) -> Runs:
-    """The policies of the page, and the one that counts on each changed machine; the bound beside
-    them, and what does not use all processors beside each other. `judgement`: that of the log,
-    where it is known already.
+    """Simulate the policies of the page, and each scenario under the reference policy.
 
-    All rows of the policy that counts have the same replications.
+    The bound is computed at the same time. All rows of the reference policy have the same
+    replications.
+
+    Parameters
+    ----------
+    limit : float or None
+        Seconds for each policy and for the bound.
+    draws : int, optional
+        Replications; 20 by default, fewer where `limit` ends them.
+    reference : str
+        The reference policy; empty: the judgement decides.
+    judgement : LogJudgement, optional
+        The judgement of the log, where it is known already.
     """
     alone = instance.replace()._without_bound()
     check_reference(alone, reference)
@@ -257,7 +280,7 @@ def run_all(
             if runs.reference_policy != SIMULATOR:
                 runs = replace(runs, policy_runs=scheduler + policies.result())
             _require_feasible(run for run in runs.policy_runs if run.name == runs.reference_policy)
-            rows = _changes(pool, runs, scenarios, options, draws is None)
+            rows = _simulate_scenarios(pool, runs, scenarios, options, draws is None)
             runs = replace(
                 runs,
                 policy_runs=scheduler + policies.result(),
@@ -267,7 +290,7 @@ def run_all(
             proof = bound.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            _core.request_stop()  # nobody waits for what runs
+            _core.request_stop()  # the simulations that still run have no reader any more
             pool.shutdown()
             _core.forget_stop()
             raise
@@ -290,7 +313,7 @@ def _require_feasible(runs: Iterable[Run]) -> None:
 def _scheduler(
     alone: Instance, limit: float | None, draws: int | None
 ) -> tuple[tuple[PolicyRun, ...], dict[str, Any]]:
-    """The run of Slurm's simulator, where the machine is a slurm.conf, and its options."""
+    """Run the simulator of Slurm where the machine is a slurm.conf; its row and its options."""
     if alone.machine is None or alone.machine.slurm is None:
         return (), {}
     # Settings without a rule are left out, which the page says, where solve refuses them.
@@ -309,7 +332,7 @@ def _scheduler(
 def _judgement(
     alone: Instance, scheduler: tuple[PolicyRun, ...], judgement: LogJudgement | None
 ) -> LogJudgement | None:
-    """That of the simulations of the scheduler, where it has a result."""
+    """Judge the log by the simulations of Slurm, where these have a result."""
     result = next((run.result for run in scheduler if run.result is not None), None)
     if result is None or judgement is not None:
         return judgement
@@ -335,7 +358,7 @@ def _options_of(policy: str, instance: Instance) -> dict[str, Any]:
 
 
 def _policies(alone: Instance, limit: float | None) -> tuple[PolicyRun, ...]:
-    """The jobs as they are under each policy."""
+    """Simulate the jobs of the log under each policy on the machine as it is."""
     has_limits, options = knows_limits(alone), _options_with_limits(alone)
     batch_information = "users' limits" if has_limits else PERFECT
     information = {"as-logged": "what happened"} if has_waits(alone) else {}
@@ -363,18 +386,18 @@ def _runs_of(
     )
 
 
-def _changes(
+def _simulate_scenarios(
     pool: Executor,
     runs: Runs,
     scenarios: Iterable[Scenario],
     options: dict[str, Any],
     stops_when_late: bool,
 ) -> list[ScenarioRun]:
-    """The policy that counts, with the same clocks, under each scenario.
+    """Simulate the reference policy under each scenario, with the same random clocks.
 
-    Of the scheduler itself as many replications as of the machine as it is, at least two where the
-    time is over before (`stops_when_late`). A scenario that takes much longer than the machine as
-    it is has the limit of any policy.
+    The simulator of Slurm runs as many replications as on the machine as it is, and at least two
+    where the time limit ends them (`stops_when_late`). The limit of a scenario is that of any
+    policy, or :data:`_PATIENCE` times what the machine as it is took.
     """
     policy, limit = runs.reference_policy, runs.time_limit
     base = next(run for run in runs.policy_runs if run.name == policy)
@@ -414,9 +437,11 @@ def _row_without_run(scenario: Scenario, verdict: Verdict, base: Run) -> Scenari
 
 
 def _with_common_replications(runs: Runs) -> Runs:
-    """The rows of the policy that counts with the replications that all of them have, so that each
-    mean of the page is over the same ones; a scenario under which no job starts at another time has
-    no effect."""
+    """Reduce all rows of the reference policy to the replications that all of them have.
+
+    Each mean of the page is then over the same replications. A scenario under which no job starts
+    at another time has no effect.
+    """
     number = [run.name for run in runs.policy_runs].index(runs.reference_policy)
     base = runs.policy_runs[number]
     if base.result is None:
@@ -470,8 +495,11 @@ def _row_of_scenario(
     result: Result | None,
     verdict: Verdict | None = None,
 ) -> ScenarioRun:
-    """A row with its class and reason; among its remarks, why it did not run, and jobs that a limit
-    keeps out. The reason of a scenario that could not run is the message of its run."""
+    """A row with its class, its reason and its remarks.
+
+    Remarks say why the scenario has no result, and which jobs a limit keeps out. The reason of a
+    scenario without a result is the message of its simulation.
+    """
     reason = "" if verdict is None else verdict.reason
     texts = dict.fromkeys([row["message"], reason, *remarks, *_notes(result, _LEFT_OUT)])
     scenario_class = None if verdict is None else verdict.scenario_class
@@ -495,7 +523,7 @@ def _about_common_jobs(run: ScenarioRun, base: Result) -> ScenarioRun:
 
 
 def _without_comparison(run: ScenarioRun, reason: str) -> ScenarioRun:
-    """A row without numbers, as there is nothing to compare it with."""
+    """The row without numbers, since no other row can be compared with it."""
     if run.result is None:
         return run
     remarks = "; ".join(filter(None, [reason, run.remarks]))
@@ -504,9 +532,9 @@ def _without_comparison(run: ScenarioRun, reason: str) -> ScenarioRun:
     )
 
 
-#: How notes of the twin begin that name jobs which Slurm refuses, or never lets start.
+#: Notes of the simulator begin so that name jobs which Slurm refuses or never starts.
 _LEFT_OUT = "left out, since"
-#: And those of settings without a rule.
+#: Notes of the simulator begin so that name settings without a rule.
 _NOT_FOLLOWED = "not followed"
 
 
@@ -515,20 +543,20 @@ def _notes(result: Result | None, begin: str | tuple[str, ...]) -> list[str]:
     return [note for note in notes if note.startswith(begin)]
 
 
-#: So many draws run however long they take: one would not show how far they differ.
+#: So many replications run however long they take: a single one does not show how they differ.
 _MIN_REPLICATIONS = 2
 
 
 def _stop_when_late(
     limit: float | None, least: int = _MIN_REPLICATIONS
 ) -> Callable[[np.ndarray], bool]:
-    """Whether so many draws are there, and the time is over."""
+    """A test whether `least` replications exist and the time is over."""
     end = np.inf if limit is None else clock.monotonic() + limit
     return lambda waits: len(waits) >= least and clock.monotonic() > end
 
 
 def _stop_at_count(count: int, limit: float | None) -> Callable[[np.ndarray], bool]:
-    """Whether so many replications are there, or the time is over."""
+    """A test whether `count` replications exist or the time is over."""
     is_late = _stop_when_late(limit)
     return lambda waits: len(waits) >= count or is_late(waits)
 

@@ -32,29 +32,31 @@ _BETWEEN_CHANGES = re.compile(
 )
 
 
-class Changes(NamedTuple):
-    """Changes that another package adds, such as those of a slurm.conf. They are looked up before
-    those of this file; one row may have both.
+class ChangeProvider(NamedTuple):
+    """Changes that another package provides, such as those of a slurm.conf.
 
-    `begins` says where one begins, as a part of a regular expression; `applies` whether a key is
-    one of them; `change(instance, key, value)` gives the changed instance, and what is to be said
-    of its jobs. `judge(today, changed, pairs)` gives the class of each (key, value) of a row:
-    `today` without any change of the row, `changed` with all of them.
+    They are looked up before the changes of this file; one row may have both.
     """
 
-    begins: str
-    applies: Callable[[Instance, str], bool]
-    change: Callable[[Instance, str, str], tuple[Instance, str]]
+    #: Where the text of a change begins, as a part of a regular expression.
+    key_pattern: str
+    #: Whether the provider knows a key.
+    has_key: Callable[[Instance, str], bool]
+    #: ``apply(instance, key, value)``: the changed instance, and a remark about its jobs.
+    apply: Callable[[Instance, str, str], tuple[Instance, str]]
+    #: ``judge(today, changed, pairs)``: the class of each (key, value) of a row; `today` has no
+    #: change of the row, `changed` has all of them.
     judge: Callable[[Instance, Instance, Sequence[tuple[str, str]]], list[ChangedKey]]
+    #: How its changes are written, for messages.
     forms: str
 
 
-_FURTHER_CHANGES: list[Changes] = []
+_PROVIDERS: list[ChangeProvider] = []
 
 
-def add_changes(changes: Changes) -> None:
-    """Add changes of another package, which are looked up before those of this file."""
-    _FURTHER_CHANGES.append(changes)
+def add_change_provider(provider: ChangeProvider) -> None:
+    """Add the changes of another package, which are looked up before those of this file."""
+    _PROVIDERS.append(provider)
 
 
 def what_if(instance: Instance, change: str) -> tuple[Instance, str]:
@@ -98,27 +100,25 @@ def scenario_of(instance: Instance, change: str) -> Scenario:
         raise InvalidInstance(f"what-if {shorten(change)}: expected a text such as {_FORMS}")
     changed, remarks = instance, list[str]()
     keys: list[ChangedKey] = []
-    #: Keys and values of the changes of other packages, by the number of these.
+    #: Keys and values of the changes of each provider, by its number.
     pairs_by_number: dict[int, list[tuple[str, str]]] = {}
     try:
-        for part in sorted(
-            parts_of(change), key=lambda text: not _further_changes_of(instance, text)
-        ):
+        for part in sorted(parts_of(change), key=lambda text: not _provider_of(instance, text)):
             key, equals, value = part.partition("=")
-            further = _further_changes_of(instance, part)
+            provider = _provider_of(instance, part)
             before = changed
-            if further is None:
+            if provider is None:
                 changed, remark = _change_machine(before, key, equals, value)
                 keys.append(_class_of_change(before, changed, key, value))
             elif not (key and equals and value):
                 raise InvalidInstance(f"{shorten(part)}: expected KEY=VALUE: {_all_forms()}")
             else:
-                changed, remark = further.change(before, key, value)
-                number = _FURTHER_CHANGES.index(further)
+                changed, remark = provider.apply(before, key, value)
+                number = _PROVIDERS.index(provider)
                 pairs_by_number.setdefault(number, []).append((key, value))
             remarks.append(remark)
         for number, pairs in pairs_by_number.items():
-            keys += _FURTHER_CHANGES[number].judge(instance, changed, pairs)
+            keys += _PROVIDERS[number].judge(instance, changed, pairs)
     except InvalidInstance as error:
         raise InvalidInstance(f"what-if {shorten(change)}: {error}") from None
     return Scenario(change, changed, tuple(keys), tuple(filter(None, remarks)))
@@ -149,20 +149,20 @@ def has_same_machine(instance: Instance, other: Instance) -> bool:
 
 def parts_of(change: str) -> list[str]:
     """Single changes of one row."""
-    begins = "|".join(changes.begins for changes in _FURTHER_CHANGES)
-    between = re.compile(rf",(?=\s*(?:{begins})=)") if begins else _BETWEEN_CHANGES
+    key_patterns = "|".join(provider.key_pattern for provider in _PROVIDERS)
+    between = re.compile(rf",(?=\s*(?:{key_patterns})=)") if key_patterns else _BETWEEN_CHANGES
     parts = (part for text in _BETWEEN_CHANGES.split(change) for part in between.split(text))
     return [part.strip() for part in parts]
 
 
 def _all_forms() -> str:
     """The forms of all changes, for messages."""
-    return "; ".join([_FORMS, *(changes.forms for changes in _FURTHER_CHANGES)])
+    return "; ".join([_FORMS, *(provider.forms for provider in _PROVIDERS)])
 
 
-def _further_changes_of(instance: Instance, part: str) -> Changes | None:
+def _provider_of(instance: Instance, part: str) -> ChangeProvider | None:
     key = part.partition("=")[0]
-    return next((changes for changes in _FURTHER_CHANGES if changes.applies(instance, key)), None)
+    return next((provider for provider in _PROVIDERS if provider.has_key(instance, key)), None)
 
 
 def _change_machine(instance: Instance, key: str, equals: str, value: str) -> tuple[Instance, str]:

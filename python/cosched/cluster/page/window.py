@@ -16,9 +16,9 @@ from cosched.core.arrays import levels, means
 
 @dataclass(frozen=True)
 class Window:
-    """From the first to the last submission of the measured jobs (s).
+    """The time from the first to the last submission of the measured jobs (s).
 
-    Jobs arrive throughout the window. Behind it the machine drains: how long that takes depends on
+    Jobs arrive throughout the window. After it the machine drains: how long that takes depends on
     the last long jobs, and would change the utilization of one row and not of the other.
     """
 
@@ -38,13 +38,14 @@ class Window:
         is_recorded = isinstance(result.schedule, Schedule) and result.schedule.recorded
         if is_recorded and overused(instance, start, end):
             return float("nan")
-        # Policies that pause jobs or slow them down hold processors longer than jobs compute.
-        held = np.maximum(np.asarray(end) - np.asarray(start), instance.column("runtime"))
-        computing = np.divide(
-            instance.column("runtime"), held, out=np.ones(len(instance)), where=held > 0
+        # A job that a policy pauses or slows down is longer in the system than it computes.
+        run_times = instance.column("runtime")
+        durations = np.maximum(np.asarray(end) - np.asarray(start), run_times)
+        computing_share = np.divide(
+            run_times, durations, out=np.ones(len(instance)), where=durations > 0
         )
-        busy = instance.column("cpu") * instance.column("tasks") * computing
-        return self._share(result, busy, float(instance.nodes))
+        busy_cores = instance.column("cpu") * instance.column("tasks") * computing_share
+        return self._share(result, busy_cores, float(instance.nodes))
 
     def utilization_of_resources(self, result: Result) -> dict[str, float]:
         """The same of each resource that the machine counts, by the names of ``Result.by``."""
@@ -55,12 +56,12 @@ class Window:
         }
 
     def _share(self, result: Result, amounts: np.ndarray, capacity: float) -> float:
-        # Replications tell starts alone: a job holds its nodes as long as in the first of them.
-        held = np.asarray(result.outcome["end"]) - np.asarray(result.outcome["start"])
+        # Replications have start times alone: each job is as long as in the first replication.
+        durations = np.asarray(result.outcome["end"]) - np.asarray(result.outcome["start"])
         edges = np.array([self.begin, self.end])
         shares = []
         for starts in starts_of(result):
-            times, level = levels(starts, starts + held, amounts)
+            times, level = levels(starts, starts + durations, amounts)
             shares.append(_mean_level(times, level, edges) / capacity)
         return float(np.mean(shares))
 

@@ -19,13 +19,14 @@ from cosched import io
 class OptionClass(Enum):
     """What ``slurm-backfill`` makes of a key."""
 
-    #: Start times follow it.
+    #: The simulated start times follow it.
     SIMULATED = "simulated"
-    #: No start time depends on it, in life or for the jobs of a log.
+    #: No start time depends on it, on a real Slurm or for the jobs of a log.
     NO_EFFECT = "no effect"
-    #: Start times may depend on it in life; the simulator has no rule for it.
+    #: Start times of a real Slurm may depend on it; the simulator has no rule for it.
     NOT_MODELLED = "not modelled"
-    #: Jobs may be refused: which, the log tells, or that it cannot be told.
+    #: The key decides which jobs slurmctld refuses. The jobs of the log tell which these are, and
+    #: so whether a change is simulated, has no effect or is not modelled.
     BY_LOG = "by log"
 
 
@@ -37,20 +38,21 @@ class Option:
     ----------
     record : str
         ``NodeName``, ``PartitionName``, ``DownNodes``, ``NodeSet``, ``FrontendName``; or
-        ``SchedulerParameters``, ``PreemptParameters`` of a word of these; empty: a line of its own.
+        ``SchedulerParameters``, ``PreemptParameters`` of a word of these; empty for a key with a
+        line of its own.
     key : str
         As Slurm spells it.
     versions : tuple of str
-        Of ``22.05`` and ``24.11`` those that know it; ``other``: an older or newer one.
+        Those of ``22.05`` and ``24.11`` that know the key; ``other`` for an older or newer version.
     takes : str
-        The form of its values: see :mod:`cosched.slurm.conf.values`.
+        The form of the values that Slurm takes, as :mod:`cosched.slurm.conf.values` lists them.
     defaults : tuple of str
-        Values that mean what no line means; empty: they depend on other keys, or say nothing.
+        Values that mean the same as no line; empty where the default depends on other keys.
     option_class : OptionClass
     known_to_batch_policies : bool
-        Policies such as EASY follow it, too.
+        Whether policies such as EASY follow the key, too.
     reason : str
-        Why it has its class; empty of one that is simulated.
+        Why the key has its class; empty for a simulated key.
     """
 
     record: str

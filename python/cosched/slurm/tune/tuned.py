@@ -55,7 +55,7 @@ from cosched.slurm.tune.verdict import (
     week_numbers,
 )
 from cosched.slurm.tune.weeks import Weeks
-from cosched.slurm.whatif.classes import idle
+from cosched.slurm.whatif.classes import reason_for_no_effect
 from cosched.version import installed_version
 
 _MOST_ROWS = 10
@@ -318,8 +318,12 @@ class Tuned:
             if left and any(one.setting) and not one.why:
                 other, _ = what_if(self.instance, change_of(self.keys, one.setting))
                 assert other.machine is not None
-                said = {key: idle(other.machine, key) for key in left}
-                left = {key: why for key, why in said.items() if why}
+                reasons = {key: reason_for_no_effect(other.machine, key) for key in left}
+                left = {
+                    key: f"{key} has no effect: {reason}"
+                    for key, reason in reasons.items()
+                    if reason
+                }
         return [why for why in left.values() if why]
 
     @property

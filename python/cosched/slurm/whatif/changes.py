@@ -12,7 +12,7 @@ import numpy as np
 from cosched.cluster.instance import Instance
 from cosched.cluster.machine import Machine
 from cosched.cluster.machine.node_types import host_list, hosts
-from cosched.cluster.page.what_if import Changes, on_machine
+from cosched.cluster.page.what_if import ChangeProvider, on_machine
 from cosched.core.text import count_of, unknown_name
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.accounts.shown import Shown, spelled
@@ -38,8 +38,8 @@ _FORMS = (
 )
 
 
-def _applies(instance: Instance, key: str) -> bool:
-    """Whether it is one of those here: all that are not nodes, where the machine is a Slurm's."""
+def _has_key(instance: Instance, key: str) -> bool:
+    """Whether a key changes users, or a slurm.conf: all but nodes, where the machine is a Slurm."""
     if key.startswith("users."):
         return True
     settings = instance.machine.slurm if instance.machine is not None else None
@@ -50,7 +50,7 @@ def _applies(instance: Instance, key: str) -> bool:
     )
 
 
-def _change(instance: Instance, key: str, value: str) -> tuple[Instance, str]:
+def _apply_change(instance: Instance, key: str, value: str) -> tuple[Instance, str]:
     kind, _, rest = key.partition(".")
     if kind == "users" and rest:
         return _without_jobs_of_user(instance, rest, value)
@@ -332,15 +332,15 @@ _INSIDE_VALUES = (
 _LOWER_CASE_KEYS = sorted(
     key for key in keys_of("") | keys_of("SchedulerParameters") if re.fullmatch("[a-z]+", key)
 )
-_BEGINS = (
+_KEY_PATTERN = (
     r"slurm\.conf|reservation|(?:qos|account|partition|users)\.[^=,]+"
     rf"|(?!(?i:{'|'.join(_INSIDE_VALUES)})[=/])(?:[A-Z]\w+|[a-z]+_[a-z_]+|{'|'.join(_LOWER_CASE_KEYS)})"
 )
-#: The changes of a slurm.conf, for :func:`cosched.cluster.page.what_if.add_changes`.
-CHANGES = Changes(
-    _BEGINS,
-    _applies,
-    _change,
-    judge,
-    _FORMS,
+#: The changes of a slurm.conf, for :func:`cosched.cluster.page.what_if.add_change_provider`.
+CHANGE_PROVIDER = ChangeProvider(
+    key_pattern=_KEY_PATTERN,
+    has_key=_has_key,
+    apply=_apply_change,
+    judge=judge,
+    forms=_FORMS,
 )

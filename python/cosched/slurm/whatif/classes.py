@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -131,7 +130,7 @@ def _judge_key(today: Instance, changed: Instance, key: str, value: str) -> list
     return [
         _judge_difference(today, changed, *part)
         for difference in _differences_of_key(today, changed, key, value)
-        for part in _single(key, difference)
+        for part in _named_differences(key, difference)
     ]
 
 
@@ -145,14 +144,14 @@ def _judge_user(today: Instance, key: str, value: str) -> ChangedKey:
     return ChangedKey(key, value, ScenarioClass.UNCHANGED, reason)
 
 
-def _single(key: str, difference: Difference) -> list[tuple[str, Difference]]:
-    """A difference with its key as it is said; one of SchedulerParameters or PreemptParameters as
-    one per word."""
+def _named_differences(key: str, difference: Difference) -> list[tuple[str, Difference]]:
+    """A difference with the key that the report names; of SchedulerParameters or PreemptParameters
+    one for each word that differs."""
     option = option_of(difference.record, difference.key)
     if option is None or option.takes != "words":
         return [(key, difference)]
-    parts = _words_of(option.key, difference)
-    return [(f"{option.key}={part.key}", part) for part in parts] or [(key, difference)]
+    word_differences = _differences_of_words(option.key, difference)
+    return [(f"{option.key}={part.key}", part) for part in word_differences] or [(key, difference)]
 
 
 def _machine(instance: Instance) -> Machine:
@@ -180,19 +179,54 @@ def _judge_file(today: Instance, changed: Instance, path: str) -> list[ChangedKe
     keys = []
     for difference in differences:
         named = filter(None, (difference.record, difference.name, difference.key))
-        for key, part in _single(".".join(named), difference):
+        for key, part in _named_differences(".".join(named), difference):
             keys.append(_judge_difference(today, changed, key, part))
     return keys
 
 
-def _words_of(key: str, difference: Difference) -> list[Difference]:
-    """A difference of a list of words as one per word."""
+def _differences_of_words(key: str, difference: Difference) -> list[Difference]:
+    """The difference of a list of words as one difference per word."""
     old, new = (value_by_word(text or "") for text in (difference.old, difference.new))
     return [
         Difference(key, "", word, old.get(word), new.get(word, "no"))
         for word in dict.fromkeys([*old, *new])
         if old.get(word) != new.get(word)
     ]
+
+
+@dataclass(frozen=True)
+class _JudgedKey:
+    """A key of a row before its class is known."""
+
+    #: As the row or the file spells it.
+    key: str
+    value: str
+    #: Policies such as EASY follow it, too.
+    is_known_to_batch_policies: bool
+
+    def with_class(
+        self,
+        scenario_class: ScenarioClass,
+        reason: str = "",
+        class_after_run: Callable[[Result], ChangedKey] | None = None,
+    ) -> ChangedKey:
+        """The key with its class, and why it has it."""
+        return ChangedKey(
+            self.key,
+            self.value,
+            scenario_class,
+            reason,
+            known_to_batch_policies=self.is_known_to_batch_policies,
+            class_after_run=class_after_run,
+        )
+
+    def without_effect(self, why: str) -> ChangedKey:
+        """The key as one that changes no start time."""
+        return self.with_class(ScenarioClass.NO_EFFECT, f"{self.key} has no effect: {why}")
+
+    def not_modelled(self, why: str) -> ChangedKey:
+        """The key as one that the simulator has no rule for."""
+        return self.with_class(ScenarioClass.NOT_MODELLED, f"{self.key} is not modelled: {why}")
 
 
 def _judge_difference(
@@ -204,42 +238,36 @@ def _judge_difference(
     if option is None and not difference.record:
         option = option_of("SchedulerParameters", difference.key)
 
-    def judged(scenario_class: ScenarioClass, reason: str = "", **fields: Any) -> ChangedKey:
-        batch = option is None or option.known_to_batch_policies
-        return ChangedKey(
-            key, value, scenario_class, reason, known_to_batch_policies=batch, **fields
-        )
-
+    is_known_to_batch_policies = option is None or option.known_to_batch_policies
+    subject = _JudgedKey(key, value, is_known_to_batch_policies)
     if not difference.key:  # a record that is new, or gone
         option = option_of("", difference.record)
     if option is None:
-        return judged(
+        return subject.with_class(
             ScenarioClass.NOT_MODELLED,
             f"{printable(key)} is not a key that slurm.conf(5) describes",
         )
     if _means_the_same(option, difference.old, difference.new):
         current = difference.old if difference.old is not None else f"{value} by default"
         change = "" if difference.new is not None else ", which is the default"
-        return judged(ScenarioClass.UNCHANGED, f"{key} is {current} today{change}")
-    if why := not_taken_together(_machine(changed), difference.key):
-        return judged(ScenarioClass.NOT_MODELLED, why)
+        return subject.with_class(ScenarioClass.UNCHANGED, f"{key} is {current} today{change}")
+    conflict = conflict_with_other_keys(_machine(changed), difference.key)
+    if conflict:
+        return subject.with_class(ScenarioClass.NOT_MODELLED, conflict)
     if option.option_class is OptionClass.NO_EFFECT:
         entries = set(_settings(today).not_covered) ^ set(_settings(changed).not_covered)
         if any(option.key.lower() in entry.lower() for entry in entries):
             listed = printable(", ".join(sorted(entries)))
-            return judged(
-                ScenarioClass.NOT_MODELLED, f"{key} is not modelled: no rule for {listed}"
-            )
-        return judged(ScenarioClass.NO_EFFECT, f"{key} has no effect: {_clause(option.reason)}")
+            return subject.not_modelled(f"no rule for {listed}")
+        return subject.without_effect(_clause(option.reason))
     if option.option_class is OptionClass.NOT_MODELLED:
-        return judged(
-            ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {_clause(option.reason)}"
-        )
-    if why := why_idle(_machine(changed), _key_of_what_if(difference)):
-        return judged(ScenarioClass.NO_EFFECT, f"{key} has no effect: {why}")
+        return subject.not_modelled(_clause(option.reason))
+    no_effect_reason = reason_for_no_effect(_machine(changed), _key_of_what_if(difference))
+    if no_effect_reason:
+        return subject.without_effect(no_effect_reason)
     if option.option_class is OptionClass.BY_LOG:
-        return _judge_by_log(today, changed, key, difference, judged)
-    return judged(ScenarioClass.SIMULATED)
+        return _judge_by_log(today, changed, subject, difference)
+    return subject.with_class(ScenarioClass.SIMULATED)
 
 
 def _clause(sentence: str) -> str:
@@ -277,49 +305,43 @@ def _same_text(option: Option, text: str, other_text: str) -> bool:
 
 
 def _judge_by_log(
-    today: Instance,
-    changed: Instance,
-    key: str,
-    difference: Difference,
-    judged: Callable[..., ChangedKey],
+    today: Instance, changed: Instance, subject: _JudgedKey, difference: Difference
 ) -> ChangedKey:
-    """A key that keeps jobs out: those of the log decide."""
+    """The class of a key that keeps jobs out: the jobs of the log decide."""
     if difference.key.lower() == "maxjobcount":
-        class_by_count = _class_by_job_count(judged, difference, changed)
-        return judged(ScenarioClass.SIMULATED, class_after_run=class_by_count)
+        class_by_count = _class_by_job_count(subject, difference, changed)
+        return subject.with_class(ScenarioClass.SIMULATED, class_after_run=class_by_count)
     refusals = refusals_of(today, _key_change(today, changed, difference))
     if refusals.why_unknown:
-        return judged(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {refusals.why_unknown}")
+        return subject.not_modelled(refusals.why_unknown)
     if not len(refusals.rows) and not refusals.loses_partitions:
-        return judged(ScenarioClass.NO_EFFECT, f"{key} has no effect: {refusals.why_none}")
-    return judged(ScenarioClass.SIMULATED)
+        return subject.without_effect(refusals.why_none)
+    return subject.with_class(ScenarioClass.SIMULATED)
 
 
 def _class_by_job_count(
-    judged: Callable[..., ChangedKey], difference: Difference, changed: Instance
+    subject: _JudgedKey, difference: Difference, changed: Instance
 ) -> Callable[[Result], ChangedKey]:
-    """MaxJobCount: how many records slurmctld holds at a time follows from the schedule."""
+    """The class of MaxJobCount from the schedule, which tells how many records slurmctld has."""
     record_age = _record_age(current_value(_machine(changed), "", "MinJobAge"))
     new_limit = unsigned(difference.new, 32) if difference.new else None
     limit = DEFAULT_MAX_JOB_COUNT if new_limit is None else new_limit
 
     def class_of_count(base: Result) -> ChangedKey:
-        most = largest_job_count(base, record_age)
-        if most < limit:
-            kept_records = (
+        largest_count = largest_job_count(base, record_age)
+        job_count = count_of(largest_count, "job")
+        if largest_count < limit:
+            ended_jobs = (
                 "with all that ended (MinJobAge=0)"
                 if record_age == np.inf
                 else f"with those that ended up to {record_age:g} s ago (MinJobAge)"
             )
-            return judged(
-                ScenarioClass.NO_EFFECT,
-                f"MaxJobCount has no effect: slurmctld holds at most {count_of(most, 'job')} at a "
-                f"time, {kept_records}",
+            return subject.without_effect(
+                f"slurmctld holds at most {job_count} at a time, {ended_jobs}"
             )
-        return judged(
-            ScenarioClass.NOT_MODELLED,
-            f"MaxJobCount is not modelled: slurmctld would hold {count_of(most, 'job')} at a time "
-            "and refuse new ones; what their users do then is not known",
+        return subject.not_modelled(
+            f"slurmctld would hold {job_count} at a time and refuse new ones; what their users do "
+            "then is not known"
         )
 
     return class_of_count
@@ -334,40 +356,38 @@ def _record_age(min_job_age: str | None) -> float:
 
 
 def largest_job_count(result: Result, record_age: float) -> int:
-    """The most jobs that slurmctld holds at a time, in any replication: pending, running, and ended
-    up to `record_age` seconds ago."""
+    """The largest number of jobs that slurmctld holds at a time, in any replication: pending,
+    running, and ended up to `record_age` seconds ago."""
     instance = result.instance
     run_times = np.asarray(result.outcome["end"]) - np.asarray(result.outcome["start"])
     submit = instance.column("submit")
-    most = 0
+    largest_count = 0
     for starts in starts_of(result):
         times = np.concatenate([submit, starts + run_times + record_age])
         changes = np.repeat([1, -1], len(submit))
         order = np.lexsort((changes, times))
-        most = max(most, int(np.cumsum(changes[order]).max()))
-    return most
+        largest_count = max(largest_count, int(np.cumsum(changes[order]).max()))
+    return largest_count
 
 
 def _judge_account(today: Instance, changed: Instance, key: str, value: str) -> ChangedKey:
     """A column of an account or a QOS, as ``sacctmgr modify`` sets it."""
-
-    def judged(scenario_class: ScenarioClass, reason: str = "") -> ChangedKey:
-        return ChangedKey(key, value, scenario_class, reason, known_to_batch_policies=False)
-
+    subject = _JudgedKey(key, value, is_known_to_batch_policies=False)
     machines = [_machine(instance) for instance in (today, changed)]
     if machines[0].slurm.accounts == machines[1].slurm.accounts:
-        return judged(ScenarioClass.UNCHANGED, f"{key} is {value} today")
-    if why := idle(machines[1], key):
-        return judged(ScenarioClass.NO_EFFECT, why)
-    lacking = [set(Accounts(machine.slurm.accounts, machine).left) for machine in machines]
-    if new := sorted(lacking[1] - lacking[0]):
-        limits = printable(", ".join(new))
-        return judged(ScenarioClass.NOT_MODELLED, f"{key} is not modelled: {limits}")
+        return subject.with_class(ScenarioClass.UNCHANGED, f"{key} is {value} today")
+    no_effect_reason = reason_for_no_effect(machines[1], key)
+    if no_effect_reason:
+        return subject.without_effect(no_effect_reason)
+    limits_without_rule = [
+        set(Accounts(machine.slurm.accounts, machine).left) for machine in machines
+    ]
+    new_limits = sorted(limits_without_rule[1] - limits_without_rule[0])
+    if new_limits:
+        return subject.not_modelled(printable(", ".join(new_limits)))
     if "user" not in today.known:
-        return judged(
-            ScenarioClass.NOT_MODELLED, f"{key}: the log does not say the users of its jobs"
-        )
-    return judged(ScenarioClass.SIMULATED)
+        return subject.not_modelled("the log does not say the users of its jobs")
+    return subject.with_class(ScenarioClass.SIMULATED)
 
 
 def _checked_by_settings(
@@ -453,13 +473,7 @@ def _key_of_what_if(difference: Difference) -> str:
     return difference.key
 
 
-def idle(machine: Machine, key: str) -> str:
-    """The sentence that a key changes no start time on a machine that has it; empty: it may."""
-    why = why_idle(machine, key)
-    return f"{key} has no effect: {why}" if why else ""
-
-
-def why_idle(machine: Machine, key: str) -> str:
+def reason_for_no_effect(machine: Machine, key: str) -> str:
     """Why a key changes no start time on a machine that has it: no start depends on it at all, or
     another setting leaves it without effect; empty: it may change something."""
     kind, _, target = key.partition(".")
@@ -483,7 +497,7 @@ def why_idle(machine: Machine, key: str) -> str:
 _PREEMPTING = {"cancel", "requeue", "suspend", "on"}
 
 
-def not_taken_together(machine: Machine, key: str) -> str:
+def conflict_with_other_keys(machine: Machine, key: str) -> str:
     """Why Slurm does not start with the value of a key beside those of other keys
     (``read_config.c``); empty: it does."""
     low = key.lower()
