@@ -214,6 +214,32 @@ def test_a_log_that_begins_in_the_middle_is_explained(seed, tmp_path):
     assert_is_explained(cut_log(as_log(jobs, seed), 0.4))
 
 
+#: Seeds of :func:`random_jobs` whose cut log has its first jobs on other nodes than Slurm takes on
+#: an empty machine, and of one whose running jobs have cores in unequal parts.
+SEEDS_WITH_UNKNOWN_JOBS = (59, 115)
+SEED_WITH_UNEQUAL_PARTS = 98
+
+
+@pytest.mark.parametrize("seed", SEEDS_WITH_UNKNOWN_JOBS)
+def test_a_log_whose_first_jobs_lie_on_other_nodes_begins_with_its_first_end(seed, tmp_path):
+    log = cut_log(as_log(random_jobs(np.random.default_rng(seed), tmp_path), seed), 0.4)
+    first_end = float((log.column("submit") + log.column("wait") + log.column("runtime")).min())
+    judgement = cs.cluster.judge_log(log)
+    assert judgement.is_explained
+    assert judgement.begin == first_end
+    # Without the nodes nothing tells that the machine was not empty.
+    whole = cs.cluster.judge_log(log.replace(hosts=np.full(len(log), "", dtype=object)))
+    assert whole.begin is None
+
+
+def test_all_jobs_that_run_when_the_simulation_begins_have_their_nodes(tmp_path):
+    seed = SEED_WITH_UNEQUAL_PARTS
+    log = cut_log(as_log(random_jobs(np.random.default_rng(seed), tmp_path), seed), 0.4)
+    judgement = cs.cluster.judge_log(log)
+    assert judgement.is_explained
+    assert not any("on nodes that it does not tell" in note for note in judgement.notes)
+
+
 #: Seeds of :func:`random_jobs` whose log has a fair-share factor, and is explained only by
 #: simulations that draw what users had used before its begin.
 SEEDS_WITH_UNKNOWN_USAGE = (2, 11, 54)

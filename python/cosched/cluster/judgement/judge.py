@@ -12,7 +12,11 @@ from cosched.cluster.family import FAMILY
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts, numbers_of
 from cosched.cluster.judgement.earlier_usage import draw_earlier_usage, is_earlier_usage_unknown
-from cosched.cluster.judgement.log_start import LogStart, start_of_log
+from cosched.cluster.judgement.log_start import (
+    LogStart,
+    has_other_nodes_at_begin,
+    start_of_log,
+)
 from cosched.cluster.judgement.reasons import denied_jobs_by_partition, likely_reasons
 from cosched.cluster.judgement.verdict import FitVerdict, LogJudgement, Reason, verdict_of
 from cosched.cluster.result import Result
@@ -91,9 +95,16 @@ def judge_log(instance: Instance, *, simulated: Result | None = None) -> LogJudg
         raise InvalidInstance("judge_log: expected a machine that is a slurm.conf")
     if not has_waits(instance):
         return None
-    start, judgement = _judge_with_known_usage(instance, simulated)
+    start, simulations = _simulations_of(instance, simulated)
+    judgement = judge_simulations(simulations, start, instance)
     if judgement is None or judgement.is_explained:
         return judgement
+    if start.begin is None and has_other_nodes_at_begin(simulations, instance):
+        count = replications_of_log(instance)
+        start, simulations = simulate_log(instance, count, approximate=True, has_unknown_jobs=True)
+        later_judgement = judge_simulations(simulations, start, instance)
+        if later_judgement is not None and later_judgement.is_explained:
+            return later_judgement
     if start.begin is not None and is_earlier_usage_unknown(start.instance):
         other_judgement = _judge_with_earlier_usage(instance, start)
         if other_judgement is not None and other_judgement.is_explained:
@@ -101,17 +112,12 @@ def judge_log(instance: Instance, *, simulated: Result | None = None) -> LogJudg
     return judgement
 
 
-def _judge_with_known_usage(
-    instance: Instance, simulated: Result | None
-) -> tuple[LogStart, LogJudgement | None]:
-    """Judge a log whose users have used nothing before it but what the accounts tell."""
+def _simulations_of(instance: Instance, simulated: Result | None) -> tuple[LogStart, Result]:
+    """Simulations of a log whose users have used nothing before it but what the accounts tell."""
     count = replications_of_log(instance)
     if simulated is not None and replications_of(simulated) >= count:
-        start = start_of_log(instance)
-        first = with_first_replications(simulated, count)
-        return start, judge_simulations(first, start, instance)
-    start, simulations = simulate_log(instance, count, approximate=True)
-    return start, judge_simulations(simulations, start, instance)
+        return start_of_log(instance), with_first_replications(simulated, count)
+    return simulate_log(instance, count, approximate=True)
 
 
 def _judge_with_earlier_usage(instance: Instance, start: LogStart) -> LogJudgement | None:
@@ -144,7 +150,12 @@ _NO_ROOM = "running: "
 
 
 def simulate_log(
-    instance: Instance, count: int, *, seed: int = SEED, approximate: bool = False
+    instance: Instance,
+    count: int,
+    *,
+    seed: int = SEED,
+    approximate: bool = False,
+    has_unknown_jobs: bool = False,
 ) -> tuple[LogStart, Result]:
     """Simulate a log, from where on all its jobs are known; or whole, where the jobs that run then
     have no room beside each other.
@@ -155,8 +166,10 @@ def simulate_log(
         How many simulations.
     approximate : bool
         Leave settings without a rule out, with a note.
+    has_unknown_jobs : bool
+        As of :func:`start_of_log`.
     """
-    start = start_of_log(instance)
+    start = start_of_log(instance, has_unknown_jobs=has_unknown_jobs)
     options: dict[str, Any] = {"draws": count, "approximate": approximate, "seed": seed}
     try:
         return start, _simulated(start, options)

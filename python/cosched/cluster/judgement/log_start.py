@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -12,8 +11,10 @@ import numpy as np
 from cosched.cluster.files.conventions import jobs_between
 from cosched.cluster.instance import Instance
 from cosched.cluster.instance.usage import has_waits, logged_starts, recorded_starts
+from cosched.cluster.judgement.running_cores import split_running_jobs
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import of_nodes
+from cosched.cluster.result import Result
 from cosched.core.arrays import levels
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance
@@ -63,7 +64,9 @@ class LogStart:
         return {"launch": 0.0, "epilog": epilog}
 
 
-def start_of_log(instance: Instance, *, simulates_whole_log: bool = False) -> LogStart:
+def start_of_log(
+    instance: Instance, *, simulates_whole_log: bool = False, has_unknown_jobs: bool = False
+) -> LogStart:
     """Find from where on a log has all jobs, and how soon nodes are free after a job.
 
     Parameters
@@ -73,6 +76,9 @@ def start_of_log(instance: Instance, *, simulates_whole_log: bool = False) -> Lo
         these nodes.
     simulates_whole_log : bool
         Begin with the log in any case.
+    has_unknown_jobs : bool
+        Jobs that the log does not have ran at its begin, although no job had waited for them:
+        begin with the first end (see :func:`has_other_nodes_at_begin`).
 
     Returns
     -------
@@ -80,7 +86,9 @@ def start_of_log(instance: Instance, *, simulates_whole_log: bool = False) -> Lo
     """
     epilog, release_note = _release(instance)
     is_prepared = "running" in instance.known
-    begin = None if is_prepared else _begin_of_known_jobs(instance)
+    begin = None
+    if not is_prepared:
+        begin = _begin_of_known_jobs(instance, has_unknown_jobs=has_unknown_jobs)
     if begin is None:
         return LogStart(instance, epilog, None, (release_note,))
     if simulates_whole_log:
@@ -98,7 +106,7 @@ def start_of_log(instance: Instance, *, simulates_whole_log: bool = False) -> Lo
     return LogStart(rest.replace(held=np.array(cores_by_node)), epilog, begin, (note, release_note))
 
 
-def _begin_of_known_jobs(instance: Instance) -> float | None:
+def _begin_of_known_jobs(instance: Instance, *, has_unknown_jobs: bool) -> float | None:
     """When the simulation begins (s), where jobs that the log does not have ran at its begin.
 
     From the first end on, all jobs that run are jobs of the log. The first moment from it on at
@@ -110,7 +118,9 @@ def _begin_of_known_jobs(instance: Instance) -> float | None:
     start = recorded_starts(instance)
     end, eligible = start + instance.column("runtime"), instance.column("eligible")
     first_end = float(end.min())
-    if first_end < 0 or not _waits_for_unknown_jobs(instance, start, first_end):
+    if first_end < 0:
+        return None
+    if not has_unknown_jobs and not _waits_for_unknown_jobs(instance, start, first_end):
         return None
     waits = start > eligible
     if not (waits & (eligible <= first_end) & (start > first_end)).any():
@@ -125,6 +135,34 @@ def _waits_for_unknown_jobs(instance: Instance, start: np.ndarray, first_end: fl
     """Whether a job that had waited starts although nothing was over."""
     waited = start - instance.column("eligible")
     return bool(((start < first_end) & (waited > WAIT_FOR_UNKNOWN_JOBS)).any())
+
+
+def has_other_nodes_at_begin(simulated: Result, instance: Instance) -> bool:
+    """Whether jobs that start before the first end of a log are on other nodes than in a simulation
+    of the whole log.
+
+    The simulation begins on an empty machine. Where the log's jobs lie on other nodes, jobs that
+    the log does not have may have held the nodes that Slurm takes first.
+    """
+    hosts_of_rows = simulated.schedule.hosts()
+    if hosts_of_rows is None or "hosts" not in instance.known:
+        return False
+    simulated_hosts: dict[Any, set[str]] = {}
+    rows_of_job = simulated.schedule.rows.task.tolist()
+    for job, names in zip(rows_of_job, hosts_of_rows, strict=True):
+        simulated_hosts.setdefault(simulated.instance.ids[job], set(names))
+    start = recorded_starts(instance)
+    first_end = float((start + instance.column("runtime")).min())
+    logged_hosts = instance.column("hosts").tolist()
+    for row in np.flatnonzero(start < first_end).tolist():
+        names = simulated_hosts.get(instance.ids[row])
+        try:
+            logged_names = set(hosts(str(logged_hosts[row]), "hosts"))
+        except InvalidInstance:
+            continue  # the log has no nodes of this job
+        if names is not None and names != logged_names:
+            return True
+    return False
 
 
 def _rest_from(instance: Instance, begin: float) -> Instance:
@@ -156,33 +194,21 @@ def _nodes_of_jobs(instance: Instance) -> list[list[int]]:
 
 
 def _cores_of_running_jobs(instance: Instance) -> list[str]:
-    """Cores by node of the jobs that run at the begin, in equal parts as far as there is room."""
+    """Cores by node of the jobs that run at the begin, as ``held`` of an instance has them."""
     machine = instance.machine
     assert machine is not None
     nodes_of_jobs = _nodes_of_jobs(instance)
-    free = of_nodes(machine, "cores")
-    cores_by_node = [""] * len(instance)
     tasks = instance.column("tasks").tolist()
-    for row in np.flatnonzero(instance.column("running")).tolist():
-        nodes = nodes_of_jobs[row]
-        parts = dict(_parts(tasks[row], nodes, free))
-        if nodes and sum(parts.values()) == tasks[row]:
-            for node, cores in parts.items():
-                free[node] -= cores
-            cores_by_node[row] = ";".join(
-                f"{node}:{cores}" for node, cores in sorted(parts.items())
-            )
-    return cores_by_node
-
-
-def _parts(tasks: int, nodes: list[int], free: np.ndarray) -> Iterator[tuple[int, int]]:
-    """(node, cores): the node with the fewest free cores first, the remainder on the others."""
-    remaining = tasks
-    for rank, node in enumerate(sorted(nodes, key=lambda node: free[node])):
-        part = min(-(-remaining // (len(nodes) - rank)), int(free[node]))
-        remaining -= part
-        if part:
-            yield node, part
+    rows = np.flatnonzero(instance.column("running")).tolist()
+    cores_of_jobs = split_running_jobs(
+        [tasks[row] for row in rows],
+        [nodes_of_jobs[row] for row in rows],
+        of_nodes(machine, "cores"),
+    )
+    texts = [""] * len(instance)
+    for row, cores_by_node in zip(rows, cores_of_jobs, strict=True):
+        texts[row] = ";".join(f"{node}:{cores}" for node, cores in sorted(cores_by_node.items()))
+    return texts
 
 
 def _release(instance: Instance) -> tuple[float | None, str]:
