@@ -144,13 +144,12 @@ def has_other_nodes_at_begin(simulated: Result, instance: Instance) -> bool:
     The simulation begins on an empty machine. Where the log's jobs lie on other nodes, jobs that
     the log does not have may have held the nodes that Slurm takes first.
     """
-    hosts_of_rows = simulated.schedule.hosts()
-    if hosts_of_rows is None or "hosts" not in instance.known:
+    placements = simulated.schedule.to_frame()
+    if "hosts" not in placements or "hosts" not in instance.known:
         return False
     simulated_hosts: dict[Any, set[str]] = {}
-    rows_of_job = simulated.schedule.rows.task.tolist()
-    for job, names in zip(rows_of_job, hosts_of_rows, strict=True):
-        simulated_hosts.setdefault(simulated.instance.ids[job], set(names))
+    for job, host_names in zip(placements["task"], placements["hosts"], strict=True):
+        simulated_hosts.setdefault(simulated.instance.ids[job], set(host_names))
     start = recorded_starts(instance)
     first_end = float((start + instance.column("runtime")).min())
     logged_hosts = instance.column("hosts").tolist()
