@@ -6,6 +6,7 @@
 #include "cosched/core/rng.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "dags/graphs.hpp"
+#include "dags/transfer_graphs.hpp"
 #include "support/show_dags.hpp"
 
 namespace cosched::dags {
@@ -24,6 +25,16 @@ TEST(Bounds, AreaAndCriticalPathAreBelowTheLp) {
     EXPECT_LE(hlp::area_bound(instance), value);
     EXPECT_LE(hlp::critical_path_bound(instance), value);
   }
+}
+
+// Tasks of 1, 2 and 4 s; each edge's bytes lie in the memory from the begin of its first task to the
+// end of its second: 6 x (1 + 2) + 2 x (1 + 2 + 4) + 3 x (2 + 4) byte seconds, 10 bytes.
+TEST(Bounds, MemoryHoldsTheDataOfEachEdgeForItsLongestPath) {
+  const Instance chain(Table{{1}, {2}, {4}}, TaskGraph(3, {{0, 1}, {0, 2}, {1, 2}}), {1});
+  const Links links{Table{{kInfinity}}, Table{{0}}, {}, {10}};
+  const Instance limited = graphs::with_transfers(chain, {6, 2, 3}, links);
+  EXPECT_NEAR(hlp::memory_bound(limited), 50.0 / 10, 1e-6);
+  EXPECT_EQ(hlp::memory_bound(chain), 0);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "cosched/dags/check/bounds.hpp"
 #include "cosched/dags/hlp/hlp.hpp"
 #include "cosched/dags/list/heft.hpp"
+#include "cosched/dags/proof/time_windows.hpp"
 #include "dags/brute_force.hpp"
 #include "dags/graphs.hpp"
 #include "support/show_dags.hpp"
@@ -121,6 +122,22 @@ TEST(Windows, StopsAtItsLimitWithAProof) {
     EXPECT_EQ(check::certified_bound(instance, found.certificate), found.value);
   }
   EXPECT_TRUE(complete);
+}
+
+// A chain of tasks of 1, 1 and 1 s, the second 5 s on the other type: before it 1 s, behind it 1 s.
+TEST(TimeWindows, CloseATypeOnWhichATaskDoesNotFitBetweenItsHeadAndTail) {
+  const Instance chain(Table{{1, 1}, {1, 5}, {1, 1}}, TaskGraph(3, {{0, 1}, {1, 2}}), {1, 1});
+  proof::TimeWindows windows(chain, 6.5);
+  ASSERT_TRUE(windows.prune(0));
+  EXPECT_EQ(windows.head(1), 1);
+  EXPECT_EQ(windows.tail(1), 1);
+  EXPECT_FALSE(windows.open(1, 1));  // 1 + 5 + 1 > 6.5
+  EXPECT_TRUE(windows.open(1, 0));
+  proof::TimeWindows longer(chain, 7);
+  ASSERT_TRUE(longer.prune(0));
+  EXPECT_TRUE(longer.open(1, 1));
+  proof::TimeWindows shorter(chain, 2.9);
+  EXPECT_FALSE(shorter.prune(0));  // the chain alone takes 3 s
 }
 
 }  // namespace
