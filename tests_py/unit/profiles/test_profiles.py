@@ -206,5 +206,5 @@ def test_an_index_of_pandas_is_no_column_of_times(family, tmp_path):
 
 def test_what_is_shared_is_a_mapping():
     cs.profiles.require_plain("times.csv", None)
-    with pytest.raises(cs.InvalidInstance, match="expected fields"):
+    with pytest.raises(cs.InvalidInstance, match="expected a mapping"):
         cs.profiles.require_plain("times.csv", range(2**62))

@@ -227,10 +227,6 @@ def test_options_are_in_the_units_of_slurm(tmp_path):
         ("NodeName=n1\nPartitionName=a Nodes=n2\n", "n2"),
         ("NodeName=n1\n", "PartitionName"),
         ("nonsense\n", "Key=Value"),
-        (
-            "SchedulerParameters=bf_interval=x\nNodeName=n1\nPartitionName=a Nodes=ALL",
-            "bf_interval",
-        ),
     ],
 )
 def test_a_bad_slurm_conf_is_one_line(tmp_path, text, said):
