@@ -163,7 +163,7 @@ def test_options():
     for bad in ([], [1.0], [-0.1], [float("nan")], ["x"]):
         with pytest.raises(cs.InvalidInstance, match="epsilon"):
             cs.packs.pack_by_pack(inst, epsilons=bad)
-    with pytest.raises(cs.InvalidInstance, match="epsilons.* expected at most"):
+    with pytest.raises(cs.InvalidInstance, match=r"epsilons.* expected at most"):
         cs.packs.pack_by_pack(inst, epsilons=range(2**62))
     for k in (2, 4, 12):
         some = inst.with_max_tasks(k)
