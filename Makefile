@@ -125,16 +125,19 @@ demo: build ## the pictures of the README: a cluster judged, starts foreseen, me
 	$(BIN)/cosched run out/run/plan.json --codes $(CODES) $$more -o out/run/execution.json --plot out/run/run.png
 
 demo-audit:
+	@mkdir -p out
 	@echo "--- what a recorded Slurm did in 29 hours, and could have done"
 	@$(BIN)/cosched audit $(CLUSTER)/sacct.txt --machine $(CLUSTER)/slurm.conf --accounts $(CLUSTER) \
 	  --what-if nodes=+4 --what-if users.ada=-50% --what-if "reservation=2026-11-23T12:00/12h/n[1-8]" --what-if bf_window=2880 \
 	  --plot out/audit.png -o out/audit.html
 
 demo-when:
+	@mkdir -p out
 	@echo "--- when the jobs of a recorded Slurm will start"
 	@$(BIN)/cosched when $(CLUSTER)/now.json --plot out/when.png
 
 demo-packs:
+	@mkdir -p out
 	@echo "--- ten measured applications on 16 nodes"
 	@$(BIN)/cosched compare packs notebooks/data/measured_codes.csv --procs 16 --max-tasks 2,4 --fit amdahl --extrapolate \
 	  --plot out/packs.png -o out/packs.md

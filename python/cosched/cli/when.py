@@ -19,6 +19,7 @@ from cosched.cli.parameters import Arguments, adds
 from cosched.cli.values import PICTURES, check_files
 from cosched.cluster.machine.node_types import megabytes_of
 from cosched.core.tails import enough, least_past
+from cosched.core.text import count_of
 from cosched.errors import CoschedError, InvalidInstance, shorten
 from cosched.execution import runs as run_files
 from cosched.execution.plan_input import MARGIN
@@ -365,7 +366,8 @@ def _show(frame: pd.DataFrame, as_json: bool) -> None:
         report.say(f"not modelled: {line}")
     if "advised" in frame and frame["advised"].any():
         chosen = frame[frame["advised"]].iloc[0]
-        report.say(f"advised: {chosen['nodes']} nodes for {limit_text(chosen['time'])}")
+        nodes = count_of(chosen["nodes"], "node")
+        report.say(f"advised: {nodes} for {limit_text(chosen['time'])}")
 
 
 def _as_of(frame: pd.DataFrame) -> str:

@@ -79,6 +79,52 @@ def test_nothing_is_exported_under_a_name_that_differs_in_every_run(form):
     assert "#SBATCH" not in text
 
 
+RULES_IN_COMMENTS = {
+    "snakemake": ["set-resources:", "  a:  # 100 jobs", "    runtime: 15", "  b:  # 100 jobs"],
+    "nextflow": ["  withName: 'a' {  // 100 jobs", "    time = '15 min'", "  withName: 'b' {"],
+    "sbatch": ["# a; 100 jobs", "#SBATCH --time=0:15:00", "# b; 100 jobs"],
+}
+
+
+@pytest.mark.parametrize("form", RULES_IN_COMMENTS)
+def test_advice_by_comment_is_exported_by_comment(form):
+    inst = of_snakemake([f"rule_{'ab'[k % 2]}_wildcards_{k}" for k in range(200)])
+    text = export(cs.cluster.rightsize(inst, 0.1, by="comment").advice, form, 0.1)
+    assert all(line in text for line in RULES_IN_COMMENTS[form]), text
+    empty = of_snakemake(["rule_a", ""] * 100)
+    text = export(cs.cluster.rightsize(empty, 0.1, by="comment").advice, form, 0.1)
+    assert "100 jobs left out, whose Comment is empty or differs in every run" in text
+
+
+DEFAULTS = {
+    "snakemake": [
+        "# enough for the jobs of {} x; 100 jobs",
+        "default-resources:\n",
+        "  runtime: 60",
+    ],
+    "nextflow": [
+        "// enough for the jobs of {} x; 100 jobs",
+        "process {{\n",
+        "  time = '60 min'\n}}",
+    ],
+    "sbatch": ["# {} x; 100 jobs", "#SBATCH --time=0:15:00", "# {} y; 100 jobs"],
+}
+
+
+@pytest.mark.parametrize("form", DEFAULTS)
+@pytest.mark.parametrize("what", ["account", "qos", "partition", "group", "user"])
+def test_advice_of_groups_without_steps_is_a_default_for_all_steps(form, what):
+    """The largest of all groups; of groups without advice nothing."""
+    runtime = np.where(np.arange(200) % 2, 3600.0, 60.0)
+    inst = log(runtime=runtime, **{what: ["x", "y"] * 100})
+    advice = cs.cluster.rightsize(inst, 0.1, by=what).advice
+    text = export(advice, form, 0.1)
+    assert all(line.format(what) in text for line in DEFAULTS[form]), text
+    if form != "sbatch":
+        advice.loc[0, ["limit", "node_memory_gb"]] = np.nan
+        assert "no default is enough for all" in export(advice, form, 0.1)
+
+
 @pytest.mark.parametrize("what", ["account", "qos", "comment", "cores", "name", "user"])
 def test_results_and_advice_have_the_same_groups(what):
     columns = {"account": ["x", "y"] * 100, "qos": ["high"] * 200, "comment": ["one", "two"] * 100}

@@ -159,7 +159,7 @@ def test_a_request_without_a_time_limit_is_taken_as_sbatch_takes_it(ask, tmp_pat
     shown = capsys.readouterr().out
     assert "UNLIMITED" in shown
     assert "never" not in shown
-    assert "1 nodes for UNLIMITED" in shown
+    assert "advised: 1 node for UNLIMITED" in shown
     assert picture.exists()
 
 

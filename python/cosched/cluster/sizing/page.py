@@ -22,7 +22,7 @@ from cosched.cluster.page.text import (
     table,
     used_in_words,
 )
-from cosched.core.text import percent
+from cosched.core.text import count_of, percent
 from cosched.errors import InvalidInstance, shorten
 from cosched.lazy import pd
 from cosched.version import installed_version
@@ -36,7 +36,16 @@ _NO_ADVICE = (
     "no named step has enough past jobs for advice: a larger --risk needs fewer, and --by name "
     "takes all jobs of a name together"
 )
+_ENOUGH_FOR = "enough for the jobs of"
+_NO_DEFAULT = (
+    "a group has too few past jobs for advice, so no default is enough for all: a larger --risk "
+    "needs fewer"
+)
 _WORDS_OF_YAML = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+#: Columns of groups that tell the steps of a workflow apart, the first that is there counts.
+_STEP_COLUMNS = ("name", "comment")
+#: Columns of groups that the line above some options of sbatch lists.
+_GROUP_COLUMNS = ("user", "account", "partition", "group", "qos", "comment", "cores")
 #: What means something else in a withName of Nextflow, which takes a regular expression.
 _PATTERN = re.compile(r"[\\^$.|?*+()\[\]{}!]")
 #: What workflow systems put around the names of their steps.
@@ -65,29 +74,53 @@ def megabytes(gigabytes: float) -> int:
 def export(advice: pd.DataFrame, form: str, risk: float) -> str:
     """The advice as text.
 
+    Steps of a workflow are called after the column ``name`` of the advice, or after ``comment``.
+    Where the groups have neither (``--by account``), nothing tells steps apart: a workflow gets
+    one default for all of them, which is enough for the jobs of each group.
+
     Parameters
     ----------
     advice : pandas.DataFrame
         Of :class:`RightSize`.
     form : {"snakemake", "nextflow", "sbatch"}
-        A profile's ``set-resources``, ``withName`` blocks, or lines by job name.
+        A profile's ``set-resources``, ``withName`` blocks, or lines by group.
     risk : float
         What is promised.
     """
     if form not in FORMS:
         raise InvalidInstance(f"export {shorten(form)}: expected {', '.join(FORMS)}")
-    if "name" not in advice:
-        raise InvalidInstance(f"export {form}: the log does not say how jobs are called: JobName")
     about = f"killed at most {100 * risk:g}% of the jobs"
-    has_name = names_a_kind(advice["name"].astype(str))
-    nameless_jobs = int(advice["jobs"][~has_name].sum())
-    if nameless_jobs:
-        about += (
-            f"; {nameless_jobs:,} jobs left out, whose names differ in every run (UUIDs or numbers)"
-        )
+    column = _step_column(advice)
+    if column is not None:
+        has_name = names_a_kind(advice[column].astype(str))
+        nameless_jobs = int(advice["jobs"][~has_name].sum())
+        if nameless_jobs:
+            about += f"; {_left_out(nameless_jobs, column)}"
+        advice = advice[has_name]
     writers = {"snakemake": _snakemake, "nextflow": _nextflow, "sbatch": _sbatch}
-    lines = writers[form](advice[has_name], about)
+    lines = writers[form](advice, about)
     return "".join(f"{line}\n" for line in lines)
+
+
+def _step_column(advice: pd.DataFrame) -> str | None:
+    """The column that tells the steps of a workflow apart; None: the groups have none."""
+    return next((column for column in _STEP_COLUMNS if column in advice), None)
+
+
+def _left_out(jobs: int, column: str) -> str:
+    """Why an export lacks jobs."""
+    if column == "comment":
+        return (
+            f"{count_of(jobs, 'job')} left out, whose Comment is empty or differs in every run "
+            "(UUIDs or numbers)"
+        )
+    return f"{jobs:,} jobs left out, whose names differ in every run (UUIDs or numbers)"
+
+
+def _group_text(row: Any, step_column: str | None) -> str:
+    """The group of a row of advice, as in ``user ada, partition long``."""
+    columns = [column for column in _GROUP_COLUMNS if column in row and column != step_column]
+    return _on_a_line(", ".join(f"{column} {row[column]}" for column in columns))
 
 
 def options_of(row: Any) -> Iterator[str]:
@@ -104,27 +137,61 @@ def _sbatch(advice: pd.DataFrame, about: str) -> Iterator[str]:
     yield f"# {about}"
     if not len(said):
         yield f"# {_NO_ADVICE}"
+    column = _step_column(advice)
     for _, row in said.iterrows():
-        who = ", ".join(f"{key} {row[key]}" for key in ("user", "partition", "cores") if key in row)
-        yield f"# {_on_a_line(row['name'])}: {_on_a_line(who)}; {row['jobs']} jobs"
+        group = _group_text(row, column)
+        step = "" if column is None else _on_a_line(str(row[column]))
+        heading = ": ".join(text for text in (step, group) if text) or "all jobs"
+        yield f"# {heading}; {row['jobs']} jobs"
         yield from (f"#SBATCH {option}" for option in options_of(row))
 
 
 def _steps(advice: pd.DataFrame) -> Iterator[tuple[str, Any]]:
     """What is enough for all jobs of a step of a workflow: nothing of what one of its groups has
     no advice for, 0."""
-    steps = advice.assign(name=[_AROUND.sub("", _AROUND.sub("", n)) for n in advice["name"]],
-                          mb=[megabytes(x) if x > 0 else np.inf for x in advice["node_memory_gb"]],
-                          minutes=np.ceil(advice["limit"] / 60).fillna(np.inf))  # fmt: skip
+    names = advice[_step_column(advice)].astype(str)
+    steps = _whole_units(advice).assign(name=[_AROUND.sub("", _AROUND.sub("", n)) for n in names])
     each = {"minutes": "max", "mb": "max", "jobs": "sum"}
     steps = steps[steps["name"] != ""].groupby("name")[[*each]].agg(each).replace(np.inf, 0)
     for name, row in steps[(steps["mb"] > 0) | (steps["minutes"] > 0)].iterrows():
         yield str(name), row
 
 
+def _whole_units(advice: pd.DataFrame) -> pd.DataFrame:
+    """The advice with whole ``minutes`` and ``mb``; infinite: there is none."""
+    return advice.assign(
+        mb=[megabytes(x) if x > 0 else np.inf for x in advice["node_memory_gb"]],
+        minutes=np.ceil(advice["limit"] / 60).fillna(np.inf),
+    )
+
+
+def _default_of_all_steps(advice: pd.DataFrame) -> tuple[list[str], int, int]:
+    """Comments that list the groups, and the MB and minutes that are enough for each of them; 0:
+    a group has no advice."""
+    comments = [
+        f"{_group_text(row, None) or 'all jobs'}; {row['jobs']} jobs"
+        for _, row in advice.iterrows()
+    ]
+    largest = _whole_units(advice)[["mb", "minutes"]].max().replace(np.inf, 0)
+    return comments, int(largest["mb"]), int(largest["minutes"])
+
+
 def _snakemake(advice: pd.DataFrame, about: str) -> Iterator[str]:
-    steps = list(_steps(advice))
     yield f"# {about}"
+    if _step_column(advice) is None:
+        comments, mb, minutes = _default_of_all_steps(advice)
+        yield from (f"# {_ENOUGH_FOR} {comment}" for comment in comments)
+        if not mb and not minutes:
+            yield f"# {_NO_DEFAULT}"
+            yield "default-resources: {}"
+            return
+        yield "default-resources:"
+        if mb:
+            yield f"  mem_mb: {mb}"
+        if minutes:
+            yield f"  runtime: {minutes}"
+        return
+    steps = list(_steps(advice))
     if steps:
         yield "set-resources:"
     else:
@@ -141,8 +208,20 @@ def _snakemake(advice: pd.DataFrame, about: str) -> Iterator[str]:
 
 
 def _nextflow(advice: pd.DataFrame, about: str) -> Iterator[str]:
-    steps = list(_steps(advice))
     yield f"// {about}"
+    if _step_column(advice) is None:
+        comments, mb, minutes = _default_of_all_steps(advice)
+        yield from (f"// {_ENOUGH_FOR} {comment}" for comment in comments)
+        if not mb and not minutes:
+            yield f"// {_NO_DEFAULT}"
+        yield "process {"
+        if mb:
+            yield f"  memory = '{mb} MB'"
+        if minutes:
+            yield f"  time = '{minutes} min'"
+        yield "}"
+        return
+    steps = list(_steps(advice))
     if not steps:
         yield f"// {_NO_ADVICE}"
     yield "process {"
@@ -237,7 +316,7 @@ def for_user(found: RightSize, replayed: pd.DataFrame, user: str, most: int) -> 
 
 
 def _line(row: Any) -> str:
-    name = row.get("name", "") or "jobs"
+    name = row.get("name", "") or row.get("comment", "") or "jobs"
     asked = [span(row["asked_limit"])] if row["asked_limit"] > 0 else []
     used = [span(row["used_limit_p95"])]
     if row["memory_gb"] > 0:

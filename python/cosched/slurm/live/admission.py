@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cosched.cluster.machine.parts import of_nodes
+from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
 from cosched.slurm.live.model import Job
 from cosched.slurm.live.outputs import records
@@ -187,11 +188,12 @@ def _refuse_in_partition(snapshot: Snapshot, job: Job, part: _PartitionLimits) -
     enforced = enforced_limits(snapshot) != "NO"
     count = max(int(job.nodes or 1), 1)
     words = _INVALID_NODES if enforced else UNAVAILABLE
+    nodes = count_of(count, "node")
     if count > len(part.nodes):
-        message = f"{words}: {count} nodes: partition {part.name} has {len(part.nodes)}"
+        message = f"{words}: {nodes}: partition {part.name} has {len(part.nodes)}"
         return _with_hint(message, enforced)
     if count > part.max_nodes:
-        message = f"{words}: {count} nodes: partition {part.name} has MaxNodes={part.max_nodes:g}"
+        message = f"{words}: {nodes}: partition {part.name} has MaxNodes={part.max_nodes:g}"
         return _with_hint(message, enforced)
     return _refuse_on_nodes(snapshot, job, part, enforced)
 
@@ -232,8 +234,11 @@ def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enfor
     suitable &= _has_features(snapshot, job.features)
     number = int(suitable[part.nodes].sum())
     if number < count:
-        return (f"{UNAVAILABLE}: {count} nodes with all that the job asks for: partition "
-                f"{part.name} has {number}")  # fmt: skip
+        nodes = count_of(count, "node")
+        return (
+            f"{UNAVAILABLE}: {nodes} with all that the job asks for: partition {part.name} has "
+            f"{number}"
+        )
     return ""
 
 

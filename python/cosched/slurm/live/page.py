@@ -14,7 +14,7 @@ from cosched import io
 from cosched.cluster.page.text import box, document, paragraph, span
 from cosched.core.arrays import real_array
 from cosched.core.drawing import axes_or_new
-from cosched.core.text import require_columns
+from cosched.core.text import count_of, require_columns
 from cosched.lazy import pd, plt
 from cosched.slurm.live.times import dated, duration, local_date
 from cosched.version import installed_version
@@ -252,7 +252,8 @@ def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     axes.plot(cut["slurm"], places, "x", color="tab:red", label="Slurm's own estimate")
     if "nodes" in frame:
         names = [
-            f"{count:g} nodes, {'UNLIMITED' if limit == np.inf else f'{limit / _HOUR:.3g} h'}"
+            f"{count_of(int(count), 'node')}, "
+            f"{'UNLIMITED' if limit == np.inf else f'{limit / _HOUR:.3g} h'}"
             for count, limit in zip(frame["nodes"], frame["time"], strict=True)
         ]
         ends = frame["end_p50"].to_numpy(dtype=float) / _HOUR
