@@ -12,6 +12,8 @@ call of a function and for a look at the types of its arguments.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -238,12 +240,17 @@ def refusal_of(
     InvalidArgument or None
         None where the error explains itself, and where no argument is known to have caused it.
     """
-    if isinstance(error, (CoschedError, *_MACHINE_ERRORS)) or _is_ours(type(error)):
+    is_too_long = isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG
+    if isinstance(error, (CoschedError, *_MACHINE_ERRORS)) and not is_too_long:
+        return None
+    if _is_ours(type(error)):
         return None
     try:
         arguments = _bound_arguments(function, positional, keywords)
     except TypeError:  # Python's own message names the parameter that is missing or not known.
         return None
+    if isinstance(error, OSError):
+        return _refusal_of_long_name(arguments, str(error.filename))
     if _names_argument(error, arguments):
         return None
     hints = resolved_hints(function)
@@ -266,6 +273,14 @@ def refusal_of(
     return InvalidArgument(
         f"{name} = {_shown(value)}: expected another value ({type(error).__name__}: {message})"
     )
+
+
+def _refusal_of_long_name(arguments: Mapping[str, Any], file: str) -> InvalidArgument | None:
+    """The refusal of the text or path of which a file name was made that no system takes."""
+    for name, value in arguments.items():
+        if isinstance(value, (str, os.PathLike)) and str(value) and str(value) in file:
+            return _refusal(Misfit(name, str(value), "a shorter name"))
+    return None
 
 
 def _bound_arguments(
@@ -357,12 +372,24 @@ def _suspects(arguments: Mapping[str, Any], error: Exception) -> dict[str, Any]:
         lambda value: f"'{type(value).__name__}'" in message,
         lambda value: _is_word(type(value).__name__, message),
         lambda value: f"{getattr(value, '__name__', None)}()" in message,
+        _has_no_length,
         is_odd_value,
     ):
         narrowed = {name: value for name, value in suspects.items() if is_suspect(value)}
         if narrowed:
             suspects = narrowed
     return suspects
+
+
+def _has_no_length(value: Any) -> bool:
+    """Whether a value has the method that tells a length, and the method fails."""
+    if isinstance(value, type) or not hasattr(value, "__len__"):
+        return False
+    try:
+        len(value)
+    except Exception:  # The method of a foreign class may raise anything.
+        return True
+    return False
 
 
 def _refusal(misfit: Misfit) -> InvalidArgument:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from cosched.errors import CoschedError, InvalidInstance
 from cosched.io.tables import parse_toml
 
 #: A part of a key: bare, in double quotes, in single quotes.
@@ -30,12 +31,21 @@ def lines_of_keys(text: str) -> dict[Path, int]:
     text : str
         Valid TOML.
 
+    Raises
+    ------
+    InvalidInstance
+        The text is no TOML.
+
     Examples
     --------
     >>> lines_of_keys('procs = 4\\n[task.a]\\nmemory = { 1 = 2.5 }\\n')["task", "a", "memory"]
     3
     """
-    return _Scanner(text).lines()
+    scanner = _Scanner(text)
+    try:
+        return scanner.lines()
+    except (CoschedError, IndexError, RecursionError, ValueError):
+        raise InvalidInstance(f"text: not TOML in line {scanner.line()}") from None
 
 
 class _Scanner:
@@ -59,6 +69,10 @@ class _Scanner:
                 self._read_pair(section)
             self._skip_space()
         return self._lines
+
+    def line(self) -> int:
+        """The line that is being read."""
+        return self._line_of(self._place)
 
     def _skip_space(self) -> None:
         match = _SPACE.match(self._text, self._place)

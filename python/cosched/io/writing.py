@@ -29,6 +29,16 @@ UNFINISHED = f".cosched-{'[0-9a-f]' * 16}*"
 _FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 
 
+def _require_encodable(path: Path) -> None:
+    """Refuse a name that no call of the system takes, before anything is written."""
+    try:
+        is_refused = b"\0" in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_refused = True
+    if is_refused:
+        raise InvalidArgument(f"path = {shorten(str(path))}: expected a name that a file can have")
+
+
 @contextmanager
 def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     """A context with a temporary file beside `path`; renamed to it at the end, removed on an error.
@@ -41,6 +51,11 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     pathlib.Path
         The name to write to, in the folder of `path`.
 
+    Raises
+    ------
+    InvalidArgument
+        No file can have that name.
+
     Examples
     --------
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -51,6 +66,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     """
     target = Path(path)
     require_length(target)
+    _require_encodable(target)
     target = _behind(target)  # a link stays, what it names is replaced
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{target.parent}: no such folder to write {target.name} into")

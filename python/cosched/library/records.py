@@ -18,7 +18,7 @@ from cosched import io
 from cosched.core import Bound, Instance, Result, Schedule
 from cosched.core.result import relative_gap
 from cosched.core.text import unknown_name
-from cosched.errors import InvalidInstance, InvalidSchedule, shorten
+from cosched.errors import InvalidInstance, InvalidSchedule, printable, shorten
 from cosched.registry import FAMILIES, family
 from cosched.workloads import WORKLOADS, rescale_load
 
@@ -160,11 +160,14 @@ def names_in(folder: Path) -> list[str]:
     """The instances of which a folder has a record; refused where it has a file of another name."""
     known = entries()
     names = sorted(path.relative_to(folder).as_posix()[:-5] for path in folder.glob("*/*.json"))
+    shown_folder = printable(folder)
     for name in names:
         if name not in known:
-            raise ValueError(f"{folder}: {unknown_name('instance of the library', name, known)}")
+            raise ValueError(
+                f"{shown_folder}: {unknown_name('instance of the library', name, known)}"
+            )
     if not names:
-        raise ValueError(f"{folder}: no record of the library, expected FAMILY/NAME.json")
+        raise ValueError(f"{shown_folder}: no record of the library, expected FAMILY/NAME.json")
     return [name for name in known if name in set(names)]
 
 

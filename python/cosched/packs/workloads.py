@@ -88,6 +88,14 @@ def packs_ii(
         raise InvalidInstance(f"reference_time = {reference_time:g}: expected at most 1e100 s")
     for part in serial_fractions:
         share(part, "serial_fractions")
+    choices = {
+        "serial_fractions": serial_fractions,
+        "sequential": sequential,
+        "overheads": overheads,
+    }
+    for name, values in choices.items():
+        if len(values) == 0:
+            raise InvalidInstance(f"{name} is empty: expected one value at least")
     laws = [_law(SEQUENTIAL, name, "sequential") for name in sequential]
     kappas = [_law(OVERHEADS, name, "overheads") for name in overheads]
 

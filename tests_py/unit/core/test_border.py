@@ -315,3 +315,32 @@ def test_odd_values():
 def test_words():
     assert words_of(str | PathLike[str] | None) == "a text or a path or None"
     assert words_of(list[int] | int) == "a list or an integer"
+
+
+def test_a_name_that_no_file_can_have_is_refused():
+    with pytest.raises(InvalidArgument, match=r"^folder = 'x+\.\.\.'\.*: expected a shorter name$"):
+        cs.library.verify(folder="x" * 5000)
+
+
+@pytest.mark.parametrize("name", ["serial_fractions", "sequential", "overheads"])
+def test_a_choice_of_nothing_is_refused_by_its_name(name):
+    with pytest.raises(InvalidInstance, match=rf"^{name} is empty: expected one value at least$"):
+        cs.workloads.packs_ii(tasks=3, nodes=2, seed=0, **{name: []})
+
+
+def test_a_folder_in_a_message_takes_one_line(tmp_path):
+    folder = tmp_path / "a\nb"
+    folder.mkdir()
+    with pytest.raises(ValueError, match="no record of the library") as refused:
+        cs.library.verify(folder=folder)
+    assert "\n" not in str(refused.value)
+
+
+class OfNegativeLength:
+    def __len__(self):
+        return -1
+
+
+def test_what_has_no_length_is_named():
+    with pytest.raises(InvalidArgument, match=r"^ready = .*__len__\(\) should return >= 0"):
+        cs.moldable.step(ready=OfNegativeLength(), machine=3)

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from cosched import io
+from cosched.errors import InvalidInstance
 
 TEXT = '''# [no.table]
 procs = 4  # capacity = 3
@@ -84,3 +85,25 @@ def test_every_key_that_a_parser_finds_has_a_line():
                 lines.append(f"{draw.choice(['', '  '])}{key} = {draw.choice(values)}")
         text = "\n".join(lines) + draw.choice(["", "\n"])
         assert set(io.lines_of_keys(text)) == paths_of(io.parse_toml(text, ""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ud800",
+        "a",
+        "a =",
+        "a = [",
+        "a = {",
+        "[",
+        "[a",
+        "a = 1\n\ud800",
+        'a = "',
+        "= 1",
+        "a.",
+        '"\\q" = 1',
+    ],
+)
+def test_a_text_that_is_no_toml_is_refused_by_its_name(text):
+    with pytest.raises(InvalidInstance, match=r"^text: not TOML in line \d+$"):
+        io.lines_of_keys(text)

@@ -12,7 +12,7 @@ import pytest
 import cosched as cs
 from cosched import io
 from cosched.cli import main
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidArgument, InvalidInstance
 
 
 def rights(path):
@@ -120,3 +120,14 @@ def test_a_gantt_chart_of_a_result_with_even_ticks():
     ax = cs.plot.gantt(cs.packs.solve(inst, "sequential"), ax=Figure().subplots())
     ticks = ax.get_yticks().tolist()
     assert ticks == [0, 2, 4, 6, 8, 10, 12, 14]
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\x00b"])
+def test_a_name_that_no_file_can_have_is_refused_before_anything_is_written(
+    name, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    context = io.replacing(name)
+    with pytest.raises(InvalidArgument, match=r"^path = .*: expected a name that a file can have$"):
+        context.__enter__()
+    assert list(tmp_path.iterdir()) == []
