@@ -88,49 +88,68 @@ ExactResult bounded(const Instance& instance, const Coschedule& start) {
 }
 
 // Branch and price from a co-schedule, by whatever fits the number of tasks.
-ExactResult from_start(const Instance& instance, const Coschedule& start) {
+ExactResult from_start(const Instance& instance, const Coschedule& start,
+                       std::int64_t most_nodes = std::numeric_limits<std::int64_t>::max()) {
   if (instance.tasks() > kMostBranched) return bounded(instance, start);
-  const bool small = instance.tasks() <= search::kMostSubsetTasks;
-  ExactResult result = branch_and_price(
-      instance, start, std::nullopt, small ? kFewNodes : std::numeric_limits<std::int64_t>::max());
-  if (result.proved || !result.complete || !small) return result;
+  const bool is_small = instance.tasks() <= search::kMostSubsetTasks;
+  ExactResult result = branch_and_price(instance, start, std::nullopt,
+                                        is_small ? std::min(kFewNodes, most_nodes) : most_nodes);
+  if (result.proved || !result.complete || !is_small) return result;
   return by_subsets(instance, std::move(result));
 }
 
-// Under a time limit: the rounds of local_search, seed 0, from its start, so that the result is no
-// worse than its own.  The exact method gets a first, short turn after some short rounds, which
-// proves what is easy and bounds the rest, and a long one once a long round has found nothing better.
-ExactResult in_turns(const Instance& instance, const SearchResult& start) {
+// What the rounds of the local search and the turns of the exact method may take; the clock counts
+// too, where there is a limit.
+struct TurnLimits {
+  std::int64_t work = kUnlimitedWork;                             // of all rounds, a task
+  std::int64_t nodes = std::numeric_limits<std::int64_t>::max();  // of each turn
+};
+
+// Seconds for the first turn of the exact method, and for the second; none without a time limit.
+std::optional<double> first_turn_seconds() {
+  const double seconds = seconds_left();
+  if (seconds == kInfinity) return std::nullopt;
+  return std::min(kFirstShare * std::max(0.0, seconds), kMostFirstSeconds);
+}
+
+std::optional<double> second_turn_seconds() {
+  const double seconds = seconds_left();
+  if (seconds == kInfinity) return std::nullopt;
+  return kExactShare * std::max(0.0, seconds);
+}
+
+// Under a limit: the rounds of local_search, seed 0, from its start.  Each begins with the best of
+// the rounds before it, whatever the exact method returned: the rounds are those of local_search,
+// so the result is no worse than its own after as many of them.  The exact method gets a first,
+// short turn after some short rounds, which proves what is easy and bounds the rest, and a long one
+// once a long round has found nothing better.
+ExactResult in_turns(const Instance& instance, const SearchResult& start,
+                     const TurnLimits& limits = {}) {
   ExactResult result = unproved(instance, start);
   int turns = 0;
   const auto take_turn = [&](const Coschedule& best, std::optional<double> seconds) {
     ++turns;
     const ScopedTimeLimit limit(seconds);
-    ExactResult found = from_start(instance, best);
-    result.bound = std::max(result.bound, found.bound);
-    found.bound = result.bound;
-    result = std::move(found);
+    const Coschedule& incumbent = result.coschedule.cost < best.cost ? result.coschedule : best;
+    ExactResult turn_result = from_start(instance, Coschedule(incumbent), limits.nodes);
+    turn_result.bound = std::max(result.bound, turn_result.bound);
+    result = std::move(turn_result);
   };
-  const double first_seconds =
-      std::min(kFirstShare * std::max(0.0, seconds_left()), kMostFirstSeconds);
-  const SearchResult found = search::local_search_from(
-      instance, members(start.coschedule.pack_of), 0, kUnlimitedWork, std::nullopt,
+  const std::optional<double> first_seconds = first_turn_seconds();
+  const SearchResult searched = search::local_search_from(
+      instance, members(start.coschedule.pack_of), 0, limits.work, std::nullopt,
       [&](SearchResult& best, bool has_improved, int round) {
         if (round + 1 == kFirstRounds)
           take_turn(best.coschedule, first_seconds);
         else if (turns == 1 && !has_improved && round + 1 >= kLaterRounds)
-          take_turn(best.coschedule, kExactShare * std::max(0.0, seconds_left()));
-        else
-          return true;
-        if (result.coschedule.cost < best.coschedule.cost) best.coschedule = result.coschedule;
-        best.proved = result.proved;
-        return !best.proved;
+          take_turn(best.coschedule, second_turn_seconds());
+        return !result.proved;
       });
   if (result.proved) return result;
-  if (turns == 0) take_turn(found.coschedule, std::nullopt);
-  if (found.coschedule.cost < result.coschedule.cost) result.coschedule = found.coschedule;
+  if (turns == 0) take_turn(searched.coschedule, std::nullopt);
+  if (searched.coschedule.cost < result.coschedule.cost) result.coschedule = searched.coschedule;
   const double cost = result.coschedule.cost;
-  result.proved = result.proved || found.proved || result.bound >= cost * (1 - kExactTolerance);
+  result.proved = result.proved || searched.proved || result.bound >= cost * (1 - kExactTolerance);
   result.bound = result.proved ? cost : std::min(result.bound, cost);
   result.complete = result.proved;
   return result;
@@ -177,6 +196,11 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
   }
   if (has_limit) return in_turns(instance, start);
   return from_start(instance, improved(instance, start).coschedule);
+}
+
+ExactResult optimal_by_work(const Instance& instance, std::int64_t work, std::int64_t nodes) {
+  require_unshared(instance, "packs::exact::optimal_by_work");
+  return in_turns(instance, search::first_schedule(instance), {work, nodes});
 }
 
 namespace {

@@ -22,12 +22,19 @@ Coschedule pairs(const Instance& instance);
 /// local search (and again the subset programme where it leaves up to 20 tasks open).  When the
 /// time limit (seconds) ends it first, the result is the best co-schedule so far, at worst that of
 /// pack-by-pack, with the bound so far, and `proved` only if the two meet.  Under a limit the rounds
-/// of local_search (seed 0) come first; branch and price has a tenth of the time after three of
-/// them, and most of it once a long one has found nothing better: so as much time is hardly worse
-/// spent here than there, by a part of its last round at most.  Without a limit it runs until it
-/// has the proof, except beyond 1,200 tasks: there it ends with column_bound().
+/// of local_search (seed 0) come first, each from what the rounds before it found; branch and price
+/// has a tenth of the time after three of them, and most of it once a long one has found nothing
+/// better.  So the result is never worse than that of local_search after the same rounds; in the
+/// same time local_search has at most a part of its last round more.  Without a limit it runs until
+/// it has the proof, except beyond 1,200 tasks: there it ends with column_bound().
 /// Throws InvalidInstance where tasks share something: shared/optimal.hpp.
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit = std::nullopt);
+
+/// What optimal() does under a time limit, without a clock: the rounds of local_search (seed 0) have
+/// `work` operations a task in all, and each turn of branch and price has `nodes` of its nodes.
+/// Never costs more than local_search with the same work, whatever the turns of branch and price
+/// return: the rounds start from what they found themselves.
+ExactResult optimal_by_work(const Instance& instance, std::int64_t work, std::int64_t nodes);
 
 // The paper's integer programme (section 4.3).
 

@@ -269,8 +269,9 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
     prove_by_sets(instance, alone, best);
     return best;
   }
-  // The rounds of local_search, so that the result is no worse than its own; the proof gets a short
-  // turn after some short rounds, and a long one once a long round has found nothing better.
+  // The rounds of local_search, each from the best of those before it, whatever the proof returned:
+  // so the result is no worse than its own after as many of them.  The proof gets a short turn after
+  // some short rounds, and a long one once a long round has found nothing better.
   int turns = 0;
   const double first_seconds =
       std::min(kFirstShare * std::max(0.0, seconds_left()), kMostFirstSeconds);
@@ -285,8 +286,6 @@ ExactResult optimal(const Instance& instance, std::optional<double> time_limit) 
         const double left = std::max(0.0, seconds_left());
         const ScopedTimeLimit turn(is_first ? first_seconds : kExactShare * left);
         prove_by_sets(instance, alone, best);
-        start.coschedule = best.coschedule;
-        start.proved = best.proved;
         return !best.proved;
       });
   if (best.proved) return best;
