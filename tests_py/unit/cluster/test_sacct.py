@@ -125,6 +125,8 @@ def test_a_row_twice_a_column_twice_and_limits_in_minutes(tmp_path, machine):
         cs.InvalidInstance, match="line 2: 2 columns 'State' with 'COMPLETED' and 'x'"
     ):
         read(tmp_path, machine, row.format(1) + "|x", header=HEADER + "|State")
+    with pytest.raises(cs.InvalidInstance, match="line 2: 2 columns 'NCPUS' with '2' and '3'"):
+        read(tmp_path, machine, row.format(1) + "|3", header=HEADER + "|NCPUS")
     inst = read(tmp_path, machine, row.format(1) + "|COMPLETED", header=HEADER + "|state")
     assert inst.column("status").tolist() == ["completed"]
     assert "column State is there twice, with the same values" in inst.notes

@@ -51,6 +51,8 @@ def test_without_a_condition_all_qos_are_modified_and_a_bare_word_behind_set_is_
         "modify user ann where account=chem set MaxJobs=4",
         "update user name=ann accounts=chem set maxjobs=4",
         "mod u n=ann ac=chem set maxj=4",
+        "-i modify user where name=ann account=chem set MaxJobs=4",
+        "--immediate -Q modify user name=ann account=chem set MaxJobs=4",
         "sacctmgr -i modify user where name=ann account=chem set MaxJobs=4",
         "sacctmgr modify -i user name=ann account=chem set MaxJobs=4 -Q",
         "sacctmgr --immediate --quiet modify user name=ann account=chem set MaxJobs=4",

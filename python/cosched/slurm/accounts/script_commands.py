@@ -22,8 +22,8 @@ WORDS: dict[str, Any] = io.parse_toml(io.read_text(_FILE), str(_FILE))
 
 _VERBS = {"create": "add", "update": "modify", "remove": "delete"}
 _CALL = re.compile(r"(?:^|[\s;&|(/])(?:sacctmgr|\$\{?SACCTMGR\}?)(?=\s|$)", re.IGNORECASE)
-#: A line for sacctmgr itself, or of a file of such lines, begins with a verb.
-_BARE = re.compile(r"\s*([A-Za-z]+)\s+(\S+)")
+#: A line for sacctmgr itself, or of a file of such lines, begins with options and a verb.
+_BARE = re.compile(r"\s*(?:--?[A-Za-z][\w-]*\s+)*([A-Za-z]+)\s+(\S+)")
 _SHORT_OPTIONS = "hionpPQrsvV"
 _LONG_OPTIONS = (
     "associations", "help", "immediate", "json", "noheader", "oneliner", "parsable", "parsable2",
@@ -90,7 +90,8 @@ def read_script(lines: Iterable[tuple[str, str]]) -> Script:
 
 
 def _bare_verb(line: str) -> str:
-    """The verb that a line begins with; empty: none, or what follows is no word of a command."""
+    """The verb that a line begins with, behind options of sacctmgr; empty: none, or what follows is
+    no word of a command."""
     parts = _BARE.match(line)
     return _verb_of(parts[1]) if parts else ""
 

@@ -226,7 +226,7 @@ def _require_same(
         differs = np.flatnonzero(texts[name].astype(str) != repeated[renamed].astype(str))
         if len(differs):
             row = differs[0]
-            cells = {name: texts[name].iloc[row], renamed: repeated[renamed].iloc[row]}
+            cells = {name: str(texts[name].iloc[row]), renamed: str(repeated[renamed].iloc[row])}
             place = f"{path}: line {texts['line'].iloc[row]}"
             _require_same_cells(place, cells, [_Repeat(name, renamed)])
 
