@@ -322,7 +322,8 @@ def is_odd_value(value: Any) -> bool:
     """Whether a value may have the right type, and is yet none that functions compute with.
 
     Odd are numbers that are not finite, negative or beyond 32 bits, empty lists, tables and arrays,
-    texts that are no word, classes and modules, and lists with an odd entry or None.
+    arrays of other than one or two dimensions, texts that are no word, classes and modules, and
+    lists with an odd entry or None.
 
     Examples
     --------
@@ -342,7 +343,7 @@ def is_odd_value(value: Any) -> bool:
     if isinstance(value, str):
         return not re.fullmatch(r"[\w.:/ -]+", value)
     if isinstance(value, np.ndarray):
-        is_plain = value.size > 0 and value.ndim > 0 and value.dtype.kind in "iufb"
+        is_plain = value.size > 0 and value.ndim in (1, 2) and value.dtype.kind in "iufb"
         return not is_plain or not np.isfinite(value).all()
     if isinstance(value, (list, tuple, set, frozenset, Mapping, range)):
         if not len(value):

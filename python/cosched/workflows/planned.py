@@ -10,6 +10,8 @@ from itertools import groupby
 import numpy as np
 
 from cosched import moldable
+from cosched.core.arrays import edge_pairs, real_array
+from cosched.errors import InvalidInstance
 
 
 class Paths:
@@ -83,16 +85,23 @@ def no_schedule_before(
     capacity : dict
     edges : collection of (before, after)
 
+    Raises
+    ------
+    InvalidInstance
+        Seconds that are no numbers, or edges that are no pairs of jobs.
+
     Examples
     --------
     >>> needs = [{"cores": 1}] * 3
     >>> no_schedule_before(np.array([3.0, 3.0, 4.0]), needs, {"cores": 2}, [(0, 1)])
     6.0
     """
+    seconds = real_array(seconds, "seconds", 1)
+    pairs = _edges_between(edges, len(seconds))
     if not len(seconds):
         return 0.0
     after: list[list[int]] = [[] for _ in seconds]
-    for job, other in edges:
+    for job, other in pairs:
         after[job].append(other)
     longest = float(Paths(after).longest(seconds).max())
     areas = [
@@ -101,6 +110,14 @@ def no_schedule_before(
         if amount > 0
     ]
     return max(longest, *areas)
+
+
+def _edges_between(edges: Collection[tuple[int, int]], job_count: int) -> list[tuple[int, int]]:
+    """The pairs of `edges`, refused where they are no pairs of jobs."""
+    pairs = edge_pairs(edges if isinstance(edges, np.ndarray) else list(edges))
+    if pairs.size and not (pairs.min() >= 0 and pairs.max() < job_count):
+        raise InvalidInstance(f"edges: expected pairs of jobs 0..{job_count - 1}")
+    return [(job, other) for job, other in pairs.tolist()]
 
 
 @dataclass(frozen=True)
@@ -149,7 +166,7 @@ def plan(
     Raises
     ------
     InvalidInstance
-        A job needs more than there is.
+        A job needs more than there is. Seconds are no numbers, or edges no pairs of jobs.
 
     Examples
     --------
@@ -158,6 +175,8 @@ def plan(
     >>> made.seconds, made.bound, made.spans["b"]
     (6.0, 6.0, (3.0, 6.0))
     """
+    seconds = real_array(seconds, "seconds", 1)
+    edges = _edges_between(edges, len(seconds))
     found = moldable.list_local(_instance(seconds, needs, capacity, edges, cores))
     spans = zip(found.start.tolist(), found.end.tolist(), strict=True)
     bound = no_schedule_before(seconds, needs, capacity, edges)

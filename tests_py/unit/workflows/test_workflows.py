@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cosched as cs
+from cosched.errors import InvalidInstance
 from cosched.workflows import (
     Course,
     History,
@@ -266,3 +269,26 @@ def test_known_times_and_limits_of_a_rule_are_measured_apart():
     times.learn(1, 20.0)  # twice what it took before
     times.add("r", 30.0)
     assert times.seconds()[4] == pytest.approx(60.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("edges", pd.DataFrame({"a": [1, 2], "b": [0, 0]})),
+        ("edges", pd.Series([1.0, 2.0])),
+        ("edges", np.zeros((1,) * 6)),
+        ("edges", [(0, 2)]),
+        ("edges", [(-1, 0)]),
+        ("edges", [(0, 1, 1)]),
+        ("seconds", np.zeros((1,) * 6)),
+        ("seconds", [1.0, None]),
+        ("seconds", ["a", "b"]),
+    ],
+)
+@pytest.mark.parametrize("function", [no_schedule_before, partial(plan, ["a", "b"])])
+def test_what_is_no_job_or_no_edge_is_refused_by_its_name(function, name, value):
+    arguments = {"seconds": np.array([2.0, 3.0]), "needs": [{"cores": 1}] * 2,
+                 "capacity": {"cores": 2}, "edges": [(0, 1)]}  # fmt: skip
+    assert function(**arguments)
+    with pytest.raises(InvalidInstance, match=rf"^{name}\b"):
+        function(**(arguments | {name: value}))
