@@ -407,6 +407,8 @@ def every_argument() -> int:
                 given = arguments_of(called, parameter.name, make())
                 kind, message = outcome_of(called, given)
                 counts[kind] += 1
+                if kind == "took long" and "--times" in sys.argv:
+                    print(f"took long: {shown_call(called, given)}", file=sys.stderr, flush=True)
                 if not is_allowed(kind, message):
                     place = f"{called.label}({parameter.name})"
                     wrong.setdefault(place, []).append(f"{name}: {message[:160]}")

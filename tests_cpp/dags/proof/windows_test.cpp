@@ -105,6 +105,17 @@ TEST(Windows, StagesOfTheWrongShapeAreRefused) {
   refuse({{}, {0, 0}, {}, {}, {{{0, 0, 4}, kInfinity}}});
 }
 
+// Task 0 takes 3 s, then tasks 1 and 2, then tasks 3 and 4: 3 s + 3 s (3 s and 2 s on one type each)
+// + 2 s.  LP* is less: it shares tasks between the types.  Only paths and loads combined, with types
+// that are closed to some tasks, prove 8 s.
+TEST(Windows, CombinesPathsAndLoadsToTheOptimumOfThreeStages) {
+  const Instance instance(Table{{3, kInfinity}, {4, 2}, {3, 2}, {3, 1}, {2, 1}},
+                          TaskGraph(5, {{0, 1}, {0, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}}), {1, 1});
+  EXPECT_DOUBLE_EQ(brute_force(instance), 8);
+  EXPECT_LT(hlp::hlp(instance).value, 7.5);
+  EXPECT_DOUBLE_EQ(windows_of(instance).value, 8);
+}
+
 TEST(Windows, StopsAtItsLimitWithAProof) {
   Rng rng(23);
   graphs::RandomOptions options;
