@@ -107,7 +107,8 @@ def test_words_of_weeks_and_intervals():
     ("ratios", "broken", "says"),
     [
         ([(1.25,), (1.004,)], 0.0, "; the nearest, x=2, increases it by 0.4%."),
-        ([(1.25,), (1.0,)], 0.0, "; x=2 changes nothing."),
+        ([(1.0,), (1.0,)], 0.0, "; x=1 changes nothing."),
+        ([(1.25,), (1.0,)], 0.0, "; x=2 changes nothing; the nearest, x=1, increases it by 25.0%."),
         ([(1.25,), (0.9999,)], 0.0, "; the nearest, x=2, changes it by less than 0.1%."),
         ([(1.25,), (0.9,)], 0.0, " of a fold; the nearest, x=2, reduces it by 10.0% in all."),
         ([(0.5,), (0.6,)], 0.2, " and keeps the constraints."),
@@ -120,8 +121,24 @@ def test_the_nearest_setting_is_said_where_none_is_better(ratios, broken, says):
         for number, ratio in enumerate(ratios, 1)
     ]
     sentence = no_better_setting_sentence(2, trials, ["x"], [Measure("mean_wait")])
+    single = no_better_setting_sentence(1, trials, ["x"], [Measure("mean_wait")])
+    assert single == sentence.replace("2 settings", "1 setting")
     beginning = "Not better: of 2 settings none reduces the mean wait in the weeks of the search"
     assert sentence == beginning + says
+
+
+def test_the_direction_of_a_dropped_setting_is_said_where_the_other_is_that_of_today():
+    trials = [
+        Trial(("0",), (1.0,), runs=16, whole=True),
+        Trial(("1000",), (1.5,), runs=4),
+        Trial(("2000",), (), why="no schedule"),
+    ]
+    sentence = no_better_setting_sentence(3, trials, ["x"], [Measure("mean_wait")])
+    assert sentence == (
+        "Not better: of 3 settings none reduces the mean wait in the weeks of the search; x=0 "
+        "changes nothing; the nearest, x=1000, increases it by 50.0% in 4 runs, after which the "
+        "search dropped it."
+    )
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from enum import Enum
 
 import numpy as np
 
+from cosched.core.text import count_of
 from cosched.slurm.tune.gains import HeldOutGain
 from cosched.slurm.tune.race import Trial, order
 from cosched.slurm.tune.space import Measure, MeasureConstraint, Setting, change_of
@@ -106,27 +107,40 @@ def _directed(gain: HeldOutGain, share: float) -> float:
     return share if gain.gain >= 0 else -share
 
 
+def _ratio_of(trial: Trial) -> float:
+    """The product of the objectives over today's."""
+    return float(np.prod(trial.ratios))
+
+
 def no_better_setting_sentence(
     tried: int, trials: Sequence[Trial], keys: Sequence[str], objectives: Sequence[Measure]
 ) -> str:
     """That no setting reduces the objective in the search, and what the nearest one does."""
     words = " times ".join(measure.words for measure in objectives)
-    sentence = f"Not better: of {tried} settings none reduces {words} in the weeks of the search"
+    settings = count_of(tried, "setting")
+    sentence = f"Not better: of {settings} none reduces {words} in the weeks of the search"
     ranked = order([trial for trial in trials if not trial.why and any(trial.setting)])
     nearest = next((trial for trial in ranked if trial.whole), None)
     if nearest is None:
         return f"{sentence}."
     if nearest.broken:
         return f"{sentence} and keeps the constraints."
-    change, ratio = change_of(keys, nearest.setting), float(np.prod(nearest.ratios))
+    change, ratio = change_of(keys, nearest.setting), _ratio_of(nearest)
     if ratio == 1:
-        return f"{sentence}; {change} changes nothing."
+        sentence = f"{sentence}; {change} changes nothing"
+        nearest = next((trial for trial in ranked if trial.ratios and _ratio_of(trial) > 1), None)
+        if nearest is None:
+            return f"{sentence}."
+        change, ratio = change_of(keys, nearest.setting), _ratio_of(nearest)
     if abs(1 - ratio) < MIN_SHOWN_SHARE:
         least = f"{2 * MIN_SHOWN_SHARE:.1%}"
         return f"{sentence}; the nearest, {change}, changes it by less than {least}."
     if ratio < 1:
         return f"{sentence} of a fold; the nearest, {change}, reduces it by {1 - ratio:.1%} in all."
-    return f"{sentence}; the nearest, {change}, increases it by {ratio - 1:.1%}."
+    dropped = ""
+    if not nearest.whole:
+        dropped = f" in {count_of(nearest.runs, 'run')}, after which the search dropped it"
+    return f"{sentence}; the nearest, {change}, increases it by {ratio - 1:.1%}{dropped}."
 
 
 def percent_interval(low: float, high: float) -> str:
