@@ -46,6 +46,13 @@ void expect_valid(const Instance& instance, const std::vector<double>& free, con
   EXPECT_GE(found.makespan, found.bound * (1 - 1e-12));
 }
 
+// Both processors are busy when the job comes: its time follows the wait.
+TEST(Step, BoundIsTheSoonestEndOfASingleJob) {
+  const Instance one(Times(Table{{10.0, 6.0}}), {1.0});
+  EXPECT_DOUBLE_EQ(step(one, {25.0, 26.0}, 0.01).bound, 32);  // on both, from 26 s on
+  EXPECT_DOUBLE_EQ(step(one, {25.0, 30.0}, 0.01).bound, 35);  // on the first alone
+}
+
 TEST(Step, IsValidAndWithinItsGuarantee) {
   Rng rng(7);
   for (int round = 0; round < 60; ++round) {
