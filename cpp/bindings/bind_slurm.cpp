@@ -3,7 +3,7 @@
 #include "cosched/core/errors.hpp"
 #include "cosched/slurm/simulate/futures.hpp"
 #include "cosched/slurm/simulate/retrace.hpp"
-#include "cosched/slurm/state/tables.hpp"
+#include "cosched/slurm/state/controller_state.hpp"
 #include "slurm_scenario.hpp"
 
 namespace cosched::cluster::bindings {
@@ -26,9 +26,9 @@ slurm::Clocks to_clocks(const py::dict& given) {
   slurm::Clocks clocks;
   clocks.controller_start = number("controller_start");
   clocks.epoch = static_cast<slurm::Second>(within(named.number("epoch"), "epoch", -kAges));
-  clocks.launch = number("launch");
-  clocks.epilog = number("epilog");
-  clocks.noise = number("noise");
+  clocks.launch_delay = number("launch");
+  clocks.epilog_delay = number("epilog");
+  clocks.relative_noise = number("noise");
   clocks.noise_seed =
       static_cast<std::uint64_t>(within(named.number("noise_seed"), "noise_seed", 0));
   clocks.tick_period = within(named.number("tick_period"), "tick_period", 1e-3);
@@ -39,12 +39,13 @@ slurm::Clocks to_clocks(const py::dict& given) {
   clocks.cycle_cost = number("cycle_cost");
   clocks.test_cost = number("test_cost");
   clocks.start_cost = number("start_cost");
-  clocks.cycles = named["cycles"].cast<std::vector<double>>();
-  clocks.checks = named["checks"].cast<std::vector<double>>();
-  clocks.passes = named["passes"].cast<std::vector<std::pair<double, bool>>>();
-  clocks.lengths = named["lengths"].cast<std::vector<double>>();
-  if (given.contains("epilogs")) clocks.epilogs = given["epilogs"].cast<std::vector<double>>();
-  if (given.contains("delays")) clocks.delays = given["delays"].cast<std::vector<double>>();
+  clocks.cycle_times = named["cycles"].cast<std::vector<double>>();
+  clocks.limit_check_times = named["checks"].cast<std::vector<double>>();
+  clocks.main_passes = named["passes"].cast<std::vector<std::pair<double, bool>>>();
+  clocks.run_lengths = named["lengths"].cast<std::vector<double>>();
+  if (given.contains("epilogs"))
+    clocks.epilog_delays = given["epilogs"].cast<std::vector<double>>();
+  if (given.contains("delays")) clocks.start_delays = given["delays"].cast<std::vector<double>>();
   if (given.contains("slices"))
     for (const auto& cycle : given["slices"]) {
       clocks.slices.emplace_back();
@@ -56,21 +57,21 @@ slurm::Clocks to_clocks(const py::dict& given) {
     }
   if (given.contains("distant_time"))
     clocks.periods.distant_time = within(named.number("distant_time"), "distant_time", -kAges);
-  if (given.contains("watched")) clocks.watched = given["watched"].cast<std::vector<int>>();
+  if (given.contains("watched")) clocks.watched_jobs = given["watched"].cast<std::vector<int>>();
   return clocks;
 }
 
-std::vector<slurm::Life> to_lives(const py::list& given) {
-  std::vector<slurm::Life> lives;
+std::vector<slurm::RecordedRun> to_lives(const py::list& given) {
+  std::vector<slurm::RecordedRun> lives;
   for (const auto& one : given) {
     const auto [start, end, nodes, gpus] =
         one.cast<std::tuple<double, double, std::vector<std::tuple<int, int, std::int64_t>>,
                             std::vector<std::tuple<int, int, int>>>>();
     if (end <= start) throw InvalidInstance("slurm: a life that ends before it begins");
-    slurm::Life& life = lives.emplace_back(slurm::Life{start, end, {}});
+    slurm::RecordedRun& life = lives.emplace_back(slurm::RecordedRun{start, end, {}});
     for (const auto& [node, cores, memory] : nodes)
-      life.holds.nodes.push_back({node, cores, memory});
-    for (const auto& [node, type, count] : gpus) life.holds.gpus.push_back({node, type, count});
+      life.shares.nodes.push_back({node, cores, memory});
+    for (const auto& [node, type, count] : gpus) life.shares.gpus.push_back({node, type, count});
   }
   return lives;
 }
@@ -78,30 +79,30 @@ std::vector<slurm::Life> to_lives(const py::list& given) {
 // (time, factors by association, priorities by job) of each.
 py::list retrace_slurm(const slurm::Scenario& scenario, const py::dict& clocks,
                        const py::list& lives, const std::vector<double>& times) {
-  const std::vector<slurm::Life> all = to_lives(lives);
+  const std::vector<slurm::RecordedRun> all = to_lives(lives);
   if (all.size() != scenario.jobs().size()) throw InvalidInstance("slurm: a life of each job");
   py::list samples;
   for (const slurm::Sample& one : slurm::retrace(scenario, to_clocks(clocks), all, times))
-    samples.append(py::make_tuple(one.time, array_of(one.factor), array_of(one.priority)));
+    samples.append(py::make_tuple(one.time, array_of(one.factors), array_of(one.priorities)));
   return samples;
 }
 
 // By job that a limit keeps: (reason, limit, used, jobs that run and count in it).
 py::dict held_up_slurm(const slurm::Scenario& scenario) {
   py::dict found;
-  const auto all = slurm::held_up(scenario);
+  const auto all = slurm::limit_blocks(scenario);
   for (std::size_t j = 0; j < all.size(); ++j)
     if (all[j])
       found[py::int_(j)] =
-          py::make_tuple(all[j]->reason, all[j]->limit, all[j]->used, all[j]->jobs);
+          py::make_tuple(all[j]->reason, all[j]->limit, all[j]->used, all[j]->blocking_jobs);
   return found;
 }
 
 py::list notes_of(const slurm::Outcome& outcome) {
   py::list notes;
-  for (const slurm::Note& note : outcome.notes)
+  for (const slurm::DecisionNote& note : outcome.notes)
     notes.append(py::make_tuple(note.time, note.job, static_cast<int>(note.action), note.start,
-                                note.end, note.nodes, note.part, note.limit));
+                                note.end, note.nodes, note.partition, note.limit));
   return notes;
 }
 
@@ -128,8 +129,8 @@ py::tuple pauses_of(const slurm::Outcome& outcome) {
   std::vector<double> from, until;
   for (const slurm::Pause& pause : outcome.pauses) {
     job.push_back(pause.job);
-    from.push_back(pause.from);
-    until.push_back(pause.until);
+    from.push_back(pause.begin);
+    until.push_back(pause.end);
   }
   return py::make_tuple(array_of(job), array_of(from), array_of(until));
 }
@@ -144,12 +145,12 @@ py::dict dict_of(const slurm::Outcome& outcome) {
   return py::dict("start"_a = array_of(outcome.start), "end"_a = array_of(outcome.end),
                   "start_exact"_a = array_of(outcome.start_exact),
                   "end_exact"_a = array_of(outcome.end_exact), "nodes"_a = nodes_of(outcome),
-                  "cores"_a = array_of(all_of(outcome.cores)), "by"_a = array_of(outcome.by),
-                  "restarts"_a = array_of(outcome.restarts), "part"_a = array_of(outcome.part),
-                  "killed"_a = array_of(outcome.killed),
-                  "units"_a = array_of(all_of(outcome.units)), "pauses"_a = pauses_of(outcome),
-                  "cycles"_a = array_of(outcome.cycles), "notes"_a = notes_of(outcome),
-                  "barred"_a = limits_of(outcome.barred));
+                  "cores"_a = array_of(all_of(outcome.cores)), "by"_a = array_of(outcome.scheduler),
+                  "restarts"_a = array_of(outcome.restarts), "part"_a = array_of(outcome.partition),
+                  "killed"_a = array_of(outcome.is_killed),
+                  "units"_a = array_of(all_of(outcome.core_ids)), "pauses"_a = pauses_of(outcome),
+                  "cycles"_a = array_of(outcome.cycle_times), "notes"_a = notes_of(outcome),
+                  "barred"_a = limits_of(outcome.blocked_by_limit));
 }
 
 py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans) {
@@ -160,10 +161,10 @@ py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool 
 // (like which job, submitted when, seconds from start to end)
 using ComingArrays = std::tuple<IntArray, RealArray, RealArray>;
 
-slurm::Future to_future(const py::dict& clocks, std::vector<double> lengths,
-                        const ComingArrays& coming, std::size_t jobs) {
-  slurm::Future future{to_clocks(clocks), {}};
-  if (!lengths.empty()) future.clocks.lengths = std::move(lengths);
+slurm::Replication to_future(const py::dict& clocks, std::vector<double> lengths,
+                             const ComingArrays& coming, std::size_t jobs) {
+  slurm::Replication future{to_clocks(clocks), {}};
+  if (!lengths.empty()) future.clocks.run_lengths = std::move(lengths);
   const std::vector<int> like = copied<Ints>(std::get<0>(coming), "like");
   const std::vector<double> submit = copied<Reals>(std::get<1>(coming)),
                             length = copied<Reals>(std::get<2>(coming));
@@ -172,7 +173,7 @@ slurm::Future to_future(const py::dict& clocks, std::vector<double> lengths,
   for (std::size_t k = 0; k < like.size(); ++k) {
     if (like[k] < 0 || static_cast<std::size_t>(like[k]) >= jobs)
       throw InvalidInstance("slurm: what comes is like a job that is not there");
-    future.coming.push_back({like[k], submit[k], length[k]});
+    future.arrivals.push_back({like[k], submit[k], length[k]});
   }
   return future;
 }
@@ -190,7 +191,7 @@ py::tuple run_futures(const slurm::Scenario& scenario, int there,
   const bool given = known.rows() > 0;
   if (given && (known.cols() != there || static_cast<std::size_t>(known.rows()) != clocks.size()))
     throw InvalidInstance("slurm: lengths: expected a row a future, a column a job that is there");
-  std::vector<slurm::Future> futures;
+  std::vector<slurm::Replication> futures;
   for (std::size_t k = 0; k < clocks.size(); ++k) {
     std::vector<double> own;
     if (given) {
@@ -200,14 +201,15 @@ py::tuple run_futures(const slurm::Scenario& scenario, int there,
     futures.push_back(
         to_future(clocks[k], std::move(own), coming.empty() ? ComingArrays() : coming.at(k), jobs));
   }
-  slurm::Runs runs =
+  slurm::ReplicationTable runs =
       released([&] { return slurm::simulate_all(scenario, there, futures, threads, done); });
-  const std::vector<py::ssize_t> shape{runs.start.rows(), runs.start.cols()};
+  const std::vector<py::ssize_t> shape{runs.start_times.rows(), runs.start_times.cols()};
   py::list barred;
-  for (const auto& one : runs.barred) barred.append(limits_of(one));
-  return py::make_tuple(frozen(std::move(runs.start), shape), frozen(std::move(runs.killed), shape),
-                        frozen(std::move(runs.paused), shape), barred,
-                        whole && runs.first ? py::object(dict_of(*runs.first)) : py::none());
+  for (const auto& one : runs.blocked_by_limit) barred.append(limits_of(one));
+  return py::make_tuple(
+      frozen(std::move(runs.start_times), shape), frozen(std::move(runs.kill_times), shape),
+      frozen(std::move(runs.paused_seconds), shape), barred,
+      whole && runs.first_outcome ? py::object(dict_of(*runs.first_outcome)) : py::none());
 }
 
 }  // namespace

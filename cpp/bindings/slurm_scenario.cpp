@@ -26,25 +26,25 @@ std::vector<slurm::Partition> to_partitions(const py::dict& given, int nodes) {
   const auto billing = named["billing"].cast<std::vector<std::vector<double>>>();
   std::vector<slurm::Partition> parts;
   for (std::size_t k = 0; k < named.rows(); ++k)
-    parts.push_back({to_bits(ranges[k], nodes), tier[k], slurm::length_of(max_time[k]), factor[k],
+    parts.push_back({to_bits(ranges[k], nodes), tier[k], slurm::to_duration(max_time[k]), factor[k],
                      min_nodes[k], max_nodes[k], qos[k], billing.at(k), mode[k],
-                     slurm::length_of(grace[k])});
+                     slurm::to_duration(grace[k])});
   return parts;
 }
 
 // {"limits": [(name, TRES or -1, value, used)], "group_accrue": 3, ...}
 slurm::Limits to_limits(Optional& given, std::size_t tres) {
   slurm::Limits limits;
-  given.set("group_accrue", limits.group_accrue);
-  given.set("account_accrue", limits.account_accrue);
-  given.set("user_accrue", limits.user_accrue);
-  given.set("accrue", limits.accrue);
+  given.set("group_accrue", limits.max_accruing_group);
+  given.set("account_accrue", limits.max_accruing_account);
+  given.set("user_accrue", limits.max_accruing_user);
+  given.set("accrue", limits.max_accruing);
   std::vector<std::tuple<std::string, int, double, double>> all;
   given.set("limits", all);
   for (const auto& [name, which, value, used] : all) {
     if (which < -1 || which >= static_cast<int>(tres))
       throw InvalidInstance("slurm: limit " + name + " of a TRES that is not there");
-    limits.all.push_back({slurm::kind_of(name), which, value, used});
+    limits.limits.push_back({slurm::kind_of(name), which, value, used});
   }
   return limits;
 }
@@ -52,19 +52,19 @@ slurm::Limits to_limits(Optional& given, std::size_t tres) {
 slurm::Qos to_qos(const py::dict& values, std::size_t tres) {
   Optional given(values, "a QOS");
   slurm::Qos qos{to_limits(given, tres)};
-  given.set("over_partition", qos.over_partition);
-  given.set("deny", qos.deny);
-  given.set("safe_factor", qos.safe_factor);
+  given.set("over_partition", qos.overrides_partition_qos);
+  given.set("deny", qos.denies_on_limit);
+  given.set("safe_factor", qos.is_usage_factor_safe);
   given.set("no_decay", qos.no_decay);
   given.set("no_reserve", qos.no_reserve);
-  given.set("any_nodes", qos.any_nodes);
+  given.set("any_nodes", qos.ignores_partition_nodes);
   given.set("usage_factor", qos.usage_factor);
   given.set("limit_factor", qos.limit_factor);
   given.set("preempts", qos.preempts);
   given.set("priority", qos.priority);
   given.set("preempt_mode", qos.preempt_mode);
-  given.set("grace", qos.grace);
-  given.set("exempt_time", qos.exempt_time);
+  given.set("grace", qos.grace_time);
+  given.set("exempt_time", qos.preempt_exempt_time);
   given.require_no_others();
   return qos;
 }
@@ -80,29 +80,29 @@ slurm::Machine to_machine(const py::dict& given, const py::dict& partitions) {
   machine.cpus = named["cpus"].cast<int>();
   machine.node_cores = copied<Ints>(named["node_cores"], "node_cores");
   for (const Ranges& line : named["lines"].cast<std::vector<Ranges>>())
-    machine.lines.push_back(to_bits(line, machine.nodes));
+    machine.node_lines.push_back(to_bits(line, machine.nodes));
   for (const Ranges& set : named["sets"].cast<std::vector<Ranges>>())
-    machine.sets.push_back(to_bits(set, machine.nodes));
+    machine.node_sets.push_back(to_bits(set, machine.nodes));
   machine.node_memory = named["node_memory"].cast<std::vector<std::int64_t>>();
   machine.node_gpus = named["node_gpus"].cast<std::vector<std::vector<int>>>();
   machine.node_weight = copied<Ints>(named["node_weight"], "node_weight");
   for (const auto& qos : named["qos"].cast<std::vector<py::dict>>())
     machine.qos.push_back(to_qos(qos, tres_of(machine)));
   machine.priority_tres = named["priority_tres"].cast<std::vector<double>>();
-  machine.down = to_bits(named["down"].cast<Ranges>(), machine.nodes);
+  machine.down_nodes = to_bits(named["down"].cast<Ranges>(), machine.nodes);
   machine.licences = copied<Ints>(named["licences"], "licences");
-  machine.parts = to_partitions(partitions, machine.nodes);
+  machine.partitions = to_partitions(partitions, machine.nodes);
   return machine;
 }
 
 // (start, [(node, cores, MB)], [(node, type, GPUs)])
-slurm::Running to_running(const py::tuple& given) {
-  slurm::Running running{given[0].cast<double>(), {}};
+slurm::RunningState to_running(const py::tuple& given) {
+  slurm::RunningState running{given[0].cast<double>(), {}};
   for (const auto& [node, cores, memory] :
        given[1].cast<std::vector<std::tuple<int, int, std::int64_t>>>())
-    running.holds.nodes.push_back({node, cores, memory});
+    running.shares.nodes.push_back({node, cores, memory});
   for (const auto& [node, type, count] : given[2].cast<std::vector<std::tuple<int, int, int>>>())
-    running.holds.gpus.push_back({node, type, count});
+    running.shares.gpus.push_back({node, type, count});
   return running;
 }
 
@@ -111,47 +111,47 @@ void ask_more(std::vector<slurm::Job>& jobs, const py::dict& more) {
   for (const auto& [row, values] : more) {
     slurm::Job& job = jobs.at(row.cast<std::size_t>());
     Optional given(values.cast<py::dict>(), "a job");
-    slurm::Ask& ask = job.ask;
+    slurm::ResourceRequest& ask = job.request;
     given.set("nodes", job.nodes);
     given.set("max_nodes", ask.max_nodes);
     given.set("tasks", ask.tasks);
     given.set("task_cores", ask.task_cores);
-    given.set("exclusive", ask.exclusive);
+    given.set("exclusive", ask.is_exclusive);
     given.set("memory", ask.memory);
-    given.set("memory_by_core", ask.memory_by_core);
-    given.set("memory_all", ask.memory_all);
+    given.set("memory_by_core", ask.is_memory_by_core);
+    given.set("memory_all", ask.wants_all_memory);
     given.set("gpus", ask.gpus);
-    given.set("gpus_by_node", ask.gpus_by_node);
+    given.set("gpus_by_node", ask.are_gpus_by_node);
     given.set("gpu_type", ask.gpu_type);
     given.set("partitions", job.partitions);
-    given.set("set", job.set);
-    given.set("alternatives", job.alternatives);
+    given.set("set", job.node_set);
+    given.set("alternatives", job.alternative_sets);
     given.set("association", job.association);
     given.set("qos", job.qos);
     given.set("user", job.user);
     given.set("qos_factor", job.qos_factor);
     given.set("nice", job.nice);
-    given.set("requeue", job.requeue);
-    given.set("fails", job.fails);
+    given.set("requeue", job.can_requeue);
+    given.set("fails", job.exits_with_error);
     given.set("age_from", job.age_from);
     slurm::Conditions& conditions = job.conditions;
     given.set("begin", conditions.begin);
-    given.set("held", conditions.held);
+    given.set("held", conditions.is_held);
     given.set("singleton", conditions.singleton);
-    given.set("namesake", conditions.namesake);
+    given.set("namesake", conditions.singleton_name);
     given.set("array", conditions.array);
     given.set("array_limit", conditions.array_limit);
     given.set("reservation", conditions.reservation);
     given.set("licences", conditions.licences);
-    if (const auto running = given.find("running")) job.running = to_running(*running);
+    if (const auto running = given.find("running")) job.running_state = to_running(*running);
     if (const auto waiting = given.find("waiting")) {
       const auto [priority, accrues] = waiting->cast<std::pair<double, double>>();
-      job.waiting = {priority, accrues};
+      job.queue_state = {priority, accrues};
     }
     std::vector<std::pair<int, std::vector<int>>> after;
     given.set("after", after);
     for (const auto& [kind, of] : after)
-      conditions.after.push_back({static_cast<slurm::Dependency::Kind>(kind), of});
+      conditions.dependencies.push_back({static_cast<slurm::Dependency::Kind>(kind), of});
     given.require_no_others();
   }
 }
@@ -165,7 +165,7 @@ std::vector<slurm::Job> to_jobs(const py::dict& given) {
              partition = named.ints("partition"), user = named.ints("user");
   std::vector<slurm::Job> jobs;
   for (std::size_t j = 0; j < named.rows(); ++j)
-    jobs.push_back({submit[j], nodes[j], cpus[j], slurm::length_of(limit[j]), runtime[j],
+    jobs.push_back({submit[j], nodes[j], cpus[j], slurm::to_duration(limit[j]), runtime[j],
                     partition[j], user[j], nice[j], priority[j]});
   return jobs;
 }
@@ -181,11 +181,11 @@ std::vector<slurm::Reservation> to_reservations(const py::list& given, int nodes
   return all;
 }
 
-std::vector<slurm::Outside> to_outside(const py::list& given, int nodes) {
-  std::vector<slurm::Outside> all;
+std::vector<slurm::AdminEvent> to_outside(const py::list& given, int nodes) {
+  std::vector<slurm::AdminEvent> all;
   for (const auto& one : given) {
     const py::tuple row = one.cast<py::tuple>();
-    all.push_back({static_cast<slurm::Outside::Kind>(row[1].cast<int>()), row[0].cast<double>(),
+    all.push_back({static_cast<slurm::AdminEvent::Kind>(row[1].cast<int>()), row[0].cast<double>(),
                    row[2].cast<int>(), to_bits(row[3].cast<Ranges>(), nodes)});
   }
   return all;

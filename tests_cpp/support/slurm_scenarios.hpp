@@ -29,8 +29,8 @@ inline NodeBits nodes_from(int first, int last, int nodes) {
 inline Machine plain_machine(int nodes) {
   Machine machine;
   machine.nodes = machine.cpus = nodes;
-  machine.lines = {nodes_from(0, nodes, nodes)};
-  machine.parts = {{nodes_from(0, nodes, nodes), 1, kNever, 0}};
+  machine.node_lines = {nodes_from(0, nodes, nodes)};
+  machine.partitions = {{nodes_from(0, nodes, nodes), 1, kNever, 0}};
   return machine;
 }
 
@@ -47,8 +47,8 @@ inline Scenario scenario_of(Machine machine, std::vector<Job> jobs,
 using Nodes = std::vector<int>;
 
 /// Whole nodes [first, last).
-inline Choice choice_from(int first, int last, int nodes) {
-  Choice choice(nodes);
+inline NodeChoice choice_from(int first, int last, int nodes) {
+  NodeChoice choice(nodes);
   choice.nodes = nodes_from(first, last, nodes);
   return choice;
 }
@@ -65,11 +65,11 @@ inline Machine shared_machine(std::vector<int> cores) {
 /// Nodes that jobs share, all of them in a partition of each of these tiers.
 inline Machine tiers_of(std::vector<int> cores, const std::vector<int>& tiers) {
   Machine machine = shared_machine(std::move(cores));
-  const Partition part = machine.parts[0];
-  machine.parts.clear();
+  const Partition part = machine.partitions[0];
+  machine.partitions.clear();
   for (const int tier : tiers) {
-    machine.parts.push_back(part);
-    machine.parts.back().tier = tier;
+    machine.partitions.push_back(part);
+    machine.partitions.back().tier = tier;
   }
   return machine;
 }
@@ -83,13 +83,13 @@ inline Scenario suspending(Machine machine, std::vector<Job> jobs) {
 /// Of so many cores on any nodes.
 inline Job shared_job(int cores, Second limit = 60) {
   Job job = plain_job(0, 1, limit);
-  job.cpus = job.ask.tasks = cores;
+  job.cpus = job.request.tasks = cores;
   return job;
 }
 
 /// The job has so many cores of each of these nodes.
-inline Choice shares_from(const std::vector<std::pair<int, int>>& cores, int nodes) {
-  Choice choice(nodes);
+inline NodeChoice shares_from(const std::vector<std::pair<int, int>>& cores, int nodes) {
+  NodeChoice choice(nodes);
   for (const auto& [node, count] : cores) {
     choice.nodes.add(node);
     choice.shares.nodes.push_back({node, count, 0});
@@ -105,7 +105,7 @@ inline void enter(Queue& queue, int job, double time) {
 
 inline Nodes jobs_of(const Queue& queue) {
   Nodes jobs;
-  for (const Entry& entry : queue.entries()) jobs.push_back(entry.job);
+  for (const QueueEntry& entry : queue.entries()) jobs.push_back(entry.job);
   return jobs;
 }
 

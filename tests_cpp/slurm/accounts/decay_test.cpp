@@ -19,8 +19,8 @@ TEST(SlurmDecay, ItPassesOnceAPeriodFromItsStartOn) {
   std::vector<Second> at, before;
   const auto pass = [&](Second now, double left) {
     at.push_back(now);
-    before.push_back(decay.last());
-    EXPECT_EQ(left, decay.left_after(now - decay.last()));
+    before.push_back(decay.last_pass_time());
+    EXPECT_EQ(left, decay.remaining_fraction(now - decay.last_pass_time()));
   };
   EXPECT_FALSE(decay.advance(-31, pass));
   EXPECT_TRUE(decay.advance(29.5, pass));
@@ -28,23 +28,23 @@ TEST(SlurmDecay, ItPassesOnceAPeriodFromItsStartOn) {
   EXPECT_TRUE(decay.advance(89.5, pass));
   EXPECT_EQ(at, (std::vector<Second>{-31, 29, 89}));
   EXPECT_EQ(before, (std::vector<Second>{-31, -31, 29}));
-  EXPECT_EQ(decay.passes(), 3);
-  EXPECT_EQ(decay.last(), 89);
-  EXPECT_EQ(decay.next(), 149.5);
+  EXPECT_EQ(decay.pass_count(), 3);
+  EXPECT_EQ(decay.last_pass_time(), 89);
+  EXPECT_EQ(decay.next_pass_time(), 149.5);
 }
 
 TEST(SlurmDecay, APassWhoseOutcomeIsKnownIsOver) {
   const Decay decay(priority(60, 600), -10, true);
-  EXPECT_EQ(decay.passes(), 1);
-  EXPECT_EQ(decay.last(), -10);
-  EXPECT_EQ(decay.next(), 50);
+  EXPECT_EQ(decay.pass_count(), 1);
+  EXPECT_EQ(decay.last_pass_time(), -10);
+  EXPECT_EQ(decay.next_pass_time(), 50);
 }
 
 TEST(SlurmDecay, TheFirstTermOfAHalfLifeASecond) {
   const Decay decay(priority(60, 600), 0);
-  EXPECT_NEAR(decay.left_after(1), 1 - 0.693 / 600, 1e-15);
-  EXPECT_NEAR(decay.left_after(2), (1 - 0.693 / 600) * (1 - 0.693 / 600), 1e-15);
-  EXPECT_EQ(Decay(priority(60, 0), 0).left_after(1000), 1);  // none: it does not fade
+  EXPECT_NEAR(decay.remaining_fraction(1), 1 - 0.693 / 600, 1e-15);
+  EXPECT_NEAR(decay.remaining_fraction(2), (1 - 0.693 / 600) * (1 - 0.693 / 600), 1e-15);
+  EXPECT_EQ(Decay(priority(60, 0), 0).remaining_fraction(1000), 1);  // none: it does not fade
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ struct Given {
   Given() : choice(shares_from({{0, 3}, {1, 5}}, 2)) {
     machine.node_memory = {100, 100};
     machine.node_gpus = {{2, 2}};
-    machine.parts[0].billing = {2, 0.5};
+    machine.partitions[0].billing = {2, 0.5};
     for (Share& share : choice.shares.nodes) share.memory = 10;
     choice.shares.gpus = {{0, 0, 1}};
   }
@@ -21,14 +21,14 @@ struct Given {
     return scenario_of(machine, {job}, parameters);
   }
   Machine machine = shared_machine({4, 8});
-  Choice choice;
+  NodeChoice choice;
 };
 
 TEST(SlurmDemand, WhatAJobWasGiven) {
   Given of;
   // CPUs, memory, nodes, billing, GPUs, those of the type
   EXPECT_EQ(demand_of(of.scenario(), {0, 0}, of.choice).tres, (Amounts{8, 20, 2, 26, 1, 1}));
-  of.machine.parts[0].billing = {};
+  of.machine.partitions[0].billing = {};
   EXPECT_EQ(demand_of(of.scenario(), {0, 0}, of.choice).tres, (Amounts{8, 20, 2, 8, 1, 1}));
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 Machine two_partitions() {
   Machine machine = plain_machine(2);
-  machine.parts.push_back(machine.parts[0]);
+  machine.partitions.push_back(machine.partitions[0]);
   return machine;
 }
 
@@ -24,9 +24,9 @@ Nodes admitted(const std::map<std::string, double>& parameters) {
   TestCounts counts(scenario);
   Nodes looked_at;
   for (int cycle = 0; cycle < 2; ++cycle) {
-    counts.reset();
+    counts.begin_cycle();
     for (int job = 0; job < 4; ++job)
-      if (counts.admit(scenario.job(job), scenario.job(job).partition))
+      if (counts.try_count_test(scenario.job(job), scenario.job(job).partition))
         looked_at.push_back(10 * cycle + job);
   }
   return looked_at;

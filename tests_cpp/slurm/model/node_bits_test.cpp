@@ -16,19 +16,19 @@ TEST(SlurmNodeBits, EqualsASet) {
     SHOW_ON_FAILURE(round);
     const int nodes = static_cast<int>(rng.between(1, 200));
     const NodeBits a = some_nodes(rng, nodes), b = some_nodes(rng, nodes);
-    const auto list = a.list();
+    const auto list = a.to_list();
     const std::set<int> members(list.begin(), list.end());
     EXPECT_EQ(a.count(), static_cast<int>(members.size()));
-    EXPECT_TRUE(a.at_least(a.count()));
-    EXPECT_FALSE(a.at_least(a.count() + 1));
+    EXPECT_TRUE(a.has_at_least(a.count()));
+    EXPECT_FALSE(a.has_at_least(a.count() + 1));
     int common = 0;
     for (int node = 0; node < nodes; ++node) {
       EXPECT_EQ(a.has(node), members.count(node) == 1);
       common += a.has(node) && b.has(node);
     }
     EXPECT_EQ(a.count_common(b), common);
-    EXPECT_EQ(a.meets(b), common > 0);
-    EXPECT_EQ(a.within(b), common == a.count());
+    EXPECT_EQ(a.intersects(b), common > 0);
+    EXPECT_EQ(a.is_subset_of(b), common == a.count());
     NodeBits both = a;
     both &= b;
     EXPECT_EQ(both.count(), common);

@@ -25,8 +25,10 @@ TEST(SlurmSettings, EveryParameterReachesItsReader) {
       {"bf_max_job_part", [](const Settings& s) -> double { return s.backfill.limits.partition; }},
       {"bf_max_job_user_part",
        [](const Settings& s) -> double { return s.backfill.limits.user_and_partition; }},
-      {"bf_min_age_reserve", [](const Settings& s) -> double { return s.reserve.min_age; }},
-      {"bf_min_prio_reserve", [](const Settings& s) -> double { return s.reserve.min_priority; }},
+      {"bf_min_age_reserve",
+       [](const Settings& s) -> double { return s.reservation_minimums.min_age; }},
+      {"bf_min_prio_reserve",
+       [](const Settings& s) -> double { return s.reservation_minimums.min_priority; }},
       {"bf_window_linear", [](const Settings& s) -> double { return s.select.window_linear; }},
       {"default_queue_depth", [](const Settings& s) -> double { return s.main.queue_depth; }},
       {"partition_job_depth", [](const Settings& s) -> double { return s.main.partition_depth; }},
@@ -35,13 +37,13 @@ TEST(SlurmSettings, EveryParameterReachesItsReader) {
       {"sched_interval", [](const Settings& s) -> double { return s.main.interval; }},
       {"sched_min_interval", [](const Settings& s) -> double { return s.main.min_interval; }},
       {"defer", [](const Settings& s) -> double { return s.main.defer; }},
-      {"builtin", [](const Settings& s) -> double { return s.backfill.off; }},
+      {"builtin", [](const Settings& s) -> double { return s.backfill.is_off; }},
       {"cons_tres", [](const Settings& s) -> double { return s.select.cons_tres; }},
       {"multifactor", [](const Settings& s) -> double { return s.priority.multifactor; }},
-      {"age_counts", [](const Settings& s) -> double { return s.priority.age_counts; }},
-      {"OverTimeLimit", [](const Settings& s) -> double { return s.ends.over_time_limit; }},
+      {"age_counts", [](const Settings& s) -> double { return s.priority.ages_count; }},
+      {"OverTimeLimit", [](const Settings& s) -> double { return s.job_ends.over_time_limit; }},
       {"KillWait", [](const Settings& s) -> double { return s.select.kill_wait; }},
-      {"CompleteWait", [](const Settings& s) -> double { return s.ends.complete_wait; }},
+      {"CompleteWait", [](const Settings& s) -> double { return s.job_ends.complete_wait; }},
       {"PriorityWeightAge", [](const Settings& s) -> double { return s.priority.weight_age; }},
       {"PriorityMaxAge", [](const Settings& s) -> double { return s.priority.max_age; }},
       {"PriorityCalcPeriod", [](const Settings& s) -> double { return s.priority.calc_period; }},
@@ -50,13 +52,13 @@ TEST(SlurmSettings, EveryParameterReachesItsReader) {
       {"SMALL_RELATIVE_TO_TIME",
        [](const Settings& s) -> double { return s.priority.relative_to_time; }},
       {"bf_max_job_array_resv",
-       [](const Settings& s) -> double { return s.backfill.array_reserve; }},
+       [](const Settings& s) -> double { return s.backfill.max_job_array_resv; }},
       {"bf_one_resv_per_job",
-       [](const Settings& s) -> double { return s.backfill.one_reserve_per_job; }},
-      {"since_24", [](const Settings& s) -> double { return s.since_24; }},
-      {"Epilog", [](const Settings& s) -> double { return s.ends.epilog; }},
-      {"ResvOverRun", [](const Settings& s) -> double { return s.ends.over_run; }},
-      {"ReturnToService", [](const Settings& s) -> double { return s.ends.return_to_service; }},
+       [](const Settings& s) -> double { return s.backfill.one_resv_per_job; }},
+      {"since_24", [](const Settings& s) -> double { return s.is_24_11; }},
+      {"Epilog", [](const Settings& s) -> double { return s.job_ends.has_epilog; }},
+      {"ResvOverRun", [](const Settings& s) -> double { return s.job_ends.resv_over_run; }},
+      {"ReturnToService", [](const Settings& s) -> double { return s.job_ends.return_to_service; }},
       {"PriorityWeightFairshare",
        [](const Settings& s) -> double { return s.priority.weight_fair_share; }},
       {"PriorityWeightQOS", [](const Settings& s) -> double { return s.priority.weight_qos; }},
@@ -90,7 +92,7 @@ TEST(SlurmSettings, EveryParameterReachesItsReader) {
 
 TEST(SlurmSettings, UnlimitedIsNever) {
   const Settings settings = to_settings({{"OverTimeLimit", kInfinity}});
-  EXPECT_EQ(settings.ends.over_time_limit, kNever);
+  EXPECT_EQ(settings.job_ends.over_time_limit, kNever);
   EXPECT_EQ(settings.select.over_time_limit, kNever);
 }
 

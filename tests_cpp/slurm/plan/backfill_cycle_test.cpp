@@ -28,27 +28,29 @@ class Cycles {
          std::vector<Reservation> reservations = {})
       : scenario_(std::move(machine), std::move(jobs), to_settings(parameters),
                   std::move(reservations)),
-        tables(scenario_, -60, {false, plans}),
-        select_(scenario_, tables.allocations, 0),
-        cycle(clocks, tables, select_) {
+        controller(scenario_, -60, {false, plans}),
+        select_(scenario_, controller.allocations, 0),
+        cycle(clocks, controller, select_) {
     const int nodes = scenario_.machine().nodes, first = scenario_.job(0).nodes;
-    Choice choice = choice_from(0, first, nodes);
-    if (scenario_.own_cores())
+    NodeChoice choice = choice_from(0, first, nodes);
+    if (scenario_.shares_nodes())
       for (int node = 0; node < first; ++node)
         choice.shares.nodes.push_back(
             {node, scenario_.machine().node_cores[static_cast<std::size_t>(node)], 0});
-    tables.start({0, 0}, choice, 0, Scheduler::main);
-    for (int job = 1; job < static_cast<int>(scenario_.jobs().size()); ++job) tables.submit(job, 0);
+    controller.start({0, 0}, choice, 0, Scheduler::main);
+    for (int job = 1; job < static_cast<int>(scenario_.jobs().size()); ++job)
+      controller.submit(job, 0);
   }
   Nodes run(double time) { return cycle.run(time); }
   // The job runs, too, since second 0.
   void start(int job, int first, int last) {
-    tables.start({job, 0}, choice_from(first, last, scenario_.machine().nodes), 0, Scheduler::main);
-    tables.queue.drop([&](int other) { return other == job; });
+    controller.start({job, 0}, choice_from(first, last, scenario_.machine().nodes), 0,
+                     Scheduler::main);
+    controller.queue.remove_if([&](int other) { return other == job; });
   }
   // The last plan of a job.
   Planned plan(int job) const {
-    const Outcome outcome = std::move(Journal(tables.journal)).outcome();
+    const Outcome outcome = std::move(Journal(controller.journal)).outcome();
     for (auto note = outcome.notes.rbegin(); note != outcome.notes.rend(); ++note)
       if (note->job == job && note->action == Action::plan)
         return {note->start, note->end, note->nodes};
@@ -60,7 +62,7 @@ class Cycles {
 
  public:
   Clocks clocks;
-  Tables tables;
+  ControllerState controller;
 
  private:
   Select select_;
@@ -91,10 +93,10 @@ TEST(SlurmBackfillCycle, APlannedStartIsRoundedDown) {
 
 TEST(SlurmBackfillCycle, ANodeThatIsCompletingIsPlannedNotTaken) {
   Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 2, 100)});
-  cycles.tables.end(0, 20, false);
+  cycles.controller.end(0, 20, false);
   EXPECT_EQ(cycles.run(30), Nodes{});
   EXPECT_EQ(cycles.plan(1).begin, 31);
-  cycles.tables.epilog(0, 31);
+  cycles.controller.complete_epilog(0, 31);
   EXPECT_EQ(cycles.run(60), Nodes{1});
 }
 
@@ -138,18 +140,19 @@ TEST(SlurmBackfillCycle, NodesThatJobsLeaveWhileItRestsAreForNobodyUntilItEnds) 
   Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 1, 60), plain_job(0, 1, 60)});
   cycles.clocks.slices = {{{12, 1, 14}, {15, 2, std::nan("")}}};
   EXPECT_EQ(cycles.run(10), Nodes{1});
-  ASSERT_TRUE(cycles.cycle.rests());
-  EXPECT_EQ(cycles.cycle.resumes(), 14);
-  EXPECT_FALSE(cycles.cycle.waits(12.5));  // who wants the locks before it does has them
-  EXPECT_TRUE(cycles.cycle.waits(12.6));
-  cycles.tables.end(1, 13, false);
-  cycles.tables.epilog(1, 13);
-  cycles.cycle.cleaned(cycles.tables.allocations.nodes(1));
+  ASSERT_TRUE(cycles.cycle.has_yielded());
+  EXPECT_EQ(cycles.cycle.resume_time(), 14);
+  EXPECT_FALSE(
+      cycles.cycle.is_reacquiring_locks(12.5));  // who wants the locks before it does has them
+  EXPECT_TRUE(cycles.cycle.is_reacquiring_locks(12.6));
+  cycles.controller.end(1, 13, false);
+  cycles.controller.complete_epilog(1, 13);
+  cycles.cycle.on_epilog_complete(cycles.controller.allocations.nodes(1));
   EXPECT_EQ(cycles.cycle.resume(), Nodes{});
-  EXPECT_FALSE(cycles.cycle.rests());
+  EXPECT_FALSE(cycles.cycle.has_yielded());
   EXPECT_EQ(cycles.plan(2), (Planned{300, 360, {0}}));
   EXPECT_EQ(cycles.run(40), Nodes{2});
-  EXPECT_EQ(cycles.tables.allocations.nodes(2).list(), Nodes{3});
+  EXPECT_EQ(cycles.controller.allocations.nodes(2).to_list(), Nodes{3});
 }
 
 TEST(SlurmBackfillCycle, ItSeesWhatHasStartedWhileItRested) {
@@ -160,14 +163,14 @@ TEST(SlurmBackfillCycle, ItSeesWhatHasStartedWhileItRested) {
   cycles.start(2, 3, 4);
   EXPECT_EQ(cycles.cycle.resume(), Nodes{});
   EXPECT_EQ(cycles.plan(3).begin, 60);  // where the other ends by its limit
-  EXPECT_DOUBLE_EQ(cycles.cycle.cost(), 5);
+  EXPECT_DOUBLE_EQ(cycles.cycle.duration(), 5);
 }
 
 TEST(SlurmBackfillCycle, ItGivesUpWhereItWasRecordedToHave) {
   Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 60), plain_job(0, 4, 60)});
   cycles.clocks.slices = {{{12, 1, kInfinity}}};
   EXPECT_EQ(cycles.run(10), Nodes{});
-  EXPECT_FALSE(cycles.cycle.rests());
+  EXPECT_FALSE(cycles.cycle.has_yielded());
   EXPECT_EQ(cycles.plan(1).begin, 300);
   EXPECT_EQ(cycles.plan(2).begin, kNever);
 }
@@ -182,12 +185,12 @@ TEST(SlurmBackfillCycle, BehindARestJobsHaveThePriorityOfItsBegin) {
   cycles.clocks.slices = {{}, {{42, 1, 44}, {45, 2, std::nan("")}}};
   cycles.run(10);
   cycles.run(40);
-  cycles.tables.queue.recalculate();
-  EXPECT_EQ(cycles.tables.queue.priority(2), 1600 * 0.5);
+  cycles.controller.queue.recalculate();
+  EXPECT_EQ(cycles.controller.queue.priority(2), 1600 * 0.5);
   cycles.cycle.resume();
-  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * 0.5);
-  EXPECT_EQ(cycles.tables.queue.priority(2), 1600 * (0.5 + 0.125) / 2);
-  EXPECT_EQ(jobs_of(cycles.tables.queue), (Nodes{1, 2}));
+  EXPECT_EQ(cycles.controller.queue.priority(1), 1600 * 0.5);
+  EXPECT_EQ(cycles.controller.queue.priority(2), 1600 * (0.5 + 0.125) / 2);
+  EXPECT_EQ(jobs_of(cycles.controller.queue), (Nodes{1, 2}));
 }
 
 // As above, but it rested between two tries of job 2, which overlaps with job 1 where it would
@@ -200,11 +203,11 @@ TEST(SlurmBackfillCycle, AJobInWhoseMiddleItRestsKeepsItsNewPriority) {
   cycles.clocks.slices = {{}, {{42, 1, 44, true}, {45, 2, std::nan("")}}};
   cycles.run(10);
   cycles.run(40);
-  cycles.tables.queue.recalculate();
-  cycles.tables.end(0, 43, false);
-  cycles.tables.epilog(0, 43);
+  cycles.controller.queue.recalculate();
+  cycles.controller.end(0, 43, false);
+  cycles.controller.complete_epilog(0, 43);
   EXPECT_EQ(cycles.cycle.resume(), Nodes{});  // it goes on behind its first try, though it fits
-  EXPECT_EQ(cycles.tables.queue.priority(2), 1600 * 0.75);
+  EXPECT_EQ(cycles.controller.queue.priority(2), 1600 * 0.75);
   EXPECT_EQ(cycles.plan(2).begin, 360);
 }
 
@@ -220,25 +223,25 @@ TEST(SlurmBackfillCycle, AYoungJobIsNotPlanned) {
 TEST(SlurmBackfillCycle, APlanOnAnIdleNodeIsMoreWork) {
   for (const int wanted : {3, 4}) {  // 3: on the nodes of job 0 alone
     Machine machine = plain_machine(4);
-    machine.parts.push_back({nodes_from(0, wanted, 4), 1, kNever, 0});
+    machine.partitions.push_back({nodes_from(0, wanted, 4), 1, kNever, 0});
     Cycles cycles(machine, {plain_job(0, 3, 300), plain_job(0, wanted, 100, 10, 1)});
     cycles.run(10);
-    EXPECT_EQ(cycles.tables.updates.since(10), wanted == 4);
+    EXPECT_EQ(cycles.controller.updates.has_changed_since(10), wanted == 4);
     EXPECT_EQ(cycles.plan(1).begin, 300);
     Cycles since_24(machine, {plain_job(0, 3, 300), plain_job(0, wanted, 100, 10, 1)},
                     {{"since_24", 1}});
     since_24.run(10);
-    EXPECT_TRUE(since_24.tables.updates.since(10));  // every plan is
+    EXPECT_TRUE(since_24.controller.updates.has_changed_since(10));  // every plan is
   }
 }
 
 TEST(SlurmBackfillCycle, ThatAPlanOnAnIdleNodeIsNoMoreIsMoreWork) {
   Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100)});
   cycles.run(10);
-  cycles.tables.queue.drop([](int) { return true; });
+  cycles.controller.queue.remove_if([](int) { return true; });
   for (const Second time : {40, 70}) {
     cycles.run(static_cast<double>(time));
-    EXPECT_EQ(cycles.tables.updates.since(time), time == 40);
+    EXPECT_EQ(cycles.controller.updates.has_changed_since(time), time == 40);
   }
 }
 
@@ -249,7 +252,7 @@ TEST(SlurmBackfillCycle, StartedJobsAreInTheMapWithConsTres) {
     Cycles cycles(plain_machine(3), jobs, {{"cons_tres", cons_tres ? 1.0 : 0.0}});
     EXPECT_EQ(cycles.run(10), Nodes{1});
     EXPECT_EQ(cycles.plan(2).begin, cons_tres ? 60 : 40);
-    EXPECT_TRUE(cycles.tables.updates.since(10));
+    EXPECT_TRUE(cycles.controller.updates.has_changed_since(10));
   }
 }
 
@@ -264,7 +267,7 @@ TEST(SlurmBackfillCycle, TheBeginOfTheMapIsRoundedDown) {
 TEST(SlurmBackfillCycle, OfStartedJobsThatShareNodesTheExclusiveOnesAreInTheMap) {
   for (const bool exclusive : {false, true}) {
     std::vector<Job> jobs{plain_job(0, 1, 900), shared_job(4, 30), shared_job(8, 100)};
-    jobs[1].ask.exclusive = exclusive;
+    jobs[1].request.is_exclusive = exclusive;
     Cycles cycles(shared_machine({4, 4, 4}), jobs, {{"cons_tres", 1}});
     EXPECT_EQ(cycles.run(10), Nodes{1});
     EXPECT_EQ(cycles.plan(2).begin, exclusive ? 60 : 40);
@@ -277,7 +280,7 @@ TEST(SlurmBackfillCycle, ACycleIsNotSparedOnceAComparisonWithTheTimeComesOutOthe
                 {{"bf_window", 200}}, false);
   for (const Second time : {10, 99, 100}) {
     EXPECT_EQ(cycles.run(static_cast<double>(time)), Nodes{});
-    EXPECT_EQ(cycles.tables.updates.since(time), time == 100);
+    EXPECT_EQ(cycles.controller.updates.has_changed_since(time), time == 100);
   }
 }
 
@@ -332,7 +335,7 @@ TEST(SlurmBackfillCycle, AFullArrayIsLookedAtWhereItHasFilledInTheCycle) {
 TEST(SlurmBackfillCycle, TheFirstTaskThatWaitsStartsThoughItHasAPlan) {
   Cycles cycles(plain_machine(3),
                 {plain_job(0, 1, 300), task_of(0, 0), task_of(0, 0), task_of(0, 0)});
-  cycles.tables.end(0, 5, false);  // its node is completing, and the first that is chosen
+  cycles.controller.end(0, 5, false);  // its node is completing, and the first that is chosen
   EXPECT_EQ(cycles.run(10), (Nodes{1, 2}));
   EXPECT_EQ(cycles.plan(1).begin, 11);
 }
@@ -366,7 +369,7 @@ TEST(SlurmBackfillCycle, TasksArePlannedOneAfterTheOther) {
 TEST(SlurmBackfillCycle, EachPartitionHasAPlanUnlessOneAJobIsTheRule) {
   for (const bool one : {false, true}) {
     Machine machine = plain_machine(4);
-    machine.parts.push_back(machine.parts[0]);
+    machine.partitions.push_back(machine.partitions[0]);
     std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 2, 60), plain_job(0, 2, 60)};
     jobs[1].partitions = {0, 1};
     Cycles cycles(machine, jobs, {{"bf_one_resv_per_job", one ? 1.0 : 0.0}});
@@ -388,14 +391,14 @@ TEST(SlurmBackfillCycle, NoPlanWithoutLicences) {
 
 TEST(SlurmBackfillCycle, FeaturesLeaveFewerNodes) {
   Machine machine = plain_machine(4);
-  machine.sets = {nodes_from(0, 1, 4), nodes_from(2, 4, 4), nodes_from(0, 4, 4)};
+  machine.node_sets = {nodes_from(0, 1, 4), nodes_from(2, 4, 4), nodes_from(0, 4, 4)};
   std::vector<Job> jobs{plain_job(0, 1, 300), plain_job(0, 1, 60), plain_job(0, 1, 60)};
-  jobs[1].set = 0;
-  jobs[2].set = 2;  // [a|b]: a is taken until 300, b is free
-  jobs[2].alternatives = {0, 1};
+  jobs[1].node_set = 0;
+  jobs[2].node_set = 2;  // [a|b]: a is taken until 300, b is free
+  jobs[2].alternative_sets = {0, 1};
   Cycles cycles(machine, jobs);
   EXPECT_EQ(cycles.run(10), Nodes{2});
-  EXPECT_EQ(cycles.tables.allocations.nodes(2).list(), Nodes{2});
+  EXPECT_EQ(cycles.controller.allocations.nodes(2).to_list(), Nodes{2});
   EXPECT_EQ(cycles.plan(1), (Planned{300, 360, {0}}));
 }
 
@@ -404,10 +407,10 @@ TEST(SlurmBackfillCycle, TheSizeOfAJobIsThatOfItsNodesOnceAPlanHasFoundSome) {
   machine.cpus = 16;  // of which a job asks for one a node
   Cycles cycles(machine, {plain_job(0, 4, 300), plain_job(0, 2, 100)},
                 {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"cons_tres", 1}});
-  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
+  EXPECT_EQ(cycles.controller.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
   cycles.run(10);
-  cycles.tables.queue.recalculate();
-  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * 0.5);
+  cycles.controller.queue.recalculate();
+  EXPECT_EQ(cycles.controller.queue.priority(1), 1600 * 0.5);
 }
 
 TEST(SlurmBackfillCycle, NoPlanNoOtherSize) {
@@ -416,20 +419,20 @@ TEST(SlurmBackfillCycle, NoPlanNoOtherSize) {
   Cycles cycles(machine, {plain_job(0, 4, kNever / 2), plain_job(0, 2, 100)},
                 {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"bf_min_age_reserve", 900}});
   cycles.run(10);  // at once or not at all
-  cycles.tables.queue.recalculate();
-  EXPECT_EQ(cycles.tables.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
+  cycles.controller.queue.recalculate();
+  EXPECT_EQ(cycles.controller.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
 }
 
 // One of a few kinds, of one of three users.
 Job some_job(Rng& rng) {
   Job job = plain_job(0, static_cast<int>(rng.between(1, 2)), 60 * rng.between(1, 3), 10,
                       static_cast<int>(rng.below(2)));
-  job.cpus = job.ask.tasks = static_cast<int>(rng.between(1, 3)) * job.nodes;
-  job.ask.max_nodes = rng.below(2) ? job.nodes : kAnyNodes;
-  job.ask.gpus = rng.below(6) == 0 ? 1 : 0;
+  job.cpus = job.request.tasks = static_cast<int>(rng.between(1, 3)) * job.nodes;
+  job.request.max_nodes = rng.below(2) ? job.nodes : kAnyNodes;
+  job.request.gpus = rng.below(6) == 0 ? 1 : 0;
   job.user = static_cast<int>(rng.below(3));
   job.qos = static_cast<int>(rng.below(3)) - 1;
-  job.set = static_cast<int>(rng.below(3)) - 1;
+  job.node_set = static_cast<int>(rng.below(3)) - 1;
   job.priority = static_cast<double>(rng.below(100));
   return job;
 }
@@ -443,9 +446,9 @@ TEST(SlurmBackfillCycle, WhatAKindDidNotFindItDoesNotFindAgain) {
     SHOW_ON_FAILURE(round);
     Machine machine = tiers_of(std::vector<int>(kNodes, 4), {1, round % 3 == 0 ? 2 : 1});
     machine.node_gpus = {{0, 0, 2, 2, 0, 1}};
-    machine.sets = {nodes_from(0, 4, kNodes), nodes_from(3, 6, kNodes)};
+    machine.node_sets = {nodes_from(0, 4, kNodes), nodes_from(3, 6, kNodes)};
     machine.qos.resize(2);
-    machine.qos[0].all = {{Limit::Kind::user, kCpu, 6.0}};
+    machine.qos[0].limits = {{Limit::Kind::user, kCpu, 6.0}};
     machine.qos[1].no_reserve = true;
     std::vector<Job> jobs;
     for (int job = 0; job < kJobs; ++job) jobs.push_back(some_job(rng));
@@ -459,29 +462,31 @@ TEST(SlurmBackfillCycle, WhatAKindDidNotFindItDoesNotFindAgain) {
                      {"PreemptType", round % 5 == 0 ? 1 : 0}});
     Clocks clocks;
     clocks.test_cost = 0.2;
-    const Record record{false, true};
-    Tables first(scenario, -60, record), second(scenario, -60, record);
+    const RecordOptions record{false, true};
+    ControllerState first(scenario, -60, record), second(scenario, -60, record);
     Select remembers(scenario, first.allocations, 0),
         forgets(scenario, second.allocations, 0, false);
     BackfillCycle one(clocks, first, remembers), other(clocks, second, forgets);
-    for (Tables* tables : {&first, &second})
+    for (ControllerState* tables : {&first, &second})
       for (int job = 0; job < kJobs; ++job) tables->submit(job, 0);
     for (int time = 30; time < 900; time += 30) {
       ASSERT_EQ(one.run(time), other.run(time));
-      EXPECT_EQ(one.cost(), other.cost());
-      EXPECT_EQ(first.updates.jobs, second.updates.jobs);
-      EXPECT_EQ(first.updates.nodes, second.updates.nodes);
+      EXPECT_EQ(one.duration(), other.duration());
+      EXPECT_EQ(first.updates.last_job_update, second.updates.last_job_update);
+      EXPECT_EQ(first.updates.last_node_update, second.updates.last_node_update);
       const Nodes running = first.allocations.running();
       for (const int job : running) {
         if (rng.below(3)) continue;
-        for (Tables* tables : {&first, &second}) {
+        for (ControllerState* tables : {&first, &second}) {
           tables->end(job, time + 5, false);
-          tables->epilog(job, time + 6);
+          tables->complete_epilog(job, time + 6);
         }
       }
     }
-    const auto plans = [](Tables& tables) { return std::move(tables.journal).outcome().notes; };
-    const std::vector<Note> notes = plans(first), same = plans(second);
+    const auto plans = [](ControllerState& controller) {
+      return std::move(controller.journal).outcome().notes;
+    };
+    const std::vector<DecisionNote> notes = plans(first), same = plans(second);
     ASSERT_EQ(notes.size(), same.size());
     told += notes.size();
     for (std::size_t k = 0; k < notes.size(); ++k) {

@@ -17,7 +17,7 @@ std::map<std::string, double> with(std::map<std::string, double> parameters, con
 
 double priority_of(const Scenario& scenario, int job, double age, int before, double fair_share = 0,
                    bool tested = false) {
-  return Priorities(scenario).of(job, age, before, fair_share, tested);
+  return Priorities(scenario).priority_of(job, age, before, fair_share, tested);
 }
 
 TEST(SlurmPriority, BasicIsByOrderOfSubmission) {
@@ -43,7 +43,7 @@ TEST(SlurmPriority, JobSizeIsTheMeanOfItsShares) {
 
 TEST(SlurmPriority, PartitionAndNice) {
   Machine machine = plain_machine(4);
-  machine.parts[0].job_factor = 0.5;
+  machine.partitions[0].job_factor = 0.5;
   Job job = plain_job(0, 1, 600);
   job.nice = 30;
   const std::map<std::string, double> given{{"multifactor", 1}, {"PriorityWeightPartition", 300}};
@@ -88,10 +88,10 @@ TEST(SlurmPriority, WhatAJobAsksForOverAllOfItsPartition) {
   machine.node_memory = {100, 100, 100, 100};
   machine.node_gpus = {{2, 0, 0, 0}};
   machine.priority_tres = {1000, 2000, 0, 0, 500, 0};
-  machine.parts[0].nodes = nodes_from(0, 2, 4);
+  machine.partitions[0].nodes = nodes_from(0, 2, 4);
   Job job = shared_job(2);
-  job.ask.memory = 50;
-  job.ask.gpus = 1;
+  job.request.memory = 50;
+  job.request.gpus = 1;
   const Scenario scenario = scenario_of(machine, {job}, {{"multifactor", 1}});
   // 2 of 8 cores, 50 of 200 MB, 1 of 2 GPUs
   EXPECT_EQ(priority_of(scenario, 0, 0, 0, 0, false), 250 + 500 + 250);

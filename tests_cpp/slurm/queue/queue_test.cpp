@@ -11,7 +11,7 @@ namespace {
 
 TEST(SlurmQueue, TierThenPriorityThenSubmissionThenNumber) {
   Machine machine = plain_machine(8);
-  machine.parts.push_back({nodes_from(0, 8, 8), 5, kNever, 0});
+  machine.partitions.push_back({nodes_from(0, 8, 8), 5, kNever, 0});
   // 1 is large, 0, 2 and 4 are equal, 3 is small but of the upper tier.
   const Scenario scenario =
       scenario_of(machine,
@@ -23,7 +23,7 @@ TEST(SlurmQueue, TierThenPriorityThenSubmissionThenNumber) {
   for (const int job : {4, 3, 1, 0}) enter(queue, job, scenario.job(job).submit);
   enter(queue, 2, 6.9);
   EXPECT_EQ(jobs_of(queue), (Nodes{3, 1, 2, 0, 4}));
-  queue.drop([](int job) { return job == 1; });
+  queue.remove_if([](int job) { return job == 1; });
   EXPECT_EQ(jobs_of(queue), (Nodes{3, 2, 0, 4}));
 }
 
@@ -45,12 +45,12 @@ TEST(SlurmQueue, PrioritiesAreCalculatedAsOfTheLastPass) {
   queue.recalculate();
   EXPECT_EQ(queue.priority(0), 102);  // as of 90
   EXPECT_EQ(jobs_of(queue), (Nodes{0, 1}));
-  const auto changes = queue.changes();
+  const auto changes = queue.change_count();
   usage.advance(141);
   queue.recalculate();
   EXPECT_EQ(queue.priority(0), 152);
   EXPECT_EQ(queue.priority(1), 145);
-  EXPECT_GT(queue.changes(), changes);
+  EXPECT_GT(queue.change_count(), changes);
 }
 
 TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
@@ -74,7 +74,7 @@ TEST(SlurmQueue, HoldsBackTheYoungAndTheLow) {
 
 TEST(SlurmQueue, AnEntryForEachPartitionReservedJobsFirst) {
   Machine machine = plain_machine(8);
-  machine.parts.push_back({nodes_from(0, 8, 8), 5, kNever, 0});
+  machine.partitions.push_back({nodes_from(0, 8, 8), 5, kNever, 0});
   std::vector<Job> jobs(4, plain_job(0, 1, 60));
   jobs[1].partitions = {0, 1};
   jobs[3].conditions.reservation = 0;
@@ -82,8 +82,8 @@ TEST(SlurmQueue, AnEntryForEachPartitionReservedJobsFirst) {
   const Usage usage(scenario, -60);
   Queue queue(scenario, usage);
   for (int job = 0; job < 4; ++job) enter(queue, job, 0);
-  EXPECT_EQ(queue.entries(), (std::vector<Entry>{{3, 0}, {1, 1}, {0, 0}, {1, 0}, {2, 0}}));
-  queue.drop([](int job) { return job == 1; });
+  EXPECT_EQ(queue.entries(), (std::vector<QueueEntry>{{3, 0}, {1, 1}, {0, 0}, {1, 0}, {2, 0}}));
+  queue.remove_if([](int job) { return job == 1; });
   EXPECT_EQ(jobs_of(queue), (Nodes{3, 0, 2}));
 }
 
@@ -96,7 +96,7 @@ TEST(SlurmQueue, TasksHaveOnePriorityAndReleasedJobsTheLast) {
   for (int job = 0; job < 5; ++job) queue.submit(job, 0);
   EXPECT_EQ(queue.priority(1), queue.priority(2));
   EXPECT_EQ(queue.priority(3), queue.priority(2) - 1);
-  queue.prioritise(0);
+  queue.set_new_priority(0);
   EXPECT_EQ(queue.priority(0), queue.priority(4) - 1);
   const double old = queue.priority(1);
   queue.resubmit(1, 50, false);  // 22.05
@@ -132,9 +132,9 @@ TEST(SlurmQueue, WithASlurmdbdPrioritiesMoveAtThePassesOfItsThread) {
 
 TEST(SlurmQueue, WhoWaitsAtTheBeginKeepsItsPriorityUntilTheNextPassAndItsAge) {
   std::vector<Job> jobs{plain_job(0, 1, 600), plain_job(0, 1, 60), plain_job(0, 1, 60)};
-  jobs[0].waiting = {5, -200};
-  jobs[1].waiting = {9, -100};
-  jobs[2].waiting = {0, std::numeric_limits<double>::infinity()};  // its age does not count yet
+  jobs[0].queue_state = {5, -200};
+  jobs[1].queue_state = {9, -100};
+  jobs[2].queue_state = {0, std::numeric_limits<double>::infinity()};  // its age does not count yet
   const Scenario scenario(plain_machine(8), jobs,
                           to_settings({{"multifactor", 1},
                                        {"age_counts", 1},
@@ -146,7 +146,7 @@ TEST(SlurmQueue, WhoWaitsAtTheBeginKeepsItsPriorityUntilTheNextPassAndItsAge) {
   Queue queue(scenario, usage);
   for (int job = 0; job < 3; ++job) {
     queue.submit(job, 0);
-    queue.ready(job, 10);
+    queue.start_age(job, 10);
     queue.enter(job);
   }
   EXPECT_FALSE(usage.advance(29));
@@ -162,7 +162,7 @@ TEST(SlurmQueue, WhoWaitsAtTheBeginKeepsItsPriorityUntilTheNextPassAndItsAge) {
 TEST(SlurmQueue, AsManyAgesCountAsALimitSays) {
   Machine machine = plain_machine(4);
   machine.qos.resize(1);
-  machine.qos[0].user_accrue = 1;
+  machine.qos[0].max_accruing_user = 1;
   std::vector<Job> jobs(3, plain_job(0, 1, 60));
   for (Job& job : jobs) job.qos = 0;
   jobs[2].user = 1;
@@ -178,14 +178,14 @@ TEST(SlurmQueue, AsManyAgesCountAsALimitSays) {
     queue.submit(job, 0);
     queue.enter(job);
   }
-  queue.let_accrue(20);
+  queue.start_next_ages(20);
   usage.advance(100);
   queue.recalculate();
   EXPECT_EQ(queue.priority(0), 80);
   EXPECT_EQ(queue.priority(1), 1);  // the age of its user's first counts
   EXPECT_EQ(queue.priority(2), 80);
-  queue.drop([](int job) { return job == 0; });
-  queue.let_accrue(150);
+  queue.remove_if([](int job) { return job == 0; });
+  queue.start_next_ages(150);
   usage.advance(200);
   queue.recalculate();
   EXPECT_EQ(queue.priority(1), 50);
@@ -217,7 +217,7 @@ Nodes that_count(const Qos& qos, const Limits& account, const Limits& user, bool
     queue.submit(job, 0);
     queue.enter(job);
   }
-  queue.let_accrue(20);
+  queue.start_next_ages(20);
   usage.advance(100);
   queue.recalculate();
   Nodes found;
@@ -228,8 +228,8 @@ Nodes that_count(const Qos& qos, const Limits& account, const Limits& user, bool
 
 Limits accrual(int group, int own = -1) {
   Limits limits;
-  limits.group_accrue = group;
-  limits.accrue = own;
+  limits.max_accruing_group = group;
+  limits.max_accruing = own;
   return limits;
 }
 
@@ -237,9 +237,9 @@ TEST(SlurmQueue, WhoseLimitOfAccrualHolds) {
   const Qos none;
   const auto qos_of = [](int group, int account, int user) {
     Qos qos;
-    qos.group_accrue = group;
-    qos.account_accrue = account;
-    qos.user_accrue = user;
+    qos.max_accruing_group = group;
+    qos.max_accruing_account = account;
+    qos.max_accruing_user = user;
     return qos;
   };
   EXPECT_EQ(that_count(none, accrual(3), {}), (Nodes{0, 1, 2}));
@@ -275,7 +275,7 @@ Nodes arranged(const Scenario& scenario) {
   Queue queue(scenario, usage);
   for (int job = 0; job < static_cast<int>(scenario.jobs().size()); ++job)
     enter(queue, job, scenario.job(job).submit);
-  queue.arrange([](int job) { return job; });
+  queue.sort_as_slurmctld([](int job) { return job; });
   return jobs_of(queue);
 }
 

@@ -22,20 +22,20 @@ TEST(SlurmUsage, RunningJobsAreChargedPeriodByPeriodEndedOnesAtOnce) {
   const Scenario scenario = with_accounts(0);
   Usage usage(scenario, -60);
   usage.advance(0);
-  EXPECT_EQ(usage.passes(), 2);  // at -60 and 0
+  EXPECT_EQ(usage.pass_count(), 2);  // at -60 and 0
   usage.start(0, 4, 10);
   usage.advance(59.9);
-  EXPECT_EQ(usage.used()[3], 0);
+  EXPECT_EQ(usage.used_seconds()[3], 0);
   usage.advance(60);
-  EXPECT_EQ(usage.last_pass(), 60);
-  EXPECT_EQ(usage.used()[3], 4 * 50);
-  EXPECT_EQ(usage.used()[0], 4 * 50);  // and the accounts above
-  EXPECT_EQ(usage.used()[2], 4 * 50);
-  EXPECT_EQ(usage.used()[4], 0);
+  EXPECT_EQ(usage.last_pass_time(), 60);
+  EXPECT_EQ(usage.used_seconds()[3], 4 * 50);
+  EXPECT_EQ(usage.used_seconds()[0], 4 * 50);  // and the accounts above
+  EXPECT_EQ(usage.used_seconds()[2], 4 * 50);
+  EXPECT_EQ(usage.used_seconds()[4], 0);
   usage.end(0, 75);
-  EXPECT_EQ(usage.used()[3], 4 * 65);
+  EXPECT_EQ(usage.used_seconds()[3], 4 * 65);
   usage.advance(180);
-  EXPECT_EQ(usage.used()[3], 4 * 65);
+  EXPECT_EQ(usage.used_seconds()[3], 4 * 65);
 }
 
 TEST(SlurmUsage, FactorsAreThoseOfTheLastPass) {
@@ -43,10 +43,10 @@ TEST(SlurmUsage, FactorsAreThoseOfTheLastPass) {
   Usage usage(scenario, 0);
   usage.start(0, 1, 0);
   usage.end(0, 30);
-  EXPECT_EQ(usage.factor(0), 1);
+  EXPECT_EQ(usage.factor_of(0), 1);
   usage.advance(60);
-  EXPECT_NEAR(usage.factor(0), 1.0 / 3, 1e-12);
-  EXPECT_NEAR(usage.factor(1), 2.0 / 3, 1e-12);
+  EXPECT_NEAR(usage.factor_of(0), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(usage.factor_of(1), 2.0 / 3, 1e-12);
 }
 
 TEST(SlurmUsage, FactorsThatAreGivenHoldUntilThePassAfterTheirs) {
@@ -56,12 +56,12 @@ TEST(SlurmUsage, FactorsThatAreGivenHoldUntilThePassAfterTheirs) {
       plain_machine(4), jobs, to_settings({{"PriorityCalcPeriod", 60}}), {}, {},
       {{-1, 1, false, {}, 50, 0}, {0, 1, true, {}, 50, 0.25}, {0, 1, true, {}, 0, 1}});
   Usage usage(scenario, -10);
-  EXPECT_EQ(usage.factor(0), 0.25);
+  EXPECT_EQ(usage.factor_of(0), 0.25);
   usage.advance(49);
-  EXPECT_EQ(usage.factor(0), 0.25);
-  EXPECT_EQ(usage.passes(), 1);
+  EXPECT_EQ(usage.factor_of(0), 0.25);
+  EXPECT_EQ(usage.pass_count(), 1);
   usage.advance(50);
-  EXPECT_EQ(usage.factor(0), 0.5);  // the second of two
+  EXPECT_EQ(usage.factor_of(0), 0.5);  // the second of two
 }
 
 TEST(SlurmUsage, ItDecaysByTheFirstTermOfAHalfLife) {
@@ -71,10 +71,10 @@ TEST(SlurmUsage, ItDecaysByTheFirstTermOfAHalfLife) {
   usage.start(0, 1, 0);
   usage.advance(60);
   const double keep = 1 - 0.693 / 600;
-  EXPECT_NEAR(usage.used()[3], 60 * std::pow(keep, 60), 1e-9);
+  EXPECT_NEAR(usage.used_seconds()[3], 60 * std::pow(keep, 60), 1e-9);
   usage.end(0, 60);
   usage.advance(120);
-  EXPECT_NEAR(usage.used()[3], 60 * std::pow(keep, 120), 1e-9);
+  EXPECT_NEAR(usage.used_seconds()[3], 60 * std::pow(keep, 120), 1e-9);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST(SlurmBestFit, TakesTheShortestRunThatSufficesElseTheLongestAndGoesOn) {
     NodeBits chosen(nodes), expected(nodes);
     best_fit.choose(candidates, wanted, chosen);
     std::vector<char> free(nodes);
-    for (const int node : candidates.list()) free[node] = 1;
+    for (const int node : candidates.to_list()) free[node] = 1;
     for (int left = wanted; left > 0;) {
       std::pair<int, int> best{0, 0};
       for (const auto& run : runs_of(free)) {
@@ -59,10 +59,10 @@ TEST(SlurmBestFit, TheFirstOfEqualRuns) {
   candidates |= nodes_from(4, 6, 9);
   candidates |= nodes_from(7, 9, 9);
   BestFit().choose(candidates, 2, chosen);
-  EXPECT_EQ(chosen.list(), (std::vector<int>{4, 5}));
+  EXPECT_EQ(chosen.to_list(), (std::vector<int>{4, 5}));
   BestFit().choose(candidates, 4,
                    chosen);  // none suffices: the longest whole, and of the next its lowest
-  EXPECT_EQ(chosen.list(), (std::vector<int>{0, 1, 2, 4}));
+  EXPECT_EQ(chosen.to_list(), (std::vector<int>{0, 1, 2, 4}));
 }
 
 }  // namespace

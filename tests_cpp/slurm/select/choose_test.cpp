@@ -18,9 +18,9 @@ struct Chosen {
 // Among all nodes of the machine, where others have so many cores; empty: none.
 Chosen chosen(const Machine& machine, const Job& job, const Nodes& taken = {},
               Shares* all = nullptr) {
-  Free free(machine);
+  FreeResources free(machine);
   for (std::size_t node = 0; node < taken.size(); ++node)
-    if (taken[node] > 0) free.take({{{static_cast<int>(node), taken[node], 0}}, {}});
+    if (taken[node] > 0) free.allocate({{{static_cast<int>(node), taken[node], 0}}, {}});
   Weights weights;
   for (int node = 0; node < machine.nodes; ++node)
     weights.push_back(scheduling_weight(
@@ -41,7 +41,7 @@ Chosen chosen(const Machine& machine, const Job& job, const Nodes& taken = {},
 
 Job on_nodes(int cores, int nodes) {
   Job job = shared_job(cores);
-  job.nodes = job.ask.max_nodes = nodes;
+  job.nodes = job.request.max_nodes = nodes;
   return job;
 }
 
@@ -88,10 +88,10 @@ TEST(SlurmChoose, TheLastNodeMustBeLargeEnough) {
 
 TEST(SlurmChoose, NoMoreNodesThanTasks) {
   Job job = shared_job(4);
-  job.ask.tasks = 2;
-  job.ask.task_cores = 2;
+  job.request.tasks = 2;
+  job.request.task_cores = 2;
   EXPECT_EQ(chosen(kFour, job, {2, 2, 4, 4}), (Chosen{{0, 1}, {2, 2}}));
-  job.ask.tasks = 1;
+  job.request.tasks = 1;
   EXPECT_EQ(chosen(kFour, job, {2, 2, 4, 4}), Chosen{});
 }
 
@@ -110,9 +110,9 @@ TEST(SlurmChoose, GpusFirstWhereThereAreMore) {
   Machine machine = kFour;
   machine.node_gpus = {{1, 1, 4, 4}};
   Job job = shared_job(1);
-  job.ask.gpus = 2;
+  job.request.gpus = 2;
   EXPECT_EQ(chosen(machine, job), (Chosen{{2}, {1}}));
-  job.ask.gpus = 1;  // all are as near
+  job.request.gpus = 1;  // all are as near
   EXPECT_EQ(chosen(machine, job), (Chosen{{0}, {1}}));
 }
 
@@ -120,7 +120,7 @@ TEST(SlurmChoose, EveryNodeOfAJobGivesItsGpus) {
   Machine machine = kFour;
   machine.node_gpus = {{0, 4, 4, 2}};
   Job job = shared_job(2);
-  job.ask.gpus = 6;
+  job.request.gpus = 6;
   Shares shares;
   EXPECT_EQ(chosen(machine, job, {}, &shares), (Chosen{{1, 2}, {1, 1}}));
   ASSERT_EQ(shares.gpus.size(), 2u);
@@ -128,7 +128,7 @@ TEST(SlurmChoose, EveryNodeOfAJobGivesItsGpus) {
   EXPECT_EQ(shares.gpus[1].count, 2);
   // One is left for each node behind.
   Job pair = on_nodes(2, 2);
-  pair.ask.gpus = 4;
+  pair.request.gpus = 4;
   EXPECT_EQ(chosen(machine, pair, {}, &shares), (Chosen{{1, 2}, {1, 1}}));
   ASSERT_EQ(shares.gpus.size(), 2u);
   EXPECT_EQ(shares.gpus[0].count, 3);
@@ -138,7 +138,7 @@ TEST(SlurmChoose, EveryNodeOfAJobGivesItsGpus) {
   machine = shared_machine({4, 4, 4, 4, 4});
   machine.node_gpus = {{4, 0, 4, 4, 4}};
   EXPECT_EQ(chosen(machine, job, {0, 0, 1, 4, 2}), (Chosen{{0, 4}, {1, 1}}));
-  job.ask.gpus = 11;
+  job.request.gpus = 11;
   EXPECT_EQ(chosen(machine, job), Chosen{});
 }
 
@@ -147,7 +147,7 @@ TEST(SlurmChoose, CoresThatAreNoMoreThanRequestedStayAsTheyWereTaken) {
   Machine machine = kFour;
   machine.node_gpus = {{1, 0, 2, 0}};
   Job job = on_nodes(4, 2);
-  job.ask.gpus = 3;
+  job.request.gpus = 3;
   EXPECT_EQ(chosen(machine, job), (Chosen{{0, 2}, {1, 3}}));
 }
 
@@ -156,7 +156,7 @@ TEST(SlurmChoose, CoresBeyondTheRequestAreLaidOutAnewInOrder) {
   Machine machine = kFour;
   machine.node_gpus = {{1, 1, 1, 1}};
   Job job = shared_job(6);
-  job.ask.gpus = 3;
+  job.request.gpus = 3;
   EXPECT_EQ(chosen(machine, job), (Chosen{{0, 1, 2}, {4, 1, 1}}));
 }
 
@@ -165,7 +165,7 @@ TEST(SlurmChoose, GpusCountAsCoresWhereNodesThatHaveLittleAreLeftOut) {
   machine.node_gpus = {{1, 4, 2}};
   machine.node_weight = {1, 2, 2};  // node 0 comes first, and with it there are 5 at most
   Job job = on_nodes(2, 2);
-  job.ask.gpus = 6;
+  job.request.gpus = 6;
   EXPECT_EQ(chosen(machine, job), (Chosen{{1, 2}, {1, 1}}));
 }
 
@@ -174,7 +174,7 @@ TEST(SlurmChoose, NodesThatHaveAsMuchAsAnyAreNotLeftOut) {
   machine.node_gpus = {{2, 3, 3}};
   machine.node_weight = {1, 2, 2};  // node 0 comes first: without it there would be enough
   Job job = on_nodes(3, 2);
-  job.ask.gpus = 6;
+  job.request.gpus = 6;
   EXPECT_EQ(chosen(machine, job), Chosen{});
 }
 
@@ -182,8 +182,8 @@ TEST(SlurmChoose, MemoryIsOfTheCoresTaken) {
   Machine machine = kFour;
   machine.node_memory = {900, 900, 900, 900};
   Job job = shared_job(4);
-  job.ask.memory = 300;
-  job.ask.memory_by_core = true;
+  job.request.memory = 300;
+  job.request.is_memory_by_core = true;
   Shares shares;
   EXPECT_EQ(chosen(machine, job, {}, &shares), (Chosen{{0, 1}, {3, 1}}));
   EXPECT_EQ(shares.nodes[0].memory, 900);
@@ -192,7 +192,7 @@ TEST(SlurmChoose, MemoryIsOfTheCoresTaken) {
 
 TEST(SlurmChoose, AnExclusiveJobHasAllCores) {
   Job job = on_nodes(2, 2);
-  job.ask.exclusive = true;
+  job.request.is_exclusive = true;
   EXPECT_EQ(chosen(kFour, job, {0, 1, 0, 0}), (Chosen{{2, 3}, {4, 4}}));
 }
 
@@ -207,11 +207,11 @@ TEST(SlurmChoose, RenewedIsGatheredAnew) {
     machine.node_memory.assign(kCount, 100);
     machine.node_gpus = {std::vector<int>(kCount, static_cast<int>(rng.below(3)))};
     Job job = on_nodes(static_cast<int>(rng.between(1, 12)), static_cast<int>(rng.between(1, 3)));
-    job.ask.max_nodes = rng.below(2) ? job.nodes : kAnyNodes;
-    job.ask.memory = 20 * rng.between(0, 3);
-    job.ask.gpus = rng.below(3) == 0 ? 1 : 0;
-    job.ask.exclusive = rng.below(4) == 0;
-    Free free(machine);
+    job.request.max_nodes = rng.below(2) ? job.nodes : kAnyNodes;
+    job.request.memory = 20 * rng.between(0, 3);
+    job.request.gpus = rng.below(3) == 0 ? 1 : 0;
+    job.request.is_exclusive = rng.below(4) == 0;
+    FreeResources free(machine);
     std::vector<Shares> running;
     for (int k = 0; k < 150; ++k) {
       const int node = static_cast<int>(rng.below(kCount));
@@ -219,16 +219,16 @@ TEST(SlurmChoose, RenewedIsGatheredAnew) {
       const int cores = std::min(free.nodes[n].cores, 2);
       if (cores == 0 || free.nodes[n].memory < 25) continue;
       running.push_back({{{node, cores, 25}}, {}});
-      free.take(running.back());
+      free.allocate(running.back());
     }
     const NodeBits nodes = some_nodes(rng, kCount);
     Weights kept(kCount, scheduling_weight(0)), anew = kept;
     Candidates renewed, gathered;
     renewed.gather(machine, job, nodes, free, kept);
     for (; !running.empty(); running.pop_back()) {
-      free.give(running.back());
+      free.release(running.back());
       for (const Share& share : running.back().nodes)
-        if (nodes.has(share.node)) renewed.renew(share.node, free, kept);
+        if (nodes.has(share.node)) renewed.update(share.node, free, kept);
       gathered.gather(machine, job, nodes, free, anew);
       EXPECT_EQ(kept, anew);
       Shares first, second;

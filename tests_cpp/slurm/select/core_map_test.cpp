@@ -10,29 +10,30 @@ const Scenario three_nodes = suspending(tiers_of({4, 2, 8}, {1, 2}), {});
 
 TEST(SlurmCoreMap, CoresAreNumberedNodeAfterNode) {
   const CoreMap map(three_nodes);
-  EXPECT_EQ(map.first(0), 0);
-  EXPECT_EQ(map.last(0), 4);
-  EXPECT_EQ(map.first(2), 6);
-  EXPECT_EQ(map.last(2), 14);
+  EXPECT_EQ(map.first_core(0), 0);
+  EXPECT_EQ(map.end_core(0), 4);
+  EXPECT_EQ(map.first_core(2), 6);
+  EXPECT_EQ(map.end_core(2), 14);
 }
 
 TEST(SlurmCoreMap, TakenByAnyPartition) {
   CoreMap map(three_nodes);
-  map.take(0, nodes_from(0, 4, 14));
-  map.take(1, nodes_from(2, 6, 14));
-  EXPECT_EQ(map.of(0).list(), (Nodes{0, 1, 2, 3}));
-  EXPECT_EQ(map.taken().list(), (Nodes{0, 1, 2, 3, 4, 5}));
-  map.give(0, nodes_from(0, 4, 14));
-  EXPECT_EQ(map.taken().list(), (Nodes{2, 3, 4, 5}));
+  map.allocate(0, nodes_from(0, 4, 14));
+  map.allocate(1, nodes_from(2, 6, 14));
+  EXPECT_EQ(map.cores_of(0).to_list(), (Nodes{0, 1, 2, 3}));
+  EXPECT_EQ(map.allocated_cores().to_list(), (Nodes{0, 1, 2, 3, 4, 5}));
+  map.release(0, nodes_from(0, 4, 14));
+  EXPECT_EQ(map.allocated_cores().to_list(), (Nodes{2, 3, 4, 5}));
 }
 
 TEST(SlurmCoreMap, TheLowestThatAreFree) {
   const CoreMap map(three_nodes);
   NodeBits taken(14);
   for (const int core : {0, 2, 7}) taken.add(core);
-  EXPECT_EQ(map.lowest({{0, 2, 0}, {2, 3, 0}}, taken).list(), (Nodes{1, 3, 6, 8, 9}));
-  EXPECT_EQ(map.lowest({{1, 2, 0}}, taken).list(), (Nodes{4, 5}));
-  EXPECT_EQ(map.lowest({{0, 3, 0}}, taken).list(), (Nodes{1, 3}));  // none of the next node
+  EXPECT_EQ(map.lowest_free_cores({{0, 2, 0}, {2, 3, 0}}, taken).to_list(), (Nodes{1, 3, 6, 8, 9}));
+  EXPECT_EQ(map.lowest_free_cores({{1, 2, 0}}, taken).to_list(), (Nodes{4, 5}));
+  EXPECT_EQ(map.lowest_free_cores({{0, 3, 0}}, taken).to_list(),
+            (Nodes{1, 3}));  // none of the next node
 }
 
 }  // namespace

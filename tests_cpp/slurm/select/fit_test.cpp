@@ -14,120 +14,122 @@ Machine with_all() {
   return machine;
 }
 
-Fit on_first(const Job& job, const Free& free) { return fit(with_all(), job, 0, free); }
-Fit on_empty(const Job& job) { return on_first(job, Free(with_all())); }
+NodeFit on_first(const Job& job, const FreeResources& free) {
+  return fit_on_node(with_all(), job, 0, free);
+}
+NodeFit on_empty(const Job& job) { return on_first(job, FreeResources(with_all())); }
 
 TEST(SlurmFit, FreeCores) {
-  Free free(with_all());
-  free.take({{{0, 3, 0}}, {}});
+  FreeResources free(with_all());
+  free.allocate({{{0, 3, 0}}, {}});
   EXPECT_EQ(on_first(shared_job(1), free).cores, 5);
-  EXPECT_EQ(fit(with_all(), shared_job(1), 1, free).cores, 8);
-  free.give(Shares{{{0, 3, 0}}, {}});
+  EXPECT_EQ(fit_on_node(with_all(), shared_job(1), 1, free).cores, 8);
+  free.release(Shares{{{0, 3, 0}}, {}});
   EXPECT_EQ(on_first(shared_job(1), free).cores, 8);
 }
 
 TEST(SlurmFit, OneNodeMustHoldAllTasks) {
   Job job = shared_job(6);
-  Free free(with_all());
-  free.take({{{0, 3, 0}}, {}});
+  FreeResources free(with_all());
+  free.allocate({{{0, 3, 0}}, {}});
   EXPECT_EQ(on_first(job, free).cores, 5);  // of several nodes any core counts
-  job.ask.max_nodes = 1;
+  job.request.max_nodes = 1;
   EXPECT_EQ(on_first(job, free).cores, 0);
-  job.ask.tasks = 5;
+  job.request.tasks = 5;
   EXPECT_EQ(on_first(job, free).cores, 5);
 }
 
 TEST(SlurmFit, WholeTasksOnly) {
   Job job = shared_job(6);
-  job.ask.task_cores = 3;
+  job.request.task_cores = 3;
   EXPECT_EQ(on_empty(job).cores, 6);
-  job.ask.task_cores = 9;
+  job.request.task_cores = 9;
   EXPECT_EQ(on_empty(job).cores, 0);
 }
 
 TEST(SlurmFit, MemoryOfANode) {
   Job job = shared_job(2);
-  job.ask.memory = 600;
+  job.request.memory = 600;
   EXPECT_EQ(on_empty(job).cores, 8);
-  Free free(with_all());
-  free.take({{{0, 1, 400}}, {}});
+  FreeResources free(with_all());
+  free.allocate({{{0, 1, 400}}, {}});
   EXPECT_EQ(on_first(job, free).cores, 7);
-  free.take({{{0, 1, 1}}, {}});
+  free.allocate({{{0, 1, 1}}, {}});
   EXPECT_EQ(on_first(job, free).cores, 0);
-  EXPECT_EQ(memory_of(with_all(), job.ask, 0, 2), 600);
+  EXPECT_EQ(memory_of(with_all(), job.request, 0, 2), 600);
 }
 
 TEST(SlurmFit, MemoryOfACoreLeavesFewerCores) {
   Job job = shared_job(2);
-  job.ask.memory = 300;
-  job.ask.memory_by_core = true;
+  job.request.memory = 300;
+  job.request.is_memory_by_core = true;
   EXPECT_EQ(on_empty(job).cores, 3);
-  EXPECT_EQ(memory_of(with_all(), job.ask, 0, 2), 600);
-  job.ask.exclusive = true;  // all cores of the node: 2400 MB
+  EXPECT_EQ(memory_of(with_all(), job.request, 0, 2), 600);
+  job.request.is_exclusive = true;  // all cores of the node: 2400 MB
   EXPECT_EQ(on_empty(job).cores, 0);
-  job.ask.memory = 125;
+  job.request.memory = 125;
   EXPECT_EQ(on_empty(job).cores, 8);
 }
 
 TEST(SlurmFit, OneNodeMustHaveTheMemoryOfAllTasks) {
   Job job = shared_job(6);
-  job.ask.memory = 200;
-  job.ask.memory_by_core = true;
+  job.request.memory = 200;
+  job.request.is_memory_by_core = true;
   EXPECT_EQ(on_empty(job).cores, 5);
-  job.ask.max_nodes = 1;
+  job.request.max_nodes = 1;
   EXPECT_EQ(on_empty(job).cores, 0);
-  job.ask.memory = 160;
+  job.request.memory = 160;
   EXPECT_EQ(on_empty(job).cores, 6);
 }
 
 TEST(SlurmFit, AllMemoryOfANodeIsWhereNobodyHasAny) {
   Job job = shared_job(2);
-  job.ask.memory_all = true;
+  job.request.wants_all_memory = true;
   EXPECT_EQ(on_empty(job).cores, 8);
-  EXPECT_EQ(memory_of(with_all(), job.ask, 0, 2), 1000);
-  Free free(with_all());
-  free.take({{{0, 1, 1}}, {}});
+  EXPECT_EQ(memory_of(with_all(), job.request, 0, 2), 1000);
+  FreeResources free(with_all());
+  free.allocate({{{0, 1, 1}}, {}});
   EXPECT_EQ(on_first(job, free).cores, 0);
 }
 
 TEST(SlurmFit, AnExclusiveJobNeedsANodeWithoutJobs) {
   Job job = shared_job(2);
-  job.ask.exclusive = true;
-  Free free(with_all());
+  job.request.is_exclusive = true;
+  FreeResources free(with_all());
   EXPECT_EQ(on_first(job, free).cores, 8);
-  free.take({{{0, 1, 0}}, {}});
+  free.allocate({{{0, 1, 0}}, {}});
   EXPECT_EQ(on_first(job, free).cores, 0);
 }
 
 TEST(SlurmFit, GpusOfItsTypeOnEachNodeOrInAll) {
   Job job = shared_job(2);
-  job.ask.gpus = 3;
+  job.request.gpus = 3;
   EXPECT_EQ(on_empty(job).gpus, 3);  // any type
-  job.ask.gpus_by_node = true;
+  job.request.are_gpus_by_node = true;
   EXPECT_GT(on_empty(job).cores, 0);
-  EXPECT_EQ(fit(with_all(), job, 1, Free(with_all())).cores, 0);
-  job.ask.gpu_type = 1;
+  EXPECT_EQ(fit_on_node(with_all(), job, 1, FreeResources(with_all())).cores, 0);
+  job.request.gpu_type = 1;
   EXPECT_EQ(on_empty(job).cores, 0);
-  job.ask.gpus_by_node = false;
+  job.request.are_gpus_by_node = false;
   EXPECT_EQ(on_empty(job).gpus, 2);
-  Free free(with_all());
-  free.take({{{0, 1, 0}}, {{0, 1, 2}}});
+  FreeResources free(with_all());
+  free.allocate({{{0, 1, 0}}, {{0, 1, 2}}});
   EXPECT_EQ(on_first(job, free).cores, 0);
 }
 
 TEST(SlurmFit, AJobWithGpusHasTheCoresOfTheTasksOfANode) {
   Job job = shared_job(4);
-  job.ask.gpus = 1;
+  job.request.gpus = 1;
   EXPECT_EQ(on_empty(job).cores, 8);  // tasks may be anywhere
-  job.ask.max_nodes = 1;
+  job.request.max_nodes = 1;
   EXPECT_EQ(on_empty(job).cores, 4);
-  job.nodes = job.ask.max_nodes = 4;  // one on each
+  job.nodes = job.request.max_nodes = 4;  // one on each
   EXPECT_EQ(on_empty(job).cores, 1);
-  job.ask = {};
-  job.ask.gpus = job.ask.tasks = 1;
+  job.request = {};
+  job.request.gpus = job.request.tasks = 1;
   EXPECT_EQ(on_empty(job).cores, 1);
-  job.ask.tasks = 0;  // not said: one
-  job.ask.max_nodes = 1;
+  job.request.tasks = 0;  // not said: one
+  job.request.max_nodes = 1;
   EXPECT_EQ(on_empty(job).cores, 1);
 }
 

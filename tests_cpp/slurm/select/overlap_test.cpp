@@ -13,23 +13,23 @@ class Looking {
   Looking(Machine machine, const Job& job, const std::vector<std::tuple<int, int, int>>& held)
       : scenario_(suspending(std::move(machine), {of_last(job, 0)})), map_(scenario_) {
     for (const auto& [part, first, last] : held) {
-      map_.take(part, nodes_from(first, last, 8));
+      map_.allocate(part, nodes_from(first, last, 8));
       for (int core = first; core < last; ++core) busy_.push_back({core / 4, 1, memory});
     }
   }
   // The cores that it finds; none: too few.
   Nodes find(int part) {
-    Free free(scenario_.machine());
-    free.take({busy_, {}});
-    Choice choice(2);
+    FreeResources free(scenario_.machine());
+    free.allocate({busy_, {}});
+    NodeChoice choice(2);
     Weights weights(2);
-    Overlap overlap(scenario_);
+    OverlappingCores overlap(scenario_);
     const bool found = overlap.choose({0, part}, nodes_from(0, 2, 2), free, map_, weights, choice);
     if (found) {
-      EXPECT_EQ(choice.part, part);
-      EXPECT_EQ(choice.nodes.list().size(), choice.shares.nodes.size());
+      EXPECT_EQ(choice.partition, part);
+      EXPECT_EQ(choice.nodes.to_list().size(), choice.shares.nodes.size());
     }
-    return found ? choice.cores.list() : Nodes{};
+    return found ? choice.cores.to_list() : Nodes{};
   }
 
   std::int64_t memory = 0;
@@ -62,7 +62,7 @@ TEST(SlurmOverlap, ElseThoseOfLowerTiers) {
 
 TEST(SlurmOverlap, NotThoseOfPartitionsThatAreOff) {
   Machine machine = tiers_of(two_nodes, {1, 1, 2});
-  machine.parts[0].preempt_mode = 0;
+  machine.partitions[0].preempt_mode = 0;
   EXPECT_EQ(Looking(machine, shared_job(4), {{0, 0, 4}, {1, 4, 8}}).find(2), (Nodes{4, 5, 6, 7}));
   EXPECT_EQ(Looking(machine, shared_job(5), {{0, 0, 4}, {1, 4, 8}}).find(2), Nodes{});
 }
@@ -80,7 +80,7 @@ TEST(SlurmOverlap, MemoryHasToBeFree) {
   Machine machine = tiers_of(two_nodes, {1, 2});
   machine.node_memory = {100, 100};
   Job job = shared_job(2);
-  job.ask.memory = 60;
+  job.request.memory = 60;
   const auto looking = [&](std::int64_t each) {
     Machine own = machine;
     own.node_memory = {100 - 4 * each, 100 - 4 * each};
@@ -92,7 +92,7 @@ TEST(SlurmOverlap, MemoryHasToBeFree) {
 
 TEST(SlurmOverlap, WholeNodesSuspendNobody) {
   Job job = shared_job(4);
-  job.ask.exclusive = true;
+  job.request.is_exclusive = true;
   const Machine machine = tiers_of(two_nodes, {1, 2});
   EXPECT_EQ(Looking(machine, job, {{0, 0, 1}}).find(1), (Nodes{4, 5, 6, 7}));
   EXPECT_EQ(Looking(machine, job, {{0, 0, 1}, {0, 4, 5}}).find(1), Nodes{});

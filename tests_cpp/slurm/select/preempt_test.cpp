@@ -14,8 +14,8 @@ using Parameters = std::map<std::string, double>;
 // Eight nodes in a partition of tier 1 and one of tier 2 (job.partition 0 and 1).
 Machine two_tiers() {
   Machine machine = plain_machine(8);
-  machine.parts.push_back(machine.parts[0]);
-  machine.parts[1].tier = 2;
+  machine.partitions.push_back(machine.partitions[0]);
+  machine.partitions[1].tier = 2;
   return machine;
 }
 
@@ -30,30 +30,31 @@ struct Preempting {
   Preempting(Machine machine, std::vector<Job> jobs, const Parameters& parameters,
              const std::vector<std::pair<int, int>>& ranges)
       : scenario(std::move(machine), std::move(jobs), to_settings(parameters)),
-        tables(scenario, -60, {true, true}),
-        select(scenario, tables.allocations, 0),
+        controller(scenario, -60, {true, true}),
+        select(scenario, controller.allocations, 0),
         every(nodes_from(0, scenario.machine().nodes, scenario.machine().nodes)) {
     const int count = scenario.machine().nodes;
     for (std::size_t k = 0; k < ranges.size(); ++k) {
       const int job = static_cast<int>(k);
       const double time = scenario.job(job).submit;
-      tables.submit(job, time);
-      tables.start({job, scenario.job(job).partition},
-                   choice_from(ranges[k].first, ranges[k].second, count), time, Scheduler::main);
+      controller.submit(job, time);
+      controller.start({job, scenario.job(job).partition},
+                       choice_from(ranges[k].first, ranges[k].second, count), time,
+                       Scheduler::main);
     }
-    tables.queue.drop([](int) { return true; });
+    controller.queue.remove_if([](int) { return true; });
     last = static_cast<int>(scenario.jobs().size()) - 1;
   }
-  Entry entry(int job) const { return {job, scenario.job(job).partition}; }
+  QueueEntry entry(int job) const { return {job, scenario.job(job).partition}; }
   Nodes victims(Second now = 100) {
-    return tables.preemption.victims(entry(last), every, now, select).jobs;
+    return controller.preemption.choose_victims(entry(last), every, now, select).jobs;
   }
   Nodes candidates(Second now = 100) const {
-    return tables.preemption.candidates(entry(last), now);
+    return controller.preemption.candidates(entry(last), now);
   }
 
   Scenario scenario;
-  Tables tables;
+  ControllerState controller;
   Select select;
   NodeBits every;
   int last;
@@ -76,8 +77,8 @@ TEST(SlurmPreempt, OfALowerTierThatSharesNodes) {
   EXPECT_FALSE(may_preempt(on, {0, 0}, {1, 1}));
   EXPECT_FALSE(may_preempt(on, {1, 1}, {1, 1}));
   EXPECT_FALSE(may_preempt(scenario_of(machine, jobs, {{"PreemptType", 1}}), {1, 1}, {0, 0}));
-  machine.parts[0].nodes = nodes_from(0, 4, 8);
-  machine.parts[1].nodes = nodes_from(4, 8, 8);
+  machine.partitions[0].nodes = nodes_from(0, 4, 8);
+  machine.partitions[1].nodes = nodes_from(4, 8, 8);
   EXPECT_FALSE(may_preempt(scenario_of(machine, jobs, by_partition()), {1, 1}, {0, 0}));
 }
 
@@ -104,9 +105,9 @@ TEST(SlurmPreempt, WhoMayPreemptComesFirst) {
   for (const bool preempts : {false, true}) {
     const Scenario scenario =
         scenario_of(machine, jobs, {{"PreemptType", preempts ? 2.0 : 0.0}, {"PreemptMode", 1}});
-    Tables tables(scenario, -60, {});
-    for (const int job : {0, 1}) enter(tables.queue, job, job);
-    EXPECT_EQ(jobs_of(tables.queue), preempts ? (Nodes{1, 0}) : (Nodes{0, 1}));
+    ControllerState controller(scenario, -60, {});
+    for (const int job : {0, 1}) enter(controller.queue, job, job);
+    EXPECT_EQ(jobs_of(controller.queue), preempts ? (Nodes{1, 0}) : (Nodes{0, 1}));
   }
 }
 
@@ -118,17 +119,17 @@ TEST(SlurmPreempt, NotThoseThatAreOffOrTooYoung) {
   const Parameters exempt = by_partition({{"PreemptExemptTime", 60}});
   EXPECT_EQ(Preempting(machine, jobs, exempt, {{0, 2}, {2, 4}}).candidates(59), Nodes{});
   EXPECT_EQ(Preempting(machine, jobs, exempt, {{0, 2}, {2, 4}}).candidates(60), Nodes{0});
-  machine.parts[0].preempt_mode = 0;
+  machine.partitions[0].preempt_mode = 0;
   EXPECT_EQ(Preempting(machine, jobs, by_partition(), {{0, 2}, {2, 4}}).candidates(), Nodes{});
 }
 
 TEST(SlurmPreempt, TheExemptTimeIsThatOfThePartitionsQosElseOfItsOwnElseTheClusters) {
   Machine machine = two_tiers();
   machine.qos.resize(3);
-  machine.qos[0].exempt_time = 50;
-  machine.qos[1].exempt_time = 20;  // qos[2] says nothing
+  machine.qos[0].preempt_exempt_time = 50;
+  machine.qos[1].preempt_exempt_time = 20;  // qos[2] says nothing
   const auto exempt_for = [&](int own, int of_part, Second time) {
-    machine.parts[0].qos = of_part;
+    machine.partitions[0].qos = of_part;
     std::vector<Job> jobs = lower_and_one({2}, 8);
     jobs[0].qos = own;
     const Preempting site(machine, jobs, by_partition({{"PreemptExemptTime", 90}}), {{0, 2}});
@@ -200,32 +201,32 @@ TEST(SlurmPreempt, BehindItThoseThatGaveMostOrInStrictOrder) {
 
 TEST(SlurmPreempt, TheySendNobodyElseAwayForAWhile) {
   Preempting site(two_tiers(), lower_and_one({8}, 8), by_partition({{"KillWait", 30}}), {{0, 8}});
-  EXPECT_TRUE(site.tables.preemption.sends(1, 100));
-  EXPECT_TRUE(site.tables.preemption.in_progress(1));
-  site.tables.preemption.begin();
-  EXPECT_FALSE(site.tables.preemption.in_progress(1));
-  EXPECT_FALSE(site.tables.preemption.sends(1, 139));
-  EXPECT_TRUE(site.tables.preemption.sends(1, 140));
+  EXPECT_TRUE(site.controller.preemption.try_begin_preemption(1, 100));
+  EXPECT_TRUE(site.controller.preemption.is_in_progress(1));
+  site.controller.preemption.begin_pass();
+  EXPECT_FALSE(site.controller.preemption.is_in_progress(1));
+  EXPECT_FALSE(site.controller.preemption.try_begin_preemption(1, 139));
+  EXPECT_TRUE(site.controller.preemption.try_begin_preemption(1, 140));
 }
 
 TEST(SlurmPreempt, APassSendsThemAwayAndItsJobWaitsForTheirNodes) {
   for (const bool requeue : {false, true}) {
     Machine machine = two_tiers();
-    machine.parts[0].preempt_mode = requeue ? 2 : 1;
+    machine.partitions[0].preempt_mode = requeue ? 2 : 1;
     Preempting site(machine, lower_and_one({8}, 8), by_partition(), {{0, 8}});
-    site.tables.submit(1, 50);
-    EXPECT_EQ(main_pass(site.tables, site.select, 60, true), Nodes{});
-    ASSERT_EQ(site.tables.stopped.size(), 1u);
-    EXPECT_EQ(site.tables.stopped[0].again, requeue);
-    EXPECT_EQ(site.tables.stopped[0].begin, 60 + 121);
-    EXPECT_EQ(main_pass(site.tables, site.select, 61, true), Nodes{});  // they are completing
-    site.tables.epilog(0, 62);
-    EXPECT_EQ(main_pass(site.tables, site.select, 63, true), Nodes{1});
-    const Outcome outcome = std::move(site.tables.journal).outcome();
+    site.controller.submit(1, 50);
+    EXPECT_EQ(main_pass(site.controller, site.select, 60, true), Nodes{});
+    ASSERT_EQ(site.controller.terminated_jobs.size(), 1u);
+    EXPECT_EQ(site.controller.terminated_jobs[0].is_requeued, requeue);
+    EXPECT_EQ(site.controller.terminated_jobs[0].earliest_begin, 60 + 121);
+    EXPECT_EQ(main_pass(site.controller, site.select, 61, true), Nodes{});  // they are completing
+    site.controller.complete_epilog(0, 62);
+    EXPECT_EQ(main_pass(site.controller, site.select, 63, true), Nodes{1});
+    const Outcome outcome = std::move(site.controller.journal).outcome();
     EXPECT_EQ(outcome.restarts[0], requeue);
-    EXPECT_TRUE(std::any_of(outcome.notes.begin(), outcome.notes.end(), [](const Note& note) {
-      return note.job == 0 && note.action == Action::preempt;
-    }));
+    EXPECT_TRUE(std::any_of(
+        outcome.notes.begin(), outcome.notes.end(),
+        [](const DecisionNote& note) { return note.job == 0 && note.action == Action::preempt; }));
   }
 }
 
@@ -233,45 +234,46 @@ TEST(SlurmPreempt, AJobThatWaitsForTheirNodesBlocksItsPartition) {
   std::vector<Job> jobs = lower_and_one({6}, 8);
   jobs.push_back(plain_job(51, 1, 600, 10, 1));  // two nodes are idle
   Preempting site(two_tiers(), jobs, by_partition(), {{0, 6}});
-  for (const int job : {1, 2}) site.tables.submit(job, 50 + job);
-  EXPECT_EQ(main_pass(site.tables, site.select, 60, true), Nodes{});
-  EXPECT_EQ(site.tables.stopped.size(), 1u);
+  for (const int job : {1, 2}) site.controller.submit(job, 50 + job);
+  EXPECT_EQ(main_pass(site.controller, site.select, 60, true), Nodes{});
+  EXPECT_EQ(site.controller.terminated_jobs.size(), 1u);
 }
 
 TEST(SlurmPreempt, AJobThatMustNotRunAgainIsOver) {
   std::vector<Job> jobs = lower_and_one({8}, 8);
-  jobs[0].requeue = false;
+  jobs[0].can_requeue = false;
   Preempting site(two_tiers(), jobs, by_partition(), {{0, 8}});
-  site.tables.submit(1, 50);
-  main_pass(site.tables, site.select, 60, true);
-  ASSERT_EQ(site.tables.stopped.size(), 1u);
-  EXPECT_FALSE(site.tables.stopped[0].again);
+  site.controller.submit(1, 50);
+  main_pass(site.controller, site.select, 60, true);
+  ASSERT_EQ(site.controller.terminated_jobs.size(), 1u);
+  EXPECT_FALSE(site.controller.terminated_jobs[0].is_requeued);
 }
 
 TEST(SlurmPreempt, TheyHaveTheirGrace) {
   Machine machine = two_tiers();
-  machine.parts[0].grace = 20;
+  machine.partitions[0].grace_time = 20;
   Preempting site(machine, lower_and_one({8}, 8), by_partition(), {{0, 8}});
-  site.tables.submit(1, 50);
-  main_pass(site.tables, site.select, 60, true);
-  EXPECT_TRUE(site.tables.stopped.empty());
-  EXPECT_EQ(site.tables.doomed(79), Nodes{});
-  EXPECT_EQ(site.tables.doomed(80), Nodes{0});
-  site.tables.preempt(0, 80);
-  EXPECT_EQ(site.tables.stopped.size(), 1u);
-  EXPECT_EQ(site.tables.doomed(99), Nodes{});
+  site.controller.submit(1, 50);
+  main_pass(site.controller, site.select, 60, true);
+  EXPECT_TRUE(site.controller.terminated_jobs.empty());
+  EXPECT_EQ(site.controller.grace_expired(79), Nodes{});
+  EXPECT_EQ(site.controller.grace_expired(80), Nodes{0});
+  site.controller.preempt(0, 80);
+  EXPECT_EQ(site.controller.terminated_jobs.size(), 1u);
+  EXPECT_EQ(site.controller.grace_expired(99), Nodes{});
 }
 
 TEST(SlurmPreempt, ACycleCountsThemAsGone) {
   Preempting site(two_tiers(), lower_and_one({8}, 8), by_partition(), {{0, 8}});
-  site.tables.submit(1, 50);
+  site.controller.submit(1, 50);
   const Clocks clocks;
-  BackfillCycle cycle(clocks, site.tables, site.select);
+  BackfillCycle cycle(clocks, site.controller, site.select);
   EXPECT_EQ(cycle.run(60), Nodes{});
-  EXPECT_EQ(site.tables.stopped.size(), 1u);
-  const std::vector<Note> notes = std::move(site.tables.journal).outcome().notes;
-  const auto plan = std::find_if(notes.begin(), notes.end(),
-                                 [](const Note& note) { return note.action == Action::plan; });
+  EXPECT_EQ(site.controller.terminated_jobs.size(), 1u);
+  const std::vector<DecisionNote> notes = std::move(site.controller.journal).outcome().notes;
+  const auto plan = std::find_if(notes.begin(), notes.end(), [](const DecisionNote& note) {
+    return note.action == Action::plan;
+  });
   ASSERT_NE(plan, notes.end());
   EXPECT_EQ(plan->start, 60);  // from now on, not from the end of job 0
 }
@@ -284,13 +286,13 @@ TEST(SlurmPreempt, AJobOfAQosWithNoReserveHasNoPlan) {
     std::vector<Job> jobs{plain_job(0, 8, 600), plain_job(1, 8, 600)};
     jobs[1].qos = 0;
     Preempting site(machine, jobs, {{"cons_tres", 1}}, {{0, 8}});
-    site.tables.submit(1, 50);
+    site.controller.submit(1, 50);
     const Clocks clocks;
-    BackfillCycle cycle(clocks, site.tables, site.select);
+    BackfillCycle cycle(clocks, site.controller, site.select);
     cycle.run(60);
-    const std::vector<Note> notes = std::move(site.tables.journal).outcome().notes;
+    const std::vector<DecisionNote> notes = std::move(site.controller.journal).outcome().notes;
     EXPECT_EQ(std::none_of(notes.begin(), notes.end(),
-                           [](const Note& note) { return note.action == Action::plan; }),
+                           [](const DecisionNote& note) { return note.action == Action::plan; }),
               no_reserve);
   }
 }
@@ -304,9 +306,9 @@ TEST(SlurmPreempt, AMinuteIsEnoughForAJobOfAQosWithNoReserve) {
   jobs[2].qos = 0;
   const auto started = [&](double preempt_type, double time) {
     Preempting site(machine, jobs, {{"PreemptType", preempt_type}, {"PreemptMode", 1}}, {{0, 3}});
-    for (const int job : {1, 2}) site.tables.submit(job, job);
+    for (const int job : {1, 2}) site.controller.submit(job, job);
     const Clocks clocks;
-    return BackfillCycle(clocks, site.tables, site.select).run(time);
+    return BackfillCycle(clocks, site.controller, site.select).run(time);
   };
   EXPECT_EQ(started(2, 59), Nodes{2});
   EXPECT_EQ(started(2, 60), Nodes{});

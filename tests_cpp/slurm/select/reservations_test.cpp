@@ -11,7 +11,7 @@ constexpr int kFourNodes = 4;
 
 Scenario with(std::vector<Reservation> all, int own = -1) {
   Machine machine = plain_machine(kFourNodes);
-  machine.parts.push_back({nodes_from(2, 4, kFourNodes), 1, kNever, 0});
+  machine.partitions.push_back({nodes_from(2, 4, kFourNodes), 1, kNever, 0});
   Job job = plain_job(0, 1, 100);
   job.conditions.reservation = own;
   return Scenario(machine, {job}, to_settings({}), std::move(all));
@@ -27,9 +27,9 @@ struct Found {
 };
 
 Found left(const Scenario& scenario, Second from, double now = 0, bool move = true, int part = 0) {
-  NodeBits nodes = scenario.part(Entry{0, part}).nodes;
-  const auto found = Reservations(scenario).leave({0, part}, from, move, now, nodes);
-  return {found.some, found.from, found.some ? nodes.list() : Nodes{}};
+  NodeBits nodes = scenario.partition(QueueEntry{0, part}).nodes;
+  const auto found = Reservations(scenario).remove_reserved({0, part}, from, move, now, nodes);
+  return {found.can_run, found.earliest, found.can_run ? nodes.to_list() : Nodes{}};
 }
 
 TEST(SlurmReservations, NodesAreKeptFromJobsThatWouldMeetThem) {
@@ -60,8 +60,8 @@ TEST(SlurmReservations, AJobOfAReservationHasItsNodesWhileItIsThere) {
   EXPECT_EQ(left(scenario, 300), (Found{true, 300, {0}}));  // its limit meets the other
   EXPECT_TRUE(left(scenario, 400).some);
   EXPECT_FALSE(left(scenario, 401).some);
-  EXPECT_TRUE(Reservations(scenario).holds(0, 399));
-  EXPECT_FALSE(Reservations(scenario).holds(0, 400));
+  EXPECT_TRUE(Reservations(scenario).is_in_existing(0, 399));
+  EXPECT_FALSE(Reservations(scenario).is_in_existing(0, 400));
 }
 
 TEST(SlurmReservations, TheNextEndIsRoundedUp) {
@@ -72,8 +72,8 @@ TEST(SlurmReservations, TheNextEndIsRoundedUp) {
   EXPECT_EQ(all.next_end(0, 60, 10, 0), 350);  // a multiple on this Unix clock
   EXPECT_EQ(all.next_end(351, 60, 0, 0), 420);
   EXPECT_EQ(all.next_end(401, 60, 0, 0), 0);
-  EXPECT_TRUE(all.any(399));
-  EXPECT_FALSE(all.any(400));
+  EXPECT_TRUE(all.has_any(399));
+  EXPECT_FALSE(all.has_any(400));
 }
 
 }  // namespace

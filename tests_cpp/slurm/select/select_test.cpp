@@ -7,7 +7,7 @@
 namespace cosched::slurm {
 namespace {
 
-Nodes list_of(const Loan<Choice>& choice) { return choice ? choice->nodes.list() : Nodes{}; }
+Nodes list_of(const Loan<NodeChoice>& choice) { return choice ? choice->nodes.to_list() : Nodes{}; }
 
 // Eight nodes; jobs 0, 1, 2 of one node and limits 100, 130, 200 run on nodes 0, 1, 2; 3 wants
 // `wanted` nodes.
@@ -22,8 +22,8 @@ struct Busy {
     for (int job = 0; job < 3; ++job) allocations.start(job, choice_from(job, job + 1, 8), 0);
   }
   std::pair<Second, Nodes> slot(Second now, bool at_once = false) {
-    const auto found = select.will_run({3, 0}, allocations.up(), {now, at_once});
-    return found ? std::pair(found->begin, found->nodes->list()) : std::pair(kNever, Nodes{});
+    const auto found = select.will_run({3, 0}, allocations.up_nodes(), {now, at_once});
+    return found ? std::pair(found->begin, found->nodes->to_list()) : std::pair(kNever, Nodes{});
   }
   Scenario scenario;
   Allocations allocations;
@@ -32,20 +32,20 @@ struct Busy {
 
 TEST(SlurmSelect, NowIsAmongIdleNodesThatAreNotCompleting) {
   Busy of(3, {});
-  EXPECT_EQ(list_of(of.select.now({3, 0}, of.allocations.up())), (Nodes{3, 4, 5}));
+  EXPECT_EQ(list_of(of.select.select_now({3, 0}, of.allocations.up_nodes())), (Nodes{3, 4, 5}));
   of.allocations.end(2, 50);
-  EXPECT_EQ(list_of(of.select.now({3, 0}, of.allocations.up())), (Nodes{3, 4, 5}));
-  of.allocations.clean(2);
-  EXPECT_EQ(list_of(of.select.now({3, 0}, of.allocations.up())), (Nodes{2, 3, 4}));
-  EXPECT_EQ(of.select.now({3, 0}, nodes_from(0, 5, 8))->nodes.list(), (Nodes{2, 3, 4}));
-  EXPECT_FALSE(of.select.now({3, 0}, nodes_from(0, 4, 8)));
+  EXPECT_EQ(list_of(of.select.select_now({3, 0}, of.allocations.up_nodes())), (Nodes{3, 4, 5}));
+  of.allocations.complete_epilog(2);
+  EXPECT_EQ(list_of(of.select.select_now({3, 0}, of.allocations.up_nodes())), (Nodes{2, 3, 4}));
+  EXPECT_EQ(of.select.select_now({3, 0}, nodes_from(0, 5, 8))->nodes.to_list(), (Nodes{2, 3, 4}));
+  EXPECT_FALSE(of.select.select_now({3, 0}, nodes_from(0, 4, 8)));
 }
 
 TEST(SlurmSelect, LinearStopsAtTheLineThatIsEnough) {
   for (const bool cons_tres : {false, true}) {
     Machine machine = plain_machine(6);
     // Nodes 4 and 5 are cheap; 0 to 3 have a hole.
-    machine.lines = {nodes_from(4, 6, 6), nodes_from(0, 4, 6)};
+    machine.node_lines = {nodes_from(4, 6, 6), nodes_from(0, 4, 6)};
     const Scenario scenario =
         scenario_of(machine, {plain_job(0, 1, 60), plain_job(0, 1, 60), plain_job(0, 2, 60)},
                     {{"cons_tres", cons_tres ? 1.0 : 0.0}});
@@ -53,9 +53,10 @@ TEST(SlurmSelect, LinearStopsAtTheLineThatIsEnough) {
     Select select(scenario, allocations, 0);
     allocations.start(0, choice_from(1, 2, 6), 0);
     // Best fit over all: node 0 alone is the shortest run.
-    EXPECT_EQ(list_of(select.now({1, 0}, allocations.up())), cons_tres ? (Nodes{0}) : (Nodes{4}));
+    EXPECT_EQ(list_of(select.select_now({1, 0}, allocations.up_nodes())),
+              cons_tres ? (Nodes{0}) : (Nodes{4}));
     // The first line is just enough; over all, 2 to 5 is one run.
-    EXPECT_EQ(list_of(select.now({2, 0}, allocations.up())),
+    EXPECT_EQ(list_of(select.select_now({2, 0}, allocations.up_nodes())),
               cons_tres ? (Nodes{2, 3}) : (Nodes{4, 5}));
   }
 }
@@ -83,7 +84,7 @@ TEST(SlurmSelect, NodesGivenBackAreTakenAgain) {
     const auto slot = select.will_run({job, 0}, nodes_from(0, 2, 64), {10});
     ASSERT_TRUE(slot);
     EXPECT_EQ(slot->begin, 200);
-    EXPECT_EQ(slot->nodes->list(), (Nodes{0, 1}));
+    EXPECT_EQ(slot->nodes->to_list(), (Nodes{0, 1}));
   }
 }
 
@@ -109,7 +110,7 @@ TEST(SlurmSelect, AGroupHas202JobsAtMost) {
   Select select(scenario, allocations, 0);
   for (int job = 0; job < kRunning; ++job)
     allocations.start(job, choice_from(job, job + 1, kRunning), 0);
-  EXPECT_EQ(select.will_run({kRunning, 0}, allocations.up(), {10})->begin, 100);
+  EXPECT_EQ(select.will_run({kRunning, 0}, allocations.up_nodes(), {10})->begin, 100);
 }
 
 TEST(SlurmSelect, TheWindowOfGroupsGrows) {
@@ -125,7 +126,7 @@ TEST(SlurmSelect, TheWindowOfGroupsGrows) {
     Allocations allocations(scenario);
     Select select(scenario, allocations, epoch);
     for (int job = 0; job < 5; ++job) allocations.start(job, choice_from(job, job + 1, 5), 0);
-    return select.will_run({5, 0}, allocations.up(), {10, false})->begin;
+    return select.will_run({5, 0}, allocations.up_nodes(), {10, false})->begin;
   };
   EXPECT_EQ(first_slot(1, 0), 100);      // 155 is 35 s behind 120
   EXPECT_EQ(first_slot(1, 0, 20), 155);  // on this Unix clock, 25 s behind 130
@@ -156,13 +157,14 @@ TEST(SlurmSelect, CoresOfSharedNodes) {
   Allocations allocations(scenario);
   Select select(scenario, allocations, 0);
   allocations.start(0, shares_from({{1, 2}}, 2), 0);
-  EXPECT_EQ(list_of(select.now({1, 0}, allocations.up())), (Nodes{1}));  // the fewest that suffice
-  EXPECT_FALSE(select.now({2, 0}, allocations.up()));
-  EXPECT_FALSE(select.will_run({2, 0}, allocations.up(), {0, true}));
-  const auto slot = select.will_run({2, 0}, allocations.up(), {0, false});
+  EXPECT_EQ(list_of(select.select_now({1, 0}, allocations.up_nodes())),
+            (Nodes{1}));  // the fewest that suffice
+  EXPECT_FALSE(select.select_now({2, 0}, allocations.up_nodes()));
+  EXPECT_FALSE(select.will_run({2, 0}, allocations.up_nodes(), {0, true}));
+  const auto slot = select.will_run({2, 0}, allocations.up_nodes(), {0, false});
   ASSERT_TRUE(slot);
   EXPECT_EQ(slot->begin, 100);
-  EXPECT_EQ(slot->nodes->list(), (Nodes{0, 1}));
+  EXPECT_EQ(slot->nodes->to_list(), (Nodes{0, 1}));
 }
 
 // The job with a GPU has node 1 come first; 22.05 weighs nodes anew for starts alone, whether they
@@ -171,7 +173,7 @@ TEST(SlurmSelect, TestsFindTheWeightsThatAJobWithGpusLeft) {
   Machine machine = shared_machine({4, 4});
   machine.node_gpus = {{0, 2}};
   std::vector<Job> jobs{shared_job(1), shared_job(1), shared_job(8, 100)};
-  jobs[0].ask.gpus = 1;
+  jobs[0].request.gpus = 1;
   for (const bool since_24 : {false, true})
     for (const bool later : {false, true}) {
       const Scenario scenario =
@@ -180,14 +182,14 @@ TEST(SlurmSelect, TestsFindTheWeightsThatAJobWithGpusLeft) {
       Select select(scenario, allocations, 0);
       if (later) allocations.start(2, shares_from({{0, 4}, {1, 4}}, 2), 0);
       const auto tested = [&](int job) {
-        const auto slot = select.will_run({job, 0}, allocations.up(), {0});
+        const auto slot = select.will_run({job, 0}, allocations.up_nodes(), {0});
         EXPECT_EQ(slot->begin, later ? 100 : 0);
-        return slot->nodes->list();
+        return slot->nodes->to_list();
       };
       EXPECT_EQ(tested(1), Nodes{0});
       EXPECT_EQ(tested(0), Nodes{1});
       EXPECT_EQ(tested(1), since_24 ? Nodes{0} : Nodes{1});
-      select.now({1, 0}, allocations.up());
+      select.select_now({1, 0}, allocations.up_nodes());
       EXPECT_EQ(tested(1), Nodes{0});
     }
 }
@@ -203,7 +205,7 @@ TEST(SlurmSelect, CompletingNodesComeLastOfTheirWeightSince24) {
     allocations.start(0, shares_from({{0, 4}}, 3), 0);
     allocations.end(0, 10);
     const auto tested = [&](int job) {
-      return select.will_run({job, 0}, allocations.up(), {20})->nodes->list();
+      return select.will_run({job, 0}, allocations.up_nodes(), {20})->nodes->to_list();
     };
     EXPECT_EQ(tested(1), since_24 ? Nodes{1} : Nodes{0});
     EXPECT_EQ(tested(2), (Nodes{0, 1}));  // it comes before dearer ones
@@ -221,14 +223,14 @@ TEST(SlurmSelect, PlansOfTiersGetCoresBack) {
   Select select(scenario, allocations, 0);
   const NodeBits every = nodes_from(0, 1, 1);
   for (const int job : {0, 1}) {
-    const Loan<Choice> choice = select.now({job, job}, every);
+    const Loan<NodeChoice> choice = select.select_now({job, job}, every);
     ASSERT_TRUE(choice);
     allocations.start(job, *choice, 0);
   }
-  EXPECT_EQ(allocations.cores(0).list(), (Nodes{0, 1, 2}));
-  EXPECT_EQ(allocations.cores(1).list(), (Nodes{0, 1}));
-  EXPECT_FALSE(select.now({2, 0}, every));
-  EXPECT_FALSE(select.now({3, 1}, every));
+  EXPECT_EQ(allocations.cores(0).to_list(), (Nodes{0, 1, 2}));
+  EXPECT_EQ(allocations.cores(1).to_list(), (Nodes{0, 1}));
+  EXPECT_FALSE(select.select_now({2, 0}, every));
+  EXPECT_FALSE(select.select_now({3, 1}, every));
   for (int again = 0; again < 2; ++again) {
     EXPECT_EQ(select.will_run({2, 0}, every, {10})->begin, 100);
     EXPECT_EQ(select.will_run({3, 0}, every, {10})->begin, 300);
@@ -238,32 +240,32 @@ TEST(SlurmSelect, PlansOfTiersGetCoresBack) {
 
 TEST(SlurmSelect, OnTheNodesWithItsFeaturesAlone) {
   Machine machine = plain_machine(4);
-  machine.sets = {nodes_from(2, 4, 4)};
+  machine.node_sets = {nodes_from(2, 4, 4)};
   std::vector<Job> jobs{plain_job(0, 2, 60), plain_job(0, 3, 60)};
-  for (Job& job : jobs) job.set = 0;
+  for (Job& job : jobs) job.node_set = 0;
   const Scenario scenario = scenario_of(machine, jobs);
   Allocations allocations(scenario);
   Select select(scenario, allocations, 0);
-  EXPECT_TRUE(select.could_run({0, 0}, allocations.up()));
-  EXPECT_FALSE(select.could_run({1, 0}, allocations.up()));
-  EXPECT_EQ(list_of(select.now({0, 0}, allocations.up())), (Nodes{2, 3}));
-  EXPECT_FALSE(select.now({1, 0}, allocations.up()));
+  EXPECT_TRUE(select.could_run({0, 0}, allocations.up_nodes()));
+  EXPECT_FALSE(select.could_run({1, 0}, allocations.up_nodes()));
+  EXPECT_EQ(list_of(select.select_now({0, 0}, allocations.up_nodes())), (Nodes{2, 3}));
+  EXPECT_FALSE(select.select_now({1, 0}, allocations.up_nodes()));
 }
 
 TEST(SlurmSelect, NodesOfOneAlternativeTheFirstOfEquals) {
   Machine machine = plain_machine(4);
-  machine.sets = {nodes_from(0, 2, 4), nodes_from(2, 4, 4)};
+  machine.node_sets = {nodes_from(0, 2, 4), nodes_from(2, 4, 4)};
   std::vector<Job> jobs{plain_job(0, 1, 100), plain_job(0, 2, 60)};
-  jobs[1].alternatives = {0, 1};
+  jobs[1].alternative_sets = {0, 1};
   const Scenario scenario = scenario_of(machine, jobs);
   Allocations allocations(scenario);
   Select select(scenario, allocations, 0);
-  const Entry entry{1, 0};
-  EXPECT_EQ(select.will_run(entry, allocations.up(), {0})->nodes->list(), (Nodes{0, 1}));
-  EXPECT_EQ(list_of(select.now(entry, allocations.up())), (Nodes{0, 1}));
+  const QueueEntry entry{1, 0};
+  EXPECT_EQ(select.will_run(entry, allocations.up_nodes(), {0})->nodes->to_list(), (Nodes{0, 1}));
+  EXPECT_EQ(list_of(select.select_now(entry, allocations.up_nodes())), (Nodes{0, 1}));
   allocations.start(0, choice_from(1, 2, 4), 0);
-  EXPECT_EQ(select.will_run(entry, allocations.up(), {0})->nodes->list(), (Nodes{2, 3}));
-  EXPECT_EQ(list_of(select.now(entry, allocations.up())), (Nodes{2, 3}));
+  EXPECT_EQ(select.will_run(entry, allocations.up_nodes(), {0})->nodes->to_list(), (Nodes{2, 3}));
+  EXPECT_EQ(list_of(select.select_now(entry, allocations.up_nodes())), (Nodes{2, 3}));
 }
 
 }  // namespace

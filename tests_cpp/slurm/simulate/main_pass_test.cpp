@@ -11,22 +11,22 @@ namespace {
 Nodes passed(const Machine& machine, const std::vector<Job>& jobs,
              const std::map<std::string, double>& parameters = {}, bool full = true) {
   const Scenario scenario = scenario_of(machine, jobs, parameters);
-  Tables tables(scenario, -60, {});
-  Select select(scenario, tables.allocations, 0);
-  for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, job);
-  Nodes started = main_pass(tables, select, 100, full);
-  EXPECT_EQ(started.size() + tables.queue.entries().size(), jobs.size());
+  ControllerState controller(scenario, -60, {});
+  Select select(scenario, controller.allocations, 0);
+  for (int job = 0; job < static_cast<int>(jobs.size()); ++job) controller.submit(job, job);
+  Nodes started = main_pass(controller, select, 100, full);
+  EXPECT_EQ(started.size() + controller.queue.entries().size(), jobs.size());
   return started;
 }
 
 // Those that it starts, and those that wait still.
 std::pair<Nodes, Nodes> passed_with_entries(const Machine& machine, const std::vector<Job>& jobs) {
   const Scenario scenario = scenario_of(machine, jobs, {{"cons_tres", 1}});
-  Tables tables(scenario, -60, {});
-  Select select(scenario, tables.allocations, 0);
-  for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, job);
-  const Nodes started = main_pass(tables, select, 100, true);
-  return {started, jobs_of(tables.queue)};
+  ControllerState controller(scenario, -60, {});
+  Select select(scenario, controller.allocations, 0);
+  for (int job = 0; job < static_cast<int>(jobs.size()); ++job) controller.submit(job, job);
+  const Nodes started = main_pass(controller, select, 100, true);
+  return {started, jobs_of(controller.queue)};
 }
 
 TEST(SlurmMainPass, TheFirstThatDoesNotFitBlocksItsPartition) {
@@ -37,8 +37,8 @@ TEST(SlurmMainPass, TheFirstThatDoesNotFitBlocksItsPartition) {
 
 TEST(SlurmMainPass, NodesOfABlockedPartitionLeaveThePass) {
   Machine machine = plain_machine(6);
-  machine.parts[0].nodes = nodes_from(0, 4, 6);
-  machine.parts.push_back({nodes_from(2, 6, 6), 1, kNever, 0});
+  machine.partitions[0].nodes = nodes_from(0, 4, 6);
+  machine.partitions.push_back({nodes_from(2, 6, 6), 1, kNever, 0});
   const auto started = [&](int wanted) {
     return passed(machine,
                   {plain_job(0, 1, 60), plain_job(1, 4, 60), plain_job(2, wanted, 60, 10, 1)});
@@ -50,9 +50,9 @@ TEST(SlurmMainPass, NodesOfABlockedPartitionLeaveThePass) {
 // Jobs of a blocked partition are gone by at once, those of others are not.
 TEST(SlurmMainPass, BehindManyOfABlockedPartitionOthersStart) {
   Machine machine = plain_machine(6);
-  machine.parts[0].nodes = nodes_from(0, 4, 6);
-  machine.parts.push_back({nodes_from(4, 6, 6), 1, kNever, 0});
-  machine.parts.push_back({nodes_from(5, 6, 6), 1, kNever, 0});
+  machine.partitions[0].nodes = nodes_from(0, 4, 6);
+  machine.partitions.push_back({nodes_from(4, 6, 6), 1, kNever, 0});
+  machine.partitions.push_back({nodes_from(5, 6, 6), 1, kNever, 0});
   std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(1, 4, 60), plain_job(2, 1, 60),
                         plain_job(3, 1, 60)};
   for (const int part : {1, 0, 2}) jobs.push_back(plain_job(4, 1, 60, 10, part));
@@ -80,38 +80,38 @@ TEST(SlurmMainPass, DepthsAndStartsEndIt) {
 
 TEST(SlurmMainPass, SkippedJobsAreMoreWorkTheBlockingOneIsNot) {
   Machine machine = plain_machine(4);
-  machine.parts.push_back({nodes_from(3, 4, 4), 1, kNever, 0});  // the node that job 0 leaves
-  for (const int behind : {-1, 0, 1}) {                          // of which partition, if any
+  machine.partitions.push_back({nodes_from(3, 4, 4), 1, kNever, 0});  // the node that job 0 leaves
+  for (const int behind : {-1, 0, 1}) {                               // of which partition, if any
     std::vector<Job> jobs{plain_job(0, 3, 60), plain_job(1, 2, 60)};
     if (behind >= 0) jobs.push_back(plain_job(2, 1, 60, 10, behind));
     const Scenario scenario = scenario_of(machine, jobs);
-    Tables tables(scenario, -60, {});
-    Select select(scenario, tables.allocations, 0);
-    for (int job = 0; job < static_cast<int>(jobs.size()); ++job) tables.submit(job, 0);
-    main_pass(tables, select, 50, true);
-    EXPECT_TRUE(tables.updates.since(50));  // job 0 started
-    main_pass(tables, select, 70, true);
-    EXPECT_EQ(tables.updates.since(70), behind >= 0);
+    ControllerState controller(scenario, -60, {});
+    Select select(scenario, controller.allocations, 0);
+    for (int job = 0; job < static_cast<int>(jobs.size()); ++job) controller.submit(job, 0);
+    main_pass(controller, select, 50, true);
+    EXPECT_TRUE(controller.updates.has_changed_since(50));  // job 0 started
+    main_pass(controller, select, 70, true);
+    EXPECT_EQ(controller.updates.has_changed_since(70), behind >= 0);
   }
 }
 
 TEST(SlurmMainPass, WaitsForCompletingJobs) {
   const Scenario scenario = scenario_of(
       plain_machine(4), {plain_job(0, 1, 60), plain_job(1, 1, 60)}, {{"CompleteWait", 10}});
-  Tables tables(scenario, -60, {});
-  Select select(scenario, tables.allocations, 0);
-  tables.submit(0, 0);
-  EXPECT_EQ(main_pass(tables, select, 10, true), Nodes{0});
-  tables.end(0, 20, false);
-  tables.submit(1, 20);
-  EXPECT_EQ(main_pass(tables, select, 25, true), Nodes{});
-  EXPECT_EQ(main_pass(tables, select, 31, true), Nodes{1});
+  ControllerState controller(scenario, -60, {});
+  Select select(scenario, controller.allocations, 0);
+  controller.submit(0, 0);
+  EXPECT_EQ(main_pass(controller, select, 10, true), Nodes{0});
+  controller.end(0, 20, false);
+  controller.submit(1, 20);
+  EXPECT_EQ(main_pass(controller, select, 25, true), Nodes{});
+  EXPECT_EQ(main_pass(controller, select, 31, true), Nodes{1});
 }
 
 TEST(SlurmMainPass, AJobInTwoPartitionsStartsInTheFirstThatFits) {
   Machine machine = plain_machine(6);
-  machine.parts[0].nodes = nodes_from(0, 2, 6);
-  machine.parts.push_back({nodes_from(2, 6, 6), 1, kNever, 0});
+  machine.partitions[0].nodes = nodes_from(0, 2, 6);
+  machine.partitions.push_back({nodes_from(2, 6, 6), 1, kNever, 0});
   std::vector<Job> jobs{plain_job(0, 1, 60), plain_job(1, 2, 60), plain_job(2, 1, 60)};
   jobs[1].partitions = {0, 1};
   EXPECT_EQ(passed_with_entries(machine, jobs), (std::pair(Nodes{0, 1}, Nodes{2})));
@@ -132,23 +132,23 @@ TEST(SlurmMainPass, AJobWithoutLicencesIsMoreWork) {
   std::vector<Job> jobs{plain_job(0, 1, 60)};
   jobs[0].conditions.licences = {{0, 1}};
   const Scenario scenario = scenario_of(machine, jobs);
-  Tables tables(scenario, -60, {});
-  Select select(scenario, tables.allocations, 0);
-  tables.submit(0, 0);
-  EXPECT_EQ(main_pass(tables, select, 50, true), Nodes{});
-  EXPECT_TRUE(tables.updates.since(50));
+  ControllerState controller(scenario, -60, {});
+  Select select(scenario, controller.allocations, 0);
+  controller.submit(0, 0);
+  EXPECT_EQ(main_pass(controller, select, 50, true), Nodes{});
+  EXPECT_TRUE(controller.updates.has_changed_since(50));
 }
 
 TEST(SlurmMainPass, AJobThatTheNodesLeftWouldNeverHoldBlocksNobody) {
   // The first blocks its partition, whose nodes leave: job 1 needs more than the node that is left,
   // job 2 does not.
   Machine machine = shared_machine({4, 4, 4});
-  machine.parts[0].nodes = nodes_from(0, 2, 3);
-  machine.parts.push_back({nodes_from(0, 3, 3), 1, kNever, 0});
+  machine.partitions[0].nodes = nodes_from(0, 2, 3);
+  machine.partitions.push_back({nodes_from(0, 3, 3), 1, kNever, 0});
   std::vector<Job> jobs{shared_job(4), shared_job(8), shared_job(5), shared_job(2)};
   jobs[2].partition = jobs[3].partition = 1;
   EXPECT_EQ(passed_with_entries(machine, jobs).first, (Nodes{0, 3}));
-  jobs[2].cpus = jobs[2].ask.tasks = 4;  // now it fits, and then nothing is left
+  jobs[2].cpus = jobs[2].request.tasks = 4;  // now it fits, and then nothing is left
   EXPECT_EQ(passed_with_entries(machine, jobs).first, (Nodes{0, 2}));
 }
 
@@ -173,12 +173,12 @@ TEST(SlurmMainPass, ATaskThatDoesNotStartStopsThoseOfItsArrayAlone) {
     jobs = {plain_job(0, 3, 60), plain_job(1, 2, 60), plain_job(1, 2, 60)};
     for (const std::size_t job : {1, 2}) jobs[job].conditions.array = array ? 0 : -1;
     const Scenario scenario = scenario_of(plain_machine(4), jobs);
-    Tables tables(scenario, -60, {});
-    Select select(scenario, tables.allocations, 0);
-    for (int job = 0; job < 3; ++job) tables.submit(job, 1);
-    main_pass(tables, select, 50, true);
-    main_pass(tables, select, 70, true);
-    EXPECT_EQ(tables.updates.since(70), !array);
+    ControllerState controller(scenario, -60, {});
+    Select select(scenario, controller.allocations, 0);
+    for (int job = 0; job < 3; ++job) controller.submit(job, 1);
+    main_pass(controller, select, 50, true);
+    main_pass(controller, select, 70, true);
+    EXPECT_EQ(controller.updates.has_changed_since(70), !array);
   }
 }
 
@@ -187,11 +187,11 @@ TEST(SlurmMainPass, ReservedNodesAreForItsJobs) {
   jobs[2].conditions.reservation = jobs[3].conditions.reservation = 0;
   const Scenario scenario(plain_machine(4), jobs, to_settings({}),
                           {{0, 90, 900, nodes_from(0, 2, 4)}});
-  Tables tables(scenario, -60, {});
-  Select select(scenario, tables.allocations, 0);
-  for (int job = 0; job < 4; ++job) tables.submit(job, job);
+  ControllerState controller(scenario, -60, {});
+  Select select(scenario, controller.allocations, 0);
+  for (int job = 0; job < 4; ++job) controller.submit(job, job);
   // Job 2 comes first, 3 finds its reservation full, and blocks nobody else.
-  EXPECT_EQ(main_pass(tables, select, 100, true), (Nodes{2, 0}));
+  EXPECT_EQ(main_pass(controller, select, 100, true), (Nodes{2, 0}));
 }
 
 TEST(SlurmMainPass, AJobThatDoesNotFitBlocksItsReservationAlone) {
@@ -200,10 +200,10 @@ TEST(SlurmMainPass, AJobThatDoesNotFitBlocksItsReservationAlone) {
   for (std::size_t job = 0; job < 4; ++job) jobs[job].conditions.reservation = job < 3 ? 0 : 1;
   const Scenario scenario(plain_machine(4), jobs, to_settings({}),
                           {{0, 90, 900, nodes_from(0, 2, 4)}, {0, 90, 900, nodes_from(2, 4, 4)}});
-  Tables tables(scenario, -60, {});
-  Select select(scenario, tables.allocations, 0);
-  for (int job = 0; job < 4; ++job) tables.submit(job, job);
-  EXPECT_EQ(main_pass(tables, select, 100, true), (Nodes{0, 3}));
+  ControllerState controller(scenario, -60, {});
+  Select select(scenario, controller.allocations, 0);
+  for (int job = 0; job < 4; ++job) controller.submit(job, job);
+  EXPECT_EQ(main_pass(controller, select, 100, true), (Nodes{0, 3}));
 }
 
 }  // namespace

@@ -16,12 +16,12 @@ TEST(SlurmRetrace, OfTiersThatSuspend) {
   jobs[2].submit = 5;
   const Scenario scenario = suspending(tiers_of({4}, {1, 2}), jobs);
   const Shares all{{{0, 4, 0}}, {}};
-  const std::vector<Life> lives{{1, 90, all}, {2, 50, all}, {91, 99, all}};
+  const std::vector<RecordedRun> lives{{1, 90, all}, {2, 50, all}, {91, 99, all}};
   const auto samples = retrace(scenario, Clocks(), lives, {10, 95});
   ASSERT_EQ(samples.size(), 2u);
-  EXPECT_TRUE(std::isnan(samples[0].priority[0]));
-  EXPECT_FALSE(std::isnan(samples[0].priority[2]));
-  EXPECT_TRUE(std::isnan(samples[1].priority[2]));
+  EXPECT_TRUE(std::isnan(samples[0].priorities[0]));
+  EXPECT_FALSE(std::isnan(samples[0].priorities[2]));
+  EXPECT_TRUE(std::isnan(samples[1].priorities[2]));
 }
 
 }  // namespace

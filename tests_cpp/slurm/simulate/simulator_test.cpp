@@ -41,15 +41,15 @@ TEST(SlurmSimulator, SparedCyclesChangeNothing) {
         scenario_of(plain_machine(8), random_stream(rng, 40, 8), parameters[round % 5]);
     Clocks clocks;
     clocks.epoch = rng.between(0, 3600);
-    clocks.epilog = 0.3;
-    clocks.launch = 0.7;
+    clocks.epilog_delay = 0.3;
+    clocks.launch_delay = 0.7;
     const Outcome brief = simulate(scenario, clocks, {}),
                   told = simulate(scenario, clocks, {true, false});
     EXPECT_EQ(brief.start_exact, told.start_exact);
     EXPECT_EQ(brief.end_exact, told.end_exact);
     EXPECT_EQ(brief.nodes, told.nodes);
-    EXPECT_EQ(brief.cycles, told.cycles);
-    spared += static_cast<int>(told.cycles.size());
+    EXPECT_EQ(brief.cycle_times, told.cycle_times);
+    spared += static_cast<int>(told.cycle_times.size());
   }
   EXPECT_GT(spared, 1000);
 }
@@ -66,8 +66,8 @@ TEST(SlurmSimulator, AStartInTheDistantFutureTakesFewCycles) {
   Clocks clocks;
   clocks.periods.distant_time = 7 * kDay;
   const Outcome exact = simulate(scenario, exact_clocks, {}), fast = simulate(scenario, clocks, {});
-  EXPECT_GT(exact.cycles.size(), 80'000U);
-  EXPECT_LT(fast.cycles.size(), exact.cycles.size() / 6);
+  EXPECT_GT(exact.cycle_times.size(), 80'000U);
+  EXPECT_LT(fast.cycle_times.size(), exact.cycle_times.size() / 6);
   EXPECT_EQ(fast.start_exact[0], exact.start_exact[0]);
   EXPECT_EQ(fast.start_exact[3], exact.start_exact[3]);
   for (const int job : {1, 2}) {
@@ -96,7 +96,7 @@ TEST(SlurmSimulator, ALimitIsCheckedLate) {
   const auto end = [&](double over_time) {
     const Scenario scenario = scenario_of(plain_machine(1), jobs, {{"OverTimeLimit", over_time}});
     const Outcome outcome = simulate(scenario, clocks, {});
-    EXPECT_EQ(outcome.killed[0], over_time < 400);
+    EXPECT_EQ(outcome.is_killed[0], over_time < 400);
     return outcome.end[0] - outcome.start[0];
   };
   EXPECT_EQ(end(0), 70);
@@ -115,8 +115,8 @@ TEST(SlurmSimulator, TheRegistrationOfNodesAsksForAPass) {
 
 TEST(SlurmSimulator, AJobEndsAfterLaunchAndItsNodesAfterEpilog) {
   Clocks clocks;
-  clocks.launch = 2;
-  clocks.epilog = 5;
+  clocks.launch_delay = 2;
+  clocks.epilog_delay = 5;
   const Scenario scenario =
       scenario_of(plain_machine(1), {plain_job(0, 1, 60, 10), plain_job(0, 1, 60, 10)});
   const Outcome outcome = simulate(scenario, clocks, {});
@@ -126,8 +126,8 @@ TEST(SlurmSimulator, AJobEndsAfterLaunchAndItsNodesAfterEpilog) {
 
 TEST(SlurmSimulator, NodesAreFreeWhenTheyWereRecordedToBe) {
   Clocks clocks;
-  clocks.delays = {0.25, std::nan("")};
-  clocks.epilogs = {7.5, std::nan("")};
+  clocks.start_delays = {0.25, std::nan("")};
+  clocks.epilog_delays = {7.5, std::nan("")};
   const Scenario scenario(plain_machine(1), {plain_job(0, 1, 60, 10), plain_job(0, 1, 60, 10)},
                           to_settings({{"Epilog", 1}}));
   const Outcome outcome = simulate(scenario, clocks, {});
@@ -139,7 +139,7 @@ TEST(SlurmSimulator, NodesAreFreeWhenTheyWereRecordedToBe) {
 // The cycle of 30 looks at job 2, rests until 40, and looks at job 3; job 1 ends in between.
 TEST(SlurmSimulator, OthersGoOnWhileACycleRests) {
   Clocks clocks;
-  clocks.cycles = {30};
+  clocks.cycle_times = {30};
   clocks.slices = {{{32, 1, 40}, {41, 3, std::nan("")}}};
   const Scenario scenario =
       scenario_of(plain_machine(4), {plain_job(0, 2, 300, 250), plain_job(0, 2, 300, 33),
@@ -147,7 +147,7 @@ TEST(SlurmSimulator, OthersGoOnWhileACycleRests) {
   const Outcome outcome = simulate(scenario, clocks, {false, true});
   EXPECT_EQ(outcome.start[1], outcome.start[0]);
   Nodes planned;
-  for (const Note& note : outcome.notes)
+  for (const DecisionNote& note : outcome.notes)
     if (note.action == Action::plan && note.time == 30) planned.push_back(note.job);
   EXPECT_EQ(planned, (Nodes{2, 3}));
   EXPECT_GT(outcome.start[3], 60);  // nodes that job 1 left while it rested are not for it
@@ -158,7 +158,7 @@ TEST(SlurmSimulator, OthersGoOnWhileACycleRests) {
 TEST(SlurmSimulator, APassBehindAnEndWaitsForATickUnlessEpilogMessagesAskForIt) {
   Clocks clocks;
   clocks.controller_start = -0.5;
-  clocks.epilog = 0.2;
+  clocks.epilog_delay = 0.2;
   const auto gap = [&](double runtime, double epilog) {
     const Scenario scenario(plain_machine(1),
                             {plain_job(0, 1, 60, runtime), plain_job(0, 1, 60, 10)},
@@ -173,9 +173,9 @@ TEST(SlurmSimulator, APassBehindAnEndWaitsForATickUnlessEpilogMessagesAskForIt) 
 
 TEST(SlurmSimulator, ARecordedPassSoonBehindAStopIsWhatTheMessagesAskedFor) {
   Clocks clocks;
-  clocks.epilog = 0.2;
-  clocks.passes = {{1.5, false}, {70.1, false}};
-  clocks.checks = {70};
+  clocks.epilog_delay = 0.2;
+  clocks.main_passes = {{1.5, false}, {70.1, false}};
+  clocks.limit_check_times = {70};
   const Scenario scenario =
       scenario_of(plain_machine(1), {plain_job(0, 1, 60, 1000), plain_job(0, 1, 60, 10)});
   EXPECT_DOUBLE_EQ(simulate(scenario, clocks, {}).start_exact[1], 70.1);
@@ -190,31 +190,31 @@ TEST(SlurmSimulator, ACycleTakesTimeForEachTestAndStart) {
   const Scenario scenario =
       scenario_of(plain_machine(2),
                   {plain_job(0, 1, 120, 100), plain_job(0, 2, 120, 40), plain_job(0, 1, 60, 40)});
-  const std::vector<double> cycles = simulate(scenario, clocks, {}).cycles;
+  const std::vector<double> cycles = simulate(scenario, clocks, {}).cycle_times;
   ASSERT_GE(cycles.size(), 4);
   EXPECT_DOUBLE_EQ(cycles[1] - cycles[0], 30 + 0.125);  // nothing waited
   EXPECT_DOUBLE_EQ(cycles[2] - cycles[1], 30 + 0.125 + 2 * 0.0625 + 0.03125);
   EXPECT_DOUBLE_EQ(cycles[3] - cycles[2], 30 + 0.125 + 0.0625);
 }
 
-Outcome run_with(std::vector<Job> jobs, std::vector<Outside> outside,
+Outcome run_with(std::vector<Job> jobs, std::vector<AdminEvent> outside,
                  const std::map<std::string, double>& parameters = {},
                  Machine machine = plain_machine(4), std::vector<Reservation> reservations = {}) {
   const Scenario scenario(std::move(machine), std::move(jobs), to_settings(parameters),
                           std::move(reservations), std::move(outside));
   Clocks clocks;
-  clocks.epilog = 0.2;
+  clocks.epilog_delay = 0.2;
   return simulate(scenario, clocks, {});
 }
 
 TEST(SlurmSimulator, AJobThatLosesANodeRunsAgainTwoMinutesLater) {
   std::vector<Job> jobs{plain_job(0, 2, 600, 300), plain_job(0, 1, 600, 300)};
-  const Outside down{Outside::Kind::down, 50, -1, nodes_from(0, 1, 4)};
+  const AdminEvent down{AdminEvent::Kind::down, 50, -1, nodes_from(0, 1, 4)};
   const Outcome again = run_with(jobs, {down});
   EXPECT_GE(again.start[0], 171);
   EXPECT_LE(again.start[0], 235);
   EXPECT_EQ(again.nodes[0], (Nodes{1, 3}));  // node 2 has job 1, node 0 is down
-  jobs[0].requeue = false;
+  jobs[0].can_requeue = false;
   const Outcome failed = run_with(jobs, {down});
   EXPECT_LT(failed.start[0], 10);
   EXPECT_EQ(failed.end[0], 50);
@@ -223,15 +223,15 @@ TEST(SlurmSimulator, AJobThatLosesANodeRunsAgainTwoMinutesLater) {
 TEST(SlurmSimulator, OfSeveralThatLoseTheirNodesTheFirstSubmittedComesFirst) {
   const std::vector<Job> jobs{plain_job(0, 2, 900, 300), plain_job(0, 2, 400, 300)};
   const Outcome found =
-      run_with(jobs, {{Outside::Kind::down, 50, -1, nodes_from(1, 3, 4)}}, {{"since_24", 1}});
+      run_with(jobs, {{AdminEvent::Kind::down, 50, -1, nodes_from(1, 3, 4)}}, {{"since_24", 1}});
   EXPECT_EQ(found.nodes[0], (Nodes{0, 3}));  // what is left holds one of them
   EXPECT_GE(found.start[1], found.start[0] + 300);
 }
 
 TEST(SlurmSimulator, ANodeThatReturnsIsNotThereForThePassOfThatTick) {
   const Outcome found = run_with({plain_job(0, 4, 600, 10)},
-                                 {{Outside::Kind::drain, -50, -1, nodes_from(0, 1, 4)},
-                                  {Outside::Kind::resume, 500, -1, nodes_from(0, 1, 4)}},
+                                 {{AdminEvent::Kind::drain, -50, -1, nodes_from(0, 1, 4)},
+                                  {AdminEvent::Kind::resume, 500, -1, nodes_from(0, 1, 4)}},
                                  {{"builtin", 1}, {"batch_sched_delay", 0}});
   EXPECT_GE(found.start[0], 504);  // it is for one of the full passes
   EXPECT_LE(found.start[0], 562);
@@ -239,37 +239,37 @@ TEST(SlurmSimulator, ANodeThatReturnsIsNotThereForThePassOfThatTick) {
 
 TEST(SlurmSimulator, ADrainedNodeEndsItsJobAndTakesNoOther) {
   const Outcome found = run_with({plain_job(0, 4, 600, 100), plain_job(10, 4, 600, 100)},
-                                 {{Outside::Kind::drain, 50, -1, nodes_from(0, 1, 4)},
-                                  {Outside::Kind::resume, 500, -1, nodes_from(0, 1, 4)}});
+                                 {{AdminEvent::Kind::drain, 50, -1, nodes_from(0, 1, 4)},
+                                  {AdminEvent::Kind::resume, 500, -1, nodes_from(0, 1, 4)}});
   EXPECT_EQ(found.end[0], found.start[0] + 100);
   EXPECT_GE(found.start[1], 500);
 }
 
 TEST(SlurmSimulator, JobsThatNeverStartDoNotKeepItFromAnEnd) {
   std::vector<Job> jobs{plain_job(0, 1, 60, 10), plain_job(5, 1, 60, 10)};
-  jobs[1].conditions.held = true;
+  jobs[1].conditions.is_held = true;
   EXPECT_TRUE(std::isnan(run_with(jobs, {}).start[1]));
-  EXPECT_GE(run_with(jobs, {{Outside::Kind::release, 5000, 1}}).start[1], 5000);
+  EXPECT_GE(run_with(jobs, {{AdminEvent::Kind::release, 5000, 1}}).start[1], 5000);
   jobs[1].conditions = {};
-  jobs[1].set = 0;  // no node has the feature: refused
+  jobs[1].node_set = 0;  // no node has the feature: refused
   Machine machine = plain_machine(4);
-  machine.sets = {NodeBits(4)};
+  machine.node_sets = {NodeBits(4)};
   EXPECT_TRUE(std::isnan(run_with(jobs, {}, {}, machine).start[1]));
 }
 
 // It asks for no pass, but for a cycle: nothing else has changed since the last one.
 TEST(SlurmSimulator, AJobThatIsRefusedIsMoreWork) {
   Machine machine = plain_machine(4);
-  machine.sets = {NodeBits(4)};
+  machine.node_sets = {NodeBits(4)};
   std::vector<Job> jobs{plain_job(0, 1, 600, 300)};
   const auto cycles = [&] {
-    const std::vector<double> all = run_with(jobs, {}, {}, machine).cycles;
+    const std::vector<double> all = run_with(jobs, {}, {}, machine).cycle_times;
     return std::count_if(all.begin(), all.end(),
                          [](double begin) { return begin >= 90 && begin < 290; });
   };
   EXPECT_EQ(cycles(), 0);
   jobs.push_back(plain_job(100.5, 1, 60, 10));
-  jobs[1].set = 0;  // no node has the feature
+  jobs[1].node_set = 0;  // no node has the feature
   EXPECT_EQ(cycles(), 1);
 }
 
@@ -294,13 +294,13 @@ TEST(SlurmSimulator, JobsEndWithTheirReservation) {
   EXPECT_GE(found.start[0], 200);
   EXPECT_GE(found.end[0], 400);
   EXPECT_LE(found.end[0], 431);
-  EXPECT_EQ(found.killed[0], 1);
+  EXPECT_EQ(found.is_killed[0], 1);
 }
 
 TEST(SlurmSimulator, TasksOfAnArrayAreSubmittedTogether) {
   Machine machine = plain_machine(4);
   machine.qos.resize(1);
-  machine.qos[0].all = {{Limit::Kind::user_submit, -1, 2}};
+  machine.qos[0].limits = {{Limit::Kind::user_submit, -1, 2}};
   for (const bool refused : {false, true}) {
     std::vector<Job> jobs(refused ? 3 : 2, plain_job(0, 1, 60));
     for (Job& job : jobs) {
@@ -323,18 +323,18 @@ TEST(SlurmSimulator, WhoStandsStillEndsSoMuchLater) {
   jobs[2].runtime = 60;
   const Scenario scenario = suspending(tiers_of({4}, {1, 2}), jobs);
   Clocks clocks;
-  clocks.launch = 2;
-  clocks.epilog = 5;
+  clocks.launch_delay = 2;
+  clocks.epilog_delay = 5;
   const Outcome outcome = simulate(scenario, clocks, {});
   EXPECT_NEAR(outcome.start_exact[1], 41, 1);
   EXPECT_NEAR(outcome.start_exact[2], 61, 1);
   ASSERT_EQ(outcome.pauses.size(), 1u);
-  EXPECT_EQ(outcome.pauses[0].from, outcome.start_exact[1]);
-  EXPECT_EQ(outcome.pauses[0].until, outcome.end_exact[2] + 5);
+  EXPECT_EQ(outcome.pauses[0].begin, outcome.start_exact[1]);
+  EXPECT_EQ(outcome.pauses[0].end, outcome.end_exact[2] + 5);
   EXPECT_DOUBLE_EQ(outcome.end_exact[0] - outcome.start_exact[0],
-                   102 + outcome.pauses[0].until - outcome.pauses[0].from);
-  EXPECT_EQ(outcome.units[1], (Nodes{0, 1}));
-  EXPECT_EQ(outcome.units[2], Nodes{2});
+                   102 + outcome.pauses[0].end - outcome.pauses[0].begin);
+  EXPECT_EQ(outcome.core_ids[1], (Nodes{0, 1}));
+  EXPECT_EQ(outcome.core_ids[2], Nodes{2});
 }
 
 // Jobs 0 and 1 stop for job 2, which has all cores, and job 2 for job 3, which has those of job 0:
@@ -351,11 +351,11 @@ TEST(SlurmSimulator, WhoEndsInTheInstantInWhichItWouldStopHasEnded) {
   jobs[3].runtime = 55;
   jobs[3].partition = 2;
   Clocks clocks;
-  clocks.epilog = 5;
-  clocks.passes = {{1, true}, {41, true}, {61, true}};
-  clocks.cycles = {900};
+  clocks.epilog_delay = 5;
+  clocks.main_passes = {{1, true}, {41, true}, {61, true}};
+  clocks.cycle_times = {900};
   const Outcome outcome = simulate(suspending(tiers_of({4}, {1, 2, 3}), jobs), clocks, {});
-  EXPECT_EQ(outcome.end_exact[3] + clocks.epilog, 121);
+  EXPECT_EQ(outcome.end_exact[3] + clocks.epilog_delay, 121);
   EXPECT_EQ(outcome.end_exact[1], 121);  // 40 s until 41, 60 s from 61 on
   EXPECT_EQ(std::count_if(outcome.pauses.begin(), outcome.pauses.end(),
                           [](const Pause& one) { return one.job == 1; }),
@@ -369,15 +369,15 @@ TEST(SlurmSimulator, InOneInstantAnEndASubmissionAPassAndAtLastACycle) {
       scenario_of(plain_machine(1), {plain_job(0, 1, 49, 49), plain_job(50, 1, 60)});
   Clocks clocks;
   clocks.controller_start = -60.5;
-  clocks.checks = clocks.cycles = {50};
+  clocks.limit_check_times = clocks.cycle_times = {50};
   for (const bool pass : {false, true}) {
-    clocks.passes = {{1, true}};
-    if (pass) clocks.passes.emplace_back(50, true);
+    clocks.main_passes = {{1, true}};
+    if (pass) clocks.main_passes.emplace_back(50, true);
     const Outcome outcome = simulate(scenario, clocks, {});
     EXPECT_EQ(outcome.end_exact[0], 50);
-    EXPECT_FALSE(outcome.killed[0]);
+    EXPECT_FALSE(outcome.is_killed[0]);
     EXPECT_EQ(outcome.start_exact[1], 50);
-    EXPECT_EQ(outcome.by[1] == static_cast<int>(Scheduler::main), pass);
+    EXPECT_EQ(outcome.scheduler[1] == static_cast<int>(Scheduler::main), pass);
   }
 }
 
@@ -405,17 +405,17 @@ TEST(SlurmSimulator, OfTiersNobodySharesACore) {
       double from = outcome.start_exact[job], ran = 0;
       for (const Pause& pause : outcome.pauses)
         if (static_cast<std::size_t>(pause.job) == job) {
-          pieces.push_back({from, pause.from, outcome.units[job]});
-          ran += pause.from - from;
-          from = pause.until;
+          pieces.push_back({from, pause.begin, outcome.core_ids[job]});
+          ran += pause.begin - from;
+          from = pause.end;
           ++pauses;
         }
-      pieces.push_back({from, outcome.end_exact[job], outcome.units[job]});
+      pieces.push_back({from, outcome.end_exact[job], outcome.core_ids[job]});
       ran += outcome.end_exact[job] - from;
-      if (outcome.killed[job]) {
+      if (outcome.is_killed[job]) {
         EXPECT_GE(ran, static_cast<double>(jobs[job].limit) - 1);
       } else {
-        EXPECT_NEAR(ran, jobs[job].runtime + Clocks().launch, 1e-6);
+        EXPECT_NEAR(ran, jobs[job].runtime + Clocks().launch_delay, 1e-6);
       }
     }
     for (const Piece& a : pieces)

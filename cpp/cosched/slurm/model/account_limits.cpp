@@ -42,9 +42,9 @@ std::string reason_of_tres(Kind kind, int number, bool of_qos) {
       return whose + "Max" + name + "MinutesPerJob" + (cpu ? "Limit" : "");
     case Kind::job:
       return whose + "Max" + name + "PerJob" + limit;
-    case Kind::job_node:
+    case Kind::node:
       return whose + "Max" + name + "PerNode";
-    case Kind::least:
+    case Kind::min:
       return whose + "Min" + name + (cpu ? "NotSatisfied" : "");
     case Kind::account:
       return "Max" + name + "PerAccount";
@@ -75,8 +75,8 @@ constexpr Known kKnown[] = {
     {"GrpTRESRunMins", Kind::group_run_minutes},
     {"MaxTRESMins", Kind::job_minutes},
     {"MaxTRES", Kind::job},
-    {"MaxTRESPerNode", Kind::job_node},
-    {"MinTRES", Kind::least},
+    {"MaxTRESPerNode", Kind::node},
+    {"MinTRES", Kind::min},
     {"MaxTRESPA", Kind::account},
     {"MaxTRESPU", Kind::user},
     {"MaxTRESRunMinsPA", Kind::account_run_minutes},
@@ -95,12 +95,12 @@ Kind kind_of(const std::string& name) {
   throw InvalidInstance("slurm: limit '" + name + "' is not known");
 }
 
-std::string reason_of(const Rule& rule) {
+std::string reason_of(const LimitRule& rule) {
   const auto known = std::find_if(std::begin(kKnown), std::end(kKnown),
                                   [&](const Known& one) { return one.kind == rule.limit.kind; });
   const char* const reason = known->reason;
-  if (!reason) return reason_of_tres(rule.limit.kind, rule.limit.tres, rule.of_qos);
-  return *reason != '*' ? reason : (rule.of_qos ? "QOS" : "Assoc") + std::string(reason + 1);
+  if (!reason) return reason_of_tres(rule.limit.kind, rule.limit.tres, rule.is_of_qos);
+  return *reason != '*' ? reason : (rule.is_of_qos ? "QOS" : "Assoc") + std::string(reason + 1);
 }
 
 }  // namespace cosched::slurm

@@ -29,8 +29,8 @@ struct Limit {
     group_run_minutes,
     job_minutes,
     job,
-    job_node,
-    least,
+    node,
+    min,
     account,
     user,
     account_run_minutes,  // since 24.11, as the next
@@ -42,45 +42,46 @@ struct Limit {
     submit
   };
   Kind kind;
-  int tres;         // -1: of jobs or time
-  double value;     // minutes, where it is of time
-  double used = 0;  // when the simulation begins, of what runs no more: minutes
+  int tres;                // -1: of jobs or time
+  double value;            // minutes, where it is of time
+  double used_before = 0;  // when the simulation begins, of what runs no more: minutes
 };
 
 /// Of a QOS or an association.
 struct Limits {
-  std::vector<Limit> all;
+  std::vector<Limit> limits;
   // Jobs that wait and whose age counts (RULES.md 13.6); -1: none.
-  int group_accrue = -1, account_accrue = -1, user_accrue = -1, accrue = -1;
+  int max_accruing_group = -1, max_accruing_account = -1, max_accruing_user = -1, max_accruing = -1;
 };
 
 struct Qos : Limits {
-  bool over_partition = false;  // OverPartQOS
-  bool deny = false;            // DenyOnLimit
-  bool safe_factor = false;     // UsageFactorSafe
-  bool no_decay = false;        // NoDecay
-  bool no_reserve = false;      // NoReserve
-  bool any_nodes = false;       // PartitionMaxNodes, PartitionMinNodes: not those of the partition
+  bool overrides_partition_qos = false;  // OverPartQOS
+  bool denies_on_limit = false;          // DenyOnLimit
+  bool is_usage_factor_safe = false;     // UsageFactorSafe
+  bool no_decay = false;                 // NoDecay
+  bool no_reserve = false;               // NoReserve
+  bool ignores_partition_nodes =
+      false;  // PartitionMaxNodes, PartitionMinNodes: not those of the partition
   double usage_factor = 1;
   double limit_factor = -1;  // below 0: none
   // Preemption (RULES.md 15).
   std::vector<int> preempts = {};  // QOS whose jobs it may end
   double priority = 0;
-  int preempt_mode = -1;                     // of its jobs; -1: the cluster's
-  std::int64_t grace = 0, exempt_time = -1;  // s; -1: not said
+  int preempt_mode = -1;                                  // of its jobs; -1: the cluster's
+  std::int64_t grace_time = 0, preempt_exempt_time = -1;  // s; -1: not said
 };
 
 /// The kind of this name in sacctmgr, as GrpTRES or MaxJobsPU.  Throws InvalidInstance for another.
 Limit::Kind kind_of(const std::string& name);
 
 /// A limit that holds for a job.
-struct Rule {
+struct LimitRule {
   Limit limit;
-  bool of_qos;
+  bool is_of_qos;
   int counter;  // of Policy
 };
 
 /// As squeue writes it: QOSGrpNodeLimit.
-std::string reason_of(const Rule& rule);
+std::string reason_of(const LimitRule& rule);
 
 }  // namespace cosched::slurm

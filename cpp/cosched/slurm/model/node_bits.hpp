@@ -46,10 +46,10 @@ class NodeBits {
     for (const auto word : words_) sum += popcount(word);
     return sum;
   }
-  bool at_least(int count) const { return at_least(words_.data(), words_.size(), count); }
+  bool has_at_least(int count) const { return has_at_least(words_.data(), words_.size(), count); }
   /// Of words: so many bits, which is mostly one.
   template <class Size>
-  static bool at_least(const std::uint64_t* words, Size size, int count) {
+  static bool has_at_least(const std::uint64_t* words, Size size, int count) {
     if (count > 1) {
       for (std::size_t w = 0; w < size; ++w) count -= popcount(words[w]);
       return count <= 0;
@@ -77,12 +77,12 @@ class NodeBits {
     for (std::size_t w = 0; w < words_.size(); ++w) sum += popcount(words_[w] & other.words_[w]);
     return sum;
   }
-  bool meets(const NodeBits& other) const {
+  bool intersects(const NodeBits& other) const {
     for (std::size_t w = 0; w < words_.size(); ++w)
       if (words_[w] & other.words_[w]) return true;
     return false;
   }
-  bool within(const NodeBits& other) const {  // is a subset of it
+  bool is_subset_of(const NodeBits& other) const {  // is a subset of it
     for (std::size_t w = 0; w < words_.size(); ++w)
       if (words_[w] & ~other.words_[w]) return false;
     return true;
@@ -90,11 +90,11 @@ class NodeBits {
 
   /// Calls visit(first, length) for each run of consecutive members, from the lowest.
   template <class Visit>
-  void runs(Visit visit) const;
+  void for_each_run(Visit visit) const;
   /// Members, increasing.
-  std::vector<int> list() const {
+  std::vector<int> to_list() const {
     std::vector<int> members;
-    runs([&](int first, int length) {
+    for_each_run([&](int first, int length) {
       for (int node = first; node < first + length; ++node) members.push_back(node);
     });
     return members;
@@ -120,7 +120,7 @@ class NodeBits {
 };
 
 template <class Visit>
-void NodeBits::runs(Visit visit) const {
+void NodeBits::for_each_run(Visit visit) const {
   int first = -1;
   for (std::size_t w = 0; w < words_.size(); ++w) {
     const int base = static_cast<int>(w) * 64;

@@ -13,7 +13,7 @@ void drop_short_partitions(Job& job, const Machine& machine) {
   if (parts.empty()) return;
   const auto too_short = [&](int part) {
     return job.limit < kNever &&
-           machine.parts.at(static_cast<std::size_t>(part)).max_time < job.limit;
+           machine.partitions.at(static_cast<std::size_t>(part)).max_time < job.limit;
   };
   if (!std::all_of(parts.begin(), parts.end(), too_short))
     parts.erase(std::remove_if(parts.begin(), parts.end(), too_short), parts.end());
@@ -23,14 +23,14 @@ void drop_short_partitions(Job& job, const Machine& machine) {
 // As a partition has the job; whether it takes it.
 bool fit_into(Job& job, const Partition& part) {
   job.nodes = std::max(job.nodes, part.min_nodes);
-  job.ask.max_nodes = std::min(job.ask.max_nodes, part.max_nodes);
-  return job.nodes <= job.ask.max_nodes;
+  job.request.max_nodes = std::min(job.request.max_nodes, part.max_nodes);
+  return job.nodes <= job.request.max_nodes;
 }
 
 std::vector<int> below_of(const std::vector<Partition>& parts, const Partition& own) {
   std::vector<int> below;
   for (std::size_t k = 0; k < parts.size(); ++k)
-    if (own.tier > parts[k].tier && own.nodes.meets(parts[k].nodes))
+    if (own.tier > parts[k].tier && own.nodes.intersects(parts[k].nodes))
       below.push_back(static_cast<int>(k));
   return below;
 }
@@ -51,26 +51,26 @@ void require_rows(const char* what, std::size_t rows, int nodes, bool may_lack =
 }
 
 void require_machine(const Machine& machine) {
-  if (machine.parts.empty()) throw InvalidInstance("slurm: a machine without partitions");
+  if (machine.partitions.empty()) throw InvalidInstance("slurm: a machine without partitions");
   require_rows("cores", machine.node_cores.size(), machine.nodes);
   require_rows("memory", machine.node_memory.size(), machine.nodes);
   require_rows("weights", machine.node_weight.size(), machine.nodes);
   for (const auto& gpus : machine.node_gpus)
     require_rows("GPUs", gpus.size(), machine.nodes, false);
-  for (const Partition& part : machine.parts)
+  for (const Partition& part : machine.partitions)
     require("QOS of a partition", part.qos, -1, machine.qos.size());
   for (const Qos& qos : machine.qos)
     for (const int other : qos.preempts) require("QOS to preempt", other, 0, machine.qos.size());
 }
 
-void require_running(const Running& running, const Machine& machine) {
+void require_running(const RunningState& running, const Machine& machine) {
   int last = -1;
-  for (const Share& share : running.holds.nodes) {
+  for (const Share& share : running.shares.nodes) {
     if (share.node <= last || share.node >= machine.nodes || share.cores < 0)
       throw InvalidInstance("slurm: a running job: expected increasing nodes of the machine");
     last = share.node;
   }
-  for (const GpuShare& share : running.holds.gpus)
+  for (const GpuShare& share : running.shares.gpus)
     if (share.node < 0 || share.node >= machine.nodes || share.type < 0 ||
         share.type >= static_cast<int>(machine.node_gpus.size()))
       throw InvalidInstance("slurm: a running job: GPUs that the machine does not have");
@@ -79,66 +79,68 @@ void require_running(const Running& running, const Machine& machine) {
 void require_job(const Job& job, const Scenario& scenario) {
   const Machine& machine = scenario.machine();
   const std::size_t jobs = scenario.jobs().size();
-  require("partition", job.partition, 0, machine.parts.size());
-  for (const int part : job.partitions) require("partition", part, 0, machine.parts.size());
-  require("set of nodes", job.set, -1, machine.sets.size());
-  for (const int set : job.alternatives) require("set of nodes", set, 0, machine.sets.size());
+  require("partition", job.partition, 0, machine.partitions.size());
+  for (const int part : job.partitions) require("partition", part, 0, machine.partitions.size());
+  require("set of nodes", job.node_set, -1, machine.node_sets.size());
+  for (const int set : job.alternative_sets)
+    require("set of nodes", set, 0, machine.node_sets.size());
   require("association", job.association, -1, scenario.accounts().size());
   require("QOS", job.qos, -1, machine.qos.size());
-  require("type of GPUs", job.ask.gpu_type, -1, machine.node_gpus.size());
+  require("type of GPUs", job.request.gpu_type, -1, machine.node_gpus.size());
   const Conditions& conditions = job.conditions;
   require("reservation", conditions.reservation, -1, scenario.reservations().size());
   for (const auto& [which, count] : conditions.licences)
     require("licence", which, 0, machine.licences.size());
-  for (const Dependency& one : conditions.after)
+  for (const Dependency& one : conditions.dependencies)
     for (const int other : one.jobs) require("job to wait for", other, 0, jobs);
-  if (job.running) require_running(*job.running, machine);
+  if (job.running_state) require_running(*job.running_state, machine);
 }
 
 }  // namespace
 
 Scenario::Scenario(Machine machine, std::vector<Job> jobs, const Settings& settings,
-                   std::vector<Reservation> reservations, std::vector<Outside> outside,
+                   std::vector<Reservation> reservations, std::vector<AdminEvent> outside,
                    std::vector<Association> accounts)
     : machine_(std::move(machine)),
       jobs_(std::move(jobs)),
       settings_(settings),
       reservations_(std::move(reservations)),
-      outside_(std::move(outside)),
+      admin_events_(std::move(outside)),
       accounts_(std::move(accounts)) {
   require_references(*this);
-  for (const Partition& own : machine_.parts) below_.push_back(below_of(machine_.parts, own));
-  std::stable_sort(outside_.begin(), outside_.end(),
-                   [](const Outside& a, const Outside& b) { return a.time < b.time; });
+  for (const Partition& own : machine_.partitions)
+    lower_partitions_.push_back(below_of(machine_.partitions, own));
+  std::stable_sort(admin_events_.begin(), admin_events_.end(),
+                   [](const AdminEvent& a, const AdminEvent& b) { return a.time < b.time; });
   for (std::size_t j = 0; j < jobs_.size(); ++j) {
     Job& one = jobs_[j];
     drop_short_partitions(one, machine_);
-    const Partition& partition = machine_.parts.at(static_cast<std::size_t>(one.partition));
+    const Partition& partition = machine_.partitions.at(static_cast<std::size_t>(one.partition));
     one.limit = std::min(one.limit, partition.max_time);
-    one.unlimited = one.limit >= kNever;
+    one.is_unlimited = one.limit >= kNever;
     if (one.limit >= kNever) one.limit = kYear;
     if (partition.nodes.count() < one.nodes)
       throw InfeasibleError("job " + std::to_string(j) + " wants " + std::to_string(one.nodes) +
                             " nodes: its partition has fewer");
-    if (std::any_of(machine_.parts.begin(), machine_.parts.end(), has_bounds))
-      bound(static_cast<int>(j));
+    if (std::any_of(machine_.partitions.begin(), machine_.partitions.end(), has_bounds))
+      apply_partition_bounds(static_cast<int>(j));
   }
   number_shapes();
-  for (const Job& job : jobs_) arrays_.push_back(job.conditions.array);
+  for (const Job& job : jobs_) array_by_job_.push_back(job.conditions.array);
 }
 
 void Scenario::number_shapes() {
-  const bool cores = own_cores();
+  const bool cores = shares_nodes();
   const auto wants = [cores](const Job& job) {
-    const Ask& ask = job.ask;
+    const ResourceRequest& ask = job.request;
     return std::tuple(job.nodes, cores ? job.cpus : 0, ask.max_nodes, ask.tasks, ask.task_cores,
-                      ask.exclusive, ask.memory, ask.memory_by_core, ask.memory_all, ask.gpus,
-                      ask.gpus_by_node, ask.gpu_type);
+                      ask.is_exclusive, ask.memory, ask.is_memory_by_core, ask.wants_all_memory,
+                      ask.gpus, ask.are_gpus_by_node, ask.gpu_type);
   };
   const auto plans = [this](const Job& job) {
     const bool no_reserve = job.qos >= 0 && machine_.qos[job.qos].no_reserve;
-    return std::tuple(job.shape, job.limit, job.set, job.alternatives, job.conditions.reservation,
-                      no_reserve);
+    return std::tuple(job.shape, job.limit, job.node_set, job.alternative_sets,
+                      job.conditions.reservation, no_reserve);
   };
   std::map<decltype(wants(Job())), int> shapes;
   std::map<decltype(plans(Job())), int> kinds;
@@ -147,39 +149,40 @@ void Scenario::number_shapes() {
     job.kind = kinds.emplace(plans(job), static_cast<int>(kinds.size())).first->second;
   };
   for (Job& job : jobs_) number(job);
-  for (auto& [entry, job] : bounded_) number(job);
-  kinds_ = kinds.size();
+  for (auto& [entry, job] : bounded_jobs_) number(job);
+  kind_count_ = kinds.size();
 }
 
-Scenario Scenario::with(int kept, const std::vector<std::pair<int, double>>& more) const {
+Scenario Scenario::with_arrivals(int kept, const std::vector<std::pair<int, double>>& more) const {
   Scenario made = *this;
   made.jobs_.resize(static_cast<std::size_t>(kept));
-  made.arrays_.resize(static_cast<std::size_t>(kept));
-  made.bounded_.erase(made.bounded_.lower_bound({kept, 0}), made.bounded_.end());
+  made.array_by_job_.resize(static_cast<std::size_t>(kept));
+  made.bounded_jobs_.erase(made.bounded_jobs_.lower_bound({kept, 0}), made.bounded_jobs_.end());
   made.jobs_.reserve(made.jobs_.size() + more.size());
   for (const auto& [like, submit] : more) {
     const int number = static_cast<int>(made.jobs_.size());
     made.jobs_.push_back(job(like));
     made.jobs_.back().submit = submit;
-    made.arrays_.push_back(array(like));
-    for (auto own = bounded_.lower_bound({like, 0});
-         own != bounded_.end() && own->first.first == like; ++own) {
-      Job& mine =
-          made.bounded_.emplace(std::pair(number, own->first.second), own->second).first->second;
+    made.array_by_job_.push_back(array_of(like));
+    for (auto own = bounded_jobs_.lower_bound({like, 0});
+         own != bounded_jobs_.end() && own->first.first == like; ++own) {
+      Job& mine = made.bounded_jobs_.emplace(std::pair(number, own->first.second), own->second)
+                      .first->second;
       mine.submit = submit;
     }
   }
   return made;
 }
 
-void Scenario::bound(int number) {
+void Scenario::apply_partition_bounds(int number) {
   Job& one = jobs_[number];
   const auto out = [&](int part) {
     Job mine = one;
-    const bool any = one.qos >= 0 && machine_.qos[one.qos].any_nodes;
-    const bool taken = any || fit_into(mine, machine_.parts.at(static_cast<std::size_t>(part)));
-    if (taken && (mine.nodes != one.nodes || mine.ask.max_nodes != one.ask.max_nodes))
-      bounded_.emplace(std::pair(number, part), std::move(mine));
+    const bool any = one.qos >= 0 && machine_.qos[one.qos].ignores_partition_nodes;
+    const bool taken =
+        any || fit_into(mine, machine_.partitions.at(static_cast<std::size_t>(part)));
+    if (taken && (mine.nodes != one.nodes || mine.request.max_nodes != one.request.max_nodes))
+      bounded_jobs_.emplace(std::pair(number, part), std::move(mine));
     return !taken;
   };
   auto& parts = one.partitions;
@@ -195,7 +198,7 @@ void Scenario::bound(int number) {
 void require_references(const Scenario& scenario) {
   require_machine(scenario.machine());
   for (const Job& job : scenario.jobs()) require_job(job, scenario);
-  for (const Outside& one : scenario.outside())
+  for (const AdminEvent& one : scenario.admin_events())
     require("job of an administrator", one.job, -1, scenario.jobs().size());
   int number = 0;
   for (const Association& one : scenario.accounts()) {

@@ -19,10 +19,10 @@ struct Parameter {
 
 const Parameter kParameters[] = {
     // SchedulerParameters; bf_window in seconds; 0 = none, or as settled below
-    {"bf_interval", 30, [](Settings& s, double v) { s.backfill.interval = length_of(v); }},
-    {"bf_resolution", 60, [](Settings& s, double v) { s.backfill.resolution = length_of(v); }},
-    {"bf_window", 86400, [](Settings& s, double v) { s.backfill.window = length_of(v); }},
-    {"bf_max_time", 0, [](Settings& s, double v) { s.backfill.max_time = length_of(v); }},
+    {"bf_interval", 30, [](Settings& s, double v) { s.backfill.interval = to_duration(v); }},
+    {"bf_resolution", 60, [](Settings& s, double v) { s.backfill.resolution = to_duration(v); }},
+    {"bf_window", 86400, [](Settings& s, double v) { s.backfill.window = to_duration(v); }},
+    {"bf_max_time", 0, [](Settings& s, double v) { s.backfill.max_time = to_duration(v); }},
     {"bf_max_job_test", 500, [](Settings& s, double v) { s.backfill.max_job_test = count_of(v); }},
     {"bf_node_space_size", 0,
      [](Settings& s, double v) { s.backfill.node_space_size = count_of(v); }},
@@ -32,40 +32,42 @@ const Parameter kParameters[] = {
      [](Settings& s, double v) { s.backfill.limits.partition = count_of(v); }},
     {"bf_max_job_user_part", 0,
      [](Settings& s, double v) { s.backfill.limits.user_and_partition = count_of(v); }},
-    {"bf_min_age_reserve", 0, [](Settings& s, double v) { s.reserve.min_age = length_of(v); }},
-    {"bf_min_prio_reserve", 0, [](Settings& s, double v) { s.reserve.min_priority = v; }},
+    {"bf_min_age_reserve", 0,
+     [](Settings& s, double v) { s.reservation_minimums.min_age = to_duration(v); }},
+    {"bf_min_prio_reserve", 0,
+     [](Settings& s, double v) { s.reservation_minimums.min_priority = v; }},
     {"bf_window_linear", 0, [](Settings& s, double v) { s.select.window_linear = count_of(v); }},
     {"bf_max_job_array_resv", 20,
-     [](Settings& s, double v) { s.backfill.array_reserve = count_of(v); }},
-    {"bf_one_resv_per_job", 0,
-     [](Settings& s, double v) { s.backfill.one_reserve_per_job = v != 0; }},
+     [](Settings& s, double v) { s.backfill.max_job_array_resv = count_of(v); }},
+    {"bf_one_resv_per_job", 0, [](Settings& s, double v) { s.backfill.one_resv_per_job = v != 0; }},
     {"default_queue_depth", 100, [](Settings& s, double v) { s.main.queue_depth = count_of(v); }},
     {"partition_job_depth", 0, [](Settings& s, double v) { s.main.partition_depth = count_of(v); }},
     {"sched_max_job_start", 0, [](Settings& s, double v) { s.main.max_job_start = count_of(v); }},
     {"batch_sched_delay", 3,
-     [](Settings& s, double v) { s.main.batch_sched_delay = length_of(v); }},
-    {"sched_interval", 60, [](Settings& s, double v) { s.main.interval = length_of(v); }},
+     [](Settings& s, double v) { s.main.batch_sched_delay = to_duration(v); }},
+    {"sched_interval", 60, [](Settings& s, double v) { s.main.interval = to_duration(v); }},
     {"sched_min_interval", 2e-6, [](Settings& s, double v) { s.main.min_interval = v; }},
     {"defer", 0, [](Settings& s, double v) { s.main.defer = v != 0; }},
     // the rest of slurm.conf
-    {"builtin", 0, [](Settings& s, double v) { s.backfill.off = v != 0; }},  // SchedulerType
-    {"since_24", 0, [](Settings& s, double v) { s.since_24 = v != 0; }},     // the version
-    {"Epilog", 0, [](Settings& s, double v) { s.ends.epilog = v != 0; }},
-    {"ResvOverRun", 0, [](Settings& s, double v) { s.ends.over_run = length_of(v); }},
-    {"ReturnToService", 0, [](Settings& s, double v) { s.ends.return_to_service = count_of(v); }},
+    {"builtin", 0, [](Settings& s, double v) { s.backfill.is_off = v != 0; }},  // SchedulerType
+    {"since_24", 0, [](Settings& s, double v) { s.is_24_11 = v != 0; }},        // the version
+    {"Epilog", 0, [](Settings& s, double v) { s.job_ends.has_epilog = v != 0; }},
+    {"ResvOverRun", 0, [](Settings& s, double v) { s.job_ends.resv_over_run = to_duration(v); }},
+    {"ReturnToService", 0,
+     [](Settings& s, double v) { s.job_ends.return_to_service = count_of(v); }},
     {"cons_tres", 0, [](Settings& s, double v) { s.select.cons_tres = v != 0; }},  // SelectType
     {"multifactor", 0, [](Settings& s, double v) { s.priority.multifactor = v != 0; }},
-    {"age_counts", 0, [](Settings& s, double v) { s.priority.age_counts = v != 0; }},
+    {"age_counts", 0, [](Settings& s, double v) { s.priority.ages_count = v != 0; }},
     {"OverTimeLimit", 0,
      [](Settings& s, double v) {
-       s.select.over_time_limit = s.ends.over_time_limit = length_of(v);
+       s.select.over_time_limit = s.job_ends.over_time_limit = to_duration(v);
      }},
-    {"KillWait", 30, [](Settings& s, double v) { s.select.kill_wait = length_of(v); }},
-    {"CompleteWait", 0, [](Settings& s, double v) { s.ends.complete_wait = length_of(v); }},
+    {"KillWait", 30, [](Settings& s, double v) { s.select.kill_wait = to_duration(v); }},
+    {"CompleteWait", 0, [](Settings& s, double v) { s.job_ends.complete_wait = to_duration(v); }},
     {"PriorityWeightAge", 0, [](Settings& s, double v) { s.priority.weight_age = v; }},
     {"PriorityMaxAge", 7 * 86400, [](Settings& s, double v) { s.priority.max_age = v; }},
     {"PriorityCalcPeriod", 300,
-     [](Settings& s, double v) { s.priority.calc_period = length_of(v); }},
+     [](Settings& s, double v) { s.priority.calc_period = to_duration(v); }},
     {"PriorityWeightJobSize", 0, [](Settings& s, double v) { s.priority.weight_size = v; }},
     {"PriorityFavorSmall", 0, [](Settings& s, double v) { s.priority.favor_small = v != 0; }},
     {"SMALL_RELATIVE_TO_TIME", 0,
@@ -78,7 +80,7 @@ const Parameter kParameters[] = {
        s.preempt.type = static_cast<Settings::Preempt::Type>(count_of(v));
      }},
     {"PreemptMode", 0, [](Settings& s, double v) { s.preempt.mode = count_of(v); }},
-    {"PreemptExemptTime", 0, [](Settings& s, double v) { s.preempt.exempt_time = length_of(v); }},
+    {"PreemptExemptTime", 0, [](Settings& s, double v) { s.preempt.exempt_time = to_duration(v); }},
     {"preempt_reorder_count", 1,
      [](Settings& s, double v) { s.preempt.reorder_count = count_of(v); }},
     {"preempt_youngest_first", 0, [](Settings& s, double v) { s.preempt.youngest_first = v != 0; }},
@@ -86,7 +88,7 @@ const Parameter kParameters[] = {
     {"MAX_TRES", 0, [](Settings& s, double v) { s.priority.max_tres = v != 0; }},
     {"safe_limits", 0, [](Settings& s, double v) { s.priority.safe_limits = v != 0; }},
     {"PriorityDecayHalfLife", 7 * 86400,
-     [](Settings& s, double v) { s.priority.half_life = length_of(v); }},
+     [](Settings& s, double v) { s.priority.half_life = to_duration(v); }},
     {"PriorityWeightPartition", 0, [](Settings& s, double v) { s.priority.weight_partition = v; }},
 };
 

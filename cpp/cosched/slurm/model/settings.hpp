@@ -12,7 +12,7 @@ namespace cosched::slurm {
 struct Settings {
   struct Priority {  // RULES.md 1
     bool multifactor = false;
-    bool age_counts = false;  // there is a slurmdbd
+    bool ages_count = false;  // there is a slurmdbd
     Second calc_period = 0;
     double weight_age = 0, max_age = 0;
     double weight_size = 0, weight_partition = 0;
@@ -22,7 +22,7 @@ struct Settings {
     bool safe_limits = false;  // AccountingStorageEnforce=safe
     bool max_tres = false;     // PriorityFlags=MAX_TRES
   };
-  struct Reserve {  // who blocks others, or reserves: RULES.md 2.5
+  struct ReservationMinimums {  // who blocks others, or reserves: RULES.md 2.5
     Second min_age = 0;
     double min_priority = 0;
   };
@@ -39,10 +39,10 @@ struct Settings {
   struct Backfill {  // RULES.md 3, 4
     Second interval = 0, resolution = 0, window = 0, max_time = 0;
     int max_job_test = 0, node_space_size = 0, max_job_start = 0;
-    int array_reserve = 0;             // bf_max_job_array_resv
-    bool one_reserve_per_job = false;  // bf_one_resv_per_job
+    int max_job_array_resv = 0;     // bf_max_job_array_resv
+    bool one_resv_per_job = false;  // bf_one_resv_per_job
     TestLimits limits;
-    bool off = false;  // there is no such thread: sched/builtin
+    bool is_off = false;  // there is no such thread: sched/builtin
   };
   struct Select {  // RULES.md 5
     bool cons_tres = false;
@@ -56,23 +56,23 @@ struct Settings {
     Second exempt_time = 0;
     int reorder_count = 0;
     bool youngest_first = false, strict_order = false;
-    bool enabled() const { return type != Type::none && mode != 0; }
-    bool suspends() const { return type == Type::partition && mode == 3; }
+    bool is_enabled() const { return type != Type::none && mode != 0; }
+    bool suspends_jobs() const { return type == Type::partition && mode == 3; }
   };
-  struct Ends {  // RULES.md 6
+  struct JobEnds {  // RULES.md 6
     Second over_time_limit = 0, complete_wait = 0;
-    bool epilog = false;        // there is an Epilog
-    Second over_run = 0;        // ResvOverRun
+    bool has_epilog = false;    // there is an Epilog
+    Second resv_over_run = 0;   // ResvOverRun
     int return_to_service = 0;  // 2: a node that answers is there, whatever took it out
   };
 
-  bool since_24 = false;  // the rules of 24.11, else of 22.05
+  bool is_24_11 = false;  // the rules of 24.11, else of 22.05
   Priority priority;
-  Reserve reserve;
+  ReservationMinimums reservation_minimums;
   Main main;
   Backfill backfill;
   Select select;
-  Ends ends;
+  JobEnds job_ends;
   Preempt preempt;
 };
 

@@ -2,438 +2,591 @@
 
 namespace cosched::slurm {
 
-BackfillCycle::BackfillCycle(const Clocks& clocks, Tables& tables, Select& select)
-    : clocks_(clocks),
-      tables_(tables),
-      select_(select),
-      settings_(tables.scenario.settings().backfill),
-      planned_(tables.scenario.machine().nodes),
-      counts_(tables.scenario),
-      nothing_(tables.scenario.kinds()),
-      left_(tables.scenario.machine().nodes),
-      avail_(tables.scenario.machine().nodes),
-      late_(tables.scenario.machine().nodes) {}
-
-std::vector<int> BackfillCycle::run(double time) {
-  begun_ = time_ = time;
-  begin_ = whole(time);
-  looked_ = 0;
-  tries_on_ = 0;
-  piece_ = 0;
-  late_.clear();
-  ++cycle_;
-  next_slice();
-  tables_.journal.cycle(time);
-  tables_.admit(time);
-  tables_.arrange_queue();
-  starts_ = 0;
-  if (same_as_last(time)) {
-    repeat_last();
-    return {};
-  }
-  clear_planned();
-  if (tables_.queue.entries().empty()) {
-    kept_ = {};
-    return {};
-  }
-  const Second slot = clocks_.rounded(begin_, settings_.resolution);
-  map_end_ = clocks_.rounded(begin_ + settings_.window, settings_.resolution);
-  next_slot_ = slot + settings_.resolution;
-  map_.reset(slot, map_end_, tables_.allocations.up());
-  counts_.reset();
-  planned_jobs_.clear();
-  rejected_array_ = planned_array_ = -1;
-  // When a running job's limit passes next; if one has passed, it is expected "now" from then on.
-  const std::vector<int>& running = tables_.allocations.running();
-  kept_ = {changes(),
-           running.empty() ? kNever : std::max(begin_, tables_.allocations.due(running.front())),
-           false,
-           0,
-           false,
-           select_.left()};
-  queue_.clear();
-  for (const Entry entry : tables_.queue.entries())
-    if (!tables_.readiness.array_full(entry.job))
-      queue_.emplace_back(entry, tables_.queue.priority(entry.job));
-  at_ = 0;
-  return plan_queue();
+bool BackfillCycle::TryKey::operator==(const TryKey& other) const {
+  return partition == other.partition && starts_now_or_never == other.starts_now_or_never &&
+         now == other.now && slice_number == other.slice_number &&
+         node_space_version == other.node_space_version &&
+         allocations_version == other.allocations_version &&
+         weights_version == other.weights_version;
 }
 
-// --- in pieces ---
+BackfillCycle::BackfillCycle(const Clocks& clocks, ControllerState& controller, Select& select)
+    : clocks_(clocks),
+      controller_(controller),
+      select_(select),
+      settings_(controller.scenario.settings().backfill),
+      negative_results_(controller.scenario.kind_count()),
+      planned_nodes_(controller.scenario.machine().nodes),
+      test_counts_(controller.scenario),
+      ignored_nodes_(controller.scenario.machine().nodes),
+      unreserved_nodes_(controller.scenario.machine().nodes),
+      feature_nodes_(controller.scenario.machine().nodes) {}
 
-void BackfillCycle::next_slice() {
+// --- the cycle ---
+
+std::vector<int> BackfillCycle::run(double time) {
+  cycle_start_ = slice_start_ = time;
+  slice_start_second_ = to_second(time);
+  jobs_examined_ = 0;
+  retry_from_ = 0;
+  next_slice_ = 0;
+  ignored_nodes_.clear();
+  ++cycle_count_;
+  load_slice();
+  controller_.journal.cycle(time);
+  controller_.admit(time);
+  controller_.sort_queue();
+  start_count_ = 0;
+  if (is_plan_unchanged(time)) {
+    reapply_last_cycle();
+    return {};
+  }
+  clear_planned_mark();
+  if (controller_.queue.entries().empty()) {
+    last_cycle_ = {};
+    return {};
+  }
+  begin_node_space();
+  begin_last_cycle();
+  test_counts_.begin_cycle();
+  planned_jobs_.clear();
+  rejected_array_ = planned_array_ = -1;
+  queue_.clear();
+  for (const QueueEntry entry : controller_.queue.entries())
+    if (!controller_.readiness.is_array_full(entry.job))
+      queue_.emplace_back(entry, controller_.queue.priority(entry.job));
+  next_entry_ = 0;
+  return attempt_backfill();
+}
+
+void BackfillCycle::begin_node_space() {
+  const Second begin = clocks_.round_down(slice_start_second_, settings_.resolution);
+  window_end_ = clocks_.round_down(slice_start_second_ + settings_.window, settings_.resolution);
+  next_resolution_step_ = begin + settings_.resolution;
+  node_space_.reset(begin, window_end_, controller_.allocations.up_nodes());
+}
+
+void BackfillCycle::begin_last_cycle() {
+  last_cycle_ = {};
+  last_cycle_.change_count = change_count();
+  last_cycle_.weights_before = select_.weights();
+  // The plan may change when the limit of a running job passes; a job whose limit has passed is
+  // expected to end "now", which is another time in each cycle.
+  const std::vector<int>& running = controller_.allocations.running();
+  last_cycle_.valid_until =
+      running.empty()
+          ? kNever
+          : std::max(slice_start_second_, controller_.allocations.expected_end(running.front()));
+}
+
+double BackfillCycle::duration() const {
+  if (slice_) return slice_->end_time - cycle_start_;
+  return clocks_.cycle_cost + last_cycle_.job_test_count * clocks_.test_cost +
+         start_count_ * clocks_.start_cost;
+}
+
+std::vector<int> BackfillCycle::attempt_backfill() {
+  started_jobs_.clear();
+  Second now = slice_start_second_;
+  for (; next_entry_ < queue_.size(); ++next_entry_) {
+    if (ends_slice_here()) {
+      yield_locks();
+      break;
+    }
+    const QueueEntry entry = queue_[next_entry_].first;
+    if (last_cycle_.job_test_count >= settings_.max_job_test) break;
+    now = to_second(current_time());
+    if (!slice_ && now - slice_start_second_ >= settings_.max_time) break;
+    const int examined_before = jobs_examined_;
+    const bool is_skipped = count_and_skip(entry);
+    Second retry_from = 0;
+    if (jobs_examined_ > examined_before) retry_from = std::exchange(retry_from_, 0);
+    if (retry_from == 0) restore_priority();
+    if (is_skipped) continue;
+    const TryOutcome outcome = try_job(entry, now, retry_from);
+    last_cycle_.valid_until = std::min(last_cycle_.valid_until, outcome.valid_until);
+    if (outcome.has_started) ++start_count_;
+    if (outcome.action == LoopAction::stop_cycle) break;
+    const auto slice_starts = static_cast<int>(started_jobs_.size());
+    if (outcome.has_started && settings_.max_job_start && slice_starts >= settings_.max_job_start)
+      break;
+  }
+  finish_slice(now);
+  return started_jobs_;
+}
+
+void BackfillCycle::finish_slice(Second now) {
+  if (!started_jobs_.empty())
+    controller_.queue.remove_if([&](int job) { return controller_.allocations.has_started(job); });
+  controller_.queue.resort_if_restored();
+  if (has_yielded()) return;
+  last_cycle_.weights_after = select_.weights();
+  keep_planned_mark(now);
+  if (slice_ || now > slice_start_second_ || controller_.reservations.has_any(slice_start_))
+    last_cycle_.valid_until = slice_start_second_;
+}
+
+// --- slices: what a recorded cycle did between two yields of its locks ---
+
+void BackfillCycle::load_slice() {
   slice_ = nullptr;
-  ++pieces_;
-  looked_before_ = looked_;
-  if (cycle_ > clocks_.slices.size()) return;
-  const std::vector<Slice>& pieces = clocks_.slices[cycle_ - 1];
-  if (piece_ < pieces.size()) slice_ = &pieces[piece_++];
+  ++slices_run_;
+  jobs_examined_before_slice_ = jobs_examined_;
+  if (cycle_count_ > clocks_.slices.size()) return;
+  const std::vector<Slice>& slices = clocks_.slices[cycle_count_ - 1];
+  if (next_slice_ >= slices.size()) return;
+  slice_ = &slices[next_slice_];
+  ++next_slice_;
 }
 
 std::vector<int> BackfillCycle::resume() {
-  next_slice();
-  time_ = std::exchange(resumes_, kInfinity);
-  begin_ = whole(time_);
-  return plan_queue();
+  load_slice();
+  slice_start_ = std::exchange(resume_time_, kInfinity);
+  slice_start_second_ = to_second(slice_start_);
+  return attempt_backfill();
 }
 
-void BackfillCycle::cleaned(const NodeBits& nodes) {
-  if (!rests()) return;
-  late_ |= nodes;
-  late_ -= tables_.allocations.cleaning();
+void BackfillCycle::on_epilog_complete(const NodeBits& nodes) {
+  if (!has_yielded()) return;
+  ignored_nodes_ |= nodes;
+  ignored_nodes_ -= controller_.allocations.completing_nodes();
 }
 
-// It rests, or has given up.
-bool BackfillCycle::cut_short() {
-  if (!slice_ || std::isnan(slice_->resumes) || looked_ < slice_->looked) return false;
-  resumes_ = slice_->resumes;
-  tries_on_ = slice_->amid ? next_try() : 0;
-  return true;
+// True when the recorded slice is used up: the cycle yields its locks here, or stops.
+bool BackfillCycle::ends_slice_here() const {
+  return slice_ && !std::isnan(slice_->resume_time) && jobs_examined_ >= slice_->jobs_examined;
 }
 
-// When the next job is tried again, where one try is not enough for it.
-Second BackfillCycle::next_try() {
-  const Second now = whole(slice_->over);
-  for (std::size_t k = at_; k < queue_.size(); ++k) {
-    const Entry entry = queue_[k].first;
-    if (passed_over(entry) || rejected(entry)) continue;
-    if (tables_.readiness.array_full(entry.job) || !tables_.licences.enough(entry.job)) break;
-    const Tested tried = test(entry, now, 0, true);
-    return tried.then == Then::stop ? tried.until : 0;
+void BackfillCycle::yield_locks() {
+  resume_time_ = slice_->resume_time;
+  retry_from_ = slice_->ends_mid_job ? next_retry_time() : 0;
+}
+
+// The time at which the next job is tried again, where its first try does not decide; else 0.
+Second BackfillCycle::next_retry_time() {
+  const Second now = to_second(slice_->end_time);
+  for (std::size_t k = next_entry_; k < queue_.size(); ++k) {
+    const QueueEntry entry = queue_[k].first;
+    if (is_ineligible(entry) || is_array_rejected(entry)) continue;
+    if (controller_.readiness.is_array_full(entry.job) ||
+        !controller_.licences.are_available(entry.job))
+      break;
+    const TryOutcome outcome = try_job(entry, now, 0, true);
+    return outcome.action == LoopAction::stop_cycle ? outcome.valid_until : 0;
   }
   return 0;
 }
 
-// When the next job is looked at.
-double BackfillCycle::moment() const {
-  if (!slice_) return time_ + kept_.tests * clocks_.test_cost;
+// The simulated time at which the next job is tried.
+double BackfillCycle::current_time() const {
+  if (!slice_) return slice_start_ + last_cycle_.job_test_count * clocks_.test_cost;
+  const int slice_jobs = std::max(1, slice_->jobs_examined - jobs_examined_before_slice_);
   const double part =
-      static_cast<double>(looked_ - looked_before_) / std::max(1, slice_->looked - looked_before_);
-  return time_ + std::min(part, 1.0) * (slice_->over - time_);
+      static_cast<double>(jobs_examined_ - jobs_examined_before_slice_) / slice_jobs;
+  return slice_start_ + std::min(part, 1.0) * (slice_->end_time - slice_start_);
 }
 
-std::vector<int> BackfillCycle::plan_queue() {
-  started_.clear();
-  Second now = begin_;
-  for (; at_ < queue_.size() && !cut_short(); ++at_) {
-    const Entry entry = queue_[at_].first;
-    if (kept_.tests >= settings_.max_job_test) break;
-    now = whole(moment());
-    if (!slice_ && now - begin_ >= settings_.max_time) break;
-    const int before = looked_;
-    const bool skips = skipped(entry);
-    const Second from = looked_ > before ? std::exchange(tries_on_, 0) : 0;
-    if (from == 0) restore();
-    if (skips) continue;
-    const Tested tested = test(entry, now, from);
-    kept_.until = std::min(kept_.until, tested.until);
-    starts_ += tested.started;
-    if (tested.then == Then::stop) break;
-    if (tested.started && settings_.max_job_start &&
-        static_cast<int>(started_.size()) >= settings_.max_job_start)
-      break;
-  }
-  if (!started_.empty())
-    tables_.queue.drop([&](int job) { return tables_.allocations.started(job); });
-  tables_.queue.settle();
-  if (rests()) return started_;
-  kept_.left = select_.left();
-  keep_planned(now);
-  if (slice_ || now > begin_ || tables_.reservations.any(time_)) kept_.until = begin_;
-  return started_;
+// --- the last cycle ---
+
+std::int64_t BackfillCycle::change_count() const {
+  return controller_.allocations.change_count() + controller_.queue.change_count();
 }
 
-// --- the last plan ---
-
-std::int64_t BackfillCycle::changes() const {
-  return tables_.allocations.changes() + tables_.queue.changes();
+Second BackfillCycle::second_after_tests(int tests) const {
+  return to_second(slice_start_ + tests * clocks_.test_cost);
 }
 
-// The second after so many tests in this cycle.
-Second BackfillCycle::now_after(int tests) const {
-  return whole(time_ + tests * clocks_.test_cost);
+bool BackfillCycle::is_plan_unchanged(double time) const {
+  const bool is_silent = !controller_.journal.notes_plans() && !controller_.journal.notes_reasons();
+  return is_silent && change_count() == last_cycle_.change_count &&
+         to_second(time) < last_cycle_.valid_until &&
+         second_after_tests(last_cycle_.job_test_count) <= slice_start_second_ &&
+         select_.weights() == last_cycle_.weights_before;
 }
 
-bool BackfillCycle::same_as_last(double time) const {
-  const bool silent = !tables_.journal.plans() && !tables_.journal.told();
-  return silent && changes() == kept_.changes && whole(time) < kept_.until &&
-         now_after(kept_.tests) <= begin_ && select_.left() == kept_.begun;
+// The side effects of a cycle that would make the last plan again.
+void BackfillCycle::reapply_last_cycle() {
+  select_.restore_weights(last_cycle_.weights_after);
+  if (last_cycle_.has_deferred_start) controller_.updates.last_job_update = slice_start_second_;
+  if (planned_nodes_.any() || last_cycle_.marks_allocated_nodes)
+    controller_.updates.last_node_update = slice_start_second_;
 }
 
-// What the plan leaves behind.
-void BackfillCycle::repeat_last() {
-  select_.leave(kept_.left);
-  if (kept_.moved) tables_.updates.jobs = begin_;
-  if (planned_.any() || kept_.marked) tables_.updates.nodes = begin_;
+void BackfillCycle::clear_planned_mark() {
+  if (!planned_nodes_.any()) return;
+  planned_nodes_.clear();
+  controller_.updates.last_node_update = slice_start_second_;
 }
 
-void BackfillCycle::clear_planned() {
-  if (!planned_.any()) return;
-  planned_.clear();
-  tables_.updates.nodes = begin_;
+void BackfillCycle::keep_planned_mark(Second now) {
+  const Allocations& allocations = controller_.allocations;
+  const bool is_24_11 = controller_.scenario.settings().is_24_11;
+  // 24.11 takes the mark off allocated nodes again, and that is a change of nodes.
+  last_cycle_.marks_allocated_nodes = is_24_11 && planned_nodes_.any();
+  if (last_cycle_.marks_allocated_nodes) controller_.updates.last_node_update = now;
+  planned_nodes_ -= allocations.busy_nodes();
+  if (controller_.scenario.shares_nodes() && !is_24_11)
+    for (const int job : allocations.running()) planned_nodes_ -= allocations.nodes(job);
+  if (planned_nodes_.any()) controller_.updates.last_node_update = now;
 }
 
-void BackfillCycle::keep_planned(Second now) {
-  const Allocations& allocations = tables_.allocations;
-  // 24.11 takes the mark off allocated nodes, and that is a change, too.
-  kept_.marked = tables_.scenario.settings().since_24 && planned_.any();
-  if (kept_.marked) tables_.updates.nodes = now;
-  planned_ -= allocations.busy();
-  if (tables_.scenario.own_cores() && !tables_.scenario.settings().since_24)
-    for (const int job : allocations.running()) planned_ -= allocations.nodes(job);
-  if (planned_.any()) tables_.updates.nodes = now;
+// --- the queue ---
+
+int BackfillCycle::array_of_entry(std::size_t index) const {
+  return index < queue_.size() ? controller_.scenario.array_of(queue_[index].first.job) : -1;
 }
 
-// --- one job ---
-
-int BackfillCycle::array_at(std::size_t at) const {
-  return at < queue_.size() ? tables_.scenario.array(queue_[at].first.job) : -1;
-}
-
-// What starts: of an array the first task like this one that waits, though it may have a plan.
-int BackfillCycle::first_task() const {
-  const int array = array_at(at_);
-  std::size_t first = at_;
-  const Entry at = queue_[at_].first;
-  for (std::size_t k = at_; array >= 0 && k-- > 0 && array_at(k) == array;) {
-    const Entry one = queue_[k].first;
-    const bool like =
-        one.part == at.part && tables_.scenario.job(one).kind == tables_.scenario.job(at).kind;
-    if (like && !tables_.allocations.started(one.job)) first = k;
+// The job that starts in place of the next entry.  Of an array that is the first pending task like
+// it, although that task may have a plan.
+int BackfillCycle::first_pending_task() const {
+  const Scenario& scenario = controller_.scenario;
+  const int array = array_of_entry(next_entry_);
+  const QueueEntry next = queue_[next_entry_].first;
+  std::size_t first = next_entry_;
+  for (std::size_t k = next_entry_; array >= 0 && k > 0 && array_of_entry(k - 1) == array; --k) {
+    const QueueEntry entry = queue_[k - 1].first;
+    const bool is_like_next =
+        entry.partition == next.partition && scenario.job(entry).kind == scenario.job(next).kind;
+    if (is_like_next && !controller_.allocations.has_started(entry.job)) first = k - 1;
   }
   return queue_[first].first.job;
 }
 
-// A pass since the cycle's begin is undone, of an array, which is one record of Slurm's queue, for
-// all tasks at once.
-void BackfillCycle::restore() {
-  const int array = array_at(at_);
-  if (array >= 0 && at_ > 0 && array_at(at_ - 1) == array) return;
-  for (std::size_t k = at_; k == at_ || (array >= 0 && array_at(k) == array); ++k)
-    tables_.queue.restore(queue_[k].first.job, queue_[k].second);
-}
-
-// Started in another partition, or over a limit.
-bool BackfillCycle::passed_over(Entry entry) const {
-  return tables_.allocations.started(entry.job) || tables_.preemption.in_progress(entry.job) ||
-         tables_.policy.before_nodes(entry);
-}
-
-// Behind a task of its array that has no plan.
-bool BackfillCycle::rejected(Entry entry) const {
-  const int array = tables_.scenario.array(entry.job);
-  return array >= 0 && rejected_array_ == array && rejected_part_ == entry.part;
-}
-
-// Not looked at; or looked at, and out of licences, or one task more than run at once.
-bool BackfillCycle::skipped(Entry entry) {
-  if (passed_over(entry) || rejected(entry)) return true;
-  if (const int array = tables_.scenario.array(entry.job); array >= 0) {
-    rejected_array_ = array;  // until it starts or has a plan
-    rejected_part_ = entry.part;
+// Priorities that a pass has changed since the cycle began are undone: of an array, which is one
+// record of Slurm's queue, for all tasks at once.
+void BackfillCycle::restore_priority() {
+  const int array = array_of_entry(next_entry_);
+  if (array < 0) {
+    controller_.queue.set_priority(queue_[next_entry_].first.job, queue_[next_entry_].second);
+    return;
   }
-  ++looked_;
-  return tables_.readiness.array_full(entry.job) || !tables_.licences.enough(entry.job);
+  if (next_entry_ > 0 && array_of_entry(next_entry_ - 1) == array) return;
+  for (std::size_t k = next_entry_; array_of_entry(k) == array; ++k)
+    controller_.queue.set_priority(queue_[k].first.job, queue_[k].second);
 }
 
-// Where plans end: 22.05 rounds down, 24.11 up.
-Second BackfillCycle::end_of(Second begin, Second limit) const {
-  const Second grid = settings_.resolution;
-  const Second up = tables_.scenario.settings().since_24 ? grid - 1 : 0;
-  return clocks_.rounded(begin + limit + up, grid);
+// True of a job that has started in another partition or waits for its victims, or is over a limit.
+bool BackfillCycle::is_ineligible(QueueEntry entry) const {
+  return controller_.allocations.has_started(entry.job) ||
+         controller_.preemption.is_in_progress(entry.job) ||
+         controller_.policy.violation_before_nodes(entry);
 }
 
-// As the last test of its kind; then this one leaves behind what that did.
-bool BackfillCycle::found_nothing(const Nothing& last, const Circumstances& here, Entry entry) {
-  if (!(last.at == here)) return false;
-  if (last.nodes > 0 && !tables_.policy.with_nodes(entry, last.nodes)) return false;
-  kept_.tests += last.counted;
-  if (last.found) tables_.queue.tested(entry.job);
-  if (last.moved) tables_.updates.jobs = here.now;
-  kept_.moved = kept_.moved || last.moved;
+// True behind a task of the same array, in the same partition, that has neither start nor plan.
+bool BackfillCycle::is_array_rejected(QueueEntry entry) const {
+  const int array = controller_.scenario.array_of(entry.job);
+  return array >= 0 && rejected_array_ == array && rejected_partition_ == entry.partition;
+}
+
+// Counts the job as examined, unless the cycle does not look at it.  True: the job is not tried,
+// since the cycle does not look at it, or licences are out, or %n tasks of its array run.
+bool BackfillCycle::count_and_skip(QueueEntry entry) {
+  if (is_ineligible(entry) || is_array_rejected(entry)) return true;
+  if (const int array = controller_.scenario.array_of(entry.job); array >= 0) {
+    rejected_array_ = array;  // until this task starts or has a plan
+    rejected_partition_ = entry.partition;
+  }
+  ++jobs_examined_;
+  return controller_.readiness.is_array_full(entry.job) ||
+         !controller_.licences.are_available(entry.job);
+}
+
+// --- one job ---
+
+// In a dry run nothing is started or planned; `stop_cycle` then means that the job would be tried
+// again, from `valid_until` on.
+BackfillCycle::TryOutcome BackfillCycle::try_job(QueueEntry entry, Second now, Second retry_from,
+                                                 bool is_dry_run) {
+  JobTry attempt = make_try(entry, now, retry_from, is_dry_run);
+  const bool may_test = is_dry_run ? test_counts_.can_test(attempt.job, entry.partition)
+                                   : test_counts_.try_count_test(attempt.job, entry.partition);
+  if (!may_test) return {LoopAction::continue_queue, false, attempt.valid_until};
+  if (attempt.negative_result && replay_negative_result(attempt))
+    return {LoopAction::continue_queue, false, attempt.negative_result->valid_until};
+  const bool is_24_11 = controller_.scenario.settings().is_24_11;
+  for (Second from = std::max(now, retry_from);;) {
+    if (is_dry_run && from > now) return {LoopAction::stop_cycle, false, from};
+    const std::optional<AvailableNodes> available = nodes_at(attempt, from);
+    if (!available) return reject(attempt);
+    Select::Slot slot = earliest_slot(attempt, *available);
+    if (is_dry_run && slot.begin <= std::min(now, available->later_start))
+      return {LoopAction::continue_queue, false, attempt.valid_until};
+    if (slot.begin <= now + 1) attempt.valid_until = std::min(attempt.valid_until, now);
+    // RULES.md 12.3: 24.11 tests a later slot against the node space before all else.
+    const bool tests_overlap_first = is_24_11 && slot.begin > now && slot.begin < kNever;
+    Second later_start = available->later_start;
+    if (slot.begin <= now) {
+      const std::optional<TryOutcome> outcome = start_now(attempt, *available, slot);
+      if (outcome) return *outcome;
+      later_start = kNever;
+    }
+    const Classification classification = classify(attempt, slot, later_start, tests_overlap_first);
+    switch (classification.kind) {
+      case Classification::Kind::retry_later:
+        from = classification.retry_from;
+        break;
+      case Classification::Kind::reject:
+        return reject(attempt, classification.node_count);
+      case Classification::Kind::reserve:
+        return reserve(attempt, slot);
+    }
+  }
+}
+
+BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, Second retry_from,
+                                              bool is_dry_run) {
+  const Scenario& scenario = controller_.scenario;
+  const Job& job = scenario.job(entry);
+  // Where the age of a job matters for its reservation, every second matters.
+  const Second valid_until = scenario.settings().reservation_minimums.min_age > 0 ? now : kNever;
+  JobTry attempt{entry, job, now, job.limit, valid_until, is_dry_run};
+  attempt.has_no_reserve = job.qos >= 0 && scenario.machine().qos[job.qos].no_reserve;
+  // A job without a reservation only asks whether it can start; where jobs are preempted, it is
+  // tested with a limit of a minute.
+  if (attempt.has_no_reserve && controller_.preemption.is_enabled()) attempt.limit = 60;
+  const bool has_plan =
+      settings_.one_resv_per_job &&
+      std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();
+  attempt.starts_now_or_never = controller_.queue.holds_back(entry.job, now) || has_plan;
+  attempt.depends_on_reservations =
+      job.conditions.reservation >= 0 || controller_.reservations.has_any(slice_start_);
+  attempt.key = {entry.partition,
+                 attempt.starts_now_or_never,
+                 now,
+                 slices_run_,
+                 node_space_.change_count(),
+                 controller_.allocations.version(),
+                 select_.weights_version()};
+  const bool is_decided_by_kind = !is_dry_run && retry_from == 0 && job.request.gpus == 0 &&
+                                  select_.remembers_answers() &&
+                                  preempted_by(scenario, entry).empty();
+  if (is_decided_by_kind) attempt.negative_result = &negative_results_[job.kind];
+  return attempt;
+}
+
+// Where the last job of its kind got no plan under the same conditions, this one gets none either:
+// the side effects of that try are repeated.
+bool BackfillCycle::replay_negative_result(const JobTry& attempt) {
+  const NegativeResult& last = *attempt.negative_result;
+  if (!(last.key == attempt.key)) return false;
+  if (last.node_count > 0 &&
+      !controller_.policy.violation_with_nodes(attempt.entry, last.node_count))
+    return false;
+  if (last.is_counted) ++last_cycle_.job_test_count;
+  if (last.has_found_nodes) controller_.queue.mark_tested(attempt.entry.job);
+  if (last.has_deferred_start) {
+    controller_.updates.last_job_update = attempt.now;
+    last_cycle_.has_deferred_start = true;
+  }
   return true;
 }
 
-// `probe`: nothing happens; stop: it would be tried again, from `until` on.
-// One job in the loop of Slurm's cycle, which goes back to its head from five places.
-// NOLINTNEXTLINE(readability-function-cognitive-complexity,readability-function-size)
-BackfillCycle::Tested BackfillCycle::test(Entry entry, Second now, Second later, bool probe) {
-  const Scenario& scenario = tables_.scenario;
-  const Job& job = scenario.job(entry);
-  const bool since_24 = scenario.settings().since_24;
-  // Where age matters, every second does.
-  Second until = scenario.settings().reserve.min_age > 0 ? now : kNever;
-  if (probe ? !counts_.admits(job, entry.part) : !counts_.admit(job, entry.part))
-    return {Then::next, false, until};
-  // One of a QOS with NoReserve has no plan; where jobs are preempted, a minute is enough for it.
-  const bool no_reserve = job.qos >= 0 && scenario.machine().qos[job.qos].no_reserve;
-  const bool brief = no_reserve && tables_.preemption.enabled();
-  const Second limit = brief ? Second{60} : job.limit;
-  const bool planned =
-      settings_.one_reserve_per_job &&
-      std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();
-  const bool at_once = tables_.queue.holds_back(entry.job, now) || planned;
-  const bool reserved = job.conditions.reservation >= 0 || tables_.reservations.any(time_);
-  const Circumstances here{entry.part,       at_once,        now,
-                           pieces_,          map_.changes(), tables_.allocations.version(),
-                           select_.weighed()};
-  const bool by_kind = !probe && later == 0 && job.ask.gpus == 0 && select_.remembers() &&
-                       preempted_by(scenario, entry).empty();
-  Nothing* before = by_kind ? &nothing_[job.kind] : nullptr;
-  if (before && found_nothing(*before, here, entry)) return {Then::next, false, before->until};
-  bool counted = false, moved = false, tested = false;
-  const auto nothing = [&](Second holds, int nodes = 0) {
-    if (before) *before = {here, counted, tested, moved, nodes, holds};
-    return Tested{Then::next, false, holds};
-  };
-  PlanMap::Window window{{}, kNever, kNever};
-  const NodeBits* allowed = &scenario.part(entry).nodes;
-  for (Second from = std::max(now, later);;) {
-    if (probe && from > now) return {Then::stop, false, from};
-    Second reserved_end = 0;
-    if (reserved) {
-      left_ = scenario.part(entry).nodes;
-      const Reservations::Left left = tables_.reservations.leave(entry, from, true, time_, left_);
-      if (!left.some) return nothing(until);
-      from = left.from;
-      if (left.overlap)
-        reserved_end =
-            tables_.reservations.next_end(from, settings_.resolution, clocks_.epoch, time_);
-      allowed = &left_;
-    }
-    if (late_.any()) {
-      if (allowed != &left_) left_ = *allowed;
-      left_ -= late_;
-      allowed = &left_;
-    }
-    if (since_24 && from > map_end_) return nothing(until);
-    window = map_.window(*allowed, job.nodes, from, limit, since_24);
-    if (from == now) until = std::min(until, window.holds_until);
-    if (reserved_end > 0 && ++reserved_end < map_end_)
-      window.later = std::min(window.later, reserved_end);
-    const NodeBits* avail = window.nodes.get();
-    if (job.set >= 0) {
-      avail_ = *avail;
-      avail_ &= scenario.machine().sets[job.set];
-      avail = &avail_;
-    }
-    Select::Slot slot{kNever, {}};
-    if (avail->at_least(job.nodes)) {
-      if (!std::exchange(counted, true) && !probe) ++kept_.tests;
-      const auto found = will_run(entry, *avail, {now, at_once, from, window.later});
-      tested = tested || found;
-      if (found && !probe) tables_.queue.tested(entry.job);
-      slot = found.value_or(slot);
-    }
-    if (from > slot.begin) {
-      slot.begin = from;
-      tables_.updates.jobs = now;
-      kept_.moved = moved = true;
-    }
-    if (probe && slot.begin <= std::min(now, window.later)) return {Then::next, false, until};
-    if (slot.begin <= now + 1) until = std::min(until, now);
-    const bool overlap_first = since_24 && slot.begin > now && slot.begin < kNever;
-    if (overlap_first && !map_.free(*slot.nodes, clocks_.rounded(slot.begin, settings_.resolution),
-                                    end_of(slot.begin, limit))) {
-      from = slot.begin;
-      continue;
-    }
-    if (slot.begin <= now) {
-      window.later = kNever;
-      before = nullptr;  // whether it starts is not for its kind to say
-      if (slot.nodes->meets(tables_.allocations.cleaning()))
-        slot.begin = now + 1;
-      else if (const Tried tried = start(entry, *avail); tried != Tried::no_nodes)
-        return {Then::next, tried == Tried::started, until};
-    }
-    if (slot.begin > now && at_once) return nothing(until);
-    if (slot.begin > window.later) {
-      from = window.later;
-      continue;
-    }
-    if (slot.begin == kNever) return nothing(until);
-    if (slot.begin > begin_ + settings_.window)
-      return nothing(std::min(until, slot.begin - settings_.window));
-    const Second first = clocks_.rounded(slot.begin, settings_.resolution);
-    const Second last = end_of(slot.begin, limit);
-    if (slot.begin > now && !overlap_first && !map_.free(*slot.nodes, first, last)) {
-      from = slot.begin;
-      continue;
-    }
-    if (probe || no_reserve) return nothing(until);
-    if (const int nodes = slot.nodes->count(); tables_.policy.with_nodes(entry, nodes))
-      return nothing(until, nodes);
-    return reserve(entry, slot, first, last, until);
+// Step 1: the nodes that no reservation takes from the job if it begins at `from`; none: it cannot
+// begin then or later.
+std::optional<BackfillCycle::AvailableNodes> BackfillCycle::nodes_at(JobTry& attempt, Second from) {
+  const Scenario& scenario = controller_.scenario;
+  const bool is_24_11 = scenario.settings().is_24_11;
+  const NodeBits* allowed_nodes = &scenario.partition(attempt.entry).nodes;
+  Second reservation_end = 0;
+  if (attempt.depends_on_reservations) {
+    unreserved_nodes_ = *allowed_nodes;
+    allowed_nodes = &unreserved_nodes_;
+    const Reservations::RemainingNodes remaining = controller_.reservations.remove_reserved(
+        attempt.entry, from, true, slice_start_, unreserved_nodes_);
+    if (!remaining.can_run) return std::nullopt;
+    from = remaining.earliest;
+    if (remaining.has_lost_nodes)
+      reservation_end = controller_.reservations.next_end(from, settings_.resolution, clocks_.epoch,
+                                                          slice_start_);
   }
+  if (ignored_nodes_.any()) {
+    if (allowed_nodes != &unreserved_nodes_) unreserved_nodes_ = *allowed_nodes;
+    unreserved_nodes_ -= ignored_nodes_;
+    allowed_nodes = &unreserved_nodes_;
+  }
+  if (is_24_11 && from > window_end_) return std::nullopt;
+  const NodeSpace::Window window =
+      node_space_.find_window(*allowed_nodes, attempt.job.nodes, from, attempt.limit, is_24_11);
+  if (from == attempt.now) attempt.valid_until = std::min(attempt.valid_until, window.valid_until);
+  AvailableNodes available{from, window.nodes.get(), window.later_start};
+  // More nodes are available a second after a reservation ends (RULES.md 10.3).
+  if (reservation_end > 0 && reservation_end + 1 < window_end_)
+    available.later_start = std::min(available.later_start, reservation_end + 1);
+  if (attempt.job.node_set >= 0) {
+    feature_nodes_ = *window.nodes;
+    feature_nodes_ &= scenario.machine().node_sets[attempt.job.node_set];
+    available.nodes = &feature_nodes_;
+  }
+  return available;
 }
 
-// On nodes picked anew among the idle ones, if there are enough.  A limit is tested whether there
-// are or not.
-BackfillCycle::Tried BackfillCycle::start(Entry entry, const NodeBits& avail) {
-  const Loan<Choice> choice = select_.now(entry, avail);
-  if (tables_.policy.with_nodes(entry, choice.get())) return Tried::over_limit;
+// Step 2: when the job can begin on these nodes, given the running jobs and their limits.
+Select::Slot BackfillCycle::earliest_slot(JobTry& attempt, const AvailableNodes& available) {
+  Select::Slot slot{kNever, {}};
+  if (available.nodes->has_at_least(attempt.job.nodes)) {
+    if (!attempt.is_counted && !attempt.is_dry_run) ++last_cycle_.job_test_count;
+    attempt.is_counted = true;
+    const std::optional<Select::Slot> answer =
+        will_run(attempt.entry, *available.nodes,
+                 {attempt.now, attempt.starts_now_or_never, available.from, available.later_start});
+    if (answer) {
+      slot = *answer;
+      attempt.has_found_nodes = true;
+      if (!attempt.is_dry_run) controller_.queue.mark_tested(attempt.entry.job);
+    }
+  }
+  if (available.from > slot.begin) {
+    slot.begin = available.from;
+    controller_.updates.last_job_update = attempt.now;
+    last_cycle_.has_deferred_start = true;
+    attempt.has_deferred_start = true;
+  }
+  return slot;
+}
+
+// Step 3 of a job that can begin now: it starts.  None: it does not, and may have a plan; where a
+// node of its slot is completing, the slot begins a second later.
+std::optional<BackfillCycle::TryOutcome> BackfillCycle::start_now(JobTry& attempt,
+                                                                  const AvailableNodes& available,
+                                                                  Select::Slot& slot) {
+  attempt.negative_result = nullptr;  // whether a job starts is not decided by its kind
+  if (slot.nodes->intersects(controller_.allocations.completing_nodes())) {
+    slot.begin = attempt.now + 1;
+    return std::nullopt;
+  }
+  const StartResult result = start(attempt.entry, *available.nodes);
+  if (result == StartResult::no_nodes) return std::nullopt;
+  return TryOutcome{LoopAction::continue_queue, result == StartResult::started,
+                    attempt.valid_until};
+}
+
+// Step 3 of a job that does not start now.
+BackfillCycle::Classification BackfillCycle::classify(JobTry& attempt, const Select::Slot& slot,
+                                                      Second later_start,
+                                                      bool tests_overlap_first) {
+  using Kind = Classification::Kind;
+  const bool is_later = slot.begin > attempt.now;
+  if (tests_overlap_first && !is_free_in_node_space(slot, attempt.limit))
+    return {Kind::retry_later, slot.begin};
+  if (is_later && attempt.starts_now_or_never) return {Kind::reject};
+  if (slot.begin > later_start) return {Kind::retry_later, later_start};
+  if (slot.begin == kNever) return {Kind::reject};
+  if (slot.begin > slice_start_second_ + settings_.window) {
+    attempt.valid_until = std::min(attempt.valid_until, slot.begin - settings_.window);
+    return {Kind::reject};
+  }
+  if (is_later && !tests_overlap_first && !is_free_in_node_space(slot, attempt.limit))
+    return {Kind::retry_later, slot.begin};
+  if (attempt.is_dry_run || attempt.has_no_reserve) return {Kind::reject};
+  const int node_count = slot.nodes->count();
+  if (controller_.policy.violation_with_nodes(attempt.entry, node_count))
+    return {Kind::reject, 0, node_count};
+  return {Kind::reserve};
+}
+
+// Step 4 of a job that gets neither start nor plan.
+BackfillCycle::TryOutcome BackfillCycle::reject(const JobTry& attempt, int node_count) {
+  if (attempt.negative_result)
+    *attempt.negative_result = {
+        attempt.key, attempt.is_counted, attempt.has_found_nodes, attempt.has_deferred_start,
+        node_count,  attempt.valid_until};
+  return {LoopAction::continue_queue, false, attempt.valid_until};
+}
+
+// Step 4 of a job that gets a plan: its nodes are taken out of the node space for its time.
+BackfillCycle::TryOutcome BackfillCycle::reserve(const JobTry& attempt, const Select::Slot& slot) {
+  const Second begin = clocks_.round_down(slot.begin, settings_.resolution);
+  const Second end = end_of_plan(slot.begin, attempt.limit);
+  Second valid_until = attempt.valid_until;
+  controller_.journal.plan(attempt.entry, cycle_start_, slot.begin, end, *slot.nodes);
+  planned_nodes_ |= *slot.nodes;
+  if (node_space_.records_created() >= settings_.node_space_size)
+    return {LoopAction::stop_cycle, false, valid_until};
+  // The begin of the node space moves on with time: nothing is different until it reaches this
+  // reservation, or the end of the window does.
+  if (end + settings_.resolution >= window_end_)
+    valid_until = std::min({valid_until, next_resolution_step_,
+                            window_end_ + settings_.resolution - settings_.window});
+  valid_until = std::min(valid_until, std::max(begin, next_resolution_step_));
+  node_space_.reserve(*slot.nodes, begin, end, settings_.resolution);
+  if (settings_.one_resv_per_job) planned_jobs_.push_back(attempt.entry.job);
+  allow_next_task(attempt.entry.job);
+  return {LoopAction::continue_queue, false, valid_until};
+}
+
+bool BackfillCycle::is_free_in_node_space(const Select::Slot& slot, Second limit) const {
+  const Second begin = clocks_.round_down(slot.begin, settings_.resolution);
+  return node_space_.is_free(*slot.nodes, begin, end_of_plan(slot.begin, limit));
+}
+
+// When a plan ends: 22.05 rounds down, 24.11 up.
+Second BackfillCycle::end_of_plan(Second begin, Second limit) const {
+  const Second resolution = settings_.resolution;
+  const Second rounding = controller_.scenario.settings().is_24_11 ? resolution - 1 : 0;
+  return clocks_.round_down(begin + limit + rounding, resolution);
+}
+
+// --- starts and preemption ---
+
+// Starts the job on nodes that are chosen anew among the idle ones.  A limit is tested whether there
+// are enough of them or not.
+BackfillCycle::StartResult BackfillCycle::start(QueueEntry entry, const NodeBits& available_nodes) {
+  const Loan<NodeChoice> choice = select_.select_now(entry, available_nodes);
+  if (controller_.policy.violation_with_nodes(entry, choice.get())) return StartResult::over_limit;
   if (!choice) {
-    preempt(entry, avail);
-    return Tried::no_nodes;
+    preempt(entry, available_nodes);
+    return StartResult::no_nodes;
   }
-  entry.job = first_task();
-  tables_.start(entry, *choice, time_, Scheduler::backfill);
-  started_.push_back(entry.job);
+  entry.job = first_pending_task();
+  controller_.start(entry, *choice, slice_start_, Scheduler::backfill);
+  started_jobs_.push_back(entry.job);
   rejected_array_ = -1;
-  const Scenario& scenario = tables_.scenario;
-  const bool whole_nodes = scenario.own_cores() ? scenario.job(entry.job).ask.exclusive
-                                                : scenario.settings().select.cons_tres;
-  if (whole_nodes && map_.made() < settings_.node_space_size)
-    map_.reserve(tables_.allocations.nodes(entry.job), map_.begin(),
-                 end_of(tables_.allocations.due(entry.job), 0), settings_.resolution);
-  return Tried::started;
+  const Scenario& scenario = controller_.scenario;
+  const bool has_whole_nodes = scenario.shares_nodes()
+                                   ? scenario.job(entry.job).request.is_exclusive
+                                   : scenario.settings().select.cons_tres;
+  if (has_whole_nodes && node_space_.records_created() < settings_.node_space_size) {
+    const Allocations& allocations = controller_.allocations;
+    node_space_.reserve(allocations.nodes(entry.job), node_space_.begin(),
+                        end_of_plan(allocations.expected_end(entry.job), 0), settings_.resolution);
+  }
+  return StartResult::started;
 }
 
-// Jobs that it may end are as good as gone, unless it fits beside them now.
-std::optional<Select::Slot> BackfillCycle::will_run(Entry entry, const NodeBits& avail,
-                                                    const Select::Time& time) {
-  std::vector<int> candidates = tables_.preemption.candidates(entry, time.now);
-  if (candidates.empty()) return select_.will_run(entry, avail, time);
-  Select::Time at_once = time;
-  at_once.at_once = true;
-  if (const auto slot = select_.will_run(entry, avail, at_once)) return slot;
-  const Preemption::Lifted lifted(tables_.preemption, std::move(candidates));
-  return select_.will_run(entry, avail, time);
+// Where the job does not fit now, jobs that it may preempt count as ended.
+std::optional<Select::Slot> BackfillCycle::will_run(QueueEntry entry,
+                                                    const NodeBits& available_nodes,
+                                                    const Select::StartWindow& window) {
+  std::vector<int> candidates = controller_.preemption.candidates(entry, window.now);
+  if (candidates.empty()) return select_.will_run(entry, available_nodes, window);
+  Select::StartWindow now_or_never = window;
+  now_or_never.starts_now_or_never = true;
+  if (const auto slot = select_.will_run(entry, available_nodes, now_or_never)) return slot;
+  const Preemption::ScopedHidden hidden(controller_.preemption, std::move(candidates));
+  return select_.will_run(entry, available_nodes, window);
 }
 
-void BackfillCycle::preempt(Entry entry, const NodeBits& avail) {
-  const Second now = whole(time_);
-  const auto victims = tables_.preemption.victims(entry, avail, now, select_);
-  if (victims.jobs.empty() || tables_.policy.with_nodes(entry, victims.choice.get())) return;
-  if (!tables_.preemption.sends(entry.job, now)) return;
-  for (const int job : victims.jobs) tables_.preempt(job, time_);
+void BackfillCycle::preempt(QueueEntry entry, const NodeBits& available_nodes) {
+  const Second now = to_second(slice_start_);
+  const auto victims = controller_.preemption.choose_victims(entry, available_nodes, now, select_);
+  if (victims.jobs.empty() || controller_.policy.violation_with_nodes(entry, victims.choice.get()))
+    return;
+  if (!controller_.preemption.try_begin_preemption(entry.job, now)) return;
+  for (const int job : victims.jobs) controller_.preempt(job, slice_start_);
 }
 
-BackfillCycle::Tested BackfillCycle::reserve(Entry entry, const Select::Slot& slot, Second first,
-                                             Second last, Second until) {
-  tables_.journal.plan(entry, begun_, slot.begin, last, *slot.nodes);
-  planned_ |= *slot.nodes;
-  if (map_.made() >= settings_.node_space_size) return {Then::stop, false, until};
-  // The map's own begin moves on with time: until it reaches this reservation, or the end of the
-  // window does, nothing is different.
-  if (last + settings_.resolution >= map_end_)
-    until = std::min({until, next_slot_, map_end_ + settings_.resolution - settings_.window});
-  until = std::min(until, std::max(first, next_slot_));
-  map_.reserve(*slot.nodes, first, last, settings_.resolution);
-  if (settings_.one_reserve_per_job) planned_jobs_.push_back(entry.job);
-  plan_next_task(entry.job);
-  return {Then::next, false, until};
-}
-
-// Whether the next task of the job's array is looked at, too.
-void BackfillCycle::plan_next_task(int job) {
-  const Conditions& conditions = tables_.scenario.job(job).conditions;
+// After a plan for a task, the next task of its array is tried, too, as long as
+// bf_max_job_array_resv (and %n, since 24.11) allow it.
+void BackfillCycle::allow_next_task(int job) {
+  const Conditions& conditions = controller_.scenario.job(job).conditions;
   if (conditions.array < 0) return;
-  if (std::exchange(planned_array_, conditions.array) != conditions.array) array_plans_ = 0;
-  ++array_plans_;
-  const bool full = tables_.scenario.settings().since_24 && conditions.array_limit > 0 &&
-                    array_plans_ + tables_.readiness.array_running(job) >= conditions.array_limit;
-  if (array_plans_ < settings_.array_reserve && !full) rejected_array_ = -1;
+  if (planned_array_ != conditions.array) array_plan_count_ = 0;
+  planned_array_ = conditions.array;
+  ++array_plan_count_;
+  const int running_tasks = controller_.readiness.running_tasks(job);
+  const bool is_full = controller_.scenario.settings().is_24_11 && conditions.array_limit > 0 &&
+                       array_plan_count_ + running_tasks >= conditions.array_limit;
+  if (array_plan_count_ < settings_.max_job_array_resv && !is_full) rejected_array_ = -1;
 }
 
 }  // namespace cosched::slurm

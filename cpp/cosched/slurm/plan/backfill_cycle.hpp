@@ -2,132 +2,202 @@
 #pragma once
 
 #include "cosched/slurm/clocks/clocks.hpp"
-#include "cosched/slurm/plan/plan_map.hpp"
-#include "cosched/slurm/state/tables.hpp"
+#include "cosched/slurm/plan/node_space.hpp"
+#include "cosched/slurm/state/controller_state.hpp"
 
 namespace cosched::slurm {
 
+/// `_attempt_backfill` of Slurm's backfill.c.  For one job (`try_job`) it repeats four steps: which
+/// nodes the job may have from a time on (`nodes_at`); when it can begin on them (`earliest_slot`);
+/// whether it starts, is tried again at a later time, gets no plan, or gets a reservation
+/// (`start_now`, `classify`); and what that leaves for the jobs behind it (`reserve`).
 class BackfillCycle {
  public:
-  /// Requires that all outlive it.
-  BackfillCycle(const Clocks& clocks, Tables& tables, Select& select);
+  /// Requires that all arguments outlive the cycle.
+  BackfillCycle(const Clocks& clocks, ControllerState& controller, Select& select);
 
-  /// Starts and plans jobs; returns those that it started.  It may rest on its way, and others go
-  /// on meanwhile.
+  /// Begins a cycle: starts and plans jobs, and returns those that it started.  The cycle may yield
+  /// its locks before it is over; then other parts of the controller run until `resume_time`.
   std::vector<int> run(double time);
-  /// It rests; until when.
-  bool rests() const { return resumes_ < kInfinity; }
-  double resumes() const { return resumes_; }
+  /// True while the cycle has yielded its locks (`_yield_locks`) and is not over.
+  bool has_yielded() const { return resume_time_ < kInfinity; }
+  double resume_time() const { return resume_time_; }
+  /// Continues a cycle that has yielded; returns the jobs that it started since then.
   std::vector<int> resume();
-  /// It rests, and has asked for the locks again: who asks later gets them when it rests again.
-  bool waits(double time) const { return rests() && time > slice_->over + kRest; }
-  /// Nodes of a job are clean: those that become so while it rests are left out until it ends.
-  void cleaned(const NodeBits& nodes);
-  /// Seconds that the last cycle took.
-  double cost() const {
-    if (slice_) return slice_->over - begun_;
-    return clocks_.cycle_cost + kept_.tests * clocks_.test_cost + starts_ * clocks_.start_cost;
+  /// True when the cycle has yielded and already asks for its locks again: who asks for them at
+  /// `time` gets them only when the cycle yields the next time, or is over.
+  bool is_reacquiring_locks(double time) const {
+    return has_yielded() && time > slice_->end_time + kYieldSleep;
   }
+  /// The epilog on these nodes is complete.  Nodes that become available while the cycle has
+  /// yielded are ignored until it is over.
+  void on_epilog_complete(const NodeBits& nodes);
+  /// How long the last cycle took (s).
+  double duration() const;
 
  private:
-  enum class Then { next, stop };
-  enum class Tried { started, over_limit, no_nodes };
-  /// `until`: no comparison of this test with the time comes out otherwise before that second.
-  struct Tested {
-    Then then;
-    bool started;
-    Second until;
+  enum class LoopAction { continue_queue, stop_cycle };
+  enum class StartResult { started, over_limit, no_nodes };
+  /// What became of a job.  Until `valid_until`, no comparison of this try with the time has another
+  /// outcome.
+  struct TryOutcome {
+    LoopAction action;
+    bool has_started;
+    Second valid_until;
   };
 
-  // What the last cycle knows about its plan: a cycle before `until`, with nothing changed since,
-  // would make the same plan, and is spared.
-  struct Kept {
-    std::int64_t changes = -1;
-    Second until = 0;
-    bool moved = false;  // it had to move a start behind what running jobs require
-    int tests = 0;
-    bool marked = false;            // it had plans, where each is a change of nodes
-    Weights begun = {}, left = {};  // as it found and left them
+  // The last cycle and its plan.  A cycle that begins before `valid_until`, with nothing changed
+  // since then, would make the same plan and is skipped.
+  struct LastCycle {
+    std::int64_t change_count = -1;
+    Second valid_until = 0;
+    bool has_deferred_start = false;  // some job's begin was moved behind the time asked for
+    int job_test_count = 0;
+    bool marks_allocated_nodes =
+        false;  // PLANNED marks on allocated nodes count as changes (24.11)
+    Weights weights_before = {};
+    Weights weights_after = {};
   };
 
-  // What decides a test beside the kind of its job.
-  struct Circumstances {
-    int part = -1;
-    bool at_once = false;
+  // What decides the outcome of a try, besides the kind of its job.
+  struct TryKey {
+    int partition = -1;
+    bool starts_now_or_never = false;
     Second now = 0;
-    std::int64_t piece = 0, map = 0, allocations = 0, weights = 0;
-    bool operator==(const Circumstances& other) const {
-      return part == other.part && at_once == other.at_once && now == other.now &&
-             piece == other.piece && map == other.map && allocations == other.allocations &&
-             weights == other.weights;
-    }
+    std::int64_t slice_number = 0;
+    std::int64_t node_space_version = 0;
+    std::int64_t allocations_version = 0;
+    std::int64_t weights_version = 0;
+    bool operator==(const TryKey& other) const;
   };
-  // Of the last test of each kind that ended without a plan: in the same circumstances the next one
-  // ends so, too, and leaves the same behind.
-  struct Nothing {
-    Circumstances at = {};
-    bool counted = false, found = false, moved = false;
-    int nodes = 0;  // that it could have had, but for a limit; 0: it found no time
-    Second until = 0;
+  // The last try of a kind of jobs that ended without a plan.  With an equal key, the next job of
+  // that kind ends without a plan, too, and has the same side effects.
+  struct NegativeResult {
+    TryKey key = {};
+    bool is_counted = false;
+    bool has_found_nodes = false;
+    bool has_deferred_start = false;
+    int node_count = 0;  // that the job would have got but for a limit; 0: it found no time
+    Second valid_until = 0;
   };
 
-  static constexpr double kRest = 0.5;  // bf_yield_sleep
+  // A job that is tried, and what has happened to it so far in this try.
+  struct JobTry {
+    QueueEntry entry;
+    const Job& job;
+    Second now;
+    Second limit;        // the job's, or the shorter one that NoReserve uses
+    Second valid_until;  // as of TryOutcome
+    bool is_dry_run;     // nothing is started or planned
+    bool starts_now_or_never = false;
+    bool has_no_reserve = false;                // its QOS has the flag NoReserve
+    bool depends_on_reservations = false;       // some advance reservation may take nodes from it
+    NegativeResult* negative_result = nullptr;  // where an outcome without a plan is remembered
+    TryKey key = {};
+    bool is_counted = false;
+    bool has_found_nodes = false;
+    bool has_deferred_start = false;
+  };
+  // What a job may have from a time on.
+  struct AvailableNodes {
+    Second from;            // as asked, or later because of maintenance
+    const NodeBits* nodes;  // valid until the next call of nodes_at
+    Second later_start;     // when more nodes become available
+  };
+  struct Classification {
+    enum class Kind { retry_later, reject, reserve } kind;
+    Second retry_from = 0;
+    int node_count = 0;  // of a job that a limit rejects with its nodes
+  };
 
-  bool same_as_last(double time) const;
-  void repeat_last();
-  void clear_planned();
-  void keep_planned(Second now);
-  std::int64_t changes() const;
-  Second now_after(int tests) const;
-  double moment() const;
-  void next_slice();
-  bool cut_short();
-  std::vector<int> plan_queue();
+  static constexpr double kYieldSleep = 0.5;  // bf_yield_sleep
 
-  Second next_try();
-  int first_task() const;
-  int array_at(std::size_t at) const;
-  void restore();
-  bool passed_over(Entry entry) const;
-  bool rejected(Entry entry) const;
-  bool skipped(Entry entry);
-  bool found_nothing(const Nothing& last, const Circumstances& here, Entry entry);
-  Tested test(Entry entry, Second now, Second later, bool probe = false);
-  Tried start(Entry entry, const NodeBits& avail);
-  std::optional<Select::Slot> will_run(Entry entry, const NodeBits& avail,
-                                       const Select::Time& time);
-  void preempt(Entry entry, const NodeBits& avail);
-  Tested reserve(Entry entry, const Select::Slot& slot, Second first, Second last, Second until);
-  void plan_next_task(int job);
-  Second end_of(Second begin, Second limit) const;
+  bool is_plan_unchanged(double time) const;
+  void reapply_last_cycle();
+  void clear_planned_mark();
+  void keep_planned_mark(Second now);
+  std::int64_t change_count() const;
+  Second second_after_tests(int tests) const;
+  double current_time() const;
+  void load_slice();
+  bool ends_slice_here() const;
+  void yield_locks();
+  void begin_node_space();
+  void begin_last_cycle();
+  std::vector<int> attempt_backfill();
+  void finish_slice(Second now);
+
+  Second next_retry_time();
+  int first_pending_task() const;
+  int array_of_entry(std::size_t index) const;
+  void restore_priority();
+  bool is_ineligible(QueueEntry entry) const;
+  bool is_array_rejected(QueueEntry entry) const;
+  bool count_and_skip(QueueEntry entry);
+
+  TryOutcome try_job(QueueEntry entry, Second now, Second retry_from, bool is_dry_run = false);
+  JobTry make_try(QueueEntry entry, Second now, Second retry_from, bool is_dry_run);
+  bool replay_negative_result(const JobTry& attempt);
+  std::optional<AvailableNodes> nodes_at(JobTry& attempt, Second from);
+  Select::Slot earliest_slot(JobTry& attempt, const AvailableNodes& available);
+  std::optional<TryOutcome> start_now(JobTry& attempt, const AvailableNodes& available,
+                                      Select::Slot& slot);
+  Classification classify(JobTry& attempt, const Select::Slot& slot, Second later_start,
+                          bool tests_overlap_first);
+  TryOutcome reject(const JobTry& attempt, int node_count = 0);
+  TryOutcome reserve(const JobTry& attempt, const Select::Slot& slot);
+
+  bool is_free_in_node_space(const Select::Slot& slot, Second limit) const;
+  StartResult start(QueueEntry entry, const NodeBits& available_nodes);
+  std::optional<Select::Slot> will_run(QueueEntry entry, const NodeBits& available_nodes,
+                                       const Select::StartWindow& window);
+  void preempt(QueueEntry entry, const NodeBits& available_nodes);
+  void allow_next_task(int job);
+  Second end_of_plan(Second begin, Second limit) const;
 
   const Clocks& clocks_;
-  Tables& tables_;
+  ControllerState& controller_;
   Select& select_;
   const Settings::Backfill settings_;
-  PlanMap map_;
-  NodeBits planned_;  // nodes of plans that are idle: the PLANNED mark
-  TestCounts counts_;
-  Kept kept_;
-  std::vector<Nothing> nothing_;  // by kind
-  std::int64_t pieces_ = 0;       // of all cycles so far
-  NodeBits left_,
-      avail_;  // what reservations leave, and of that the nodes that have the job's features
-  std::vector<int> planned_jobs_;  // of this cycle, where one reservation a job is the rule
-  // Of the array that was tried last: where a task could not start, and how many have a plan.
-  int rejected_array_ = -1, rejected_part_ = -1, planned_array_ = -1, array_plans_ = 0;
-  // of this cycle; where what it did was recorded, its pieces, and where in the queue this one
-  // began
-  double begun_ = 0, time_ = 0, resumes_ = kInfinity;
-  std::size_t cycle_ = 0, piece_ = 0, at_ = 0;   // cycles so far; its next slice; its next job
-  std::vector<std::pair<Entry, double>> queue_;  // with priorities
-  std::vector<int> started_;                     // since it began or went on
-  NodeBits late_;                                // nodes that jobs left since it began
-  const Slice* slice_ = nullptr;
-  int looked_ = 0, looked_before_ = 0;
-  Second tries_on_ = 0;  // it rested in the middle of a job: from when that is tried next
-  int starts_ = 0;
-  Second begin_ = 0, map_end_ = 0, next_slot_ = 0;
+
+  // Kept from cycle to cycle.
+  LastCycle last_cycle_;
+  std::vector<NegativeResult> negative_results_;  // by kind of job
+  NodeBits planned_nodes_;                        // idle nodes of plans: the mark PLANNED
+  std::size_t cycle_count_ = 0;
+  std::int64_t slices_run_ = 0;  // of all cycles so far
+
+  // Of the cycle.
+  NodeSpace node_space_;
+  TestCounts test_counts_;
+  std::vector<std::pair<QueueEntry, double>> queue_;  // with the priorities at its begin
+  std::size_t next_entry_ = 0;                        // of queue_
+  std::vector<int> planned_jobs_;                     // where bf_one_resv_per_job is set
+  int rejected_array_ = -1;                           // reject_array_job: a task has no plan
+  int rejected_partition_ = -1;                       // reject_array_part
+  int planned_array_ = -1;                            // of the last plan
+  int array_plan_count_ = 0;                          // plans of tasks of that array
+  NodeBits ignored_nodes_;                            // bf_ignore_node_bitmap
+  double cycle_start_ = 0;
+  Second window_end_ = 0;
+  Second next_resolution_step_ = 0;
+  int jobs_examined_ = 0;
+  int start_count_ = 0;
+
+  // Of the part of the cycle between two yields of its locks.
+  const Slice* slice_ = nullptr;  // as recorded; null: no recording tells of it
+  std::size_t next_slice_ = 0;    // of the recorded cycle
+  double slice_start_ = 0;
+  Second slice_start_second_ = 0;
+  int jobs_examined_before_slice_ = 0;
+  std::vector<int> started_jobs_;
+  Second retry_from_ = 0;  // of a job in whose middle the cycle yielded; 0: it yielded between jobs
+  double resume_time_ = kInfinity;
+
+  // Scratch, kept so that nothing is allocated: nodes that reservations leave a job, and those of
+  // them that have its features.
+  NodeBits unreserved_nodes_;
+  NodeBits feature_nodes_;
 };
 
 }  // namespace cosched::slurm

@@ -15,21 +15,21 @@ namespace cosched::slurm {
 /// O(jobs + groups^3).
 inline bool preemption_keeps_order(const Scenario& scenario) {
   const Settings::Preempt& settings = scenario.settings().preempt;
-  if (!settings.enabled()) return true;
+  if (!settings.is_enabled()) return true;
   const bool by_partition = settings.type == Settings::Preempt::Type::partition;
-  std::map<int, Entry> entry_of_group;  // of each QOS, or partition, one
+  std::map<int, QueueEntry> entry_of_group;  // of each QOS, or partition, one
   bool has_reservation = false;
   for (int job = 0; job < static_cast<int>(scenario.jobs().size()); ++job) {
     const Job& asked = scenario.job(job);
     has_reservation = has_reservation || asked.conditions.reservation >= 0;
     const auto add = [&](int part) {
-      entry_of_group.try_emplace(by_partition ? part : asked.qos, Entry{job, part});
+      entry_of_group.try_emplace(by_partition ? part : asked.qos, QueueEntry{job, part});
     };
     add(asked.partition);
     for (const int part : asked.partitions) add(part);
   }
   if (by_partition && !has_reservation) return true;
-  std::vector<Entry> groups;
+  std::vector<QueueEntry> groups;
   for (const auto& [group, entry] : entry_of_group) groups.push_back(entry);
   const auto precedes = [&](std::size_t a, std::size_t b) {
     return may_preempt(scenario, groups[a], groups[b]);

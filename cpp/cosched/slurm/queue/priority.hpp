@@ -10,7 +10,7 @@ namespace cosched::slurm {
 
 /// Whether priorities change while jobs wait.
 inline bool priorities_age(const Settings::Priority& settings) {
-  return settings.multifactor && settings.age_counts && settings.weight_age > 0;
+  return settings.multifactor && settings.ages_count && settings.weight_age > 0;
 }
 
 class Priorities {
@@ -19,25 +19,26 @@ class Priorities {
   explicit Priorities(const Scenario& scenario) : scenario_(scenario) {
     if (scenario.machine().priority_tres.empty()) return;
     std::vector<Amounts> of_part;
-    for (const Partition& part : scenario.machine().parts)
+    for (const Partition& part : scenario.machine().partitions)
       of_part.push_back(amounts_of(scenario, part.nodes));
     for (std::size_t job = 0; job < scenario.jobs().size(); ++job) {
-      const Entry entry{static_cast<int>(job), scenario.jobs()[job].partition};
-      tres_.push_back(of_tres(scenario, entry, of_part[entry.part]));
+      const QueueEntry entry{static_cast<int>(job), scenario.jobs()[job].partition};
+      tres_by_job_.push_back(tres_factor(scenario, entry, of_part[entry.partition]));
     }
   }
 
   /// Of a job whose age is so many seconds; `before`: how many were submitted before it;
   /// `fair_share`: the factor of its association; `tested`: nodes have been looked for, so that all
   /// their CPUs are known to be its own.
-  double of(int job, double age, int before, double fair_share = 0, bool tested = false) const {
+  double priority_of(int job, double age, int before, double fair_share = 0,
+                     bool tested = false) const {
     const Settings::Priority& settings = scenario_.settings().priority;
     const Job& one = scenario_.job(job);
-    const double tres = tres_.empty() ? 0 : tres_[job];
+    const double tres = tres_by_job_.empty() ? 0 : tres_by_job_[job];
     if (one.priority >= 0) return one.priority;
     if (!settings.multifactor) return kTopPriority - before;
     double sum = settings.weight_size * size_factor(settings, scenario_.machine(), one, tested) +
-                 settings.weight_partition * scenario_.part(job).job_factor +
+                 settings.weight_partition * scenario_.partition(job).job_factor +
                  settings.weight_fair_share * fair_share + settings.weight_qos * one.qos_factor +
                  tres - one.nice;
     if (priorities_age(settings))
@@ -63,7 +64,7 @@ class Priorities {
   }
 
   // PriorityWeightTRES: what it asks for, over all of its partition.
-  static double of_tres(const Scenario& scenario, Entry entry, const Amounts& all) {
+  static double tres_factor(const Scenario& scenario, QueueEntry entry, const Amounts& all) {
     const Amounts& weights = scenario.machine().priority_tres;
     const Amounts wanted = request_of(scenario, entry, scenario.job(entry).nodes).tres;
     double sum = 0;
@@ -73,7 +74,7 @@ class Priorities {
   }
 
   const Scenario& scenario_;
-  std::vector<double> tres_;  // by job, of what it asks for; empty: that has no weight
+  std::vector<double> tres_by_job_;  // by job, of what it asks for; empty: that has no weight
 };
 
 // What users and accounts have used, and what they have of it in a priority (RULES.md 13.1 to
@@ -85,88 +86,92 @@ class Usage {
   /// factors are given.  Requires that `scenario` outlives it.
   Usage(const Scenario& scenario, double decay_start)
       : scenario_(scenario),
-        decay_(scenario.settings().priority, decay_start, knows_factors(scenario)),
-        used_(scenario.accounts().size()) {
-    for (std::size_t k = 0; k < used_.size(); ++k) used_[k] = scenario.accounts()[k].usage;
-    factor_ = fair_tree(scenario.accounts(), used_);
-    for (std::size_t k = 0; k < factor_.size(); ++k)
-      if (const double known = scenario.accounts()[k].factor; known >= 0) factor_[k] = known;
+        decay_(scenario.settings().priority, decay_start, has_initial_factors(scenario)),
+        used_seconds_(scenario.accounts().size()) {
+    for (std::size_t k = 0; k < used_seconds_.size(); ++k)
+      used_seconds_[k] = scenario.accounts()[k].initial_usage;
+    factors_ = fair_tree(scenario.accounts(), used_seconds_);
+    for (std::size_t k = 0; k < factors_.size(); ++k)
+      if (const double known = scenario.accounts()[k].initial_factor; known >= 0)
+        factors_[k] = known;
   }
 
   /// All passes of the thread up to `time`, before anything else happens at that time; whether
   /// there were any.
   bool advance(double time) {
-    return runs(scenario_) &&
-           decay_.advance(time, [&](Second now, double left) { pass(now, left); });
+    return is_accounted(scenario_) &&
+           decay_.advance(time, [&](Second now, double left) { run_pass(now, left); });
   }
 
   /// Whether there is such a thread: with a slurmdbd.
-  static bool runs(const Scenario& scenario) {
+  static bool is_accounted(const Scenario& scenario) {
     return !scenario.accounts().empty() || priorities_age(scenario.settings().priority);
   }
 
   /// When the next pass is; infinite: there is no such thread.
-  double next_pass() const { return runs(scenario_) ? decay_.next() : kInfinity; }
+  double next_pass_time() const {
+    return is_accounted(scenario_) ? decay_.next_pass_time() : kInfinity;
+  }
 
   /// A job starts, at so much a second, and is over.
   void start(int job, double price, Second now) {
-    if (!used_.empty()) running_.push_back({job, price, now});
+    if (!used_seconds_.empty()) running_.push_back({job, price, now});
   }
 
   void end(int job, Second now) {
     const auto found = std::find_if(running_.begin(), running_.end(),
-                                    [&](const Running& one) { return one.job == job; });
+                                    [&](const RunningJob& one) { return one.job == job; });
     if (found == running_.end()) return;
     charge(*found, now);
     running_.erase(found);
   }
 
   /// Of the job's association, as of the last pass.
-  double factor(int job) const {
+  double factor_of(int job) const {
     const int association = scenario_.job(job).association;
-    return association < 0 ? 0 : factor_[association];
+    return association < 0 ? 0 : factors_[association];
   }
 
-  const std::vector<double>& factors() const { return factor_; }
+  const std::vector<double>& factors() const { return factors_; }
   /// Passes so far, and the second of the last.
-  std::int64_t passes() const { return decay_.passes(); }
-  Second last_pass() const { return decay_.last(); }
+  std::int64_t pass_count() const { return decay_.pass_count(); }
+  Second last_pass_time() const { return decay_.last_pass_time(); }
   /// In CPU seconds, by association.
-  const std::vector<double>& used() const { return used_; }
+  const std::vector<double>& used_seconds() const { return used_seconds_; }
 
  private:
-  struct Running {
+  struct RunningJob {
     int job;
     double price;
     Second start;
   };
   // The first pass was when the thread began, and what came of it.
-  static bool knows_factors(const Scenario& scenario) {
+  static bool has_initial_factors(const Scenario& scenario) {
     const std::vector<Association>& all = scenario.accounts();
     return std::any_of(all.begin(), all.end(),
-                       [](const Association& one) { return one.factor >= 0; });
+                       [](const Association& one) { return one.initial_factor >= 0; });
   }
 
-  void pass(Second now, double left) {
-    for (double& used : used_) used *= left;
-    for (const Running& one : running_) charge(one, now);
-    if (used_.empty()) return;
-    factor_ = fair_tree(scenario_.accounts(), used_);
+  void run_pass(Second now, double left) {
+    for (double& used : used_seconds_) used *= left;
+    for (const RunningJob& one : running_) charge(one, now);
+    if (used_seconds_.empty()) return;
+    factors_ = fair_tree(scenario_.accounts(), used_seconds_);
   }
 
   // Its association and those above it.
-  void charge(const Running& one, Second now) {
-    const Second ran = now - std::max(decay_.last(), one.start);
+  void charge(const RunningJob& one, Second now) {
+    const Second ran = now - std::max(decay_.last_pass_time(), one.start);
     if (ran <= 0) return;
-    const double amount = static_cast<double>(ran) * decay_.left_after(ran) * one.price;
+    const double amount = static_cast<double>(ran) * decay_.remaining_fraction(ran) * one.price;
     for (int k = scenario_.job(one.job).association; k >= 0; k = scenario_.accounts()[k].parent)
-      used_[k] += amount;
+      used_seconds_[k] += amount;
   }
 
   const Scenario& scenario_;
   Decay decay_;
-  std::vector<double> used_, factor_;
-  std::vector<Running> running_;
+  std::vector<double> used_seconds_, factors_;
+  std::vector<RunningJob> running_;
 };
 
 }  // namespace cosched::slurm

@@ -34,41 +34,41 @@ class Candidates {
  public:
   /// Those of `nodes`, as `free` is.  A job with GPUs sets the weights of nodes that have something
   /// for it.  Requires that all but `free` and `weights` outlive what follows.  O(nodes).
-  void gather(const Machine& machine, const Job& job, const NodeBits& nodes, const Free& free,
-              Weights& weights);
+  void gather(const Machine& machine, const Job& job, const NodeBits& nodes,
+              const FreeResources& free, Weights& weights);
   /// A job has gone from that node of `nodes`, which has no less than before.  O(types of GPUs).
-  void renew(int node, const Free& free, Weights& weights);
+  void update(int node, const FreeResources& free, Weights& weights);
   /// What the job has of each of its nodes, into `chosen`; whether there are enough.  O(nodes +
   /// runs^2), and once more for each count of cores below which nodes have to be left out; O(1)
   /// where they do not have enough together.
-  bool choose(const Free& free, const Weights& weights, Shares& chosen);
+  bool choose(const FreeResources& free, const Weights& weights, Shares& chosen);
 
  private:
-  friend class Attempt;
+  friend class NodeSelection;
   struct Candidate {
     int node, cores, gpus;
     std::uint64_t weight;
   };
   // Neighbours of one weight: candidates [first, last).
-  struct Run {
+  struct WeightRun {
     int first, last;
     int cores, gpus;
   };
 
-  bool add(int node, Fit before, const Free& free, Weights& weights);
-  bool enough() const;
-  void list(const Weights& weights);
+  bool add(int node, NodeFit before, const FreeResources& free, Weights& weights);
+  bool are_enough() const;
+  void build_runs(const Weights& weights);
   void append(const Candidate& one);
 
   const Machine* machine_ = nullptr;
   const Job* job_ = nullptr;
-  bool plain_ = false;        // nothing but free cores decides
-  NodeBits some_;             // nodes that have something
-  std::vector<Fit> has_;      // of those
-  int count_ = 0, most_ = 0;  // of them; cores of the one that has most
+  bool needs_only_cores_ = false;     // nothing but free cores decides
+  NodeBits usable_nodes_;             // nodes that have something
+  std::vector<NodeFit> fit_by_node_;  // of those
+  int count_ = 0, max_cores_ = 0;     // of them; cores of the one that has most
   std::int64_t cores_ = 0, gpus_ = 0;
-  std::vector<Candidate> all_;
-  std::vector<Run> runs_;
+  std::vector<Candidate> candidates_;
+  std::vector<WeightRun> runs_;
 };
 
 }  // namespace cosched::slurm

@@ -12,22 +12,23 @@ inline const Qos* qos_of(const Scenario& scenario, int job) {
 }
 
 /// Partitions, or QOS, whose jobs it may preempt.
-inline const std::vector<int>& preempted_by(const Scenario& scenario, Entry by) {
+inline const std::vector<int>& preempted_by(const Scenario& scenario, QueueEntry by) {
   static const std::vector<int> nobody;
   const Settings::Preempt& settings = scenario.settings().preempt;
-  if (!settings.enabled()) return nobody;
-  if (settings.type == Settings::Preempt::Type::partition) return scenario.below(by.part);
+  if (!settings.is_enabled()) return nobody;
+  if (settings.type == Settings::Preempt::Type::partition)
+    return scenario.lower_partitions(by.partition);
   const Qos* own = qos_of(scenario, by.job);
   return own ? own->preempts : nobody;
 }
 
 /// Whether a job there comes before the other, and may take its place: by PriorityTier of
 /// partitions that share nodes, or by the lists of QOS.
-inline bool may_preempt(const Scenario& scenario, Entry by, Entry other) {
+inline bool may_preempt(const Scenario& scenario, QueueEntry by, QueueEntry other) {
   const std::vector<int>& lower = preempted_by(scenario, by);
   if (lower.empty()) return false;
   const bool tiers = scenario.settings().preempt.type == Settings::Preempt::Type::partition;
-  const int theirs = tiers ? other.part : scenario.job(other.job).qos;
+  const int theirs = tiers ? other.partition : scenario.job(other.job).qos;
   return std::find(lower.begin(), lower.end(), theirs) != lower.end();
 }
 
@@ -36,36 +37,38 @@ class Preemption {
   /// Requires that both outlive it.
   Preemption(const Scenario& scenario, Allocations& allocations)
       : scenario_(scenario), allocations_(allocations) {
-    if (!enabled()) return;
-    part_.resize(scenario.jobs().size());
-    sent_.assign(scenario.jobs().size(), -kNever);
+    if (!is_enabled()) return;
+    partition_by_job_.resize(scenario.jobs().size());
+    last_preemption_by_job_.assign(scenario.jobs().size(), -kNever);
   }
 
-  bool enabled() const { return scenario_.settings().preempt.enabled(); }
-  void start(Entry entry) {
-    if (enabled()) part_[index(entry.job)] = entry.part;
+  bool is_enabled() const { return scenario_.settings().preempt.is_enabled(); }
+  void start(QueueEntry entry) {
+    if (is_enabled()) partition_by_job_[index(entry.job)] = entry.partition;
   }
   /// A pass or cycle begins: all may be tried again.
-  void begin() { in_progress_.clear(); }
-  bool in_progress(int job) const {
-    return std::find(in_progress_.begin(), in_progress_.end(), job) != in_progress_.end();
+  void begin_pass() { jobs_in_progress_.clear(); }
+  bool is_in_progress(int job) const {
+    return std::find(jobs_in_progress_.begin(), jobs_in_progress_.end(), job) !=
+           jobs_in_progress_.end();
   }
 
   /// Running jobs that it may end, in the order in which they are tried.
-  std::vector<int> candidates(Entry entry, Second now) const {
+  std::vector<int> candidates(QueueEntry entry, Second now) const {
     std::vector<int> found;
     if (preempted_by(scenario_, entry).empty()) return found;
-    const NodeBits& nodes = scenario_.part(entry).nodes;
+    const NodeBits& nodes = scenario_.partition(entry).nodes;
     for (const int job : allocations_.running()) {
-      if (!may_preempt(scenario_, entry, running(job)) || mode(job) == Mode::off) continue;
-      if (!exempt(job, now) && allocations_.nodes(job).meets(nodes)) found.push_back(job);
+      if (!may_preempt(scenario_, entry, running_entry(job)) || mode(job) == Mode::off) continue;
+      if (!is_exempt(job, now) && allocations_.nodes(job).intersects(nodes)) found.push_back(job);
     }
     std::sort(found.begin(), found.end(), [&](int a, int b) {  // as on slurmctld's list of jobs
       return std::pair(scenario_.job(a).submit, a) < std::pair(scenario_.job(b).submit, b);
     });
     const bool youngest = scenario_.settings().preempt.youngest_first;
     std::stable_sort(found.begin(), found.end(), [&](int a, int b) {
-      return youngest ? allocations_.since(a) > allocations_.since(b) : rank(a) < rank(b);
+      return youngest ? allocations_.start_second(a) > allocations_.start_second(b)
+                      : preemption_rank(a) < preemption_rank(b);
     });
     return found;
   }
@@ -74,9 +77,9 @@ class Preemption {
   /// help.
   struct Victims {
     std::vector<int> jobs;
-    Loan<Choice> choice;  // until the next call of Select::now()
+    Loan<NodeChoice> choice;  // until the next call of Select::now()
   };
-  Victims victims(Entry entry, const NodeBits& allowed, Second now, Select& select) {
+  Victims choose_victims(QueueEntry entry, const NodeBits& allowed, Second now, Select& select) {
     std::vector<int> order = candidates(entry, now);
     order.erase(std::remove_if(order.begin(), order.end(),
                                [&](int job) { return mode(job) == Mode::suspend; }),
@@ -89,8 +92,8 @@ class Preemption {
         std::vector<int> gone;
         for (; last < order.size() && !found.choice; ++last) {
           gone.push_back(order[last]);
-          const Lifted lifted(*this, gone);
-          found.choice = select.now(entry, allowed);
+          const ScopedHidden lifted(*this, gone);
+          found.choice = select.select_now(entry, allowed);
         }
       }
       if (!found.choice) return {};
@@ -100,19 +103,21 @@ class Preemption {
         continue;
       }
       for (std::size_t k = 0; k <= last; ++k)
-        if (allocations_.nodes(order[k]).meets(found.choice->nodes)) found.jobs.push_back(order[k]);
+        if (allocations_.nodes(order[k]).intersects(found.choice->nodes))
+          found.jobs.push_back(order[k]);
       return found;
     }
     return {};
   }
 
   /// Whether the job may send them away now, or waits for those that it has sent already.
-  bool sends(int job, Second now) {
+  bool try_begin_preemption(int job, Second now) {
     constexpr Second kMessageTimeout = 10;
-    in_progress_.push_back(job);
-    if (sent_[index(job)] > now - scenario_.settings().select.kill_wait - kMessageTimeout)
+    jobs_in_progress_.push_back(job);
+    if (last_preemption_by_job_[index(job)] >
+        now - scenario_.settings().select.kill_wait - kMessageTimeout)
       return false;
-    sent_[index(job)] = now;
+    last_preemption_by_job_[index(job)] = now;
     return true;
   }
 
@@ -123,56 +128,56 @@ class Preemption {
     const Settings::Preempt& settings = scenario_.settings().preempt;
     int own = -1;
     if (settings.type == Settings::Preempt::Type::partition)
-      own = scenario_.part(running(job)).preempt_mode;
+      own = scenario_.partition(running_entry(job)).preempt_mode;
     else if (const Qos* qos = qos_of(scenario_, job))
       own = qos->preempt_mode;
     return static_cast<Mode>(own >= 0 ? own : settings.mode);
   }
 
   /// Seconds that it has left.
-  Second grace(int job) const {
+  Second grace_time(int job) const {
     if (scenario_.settings().preempt.type == Settings::Preempt::Type::partition)
-      return scenario_.part(running(job)).grace;
+      return scenario_.partition(running_entry(job)).grace_time;
     const Qos* qos = qos_of(scenario_, job);
-    return qos ? qos->grace : 0;
+    return qos ? qos->grace_time : 0;
   }
 
   /// As if these jobs were gone, for as long as this lives.
-  class Lifted {
+  class ScopedHidden {
    public:
-    Lifted(Preemption& of, std::vector<int> jobs) : of_(of), jobs_(std::move(jobs)) {
-      for (const int job : jobs_) of_.allocations_.lift(job);
+    ScopedHidden(Preemption& of, std::vector<int> jobs) : preemption_(of), jobs_(std::move(jobs)) {
+      for (const int job : jobs_) preemption_.allocations_.hide(job);
     }
 
-    ~Lifted() {
-      for (const int job : jobs_) of_.allocations_.put_back(job);
+    ~ScopedHidden() {
+      for (const int job : jobs_) preemption_.allocations_.unhide(job);
     }
 
-    Lifted(const Lifted&) = delete;
-    Lifted& operator=(const Lifted&) = delete;
+    ScopedHidden(const ScopedHidden&) = delete;
+    ScopedHidden& operator=(const ScopedHidden&) = delete;
 
    private:
-    Preemption& of_;
+    Preemption& preemption_;
     std::vector<int> jobs_;
   };
 
  private:
   static std::size_t index(int job) { return static_cast<std::size_t>(job); }
   // PreemptExemptTime of the QOS that count for it, else the cluster's.
-  bool exempt(int job, Second now) const {
+  bool is_exempt(int job, Second now) const {
     Second least = scenario_.settings().preempt.exempt_time;
-    for (const int which : {scenario_.job(job).qos, scenario_.part(running(job)).qos}) {
+    for (const int which : {scenario_.job(job).qos, scenario_.partition(running_entry(job)).qos}) {
       if (which < 0) continue;
-      const Second own = scenario_.machine().qos[which].exempt_time;
+      const Second own = scenario_.machine().qos[which].preempt_exempt_time;
       if (own >= 0) least = own;
     }
-    return now < allocations_.since(job) + least;
+    return now < allocations_.start_second(job) + least;
   }
 
   // Of low tier (or QOS) first, small ones before large ones.
-  double rank(int job) const {
+  double preemption_rank(int job) const {
     constexpr double kMost = 65535;
-    double first = scenario_.part(running(job)).tier;
+    double first = scenario_.partition(running_entry(job)).tier;
     if (scenario_.settings().preempt.type == Settings::Preempt::Type::qos) {
       const Qos* qos = qos_of(scenario_, job);
       first = qos ? std::min(qos->priority, kMost) : 0;
@@ -180,7 +185,7 @@ class Preemption {
     return first * (kMost + 1) + std::min<double>(allocations_.nodes(job).count(), kMost);
   }
 
-  Entry running(int job) const { return {job, part_[index(job)]}; }
+  QueueEntry running_entry(int job) const { return {job, partition_by_job_[index(job)]}; }
   // The last one is what made it possible: first the next time, and with it those that gave most
   // nodes.
   void reorder(std::vector<int>& order, std::size_t last, const NodeBits& nodes) const {
@@ -195,8 +200,8 @@ class Preemption {
 
   const Scenario& scenario_;
   Allocations& allocations_;
-  std::vector<int> part_, in_progress_;
-  std::vector<Second> sent_;  // when a job sent others away last
+  std::vector<int> partition_by_job_, jobs_in_progress_;
+  std::vector<Second> last_preemption_by_job_;  // when a job sent others away last
 };
 
 }  // namespace cosched::slurm

@@ -8,9 +8,9 @@ namespace cosched::slurm {
 
 /// Drops pauses of jobs whose work is done: slurmctld, which stops and wakes them, does not know it
 /// yet.  One that is ended while it stands still had its end when it stopped.
-void keep_pauses_of_work(const Scenario& scenario, const Clocks& clocks, Outcome& outcome);
+void trim_pauses_after_completion(const Scenario& scenario, const Clocks& clocks, Outcome& outcome);
 
 /// Whom the limit of another job keeps for ever, too: tasks of its array, and jobs that wait for it.
-void bar_those_behind(const Scenario& scenario, Outcome& outcome);
+void propagate_blocks(const Scenario& scenario, Outcome& outcome);
 
 }  // namespace cosched::slurm

@@ -4,83 +4,89 @@ namespace cosched::slurm {
 namespace {
 
 // Partitions of which a job waits: jobs behind it get none of their nodes.
-class Blocked {
+class BlockedPartitions {
  public:
-  Blocked(const std::vector<Partition>& parts, NodeBits up)
-      : parts_(parts), blocked_(parts.size()), allowed_(std::move(up)) {}
-  bool has(int partition) const { return blocked_[partition]; }
+  BlockedPartitions(const std::vector<Partition>& parts, NodeBits up)
+      : partitions_(parts), is_blocked_(parts.size()), allowed_nodes_(std::move(up)) {}
+  bool has(int partition) const { return is_blocked_[partition]; }
   void add(int partition) {
-    if (std::exchange(blocked_[partition], 1)) return;
-    ++count_;
-    allowed_ -= parts_[partition].nodes;
+    if (std::exchange(is_blocked_[partition], 1)) return;
+    ++blocked_count_;
+    allowed_nodes_ -= partitions_[partition].nodes;
   }
-  bool all() const { return count_ == parts_.size(); }
-  const NodeBits& allowed() const { return allowed_; }  // nodes of none of them
+  bool are_all_blocked() const { return blocked_count_ == partitions_.size(); }
+  const NodeBits& allowed_nodes() const { return allowed_nodes_; }  // nodes of none of them
 
  private:
-  const std::vector<Partition>& parts_;
-  std::vector<char> blocked_;
-  std::size_t count_ = 0;
-  NodeBits allowed_;
+  const std::vector<Partition>& partitions_;
+  std::vector<char> is_blocked_;
+  std::size_t blocked_count_ = 0;
+  NodeBits allowed_nodes_;
 };
 
 // One pass over the queue.
-class Pass {
+class MainPass {
  public:
-  Pass(Tables& tables, Select& select, double time)
-      : tables_(tables),
+  MainPass(ControllerState& controller, Select& select, double time)
+      : controller_(controller),
         select_(select),
-        scenario_(tables.scenario),
+        scenario_(controller.scenario),
         time_(time),
-        now_(whole(time)),
-        reserved_(tables.reservations.any(time)),
-        reservations_(!scenario_.reservations().empty()),
-        blocked_(scenario_.machine().parts, tables.allocations.up()),
-        nodes_(scenario_.machine().nodes) {}
+        now_second_(to_second(time)),
+        has_reservations_now_(controller.reservations.has_any(time)),
+        has_reservations_(!scenario_.reservations().empty()),
+        blocked_(scenario_.machine().partitions, controller.allocations.up_nodes()),
+        unreserved_nodes_(scenario_.machine().nodes) {}
 
   std::vector<int> run(bool full) {
     const Settings::Main& settings = scenario_.settings().main;
-    std::vector<int> tried(scenario_.machine().parts.size());
+    std::vector<int> tried(scenario_.machine().partitions.size());
     int depth = 0, last_array = -1, last = -1;
-    for (const Entry entry : tables_.queue.entries()) {
-      if (settings.max_job_start && static_cast<int>(started_.size()) >= settings.max_job_start)
+    for (const QueueEntry entry : controller_.queue.entries()) {
+      if (settings.max_job_start &&
+          static_cast<int>(started_jobs_.size()) >= settings.max_job_start)
         break;
       // An array is one record of the queue, which counts again behind a task that started.
-      const int array = scenario_.array(entry.job);
+      const int array = scenario_.array_of(entry.job);
       const int before = std::exchange(last, entry.job);
-      const bool again = !started_.empty() && started_.back() == before;
+      const bool again = !started_jobs_.empty() && started_jobs_.back() == before;
       if (array < 0 || std::exchange(last_array, array) != array || again) {
-        if (settings.partition_depth && tried[entry.part]++ >= settings.partition_depth) continue;
+        if (settings.partition_depth && tried[entry.partition]++ >= settings.partition_depth)
+          continue;
         if (!full && depth++ > settings.queue_depth) break;
       }
-      if (!test(entry)) break;
+      if (!try_entry(entry)) break;
     }
-    return std::move(started_);
+    return std::move(started_jobs_);
   }
 
  private:
   // False: nothing that comes can start.
-  bool test(Entry entry) {
-    const bool blocked = blocked_.has(entry.part) && !in_reservation(entry);
-    if (blocked && one_waits_ && !blocked_.all()) return true;  // it leaves no more behind than one
-    if (rejected(entry)) return true;
+  bool try_entry(QueueEntry entry) {
+    const bool blocked = blocked_.has(entry.partition) && !is_in_reservation(entry);
+    if (blocked && is_one_waiting_ && !blocked_.are_all_blocked())
+      return true;  // it leaves no more behind than one
+    if (is_rejected(entry)) return true;
     if (blocked) {
-      tables_.journal.wait(entry.job, time_, Action::wait_priority);
-      tables_.updates.jobs = now_;
-      one_waits_ = !tables_.journal.told();
-      return !blocked_.all() || tables_.journal.told() || reserved_;
+      controller_.journal.wait(entry.job, time_, Action::wait_priority);
+      controller_.updates.last_job_update = now_second_;
+      is_one_waiting_ = !controller_.journal.notes_reasons();
+      return !blocked_.are_all_blocked() || controller_.journal.notes_reasons() ||
+             has_reservations_now_;
     }
-    if (const Policy::Held held = tables_.policy.before_nodes(entry)) {
-      tables_.journal.hold(entry.job, time_, *held);
+    if (const AccountingPolicy::Violation held = controller_.policy.violation_before_nodes(entry)) {
+      controller_.journal.note_limit(entry.job, time_, *held);
       return true;
     }
-    if (blocked_.allowed().count_common(scenario_.part(entry).nodes) < scenario_.job(entry).nodes) {
-      tables_.updates.jobs = now_;  // its nodes are kept for jobs of other partitions
-      tables_.journal.wait(entry.job, time_, Action::wait_resources);
-      blocked_.add(entry.part);
-    } else if (!tables_.licences.enough(entry.job)) {
-      tables_.journal.wait(entry.job, time_, Action::wait_licences);
-      tables_.updates.jobs = now_;
+    if (blocked_.allowed_nodes().count_common(scenario_.partition(entry).nodes) <
+        scenario_.job(entry).nodes) {
+      controller_.updates.last_job_update =
+          now_second_;  // its nodes are kept for jobs of other partitions
+      controller_.journal.wait(entry.job, time_, Action::wait_resources);
+      blocked_.add(entry.partition);
+    } else if (!controller_.licences.are_available(entry.job)) {
+      controller_.journal.wait(entry.job, time_, Action::wait_licences);
+      controller_.updates.last_job_update = now_second_;
     } else {
       start_or_block(entry);
     }
@@ -88,120 +94,129 @@ class Pass {
   }
 
   // Started in another partition, or behind a task of its array that could not.
-  bool rejected(Entry entry) {
-    if (tables_.allocations.started(entry.job) || tables_.preemption.in_progress(entry.job))
+  bool is_rejected(QueueEntry entry) {
+    if (controller_.allocations.has_started(entry.job) ||
+        controller_.preemption.is_in_progress(entry.job))
       return true;
-    const int array = scenario_.array(entry.job);
+    const int array = scenario_.array_of(entry.job);
     if (array < 0) return false;
-    return (rejected_array_ == array && rejected_part_ == entry.part) ||
-           tables_.readiness.array_full(entry.job);
+    return (rejected_array_ == array && rejected_partition_ == entry.partition) ||
+           controller_.readiness.is_array_full(entry.job);
   }
 
-  bool in_reservation(Entry entry) const {
-    return reservations_ && scenario_.job(entry.job).conditions.reservation >= 0;
+  bool is_in_reservation(QueueEntry entry) const {
+    return has_reservations_ && scenario_.job(entry.job).conditions.reservation >= 0;
   }
 
-  void start_or_block(Entry entry) {
-    const NodeBits* allowed = &blocked_.allowed();
+  void start_or_block(QueueEntry entry) {
+    const NodeBits* allowed = &blocked_.allowed_nodes();
     bool has_lost_nodes = false;  // to a reservation
-    if (reserved_ || in_reservation(entry)) {
-      nodes_ = *allowed;
-      const auto left = tables_.reservations.leave(entry, now_, false, time_, nodes_);
-      if (!left.some) {
-        tables_.journal.wait(entry.job, time_, Action::wait_reservation);
+    if (has_reservations_now_ || is_in_reservation(entry)) {
+      unreserved_nodes_ = *allowed;
+      const auto left = controller_.reservations.remove_reserved(entry, now_second_, false, time_,
+                                                                 unreserved_nodes_);
+      if (!left.can_run) {
+        controller_.journal.wait(entry.job, time_, Action::wait_reservation);
         return reject(entry);
       }
-      has_lost_nodes = left.overlap;
+      has_lost_nodes = left.has_lost_nodes;
       for (const int failed : failed_reservations_)
         if (failed == scenario_.job(entry.job).conditions.reservation) return reject(entry);
-      allowed = &nodes_;
+      allowed = &unreserved_nodes_;
     }
-    const Loan<Choice> choice = select_.now(entry, *allowed);
-    if (!choice && preempted(entry, *allowed)) return reject(entry);
-    if (const Policy::Held held = tables_.policy.with_nodes(entry, choice.get())) {
-      tables_.journal.hold(entry.job, time_, *held);
+    const Loan<NodeChoice> choice = select_.select_now(entry, *allowed);
+    if (!choice && try_preempt(entry, *allowed)) return reject(entry);
+    if (const AccountingPolicy::Violation held =
+            controller_.policy.violation_with_nodes(entry, choice.get())) {
+      controller_.journal.note_limit(entry.job, time_, *held);
       return reject(entry);
     }
     if (choice) {
-      tables_.start(entry, *choice, time_, Scheduler::main);
-      started_.push_back(entry.job);
+      controller_.start(entry, *choice, time_, Scheduler::main);
+      started_jobs_.push_back(entry.job);
       return;
     }
     reject(entry);
     const bool waits_for_reservation = has_lost_nodes && could_start_without_reservations(entry);
-    tables_.journal.wait(
+    controller_.journal.wait(
         entry.job, time_,
         waits_for_reservation ? Action::wait_reserved_nodes : Action::wait_resources);
-    if (in_reservation(entry))
+    if (is_in_reservation(entry))
       failed_reservations_.push_back(scenario_.job(entry.job).conditions.reservation);
-    else if (!tables_.queue.holds_back(entry.job, now_) && waits_for_nodes(entry, *allowed))
-      blocked_.add(entry.part);
+    else if (!controller_.queue.holds_back(entry.job, now_second_) &&
+             waits_for_nodes(entry, *allowed))
+      blocked_.add(entry.partition);
   }
 
   // Whether reservations alone keep the entry from starting now.  Asked only where reasons are
   // told; the answer leaves no trace in later tests.
-  bool could_start_without_reservations(Entry entry) {
-    if (!tables_.journal.told() || in_reservation(entry)) return false;
-    const auto weights = select_.left();
-    const bool could_start = static_cast<bool>(select_.now(entry, blocked_.allowed()));
-    select_.leave(weights);
+  bool could_start_without_reservations(QueueEntry entry) {
+    if (!controller_.journal.notes_reasons() || is_in_reservation(entry)) return false;
+    const auto weights = select_.weights();
+    const bool could_start = static_cast<bool>(select_.select_now(entry, blocked_.allowed_nodes()));
+    select_.restore_weights(weights);
     return could_start;
   }
 
   // Other jobs go for it: it waits until their nodes are clean, and blocks its partition.
-  bool preempted(Entry entry, const NodeBits& allowed) {
-    const auto victims = tables_.preemption.victims(entry, allowed, now_, select_);
+  bool try_preempt(QueueEntry entry, const NodeBits& allowed) {
+    const auto victims =
+        controller_.preemption.choose_victims(entry, allowed, now_second_, select_);
     if (victims.jobs.empty()) return false;
-    if (const Policy::Held held = tables_.policy.with_nodes(entry, victims.choice.get())) {
-      tables_.journal.hold(entry.job, time_, *held);
+    if (const AccountingPolicy::Violation held =
+            controller_.policy.violation_with_nodes(entry, victims.choice.get())) {
+      controller_.journal.note_limit(entry.job, time_, *held);
       return true;
     }
-    if (tables_.preemption.sends(entry.job, now_))
-      for (const int job : victims.jobs) tables_.preempt(job, time_);
-    tables_.journal.wait(entry.job, time_, Action::wait_resources);
-    blocked_.add(entry.part);
+    if (controller_.preemption.try_begin_preemption(entry.job, now_second_))
+      for (const int job : victims.jobs) controller_.preempt(job, time_);
+    controller_.journal.wait(entry.job, time_, Action::wait_resources);
+    blocked_.add(entry.partition);
     return true;
   }
 
   // Not if those that are there would not do even if they were empty.
-  bool waits_for_nodes(Entry entry, const NodeBits& allowed) {
-    const NodeBits& own = scenario_.part(entry).nodes;
-    if (own.within(allowed) || (!scenario_.own_cores() && !reserved_)) return true;
+  bool waits_for_nodes(QueueEntry entry, const NodeBits& allowed) {
+    const NodeBits& own = scenario_.partition(entry).nodes;
+    if (own.is_subset_of(allowed) || (!scenario_.shares_nodes() && !has_reservations_now_))
+      return true;
     NodeBits out = own;
     out &= allowed;
     const Job& job = scenario_.job(entry);
-    if (job.set >= 0) out &= scenario_.machine().sets[job.set];
-    return out.meets(tables_.allocations.cleaning()) || select_.could_run(entry, allowed);
+    if (job.node_set >= 0) out &= scenario_.machine().node_sets[job.node_set];
+    return out.intersects(controller_.allocations.completing_nodes()) ||
+           select_.could_run(entry, allowed);
   }
 
-  void reject(Entry entry) {
-    rejected_array_ = scenario_.array(entry.job);
-    rejected_part_ = entry.part;
+  void reject(QueueEntry entry) {
+    rejected_array_ = scenario_.array_of(entry.job);
+    rejected_partition_ = entry.partition;
   }
 
-  Tables& tables_;
+  ControllerState& controller_;
   Select& select_;
   const Scenario& scenario_;
   const double time_;
-  const Second now_;
-  const bool reserved_;      // there are reservations
-  const bool reservations_;  // at some time
-  Blocked blocked_;
-  NodeBits nodes_;
-  std::vector<int> started_;
+  const Second now_second_;
+  const bool has_reservations_now_;  // there are reservations
+  const bool has_reservations_;      // at some time
+  BlockedPartitions blocked_;
+  NodeBits unreserved_nodes_;
+  std::vector<int> started_jobs_;
   std::vector<int> failed_reservations_;
-  int rejected_array_ = -1, rejected_part_ = -1;
-  bool one_waits_ = false;  // behind another of its partition, and nobody is told why
+  int rejected_array_ = -1, rejected_partition_ = -1;
+  bool is_one_waiting_ = false;  // behind another of its partition, and nobody is told why
 };
 
 }  // namespace
 
-std::vector<int> main_pass(Tables& tables, Select& select, double time, bool full) {
-  if (tables.completing(whole(time))) return {};
-  tables.admit(time);
-  tables.arrange_queue();
-  std::vector<int> started = Pass(tables, select, time).run(full);
-  if (!started.empty()) tables.queue.drop([&](int job) { return tables.allocations.started(job); });
+std::vector<int> main_pass(ControllerState& controller, Select& select, double time, bool full) {
+  if (controller.waits_for_completion(to_second(time))) return {};
+  controller.admit(time);
+  controller.sort_queue();
+  std::vector<int> started = MainPass(controller, select, time).run(full);
+  if (!started.empty())
+    controller.queue.remove_if([&](int job) { return controller.allocations.has_started(job); });
   return started;
 }
 

@@ -2,11 +2,11 @@
 // (RULES.md 2.4 to 2.6).
 #pragma once
 
-#include "cosched/slurm/state/tables.hpp"
+#include "cosched/slurm/state/controller_state.hpp"
 
 namespace cosched::slurm {
 
 /// Starts jobs; returns them.  `full`: looks at more than default_queue_depth jobs.
-std::vector<int> main_pass(Tables& tables, Select& select, double time, bool full);
+std::vector<int> main_pass(ControllerState& controller, Select& select, double time, bool full);
 
 }  // namespace cosched::slurm

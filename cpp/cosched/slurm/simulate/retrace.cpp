@@ -1,146 +1,153 @@
 #include "cosched/slurm/simulate/retrace.hpp"
 
-#include "cosched/slurm/state/tables.hpp"
+#include "cosched/slurm/state/controller_state.hpp"
 
 namespace cosched::slurm {
 namespace {
 
 // Those of one instant in this order.
-enum class Happens : char { end, submit, release, look, start, sample };
+enum class EventKind : char { end, submit, release, build_queue, start, sample };
 
-struct Moment {
+struct RecordedEvent {
   double time;
-  Happens kind;
+  EventKind kind;
   int job;
-  bool operator<(const Moment& other) const {
+  bool operator<(const RecordedEvent& other) const {
     if (time != other.time) return time < other.time;
     return kind != other.kind ? kind < other.kind : job < other.job;
   }
 };
 
-std::vector<Moment> moments_of(const Scenario& scenario, const Clocks& clocks,
-                               const std::vector<Life>& lives, const std::vector<double>& times) {
-  std::vector<Moment> all;
+std::vector<RecordedEvent> recorded_events(const Scenario& scenario, const Clocks& clocks,
+                                           const std::vector<RecordedRun>& lives,
+                                           const std::vector<double>& times) {
+  std::vector<RecordedEvent> all;
   for (std::size_t j = 0; j < lives.size(); ++j) {
     const int job = static_cast<int>(j);
-    all.push_back({scenario.job(job).submit, Happens::submit, job});
+    all.push_back({scenario.job(job).submit, EventKind::submit, job});
     if (std::isnan(lives[j].start)) continue;
-    all.push_back({lives[j].start, Happens::start, job});
-    if (!std::isnan(lives[j].end)) all.push_back({lives[j].end, Happens::end, job});
+    all.push_back({lives[j].start, EventKind::start, job});
+    if (!std::isnan(lives[j].end)) all.push_back({lives[j].end, EventKind::end, job});
   }
-  for (const Outside& one : scenario.outside())
-    if (one.kind == Outside::Kind::release) all.push_back({one.time, Happens::release, one.job});
-  for (const double time : clocks.cycles) all.push_back({time, Happens::look, 0});
-  for (const double time : times) all.push_back({time, Happens::sample, 0});
+  for (const AdminEvent& one : scenario.admin_events())
+    if (one.kind == AdminEvent::Kind::release)
+      all.push_back({one.time, EventKind::release, one.job});
+  for (const double time : clocks.cycle_times) all.push_back({time, EventKind::build_queue, 0});
+  for (const double time : times) all.push_back({time, EventKind::sample, 0});
   std::sort(all.begin(), all.end());
   return all;
 }
 
 // When queues were built: by recorded cycles; by the passes that started jobs; between them by
 // those that the rules say there were.
-class Looks {
+class QueueBuilds {
  public:
-  Looks(const Scenario& scenario, const Clocks& clocks, Tables& tables,
-        const std::vector<Moment>& moments)
-      : tables_(tables),
-        clock_(clocks.behind_slurmdbd(), scenario.settings().main, scenario.settings().since_24),
-        epilog_(clocks.epilog) {
-    for (const Moment& one : moments)
-      if (one.kind == Happens::start) starts_.push_back(one.time);
-    clock_.request(clocks.controller_start + clocks.decay_after);
+  QueueBuilds(const Scenario& scenario, const Clocks& clocks, ControllerState& controller,
+              const std::vector<RecordedEvent>& moments)
+      : controller_(controller),
+        clock_(clocks.after_slurmdbd_start(), scenario.settings().main,
+               scenario.settings().is_24_11),
+        epilog_delay_(clocks.epilog_delay) {
+    for (const RecordedEvent& one : moments)
+      if (one.kind == EventKind::start) start_times_.push_back(one.time);
+    clock_.request_at_tick(clocks.controller_start + clocks.decay_after);
   }
 
   /// Passes before that time.
-  void until(double time) {
+  void run_passes_until(double time) {
     for (;;) {
-      const double tick = clock_.tick_due(), pass = clock_.pass_due();
+      const double tick = clock_.next_requesting_tick(), pass = clock_.next_pass_time();
       if (std::min(tick, pass) >= time) return;
       if (tick < pass) {
-        clock_.tick(tick);
+        clock_.on_tick(tick);
       } else {
         clock_.begin_pass();
-        at(pass);
+        build_at(pass);
       }
     }
   }
-  void at(double time) {
-    last_ = time;
-    tables_.admit(time);
+  void build_at(double time) {
+    last_build_ = time;
+    controller_.admit(time);
   }
   /// A job started: the first of its pass or cycle built the queue.
-  void start(double time) {
-    if (time - last_ > kOnePass) at(time);
+  void on_start(double time) {
+    if (time - last_build_ > kOnePass) build_at(time);
   }
-  void request(double time) { clock_.request(time); }
+  void request(double time) { clock_.request_at_tick(time); }
   /// The last message of a job has come: a pass that started a job soon was the one that it asked
   /// for.
-  void end(double time) {
-    const auto next = std::lower_bound(starts_.begin(), starts_.end(), time);
-    if (next == starts_.end() || *next > time + kSoon) clock_.ask(time + epilog_, false);
+  void on_end(double time) {
+    const auto next = std::lower_bound(start_times_.begin(), start_times_.end(), time);
+    if (next == start_times_.end() || *next > time + kSoon)
+      clock_.request_now(time + epilog_delay_, false);
   }
 
  private:
   static constexpr double kOnePass = 0.5, kSoon = 4;
 
-  Tables& tables_;
+  ControllerState& controller_;
   MainClock clock_;
-  const double epilog_;
-  std::vector<double> starts_;
-  double last_ = -kInfinity;
+  const double epilog_delay_;
+  std::vector<double> start_times_;
+  double last_build_ = -kInfinity;
 };
 
-Sample sample_of(const Tables& tables, double time) {
-  Sample sample{
-      time, tables.usage.factors(),
-      std::vector<double>(tables.scenario.jobs().size(), std::numeric_limits<double>::quiet_NaN())};
-  for (const Entry& entry : tables.queue.entries())
-    sample.priority[entry.job] = tables.queue.priority(entry.job);
+Sample sample_of(const ControllerState& controller, double time) {
+  Sample sample{time, controller.usage.factors(),
+                std::vector<double>(controller.scenario.jobs().size(),
+                                    std::numeric_limits<double>::quiet_NaN())};
+  for (const QueueEntry& entry : controller.queue.entries())
+    sample.priorities[entry.job] = controller.queue.priority(entry.job);
   return sample;
 }
 
 }  // namespace
 
 std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
-                            const std::vector<Life>& lives, const std::vector<double>& times) {
-  Tables tables(scenario, clocks.controller_start, {},
-                clocks.controller_start + clocks.decay_after);
-  const std::vector<Moment> moments = moments_of(scenario, clocks, lives, times);
-  Looks looks(scenario, clocks, tables, moments);
+                            const std::vector<RecordedRun>& lives,
+                            const std::vector<double>& times) {
+  ControllerState controller(scenario, clocks.controller_start, {},
+                             clocks.controller_start + clocks.decay_after);
+  const std::vector<RecordedEvent> moments = recorded_events(scenario, clocks, lives, times);
+  QueueBuilds looks(scenario, clocks, controller, moments);
   std::vector<Sample> samples;
-  Choice choice(scenario.machine().nodes);
-  for (const Moment& one : moments) {
+  NodeChoice choice(scenario.machine().nodes);
+  for (const RecordedEvent& one : moments) {
     const auto job = static_cast<std::size_t>(one.job);
-    looks.until(one.time);
+    looks.run_passes_until(one.time);
     switch (one.kind) {
-      case Happens::end:
-        tables.end(one.job, one.time, false);
-        tables.epilog(one.job, one.time);
-        looks.end(one.time);
+      case EventKind::end:
+        controller.end(one.job, one.time, false);
+        controller.complete_epilog(one.job, one.time);
+        looks.on_end(one.time);
         break;
-      case Happens::submit:
-        tables.submit(one.job, one.time);
+      case EventKind::submit:
+        controller.submit(one.job, one.time);
         looks.request(one.time);
         break;
-      case Happens::release:
-        tables.release(one.job, one.time);
+      case EventKind::release:
+        controller.release(one.job, one.time);
         looks.request(one.time);
         break;
-      case Happens::start:
-        looks.start(one.time);
-        choice.shares = lives[job].holds;
-        choice.list_nodes();
-        tables.set_cores({one.job, scenario.job(one.job).partition}, choice);
-        tables.start({one.job, scenario.job(one.job).partition}, choice, one.time, Scheduler::main);
-        tables.queue.drop([&](int other) { return other == one.job; });
+      case EventKind::start:
+        looks.on_start(one.time);
+        choice.shares = lives[job].shares;
+        choice.set_nodes_from_shares();
+        controller.set_cores({one.job, scenario.job(one.job).partition}, choice);
+        controller.start({one.job, scenario.job(one.job).partition}, choice, one.time,
+                         Scheduler::main);
+        controller.queue.remove_if([&](int other) { return other == one.job; });
         break;
-      case Happens::look:
-        looks.at(one.time);
-        for (const Entry& entry : tables.queue.entries())
-          if (!tables.policy.before_nodes(entry)) tables.queue.tested(entry.job);
+      case EventKind::build_queue:
+        looks.build_at(one.time);
+        for (const QueueEntry& entry : controller.queue.entries())
+          if (!controller.policy.violation_before_nodes(entry))
+            controller.queue.mark_tested(entry.job);
         break;
-      case Happens::sample:
-        tables.advance(one.time);
-        samples.push_back(sample_of(tables, one.time));
+      case EventKind::sample:
+        controller.advance(one.time);
+        samples.push_back(sample_of(controller, one.time));
         break;
     }
   }

@@ -7,21 +7,22 @@
 namespace cosched::slurm {
 
 /// When and where a job ran; not a number: it did not start, or not end.
-struct Life {
+struct RecordedRun {
   double start, end;
-  Shares holds;  // of whole nodes, only their numbers count
+  Shares shares;  // of whole nodes, only their numbers count
 };
 
 struct Sample {
   double time;
-  std::vector<double> factor;    // fair-share, by association
-  std::vector<double> priority;  // by job; not a number: it does not wait in the queue
+  std::vector<double> factors;     // fair-share, by association
+  std::vector<double> priorities;  // by job; not a number: it does not wait in the queue
 };
 
 /// What was so at these times.  Nothing is decided: starts and ends are `lives`, passes over the
 /// queue those of `clocks` and the moments at which something happens.  Requires a life of each
 /// job, with no more than its nodes have.
 std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
-                            const std::vector<Life>& lives, const std::vector<double>& times);
+                            const std::vector<RecordedRun>& lives,
+                            const std::vector<double>& times);
 
 }  // namespace cosched::slurm

@@ -17,178 +17,192 @@ constexpr Second kEndless = Second{1} << 40;
 
 class Simulator {
  public:
-  Simulator(const Scenario& scenario, const Clocks& clocks, const Record& record)
+  Simulator(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record)
       : scenario_(scenario),
-        host_(clocks),
-        tables_(scenario, clocks.controller_start, record,
-                clocks.controller_start + clocks.decay_after),
-        select_(scenario, tables_.allocations, clocks.epoch),
-        backfill_(clocks, tables_, select_),
-        loop_(Usage::runs(scenario) ? clocks.behind_slurmdbd() : clocks),
-        limit_clock_(loop_, scenario.settings().since_24),
-        main_clock_(loop_, scenario.settings().main, scenario.settings().since_24),
+        clocks_(clocks),
+        controller_(scenario, clocks.controller_start, record,
+                    clocks.controller_start + clocks.decay_after),
+        select_(scenario, controller_.allocations, clocks.epoch),
+        backfill_(clocks, controller_, select_),
+        loop_clocks_(Usage::is_accounted(scenario) ? clocks.after_slurmdbd_start() : clocks),
+        limit_clock_(loop_clocks_, scenario.settings().is_24_11),
+        main_clock_(loop_clocks_, scenario.settings().main, scenario.settings().is_24_11),
         backfill_clock_(clocks, scenario.settings().backfill.interval),
         rng_(clocks.noise_seed),
-        order_(all_of(scenario.jobs().size())),
-        attempts_(scenario.jobs().size()),
-        requeued_(scenario.jobs().size()),
-        work_(scenario.suspends() ? scenario.jobs().size() : 0) {
-    order_.erase(std::remove_if(order_.begin(), order_.end(),
-                                [&](int job) { return scenario.job(job).running.has_value(); }),
-                 order_.end());
-    std::stable_sort(order_.begin(), order_.end(),
+        submission_order_(numbers_below(scenario.jobs().size())),
+        attempt_by_job_(scenario.jobs().size()),
+        is_requeued_(scenario.jobs().size()),
+        completion_or_remaining_(scenario.suspends_jobs() ? scenario.jobs().size() : 0) {
+    submission_order_.erase(
+        std::remove_if(submission_order_.begin(), submission_order_.end(),
+                       [&](int job) { return scenario.job(job).running_state.has_value(); }),
+        submission_order_.end());
+    std::stable_sort(submission_order_.begin(), submission_order_.end(),
                      [&](int a, int b) { return scenario.job(a).submit < scenario.job(b).submit; });
-    tables_.delays = clocks.delays;
-    hold_running();
+    controller_.start_delays = clocks.start_delays;
+    adopt_running_jobs();
     place_submissions();
     for (const Reservation& one : scenario.reservations()) {
-      if (one.created < kInfinity && one.end < kEndless)
-        last_begin_ = std::max(last_begin_, static_cast<double>(one.end));
-      if (static_cast<double>(one.begin) > one.created) looks_.push_back(node_look(one.begin));
+      if (one.created_at < kInfinity && one.end < kEndless)
+        last_begin_time_ = std::max(last_begin_time_, static_cast<double>(one.end));
+      if (static_cast<double>(one.begin) > one.created_at)
+        reservation_checks_.push_back(reservation_check_time(one.begin));
     }
-    std::sort(looks_.begin(), looks_.end());
-    main_clock_.request(loop_.controller_start);  // by the registrations of the nodes
+    std::sort(reservation_checks_.begin(), reservation_checks_.end());
+    main_clock_.request_at_tick(
+        loop_clocks_.controller_start);  // by the registrations of the nodes
   }
 
   Outcome run() && {
-    while (finished_ < scenario_.jobs().size() && !seen() && !hopeless()) {
+    while (finished_count_ < scenario_.jobs().size() && !watched_jobs_started() &&
+           !is_quiescent()) {
       poll_.count(300);
       step();
     }
-    return std::move(tables_.journal).outcome();
+    return std::move(controller_.journal).outcome();
   }
 
  private:
   struct Event {
     double time;
-    bool epilog;
+    bool is_epilog;
     int job;
-    int attempt;           // jobs may run again
-    bool stopped = false;  // by slurmctld
+    int attempt;                 // jobs may run again
+    bool is_terminated = false;  // by slurmctld
     bool operator>(const Event& other) const {
       if (time != other.time) return time > other.time;
-      if (epilog != other.epilog) return epilog > other.epilog;
+      if (is_epilog != other.is_epilog) return is_epilog > other.is_epilog;
       return job > other.job;
     }
   };
 
   // All jobs that are watched have started.
-  bool seen() {
-    while (watched_ < host_.watched.size() && tables_.allocations.started(host_.watched[watched_]))
-      ++watched_;
-    return watched_ > 0 && watched_ == host_.watched.size();
+  bool watched_jobs_started() {
+    while (watched_started_ < clocks_.watched_jobs.size() &&
+           controller_.allocations.has_started(clocks_.watched_jobs[watched_started_]))
+      ++watched_started_;
+    return watched_started_ > 0 && watched_started_ == clocks_.watched_jobs.size();
   }
 
-  static std::vector<int> all_of(std::size_t jobs) {
+  static std::vector<int> numbers_below(std::size_t jobs) {
     std::vector<int> all(jobs);
     std::iota(all.begin(), all.end(), 0);
     return all;
   }
 
-  void hold_running() {
-    for (const int job : all_of(scenario_.jobs().size())) {
-      if (!scenario_.job(job).running) continue;
-      tables_.hold(job);
-      launch({job}, scenario_.job(job).running->start);
+  void adopt_running_jobs() {
+    for (const int job : numbers_below(scenario_.jobs().size())) {
+      if (!scenario_.job(job).running_state) continue;
+      controller_.adopt_running(job);
+      schedule_ends({job}, scenario_.job(job).running_state->start);
     }
   }
 
   // Those of one instant happen in this order.
   void step() {
     const double life = events_.empty() ? kInfinity : events_.top().time;
-    const double coming = next_ < order_.size() ? coming_[next_] : kInfinity;
-    const double pass = main_clock_.pass_due();
-    const double check = limit_clock_.due(), tick = main_clock_.tick_due();
-    const double outside =
-        outside_ < scenario_.outside().size() ? scenario_.outside()[outside_].time : kInfinity;
-    const double look = look_ < looks_.size() ? looks_[look_] : kInfinity;
-    const double up = answer_due();
-    const double due = tables_.usage.next_pass();
-    tables_.locked = backfill_.waits(due);
-    const double decay = tables_.locked ? kInfinity : due;
+    const double coming = next_submission_ < submission_order_.size()
+                              ? submission_times_[next_submission_]
+                              : kInfinity;
+    const double pass = main_clock_.next_pass_time();
+    const double check = limit_clock_.next_check_time(), tick = main_clock_.next_requesting_tick();
+    const double outside = next_admin_event_ < scenario_.admin_events().size()
+                               ? scenario_.admin_events()[next_admin_event_].time
+                               : kInfinity;
+    const double look = next_reservation_check_ < reservation_checks_.size()
+                            ? reservation_checks_[next_reservation_check_]
+                            : kInfinity;
+    const double up = next_registration_time();
+    const double due = controller_.usage.next_pass_time();
+    controller_.decay_blocked = backfill_.is_reacquiring_locks(due);
+    const double decay = controller_.decay_blocked ? kInfinity : due;
     const double first = std::min({life, coming, pass, check, tick, outside, look, up, decay});
-    const double awake = backfill_.rests() ? backfill_.resumes() : backfill_clock_.wakes_at();
-    const bool wakes = !scenario_.settings().backfill.off && awake < first;
+    const double awake =
+        backfill_.has_yielded() ? backfill_.resume_time() : backfill_clock_.wake_time();
+    const bool wakes = !scenario_.settings().backfill.is_off && awake < first;
     progress_.round(wakes ? awake : first,
-                    static_cast<std::int64_t>(next_ + finished_ + outside_ + look_));
-    if (wakes) return wake(first);
+                    static_cast<std::int64_t>(next_submission_ + finished_count_ +
+                                              next_admin_event_ + next_reservation_check_));
+    if (wakes) return wake_backfill(first);
     if (decay == first) {
-      tables_.advance(decay);
+      controller_.advance(decay);
     } else if (life == first) {
-      happen();
+      process_job_event();
     } else if (coming == first) {
-      submit(order_[next_++], coming);
+      submit(submission_order_[next_submission_++], coming);
     } else if (outside == first) {
-      act(scenario_.outside()[outside_++]);
+      apply_admin_event(scenario_.admin_events()[next_admin_event_++]);
     } else if (up == first) {
-      answer(up);
+      register_nodes(up);
     } else if (look == first) {
-      ++look_;
-      nodes_changed(look);
+      ++next_reservation_check_;
+      on_nodes_changed(look);
     } else if (pass == first) {
       const bool full = main_clock_.begin_pass();
-      launch(main_pass(tables_, select_, pass, full), pass);
+      schedule_ends(main_pass(controller_, select_, pass, full), pass);
     } else if (check == first) {
       check_limits(check);
     } else {
-      main_clock_.tick(tick);
+      main_clock_.on_tick(tick);
     }
   }
 
   // A submission at a whole second is somewhere in it, where the host varies.
   void place_submissions() {
     double last = -kInfinity;
-    for (const int j : order_) {
+    for (const int j : submission_order_) {
       const double told = scenario_.job(j).submit;
-      const bool inside = host_.noise > 0 && told == std::floor(told);
+      const bool inside = clocks_.relative_noise > 0 && told == std::floor(told);
       last = std::max(last, inside ? told + rng_.uniform() : told);
-      coming_.push_back(last);
+      submission_times_.push_back(last);
     }
   }
 
   // Once every five seconds, slurmctld looks whether reservations begin; that one ends asks for no
   // pass.
-  double node_look(Second change) const {
+  double reservation_check_time(Second change) const {
     constexpr double kEvery = 5;
-    const double since = static_cast<double>(change) - host_.controller_start;
-    return host_.controller_start + std::ceil(since / kEvery) * kEvery;
+    const double since = static_cast<double>(change) - clocks_.controller_start;
+    return clocks_.controller_start + std::ceil(since / kEvery) * kEvery;
   }
 
   // Nothing runs or comes, and all that waits has been looked at since.
-  bool hopeless() {
+  bool is_quiescent() {
     const Settings& settings = scenario_.settings();
-    if (!events_.empty() || next_ < order_.size() || outside_ < scenario_.outside().size() ||
-        look_ < looks_.size() || !answers_.empty())
+    if (!events_.empty() || next_submission_ < submission_order_.size() ||
+        next_admin_event_ < scenario_.admin_events().size() ||
+        next_reservation_check_ < reservation_checks_.size() || !pending_registrations_.empty())
       return false;
-    const double last_change = std::max(changed_, last_begin_);
+    const double last_change = std::max(last_change_, last_begin_time_);
     const auto patience =
-        static_cast<double>(3 * (host_.periods.after(last_change, settings.backfill.interval) +
-                                 host_.periods.after(last_change, settings.main.interval) +
+        static_cast<double>(3 * (clocks_.periods.after(last_change, settings.backfill.interval) +
+                                 clocks_.periods.after(last_change, settings.main.interval) +
                                  settings.main.batch_sched_delay));
-    const double next = std::min(main_clock_.tick_due(), main_clock_.pass_due());
+    const double next = std::min(main_clock_.next_requesting_tick(), main_clock_.next_pass_time());
     return next > last_change + patience;
   }
 
   void submit(int job, double time) {
-    changed_ = time;
-    if (refused(job, time)) {
-      tables_.updates.jobs = whole(time);
-      ++finished_;
+    last_change_ = time;
+    if (is_refused(job, time)) {
+      controller_.updates.last_job_update = to_second(time);
+      ++finished_count_;
       return;
     }
-    main_clock_.request(time);
-    last_begin_ = std::max(last_begin_, scenario_.job(job).conditions.begin);
-    tables_.submit(job, time);
+    main_clock_.request_at_tick(time);
+    last_begin_time_ = std::max(last_begin_time_, scenario_.job(job).conditions.begin);
+    controller_.submit(job, time);
   }
 
   // One that could never run, or wants a reservation that is not there.
-  bool refused(int job, double time) {
+  bool is_refused(int job, double time) {
     const Job& one = scenario_.job(job);
-    if (one.conditions.reservation >= 0 && !tables_.reservations.holds(job, time)) return true;
-    if (over_limits(job, time)) return true;
-    if (!scenario_.own_cores() && one.set < 0) return false;
+    if (one.conditions.reservation >= 0 && !controller_.reservations.is_in_existing(job, time))
+      return true;
+    if (violates_submission_limits(job, time)) return true;
+    if (!scenario_.shares_nodes() && one.node_set < 0) return false;
     const auto runs = [&](int part) {
-      return select_.could_run({job, part}, scenario_.part(Entry{job, part}).nodes);
+      return select_.could_run({job, part}, scenario_.partition(QueueEntry{job, part}).nodes);
     };
     return one.partitions.empty()
                ? !runs(one.partition)
@@ -196,235 +210,243 @@ class Simulator {
   }
 
   // Tasks of an array are one submission.
-  bool over_limits(int job, double time) {
-    const int array = scenario_.array(job);
-    if (array >= 0 && array == last_array_) return array_refused_;
+  bool violates_submission_limits(int job, double time) {
+    const int array = scenario_.array_of(job);
+    if (array >= 0 && array == last_submitted_array_) return is_array_refused_;
     int tasks = 0;
-    for (std::size_t k = next_ - 1; k < order_.size(); ++k, ++tasks)
-      if (array < 0 ? tasks > 0 : scenario_.array(order_[k]) != array) break;
-    const Policy::Held held = tables_.policy.at_submission(job, tasks);
-    if (held) tables_.journal.hold(job, time, *held);
-    last_array_ = array;
-    return array_refused_ = held;
+    for (std::size_t k = next_submission_ - 1; k < submission_order_.size(); ++k, ++tasks)
+      if (array < 0 ? tasks > 0 : scenario_.array_of(submission_order_[k]) != array) break;
+    const AccountingPolicy::Violation held = controller_.policy.violation_at_submission(job, tasks);
+    if (held) controller_.journal.note_limit(job, time, *held);
+    last_submitted_array_ = array;
+    return is_array_refused_ = held;
   }
 
-  void nodes_changed(double time) {
-    changed_ = time;
-    tables_.updates.both(whole(time));
-    main_clock_.request(time);
+  void on_nodes_changed(double time) {
+    last_change_ = time;
+    controller_.updates.mark_both(to_second(time));
+    main_clock_.request_at_tick(time);
   }
 
-  void act(const Outside& outside) {
+  void apply_admin_event(const AdminEvent& outside) {
     switch (outside.kind) {
-      case Outside::Kind::release:
-        tables_.release(outside.job, outside.time);
+      case AdminEvent::Kind::release:
+        controller_.release(outside.job, outside.time);
         break;
-      case Outside::Kind::down:
-        lose(outside.nodes, outside.time);
+      case AdminEvent::Kind::down:
+        take_down(outside.nodes, outside.time);
         break;
-      case Outside::Kind::drain:
-        tables_.allocations.set_up(outside.nodes, false);
+      case AdminEvent::Kind::drain:
+        controller_.allocations.set_up(outside.nodes, false);
         break;
-      case Outside::Kind::resume:
-        resume(outside.nodes, outside.time);
+      case AdminEvent::Kind::resume:
+        resume_nodes(outside.nodes, outside.time);
         break;
-      case Outside::Kind::reserve:
+      case AdminEvent::Kind::reserve:
         break;
     }
-    nodes_changed(outside.time);
+    on_nodes_changed(outside.time);
   }
 
   // At its next tick slurmctld asks them whether they are there.
-  void resume(const NodeBits& nodes, double time) {
-    answers_.emplace_back(main_clock_.next_tick(time) + varied(host_.epilog), nodes);
+  void resume_nodes(const NodeBits& nodes, double time) {
+    pending_registrations_.emplace_back(
+        main_clock_.next_tick(time) + with_jitter(clocks_.epilog_delay), nodes);
   }
 
   // Nodes whose slurmd has answered, and when the next does.
-  double answer_due() const {
+  double next_registration_time() const {
     double due = kInfinity;
-    for (const auto& [time, nodes] : answers_) due = std::min(due, time);
+    for (const auto& [time, nodes] : pending_registrations_) due = std::min(due, time);
     return due;
   }
-  void answer(double time) {
-    for (auto one = answers_.begin(); one != answers_.end();)
+  void register_nodes(double time) {
+    for (auto one = pending_registrations_.begin(); one != pending_registrations_.end();)
       if (one->first <= time) {
-        tables_.allocations.set_up(one->second, true);
-        one = answers_.erase(one);
+        controller_.allocations.set_up(one->second, true);
+        one = pending_registrations_.erase(one);
       } else {
         ++one;
       }
-    tables_.updates.both(whole(time));
+    controller_.updates.mark_both(to_second(time));
   }
 
   // Their jobs run again, two minutes later at the earliest, or have failed.
-  void lose(const NodeBits& nodes, double time) {
-    tables_.allocations.set_up(nodes, false);
-    std::vector<int> running = tables_.allocations.running();
+  void take_down(const NodeBits& nodes, double time) {
+    controller_.allocations.set_up(nodes, false);
+    std::vector<int> running = controller_.allocations.running();
     std::sort(running.begin(), running.end());  // as they came, and so they wait again
     for (const int job : running) {
-      if (!tables_.allocations.nodes(job).meets(nodes)) continue;
-      tables_.stop(job, time, true);
-      const double over = see_stopped(time);
-      if (scenario_.settings().ends.return_to_service != 2) continue;
+      if (!controller_.allocations.nodes(job).intersects(nodes)) continue;
+      controller_.terminate(job, time, true);
+      const double over = handle_terminated(time);
+      if (scenario_.settings().job_ends.return_to_service != 2) continue;
       NodeBits answering = nodes;  // to the order to end the job
-      answering &= tables_.allocations.nodes(job);
-      answers_.emplace_back(over, std::move(answering));
+      answering &= controller_.allocations.nodes(job);
+      pending_registrations_.emplace_back(over, std::move(answering));
     }
   }
 
   // Jobs that had to go: when the last one's nodes are clean.
-  double see_stopped(double time) {
+  double handle_terminated(double time) {
     double over = time;
-    for (const Tables::Stopped& one : std::exchange(tables_.stopped, {})) {
+    for (const ControllerState::TerminatedJob& one :
+         std::exchange(controller_.terminated_jobs, {})) {
       ++attempt(one.job);
-      if (one.again) {
-        requeued_[one.job] = 1;
-        last_begin_ = std::max(last_begin_, static_cast<double>(one.begin));
+      if (one.is_requeued) {
+        is_requeued_[one.job] = 1;
+        last_begin_time_ = std::max(last_begin_time_, static_cast<double>(one.earliest_begin));
       }
-      over = cleaned_at(time);
+      over = epilog_time(time);
       events_.push({over, true, one.job, attempt(one.job), true});
-      changed_ = time;
+      last_change_ = time;
     }
     return over;
   }
 
   // The nodes of a job that slurmctld stops.  Their messages ask for a pass at once: a recorded one
   // that comes sooner than they usually do is that.
-  double cleaned_at(double stopped) {
+  double epilog_time(double stopped) {
     constexpr double kBefore = 0.001;
-    const double usual = stopped + varied(host_.epilog),
-                 pass = main_clock_.recorded_pass() - kBefore;
+    const double usual = stopped + with_jitter(clocks_.epilog_delay),
+                 pass = main_clock_.recorded_pass_time() - kBefore;
     return stopped < pass ? std::min(usual, pass) : usual;
   }
 
-  int& attempt(int job) { return attempts_[job]; }
+  int& attempt(int job) { return attempt_by_job_[job]; }
 
-  void happen() {
+  void process_job_event() {
     const Event event = events_.top();
     events_.pop();
-    changed_ = event.time;
-    if (event.epilog) {
-      clean(event);
-    } else if (event.attempt == attempt(event.job) && tables_.allocations.running(event.job)) {
+    last_change_ = event.time;
+    if (event.is_epilog) {
+      complete_epilog(event);
+    } else if (event.attempt == attempt(event.job) && controller_.allocations.running(event.job)) {
       end(event.job, event.time, false);
     }
   }
 
-  void clean(const Event& event) {
-    tables_.epilog(event.job, event.time);
-    backfill_.cleaned(tables_.allocations.nodes(event.job));
-    see_turned(event.time);
-    if (std::exchange(requeued_[event.job], 0))
-      tables_.allocations.forget(event.job);
+  void complete_epilog(const Event& event) {
+    controller_.complete_epilog(event.job, event.time);
+    backfill_.on_epilog_complete(controller_.allocations.nodes(event.job));
+    handle_switches(event.time);
+    if (std::exchange(is_requeued_[event.job], 0))
+      controller_.allocations.mark_pending(event.job);
     else
-      ++finished_;
+      ++finished_count_;
     const Settings& settings = scenario_.settings();
-    if (settings.main.defer || (!settings.ends.epilog && !event.stopped))
-      main_clock_.request(event.time);
+    if (settings.main.defer || (!settings.job_ends.has_epilog && !event.is_terminated))
+      main_clock_.request_at_tick(event.time);
     else
-      main_clock_.ask(event.time, false);
+      main_clock_.request_now(event.time, false);
   }
 
   void end(int job, double time, bool killed) {
-    tables_.end(job, time, killed);
+    controller_.end(job, time, killed);
     const auto j = static_cast<std::size_t>(job);
-    const bool told = j < host_.epilogs.size() && !std::isnan(host_.epilogs[j]);
-    const double over = told     ? time + host_.epilogs[j]
-                        : killed ? cleaned_at(time)
-                                 : time + varied(host_.epilog);
+    const bool told = j < clocks_.epilog_delays.size() && !std::isnan(clocks_.epilog_delays[j]);
+    const double over = told     ? time + clocks_.epilog_delays[j]
+                        : killed ? epilog_time(time)
+                                 : time + with_jitter(clocks_.epilog_delay);
     events_.push({over, true, job, attempt(job), killed});
   }
 
-  void launch(const std::vector<int>& started, double time) {
-    if (!started.empty()) changed_ = time;
-    for (const int j : started) run_until(j, end_of_work(j, time));
-    see_turned(time);
-    see_stopped(time);
+  void schedule_ends(const std::vector<int>& started, double time) {
+    if (!started.empty()) last_change_ = time;
+    for (const int j : started) run_until(j, completion_time(j, time));
+    handle_switches(time);
+    handle_terminated(time);
   }
 
   void run_until(int job, double end) {
     events_.push({end, false, job, attempt(job)});
-    if (!work_.empty()) work_[job] = end;
+    if (!completion_or_remaining_.empty()) completion_or_remaining_[job] = end;
   }
 
   // Jobs that stand still end by so much later.
-  void see_turned(double time) {
-    for (const Gang::Turn& one : std::exchange(tables_.turned, {})) {
+  void handle_switches(double time) {
+    for (const Gang::GangSwitch& one : std::exchange(controller_.gang_switches, {})) {
       ++attempt(one.job);
-      double& work = work_[one.job];
-      if (one.suspended)
+      double& work = completion_or_remaining_[one.job];
+      if (one.is_suspended)
         work -= time;  // what is left of it
       else
         run_until(one.job, time + work);
     }
   }
 
-  double end_of_work(int job, double start) {
+  double completion_time(int job, double start) {
     const auto j = static_cast<std::size_t>(job);
-    if (j < host_.lengths.size() && !std::isnan(host_.lengths[j])) return start + host_.lengths[j];
-    return start + scenario_.job(job).runtime + varied(host_.launch);
+    if (j < clocks_.run_lengths.size() && !std::isnan(clocks_.run_lengths[j]))
+      return start + clocks_.run_lengths[j];
+    return start + scenario_.job(job).runtime + with_jitter(clocks_.launch_delay);
   }
 
-  double varied(double usual) {
-    return host_.noise > 0 ? usual * (1 + host_.noise * (2 * rng_.uniform() - 1)) : usual;
+  double with_jitter(double usual) {
+    return clocks_.relative_noise > 0
+               ? usual * (1 + clocks_.relative_noise * (2 * rng_.uniform() - 1))
+               : usual;
   }
 
   void check_limits(double time) {
-    limit_clock_.checked(time);
-    for (const int job : tables_.overdue(whole(time))) end(job, time, true);
-    for (const int job : tables_.doomed(whole(time))) tables_.preempt(job, time);
-    see_stopped(time);
+    limit_clock_.on_check(time);
+    for (const int job : controller_.overdue(to_second(time))) end(job, time, true);
+    for (const int job : controller_.grace_expired(to_second(time))) controller_.preempt(job, time);
+    handle_terminated(time);
   }
 
   // The backfill thread.  Nothing else happens before `first`.
-  void wake(double first) {
-    if (backfill_.rests()) {
-      const double time = backfill_.resumes();
-      return planned(backfill_.resume(), time);
+  void wake_backfill(double first) {
+    if (backfill_.has_yielded()) {
+      const double time = backfill_.resume_time();
+      return finish_backfill_slice(backfill_.resume(), time);
     }
-    const double time = backfill_clock_.wakes_at();
-    if (!backfill_clock_.begins_cycle(tables_.completing(whole(time)),
-                                      tables_.updates.since(backfill_clock_.last_end()), first))
+    const double time = backfill_clock_.wake_time();
+    if (!backfill_clock_.should_begin_cycle(
+            controller_.waits_for_completion(to_second(time)),
+            controller_.updates.has_changed_since(backfill_clock_.last_cycle_end()), first))
       return;
-    planned(backfill_.run(time), time);
+    finish_backfill_slice(backfill_.run(time), time);
   }
-  void planned(const std::vector<int>& started, double time) {
-    launch(started, time);
-    if (!backfill_.rests()) backfill_clock_.cycle_over(backfill_.cost());
+  void finish_backfill_slice(const std::vector<int>& started, double time) {
+    schedule_ends(started, time);
+    if (!backfill_.has_yielded()) backfill_clock_.on_cycle_end(backfill_.duration());
   }
 
   const Scenario& scenario_;
-  const Clocks& host_;
-  Tables tables_;
+  const Clocks& clocks_;
+  ControllerState controller_;
   Select select_;
   BackfillCycle backfill_;
-  const Clocks loop_;
+  const Clocks loop_clocks_;
   LimitClock limit_clock_;
   MainClock main_clock_;
   BackfillClock backfill_clock_;
   Rng rng_;
-  std::vector<int> order_;      // jobs by submission
-  std::vector<double> coming_;  // when, in that order
+  std::vector<int> submission_order_;     // jobs by submission
+  std::vector<double> submission_times_;  // when, in that order
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<int> attempts_;                         // how often a job has been requeued
-  std::vector<char> requeued_;                        // and is completing
-  std::vector<double> work_;                          // its end; of suspended jobs what is left
-  std::vector<std::pair<double, NodeBits>> answers_;  // when nodes that were down are up again
-  std::vector<double> looks_;                         // when begins of reservations are seen
-  std::size_t next_ = 0, finished_ = 0, outside_ = 0, look_ = 0, watched_ = 0;
+  std::vector<int> attempt_by_job_;              // how often a job has been requeued
+  std::vector<char> is_requeued_;                // and is completing
+  std::vector<double> completion_or_remaining_;  // its end; of suspended jobs what is left
+  std::vector<std::pair<double, NodeBits>>
+      pending_registrations_;               // when nodes that were down are up again
+  std::vector<double> reservation_checks_;  // when begins of reservations are seen
+  std::size_t next_submission_ = 0, finished_count_ = 0, next_admin_event_ = 0,
+              next_reservation_check_ = 0, watched_started_ = 0;
   Progress progress_{"the twin of Slurm"};
-  int last_array_ = -1;  // that was submitted
-  bool array_refused_ = false;
-  double changed_ = -kInfinity, last_begin_ = -kInfinity;
+  int last_submitted_array_ = -1;  // that was submitted
+  bool is_array_refused_ = false;
+  double last_change_ = -kInfinity, last_begin_time_ = -kInfinity;
   Poll poll_;
 };
 
 }  // namespace
 
-Outcome simulate(const Scenario& scenario, const Clocks& clocks, const Record& record) {
+Outcome simulate(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record) {
   Outcome outcome = Simulator(scenario, clocks, record).run();
-  keep_pauses_of_work(scenario, clocks, outcome);
-  bar_those_behind(scenario, outcome);
+  trim_pauses_after_completion(scenario, clocks, outcome);
+  propagate_blocks(scenario, outcome);
   return outcome;
 }
 

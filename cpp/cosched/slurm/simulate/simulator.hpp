@@ -7,6 +7,6 @@
 namespace cosched::slurm {
 
 /// Runs all jobs to their end.  Deterministic.
-Outcome simulate(const Scenario& scenario, const Clocks& clocks, const Record& record);
+Outcome simulate(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record);
 
 }  // namespace cosched::slurm

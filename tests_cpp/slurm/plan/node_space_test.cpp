@@ -1,4 +1,4 @@
-#include "cosched/slurm/plan/plan_map.hpp"
+#include "cosched/slurm/plan/node_space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,13 +15,13 @@ namespace {
 constexpr int kNodes = 70;  // more than a word
 constexpr Second kEnd = 200;
 
-TEST(SlurmPlanMap, EqualsATableOfSeconds) {
+TEST(SlurmNodeSpace, EqualsATableOfSeconds) {
   Rng rng(1);
   for (int round = 0; round < 50; ++round) {
     SHOW_ON_FAILURE(round);
     NodeBits all(kNodes);
     all.add_range(0, kNodes);
-    PlanMap map;
+    NodeSpace map;
     map.reset(0, kEnd, all);
     std::vector<std::set<int>> taken(kEnd + 100);
     for (int k = 0; k < 12; ++k) {
@@ -30,16 +30,17 @@ TEST(SlurmPlanMap, EqualsATableOfSeconds) {
       const Second begin = 10 * rng.between(0, 18), end = begin + 10 * rng.between(0, 8);
       bool free = true;
       for (Second s = begin; s < std::min(end, kEnd); ++s)
-        for (const int node : nodes.list()) free = free && !taken[s].count(node);
+        for (const int node : nodes.to_list()) free = free && !taken[s].count(node);
       if (end > begin) {
-        EXPECT_EQ(map.free(nodes, begin, end), free);
+        EXPECT_EQ(map.is_free(nodes, begin, end), free);
       }
       map.reserve(nodes, begin, end, 10);
       for (Second s = begin; s < std::max(end, begin + 10); ++s)
-        for (const int node : nodes.list()) taken[s].insert(node);
+        for (const int node : nodes.to_list()) taken[s].insert(node);
     }
     Second last = 0;
-    for (int j = 0; j < map.records(); ++j) {  // they follow each other and hold what nobody took
+    for (int j = 0; j < map.record_count();
+         ++j) {  // they follow each other and hold what nobody took
       EXPECT_EQ(map[j].begin, last);
       last = map[j].end;
       for (Second s = map[j].begin; s < map[j].end; ++s)
@@ -50,36 +51,36 @@ TEST(SlurmPlanMap, EqualsATableOfSeconds) {
   }
 }
 
-TEST(SlurmPlanMap, OnePairOfEqualNeighboursAtMostBecomesOne) {
+TEST(SlurmNodeSpace, OnePairOfEqualNeighboursAtMostBecomesOne) {
   const NodeBits one = nodes_from(0, 1, 4);
-  PlanMap map;
+  NodeSpace map;
   map.reset(0, kEnd, nodes_from(0, 4, 4));
   map.reserve(one, 10, 50, 10);
   map.reserve(one, 100, 150, 10);
   map.reserve(one, 50, 100, 10);  // equal to what is before and behind it
   std::vector<Second> ends;
-  for (int j = 0; j < map.records(); ++j) ends.push_back(map[j].end);
+  for (int j = 0; j < map.record_count(); ++j) ends.push_back(map[j].end);
   EXPECT_EQ(ends, (std::vector<Second>{10, 100, 150, kEnd}));
 }
 
-TEST(SlurmPlanMap, AReservationTouchesNeitherWhatEndsNorWhatBeginsWithIt) {
+TEST(SlurmNodeSpace, AReservationTouchesNeitherWhatEndsNorWhatBeginsWithIt) {
   const NodeBits one = nodes_from(0, 1, 4);
-  PlanMap map;
+  NodeSpace map;
   map.reset(0, kEnd, nodes_from(0, 4, 4));
   map.reserve(one, 100, 150, 10);
-  EXPECT_TRUE(map.free(one, 50, 100));
-  EXPECT_FALSE(map.free(one, 50, 101));
-  EXPECT_FALSE(map.free(one, 149, 200));
-  EXPECT_TRUE(map.free(one, 150, 200));
+  EXPECT_TRUE(map.is_free(one, 50, 100));
+  EXPECT_FALSE(map.is_free(one, 50, 101));
+  EXPECT_FALSE(map.is_free(one, 149, 200));
+  EXPECT_TRUE(map.is_free(one, 150, 200));
 }
 
 // The window of a job, as the definition has it: record by record; on machines of several sizes.
-TEST(SlurmPlanMap, WindowHoldsTheNodesOfAllRecordsMet) {
+TEST(SlurmNodeSpace, WindowHoldsTheNodesOfAllRecordsMet) {
   Rng rng(4);
   for (int round = 0; round < 400; ++round) {
     SHOW_ON_FAILURE(round);
     const int count = std::array{kNodes, 130, 200, 1000}[static_cast<std::size_t>(round % 4)];
-    PlanMap map;
+    NodeSpace map;
     map.reset(0, kEnd, nodes_from(0, count, count));
     for (int k = 0; k < 8; ++k) {
       const Second begin = 10 * rng.between(0, 18);
@@ -90,12 +91,12 @@ TEST(SlurmPlanMap, WindowHoldsTheNodesOfAllRecordsMet) {
     const bool beyond = rng.between(0, 1) == 1;
     NodeBits expected = allowed;
     Second later = kNever, until = kNever;
-    const int last = map.records() - 1;
+    const int last = map.record_count() - 1;
     for (int j = 0; j <= last; ++j) {
       if (map[j].end <= from) continue;
       until = std::min(until, map[j].end);
       if (later == kNever && j < last)
-        for (const int node : allowed.list())
+        for (const int node : allowed.to_list())
           if (map[j + 1].nodes.has(node) && !(expected.has(node) && map[j].nodes.has(node)))
             later = map[j].end;
       if (map[j].begin > from + limit) {
@@ -105,52 +106,53 @@ TEST(SlurmPlanMap, WindowHoldsTheNodesOfAllRecordsMet) {
       }
       expected &= map[j].nodes;
     }
-    const PlanMap::Window window = map.window(allowed, 0, from, limit, beyond);
+    const NodeSpace::Window window = map.find_window(allowed, 0, from, limit, beyond);
     EXPECT_TRUE(*window.nodes == expected);
-    EXPECT_EQ(window.later, later);
-    EXPECT_EQ(window.holds_until, until);
+    EXPECT_EQ(window.later_start, later);
+    EXPECT_EQ(window.valid_until, until);
     // Who wants more than there are is told so; when there is more, too.
     const int wanted = rng.between(1, count);
-    const PlanMap::Window some = map.window(allowed, wanted, from, limit, beyond);
-    EXPECT_EQ(some.nodes->at_least(wanted), expected.at_least(wanted));
-    EXPECT_EQ(some.later, later);
+    const NodeSpace::Window some = map.find_window(allowed, wanted, from, limit, beyond);
+    EXPECT_EQ(some.nodes->has_at_least(wanted), expected.has_at_least(wanted));
+    EXPECT_EQ(some.later_start, later);
   }
 }
 
 // A record that begins at the very end of the job is met.
-TEST(SlurmPlanMap, WindowMeetsARecordThatBeginsAtItsEnd) {
-  PlanMap map;
+TEST(SlurmNodeSpace, WindowMeetsARecordThatBeginsAtItsEnd) {
+  NodeSpace map;
   map.reset(0, kEnd, nodes_from(0, 4, 4));
   map.reserve(nodes_from(0, 2, 4), 100, 150, 10);
   const NodeBits all = nodes_from(0, 4, 4);
-  EXPECT_EQ(map.window(all, 4, 0, 99).nodes->count(), 4);
-  const PlanMap::Window met = map.window(all, 4, 0, 100);
+  EXPECT_EQ(map.find_window(all, 4, 0, 99).nodes->count(), 4);
+  const NodeSpace::Window met = map.find_window(all, 4, 0, 100);
   EXPECT_EQ(met.nodes->count(), 2);
-  EXPECT_EQ(met.later, 150);
+  EXPECT_EQ(met.later_start, 150);
 }
 
 // From 300 on two of three nodes are left, from 360 on one: more is to be had at 420 alone.
-TEST(SlurmPlanMap, WhereThereAreTooFewTheWalkGoesOnUntilThereAreMore) {
+TEST(SlurmNodeSpace, WhereThereAreTooFewTheWalkGoesOnUntilThereAreMore) {
   const NodeBits all = nodes_from(0, 4, 4);
-  PlanMap map;
+  NodeSpace map;
   map.reset(0, 1000, all);
   map.reserve(nodes_from(0, 2, 4), 300, 420, 10);
   map.reserve(nodes_from(2, 3, 4), 360, 420, 10);
-  const PlanMap::Window window = map.window(all, 3, 0, 500);
+  const NodeSpace::Window window = map.find_window(all, 3, 0, 500);
   EXPECT_LT(window.nodes->count(), 3);
-  EXPECT_EQ(window.later, 420);
+  EXPECT_EQ(window.later_start, 420);
 }
 
-TEST(SlurmPlanMap, BeyondTheJobsEndThereIsMoreToHaveLater) {
+TEST(SlurmNodeSpace, BeyondTheJobsEndThereIsMoreToHaveLater) {
   const NodeBits all = nodes_from(0, 4, 4);
-  PlanMap map;
+  NodeSpace map;
   map.reset(0, 1000, all);
   map.reserve(nodes_from(2, 4, 4), 300, 1000, 10);
   map.reserve(nodes_from(1, 2, 4), 400, 1000, 10);
   map.reserve(nodes_from(0, 1, 4), 600, 1000, 10);
-  EXPECT_EQ(map.window(all, 1, 0, 100).later, kNever);
-  EXPECT_EQ(map.window(all, 1, 0, 100, true).later, 600);     // the end of the one behind 300
-  EXPECT_EQ(map.window(all, 1, 0, 300, true).later, kNever);  // there is none behind it
+  EXPECT_EQ(map.find_window(all, 1, 0, 100).later_start, kNever);
+  EXPECT_EQ(map.find_window(all, 1, 0, 100, true).later_start,
+            600);  // the end of the one behind 300
+  EXPECT_EQ(map.find_window(all, 1, 0, 300, true).later_start, kNever);  // there is none behind it
 }
 
 }  // namespace

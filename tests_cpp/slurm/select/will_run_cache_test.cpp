@@ -1,4 +1,4 @@
-#include "cosched/slurm/select/answers.hpp"
+#include "cosched/slurm/select/will_run_cache.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,10 +18,10 @@ Job random_job(Rng& rng, bool shared) {
   Job job = plain_job(0, static_cast<int>(rng.between(1, 3)), 60 * rng.between(1, 5), 10,
                       static_cast<int>(rng.below(2)));
   if (!shared) return job;
-  job.cpus = job.ask.tasks = static_cast<int>(rng.between(1, 2)) * job.nodes;
-  job.ask.memory = rng.between(0, 2) * 20;
-  job.ask.gpus = rng.below(3) == 0 ? 1 : 0;
-  job.ask.max_nodes = rng.below(2) == 0 ? job.nodes : kAnyNodes;
+  job.cpus = job.request.tasks = static_cast<int>(rng.between(1, 2)) * job.nodes;
+  job.request.memory = rng.between(0, 2) * 20;
+  job.request.gpus = rng.below(3) == 0 ? 1 : 0;
+  job.request.max_nodes = rng.below(2) == 0 ? job.nodes : kAnyNodes;
   return job;
 }
 
@@ -31,7 +31,7 @@ Scenario random_scenario(Rng& rng, bool shared, const Parameters& parameters) {
   machine.node_gpus = {{0, 0, 0, 2, 2, 1, 0, 0, 2}};
   machine.node_weight = {1, 1, 1, 2, 2, 2, 1, 1, 1};
   if (!shared) machine = plain_machine(kAnswerNodes);
-  machine.parts.resize(2, machine.parts[0]);
+  machine.partitions.resize(2, machine.partitions[0]);
   std::vector<Job> jobs;
   for (int job = 0; job < kJobs; ++job) jobs.push_back(random_job(rng, shared));
   return scenario_of(machine, jobs, parameters);
@@ -50,35 +50,36 @@ struct Both {
   }
 
   const NodeBits& nodes() {
-    return rng.below(2) ? sets[static_cast<std::size_t>(rng.below(3))] : allocations.up();
+    return rng.below(2) ? sets[static_cast<std::size_t>(rng.below(3))] : allocations.up_nodes();
   }
-  Entry entry() {
+  QueueEntry entry() {
     const int job = static_cast<int>(rng.below(kJobs));
     return {job, scenario.job(job).partition};
   }
 
   void ask() {
-    const Entry one = entry();
+    const QueueEntry one = entry();
     const NodeBits& on = nodes();
     const Second from = now + (rng.below(2) ? 0 : 60 * rng.between(0, 3));
-    const Select::Time time{now, rng.below(4) == 0, from,
-                            rng.below(2) ? kNever : from + 60 * rng.between(0, 3)};
+    const Select::StartWindow time{now, rng.below(4) == 0, from,
+                                   rng.below(2) ? kNever : from + 60 * rng.between(0, 3)};
     const auto first = remembers.will_run(one, on, time), second = forgets.will_run(one, on, time);
     ASSERT_EQ(first.has_value(), second.has_value());
     if (!first) return;
     EXPECT_EQ(first->begin, second->begin);
-    EXPECT_EQ(first->nodes->list(), second->nodes->list());
+    EXPECT_EQ(first->nodes->to_list(), second->nodes->to_list());
     EXPECT_EQ(remembers.could_run(one, on), forgets.could_run(one, on));
   }
 
   void start() {
-    const Entry one = entry();
-    if (allocations.started(one.job)) return;
+    const QueueEntry one = entry();
+    if (allocations.has_started(one.job)) return;
     const NodeBits& on = nodes();
-    const Loan<Choice> first = remembers.now(one, on), second = forgets.now(one, on);
+    const Loan<NodeChoice> first = remembers.select_now(one, on),
+                           second = forgets.select_now(one, on);
     ASSERT_EQ(static_cast<bool>(first), static_cast<bool>(second));
     if (!first) return;
-    EXPECT_EQ(first->nodes.list(), second->nodes.list());
+    EXPECT_EQ(first->nodes.to_list(), second->nodes.to_list());
     allocations.start(one.job, *first, now);
   }
 
@@ -87,7 +88,7 @@ struct Both {
     const auto some = rng.below(allocations.running().size());
     const int job = allocations.running()[some];
     allocations.end(job, now);
-    if (rng.below(2)) allocations.clean(job);
+    if (rng.below(2)) allocations.complete_epilog(job);
   }
 
   void step() {
@@ -110,7 +111,7 @@ struct Both {
   Second now = 0;
 };
 
-TEST(SlurmAnswers, AreWhatATestWouldSay) {
+TEST(SlurmWillRunCache, AreWhatATestWouldSay) {
   Rng rng(3);
   const std::vector<std::pair<bool, Parameters>> kinds{
       {true, {{"cons_tres", 1}}},
@@ -129,19 +130,19 @@ TEST(SlurmAnswers, AreWhatATestWouldSay) {
     }
 }
 
-TEST(SlurmAnswers, HoldWhileNothingStartsOrEnds) {
-  Answers answers(nodes_from(1, 4, 4));
+TEST(SlurmWillRunCache, HoldWhileNothingStartsOrEnds) {
+  WillRunCache answers(nodes_from(1, 4, 4));
   const NodeBits nodes = nodes_from(0, 3, 4);
   const Weights weights{1, 2, 3, 4}, others{1, 3, 2, 4};  // node 3 is none of the question's
-  const Answers::Question question{0, 0, false, false, 0, 0, nodes};
-  Answers::Answer& fresh = answers.find(question, 1, weights);
+  const WillRunCache::Question question{0, 0, false, false, 0, 0, nodes};
+  WillRunCache::Answer& fresh = answers.find(question, 1, weights);
   EXPECT_TRUE(fresh.empty());
-  answers.tell(fresh, 5, nodes, others);
-  EXPECT_EQ(Answers::after(answers.find(question, 1, weights)), 5);
+  answers.store(fresh, 5, nodes, others);
+  EXPECT_EQ(WillRunCache::start_after(answers.find(question, 1, weights)), 5);
   EXPECT_TRUE(answers.find(question, 1, others).empty());
   Weights left = weights;
   NodeBits found(4);
-  answers.leave(answers.find(question, 1, left), found, left);
+  answers.load(answers.find(question, 1, left), found, left);
   EXPECT_EQ(left, others);
   EXPECT_EQ(found, nodes);
   EXPECT_TRUE(answers.find({1, 0, false, false, 0, 0, nodes}, 1, weights).empty());

@@ -1,10 +1,10 @@
-#include "cosched/slurm/limits/policy.hpp"
+#include "cosched/slurm/limits/accounting_policy.hpp"
 
 #include <gtest/gtest.h>
 
 #include "cosched/slurm/plan/backfill_cycle.hpp"
 #include "cosched/slurm/simulate/main_pass.hpp"
-#include "cosched/slurm/state/tables.hpp"
+#include "cosched/slurm/state/controller_state.hpp"
 #include "support/slurm_scenarios.hpp"
 
 namespace cosched::slurm {
@@ -15,7 +15,7 @@ using Kind = Limit::Kind;
 Limits limits_of(std::vector<Limit> all) { return {std::move(all)}; }
 Qos qos_of(std::vector<Limit> all) {
   Qos qos;
-  qos.all = std::move(all);
+  qos.limits = std::move(all);
   return qos;
 }
 
@@ -42,69 +42,71 @@ struct Site {
   }
 };
 
-Entry of(int job) { return {job, 0}; }
-void start(Policy& policy, int job, int first, int last, Second now = 0) {
+QueueEntry of(int job) { return {job, 0}; }
+void start(AccountingPolicy& policy, int job, int first, int last, Second now = 0) {
   policy.start(of(job), choice_from(first, last, 8), now);
 }
-bool fits(const Policy& policy, int job, int nodes) { return !policy.with_nodes(of(job), nodes); }
-std::string name_of(Policy::Held held) { return held ? reason_of(*held) : ""; }
+bool fits(const AccountingPolicy& policy, int job, int nodes) {
+  return !policy.violation_with_nodes(of(job), nodes);
+}
+std::string name_of(AccountingPolicy::Violation held) { return held ? reason_of(*held) : ""; }
 
-TEST(SlurmPolicy, NodesOfAGroupTogether) {
+TEST(SlurmAccountingPolicy, NodesOfAGroupTogether) {
   for (const bool by_account : {false, true}) {
     Site site;
     const Limit most{Kind::group, kNode, 4};
-    (by_account ? site.account.all : site.qos.all) = {most};
+    (by_account ? site.account.limits : site.qos.limits) = {most};
     const Scenario scenario = site.scenario();
-    Policy policy(scenario, 0);
+    AccountingPolicy policy(scenario, 0);
     EXPECT_TRUE(fits(policy, 0, 4));
     EXPECT_FALSE(fits(policy, 0, 5));
     start(policy, 0, 0, 2);
     EXPECT_TRUE(fits(policy, 2, 2));
     EXPECT_FALSE(fits(policy, 2, 3));  // all users of it
-    EXPECT_EQ(name_of(policy.with_nodes(of(2), 3)),
+    EXPECT_EQ(name_of(policy.violation_with_nodes(of(2), 3)),
               by_account ? "AssocGrpNodeLimit" : "QOSGrpNodeLimit");
     policy.end(0, 10, true);
     EXPECT_TRUE(fits(policy, 2, 4));
   }
 }
 
-TEST(SlurmPolicy, NodesThatAGroupHasCountOnce) {
+TEST(SlurmAccountingPolicy, NodesThatAGroupHasCountOnce) {
   Site site;
   site.qos = qos_of({{Kind::group, kNode, 3}});
   const Scenario scenario = site.scenario();
-  Policy policy(scenario, 0);
+  AccountingPolicy policy(scenario, 0);
   start(policy, 0, 0, 2);
-  const Choice overlap = choice_from(1, 3, 8), other = choice_from(2, 4, 8);
-  EXPECT_FALSE(policy.with_nodes(of(1), &overlap));  // one node more
-  EXPECT_TRUE(policy.with_nodes(of(1), &other));
+  const NodeChoice overlap = choice_from(1, 3, 8), other = choice_from(2, 4, 8);
+  EXPECT_FALSE(policy.violation_with_nodes(of(1), &overlap));  // one node more
+  EXPECT_TRUE(policy.violation_with_nodes(of(1), &other));
   start(policy, 1, 1, 3);
   policy.end(0, 10, true);
   EXPECT_TRUE(fits(policy, 2, 1));
   EXPECT_FALSE(fits(policy, 2, 2));
 }
 
-TEST(SlurmPolicy, CpusOfAUserAndOfAnAccountInAQos) {
+TEST(SlurmAccountingPolicy, CpusOfAUserAndOfAnAccountInAQos) {
   for (const Kind kind : {Kind::user, Kind::account}) {
     Site site;
     site.qos = qos_of({{kind, kCpu, 12}});
     const Scenario scenario = site.scenario();
-    Policy policy(scenario, 0);
+    AccountingPolicy policy(scenario, 0);
     start(policy, 0, 0, 2);  // 8 CPUs
     EXPECT_TRUE(fits(policy, 1, 1));
     EXPECT_FALSE(fits(policy, 1, 2));
     EXPECT_EQ(fits(policy, 2, 2), kind == Kind::user);  // another user of the account
-    EXPECT_EQ(name_of(policy.with_nodes(of(1), 2)),
+    EXPECT_EQ(name_of(policy.violation_with_nodes(of(1), 2)),
               kind == Kind::user ? "QOSMaxCpuPerUserLimit" : "MaxCpuPerAccount");
   }
 }
 
-TEST(SlurmPolicy, NumbersOfJobs) {
+TEST(SlurmAccountingPolicy, NumbersOfJobs) {
   const auto held = [](const Site& site, int job) {
     const Scenario scenario = site.scenario();
-    Policy policy(scenario, 0);
-    EXPECT_EQ(policy.before_nodes(of(job)), nullptr);
+    AccountingPolicy policy(scenario, 0);
+    EXPECT_EQ(policy.violation_before_nodes(of(job)), nullptr);
     start(policy, 0, 0, 2);
-    return name_of(policy.before_nodes(of(job)));
+    return name_of(policy.violation_before_nodes(of(job)));
   };
   Site site;
   site.qos = qos_of({{Kind::user_jobs, -1, 1}});
@@ -129,86 +131,86 @@ TEST(SlurmPolicy, NumbersOfJobs) {
   EXPECT_EQ(held(site, 1), "");
 }
 
-TEST(SlurmPolicy, ALimitOfTheQosStandsInPlaceOfTheAssociations) {
+TEST(SlurmAccountingPolicy, ALimitOfTheQosStandsInPlaceOfTheAssociations) {
   Site site;
   site.qos = qos_of({{Kind::group, kNode, 6}});
   site.account = limits_of({{Kind::group, kNode, 2}, {Kind::group, kCpu, 20}});
   const Scenario scenario = site.scenario();
-  EXPECT_TRUE(fits(Policy(scenario, 0), 0, 5));
-  EXPECT_FALSE(fits(Policy(scenario, 0), 0, 6));  // of CPUs the QOS says nothing
+  EXPECT_TRUE(fits(AccountingPolicy(scenario, 0), 0, 5));
+  EXPECT_FALSE(fits(AccountingPolicy(scenario, 0), 0, 6));  // of CPUs the QOS says nothing
   site = {};
   site.qos = qos_of({{Kind::account_jobs, -1, 2}});
   site.user = limits_of({{Kind::jobs, -1, 1}});
   const Scenario jobs = site.scenario();
-  Policy policy(jobs, 0);
+  AccountingPolicy policy(jobs, 0);
   start(policy, 0, 0, 2);
-  EXPECT_EQ(policy.before_nodes(of(1)), nullptr);
+  EXPECT_EQ(policy.violation_before_nodes(of(1)), nullptr);
 }
 
-TEST(SlurmPolicy, TheQosOfThePartitionComesFirst) {
+TEST(SlurmAccountingPolicy, TheQosOfThePartitionComesFirst) {
   for (const bool over_partition : {false, true}) {
     Site site;
     Machine machine = plain_machine(8);
     machine.qos = {qos_of({{Kind::job, kNode, 3}}),
-                   qos_of({{Kind::job, kNode, 5}, {Kind::least, kNode, 2}})};
-    machine.qos[0].over_partition = over_partition;
-    machine.parts[0].qos = 1;
+                   qos_of({{Kind::job, kNode, 5}, {Kind::min, kNode, 2}})};
+    machine.qos[0].overrides_partition_qos = over_partition;
+    machine.partitions[0].qos = 1;
     Job job = plain_job(0, 1, 600);
     job.qos = 0;
     const Scenario scenario(machine, {job, job}, to_settings({}));
-    Policy policy(scenario, 0);
+    AccountingPolicy policy(scenario, 0);
     EXPECT_EQ(fits(policy, 0, 4), !over_partition);
     EXPECT_EQ(fits(policy, 0, 6), false);
     EXPECT_EQ(fits(policy, 0, 1), false);  // of the least, one of them says something
   }
 }
 
-TEST(SlurmPolicy, AQosThatIsThePartitionsTooCountsOnce) {
+TEST(SlurmAccountingPolicy, AQosThatIsThePartitionsTooCountsOnce) {
   Machine machine = plain_machine(8);
   machine.qos = {qos_of({{Kind::group_jobs, -1, 2}})};
-  machine.parts[0].qos = 0;
+  machine.partitions[0].qos = 0;
   Job job = plain_job(0, 1, 600);
   job.qos = 0;
   const Scenario scenario(machine, {job, job}, to_settings({}));
-  Policy policy(scenario, 0);
+  AccountingPolicy policy(scenario, 0);
   start(policy, 0, 0, 1);
-  EXPECT_EQ(policy.before_nodes(of(1)), nullptr);
+  EXPECT_EQ(policy.violation_before_nodes(of(1)), nullptr);
 }
 
-TEST(SlurmPolicy, LimitFactorMultipliesLimitsOfAssociations) {
+TEST(SlurmAccountingPolicy, LimitFactorMultipliesLimitsOfAssociations) {
   Site site;
   site.qos.limit_factor = 2;
   site.account = limits_of({{Kind::group, kNode, 3}});
   site.user = limits_of({{Kind::job, kCpu, 10}});
   const Scenario scenario = site.scenario();
-  const Policy policy(scenario, 0);
+  const AccountingPolicy policy(scenario, 0);
   EXPECT_TRUE(fits(policy, 0, 5));  // of four CPUs each
-  EXPECT_EQ(name_of(policy.with_nodes(of(0), 6)), "AssocMaxCpuPerJobLimit");
+  EXPECT_EQ(name_of(policy.violation_with_nodes(of(0), 6)), "AssocMaxCpuPerJobLimit");
   EXPECT_TRUE(fits(policy, 2, 6));  // the other user
-  EXPECT_EQ(name_of(policy.with_nodes(of(2), 7)), "AssocGrpNodeLimit");
+  EXPECT_EQ(name_of(policy.violation_with_nodes(of(2), 7)), "AssocGrpNodeLimit");
 }
 
-TEST(SlurmPolicy, SizesOfAJob) {
+TEST(SlurmAccountingPolicy, SizesOfAJob) {
   const auto reason = [](Limit limit, int nodes) {
     Site site;
     site.qos = qos_of({limit});
     const Scenario scenario = site.scenario();
-    return name_of(Policy(scenario, 0).with_nodes(of(0), nodes));
+    return name_of(AccountingPolicy(scenario, 0).violation_with_nodes(of(0), nodes));
   };
   EXPECT_EQ(reason({Kind::job, kCpu, 8}, 2), "");
   EXPECT_EQ(reason({Kind::job, kCpu, 8}, 3), "QOSMaxCpuPerJobLimit");
-  EXPECT_EQ(reason({Kind::job_node, kCpu, 4}, 3), "");
-  EXPECT_EQ(reason({Kind::job_node, kCpu, 3}, 3), "QOSMaxCpuPerNode");
-  EXPECT_EQ(reason({Kind::least, kNode, 2}, 2), "");
-  EXPECT_EQ(reason({Kind::least, kNode, 3}, 2), "QOSMinNode");
+  EXPECT_EQ(reason({Kind::node, kCpu, 4}, 3), "");
+  EXPECT_EQ(reason({Kind::node, kCpu, 3}, 3), "QOSMaxCpuPerNode");
+  EXPECT_EQ(reason({Kind::min, kNode, 2}, 2), "");
+  EXPECT_EQ(reason({Kind::min, kNode, 3}, 2), "QOSMinNode");
   EXPECT_EQ(reason({Kind::job_minutes, kCpu, 80}, 2), "");
   EXPECT_EQ(reason({Kind::job_minutes, kCpu, 79}, 2), "QOSMaxCpuMinutesPerJobLimit");
 }
 
-TEST(SlurmPolicy, AJobThatItWouldNeverAllowIsNotLookedAt) {
+TEST(SlurmAccountingPolicy, AJobThatItWouldNeverAllowIsNotLookedAt) {
   const auto reason = [](const Site& site) {
     const Scenario scenario = site.scenario();
-    return name_of(Policy(scenario, 0).before_nodes(of(0)));
+    return name_of(AccountingPolicy(scenario, 0).violation_before_nodes(of(0)));
   };
   Site site;
   site.qos = qos_of({{Kind::job, kNode, 1}});
@@ -226,18 +228,18 @@ TEST(SlurmPolicy, AJobThatItWouldNeverAllowIsNotLookedAt) {
   EXPECT_EQ(reason(site), "AssocGrpNodeLimit");
 }
 
-TEST(SlurmPolicy, MinutesThatMayStillBeUsed) {
+TEST(SlurmAccountingPolicy, MinutesThatMayStillBeUsed) {
   Site site;
   site.qos = qos_of({{Kind::group_run_minutes, kCpu, 150}});
   site.settings = {{"PriorityCalcPeriod", 60}};
   const Scenario scenario = site.scenario();
-  Policy policy(scenario, 0);
+  AccountingPolicy policy(scenario, 0);
   start(policy, 0, 0, 2);  // 8 CPUs for 10 minutes
   EXPECT_FALSE(fits(policy, 1, 2));
   policy.advance(59);
   EXPECT_FALSE(fits(policy, 1, 2));
   policy.advance(60);  // a pass: 72 are left
-  EXPECT_EQ(name_of(policy.with_nodes(of(1), 2)), "QOSGrpCPURunMinutesLimit");
+  EXPECT_EQ(name_of(policy.violation_with_nodes(of(1), 2)), "QOSGrpCPURunMinutesLimit");
   policy.advance(120);
   EXPECT_TRUE(fits(policy, 1, 2));
   policy.end(0, 130, true);
@@ -245,138 +247,139 @@ TEST(SlurmPolicy, MinutesThatMayStillBeUsed) {
   EXPECT_FALSE(fits(policy, 2, 2));
 }
 
-TEST(SlurmPolicy, MinutesOfAUserOrAnAccountThatMayStillBeUsed) {
+TEST(SlurmAccountingPolicy, MinutesOfAUserOrAnAccountThatMayStillBeUsed) {
   for (const Kind kind : {Kind::user_run_minutes, Kind::account_run_minutes}) {
     const bool by_user = kind == Kind::user_run_minutes;
     Site site;
     site.qos = qos_of({{kind, kCpu, 150}});
     site.settings = {{"PriorityCalcPeriod", 60}, {"since_24", 1}};
     const Scenario scenario = site.scenario();
-    Policy policy(scenario, 0);
+    AccountingPolicy policy(scenario, 0);
     start(policy, 0, 0, 2);  // 8 CPUs for 10 minutes
-    EXPECT_EQ(name_of(policy.with_nodes(of(1), 2)),
+    EXPECT_EQ(name_of(policy.violation_with_nodes(of(1), 2)),
               by_user ? "MaxCpuRunMinsPerUser" : "MaxCpuRunMinsPerAccount");
     EXPECT_EQ(fits(policy, 2, 2), by_user);  // another user of the account
     policy.advance(120);
     EXPECT_TRUE(fits(policy, 1, 2));
     site.settings["since_24"] = 0;  // which does not look at them
     const Scenario older = site.scenario();
-    Policy none(older, 0);
+    AccountingPolicy none(older, 0);
     start(none, 0, 0, 2);
     EXPECT_TRUE(fits(none, 1, 2));
   }
 }
 
-TEST(SlurmPolicy, MinutesThatHaveBeenUsed) {
+TEST(SlurmAccountingPolicy, MinutesThatHaveBeenUsed) {
   Site site;
   site.account = limits_of({{Kind::group_minutes, kCpu, 100, 90}});
   site.settings = {{"PriorityCalcPeriod", 60}, {"PriorityDecayHalfLife", 0}};
   const Scenario scenario = site.scenario();
-  Policy policy(scenario, 0);
+  AccountingPolicy policy(scenario, 0);
   EXPECT_TRUE(fits(policy, 0, 2));  // without `safe`, what is to come does not count
   start(policy, 0, 0, 2);
   policy.advance(60);
-  EXPECT_EQ(policy.used_up(0), nullptr);
+  EXPECT_EQ(policy.exceeded_group_limit(0), nullptr);
   policy.advance(120);  // 90 + 16
-  EXPECT_EQ(name_of(policy.used_up(0)), "AssocGrpCPUMinutesLimit");
-  EXPECT_EQ(name_of(policy.with_nodes(of(1), 2)), "AssocGrpCPUMinutesLimit");
+  EXPECT_EQ(name_of(policy.exceeded_group_limit(0)), "AssocGrpCPUMinutesLimit");
+  EXPECT_EQ(name_of(policy.violation_with_nodes(of(1), 2)), "AssocGrpCPUMinutesLimit");
   site.settings["safe_limits"] = 1;
   const Scenario safe = site.scenario();
-  EXPECT_FALSE(fits(Policy(safe, 0), 0, 2));
-  site.account.all[0].used = 20;
+  EXPECT_FALSE(fits(AccountingPolicy(safe, 0), 0, 2));
+  site.account.limits[0].used_before = 20;
   const Scenario enough = site.scenario();
-  EXPECT_TRUE(fits(Policy(enough, 0), 0, 2));
+  EXPECT_TRUE(fits(AccountingPolicy(enough, 0), 0, 2));
 }
 
-TEST(SlurmPolicy, WhatAJobUsedBeforeTheBeginIsInTheUsageThatIsGiven) {
+TEST(SlurmAccountingPolicy, WhatAJobUsedBeforeTheBeginIsInTheUsageThatIsGiven) {
   Site site;
   site.account =
       limits_of({{Kind::group_minutes, kCpu, 100, 90}, {Kind::group_run_minutes, kCpu, 144}});
   site.settings = {{"PriorityCalcPeriod", 60}, {"PriorityDecayHalfLife", 0}};
   const Scenario scenario = site.scenario();
-  Policy policy(scenario, 0);
+  AccountingPolicy policy(scenario, 0);
   start(policy, 0, 0, 2, -120);  // 8 minutes of 8 CPUs are left
   policy.advance(0);
-  EXPECT_EQ(policy.used_up(0), nullptr);
+  EXPECT_EQ(policy.exceeded_group_limit(0), nullptr);
   EXPECT_TRUE(fits(policy, 1, 2));
   policy.advance(60);
-  EXPECT_EQ(policy.used_up(0), nullptr);  // 98
+  EXPECT_EQ(policy.exceeded_group_limit(0), nullptr);  // 98
   policy.advance(120);
-  EXPECT_NE(policy.used_up(0), nullptr);
+  EXPECT_NE(policy.exceeded_group_limit(0), nullptr);
 }
 
-TEST(SlurmPolicy, UsageFades) {
+TEST(SlurmAccountingPolicy, UsageFades) {
   Site site;
   site.account = limits_of({{Kind::group_minutes, kCpu, 100, 150}, {Kind::group_wall, -1, 50, 50}});
   site.settings = {{"PriorityCalcPeriod", 60}, {"PriorityDecayHalfLife", 3600}};
   const Scenario scenario = site.scenario();
-  Policy policy(scenario, 0);
-  EXPECT_EQ(name_of(policy.before_nodes(of(0))), "AssocGrpWallLimit");
+  AccountingPolicy policy(scenario, 0);
+  EXPECT_EQ(name_of(policy.violation_before_nodes(of(0))), "AssocGrpWallLimit");
   EXPECT_FALSE(fits(policy, 0, 2));
   policy.advance(3600);
-  EXPECT_EQ(policy.before_nodes(of(0)), nullptr);
+  EXPECT_EQ(policy.violation_before_nodes(of(0)), nullptr);
   EXPECT_TRUE(fits(policy, 0, 2));
   site.qos.no_decay = true;
-  site.qos.all = site.account.all;
+  site.qos.limits = site.account.limits;
   const Scenario kept = site.scenario();
-  Policy fixed(kept, 0);
+  AccountingPolicy fixed(kept, 0);
   fixed.advance(3600);
-  EXPECT_EQ(name_of(fixed.before_nodes(of(0))), "QOSGrpWallLimit");
+  EXPECT_EQ(name_of(fixed.violation_before_nodes(of(0))), "QOSGrpWallLimit");
 }
 
-TEST(SlurmPolicy, TheUsageFactorOfAQos) {
+TEST(SlurmAccountingPolicy, TheUsageFactorOfAQos) {
   Site site;
   site.qos = qos_of({{Kind::group_run_minutes, kCpu, 150}});
   site.qos.usage_factor = 0.5;
   const Scenario scenario = site.scenario();
-  Policy policy(scenario, 0);
+  AccountingPolicy policy(scenario, 0);
   start(policy, 0, 0, 2);  // 40 in place of 80; the new one counts whole
   EXPECT_TRUE(fits(policy, 1, 2));
   site.qos.usage_factor = 1;
-  site.qos.safe_factor = true;
+  site.qos.is_usage_factor_safe = true;
   const Scenario plain = site.scenario();
-  Policy whole_price(plain, 0);
+  AccountingPolicy whole_price(plain, 0);
   start(whole_price, 0, 0, 2);
   EXPECT_FALSE(fits(whole_price, 1, 2));
 }
 
-TEST(SlurmPolicy, RefusedAtSubmission) {
+TEST(SlurmAccountingPolicy, RefusedAtSubmission) {
   Site site;
   site.qos = qos_of({{Kind::user_submit, -1, 2}, {Kind::job, kNode, 1}});
   const Scenario scenario = site.scenario();
-  Policy policy(scenario, 0);
-  EXPECT_EQ(policy.at_submission(0, 2), nullptr);  // too large a job is held, not refused
-  EXPECT_EQ(name_of(policy.at_submission(0, 3)), "QOSMaxSubmitJobPerUserLimit");
+  AccountingPolicy policy(scenario, 0);
+  EXPECT_EQ(policy.violation_at_submission(0, 2), nullptr);  // too large a job is held, not refused
+  EXPECT_EQ(name_of(policy.violation_at_submission(0, 3)), "QOSMaxSubmitJobPerUserLimit");
   policy.submit(0);
-  EXPECT_EQ(policy.at_submission(1, 1), nullptr);
+  EXPECT_EQ(policy.violation_at_submission(1, 1), nullptr);
   policy.submit(1);
-  EXPECT_NE(policy.at_submission(1, 1), nullptr);
-  EXPECT_EQ(policy.at_submission(2, 1), nullptr);  // another user
+  EXPECT_NE(policy.violation_at_submission(1, 1), nullptr);
+  EXPECT_EQ(policy.violation_at_submission(2, 1), nullptr);  // another user
   start(policy, 0, 0, 2);
-  EXPECT_NE(policy.at_submission(1, 1), nullptr);  // it is there until it ends
+  EXPECT_NE(policy.violation_at_submission(1, 1), nullptr);  // it is there until it ends
   policy.end(0, 10, true);
-  EXPECT_EQ(policy.at_submission(1, 1), nullptr);
-  site.qos.deny = true;
+  EXPECT_EQ(policy.violation_at_submission(1, 1), nullptr);
+  site.qos.denies_on_limit = true;
   const Scenario denying = site.scenario();
-  EXPECT_EQ(name_of(Policy(denying, 0).at_submission(0, 1)), "QOSMaxNodePerJobLimit");
+  EXPECT_EQ(name_of(AccountingPolicy(denying, 0).violation_at_submission(0, 1)),
+            "QOSMaxNodePerJobLimit");
 }
 
-TEST(SlurmPolicy, AJobOverALimitBlocksNobodyAndHasNoPlan) {
+TEST(SlurmAccountingPolicy, AJobOverALimitBlocksNobodyAndHasNoPlan) {
   Site site;
   site.qos = qos_of({{Kind::user, kNode, 3}});
   const Scenario scenario = site.scenario();
-  Tables tables(scenario, -60, {true, true});
-  Select select(scenario, tables.allocations, 0);
-  for (int job = 0; job < 3; ++job) tables.submit(job, job);
-  EXPECT_EQ(main_pass(tables, select, 50, true), (Nodes{0, 2}));
+  ControllerState controller(scenario, -60, {true, true});
+  Select select(scenario, controller.allocations, 0);
+  for (int job = 0; job < 3; ++job) controller.submit(job, job);
+  EXPECT_EQ(main_pass(controller, select, 50, true), (Nodes{0, 2}));
   const Clocks clocks;
-  BackfillCycle cycle(clocks, tables, select);
+  BackfillCycle cycle(clocks, controller, select);
   EXPECT_EQ(cycle.run(60), Nodes{});
-  tables.end(0, 100, false);
-  tables.epilog(0, 101);
+  controller.end(0, 100, false);
+  controller.complete_epilog(0, 101);
   EXPECT_EQ(cycle.run(110), Nodes{1});
   bool told = false;
-  for (const Note& note : std::move(tables.journal).outcome().notes) {
+  for (const DecisionNote& note : std::move(controller.journal).outcome().notes) {
     EXPECT_NE(note.action, Action::plan);
     told = told || (note.job == 1 && note.limit == "QOSMaxNodePerUserLimit");
   }
@@ -385,40 +388,40 @@ TEST(SlurmPolicy, AJobOverALimitBlocksNobodyAndHasNoPlan) {
 
 // Of nodes of 4 and 8 cores the small one is taken: a whole node has six on the average, and this
 // one more than it may.
-TEST(SlurmPolicy, AJobThatIsOverALimitOnTheNodesItWouldStartOnHasNoPlan) {
+TEST(SlurmAccountingPolicy, AJobThatIsOverALimitOnTheNodesItWouldStartOnHasNoPlan) {
   for (const double most : {7, 8}) {
     Machine machine = shared_machine({4, 8});
     machine.qos = {qos_of({{Kind::job, kCpu, most}})};
     std::vector<Job> jobs(2, shared_job(1, 600));
-    jobs[1].ask.exclusive = true;
+    jobs[1].request.is_exclusive = true;
     jobs[1].qos = 0;
     const Scenario scenario = scenario_of(machine, jobs, {{"cons_tres", 1}});
-    Tables tables(scenario, -60, {true, true});
-    Select select(scenario, tables.allocations, 0);
-    tables.start({0, 0}, shares_from({{0, 1}}, 2), 0, Scheduler::main);
-    tables.submit(1, 5);
+    ControllerState controller(scenario, -60, {true, true});
+    Select select(scenario, controller.allocations, 0);
+    controller.start({0, 0}, shares_from({{0, 1}}, 2), 0, Scheduler::main);
+    controller.submit(1, 5);
     const Clocks clocks;
-    BackfillCycle cycle(clocks, tables, select);
+    BackfillCycle cycle(clocks, controller, select);
     EXPECT_EQ(cycle.run(60), most < 8 ? Nodes{} : Nodes{1});
-    for (const Note& note : std::move(tables.journal).outcome().notes)
+    for (const DecisionNote& note : std::move(controller.journal).outcome().notes)
       EXPECT_NE(note.action, Action::plan);
   }
 }
 
-TEST(SlurmPolicy, WhoMustEnd) {
+TEST(SlurmAccountingPolicy, WhoMustEnd) {
   Site site;
   site.qos = qos_of({{Kind::user, kNode, 3}});
   Scenario scenario = site.scenario();
   std::vector<Job> jobs = scenario.jobs();
-  jobs[0].running = Running{0, choice_from(0, 2, 8).shares};
-  for (const int node : {0, 1}) jobs[0].running->holds.nodes.push_back({node, 0, 0});
+  jobs[0].running_state = RunningState{0, choice_from(0, 2, 8).shares};
+  for (const int node : {0, 1}) jobs[0].running_state->shares.nodes.push_back({node, 0, 0});
   const Scenario held(scenario.machine(), jobs, scenario.settings(), {}, {}, scenario.accounts());
-  const auto all = held_up(held);
+  const auto all = limit_blocks(held);
   ASSERT_TRUE(all[1]);
   EXPECT_EQ(all[1]->reason, "QOSMaxNodePerUserLimit");
   EXPECT_EQ(all[1]->limit, 3);
   EXPECT_EQ(all[1]->used, 2);
-  EXPECT_EQ(all[1]->jobs, Nodes{0});
+  EXPECT_EQ(all[1]->blocking_jobs, Nodes{0});
   EXPECT_FALSE(all[2]);
   EXPECT_FALSE(all[0]);
 }
