@@ -28,8 +28,9 @@ class TestCounts {
     if (!can_test(job, part)) return false;
     const auto partition = static_cast<std::size_t>(part);
     const auto user = static_cast<std::size_t>(job.user);
-    ++count_by_user_and_partition_[user * count_by_partition_.size() + partition],
-        ++count_by_partition_[partition], ++count_by_user_[user];
+    ++count_by_user_and_partition_[user * count_by_partition_.size() + partition];
+    ++count_by_partition_[partition];
+    ++count_by_user_[user];
     return true;
   }
 

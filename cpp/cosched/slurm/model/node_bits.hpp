@@ -16,6 +16,7 @@ class NodeBits {
   bool has(int node) const { return words_[word(node)] >> bit(node) & 1; }
   void add(int node) { words_[word(node)] |= std::uint64_t{1} << bit(node); }
   void remove(int node) { words_[word(node)] &= ~(std::uint64_t{1} << bit(node)); }
+  /// Adds the nodes [first, last).
   void add_range(int first, int last) {
     for (int node = first; node < last;) {
       const int room = std::min(last - node, 64 - static_cast<int>(bit(node)));
@@ -24,7 +25,6 @@ class NodeBits {
       node += room;
     }
   }
-  // [first, last)
   void clear() { words_.assign(words_.size(), 0); }
 
   NodeBits& operator&=(const NodeBits& other) {
@@ -58,6 +58,7 @@ class NodeBits {
     for (std::size_t w = 0; w < size; ++w) any |= words[w];
     return count < 1 || any != 0;
   }
+  /// How many of the nodes [first, last) are members.
   int count_range(int first, int last) const {
     int sum = 0;
     for (int node = first; node < last;) {
@@ -68,7 +69,6 @@ class NodeBits {
     }
     return sum;
   }
-  // [first, last)
   bool any() const {
     return std::any_of(words_.begin(), words_.end(), [](auto word) { return word != 0; });
   }

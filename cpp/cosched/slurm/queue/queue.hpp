@@ -94,7 +94,9 @@ class Queue {
   }
 
   void resort_if_restored() {
-    if (std::exchange(has_restored_priority_, false)) sort();
+    if (!has_restored_priority_) return;
+    has_restored_priority_ = false;
+    sort();
   }
 
   /// Nodes have been looked for: all of their CPUs count for its size at the next recalculation.

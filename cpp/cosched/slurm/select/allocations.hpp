@@ -29,9 +29,11 @@ class Allocations {
     held.nodes = choice.nodes;
     held.start = held.last_switch = now;
     held.expected_end = now + scenario_.job(job).limit;
-    if (const int array = scenario_.array_of(job); array >= 0)
-      held.list_place = std::exchange(array_list_place_[array],
-                                      ++list_places_);  // the others go to the end of the list
+    if (const int array = scenario_.array_of(job); array >= 0) {
+      held.list_place = array_list_place_[array];
+      ++list_places_;  // the tasks that have not started go to the end of the list
+      array_list_place_[array] = list_places_;
+    }
     held.is_suspended = false;
     held.ran_before = 0;
     state(job) = State::running;
@@ -215,15 +217,22 @@ class Allocations {
 
   void update_resources(const JobAllocation& held, bool takes) {
     if (scenario_.shares_nodes()) {
-      takes ? free_resources_.allocate(held.shares) : free_resources_.release(held.shares);
+      if (takes)
+        free_resources_.allocate(held.shares);
+      else
+        free_resources_.release(held.shares);
       if (scenario_.suspends_jobs()) {
-        takes ? core_map_.allocate(held.partition, held.cores)
-              : core_map_.release(held.partition, held.cores);
+        if (takes)
+          core_map_.allocate(held.partition, held.cores);
+        else
+          core_map_.release(held.partition, held.cores);
         count_cores(held);
       }
       mark_busy(held);
+    } else if (takes) {
+      busy_nodes_ |= held.nodes;
     } else {
-      takes ? busy_nodes_ |= held.nodes : busy_nodes_ -= held.nodes;
+      busy_nodes_ -= held.nodes;
     }
   }
 

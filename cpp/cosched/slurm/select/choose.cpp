@@ -247,13 +247,18 @@ bool Candidates::choose(const FreeResources& free, const Weights& weights, Share
   if (!found)
     for (const Candidate& one : candidates_) most = std::max(most, size(one));
   // Nodes that have little may be in the way of those that have enough.
-  for (int least = 1; !found && least<most&& static_cast<int>(candidates_.size())> job.nodes;
-       ++least) {
+  for (int least = 1; !found && least < most; ++least) {
+    int spare_count = static_cast<int>(candidates_.size()) - job.nodes;
+    if (spare_count <= 0) break;
     const std::vector<Candidate> before = std::exchange(candidates_, {});
-    int spare = static_cast<int>(before.size()) - job.nodes;
     runs_.clear();
-    for (const Candidate& one : before)
-      if (size(one) > least || spare-- <= 0) append(one);
+    for (const Candidate& candidate : before) {
+      const bool is_left_out = size(candidate) <= least && spare_count > 0;
+      if (is_left_out)
+        --spare_count;
+      else
+        append(candidate);
+    }
     if (candidates_.size() < before.size())
       found = NodeSelection(job, candidates_, runs_, chosen.nodes).run();
   }

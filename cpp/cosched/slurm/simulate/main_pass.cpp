@@ -10,7 +10,8 @@ class BlockedPartitions {
       : partitions_(parts), is_blocked_(parts.size()), allowed_nodes_(std::move(up)) {}
   bool has(int partition) const { return is_blocked_[partition]; }
   void add(int partition) {
-    if (std::exchange(is_blocked_[partition], 1)) return;
+    if (is_blocked_[partition]) return;
+    is_blocked_[partition] = 1;
     ++blocked_count_;
     allowed_nodes_ -= partitions_[partition].nodes;
   }
@@ -40,20 +41,26 @@ class MainPass {
 
   std::vector<int> run(bool full) {
     const Settings::Main& settings = scenario_.settings().main;
-    std::vector<int> tried(scenario_.machine().partitions.size());
-    int depth = 0, last_array = -1, last = -1;
+    std::vector<int> partition_counts(scenario_.machine().partitions.size());
+    int depth = 0;
+    int last_array = -1;
+    int last_job = -1;
     for (const QueueEntry entry : controller_.queue.entries()) {
       if (settings.max_job_start &&
           static_cast<int>(started_jobs_.size()) >= settings.max_job_start)
         break;
       // An array is one record of the queue, which counts again behind a task that started.
       const int array = scenario_.array_of(entry.job);
-      const int before = std::exchange(last, entry.job);
-      const bool again = !started_jobs_.empty() && started_jobs_.back() == before;
-      if (array < 0 || std::exchange(last_array, array) != array || again) {
-        if (settings.partition_depth && tried[entry.partition]++ >= settings.partition_depth)
-          continue;
-        if (!full && depth++ > settings.queue_depth) break;
+      const bool has_last_started = !started_jobs_.empty() && started_jobs_.back() == last_job;
+      const bool is_new_record = array < 0 || array != last_array || has_last_started;
+      last_job = entry.job;
+      if (array >= 0) last_array = array;
+      if (is_new_record) {
+        const int partition_count = partition_counts[entry.partition];
+        if (settings.partition_depth) ++partition_counts[entry.partition];
+        if (settings.partition_depth && partition_count >= settings.partition_depth) continue;
+        if (!full && depth > settings.queue_depth) break;
+        ++depth;
       }
       if (!try_entry(entry)) break;
     }

@@ -330,7 +330,9 @@ class Simulator {
     controller_.complete_epilog(event.job, event.time);
     backfill_.on_epilog_complete(controller_.allocations.nodes(event.job));
     handle_switches(event.time);
-    if (std::exchange(is_requeued_[event.job], 0))
+    const bool is_requeued = is_requeued_[event.job] != 0;
+    is_requeued_[event.job] = 0;
+    if (is_requeued)
       controller_.allocations.mark_pending(event.job);
     else
       ++finished_count_;
@@ -434,7 +436,7 @@ class Simulator {
   std::vector<double> reservation_checks_;  // when begins of reservations are seen
   std::size_t next_submission_ = 0, finished_count_ = 0, next_admin_event_ = 0,
               next_reservation_check_ = 0, watched_started_ = 0;
-  Progress progress_{"the twin of Slurm"};
+  Progress progress_{"the simulator of Slurm"};
   int last_submitted_array_ = -1;  // that was submitted
   bool is_array_refused_ = false;
   double last_change_ = -kInfinity, last_begin_time_ = -kInfinity;
