@@ -211,6 +211,42 @@ TEST(SlurmBackfillCycle, AJobInWhoseMiddleItRestsKeepsItsNewPriority) {
   EXPECT_EQ(cycles.plan(2).begin, 360);
 }
 
+// As above, but job 2 has started when the cycle continues: job 3 is tried from now on.
+TEST(SlurmBackfillCycle, TheRetryTimeOfAnInterruptedJobIsOfNoOtherJob) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 4, 300), plain_job(0, 3, 100), plain_job(0, 3, 100),
+                                   plain_job(0, 1, 100)});
+  cycles.clocks.slices = {{}, {{42, 1, 44, true}, {45, 2, std::nan("")}}};
+  cycles.run(10);
+  cycles.run(40);
+  ASSERT_TRUE(cycles.cycle.has_yielded());
+  cycles.controller.end(0, 43, false);
+  cycles.controller.complete_epilog(0, 43);
+  cycles.start(2, 0, 3);
+  EXPECT_EQ(cycles.cycle.resume(), Nodes{3});
+}
+
+// Job 0 has two of four nodes until 300; the others want one each.
+TEST(SlurmBackfillCycle, NodesThatGoDownWhileItHasYieldedAreNotUsed) {
+  Cycles cycles(plain_machine(4), {plain_job(0, 2, 300), plain_job(0, 1, 60), plain_job(0, 1, 60)});
+  cycles.clocks.slices = {{{12, 1, 14}, {15, 2, std::nan("")}}};
+  EXPECT_EQ(cycles.run(10), Nodes{1});
+  NodeBits down(4);
+  down.add(3);
+  cycles.controller.allocations.set_up(down, false);
+  EXPECT_EQ(cycles.cycle.resume(), Nodes{});
+  EXPECT_EQ(cycles.plan(2).nodes, Nodes{2});
+}
+
+TEST(SlurmBackfillCycle, StartsBeforeAYieldCountForTheMostStartsOfACycle) {
+  Cycles cycles(
+      plain_machine(4),
+      {plain_job(0, 1, 300), plain_job(0, 1, 60), plain_job(0, 1, 60), plain_job(0, 1, 60)},
+      {{"bf_max_job_start", 2}});
+  cycles.clocks.slices = {{{12, 1, 14}, {15, 3, std::nan("")}}};
+  EXPECT_EQ(cycles.run(10), Nodes{1});
+  EXPECT_EQ(cycles.cycle.resume(), Nodes{2});
+}
+
 TEST(SlurmBackfillCycle, AYoungJobIsNotPlanned) {
   const std::vector<Job> jobs{plain_job(0, 3, 300), plain_job(0, 4, 100), plain_job(0, 1, 900)};
   Cycles cycles(plain_machine(4), jobs, {{"bf_min_age_reserve", 30}});

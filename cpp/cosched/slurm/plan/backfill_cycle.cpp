@@ -28,7 +28,7 @@ std::vector<int> BackfillCycle::run(double time) {
   cycle_start_ = slice_start_ = time;
   slice_start_second_ = to_second(time);
   jobs_examined_ = 0;
-  retry_from_ = 0;
+  interrupted_try_.reset();
   next_slice_ = 0;
   ignored_nodes_.clear();
   ++cycle_count_;
@@ -63,7 +63,8 @@ void BackfillCycle::begin_node_space() {
   const Second begin = clocks_.round_down(slice_start_second_, settings_.resolution);
   window_end_ = clocks_.round_down(slice_start_second_ + settings_.window, settings_.resolution);
   next_resolution_step_ = begin + settings_.resolution;
-  node_space_.reset(begin, window_end_, controller_.allocations.up_nodes());
+  begin_nodes_ = controller_.allocations.up_nodes();
+  node_space_.reset(begin, window_end_, begin_nodes_);
 }
 
 void BackfillCycle::begin_last_cycle() {
@@ -100,15 +101,17 @@ std::vector<int> BackfillCycle::attempt_backfill() {
     const int examined_before = jobs_examined_;
     const bool is_skipped = count_and_skip(entry);
     Second retry_from = 0;
-    if (jobs_examined_ > examined_before) retry_from = std::exchange(retry_from_, 0);
+    if (jobs_examined_ > examined_before && interrupted_try_) {
+      if (interrupted_try_->entry == entry) retry_from = interrupted_try_->retry_from;
+      interrupted_try_.reset();
+    }
     if (retry_from == 0) restore_priority();
     if (is_skipped) continue;
     const TryOutcome outcome = try_job(entry, now, retry_from);
     last_cycle_.valid_until = std::min(last_cycle_.valid_until, outcome.valid_until);
     if (outcome.has_started) ++start_count_;
     if (outcome.action == LoopAction::stop_cycle) break;
-    const auto slice_starts = static_cast<int>(started_jobs_.size());
-    if (outcome.has_started && settings_.max_job_start && slice_starts >= settings_.max_job_start)
+    if (outcome.has_started && settings_.max_job_start && start_count_ >= settings_.max_job_start)
       break;
   }
   finish_slice(now);
@@ -143,6 +146,10 @@ std::vector<int> BackfillCycle::resume() {
   load_slice();
   slice_start_ = std::exchange(resume_time_, kInfinity);
   slice_start_second_ = to_second(slice_start_);
+  // Nodes that went down meanwhile are no nodes for plans: the node space still has them.
+  NodeBits gone_nodes = begin_nodes_;
+  gone_nodes -= controller_.allocations.up_nodes();
+  ignored_nodes_ |= gone_nodes;
   return attempt_backfill();
 }
 
@@ -159,11 +166,12 @@ bool BackfillCycle::ends_slice_here() const {
 
 void BackfillCycle::yield_locks() {
   resume_time_ = slice_->resume_time;
-  retry_from_ = slice_->ends_mid_job ? next_retry_time() : 0;
+  interrupted_try_.reset();
+  if (slice_->ends_mid_job) interrupted_try_ = next_interrupted_try();
 }
 
-// The time at which the next job is tried again, where its first try does not decide; else 0.
-Second BackfillCycle::next_retry_time() {
+// The next job and the time at which it is tried again, where its first try does not decide.
+std::optional<BackfillCycle::InterruptedTry> BackfillCycle::next_interrupted_try() {
   const Second now = to_second(slice_->end_time);
   for (std::size_t k = next_entry_; k < queue_.size(); ++k) {
     const QueueEntry entry = queue_[k].first;
@@ -172,9 +180,10 @@ Second BackfillCycle::next_retry_time() {
         !controller_.licences.are_available(entry.job))
       break;
     const TryOutcome outcome = try_job(entry, now, 0, true);
-    return outcome.action == LoopAction::stop_cycle ? outcome.valid_until : 0;
+    if (outcome.action != LoopAction::stop_cycle) return std::nullopt;
+    return InterruptedTry{entry, outcome.valid_until};
   }
-  return 0;
+  return std::nullopt;
 }
 
 // The simulated time at which the next job is tried.

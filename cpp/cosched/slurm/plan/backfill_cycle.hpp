@@ -98,6 +98,11 @@ class BackfillCycle {
     bool has_found_nodes = false;
     bool has_deferred_start = false;
   };
+  // A job in whose middle the cycle yielded, and the time from which it is tried next.
+  struct InterruptedTry {
+    QueueEntry entry;
+    Second retry_from;
+  };
   // What a job may have from a time on.
   struct AvailableNodes {
     Second from;            // as asked, or later because of maintenance
@@ -127,7 +132,7 @@ class BackfillCycle {
   std::vector<int> attempt_backfill();
   void finish_slice(Second now);
 
-  Second next_retry_time();
+  std::optional<InterruptedTry> next_interrupted_try();
   int first_pending_task() const;
   int array_of_entry(std::size_t index) const;
   void restore_priority();
@@ -177,7 +182,8 @@ class BackfillCycle {
   int rejected_partition_ = -1;                       // reject_array_part
   int planned_array_ = -1;                            // of the last plan
   int array_plan_count_ = 0;                          // plans of tasks of that array
-  NodeBits ignored_nodes_;                            // bf_ignore_node_bitmap
+  NodeBits begin_nodes_;                              // nodes that were up at its begin
+  NodeBits ignored_nodes_;                            // bf_ignore_node_bitmap, and nodes gone down
   double cycle_start_ = 0;
   Second window_end_ = 0;
   Second next_resolution_step_ = 0;
@@ -191,7 +197,7 @@ class BackfillCycle {
   Second slice_start_second_ = 0;
   int jobs_examined_before_slice_ = 0;
   std::vector<int> started_jobs_;
-  Second retry_from_ = 0;  // of a job in whose middle the cycle yielded; 0: it yielded between jobs
+  std::optional<InterruptedTry> interrupted_try_;  // none: the cycle yielded between two jobs
   double resume_time_ = kInfinity;
 
   // Scratch, kept so that nothing is allocated: nodes that reservations leave a job, and those of
