@@ -432,6 +432,7 @@ def prepare() -> tempfile.TemporaryDirectory[str]:
     mpl.use("Agg")
     warnings.simplefilter("ignore")
     faulthandler.enable()
+    cs.workloads.lublin(2, 8, seed=0)  # The first call imports scipy, which takes seconds.
     signal.signal(signal.SIGALRM, _end_call)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, hard))
