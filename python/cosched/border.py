@@ -22,6 +22,7 @@ from dis import opmap
 from functools import partial, wraps
 from inspect import Parameter, cleandoc, isgeneratorfunction, signature
 from itertools import count, cycle, repeat
+from operator import length_hint
 from types import FunctionType, TracebackType
 from typing import Any
 
@@ -204,7 +205,7 @@ def _refuse_endless(
     hints = resolved_hints(function)
     for name, value in arguments.items():
         if _is_endless(value):
-            misfit = misfit_of(value, hints.get(name, Any), name)
+            misfit = misfit_of(value, hints.get(_parameter_of(name), Any), name)
             raise _refusal(misfit or Misfit(name, value, f"at most {MAX_LENGTH:,} entries"))
 
 
@@ -214,17 +215,9 @@ def _is_endless(value: Any) -> bool:
     if kind is range:
         return (value.stop - value.start) // value.step > MAX_LENGTH
     if kind is repeat:
-        return not _has_length_hint(value)
+        # The default is for an endless one, which has no length hint.
+        return length_hint(value, MAX_LENGTH + 1) > MAX_LENGTH
     return kind is count or kind is cycle
-
-
-def _has_length_hint(iterator: Any) -> bool:
-    """Whether an iterator knows how many entries follow; an endless `repeat` does not."""
-    try:
-        iterator.__length_hint__()
-    except TypeError:
-        return False
-    return True
 
 
 def refusal_of(
@@ -256,7 +249,8 @@ def refusal_of(
     hints = resolved_hints(function)
     for is_strict in (False, True):
         for name, value in arguments.items():
-            misfit = misfit_of(value, hints.get(name, Any), _label(function, name), is_strict)
+            hint = hints.get(_parameter_of(name), Any)
+            misfit = misfit_of(value, hint, _label(function, name), is_strict)
             if misfit is not None:
                 return _refusal(misfit)
         if _is_documented(function, error):
@@ -286,38 +280,50 @@ def _refusal_of_long_name(arguments: Mapping[str, Any], file: str) -> InvalidArg
 def _bound_arguments(
     function: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of a call by name; an entry of ``**options`` has the name that it came with."""
+    """The arguments of a call by name.
+
+    An entry of ``**options`` has the name that it came with, an entry of ``*values`` its place:
+    ``values[0]``.
+    """
     parameters = signature(function).parameters
     bound = signature(function).bind(*positional, **keywords).arguments
     arguments: dict[str, Any] = {}
     for name, value in bound.items():
         if parameters[name].kind is Parameter.VAR_KEYWORD:
             arguments.update(value)
+        elif parameters[name].kind is Parameter.VAR_POSITIONAL:
+            arguments.update((f"{name}[{place}]", entry) for place, entry in enumerate(value))
         else:
             arguments[name] = value
     return arguments
 
 
+def _parameter_of(name: str) -> str:
+    """The parameter of an argument: ``values`` of ``values[0]``."""
+    return name.partition("[")[0]
+
+
 def _is_documented(function: Callable[..., Any], error: Exception) -> bool:
-    """Whether the docstring says when the function raises this error."""
+    """Whether the docstring lists errors of this class under ``Raises``."""
     raises = cleandoc(function.__doc__ or "").partition("Raises\n------\n")[2]
     return type(error).__name__ in raises.splitlines()
 
 
 def _label(function: Callable[..., Any], name: str) -> str:
-    """The name of an argument in a message: `self` is called by its class."""
+    """The name of an argument in a message: for `self` and `cls` that of the class."""
     owner = function.__qualname__.rpartition(".")[0].rpartition(".")[2]
     return owner if name in ("self", "cls") and owner else name
 
 
 def _names_argument(error: Exception, arguments: Mapping[str, Any]) -> bool:
-    """Whether a TypeError of this package begins with the name of an argument."""
+    """Whether a TypeError that this package raises has the name of an argument as a word."""
     if not isinstance(error, TypeError) or not _is_raised_here(error.__traceback__):
         return False
     message = str(error)
     if "\n" in message:  # The core lists its overloads, by names that are not the caller's.
         return False
-    return any(_is_word(name, message) for name in arguments if name not in ("self", "cls"))
+    names = set(map(_parameter_of, arguments)) - {"self", "cls"}
+    return any(_is_word(name, message) for name in names)
 
 
 def _is_word(name: str, message: str) -> bool:

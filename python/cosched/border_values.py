@@ -321,9 +321,10 @@ def _public_name(kind: type) -> str:
 def is_odd_value(value: Any) -> bool:
     """Whether a value may have the right type, and is yet none that functions compute with.
 
-    Odd are numbers that are not finite, negative or beyond 32 bits, empty lists, tables and arrays,
-    arrays of other than one or two dimensions, texts that are no word, classes and modules, and
-    lists with an odd entry or None.
+    Odd are numbers that are not finite, negative or above 2**31, empty lists and arrays, arrays of
+    other than one or two dimensions, or with an entry that is no finite number, texts that are
+    empty or have other characters than names, paths and times have, classes, modules and slices,
+    and lists and mappings with an odd entry or None among the first ones.
 
     Examples
     --------
@@ -337,7 +338,7 @@ def is_odd_value(value: Any) -> bool:
     if isinstance(value, numbers.Real):
         try:
             number = float(value)
-        except (OverflowError, ValueError):
+        except (OverflowError, ValueError):  # It is larger than any float, or a signalling NaN.
             return True
         return not math.isfinite(number) or number < 0 or number > 2**31
     if isinstance(value, str):

@@ -129,7 +129,7 @@ def _show(found: Recording, number: int, run: Run, mine: Agreement, replay: bool
         far = "other" if math.isinf(apart) else f"{apart:+.0f}"
         said = "" if same else f"  on {_short(mine.nodes[row])}, not {_short(run.nodes[row])}"
         mark = "  <-- " if abs(apart) > FAR or not same else ""
-        report.say(f"  {found.label(row):>10}  start {begin:>7}  twin {far:>5} s{mark}{said}")
+        report.say(f"  {found.label(row):>10}  start {begin:>7}  simulated {far:>5} s{mark}{said}")
     for when, planned, equal in mine.plans:
         report.say(f"  cycle at {when:9.3f}: {equal} of {planned} planned reservations equal")
     report.say(

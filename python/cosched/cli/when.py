@@ -364,9 +364,11 @@ def _show(frame: pd.DataFrame, as_json: bool) -> None:
     )
     for line in frame.attrs["not_modelled"]:
         report.say(f"not modelled: {line}")
-    if "advised" in frame and frame["advised"].any():
-        chosen = frame[frame["advised"]].iloc[0]
-        nodes = count_of(chosen["nodes"], "node")
+    # Jobs that are asked for together with requests have NaN there.
+    advised = frame[frame["advised"].eq(True)] if "advised" in frame else frame.head(0)
+    if len(advised):
+        chosen = advised.iloc[0]
+        nodes = count_of(int(chosen["nodes"]), "node")
         report.say(f"advised: {nodes} for {limit_text(chosen['time'])}")
 
 

@@ -35,6 +35,8 @@ class _Pipe(io.RawIOBase):
 
     def __init__(self, path: str) -> None:
         self._path, self._has_name = path, _has_name(path)
+        #: -1: the pipe could not be opened.
+        self._descriptor = -1
         self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         #: A pipe has a writer from its first byte on, and one of ``<(command)`` from the beginning.
         self._has_writer = not self._has_name
@@ -86,7 +88,7 @@ class _Pipe(io.RawIOBase):
         return self._descriptor
 
     def close(self) -> None:
-        if not self.closed:
+        if not self.closed and self._descriptor >= 0:
             os.close(self._descriptor)
         super().close()
 

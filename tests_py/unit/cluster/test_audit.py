@@ -447,6 +447,27 @@ def test_three_pages_of_paper(tmp_path, browser, log):
     assert len(re.findall(rb"/Type\s*/Page\b", paper)) <= 3
 
 
+def test_an_audit_that_is_interrupted_twice_stops_nothing_that_follows(monkeypatch):
+    class Pool(page_runs.ThreadPoolExecutor):
+        def shutdown(self, wait=True, *, cancel_futures=False):
+            super().shutdown(wait=wait, cancel_futures=cancel_futures)
+            if wait:
+                raise KeyboardInterrupt
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(page_runs, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(page_runs, "FAMILY", SimpleNamespace(bound_within=lambda *_: None))
+    monkeypatch.setattr(page_runs, "_policies", interrupted)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            page_runs.run_all(long_log(), [], None)
+        _core.check_interrupt()
+    finally:
+        _core.forget_stop()
+
+
 def test_an_interrupted_audit_does_not_wait_for_the_bound(monkeypatch):
     def endless(*_):
         while True:

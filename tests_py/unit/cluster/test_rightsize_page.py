@@ -10,7 +10,7 @@ from right_size_log import log
 import cosched as cs
 from cosched.cli import main
 from cosched.cluster.page.text import used_in_words
-from cosched.cluster.sizing.page import export, options_of
+from cosched.cluster.sizing.page import FORMS, export, options_of
 
 
 @pytest.fixture
@@ -232,6 +232,17 @@ def test_a_step_with_a_group_that_has_no_advice_has_none():
         whole = export(cs.cluster.rightsize(inst, 0.05, by="name").advice, form, 0.05)
         assert "6144" in whole
     assert "--mem=6G" in export(cs.cluster.rightsize(inst, 0.05).advice, "sbatch", 0.05)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_groups_without_names_and_without_advice(form):
+    found = cs.cluster.rightsize(log(tasks=[1] * 200), 0.05, by="user")
+    none = found.advice.assign(limit=np.nan, memory_gb=np.nan, node_memory_gb=np.nan)
+    for advice in (none, none.head(0)):
+        text = export(advice, form, 0.05)
+        assert "a larger --risk needs fewer" in text
+        assert "--by name" not in text
+        assert "named step" not in text
 
 
 def test_memory_of_the_largest_node_is_what_it_has():

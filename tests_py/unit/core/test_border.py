@@ -284,6 +284,7 @@ def test_signatures_and_docstrings_stay():
         itertools.count(),
         itertools.cycle("ab"),
         itertools.repeat(1),
+        itertools.repeat(1, 2**62),
     ],
 )
 def test_what_has_no_end_is_refused_before_the_call(value):
@@ -302,6 +303,20 @@ def test_what_has_no_end_is_refused_before_the_call(value):
     assert next(draw(numbers=value)) is not None  # a generator takes one entry at a time
     assert is_in("a", itertools.repeat("a", 3))
     assert not is_in("a", range(1000))
+
+
+def test_entries_of_var_arguments_are_looked_at():
+    @guarded
+    def longest(*lists: Iterable[Any], start: int = 0) -> int:
+        return max(start, *(len(list(entries)) for entries in lists))
+
+    assert longest([1], range(5)) == 5
+    with pytest.raises(
+        InvalidArgument, match=r"lists\[1\] = .*: expected at most 1,099,511,627,776"
+    ):
+        longest([1], itertools.count())
+    with pytest.raises(InvalidArgument, match=r"lists\[0\] = 5: expected a list"):
+        longest(5, [1])
 
 
 def test_odd_values():

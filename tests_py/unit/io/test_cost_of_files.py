@@ -3,6 +3,7 @@
 Each file is read in a process of its own, whose memory the system limits.
 """
 
+import gc
 import gzip
 import io
 import os
@@ -140,6 +141,13 @@ def test_points_in_values_are_no_keys():
 
 def _read_head(path):
     return cs.io.read_head(path, 1000)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_pipe_that_cannot_be_opened_closes_without_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        pipes.opened_pipe(str(tmp_path / "none"))
+    gc.collect()
 
 
 def test_a_pipe_without_a_writer_ends(tmp_path, monkeypatch):

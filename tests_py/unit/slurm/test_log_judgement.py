@@ -16,7 +16,7 @@ from cosched.cluster.judgement.earlier_usage import (
     logged_usage,
 )
 from cosched.cluster.judgement.idle_waits import IDLE_PART, has_idle_wait
-from cosched.cluster.judgement.log_start import start_of_log
+from cosched.cluster.judgement.log_start import _release_gaps, start_of_log
 from cosched.cluster.judgement.reasons import is_overtaken
 from cosched.cluster.judgement.verdict import ReasonKind, verdict_of
 from cosched.cluster.result.compare_waits import (
@@ -237,7 +237,7 @@ def test_all_jobs_that_run_when_the_simulation_begins_have_their_nodes(tmp_path)
     log = cut_log(as_log(random_jobs(np.random.default_rng(seed), tmp_path), seed), 0.4)
     judgement = cs.cluster.judge_log(log)
     assert judgement.is_explained
-    assert not any("on nodes that it does not tell" in note for note in judgement.notes)
+    assert not any("without known nodes" in note for note in judgement.notes)
 
 
 #: Seeds of :func:`random_jobs` whose log has a fair-share factor, and is explained only by
@@ -580,6 +580,32 @@ def test_a_log_begins_with_its_first_end_where_no_job_waits_then(tmp_path):
     times["wait"] = [200.0, 250.0, 60.0, 0.0]
     waits = waiting_log(tmp_path, count=4, submit=[0, 0, 290, 3000], **times)
     assert start_of_log(waits).begin == 350
+
+
+def test_jobs_without_a_known_start_tell_no_release_of_nodes(tmp_path):
+    """One job after another on a node, 2 s apart, and between them rows without a start."""
+    count = 40
+    order = np.random.default_rng(1).permutation(count)
+    starts = 5000.0 + 102.0 * order
+    waits = np.where(order % 2 == 0, 2000.0, 2001.0)
+    columns = {"runtime": np.full(count, 100.0), "submit": starts - waits, "wait": waits}
+    log = waiting_log(tmp_path, count=count, **columns)
+    (host, *_) = log.machine.slurm.names
+    twice = {name: np.repeat(values, 2) for name, values in columns.items()}
+    twice["wait"][1::2] = np.nan
+    with_gaps = waiting_log(tmp_path, count=2 * count, hosts=[host] * 2 * count, **twice)
+    assert _release_gaps(with_gaps) == [2.0] * (count - 1)
+
+
+def test_the_note_counts_jobs_on_nodes_with_too_few_free_cores(tmp_path):
+    log = waiting_log(
+        tmp_path, count=4, submit=[0, 0, 400, 3000], runtime=[100.0, 1000.0, 100.0, 100.0],
+        wait=[200.0, 250.0, 300.0, 0.0],
+    )  # fmt: skip
+    assert (
+        "1 job of the log run then, 1 of them without known nodes, or on nodes with too few"
+        in (start_of_log(log).notes[0])
+    )
 
 
 def test_the_begin_of_a_long_log_is_in_whole_seconds(tmp_path):

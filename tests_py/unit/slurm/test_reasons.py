@@ -18,6 +18,7 @@ PartitionName=wide Nodes=a[1-2],b1 MinNodes=2 DefMemPerCPU=1000
 PartitionName=shut Nodes=ALL State=INACTIVE
 PartitionName=dynamic
 """
+IN_ALL = "the machine (all partitions) has 5 nodes, 4 neither DOWN nor DRAIN"
 IN_MAIN = "partition main has 5 nodes, 4 neither DOWN nor DRAIN"
 
 
@@ -90,8 +91,25 @@ def test_one_message_counts_all_jobs(read):
 @pytest.mark.parametrize("name", ["EASY", "conservative", "FCFS"])
 def test_batch_policies_name_what_lacks(read, name):
     assert "partition dynamic has no nodes" in refusal(read("-p dynamic -n 1"), name)
+    # A job that names no partition may use the nodes of all of them, which the message says.
+    for partition, place in (("", IN_ALL), ("-p main", IN_MAIN), ("-p other", IN_ALL)):
+        jobs = read("-n 1 --mem=1G", f"{partition} -N 1 -n 1 -C new --mem=70G")
+        refused = refusal(jobs, name)
+        assert f"{place}, 2 of these with new, none of these with 70 GB of memory" in refused
+
+
+def test_nodes_of_partitions_that_are_named_alone_count_as_the_partition(read):
+    refused = refusal(read("-n 1 --mem=1G", "-p small,wide -N 1 -n 1 --mem=70G"), "EASY")
+    assert "partition small,wide has 3 nodes, none with 70 GB of memory" in refused
+    conf = CONF[: CONF.index("PartitionName=small")].replace("Nodes=ALL", "Nodes=a[1-2],b1,d1")
+    refused = refusal(read("-n 1 --mem=1G", "-N 1 -n 1 --mem=70G", conf=conf), "EASY")
+    assert "partition main has 4 nodes, 3 neither DOWN nor DRAIN, none of these" in refused
+
+
+@pytest.mark.parametrize("name", ["EASY"])
+def test_batch_policies_count_nodes_out_of_service(read, name):
     refused = refusal(read("-n 1 --mem=1G", "-N 1 -n 1 -C new --mem=70G"), name)
-    assert f"{IN_MAIN}, 2 of these with new, none of these with 70 GB of memory" in refused
+    assert f"{IN_ALL}, 2 of these with new, none of these with 70 GB of memory" in refused
 
 
 def test_a_partition_without_nodes_is_named(tmp_path):

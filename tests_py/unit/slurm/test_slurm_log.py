@@ -91,7 +91,7 @@ def test_columns_that_are_not_there(recording, tmp_path, capsys, without):
     path.write_text("".join("|".join(row[:place] + row[place + 1 :]) + "\n" for row in rows))
     found = checked(arguments, capsys)
     assert 0 <= found["fit"][0]["within_300"] <= 1
-    unknown = any("that it does not tell" in note for note in found["notes"])
+    unknown = any("of them without known nodes" in note for note in found["notes"])
     assert unknown == (without == "NodeList")
 
 

@@ -277,7 +277,7 @@ def test_all_rows_have_the_same_replications_and_differences_are_of_their_means(
     assert [row["draws"] for row in (as_is, *rows)] == [5] * 4
     for row in rows:
         assert row["difference"] == pytest.approx(row["mean_wait"] - as_is["mean_wait"])
-    assert f"lets them wait {exact_span(as_is['mean_wait'])}" in text
+    assert f"the simulator of this Slurm lets them wait {exact_span(as_is['mean_wait'])}" in text
     assert f"<td>as it is</td><td>{exact_span(as_is['mean_wait'])}</td>" in text
     for row in rows:
         assert f"<td>{row['what_if']}</td><td>{exact_span(row['mean_wait'])}</td>" in text

@@ -7,7 +7,9 @@ import itertools
 import pytest
 from unit.slurm.test_when import NOW, folder_of
 
+import cosched as cs
 from cosched.cli import main
+from cosched.slurm.live.page import starts
 
 # As scontrol shows the cluster on which a real sbatch (22.05.8) was asked for the words below.
 NODES = "\n".join(
@@ -63,6 +65,48 @@ def ask(tmp_path, capsys):
         return code, capsys.readouterr().err
 
     return command
+
+
+EMPTY = (
+    "PartitionName=empty\n   Default=NO QoS=N/A\n   Nodes=(null)\n   MaxNodes=UNLIMITED "
+    "MaxTime=UNLIMITED PriorityTier=1 OverSubscribe=NO\n   State=UP\n"
+)
+
+
+@pytest.mark.parametrize("enforced", ["NO", "ALL"])
+def test_partitions_without_nodes(tmp_path, capsys, enforced):
+    texts = {
+        "scontrol_config.txt": config(enforced), "scontrol_node.txt": NODES,
+        "scontrol_partition.txt": PARTITIONS + EMPTY, "times.json": TAKEN,
+    }  # fmt: skip
+    waiting = {"id": 5, "user": "ann", "state": "PENDING", "start": 0, "limit": 600, "nodes": 1}
+    folder = folder_of(tmp_path / "a", jobs=[waiting], **texts)
+    queue = folder / "squeue.json"
+    queue.write_text(queue.read_text().replace('"partition": "main"', '"partition": "empty"'))
+    assert main(["when", str(folder), "--draws", "2"]) == 0
+    assert "partition empty has no nodes" in " ".join(capsys.readouterr().out.split())
+    command = ["when", str(folder), "--draws", "2", "--nodes", "1", "--time", "10"]
+    assert main([*command, "--partition", "empty"]) == 2
+    assert "partition empty has no nodes" in capsys.readouterr().err
+
+
+def test_the_picture_of_jobs_and_requests_together(tmp_path, capsys):
+    texts = {
+        "scontrol_config.txt": config("NO"), "scontrol_node.txt": NODES,
+        "scontrol_partition.txt": PARTITIONS, "times.json": TAKEN,
+    }  # fmt: skip
+    waiting = {"id": 5, "user": "ann", "state": "PENDING", "start": 0, "limit": 600, "nodes": 2}
+    folder = folder_of(tmp_path / "a", jobs=[waiting], **texts)
+    picture = tmp_path / "a.svg"
+    command = ["when", str(folder), "5", "--draws", "2", "--nodes", "2", "--time", "10"]
+    assert main([*command, "--plot", str(picture)]) == 0
+    assert "advised: 2 nodes for" in capsys.readouterr().out
+    assert picture.exists()
+    frame = cs.cluster.when(
+        cs.cluster.Snapshot.read(folder), jobs=[5], requests=[{"nodes": 2, "time": 600}], draws=2
+    )
+    labels = [label.get_text() for label in starts(frame).get_yticklabels()]
+    assert labels == ["5", "2 nodes, 0.167 h"]
 
 
 REFUSED = [

@@ -9,7 +9,7 @@ import numpy as np
 from cosched.cluster.instance.usage import numbers_of, texts_of
 from cosched.cluster.machine.constraints import constraint_nodes
 from cosched.cluster.machine.node_types import node_mask
-from cosched.cluster.machine.parts import allowed, cells_of_nodes, of_nodes, parts_for_all
+from cosched.cluster.machine.parts import allowed, cells_of_nodes, of_nodes
 from cosched.cluster.machine.shortage import Wish, nodes_after, shortage
 from cosched.core.text import count_of
 from cosched.errors import InfeasibleError, shorten
@@ -17,6 +17,7 @@ from cosched.errors import InfeasibleError, shorten
 if TYPE_CHECKING:
     from cosched.cluster.instance.instance import Instance
     from cosched.cluster.machine import Machine
+    from cosched.cluster.machine.node_types import Partition
 
 #: Jobs that a message names.
 _MAX_NAMED_JOBS = 5
@@ -98,11 +99,27 @@ def _reason_of_size(instance: Instance, row: int) -> str:
     return f"needs {count_of(tasks, unit)}, {whose} has {room}"
 
 
+def _partitions_for(instance: Instance, machine: Machine, row: int) -> list[Partition] | None:
+    """Partitions whose nodes the policies let a job use, as :func:`allowed` has it.
+
+    None: all nodes, or on a Slurm those of all partitions, of a job that names no partition, or one
+    that the machine does not have.
+    """
+    if machine.slurm is not None and len(machine.partitions) == 1:
+        return list(machine.partitions)  # It has the jobs of all queues.
+    names = str(texts_of(instance, "partition")[row]).split(",")
+    partitions = [part for part in machine.partitions if part.name in names]
+    return partitions if set(names) <= {part.name for part in partitions} else None
+
+
 def _partition_words(instance: Instance, row: int) -> str:
-    name = str(texts_of(instance, "partition")[row])
-    if not name and instance.machine is not None and instance.machine.slurm is not None:
-        name = instance.machine.slurm.default_partition
-    return partition_place(name)
+    machine = instance.machine
+    partitions = None if machine is None else _partitions_for(instance, machine, row)
+    if partitions is not None:
+        return partition_place(",".join(part.name for part in partitions))
+    if machine is not None and machine.slurm is not None and machine.partitions:
+        return "the machine (all partitions)"
+    return partition_place("")
 
 
 def _reason_of_needs(instance: Instance, machine: Machine, row: int) -> str:
@@ -182,11 +199,7 @@ def _open_nodes(instance: Instance, machine: Machine, row: int) -> np.ndarray:
     """Nodes of the job's partitions that are in service."""
     if not machine.partitions:
         return np.ones(machine.node_count, dtype=bool)
-    if "partition" not in instance.known:
-        numbers, masks = cells_of_nodes(machine)
-        mask = parts_for_all(machine, int(numbers.max()) + 1, masks)
-        return (mask >> numbers) & 1 == 1
-    mask = int(allowed(machine, [instance.column("partition")[row]])[0])
+    mask = int(allowed(machine, [texts_of(instance, "partition")[row]])[0])
     return (mask >> cells_of_nodes(machine)[0]) & 1 == 1
 
 
@@ -194,13 +207,10 @@ def _closed_nodes(instance: Instance, machine: Machine, row: int) -> np.ndarray:
     """Nodes of the job's partitions that are out of service in a slurm.conf."""
     if machine.slurm is None:
         return np.zeros(machine.node_count, dtype=bool)
-    names = str(texts_of(instance, "partition")[row]).split(",")
-    spans = [
-        span
-        for partition in machine.partitions
-        if names == [""] or partition.name in names
-        for span in partition.nodes
-    ]
+    partitions = _partitions_for(instance, machine, row)
+    if partitions is None:
+        partitions = list(machine.partitions)
+    spans = [span for partition in partitions for span in partition.nodes]
     partition_nodes = node_mask(tuple(spans), machine.node_count)
     return partition_nodes & node_mask(machine.slurm.down, machine.node_count)
 

@@ -100,7 +100,11 @@ def start_of_log(
     cores_by_node = _cores_of_running_jobs(rest)
     running = int(rest.column("running").sum())
     unplaced = running - sum(map(bool, cores_by_node))
-    places = f", {unplaced} of them on nodes that it does not tell" if unplaced else ""
+    places = (
+        f", {unplaced} of them without known nodes, or on nodes with too few free cores"
+        if unplaced
+        else ""
+    )
     jobs = count_of(running, "job")
     note = f"begins {begin:,.0f} s after the first submission: {jobs} of the log run then{places}"
     return LogStart(rest.replace(held=np.array(cores_by_node)), epilog, begin, (note, release_note))
@@ -235,8 +239,10 @@ def _release_gaps(instance: Instance) -> list[float]:
     end = start + instance.column("runtime")
     waited = start - instance.column("eligible") > WAIT_FOR_UNKNOWN_JOBS
     gaps = []
-    moments = [(time, 0, row) for row, time in enumerate(end.tolist())]
-    moments += [(time, 1, row) for row, time in enumerate(start.tolist())]
+    # NaN has no place in an order: a job without a known start is left out.
+    rows = np.flatnonzero(np.isfinite(start) & np.isfinite(end)).tolist()
+    moments = [(float(end[row]), 0, row) for row in rows]
+    moments += [(float(start[row]), 1, row) for row in rows]
     last_end: dict[int, float] = {}
     for time, is_start, row in sorted(moments):
         if not is_start:

@@ -242,7 +242,7 @@ def _could(runs: Runs) -> str:
         return f"{runs.reference_policy} would have let them wait {words.span(wait)}"
     if runs.reference_policy == SIMULATOR:
         mean = measures_of(runs.reference_result)["mean_wait"]
-        return f"the twin of this Slurm lets them wait {words.exact_span(mean)}"
+        return f"the simulator of this Slurm lets them wait {words.exact_span(mean)}"
     wait = runs.reference_result.metrics()["mean_wait"]
     with_ = "the users' own time limits" if knows_limits(runs.instance) else "known run times"
     return f"EASY backfilling with {with_} would have let them wait {words.span(wait)}"

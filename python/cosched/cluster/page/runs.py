@@ -108,7 +108,8 @@ EASY = "EASY"
 _DEFAULT_REPLICATIONS = 20
 #: Simulations that run at the same time: few, since replications use several processors themselves.
 _MAX_SIMULTANEOUS_RUNS = 1 + min(2, len(sched_getaffinity(0)))
-#: A scenario may take so many times as long as the simulation of the machine as it is.
+#: A scenario may take so many times as long as the simulation of the machine as it is, times
+#: :data:`_MAX_SIMULTANEOUS_RUNS`, as others run at the same time.
 _PATIENCE = 4
 #: The information of a policy that knows all run times, which no scheduler has.
 PERFECT = "all run times (perfect knowledge)"
@@ -291,8 +292,10 @@ def run_all(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             _core.request_stop()  # the simulations that still run have no reader any more
-            pool.shutdown()
-            _core.forget_stop()
+            try:
+                pool.shutdown()
+            finally:
+                _core.forget_stop()
             raise
     first = {} if proof is None else {"bound": proof.value, "proof": proof}
     rows_with_bound = [run.row | ({} if run.lacks_jobs else first) for run in runs.policy_runs]
@@ -396,8 +399,10 @@ def _simulate_scenarios(
     """Simulate the reference policy under each scenario, with the same random clocks.
 
     The simulator of Slurm runs as many replications as on the machine as it is, and at least two
-    where the time limit ends them (`stops_when_late`). The limit of a scenario is that of any
-    policy, or :data:`_PATIENCE` times what the machine as it is took.
+    where the time limit ends them (`stops_when_late`). The limit of a scenario is
+    the larger of the limit of any policy and :data:`_MAX_SIMULTANEOUS_RUNS` times
+    :data:`_PATIENCE` times the base run. A reference policy without replications has the limit of
+    any policy.
     """
     policy, limit = runs.reference_policy, runs.time_limit
     base = next(run for run in runs.policy_runs if run.name == policy)

@@ -481,7 +481,7 @@ def longest(runs: Runs) -> str:
     if result is None:
         return paragraph("Neither the log nor EASY has a result.")
     instance, under = result.instance, runs.reference_result if runs.logged else None
-    # The twin may have left jobs out, and numbers of jobs may come back.
+    # The simulator of Slurm may have left jobs out, and numbers of jobs may come back.
     waited = (
         dict(zip(under.instance.rows_of_log.tolist(), waits_of_jobs(under), strict=True))
         if under

@@ -36,6 +36,7 @@ _NO_ADVICE = (
     "no named step has enough past jobs for advice: a larger --risk needs fewer, and --by name "
     "takes all jobs of a name together"
 )
+_NO_ADVICE_FOR_GROUPS = "no group has enough past jobs for advice: a larger --risk needs fewer"
 _ENOUGH_FOR = "enough for the jobs of"
 _NO_DEFAULT = (
     "a group has too few past jobs for advice, so no default is enough for all: a larger --risk "
@@ -134,10 +135,10 @@ def options_of(row: Any) -> Iterator[str]:
 
 def _sbatch(advice: pd.DataFrame, about: str) -> Iterator[str]:
     said = advice[(advice["limit"] > 0) | (advice["memory_gb"] > 0)]
+    column = _step_column(advice)
     yield f"# {about}"
     if not len(said):
-        yield f"# {_NO_ADVICE}"
-    column = _step_column(advice)
+        yield f"# {_NO_ADVICE_FOR_GROUPS if column is None else _NO_ADVICE}"
     for _, row in said.iterrows():
         group = _group_text(row, column)
         step = "" if column is None else _on_a_line(str(row[column]))
@@ -172,7 +173,7 @@ def _default_of_all_steps(advice: pd.DataFrame) -> tuple[list[str], int, int]:
         f"{_group_text(row, None) or 'all jobs'}; {row['jobs']} jobs"
         for _, row in advice.iterrows()
     ]
-    largest = _whole_units(advice)[["mb", "minutes"]].max().replace(np.inf, 0)
+    largest = _whole_units(advice)[["mb", "minutes"]].max().replace([np.inf, np.nan], 0)
     return comments, int(largest["mb"]), int(largest["minutes"])
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cosched.cluster.machine.node_types import node_mask
 from cosched.cluster.machine.parts import of_nodes
 from cosched.core.text import count_of
 from cosched.errors import InvalidInstance, shorten
@@ -113,7 +114,7 @@ def _partition_limits(snapshot: Snapshot, name: str) -> _PartitionLimits:
     if part is None:
         nodes, max_time = np.arange(machine.node_count), np.inf
     else:
-        nodes = np.concatenate([np.arange(first, last) for first, last in part.nodes])
+        nodes = np.flatnonzero(node_mask(tuple(part.nodes), machine.node_count))
         max_time = part.max_time
     fields = next(
         (fields for fields in map(dict, records(snapshot.shown.get("partitions", ""),
@@ -190,7 +191,8 @@ def _refuse_in_partition(snapshot: Snapshot, job: Job, part: _PartitionLimits) -
     words = _INVALID_NODES if enforced else UNAVAILABLE
     nodes = count_of(count, "node")
     if count > len(part.nodes):
-        message = f"{words}: {nodes}: partition {part.name} has {len(part.nodes)}"
+        number = len(part.nodes) or "no nodes"
+        message = f"{words}: {nodes}: partition {part.name} has {number}"
         return _with_hint(message, enforced)
     if count > part.max_nodes:
         message = f"{words}: {nodes}: partition {part.name} has MaxNodes={part.max_nodes:g}"
@@ -200,6 +202,8 @@ def _refuse_in_partition(snapshot: Snapshot, job: Job, part: _PartitionLimits) -
 
 def _refuse_on_nodes(snapshot: Snapshot, job: Job, part: _PartitionLimits, enforced: bool) -> str:
     """Which amount no node, or not enough nodes, of a partition can hold."""
+    if not len(part.nodes):
+        return f"{UNAVAILABLE}: partition {part.name} has no nodes"
     machine, count = snapshot.machine, max(int(job.nodes or 1), 1)
     wanted_cpus = -(-max(int(job.cpus or 1), 1) // count)
     gpu_type, wanted_gpus = _gpus_wanted(job)

@@ -252,9 +252,8 @@ def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     axes.plot(cut["slurm"], places, "x", color="tab:red", label="Slurm's own estimate")
     if "nodes" in frame:
         names = [
-            f"{count_of(int(count), 'node')}, "
-            f"{'UNLIMITED' if limit == np.inf else f'{limit / _HOUR:.3g} h'}"
-            for count, limit in zip(frame["nodes"], frame["time"], strict=True)
+            str(job) if np.isnan(count) else _request_label(int(count), limit)
+            for job, count, limit in zip(frame["job"], frame["nodes"], frame["time"], strict=True)
         ]
         ends = frame["end_p50"].to_numpy(dtype=float) / _HOUR
         axes.plot(ends, places, "o", color="tab:green", label="ends (median)")
@@ -265,3 +264,9 @@ def starts(frame: pd.DataFrame, ax: plt.Axes | None = None) -> plt.Axes:
     axes.set_xlabel("hours from now")
     axes.legend(fontsize=8)
     return axes
+
+
+def _request_label(nodes: int, limit: float) -> str:
+    """Nodes and time limit (s) of a request."""
+    time = "UNLIMITED" if limit == np.inf else f"{limit / _HOUR:.3g} h"
+    return f"{count_of(nodes, 'node')}, {time}"

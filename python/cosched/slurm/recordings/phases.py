@@ -180,7 +180,9 @@ def _outside(
             spans = form.nodes(words["NodeName"], "events")
             found.append(outside(_STATES[words["State"].upper()], time, nodes=spans))
         else:
-            raise InvalidInstance(f"events: {shorten(event['do'])}: the twin has no rule for it")
+            raise InvalidInstance(
+                f"events: {shorten(event['do'])}: the simulator of Slurm has no rule for it"
+            )
     return tuple(found)
 
 
