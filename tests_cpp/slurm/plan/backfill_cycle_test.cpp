@@ -211,7 +211,25 @@ TEST(SlurmBackfillCycle, AJobInWhoseMiddleItRestsKeepsItsNewPriority) {
   EXPECT_EQ(cycles.plan(2).begin, 360);
 }
 
-// As above, but job 2 has started when the cycle continues: job 3 is tried from now on.
+// Job 0 has all nodes; job 1, of a higher tier, may end it from second 60 on.
+TEST(SlurmBackfillCycle, ACycleIsNotSparedOnceAJobIsNoLongerExemptFromPreemption) {
+  Machine machine = plain_machine(4);
+  machine.partitions.push_back(machine.partitions[0]);
+  machine.partitions[1].tier = 2;
+  std::vector<Job> jobs{plain_job(0, 4, 900), plain_job(0, 2, 100)};
+  jobs[1].partition = 1;
+  Cycles cycles(machine, jobs, {{"PreemptType", 1}, {"PreemptMode", 2}, {"PreemptExemptTime", 60}},
+                false);
+  cycles.run(10);
+  cycles.run(40);
+  EXPECT_TRUE(cycles.controller.terminated_jobs.empty());
+  cycles.run(70);
+  ASSERT_EQ(cycles.controller.terminated_jobs.size(), 1u);
+  EXPECT_EQ(cycles.controller.terminated_jobs[0].job, 0);
+}
+
+// A cycle that yielded in the middle of job 2, which has started when it resumes: job 3 is tried
+// from now on.
 TEST(SlurmBackfillCycle, TheRetryTimeOfAnInterruptedJobIsOfNoOtherJob) {
   Cycles cycles(plain_machine(4), {plain_job(0, 4, 300), plain_job(0, 3, 100), plain_job(0, 3, 100),
                                    plain_job(0, 1, 100)});

@@ -10,13 +10,13 @@
 
 namespace cosched::slurm {
 
-/// What a recorded cycle did between two rests.
+/// What a recorded cycle did between two yields of its locks.
 struct Slice {
-  double end_time;    // when it rested, or ended
-  int jobs_examined;  // jobs that the cycle had looked at by then
-  double
-      resume_time;  // when it went on; infinite: it gave up there, not a number: nothing cut it short
-  bool ends_mid_job = false;  // between two tries of the next job, where that has any
+  double end_time;    // when it yielded, or ended
+  int jobs_examined;  // how many jobs the cycle had examined by then
+  // When it resumed; infinite: it gave up there; not a number: it was at the end of its queue.
+  double resume_time;
+  bool ends_mid_job = false;  // it yielded between two tries of one job
 };
 
 /// Periods of backfill cycles, periodic main passes and limit checks.  In the distant future they

@@ -1,6 +1,17 @@
 #include "cosched/slurm/plan/backfill_cycle.hpp"
 
 namespace cosched::slurm {
+namespace {
+
+// True when PreemptExemptTime keeps some jobs from being preempted for a while.
+bool has_exempt_times(const Scenario& scenario) {
+  const std::vector<Qos>& qos = scenario.machine().qos;
+  return scenario.settings().preempt.exempt_time > 0 ||
+         std::any_of(qos.begin(), qos.end(),
+                     [](const Qos& each) { return each.preempt_exempt_time > 0; });
+}
+
+}  // namespace
 
 bool BackfillCycle::TryKey::operator==(const TryKey& other) const {
   return partition == other.partition && starts_now_or_never == other.starts_now_or_never &&
@@ -15,6 +26,7 @@ BackfillCycle::BackfillCycle(const Clocks& clocks, ControllerState& controller, 
       controller_(controller),
       select_(select),
       settings_(controller.scenario.settings().backfill),
+      has_exempt_times_(has_exempt_times(controller.scenario)),
       negative_results_(controller.scenario.kind_count()),
       planned_nodes_(controller.scenario.machine().nodes),
       test_counts_(controller.scenario),
@@ -281,7 +293,7 @@ bool BackfillCycle::is_ineligible(QueueEntry entry) const {
          controller_.policy.violation_before_nodes(entry);
 }
 
-// True behind a task of the same array, in the same partition, that has neither start nor plan.
+// True after a task of the same array, in the same partition, that has neither start nor plan.
 bool BackfillCycle::is_array_rejected(QueueEntry entry) const {
   const int array = controller_.scenario.array_of(entry.job);
   return array >= 0 && rejected_array_ == array && rejected_partition_ == entry.partition;
@@ -320,6 +332,8 @@ BackfillCycle::TryOutcome BackfillCycle::try_job(QueueEntry entry, Second now, S
     Select::Slot slot = earliest_slot(attempt, *available);
     if (is_dry_run && slot.begin <= std::min(now, available->later_start))
       return {LoopAction::continue_queue, false, attempt.valid_until};
+    // A slot of now, or of a second later (after a job past its limit, or on a completing node), is
+    // another one in each second.
     if (slot.begin <= now + 1) attempt.valid_until = std::min(attempt.valid_until, now);
     // RULES.md 12.3: 24.11 tests a later slot against the node space before all else.
     const bool tests_overlap_first = is_24_11 && slot.begin > now && slot.begin < kNever;
@@ -349,6 +363,9 @@ BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, Seco
   // Where the age of a job matters for its reservation, every second matters.
   const Second valid_until = scenario.settings().reservation_minimums.min_age > 0 ? now : kNever;
   JobTry attempt{entry, job, now, job.limit, valid_until, is_dry_run};
+  const bool may_preempt_others = !preempted_by(scenario, entry).empty();
+  // That a job is not exempt from preemption any more is no change that is counted.
+  if (may_preempt_others && has_exempt_times_) attempt.valid_until = now;
   attempt.has_no_reserve = job.qos >= 0 && scenario.machine().qos[job.qos].no_reserve;
   // A job without a reservation only asks whether it can start; where jobs are preempted, it is
   // tested with a limit of a minute.
@@ -367,8 +384,7 @@ BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, Seco
                  controller_.allocations.version(),
                  select_.weights_version()};
   const bool is_decided_by_kind = !is_dry_run && retry_from == 0 && job.request.gpus == 0 &&
-                                  select_.remembers_answers() &&
-                                  preempted_by(scenario, entry).empty();
+                                  select_.remembers_answers() && !may_preempt_others;
   if (is_decided_by_kind) attempt.negative_result = &negative_results_[job.kind];
   return attempt;
 }
@@ -511,8 +527,8 @@ BackfillCycle::TryOutcome BackfillCycle::reserve(const JobTry& attempt, const Se
   planned_nodes_ |= *slot.nodes;
   if (node_space_.records_created() >= settings_.node_space_size)
     return {LoopAction::stop_cycle, false, valid_until};
-  // The begin of the node space moves on with time: nothing is different until it reaches this
-  // reservation, or the end of the window does.
+  // A later cycle cuts this plan at its own begin and at the end of its window: the plan is the same
+  // until the rounded begin passes that of the plan, or the end of the window passes its end.
   if (end + settings_.resolution >= window_end_)
     valid_until = std::min({valid_until, next_resolution_step_,
                             window_end_ + settings_.resolution - settings_.window});

@@ -38,8 +38,8 @@ class BackfillCycle {
  private:
   enum class LoopAction { continue_queue, stop_cycle };
   enum class StartResult { started, over_limit, no_nodes };
-  /// What became of a job.  Until `valid_until`, no comparison of this try with the time has another
-  /// outcome.
+  /// What became of a job.  A try made at any second before `valid_until`, with nothing else
+  /// changed, has the same outcome.
   struct TryOutcome {
     LoopAction action;
     bool has_started;
@@ -70,14 +70,15 @@ class BackfillCycle {
     std::int64_t weights_version = 0;
     bool operator==(const TryKey& other) const;
   };
-  // The last try of a kind of jobs that ended without a plan.  With an equal key, the next job of
+  // The last try of a kind of jobs (equal request, limit, features and reservation) that ended
+  // without a plan.  With an equal key, the next job of
   // that kind ends without a plan, too, and has the same side effects.
   struct NegativeResult {
     TryKey key = {};
-    bool is_counted = false;
+    bool is_counted = false;  // in job_test_count
     bool has_found_nodes = false;
     bool has_deferred_start = false;
-    int node_count = 0;  // that the job would have got but for a limit; 0: it found no time
+    int node_count = 0;  // of the slot that an accounting limit rejected; 0: there was no slot
     Second valid_until = 0;
   };
 
@@ -88,10 +89,11 @@ class BackfillCycle {
     Second now;
     Second limit;        // the job's, or the shorter one that NoReserve uses
     Second valid_until;  // as of TryOutcome
-    bool is_dry_run;     // nothing is started or planned
+    bool is_dry_run;     // the first try, which Slurm made before it yielded, is repeated: nothing
+                         // is started or planned, but jobs count as changed as they did then
     bool starts_now_or_never = false;
     bool has_no_reserve = false;                // its QOS has the flag NoReserve
-    bool depends_on_reservations = false;       // some advance reservation may take nodes from it
+    bool depends_on_reservations = false;       // an advance reservation may take nodes from it
     NegativeResult* negative_result = nullptr;  // where an outcome without a plan is remembered
     TryKey key = {};
     bool is_counted = false;
@@ -164,6 +166,7 @@ class BackfillCycle {
   ControllerState& controller_;
   Select& select_;
   const Settings::Backfill settings_;
+  const bool has_exempt_times_;  // PreemptExemptTime is set somewhere
 
   // Kept from cycle to cycle.
   LastCycle last_cycle_;

@@ -63,7 +63,7 @@ class NodeSpace {
   struct Window {
     Loan<NodeBits> nodes;  // unreserved in all records that the job meets; until the next call
     Second later_start;    // the next time at which more nodes are unreserved, or kNever
-    Second valid_until;  // for begins from the given time to before this one, nothing else differs
+    Second valid_until;    // the nodes are the same for every begin before this time
   };
   /// The nodes among `allowed` that are unreserved for a job that begins at `from` and runs for
   /// `limit` seconds.  The search stops once fewer than `wanted_count` of them are left.

@@ -86,7 +86,7 @@ class Queue {
     own.age_since = since < kNotYet ? std::min(since, own.age_from) : kNotYet;
   }
 
-  /// It has this priority again; `settle` puts the queue in order behind the last of such.
+  /// It has this priority again; call resort_if_restored() after the last one.
   void set_priority(int job, double priority) {
     double& own = pending_[job].priority;
     has_restored_priority_ = has_restored_priority_ || own != priority;
@@ -151,7 +151,7 @@ class Queue {
       for (std::size_t k = record.begin; k < record.end; ++k) entries_.push_back(listed[k].entry);
   }
 
-  /// In order, after arrange().
+  /// In the order in which they are tried, after sort_as_slurmctld().
   const std::vector<QueueEntry>& entries() const { return entries_; }
   double priority(int job) const { return pending_[job].priority; }
   /// Too young or of too low priority to block others, or to have a reservation (RULES.md 2.5).
@@ -258,8 +258,10 @@ class Queue {
     }
   }
 
-  /// Which limit holds for the job (none: empty), as (kind, of which, user), and its value.
-  using AccrualGroup = std::array<int, 3>;  // a kind, which, of whom
+  /// Jobs whose ages are limited together: a kind (0: of a QOS, 1: of an account in a QOS, 2: of a
+  /// user in a QOS, 3: of an association), the number of the QOS or association, and the account or
+  /// user, or -1.
+  using AccrualGroup = std::array<int, 3>;
   // What its age counts in: its QOS, its account and user there, its association and those above.
   std::vector<AccrualGroup> accrual_groups(int job) const {
     const Job& one = scenario_.job(job);
@@ -328,7 +330,7 @@ class Queue {
   const Usage& usage_;
   const Priorities priorities_;
   bool limits_accrual_;                           // some limit of accrual
-  bool has_order_;                                // before() is a strict weak order
+  bool has_order_;                                // comes_before() is a strict weak order
   bool is_unsorted_ = false;                      // entries_, where it is none
   std::vector<PendingJob> pending_;               // by job
   std::vector<QueueEntry> entries_;               // in order

@@ -311,7 +311,7 @@ class RunningByEnd {
 /// 5.6).
 class EndBatches {
  public:
-  /// Jobs that end before `from` are gone already; those that end after `later` stay.
+  /// Jobs that end before `from` have ended already; those that end after `later_start` stay.
   EndBatches(const RunningByEnd& order, const NodeBits& avail, Second epoch, int window_linear,
              Second from, Second later)
       : running_(order),
@@ -337,27 +337,30 @@ class EndBatches {
   /// of them, or -1: none left.
   template <class Gone>
   int next_batch(Gone gone) {
-    constexpr int kMost = 200;
+    constexpr int kMaxRemovedJobs = 200;  // rm_job_cnt++ > 200 in cons_tres: 202 jobs at most
     int last = -1;
-    for (int removed = 0; find_next_job();) {
+    int removed_count = 0;
+    while (find_next_job()) {
       const std::size_t other = next_job_++;
       const Second end = running_[other].expected_end;
-      if (window_begin_ == kNever)
-        window_begin_ = end + window_length_ - (epoch_ + end) % window_length_;
+      if (first_batch_end_ == kNever)
+        first_batch_end_ = end + time_window_ - (epoch_ + end) % time_window_;
       last = running_[other].job;
       gone(running_[other]);
       if (outside_window()) break;
-      if (removed++ > kMost) break;
+      if (removed_count > kMaxRemovedJobs) break;
+      ++removed_count;
     }
     if (last < 0) return last;
     do {
-      window_length_ = window_linear_ ? window_length_ + window_linear_ : window_length_ * 2;
+      time_window_ = window_linear_ ? time_window_ + window_linear_ : time_window_ * 2;
     } while (outside_window());
     return last;
   }
 
  private:
-  // The next that has a node in `avail`, and stays no longer.
+  // Moves to the next running job that has a node in `avail` and ends by `later_start`; false: there
+  // is none.
   bool find_next_job() {
     while (matching_jobs_ == 0 && scanned_count_ < running_.size()) {
       matching_jobs_ = running_.jobs_on_nodes(scanned_count_, avail_);
@@ -375,7 +378,7 @@ class EndBatches {
   }
   bool outside_window() const {
     return next_job_ < running_.size() &&
-           running_[next_job_].expected_end > window_begin_ + window_length_;
+           running_[next_job_].expected_end > first_batch_end_ + time_window_;
   }
 
   const RunningByEnd& running_;
@@ -384,10 +387,12 @@ class EndBatches {
   const int window_linear_;
   const Second later_start_;
   std::size_t next_job_ = 0, ended_count_ = 0;
-  std::size_t scanned_count_ =
-      0;  // jobs before it have been looked at: those that are met are in `met_`
+  // Running jobs before this index are scanned; those of the last 64 that have a node in `avail` are
+  // the bits of matching_jobs_.
+  std::size_t scanned_count_ = 0;
   std::uint64_t matching_jobs_ = 0;
-  Second window_length_ = 30, window_begin_ = kNever;
+  Second time_window_ = 30;
+  Second first_batch_end_ = kNever;  // of the first job's end, rounded up to the time window
 };
 
 }  // namespace cosched::slurm

@@ -77,7 +77,7 @@ class Preemption {
   /// help.
   struct Victims {
     std::vector<int> jobs;
-    Loan<NodeChoice> choice;  // until the next call of Select::now()
+    Loan<NodeChoice> choice;  // until the next call of Select::select_now()
   };
   Victims choose_victims(QueueEntry entry, const NodeBits& allowed, Second now, Select& select) {
     std::vector<int> order = candidates(entry, now);

@@ -78,8 +78,8 @@ class Select {
     Second begin;
     Loan<NodeBits> nodes;  // until the next call of will_run()
   };
-  /// When a job is wanted: it begins at `from` or later; what comes after `later` is looked at
-  /// another time (RULES.md 12.2).
+  /// When a job is wanted: it begins at `from` or later; a begin after `later_start` is
+  /// looked at another time (RULES.md 12.2).
   struct StartWindow {
     Second now;
     bool starts_now_or_never = false;  // now or not at all
@@ -152,7 +152,7 @@ class Select {
     return true;
   }
 
-  // Of `open_`, where there are enough.  select/linear takes the NodeName lines one after another
+  // Chooses from candidate_nodes_, which has at least as many as the job wants.  select/linear takes the NodeName lines one after another
   // and stops as soon as they hold enough.
   bool choose_candidates(QueueEntry entry, NodeChoice& choice) {
     const Machine& machine = scenario_.machine();
@@ -208,7 +208,8 @@ class Select {
     }
   }
 
-  // Now, after that running job, or never; on which nodes, is in `chosen_then_`.
+  // Returns the running job after whose end the job can begin, or kNow, or kNoStart; its nodes are in
+  // will_run_choice_.
   int compute_will_run(QueueEntry entry, const NodeBits& avail, const StartWindow& time) {
     if (scenario_.shares_nodes()) return will_run_shared(entry, avail, time);
     candidate_nodes_ = avail;
@@ -363,8 +364,10 @@ class Select {
   const Weights no_weights_;
   std::int64_t weights_version_ = 0;
   RunningByEnd running_by_end_;
-  FreeResources empty_machine_,
-      projected_free_;  // `later_`: as of that version, but for the changed nodes
+  FreeResources empty_machine_;
+  // What is free after the expected ends of running jobs: as in the allocations of that version but
+  // for the projected nodes.
+  FreeResources projected_free_;
   std::vector<int> projected_nodes_;
   std::int64_t projection_version_ = -1;
   CoreMap no_cores_taken_, projected_cores_;
@@ -374,7 +377,7 @@ class Select {
   NodeBits candidate_nodes_, line_nodes_, set_nodes_, best_nodes_;
   NodeChoice run_now_choice_, will_run_choice_, test_only_choice_;
   BestFit best_fit_;
-  Lender select_now_lender_, will_run_lender_;  // of the answers of now() and will_run()
+  Lender select_now_lender_, will_run_lender_;  // of the answers of select_now() and will_run()
 };
 
 }  // namespace cosched::slurm

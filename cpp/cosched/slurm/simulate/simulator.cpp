@@ -98,52 +98,59 @@ class Simulator {
     }
   }
 
-  // Those of one instant happen in this order.
+  // Handles the next event.  Of equal times comes first: a pass of the decay thread, a job's end or
+  // epilog, a submission, an administrator's event, a registration of nodes, a reservation check, a
+  // main pass, a limit check, a tick; the backfill thread wakes only before all of them (RULES.md
+  // 6.4).
   void step() {
-    const double life = events_.empty() ? kInfinity : events_.top().time;
-    const double coming = next_submission_ < submission_order_.size()
-                              ? submission_times_[next_submission_]
-                              : kInfinity;
-    const double pass = main_clock_.next_pass_time();
-    const double check = limit_clock_.next_check_time(), tick = main_clock_.next_requesting_tick();
-    const double outside = next_admin_event_ < scenario_.admin_events().size()
-                               ? scenario_.admin_events()[next_admin_event_].time
-                               : kInfinity;
-    const double look = next_reservation_check_ < reservation_checks_.size()
-                            ? reservation_checks_[next_reservation_check_]
-                            : kInfinity;
-    const double up = next_registration_time();
-    const double due = controller_.usage.next_pass_time();
-    controller_.decay_blocked = backfill_.is_reacquiring_locks(due);
-    const double decay = controller_.decay_blocked ? kInfinity : due;
-    const double first = std::min({life, coming, pass, check, tick, outside, look, up, decay});
-    const double awake =
+    const double next_job_event = events_.empty() ? kInfinity : events_.top().time;
+    const double next_submit_time = next_submission_ < submission_order_.size()
+                                        ? submission_times_[next_submission_]
+                                        : kInfinity;
+    const double next_pass = main_clock_.next_pass_time();
+    const double next_limit_check = limit_clock_.next_check_time(),
+                 next_tick = main_clock_.next_requesting_tick();
+    const double next_admin_event = next_admin_event_ < scenario_.admin_events().size()
+                                        ? scenario_.admin_events()[next_admin_event_].time
+                                        : kInfinity;
+    const double next_reservation_check = next_reservation_check_ < reservation_checks_.size()
+                                              ? reservation_checks_[next_reservation_check_]
+                                              : kInfinity;
+    const double next_registration = next_registration_time();
+    const double next_decay_pass = controller_.usage.next_pass_time();
+    controller_.decay_blocked = backfill_.is_reacquiring_locks(next_decay_pass);
+    const double decay_time = controller_.decay_blocked ? kInfinity : next_decay_pass;
+    const double next_event =
+        std::min({next_job_event, next_submit_time, next_pass, next_limit_check, next_tick,
+                  next_admin_event, next_reservation_check, next_registration, decay_time});
+    const double backfill_wake =
         backfill_.has_yielded() ? backfill_.resume_time() : backfill_clock_.wake_time();
-    const bool wakes = !scenario_.settings().backfill.is_off && awake < first;
-    progress_.round(wakes ? awake : first,
+    const bool is_backfill_first =
+        !scenario_.settings().backfill.is_off && backfill_wake < next_event;
+    progress_.round(is_backfill_first ? backfill_wake : next_event,
                     static_cast<std::int64_t>(next_submission_ + finished_count_ +
                                               next_admin_event_ + next_reservation_check_));
-    if (wakes) return wake_backfill(first);
-    if (decay == first) {
-      controller_.advance(decay);
-    } else if (life == first) {
+    if (is_backfill_first) return wake_backfill(next_event);
+    if (decay_time == next_event) {
+      controller_.advance(decay_time);
+    } else if (next_job_event == next_event) {
       process_job_event();
-    } else if (coming == first) {
-      submit(submission_order_[next_submission_++], coming);
-    } else if (outside == first) {
+    } else if (next_submit_time == next_event) {
+      submit(submission_order_[next_submission_++], next_submit_time);
+    } else if (next_admin_event == next_event) {
       apply_admin_event(scenario_.admin_events()[next_admin_event_++]);
-    } else if (up == first) {
-      register_nodes(up);
-    } else if (look == first) {
+    } else if (next_registration == next_event) {
+      register_nodes(next_registration);
+    } else if (next_reservation_check == next_event) {
       ++next_reservation_check_;
-      on_nodes_changed(look);
-    } else if (pass == first) {
+      on_nodes_changed(next_reservation_check);
+    } else if (next_pass == next_event) {
       const bool full = main_clock_.begin_pass();
-      schedule_ends(main_pass(controller_, select_, pass, full), pass);
-    } else if (check == first) {
-      check_limits(check);
+      schedule_ends(main_pass(controller_, select_, next_pass, full), next_pass);
+    } else if (next_limit_check == next_event) {
+      check_limits(next_limit_check);
     } else {
-      main_clock_.on_tick(tick);
+      main_clock_.on_tick(next_tick);
     }
   }
 
@@ -428,7 +435,7 @@ class Simulator {
   std::vector<int> submission_order_;     // jobs by submission
   std::vector<double> submission_times_;  // when, in that order
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<int> attempt_by_job_;              // how often a job has been requeued
+  std::vector<int> attempt_by_job_;              // number of the job's valid end event
   std::vector<char> is_requeued_;                // and is completing
   std::vector<double> completion_or_remaining_;  // its end; of suspended jobs what is left
   std::vector<std::pair<double, NodeBits>>
