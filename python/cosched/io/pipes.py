@@ -73,7 +73,7 @@ class _Pipe(io.RawIOBase):
             patience, problem = SILENCE_PATIENCE, "whose writer is silent"
             awaited = "a byte"
         else:
-            patience, problem = WRITER_PATIENCE, "to which nobody writes"
+            patience, problem = WRITER_PATIENCE, "without a writer"
             awaited = "a writer"
         if seconds > patience:
             raise InvalidInstance(

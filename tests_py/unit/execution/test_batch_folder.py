@@ -92,7 +92,7 @@ def test_a_pipe_instead_of_the_numbers_of_jobs_is_refused(jobs, capsys, monkeypa
     monkeypatch.setattr(pipes, "WRITER_PATIENCE", 0.1)
     os.mkfifo(jobs / "submitted.txt")
     assert main(["batch", str(jobs), "--status"]) == 2
-    assert "submitted.txt: a pipe to which nobody writes" in capsys.readouterr().err
+    assert "submitted.txt: a pipe without a writer" in capsys.readouterr().err
 
 
 def changed(**values):

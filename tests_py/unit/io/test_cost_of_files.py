@@ -154,7 +154,7 @@ def test_a_pipe_without_a_writer_ends(tmp_path, monkeypatch):
     monkeypatch.setattr(pipes, "WRITER_PATIENCE", 0.2)
     path = tmp_path / "pipe.json"
     os.mkfifo(path)
-    with pytest.raises(cs.InvalidInstance, match=r"pipe to which nobody writes: waited 0.2 s"):
+    with pytest.raises(cs.InvalidInstance, match=r"pipe without a writer: waited 0.2 s"):
         read_text(path)
     with cs.time_limit(0.05), pytest.raises(cs.TimeLimit):
         read_text(path)

@@ -273,11 +273,14 @@ class BackfillClock {
   void on_cycle_end(double cost) {
     const double over = wake_time_ + cost;
     last_cycle_end_ = to_second(over);
-    if (!is_replaying())
+    if (!is_replaying()) {
       wake_time_ = over + static_cast<double>(periods_.after(over, interval_)) + sleep_extra_;
-    else if (++cycle_; is_replaying())
+      return;
+    }
+    ++cycle_;
+    if (is_replaying())
       wake_time_ = recorded_cycles_[cycle_];
-    else
+    else  // after the last recorded cycle
       wake_time_ = wake_time_ + static_cast<double>(interval_) + sleep_extra_;
   }
 

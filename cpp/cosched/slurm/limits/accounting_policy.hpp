@@ -93,7 +93,7 @@ class AccountingPolicy {
     return least && least->limit.value < scenario_.job(entry).nodes ? least : nullptr;
   }
 
-  /// On what was found (null: nothing), beside what runs.
+  /// With the nodes that were chosen (null: none) and the jobs that run.
   Violation violation_with_nodes(QueueEntry entry, const NodeChoice* choice) const {
     if (!has_limits_) return nullptr;
     return choice ? first_violation(entry, demand_of(scenario_, entry, *choice), false)
@@ -244,7 +244,7 @@ class AccountingPolicy {
     const std::size_t tres = rule.limit.tres;
     const double most = rule.limit.value;
     const UsageCounter& count = count_of(rule);
-    const auto beside = [&](double wanted, double others, double limit) {
+    const auto exceeds_limit = [&](double wanted, double others, double limit) {
       return wanted > limit || (wanted > 0 && !all.ignores_running_jobs && others + wanted > limit);
     };
     const double wanted = demand.tres[tres], minutes = all.minutes * wanted;
@@ -255,8 +255,8 @@ class AccountingPolicy {
       case Kind::account:
       case Kind::user:
         if (tres == kNode)
-          return beside(wanted - shared_nodes(count, demand), count.node_count, most);
-        return beside(wanted, count.tres[tres], most);
+          return exceeds_limit(wanted - shared_nodes(count, demand), count.node_count, most);
+        return exceeds_limit(wanted, count.tres[tres], most);
       case Kind::job:
         return wanted > most;
       case Kind::node:
@@ -268,14 +268,14 @@ class AccountingPolicy {
       case Kind::group_run_minutes:
       case Kind::account_run_minutes:
       case Kind::user_run_minutes:
-        return beside(minutes, may_run, most);
+        return exceeds_limit(minutes, may_run, most);
       case Kind::group_minutes: {
         const double used = all.has_usage_price && !all.ignores_running_jobs
                                 ? std::floor(count.tres_seconds[tres] / kMinute)
                                 : 0;
         if (wanted > 0 && used >= most) return true;
         const bool safe = all.ignores_running_jobs || scenario_.settings().priority.safe_limits;
-        return safe && (minutes > most || beside(minutes, may_run, most - used));
+        return safe && (minutes > most || exceeds_limit(minutes, may_run, most - used));
       }
       default:
         return false;

@@ -212,7 +212,7 @@ class MainPass {
   std::vector<int> started_jobs_;
   std::vector<int> failed_reservations_;
   int rejected_array_ = -1, rejected_partition_ = -1;
-  bool is_one_waiting_ = false;  // behind another of its partition, and nobody is told why
+  bool is_one_waiting_ = false;  // after another one of its partition; reasons are not recorded
 };
 
 }  // namespace

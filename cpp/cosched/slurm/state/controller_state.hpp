@@ -40,7 +40,7 @@ struct ControllerState {
     allocate(entry, choice, running.start, Scheduler::main);
   }
 
-  /// Gives it cores where jobs are suspended: nobody's, else some that a job of another partition
+  /// Gives it cores where jobs are suspended: idle ones, else some that a job of another partition
   /// has, too.
   void set_cores(QueueEntry entry, NodeChoice& choice) const {
     if (!scenario.suspends_jobs()) return;
@@ -181,7 +181,7 @@ struct ControllerState {
     return late;
   }
 
-  /// CompleteWait: nobody is scheduled while a job that has just ended is completing.
+  /// CompleteWait: no job is scheduled while a job that has just ended is completing.
   bool waits_for_completion(Second now) const {
     const Second wait = scenario.settings().job_ends.complete_wait;
     return wait > 0 && allocations.has_completing_since(now - wait);

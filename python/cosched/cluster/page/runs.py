@@ -537,9 +537,9 @@ def _without_comparison(run: ScenarioRun, reason: str) -> ScenarioRun:
     )
 
 
-#: Notes of the simulator begin so that name jobs which Slurm refuses or never starts.
+#: How notes of the simulator begin that name jobs which Slurm refuses or never starts.
 _LEFT_OUT = "left out, since"
-#: Notes of the simulator begin so that name settings without a rule.
+#: How notes of the simulator begin that name settings without a rule.
 _NOT_FOLLOWED = "not followed"
 
 
