@@ -27,9 +27,9 @@ TEST_SOURCES := $(shell find tests_cpp -type f)
 CMAKE := cmake -G Ninja -S .
 
 # One folder of objects for the extension, the C++ tests and the benchmarks; with `make dev` the one that compiles
-# each file alone. Warnings are errors for CI, lint and those who change the code.
+# each file alone. Warnings are errors, and assertions are checked, for CI and those who change the code.
 BUILD := build/$(if $(wildcard .venv/editable.stamp),dev,release)
-WERROR := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
+STRICT := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
 # What a build prints, without all but its steps: [4/13] cosched_dags_objects Unity/unity_0_cxx
 STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object [^ ]*/([^/ ]*)\.dir/([^ ]*)\.c[px]*\.o|\1 \2 \3|p; s|^ *(\[[0-9]+/[0-9]+\] Linking.*)|\1|p'
 
@@ -86,7 +86,8 @@ PIP = $(BIN)/python -m pip install -q --disable-pip-version-check --no-compile
 	@echo "building and installing cosched (log: build/install.log)"
 	@mkdir -p build
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install -v --no-build-isolation --no-deps --force-reinstall \
-	  --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.COSCHED_WERROR=$(WERROR) . 2>&1 \
+	  --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.COSCHED_WERROR=$(STRICT) \
+	  --config-settings=cmake.define.COSCHED_ASSERTIONS=$(STRICT) . 2>&1 \
 	  | tee build/install.log | $(STEPS) || { tail -n 60 build/install.log >&2; exit 1; }
 	@touch $@
 
@@ -103,6 +104,7 @@ installed:
 	@mkdir -p build
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) $(BIN)/python -m pip install --no-build-isolation --no-deps --force-reinstall \
 	  -v --config-settings=build-dir=build/dev --config-settings=cmake.define.COSCHED_WERROR=ON \
+	  --config-settings=cmake.define.COSCHED_ASSERTIONS=ON \
 	  --config-settings=cmake.define.CMAKE_UNITY_BUILD=OFF --editable . 2>&1 \
 	  | tee build/dev.log | $(STEPS) || { tail -n 60 build/dev.log >&2; exit 1; }
 	@rm -f .venv/installed.stamp
@@ -160,7 +162,7 @@ test: ## C++ tests (ctest), Python tests, doctests and notebooks (pytest)
 
 # The objects of the extension are those of the tests: after `make demo` only tests are compiled.
 $(BUILD)/tests.stamp: CMakeLists.txt cpp/CMakeLists.txt tests_cpp/CMakeLists.txt build/apt-BUILD.stamp build/apt-TEST.stamp
-	@$(CMAKE) -B $(BUILD) -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_WERROR=$(WERROR) >build/configure.log 2>&1 || { tail -n 20 build/configure.log >&2; exit 1; }
+	@$(CMAKE) -B $(BUILD) -DCOSCHED_BUILD_TESTS=ON -DCOSCHED_WERROR=$(STRICT) -DCOSCHED_ASSERTIONS=$(STRICT) >build/configure.log 2>&1 || { tail -n 20 build/configure.log >&2; exit 1; }
 	@touch $@
 
 test-cpp: $(BUILD)/tests.stamp

@@ -79,7 +79,7 @@ def test_the_guide_of_cpp_is_the_project_that_is_built_and_run():
 
 @pytest.mark.parametrize(
     ("language", "compiler", "folder"),
-    [("cpp", ("c++", "-std=c++17"), "cpp"), ("c", ("cc", "-std=c99"), "cpp/cosched/c")],
+    [("cpp", ("c++", "-std=c++20"), "cpp"), ("c", ("cc", "-std=c99"), "cpp/cosched/c")],
 )
 def test_every_block_of_the_pages_compiles(tmp_path, language, compiler, folder):
     """Its syntax and its types: what is linked and run is `tests_cpp/find_package`."""
