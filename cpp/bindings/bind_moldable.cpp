@@ -30,15 +30,17 @@ Placement from_python(PlacementColumns columns, const Placement*) {
 namespace graph {
 
 template <class Visit>
-void fields(Certificate& certificate, const Visit& visit) {
+void fields(WorkPathCertificate& certificate, const Visit& visit) {
   visit("weights", certificate.weights);
   visit("task_flow", certificate.task_flow);
   visit("edge_flow", certificate.edge_flow);
 }
 
-auto in_python(Listed found) { return std::make_tuple(std::move(found.placement), found.ratio); }
+auto in_python(GuaranteedSchedule found) {
+  return std::make_tuple(std::move(found.placement), found.ratio);
+}
 auto in_python(WorkPath found) {
-  return std::make_tuple(found.value, bindings::Reals(std::move(found.duration)),
+  return std::make_tuple(found.value, bindings::Reals(std::move(found.durations)),
                          std::move(found.certificate), found.complete, std::move(found.failure));
 }
 }  // namespace graph
@@ -46,22 +48,22 @@ auto in_python(WorkPath found) {
 namespace search {
 auto in_python(SearchResult found) {
   return std::make_tuple(std::move(found.placement), found.bound,
-                         bindings::stopped_by(found.proved, found.complete));
+                         bindings::stopped_by(found.is_proved, found.is_complete));
 }
-auto in_python(Proof found) {
+auto in_python(ProofResult found) {
   return std::make_tuple(std::move(found.placement), found.bound,
-                         bindings::stopped_by(found.proved, found.in_time));
+                         bindings::stopped_by(found.is_proved, found.is_in_time));
 }
 // The placement; makespan and minsum of everything that is not dominated; what ended the search.
-auto in_python(BestResult found) {
+auto in_python(DemtBestResult found) {
   const auto& points = found.front.points();
   Table front(static_cast<std::ptrdiff_t>(points.size()), 2);
   for (int k = 0; k < static_cast<int>(points.size()); ++k) {
     front(k, 0) = points[k].value.makespan;
     front(k, 1) = points[k].value.minsum;
   }
-  return std::make_tuple(points[found.chosen].placement, std::move(front),
-                         bindings::stopped_by(false, found.complete));
+  return std::make_tuple(points[found.chosen_point].placement, std::move(front),
+                         bindings::stopped_by(false, found.is_complete));
 }
 }  // namespace search
 
@@ -92,7 +94,8 @@ py::array times_of(const py::object& self) {
   if (instance.table() != nullptr) return table_view(instance.table()->table(), self);
   Table table(instance.jobs(), instance.useful_machines());
   for (int i = 0; i < instance.jobs(); ++i)
-    for (int q = 1; q <= instance.useful_machines(); ++q) table(i, q - 1) = instance.given(i, q);
+    for (int q = 1; q <= instance.useful_machines(); ++q)
+      table(i, q - 1) = instance.exact_time(i, q);
   return frozen(std::move(table));
 }
 
@@ -116,17 +119,17 @@ void bind_instance(py::module_& module) {
       .def(
           "with_sharing",
           [](const Instance& instance, std::shared_ptr<const Sharing> sharing) {
-            return instance.with(std::move(sharing));
+            return instance.with_sharing(std::move(sharing));
           },
           "sharing"_a)
       .def(
           "after",
           [](const Instance& instance, const IntArray& edges) {
-            return instance.after(
+            return instance.with_precedence(
                 std::make_shared<const TaskGraph>(instance.jobs(), to_edges(edges)));
           },
           "edges"_a)
-      .def("alone", &Instance::alone)
+      .def("alone", &Instance::as_independent_jobs)
       .def_property_readonly("times", &times_of)
       .def_property_readonly("weights",
                              [](const Instance& instance) -> Reals { return instance.weights(); })
@@ -135,7 +138,7 @@ void bind_instance(py::module_& module) {
       .def_property_readonly("jobs", &Instance::jobs)
       .def_property_readonly("machines", &Instance::machines)
       .def_property_readonly("has_releases", &Instance::has_releases)
-      .def_property_readonly("monotone_work", &Instance::monotone_work)
+      .def_property_readonly("monotone_work", &Instance::has_monotone_work)
       .def(
           "time",
           [](const Instance& instance, int job, int procs) {
@@ -144,7 +147,7 @@ void bind_instance(py::module_& module) {
                                     "): expected a job in 0.." +
                                     std::to_string(instance.jobs() - 1) + " on 1.." +
                                     std::to_string(instance.machines()) + " processors");
-            return instance.given(job, procs);
+            return instance.exact_time(job, procs);
           },
           "job"_a, "procs"_a)
       .def(
@@ -175,7 +178,7 @@ void bind_schedule(py::module_& module) {
       [](const Instance& instance, const Placement& placement) {
         if (instance.sharing() == nullptr)
           throw InvalidInstance("expected an instance whose jobs share something");
-        return list::replayed(instance, checked(instance, placement));
+        return list::replay(instance, checked(instance, placement));
       },
       "instance"_a, "placement"_a);
 }
@@ -221,7 +224,7 @@ void bind_algorithms(py::module_& module) {
   module.def(
       "by_batches",
       [](const Instance& instance, const py::function& solve) {
-        return batches::by_batches(instance, [&](const std::vector<int>& jobs) {
+        return batches::schedule_by_batches(instance, [&](const std::vector<int>& jobs) {
           return solve(Ints(jobs)).cast<Placement>();
         });
       },
@@ -231,7 +234,7 @@ void bind_algorithms(py::module_& module) {
 void bind_searches(py::module_& module) {
   def_names<Objective>(module, "Objective",
                        {{"makespan", Objective::makespan}, {"minsum", Objective::minsum}});
-  module.attr("BEST_WORK") = search::kBestWork;
+  module.attr("BEST_WORK") = search::kDemtBestWork;
   module.attr("SEARCH_WORK") = search::kSearchWork;
   module.attr("OPTIMAL_WORK") = search::kProofWork;
   module.attr("EXACT_JOBS") = search::kExactJobs;
@@ -258,7 +261,8 @@ void bind_searches(py::module_& module) {
 }
 
 // A bound that a time limit may end: its value, and whether none did.
-void def_limited(py::module_& module, const char* name, bounds::Found (*bound)(const Instance&)) {
+void def_limited(py::module_& module, const char* name,
+                 bounds::BoundResult (*bound)(const Instance&)) {
   def(
       module, name,
       [bound](const Instance& instance, Seconds time_limit) {
@@ -285,7 +289,7 @@ void bind_bounds(py::module_& module) {
         return bound(instance, {std::move(grid), refine, tight});
       },
       "instance"_a, "grid"_a, "refine"_a, "tight"_a, "by_glpk"_a);
-  def(module, "default_grid", &minsum::default_grid, "instance"_a);
+  def(module, "default_grid", &minsum::make_default_grid, "instance"_a);
   def(module, "work_and_path", &graph::work_and_path, "instance"_a);
   def(module, "heads_and_tails", &graph::heads_and_tails, "instance"_a, "low"_a);
   module.def("work_path_certified_bound", &check::certified_bound, "instance"_a, "certificate"_a);
@@ -302,8 +306,8 @@ void bind_step(py::module_& module) {
       module, "step",
       [](const Instance& instance, const Reals& free_in, double budget, double ratio) {
         const auto found = step::step(instance, free_in, budget, {ratio});
-        return std::make_tuple(Ints(step::owners(found.plan, free_in)), found.makespan, found.bound,
-                               found.state.ratio);
+        return std::make_tuple(Ints(step::assign_processors(found.plan, free_in)), found.makespan,
+                               found.bound, found.state.ratio);
       },
       "instance"_a, "free_in"_a, "budget"_a, "ratio"_a);
 }

@@ -51,16 +51,16 @@ void bench_minsum() {
   std::puts("minsum bound, n = 400, m = 200, the paper's grid: structured against GLPK 5.0");
   for (int kind = 0; kind < 4; ++kind) {
     const Instance instance = workload(static_cast<Kind>(kind), 400, 200, 1);
-    minsum::Options options;
-    options.grid = minsum::default_grid(instance);
-    const minsum::Model model = minsum::make_model(instance, options);
+    minsum::MinsumOptions options;
+    options.grid = minsum::make_default_grid(instance);
+    const minsum::IntervalModel model = minsum::make_model(instance, options);
     double value = 0, glpk_value = 0;
     const double structured = seconds([&] { value = minsum::solve(model).value; }, 50);
     const double whole = seconds([&] { minsum::bound(instance, options); }, 50);
     lp::GlpkOptions primal;
     primal.method = lp::GlpkOptions::Method::primal;
     primal.presolve = false;
-    const minsum::Lp reference = minsum::to_lp(model);
+    const minsum::ScaledLp reference = minsum::to_lp(model);
     const double glpk = seconds(
         [&] { glpk_value = reference.unit * lp::solve_glpk(reference.model, primal).objective; });
     const double dual = seconds([&] { lp::solve_glpk(reference.model); });
@@ -87,12 +87,12 @@ void bench_best() {
       const Instance instance = workload(static_cast<Kind>(kind), 400, 200, seed);
       makespan_bound += dual::dual_approximation_bound(instance, 0.01);
       minsum += minsum::bound(instance, {std::nullopt, 8, true});
-      const Criteria base = criteria(instance, batches::demt(instance));
+      const Criteria base = evaluate_criteria(instance, batches::demt(instance));
       Criteria best;
       time += seconds(
           [&] {
-            const search::BestResult found = search::demt_best(instance);
-            best = found.front.points()[found.chosen].value;
+            const search::DemtBestResult found = search::demt_best(instance);
+            best = found.front.points()[found.chosen_point].value;
           },
           1);
       demt_sum.makespan += base.makespan;

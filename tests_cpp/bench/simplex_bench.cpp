@@ -118,7 +118,7 @@ void compare_walk(int types, int machine_types) {
 
 void compare_minsum(moldable::testing::Kind kind, int jobs, int machines, int refine) {
   const moldable::Instance instance = moldable::testing::workload(kind, jobs, machines, 1);
-  const moldable::minsum::Model model =
+  const moldable::minsum::IntervalModel model =
       moldable::minsum::make_model(instance, {std::nullopt, refine, true});
   const std::string workload = kind == moldable::testing::Kind::mixed ? "mixed " : "Cirne ";
   const std::string name = "moldable " + workload + std::to_string(jobs) + " x " +

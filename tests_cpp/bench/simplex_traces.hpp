@@ -147,7 +147,7 @@ inline LpTrace record_walk(const bags::Instance& instance) {
 /// column generation with GLPK: the best column a job and round, until none improves.
 class MinsumRecorder {
  public:
-  MinsumRecorder(const moldable::minsum::Model& model, bool generate)
+  MinsumRecorder(const moldable::minsum::IntervalModel& model, bool generate)
       : model_(model), jobs_(model.jobs()), intervals_(model.intervals()) {
     double capacity = 0;
     for (int j = 0; j < intervals_; ++j) capacity += model.capacity(j);
@@ -188,10 +188,11 @@ class MinsumRecorder {
       }
       add(std::move(left), true);
     }
-    const moldable::minsum::Basis basis(model_);
+    const moldable::minsum::IntervalBasis basis(model_);
     for (int i = 0; i < jobs_; ++i)
-      for (int j = model_.first(i); j <= intervals_; ++j)
-        if (!generate || j == basis.key(i) || j == intervals_) add(part(i, j), j == basis.key(i));
+      for (int j = model_.first_interval(i); j <= intervals_; ++j)
+        if (!generate || j == basis.key_interval(i) || j == intervals_)
+          add(part(i, j), j == basis.key_interval(i));
     trace_.rounds.push_back(std::move(round));
   }
 
@@ -204,7 +205,7 @@ class MinsumRecorder {
       for (int i = 0; i < jobs_; ++i) {
         double least = glpk.row_price(i) - kImproving;
         int best = -1;
-        for (int j = model_.first(i); j < intervals_; ++j) {
+        for (int j = model_.first_interval(i); j < intervals_; ++j) {
           const double price = glpk.row_price(jobs_ + j) * area_scale_;
           const double cost = model_.cost(i)[j] / unit_ - model_.area(i)[j] * price;
           if (cost >= least) continue;
@@ -218,7 +219,7 @@ class MinsumRecorder {
     }
   }
 
-  const moldable::minsum::Model& model_;
+  const moldable::minsum::IntervalModel& model_;
   int jobs_, intervals_;
   double area_scale_ = 1, unit_ = 0;
   LpTrace trace_;

@@ -122,7 +122,7 @@ struct Optima {
 /// before it, allow.  For n <= 5, m <= 4.  Shares no code with the library.
 class Exhaustive {
  public:
-  explicit Exhaustive(const Instance& instance) : it_(instance) { extend(0, 0); }
+  explicit Exhaustive(const Instance& instance) : instance_(instance) { extend(0, 0); }
   Optima optima() const { return best_; }
 
  private:
@@ -139,38 +139,38 @@ class Exhaustive {
   }
 
   bool fits(double from, double length, int procs) const {
-    if (busy(from) + procs > it_.machines()) return false;
+    if (busy(from) + procs > instance_.machines()) return false;
     for (const Placed& p : placed_)
-      if (p.start > from && p.start < from + length && busy(p.start) + procs > it_.machines())
+      if (p.start > from && p.start < from + length && busy(p.start) + procs > instance_.machines())
         return false;
     return true;
   }
 
   void extend(int done, double minsum) {
-    if (done == (1 << it_.jobs()) - 1) {
+    if (done == (1 << instance_.jobs()) - 1) {
       double end = 0;
       for (const Placed& p : placed_) end = std::max(end, p.end);
       best_.makespan = std::min(best_.makespan, end);
       best_.minsum = std::min(best_.minsum, minsum);
       return;
     }
-    for (int i = 0; i < it_.jobs(); ++i) {
+    for (int i = 0; i < instance_.jobs(); ++i) {
       if (done >> i & 1) continue;
-      for (int q = 1; q <= it_.machines(); ++q) {
-        const double length = it_.given(i, q);
+      for (int q = 1; q <= instance_.machines(); ++q) {
+        const double length = instance_.exact_time(i, q);
         if (length == kInfinity) continue;
         double from = kInfinity;
-        if (fits(it_.release(i), length, q)) from = it_.release(i);
+        if (fits(instance_.release(i), length, q)) from = instance_.release(i);
         for (const Placed& p : placed_)
-          if (p.end >= it_.release(i) && p.end < from && fits(p.end, length, q)) from = p.end;
+          if (p.end >= instance_.release(i) && p.end < from && fits(p.end, length, q)) from = p.end;
         placed_.push_back({from, from + length, q});
-        extend(done | 1 << i, minsum + it_.weight(i) * (from + length));
+        extend(done | 1 << i, minsum + instance_.weight(i) * (from + length));
         placed_.pop_back();
       }
     }
   }
 
-  const Instance& it_;
+  const Instance& instance_;
   std::vector<Placed> placed_;
   Optima best_;
 };

@@ -13,8 +13,8 @@ inline void show(std::ostream& out, const Instance& instance) {
     cosched::test_support::show_rows(out, instance.table()->table());
   }
   for (const Downey& profile : instance.profiles())
-    out << "Downey{" << profile.alone << ", " << profile.parallelism << ", " << profile.variance
-        << "} ";
+    out << "Downey{" << profile.sequential_time << ", " << profile.parallelism << ", "
+        << profile.variance << "} ";
   out << ", weights ";
   cosched::test_support::show(out, instance.weights());
   out << ", releases ";

@@ -135,10 +135,10 @@ TEST(Threads, Moldable) {
     const moldable::dual::DualApproximation dual = moldable::dual::dual_approximation(instance);
     keep(dual.schedule.placement);
     found.push_back(dual.bound);
-    moldable::search::BestOptions options;
+    moldable::search::DemtBestOptions options;
     options.work = 20'000;
-    const moldable::search::BestResult best = moldable::search::demt_best(instance, options);
-    keep(best.front.points()[best.chosen].placement);
+    const moldable::search::DemtBestResult best = moldable::search::demt_best(instance, options);
+    keep(best.front.points()[best.chosen_point].placement);
     found.push_back(moldable::minsum::bound(instance));
     found.push_back(moldable::minsum::bound_by_glpk(instance));
     found.push_back(moldable::dual::dual_approximation_bound(instance, 0.01));

@@ -41,7 +41,7 @@ int cosched_step(int jobs, int columns, const double* times, int processors, con
     require(jobs >= 0, "jobs: expected a number >= 0");
     std::vector<double> free(processors, 0.0);
     if (free_in != nullptr) std::copy_n(free_in, processors, free.begin());
-    const step::State before{state == nullptr ? 0.0 : *state};
+    const step::StepState before{state == nullptr ? 0.0 : *state};
     if (jobs == 0) {
       step::check_arguments(free, budget, before);
       std::fill_n(owner, processors, -1);
@@ -51,7 +51,7 @@ int cosched_step(int jobs, int columns, const double* times, int processors, con
     }
     const auto instance = ready_jobs(jobs, columns, times, processors);
     const auto found = step::step(instance, free, budget, before);
-    const auto starts = step::owners(found.plan, free);
+    const auto starts = step::assign_processors(found.plan, free);
     std::copy(starts.begin(), starts.end(), owner);
     if (state != nullptr) *state = found.state.ratio;
     if (makespan != nullptr) *makespan = found.makespan;

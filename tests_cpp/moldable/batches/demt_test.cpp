@@ -29,13 +29,14 @@ std::vector<Placement> every_algorithm(const Instance& instance) {
     found.push_back(batches::demt(instance, options));
   }
   for (const double factor : {0.0, 1.0, 3.0})
-    found.push_back(list::marginal_cost_schedule(instance, list::by_density(instance), factor));
+    found.push_back(
+        list::marginal_cost_schedule(instance, list::order_by_density(instance), factor));
   for (const dual::ListOrder order :
        {dual::ListOrder::shelf, dual::ListOrder::lptf, dual::ListOrder::saf})
     found.push_back(dual::list_graham(instance, order));
-  search::BestOptions options;
+  search::DemtBestOptions options;
   options.work = 2000;
-  const search::BestResult best = search::demt_best(instance, options);
+  const search::DemtBestResult best = search::demt_best(instance, options);
   for (const search::ParetoPoint& point : best.front.points()) found.push_back(point.placement);
   return found;
 }
@@ -91,7 +92,7 @@ TEST(Demt, BatchesKeepTheirPromises) {
       std::set<int> seen;
       double last = 0;
       for (const batches::Batch& batch :
-           batches::select_batches(instance, dual::default_horizon(instance))) {
+           batches::make_batches(instance, dual::default_horizon(instance))) {
         EXPECT_GT(batch.length, last);
         if (last > 0) {
           EXPECT_NEAR(std::log2(batch.length / last), std::round(std::log2(batch.length / last)),
@@ -146,9 +147,8 @@ TEST(Demt, AnySeedIsRepeated) {
   batches::DemtOptions options;
   options.seed = 5;
   EXPECT_EQ(batches::demt(instance, options).start, batches::demt(instance, options).start);
-  EXPECT_EQ(batches::select_batches(instance, 3).size(),
-            batches::select_batches(instance, 3).size());
-  EXPECT_THROW(batches::select_batches(instance, 0), InvalidInstance);
+  EXPECT_EQ(batches::make_batches(instance, 3).size(), batches::make_batches(instance, 3).size());
+  EXPECT_THROW(batches::make_batches(instance, 0), InvalidInstance);
 }
 
 TEST(DemtBest, IsNeverWorseThanDemtAndItsFrontIsOne) {
@@ -156,17 +156,17 @@ TEST(DemtBest, IsNeverWorseThanDemtAndItsFrontIsOne) {
     for (const int n : {5, 40}) {
       const Instance instance = workload(kind, n, 20, 3 + n);
       SHOW_ON_FAILURE(instance);
-      const Criteria base = criteria(instance, batches::demt(instance));
-      search::BestOptions options;
+      const Criteria base = evaluate_criteria(instance, batches::demt(instance));
+      search::DemtBestOptions options;
       options.work = 50'000;
-      const search::BestResult best = search::demt_best(instance, options);
-      EXPECT_TRUE(best.complete);
+      const search::DemtBestResult best = search::demt_best(instance, options);
+      EXPECT_TRUE(best.is_complete);
       const auto& points = best.front.points();
-      const Criteria& chosen = points[best.chosen].value;
+      const Criteria& chosen = points[best.chosen_point].value;
       EXPECT_LE(chosen.makespan, base.makespan);
       EXPECT_LE(chosen.minsum, base.minsum);
       for (std::size_t k = 0; k < points.size(); ++k) {
-        const Criteria found = criteria(instance, points[k].placement);
+        const Criteria found = evaluate_criteria(instance, points[k].placement);
         EXPECT_NEAR(found.makespan, points[k].value.makespan, 1e-9 * found.makespan);
         EXPECT_NEAR(found.minsum, points[k].value.minsum, 1e-9 * found.minsum);
         if (k > 0) {
@@ -184,10 +184,10 @@ TEST(DemtBest, MoreRoundsNeverMakeTheChosenLongerAndGainSomewhere) {
     SHOW_ON_FAILURE(instance);
     Criteria before{kInfinity, kInfinity};
     for (const int part : {1, 3, 7}) {  // one round, two, three
-      search::BestOptions options;
-      options.work = part * search::kBestWork;
-      const search::BestResult best = search::demt_best(instance, options);
-      const Criteria found = best.front.points()[best.chosen].value;
+      search::DemtBestOptions options;
+      options.work = part * search::kDemtBestWork;
+      const search::DemtBestResult best = search::demt_best(instance, options);
+      const Criteria found = best.front.points()[best.chosen_point].value;
       EXPECT_LE(found.makespan, before.makespan);
       const double product = found.makespan * found.minsum;
       EXPECT_LE(product, before.makespan * before.minsum * (1 + kRounding));
@@ -199,13 +199,13 @@ TEST(DemtBest, MoreRoundsNeverMakeTheChosenLongerAndGainSomewhere) {
 }
 
 TEST(DemtBest, StopsAtItsTimeLimit) {
-  search::BestOptions options;
+  search::DemtBestOptions options;
   options.time_limit = 0;
   const Instance instance = workload(Kind::mixed, 50, 20, 3);
   SHOW_ON_FAILURE(instance);
-  const search::BestResult best = search::demt_best(instance, options);
-  EXPECT_FALSE(best.complete);
-  require_valid(instance, best.front.points()[best.chosen].placement);
+  const search::DemtBestResult best = search::demt_best(instance, options);
+  EXPECT_FALSE(best.is_complete);
+  require_valid(instance, best.front.points()[best.chosen_point].placement);
 }
 
 TEST(ParetoFront, KeepsWhatIsNotDominated) {
@@ -235,9 +235,10 @@ TEST(ByBatches, IsWithinTwiceTheOffLineRatio) {
         const Instance instance = small_instance(kind, n, 3, 77 * seed + n, true);
         SHOW_ON_FAILURE(instance);
         const double optimum = exhaustive_optima(instance).makespan;
-        const Placement found = batches::by_batches(instance, [&](const std::vector<int>& jobs) {
-          return dual::dual_approximation(instance.select(jobs), 0.01).schedule.placement;
-        });
+        const Placement found =
+            batches::schedule_by_batches(instance, [&](const std::vector<int>& jobs) {
+              return dual::dual_approximation(instance.select(jobs), 0.01).schedule.placement;
+            });
         require_valid(instance, found);
         const double ratio = dual::guarantee(instance);
         EXPECT_LE(makespan(found), 2 * ratio * 1.01 * optimum);
@@ -248,21 +249,22 @@ TEST(ByBatches, WaitsForReleasesAndTakesWhatIsThere) {
   // One processor: jobs of 2 s released at 0, 1 and 10.
   const Instance instance(Times(Table(3, 1, 2.0)), {1, 1, 1}, {10, 0, 1});
   std::vector<std::vector<int>> batches;
-  const Placement found = batches::by_batches(instance, [&](const std::vector<int>& jobs) {
+  const Placement found = batches::schedule_by_batches(instance, [&](const std::vector<int>& jobs) {
     batches.push_back(jobs);
     return list::sequential(instance.select(jobs));
   });
   EXPECT_EQ(batches, (std::vector<std::vector<int>>{{1}, {2}, {0}}));
   EXPECT_EQ(found.start, (std::vector<double>{10, 0, 2}));
-  EXPECT_THROW(batches::by_batches(instance, [](const std::vector<int>&) { return Placement{}; }),
-               InvalidInstance);
+  EXPECT_THROW(
+      batches::schedule_by_batches(instance, [](const std::vector<int>&) { return Placement{}; }),
+      InvalidInstance);
 }
 
 // C = 1, the least time 1/4: lengths 1/4, 1/2 (which nothing needs) and 1.
 TEST(Demt, TheFirstBatchIsAsLongAsTheShortestJob) {
   const Instance instance(Times(Table{{0.25}, {1}}), {1, 1}, {});
   std::vector<double> lengths;
-  for (const batches::Batch& batch : batches::select_batches(instance, 1))
+  for (const batches::Batch& batch : batches::make_batches(instance, 1))
     lengths.push_back(batch.length);
   EXPECT_EQ(lengths, (std::vector<double>{0.25, 1}));
 }
@@ -284,8 +286,8 @@ TEST(Demt, ListsABatchInItsLocalOrder) {
 TEST(ByBatches, KeepsTheEndsOfJobsThatShareTheMachine) {
   const Sharing sharing(3, {}, Slowdowns{Matrix<double>(3, 3, 1.5), SlowdownRule::sum}, {});
   const Instance instance = Instance(Times(Table(3, 2, 2.0)), {1, 1, 1}, {0, 0, 1})
-                                .with(std::make_shared<const Sharing>(sharing));
-  const Placement found = batches::by_batches(instance, [](const std::vector<int>& jobs) {
+                                .with_sharing(std::make_shared<const Sharing>(sharing));
+  const Placement found = batches::schedule_by_batches(instance, [](const std::vector<int>& jobs) {
     const std::size_t n = jobs.size();
     const double end = n == 2 ? 3 : 2;  // two run side by side, one runs alone
     return Placement{Allotment(n, 1), std::vector<double>(n, 0), std::vector<double>(n, end)};

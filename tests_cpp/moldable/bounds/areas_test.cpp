@@ -16,7 +16,7 @@ using namespace cosched::moldable::testing;  // NOLINT
 TEST(Areas, AreaHasARowAResource) {
   // Each alone needs more than half of the memory: one after the other.
   const Instance instance = Instance(Times(Table{{4}, {2}, {2}}), {1, 1, 1}, {}, 3)
-                                .with(std::make_shared<const Sharing>(
+                                .with_sharing(std::make_shared<const Sharing>(
                                     3, std::vector<Resource>{{"memory", 4, {{4}, {4}, {2}}}},
                                     std::nullopt, std::nullopt));
   EXPECT_NEAR(area_bound(instance), 7, 1e-9);
@@ -48,8 +48,9 @@ Drawn draw(int kind, bool is_traffic, std::uint64_t seed) {
     bandwidth = Bandwidth{need, capacity, stall};
   else
     resources.push_back({"memory", capacity, need});
-  return {alone.with(std::make_shared<const Sharing>(n, resources, std::nullopt, bandwidth)),
-          share};
+  return {
+      alone.with_sharing(std::make_shared<const Sharing>(n, resources, std::nullopt, bandwidth)),
+      share};
 }
 
 // What the jobs that are released from r on cost at price p of the second row and 1 - p of the
@@ -61,7 +62,7 @@ double cost(const Drawn& drawn, double r, double p) {
     if (instance.release(i) < r) continue;
     double least = kInfinity;
     for (int q = 1; q <= instance.machines(); ++q)
-      least = std::min(least, instance.given(i, q) *
+      least = std::min(least, instance.exact_time(i, q) *
                                   ((1 - p) * q / instance.machines() + p * drawn.share(i, q - 1)));
     sum += least;
   }
@@ -75,7 +76,7 @@ double plain_areas(const Drawn& drawn) {
   for (int i = 0; i < instance.jobs(); ++i)
     for (int a = 1; a <= instance.machines(); ++a)
       for (int b = 1; b < a; ++b) {
-        const double s = instance.given(i, a), t = instance.given(i, b);
+        const double s = instance.exact_time(i, a), t = instance.exact_time(i, b);
         if (s == kInfinity || t == kInfinity) continue;
         const double procs = (s * a - t * b) / instance.machines();
         const double row = s * drawn.share(i, a - 1) - t * drawn.share(i, b - 1);
@@ -100,7 +101,7 @@ TEST(Areas, AreTheLargestCostAtAnyPrice) {
         const double expected = plain_areas(drawn), bound = area_bound(drawn.instance);
         EXPECT_LE(bound, expected * (1 + 1e-12));
         EXPECT_GE(bound, expected * (1 - 2 * kExactTolerance));
-        if (bound > 1.001 * area_bound(drawn.instance.alone())) ++above_processors;
+        if (bound > 1.001 * area_bound(drawn.instance.as_independent_jobs())) ++above_processors;
       }
   EXPECT_GT(above_processors, 100);
 }

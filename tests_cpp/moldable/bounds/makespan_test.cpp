@@ -18,7 +18,7 @@ using namespace cosched::moldable::testing;  // NOLINT
 double plain_area(const Instance& instance, int i, double d) {
   double least = kInfinity;
   for (int q = 1; q <= instance.machines(); ++q)
-    if (instance.given(i, q) <= d) least = std::min(least, q * instance.given(i, q));
+    if (instance.exact_time(i, q) <= d) least = std::min(least, q * instance.exact_time(i, q));
   return least;
 }
 
@@ -26,7 +26,8 @@ double plain_longest(const Instance& instance) {
   double longest = 0;
   for (int i = 0; i < instance.jobs(); ++i) {
     double least = kInfinity;
-    for (int q = 1; q <= instance.machines(); ++q) least = std::min(least, instance.given(i, q));
+    for (int q = 1; q <= instance.machines(); ++q)
+      least = std::min(least, instance.exact_time(i, q));
     longest = std::max(longest, instance.release(i) + least);
   }
   return longest;
@@ -51,7 +52,8 @@ double plain_window(const Instance& instance) {
   std::set<double> ends;
   for (int i = 0; i < instance.jobs(); ++i)
     for (int q = 1; q <= instance.machines(); ++q)
-      if (instance.given(i, q) < kInfinity) ends.insert(instance.release(i) + instance.given(i, q));
+      if (instance.exact_time(i, q) < kInfinity)
+        ends.insert(instance.release(i) + instance.exact_time(i, q));
   for (auto at = ends.begin(); at != ends.end(); ++at) {
     const double least = std::max(*at, plain_end(instance, *at * (1 + 1e-14)));
     if (std::next(at) == ends.end() || least < *std::next(at)) return least;

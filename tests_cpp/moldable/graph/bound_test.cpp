@@ -35,8 +35,8 @@ struct Plain {
   double least(int i, bool memory, double window) const {
     double least = kInfinity;
     for (int q = 1; q <= kMachines; ++q)
-      if (instance.given(i, q) <= window)
-        least = std::min(least, instance.given(i, q) *
+      if (instance.exact_time(i, q) <= window)
+        least = std::min(least, instance.exact_time(i, q) *
                                     (memory ? needs(i, q - 1) / kCapacity : q / double{kMachines}));
     return least;
   }
@@ -81,10 +81,10 @@ TEST(HeadsAndTails, EqualTheirDefinition) {
     }
     const Instance instance =
         Instance(Times(times), std::vector<double>(kJobs, 1.0), releases, kMachines)
-            .with(std::make_shared<const Sharing>(
+            .with_sharing(std::make_shared<const Sharing>(
                 kJobs, std::vector<Resource>{{"memory", kCapacity, needs}}, std::nullopt,
                 std::nullopt))
-            .after(std::make_shared<const TaskGraph>(kJobs, edges));
+            .with_precedence(std::make_shared<const TaskGraph>(kJobs, edges));
     const double bound = Plain(instance, needs, edges).bound();
     EXPECT_NEAR(heads_and_tails(instance, 0), bound, 1e-6 * bound) << seed;
     EXPECT_EQ(heads_and_tails(instance, 2 * bound), 2 * bound);

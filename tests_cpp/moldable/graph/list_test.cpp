@@ -11,19 +11,19 @@ namespace {
 Instance graph_of(const Table& times, int machines, const std::vector<Edge>& edges) {
   const int jobs = static_cast<int>(times.rows());
   return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
-      .after(std::make_shared<const TaskGraph>(jobs, edges));
+      .with_precedence(std::make_shared<const TaskGraph>(jobs, edges));
 }
 
 TEST(ListSchedule, TheLongestPathGoesFirst) {
   // A chain of 2 + 2 + 2 beside four of 1.5 on two processors.
   const Instance instance =
       graph_of(Table{{2}, {2}, {2}, {1.5}, {1.5}, {1.5}, {1.5}}, 2, {{0, 1}, {1, 2}});
-  const Choices choices(instance);
-  const Placement made = list_schedule(instance, choices, Chosen(7, 0));
+  const JobChoices choices(instance);
+  const Placement made = list_schedule(instance, choices, ChoiceNumbers(7, 0));
   EXPECT_DOUBLE_EQ(makespan(made), 6);
   // The other way round the chain comes last.
   const std::vector<double> rank{0, 0, 0, 1, 1, 1, 1};
-  EXPECT_DOUBLE_EQ(makespan(list_schedule(instance, choices, Chosen(7, 0), rank)), 9);
+  EXPECT_DOUBLE_EQ(makespan(list_schedule(instance, choices, ChoiceNumbers(7, 0), rank)), 9);
 }
 
 TEST(ListSchedule, NobodyPassesACapacity) {
@@ -31,28 +31,28 @@ TEST(ListSchedule, NobodyPassesACapacity) {
   resources.push_back({"memory", 4, Matrix<double>{{3}, {3}, {1}}});
   const Instance instance =
       graph_of(Table{{2}, {2}, {5}}, 8, {})
-          .with(std::make_shared<const Sharing>(3, resources, std::nullopt, std::nullopt));
-  const Choices choices(instance);
-  const Placement made = list_schedule(instance, choices, Chosen(3, 0), {3, 2, 1});
+          .with_sharing(std::make_shared<const Sharing>(3, resources, std::nullopt, std::nullopt));
+  const JobChoices choices(instance);
+  const Placement made = list_schedule(instance, choices, ChoiceNumbers(3, 0), {3, 2, 1});
   EXPECT_EQ(made.start, (std::vector<double>{0, 2, 0}));
 }
 
-TEST(Choices, WithoutThoseThatAnotherBeats) {
+TEST(JobChoices, WithoutThoseThatAnotherBeats) {
   const Instance instance = graph_of(Table{{4, 4, 3, 3.5}}, 4, {});
-  const Choices choices(instance);
+  const JobChoices choices(instance);
   ASSERT_EQ(choices[0].size(), 2U);
   EXPECT_EQ(choices[0][1].procs, 3);
   EXPECT_EQ(choices[0][1].share, (std::vector<double>{0.75}));
-  EXPECT_EQ(choices.within(0, 2), 0);
+  EXPECT_EQ(choices.fastest_within(0, 2), 0);
 }
 
-TEST(Choices, ALargerCountThatNeedsLessStays) {
+TEST(JobChoices, ALargerCountThatNeedsLessStays) {
   std::vector<Resource> resources;
   resources.push_back({"memory", 4, Matrix<double>{{4, 2}}});
   const Instance instance =
       graph_of(Table{{4, 5}}, 2, {})
-          .with(std::make_shared<const Sharing>(1, resources, std::nullopt, std::nullopt));
-  const Choices choices(instance);
+          .with_sharing(std::make_shared<const Sharing>(1, resources, std::nullopt, std::nullopt));
+  const JobChoices choices(instance);
   ASSERT_EQ(choices[0].size(), 2U);
   const Placement made = list_schedule(instance, choices, {1});
   EXPECT_EQ(made.procs[0], 2);
@@ -61,10 +61,10 @@ TEST(Choices, ALargerCountThatNeedsLessStays) {
 
 TEST(Rounded, ToTheSlowerCountFromTheThresholdOn) {
   const Instance instance = graph_of(Table{{4, 2.5}}, 2, {});
-  const Choices choices(instance);
-  EXPECT_EQ(rounded(choices, {3.3}, 0.5, 2), (Chosen{0}));
-  EXPECT_EQ(rounded(choices, {3.2}, 0.5, 2), (Chosen{1}));
-  EXPECT_EQ(rounded(choices, {3.2}, 0.5, 1), (Chosen{0}));  // cut
+  const JobChoices choices(instance);
+  EXPECT_EQ(round_durations(choices, {3.3}, 0.5, 2), (ChoiceNumbers{0}));
+  EXPECT_EQ(round_durations(choices, {3.2}, 0.5, 2), (ChoiceNumbers{1}));
+  EXPECT_EQ(round_durations(choices, {3.2}, 0.5, 1), (ChoiceNumbers{0}));  // cut
 }
 
 TEST(RoundWorkPath, RatiosAreThoseOfThePapersForManyProcessors) {
@@ -77,9 +77,9 @@ TEST(RoundWorkPath, RatiosAreThoseOfThePapersForManyProcessors) {
     work += q % 2 == 0 ? 0.1 : 0.5;
   }
   const Instance concave = graph_of(smooth, 60, {}), other = graph_of(uneven, 60, {});
-  EXPECT_NEAR(round_work_path(concave, Choices(concave), work_and_path(concave)).ratio, 3.2919,
+  EXPECT_NEAR(round_work_path(concave, JobChoices(concave), work_and_path(concave)).ratio, 3.2919,
               0.1);
-  const double ratio = round_work_path(other, Choices(other), work_and_path(other)).ratio;
+  const double ratio = round_work_path(other, JobChoices(other), work_and_path(other)).ratio;
   EXPECT_GT(ratio, 4.8);
   EXPECT_LT(ratio, 3 + std::sqrt(5.0));
 }
@@ -87,10 +87,11 @@ TEST(RoundWorkPath, RatiosAreThoseOfThePapersForManyProcessors) {
 TEST(AllotLocally, LeastWorkThatIsFastEnough) {
   // delta is 1 for mu = (3 - sqrt 5) / 2: only the least time will do; less for none.
   const Instance instance = graph_of(Table{{8, 4.4, 3.1, 2.5}, {1, 1, 1, 1}}, 4, {});
-  const Choices choices(instance);
+  const JobChoices choices(instance);
   const double most = (3 - std::sqrt(5.0)) / 2;
-  EXPECT_EQ(choices[0][allot_locally(instance, choices, most).chosen[0]].procs, 2);  // cut to 2
-  EXPECT_EQ(choices[0][allot_locally(instance, choices, 0.211).chosen[0]].procs, 1);
+  EXPECT_EQ(choices[0][allot_locally(instance, choices, most).choice_numbers[0]].procs,
+            2);  // cut to 2
+  EXPECT_EQ(choices[0][allot_locally(instance, choices, 0.211).choice_numbers[0]].procs, 1);
   EXPECT_GT(allot_locally(instance, choices, 0.211).ratio, 1);
 }
 

@@ -11,7 +11,7 @@ namespace {
 Instance chain(const Table& times, int machines, const std::vector<Edge>& edges) {
   const int jobs = static_cast<int>(times.rows());
   return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
-      .after(std::make_shared<const TaskGraph>(jobs, edges));
+      .with_precedence(std::make_shared<const TaskGraph>(jobs, edges));
 }
 
 TEST(WorkPath, RigidJobsAreTheLargerOfWorkAndPath) {
@@ -35,7 +35,7 @@ TEST(WorkPath, TradesTimeAgainstWork) {
 TEST(WorkPath, ReleasesAreOnThePath) {
   const Instance instance =
       Instance(Times(Table{{3}, {2}}), {1, 1}, {5, 0}, 2)
-          .after(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{0, 1}}));
+          .with_precedence(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{0, 1}}));
   const WorkPath found = work_and_path(instance);
   EXPECT_NEAR(found.value, 10, 1e-9);
   EXPECT_NEAR(check::certified_bound(instance, found.certificate), 10, 1e-8);
@@ -44,7 +44,7 @@ TEST(WorkPath, ReleasesAreOnThePath) {
 TEST(WorkPath, AReleaseIsThatOfItsJob) {
   const Instance instance =
       Instance(Times(Table{{3}, {2}}), {1, 1}, {0, 5}, 2)
-          .after(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{0, 1}}));
+          .with_precedence(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{0, 1}}));
   EXPECT_NEAR(work_and_path(instance).value, 7, 1e-9);
 }
 
@@ -60,15 +60,15 @@ TEST(WorkPath, AResourceThatIsScarceDecides) {
   resources.push_back({"memory", 4, Matrix<double>{{4}, {3}, {1}}});
   const Instance instance =
       chain(Table{{3}, {3}, {4}}, 8, {{0, 1}})
-          .with(std::make_shared<const Sharing>(3, resources, std::nullopt, std::nullopt));
+          .with_sharing(std::make_shared<const Sharing>(3, resources, std::nullopt, std::nullopt));
   // (4 * 3 + 3 * 3 + 1 * 4) / 4
   EXPECT_NEAR(work_and_path(instance).value, 6.25, 1e-8);
 }
 
 TEST(WorkPathCheck, RefusesWhatProvesNothing) {
   const Instance instance = chain(Table{{3}, {3}, {4}}, 2, {{0, 1}});
-  const Certificate good = work_and_path(instance).certificate;
-  Certificate bad = good;
+  const WorkPathCertificate good = work_and_path(instance).certificate;
+  WorkPathCertificate bad = good;
   bad.weights[0] += 0.5;
   EXPECT_THROW(check::certified_bound(instance, bad), SolverError);
   bad = good;

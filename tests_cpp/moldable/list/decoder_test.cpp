@@ -12,23 +12,23 @@ namespace {
 Instance slow_threes() {
   const Matrix<double> table{{1, 3, 3}, {3, 1, 3}, {3, 3, 1}};
   return Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {}, 3)
-      .with(std::make_shared<const Sharing>(3, std::vector<Resource>{}, Slowdowns{table, {}},
-                                            std::nullopt));
+      .with_sharing(std::make_shared<const Sharing>(3, std::vector<Resource>{},
+                                                    Slowdowns{table, {}}, std::nullopt));
 }
 
 TEST(Decoder, BansWaitBesideIdleProcessors) {
   const Instance instance = slow_threes();
   Decoder decoder(instance);
-  const Placement together = decoder.run({{0, 1, 2}, {1, 1, 1}, 0, {}});
+  const Placement together = decoder.decode({{0, 1, 2}, {1, 1, 1}, 0, {}});
   EXPECT_EQ(makespan(together), 20);
-  for (const List& list :
-       {List{{0, 1, 2}, {1, 1, 1}, 1, {}}, List{{0, 1, 2}, {1, 1, 1}, 0, {1, 1, 1}}}) {
-    const Placement banned = decoder.run(list);
+  for (const JobList& list :
+       {JobList{{0, 1, 2}, {1, 1, 1}, 1, {}}, JobList{{0, 1, 2}, {1, 1, 1}, 0, {1, 1, 1}}}) {
+    const Placement banned = decoder.decode(list);
     EXPECT_EQ(makespan(banned), 12);
     check::validate(instance, to_schedule(instance, banned));
   }
-  check::validate(instance, to_schedule(instance, decoder.greedy({4, 4, 4})));
-  check::validate(instance, to_schedule(instance, replayed(instance, together)));
+  check::validate(instance, to_schedule(instance, decoder.decode_greedily({4, 4, 4})));
+  check::validate(instance, to_schedule(instance, replay(instance, together)));
 }
 
 // The counts of what would be worth most at once: nobody gains, and still all start.
@@ -37,43 +37,44 @@ TEST(Decoder, JobsOfNoWorthStartToo) {
   Decoder decoder(instance);
   for (const std::vector<double>& prices :
        {std::vector<double>{0, 0, 0}, std::vector<double>{4, 0, 0}}) {
-    const Placement made = decoder.greedy(prices);
+    const Placement made = decoder.decode_greedily(prices);
     EXPECT_EQ(makespan(made), 12);
     check::validate(instance, to_schedule(instance, made));
   }
   const Instance later = Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {0, 1, 30}, 3)
-                             .with(std::make_shared<const Sharing>(*instance.sharing()));
-  const Placement made = Decoder(later).greedy({0, 0, 0});
+                             .with_sharing(std::make_shared<const Sharing>(*instance.sharing()));
+  const Placement made = Decoder(later).decode_greedily({0, 0, 0});
   EXPECT_EQ(made.start[2], 30);
   check::validate(later, to_schedule(later, made));
 }
 
 TEST(Decoder, ListsWaitForReleases) {
-  const Instance instance = Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {20, 1, 0}, 3)
-                                .with(std::make_shared<const Sharing>(*slow_threes().sharing()));
-  const Placement made = Decoder(instance).run({{0, 1, 2}, {1, 1, 1}, 1, {}});
+  const Instance instance =
+      Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {20, 1, 0}, 3)
+          .with_sharing(std::make_shared<const Sharing>(*slow_threes().sharing()));
+  const Placement made = Decoder(instance).decode({{0, 1, 2}, {1, 1, 1}, 1, {}});
   EXPECT_EQ(made.start, (std::vector<double>{20, 4, 0}));
   check::validate(instance, to_schedule(instance, made));
-  check::validate(instance, to_schedule(instance, replayed(instance, made)));
+  check::validate(instance, to_schedule(instance, replay(instance, made)));
 }
 
 // A second processor for the one that starts now, where that is worth more than another job.
 TEST(Decoder, GreedyGrowsCounts) {
   const Instance instance =
       Instance(Times(Table{{8, 2, 2}, {9, 9, 9}}), {1, 1}, {}, 3)
-          .with(std::make_shared<const Sharing>(2, std::vector<Resource>{{"memory", 9, {{1}, {1}}}},
-                                                std::nullopt, std::nullopt));
-  const Placement made = Decoder(instance).greedy({8, 9});
+          .with_sharing(std::make_shared<const Sharing>(
+              2, std::vector<Resource>{{"memory", 9, {{1}, {1}}}}, std::nullopt, std::nullopt));
+  const Placement made = Decoder(instance).decode_greedily({8, 9});
   EXPECT_EQ(made.procs, (Allotment{2, 1}));
   EXPECT_EQ(made.start, (std::vector<double>{0, 0}));
 }
 
 TEST(Decoder, NeedsAreKept) {
   const Instance instance = Instance(Times(Table{{4}, {2}, {2}}), {1, 1, 1}, {}, 3)
-                                .with(std::make_shared<const Sharing>(
+                                .with_sharing(std::make_shared<const Sharing>(
                                     3, std::vector<Resource>{{"memory", 5, {{3}, {3}, {2}}}},
                                     std::nullopt, std::nullopt));
-  const Placement made = Decoder(instance).run({{0, 1, 2}, {1, 1, 1}, 0, {}});
+  const Placement made = Decoder(instance).decode({{0, 1, 2}, {1, 1, 1}, 0, {}});
   EXPECT_EQ(made.start[2], 0);
   EXPECT_EQ(made.start[1], 4);
 }

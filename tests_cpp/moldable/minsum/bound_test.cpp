@@ -11,9 +11,9 @@ namespace {
 
 using namespace cosched::moldable::testing;  // NOLINT
 
-void expect_exact(const Instance& instance, const minsum::Options& options = {}) {
-  const minsum::Model model = minsum::make_model(instance, options);
-  const minsum::Solution found = minsum::solve(model);
+void expect_exact(const Instance& instance, const minsum::MinsumOptions& options = {}) {
+  const minsum::IntervalModel model = minsum::make_model(instance, options);
+  const minsum::MinsumSolution found = minsum::solve(model);
   EXPECT_NEAR(found.value, found.primal, 1e-9 * found.primal);
   EXPECT_NEAR(found.value, minsum::bound_by_glpk(instance, options), 1e-9 * found.value);
   EXPECT_NEAR(minsum::lagrangian(model, found.price), found.value, 1e-12 * found.value);
@@ -28,7 +28,7 @@ TEST(Minsum, StructuredSimplexEqualsGlpk) {
         for (const bool tight : {false, true}) {
           const Instance instance = workload(kind, n, m, 7 * n + m);
           SHOW_ON_FAILURE(instance);
-          minsum::Options options;
+          minsum::MinsumOptions options;
           options.tight = tight;
           expect_exact(instance, options);
           options.refine = 4;
@@ -46,7 +46,7 @@ TEST(Minsum, StructuredSimplexEqualsGlpkOnTiesAndReleases) {
       double weight = 0;
       for (const double w : instance.weights()) weight += w;
       if (weight == 0) continue;
-      minsum::Options options;
+      minsum::MinsumOptions options;
       options.refine = 1 + static_cast<int>(seed % 3);
       expect_exact(instance, options);
     }
@@ -69,7 +69,7 @@ TEST(Minsum, IsBelowTheOptimumOnAnyGrid) {
           const Instance instance =
               small_instance(kind, n, m, 1000 * seed + 17 * n + 5 * m, releases);
           const double optimum = exhaustive_optima(instance).minsum * (1 + 1e-9);
-          minsum::Options options;
+          minsum::MinsumOptions options;
           for (options.refine = 1; options.refine <= 8; options.refine *= 2)
             EXPECT_LE(minsum::bound(instance, options), optimum);
           // Grids that stop before the jobs can end, or start late.
@@ -87,7 +87,7 @@ TEST(Minsum, FinerGridsNeverLower) {
     const Instance instance = workload(kind, 40, 20, 3);
     SHOW_ON_FAILURE(instance);
     for (const bool tight : {false, true}) {
-      minsum::Options options;
+      minsum::MinsumOptions options;
       options.tight = tight;
       double last = 0;
       for (options.refine = 1; options.refine <= 16; options.refine *= 2) {
@@ -106,8 +106,8 @@ TEST(Minsum, FinerGridsNeverLower) {
 TEST(Minsum, TheLastIntervalMayBeEndless) {
   const Instance instance = workload(Kind::mixed, 50, 20, 5);
   SHOW_ON_FAILURE(instance);
-  std::vector<double> grid = minsum::default_grid(instance);
-  minsum::Options options;
+  std::vector<double> grid = minsum::make_default_grid(instance);
+  minsum::MinsumOptions options;
   options.grid = grid;
   const double with = minsum::bound(instance, options);
   grid.pop_back();
@@ -124,7 +124,7 @@ TEST(Minsum, RefusesBadGrids) {
   const Instance instance = counterexample();
   for (const std::vector<double>& grid :
        {std::vector<double>{}, {0}, {1, 1}, {2, 1}, {-1, 1}, {1, kInfinity}}) {
-    minsum::Options options;
+    minsum::MinsumOptions options;
     options.grid = grid;
     EXPECT_THROW(minsum::bound(instance, options), InvalidInstance);
   }

@@ -42,15 +42,15 @@ TEST(Instance, GammaAndLeastAreaAreWhatAScanFinds) {
           int least = 0;
           double area = kInfinity;
           for (int q = 9; q >= 1; --q)
-            if (instance.given(i, q) <= d) {
+            if (instance.exact_time(i, q) <= d) {
               least = q;
-              area = std::min(area, q * instance.given(i, q));
+              area = std::min(area, q * instance.exact_time(i, q));
             }
           EXPECT_EQ(instance.gamma(i, d), least);
-          for (const int q : {instance.gamma(i, d), instance.cheapest(i, d)})
+          for (const int q : {instance.gamma(i, d), instance.cheapest_procs(i, d)})
             if (q > 0) {
-              EXPECT_EQ(instance.used(i, q), q);
-              EXPECT_LE(instance.given(i, q), d);
+              EXPECT_EQ(instance.used_procs(i, q), q);
+              EXPECT_LE(instance.exact_time(i, q), d);
             }
           // Linear speed-up is monotone up to rounding only.
           EXPECT_TRUE(instance.least_area(i, d) == area || close(instance.least_area(i, d), area));
@@ -83,7 +83,7 @@ TEST(Downey, TimesNeverRiseAndCountsGrow) {
     for (int q = 1; q < 200; ++q) ASSERT_LE(instance.time(0, q + 1), instance.time(0, q));
     for (int q = 1, steps = 0; q > 0; ++steps) {
       ASSERT_LE(steps, 200) << parallelism << ' ' << variance;
-      const int next = instance.faster(0, q);
+      const int next = instance.next_faster_procs(0, q);
       ASSERT_TRUE(next == 0 || next > q);
       q = next;
     }
@@ -97,7 +97,7 @@ TEST(Downey, AgreesWithTheTableOfItsTimes) {
   for (int i = 0; i < 20; ++i)
     for (int q = 1; q <= 30; ++q) table(i, q - 1) = formulas.time(i, q);
   const Instance tabled(Times(table), formulas.weights());
-  EXPECT_TRUE(tabled.monotone_work());
+  EXPECT_TRUE(tabled.has_monotone_work());
   for (int i = 0; i < 20; ++i)
     for (double d = 0.01; d < 20; d *= 1.3) EXPECT_EQ(tabled.gamma(i, d), formulas.gamma(i, d));
 }
@@ -123,15 +123,15 @@ TEST(Instance, RefusesBadData) {
 
 TEST(Instance, KeepsWhatWasMeasured) {
   const Instance instance(Times(table_of({kInfinity, 60, kInfinity, 80})), {1}, {}, 6);
-  EXPECT_EQ(instance.fewest(0), 2);
-  EXPECT_EQ(instance.given(0, 3), kInfinity);
-  EXPECT_EQ(instance.given(0, 6), 80);  // constant beyond
+  EXPECT_EQ(instance.fewest_procs(0), 2);
+  EXPECT_EQ(instance.exact_time(0, 3), kInfinity);
+  EXPECT_EQ(instance.exact_time(0, 6), 80);  // constant beyond
   EXPECT_EQ(instance.time(0, 6), 60);
-  EXPECT_EQ(instance.used(0, 6), 2);
+  EXPECT_EQ(instance.used_procs(0, 6), 2);
   EXPECT_EQ(instance.least_work(0), 120);
-  EXPECT_EQ(instance.faster(0, 2), 0);
-  EXPECT_FALSE(instance.monotone_work());
-  Placement placement = unplaced(1);
+  EXPECT_EQ(instance.next_faster_procs(0, 2), 0);
+  EXPECT_FALSE(instance.has_monotone_work());
+  Placement placement = empty_placement(1);
   place(instance, placement, 0, 6, 0);
   EXPECT_EQ(placement.procs[0], 2);
   EXPECT_EQ(placement.end[0], 60);
@@ -140,8 +140,8 @@ TEST(Instance, KeepsWhatWasMeasured) {
 
 // Times may rise and property (2) hold all the same: of what the job uses, that is.
 TEST(Instance, WorkIsThatOfTheCountsThatAreUsed) {
-  EXPECT_TRUE(Instance(Times(table_of({100, 60, 80})), {1}).monotone_work());
-  EXPECT_FALSE(Instance(Times(table_of({100, 40, 15})), {1}).monotone_work());
+  EXPECT_TRUE(Instance(Times(table_of({100, 60, 80})), {1}).has_monotone_work());
+  EXPECT_FALSE(Instance(Times(table_of({100, 40, 15})), {1}).has_monotone_work());
 }
 
 TEST(Instance, RefusesAJobThatTheMachineCannotRun) {
@@ -161,7 +161,7 @@ TEST(ListScheduler, ListOvertakesAndAppendDoesNot) {
 
 TEST(Validate, FindsEachBreach) {
   const Instance instance(Times(Table(2, 2, 1.0)), {1, 1}, {0, 1});
-  Placement good = unplaced(2);
+  Placement good = empty_placement(2);
   place(instance, good, 0, 2, 0);
   place(instance, good, 1, 2, 1);
   const Schedule schedule = to_schedule(instance, good);
@@ -184,7 +184,7 @@ TEST(Placement, CriteriaAreOfTheEnds) {
   const Placement placement{{1, 1}, {4, 2}, {6, 5}};
   EXPECT_EQ(makespan(placement), 6);
   EXPECT_EQ(weighted_completion(instance, placement), 1 * 6 + 2 * 5);
-  EXPECT_EQ(by_start(placement), (std::vector<int>{1, 0}));
+  EXPECT_EQ(order_by_start(placement), (std::vector<int>{1, 0}));
 }
 
 }  // namespace

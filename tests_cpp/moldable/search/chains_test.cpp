@@ -11,7 +11,7 @@ namespace {
 
 // A placement of one job that says which it is.
 Placement numbered(int number) {
-  Placement made = unplaced(1);
+  Placement made = empty_placement(1);
   made.procs[0] = number;
   return made;
 }
@@ -23,7 +23,7 @@ TEST(MoldableChains, TheLastOfEachIsOfferedInOrder) {
     own(numbered(100));
     own(numbered(k + 1));
   };
-  in_chains(6, chain, [&](const Placement& made) { seen.push_back(made.procs[0]); });
+  run_chains(6, chain, [&](const Placement& made) { seen.push_back(made.procs[0]); });
   EXPECT_EQ(seen, (std::vector<int>{1, 2, 3, 5, 6}));
 }
 
@@ -34,14 +34,14 @@ TEST(MoldableChains, WhatWasFoundIsOfferedBeforeTheyEndByAnException) {
     own(numbered(k + 1));
     for (;;) check_interrupt();
   };
-  EXPECT_FALSE(finishes_within(0.05, [&] { in_chains(8, endless, offer); }));
+  EXPECT_FALSE(finishes_within(0.05, [&] { run_chains(8, endless, offer); }));
   EXPECT_GT(seen, 0);
   seen = 0;
   const auto broken = [](int, const Offer& own) {
     own(numbered(1));
     throw std::runtime_error("broken");
   };
-  EXPECT_THROW(in_chains(1, broken, offer), std::runtime_error);
+  EXPECT_THROW(run_chains(1, broken, offer), std::runtime_error);
   EXPECT_EQ(seen, 1);
 }
 

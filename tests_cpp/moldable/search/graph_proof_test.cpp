@@ -37,15 +37,16 @@ Instance drawn(Rng& rng, const Kind& kind, int jobs, int machines) {
   }
   Instance made(Times(times), weights, release, machines);
   if (kind.resources)
-    made = made.with(std::make_shared<const Sharing>(
+    made = made.with_sharing(std::make_shared<const Sharing>(
         jobs, std::vector<Resource>{{"memory", 6, memory}, {"licences", 3, licences}}, std::nullopt,
         std::nullopt));
-  return kind.precedence ? made.after(std::make_shared<const TaskGraph>(jobs, edges)) : made;
+  return kind.precedence ? made.with_precedence(std::make_shared<const TaskGraph>(jobs, edges))
+                         : made;
 }
 
 // Every order that respects the edges with every choice, each job at its earliest fit.
 double enumerated(const Instance& instance, Objective objective) {
-  const graph::Choices choices(instance);
+  const graph::JobChoices choices(instance);
   GraphDecoder decoder(instance, choices);
   const int jobs = instance.jobs();
   std::vector<int> order(jobs);
@@ -59,11 +60,11 @@ double enumerated(const Instance& instance, Objective objective) {
       for (const int after : decoder.graph().successors(i))
         is_topological &= place[i] < place[after];
     if (!is_topological) continue;
-    graph::Chosen chosen(jobs, 0);
+    graph::ChoiceNumbers chosen(jobs, 0);
     for (int digit = 0; digit < jobs;) {
-      Decoded decoded{order, chosen, {}, 0};
+      DecodedSchedule decoded{order, chosen, {}, 0};
       decoder.decode(decoded);
-      const Criteria value = criteria(instance, decoder.placement(decoded));
+      const Criteria value = evaluate_criteria(instance, decoder.placement(decoded));
       best = std::min(best, objective == Objective::makespan ? value.makespan : value.minsum);
       for (digit = 0; digit < jobs; ++digit) {
         if (++chosen[digit] < static_cast<int>(choices[digit].size())) break;
@@ -75,7 +76,7 @@ double enumerated(const Instance& instance, Objective objective) {
 }
 
 double graph_value_of(const Instance& instance, const Placement& placement, Objective objective) {
-  const Criteria value = criteria(instance, placement);
+  const Criteria value = evaluate_criteria(instance, placement);
   return objective == Objective::makespan ? value.makespan : value.minsum;
 }
 
@@ -91,9 +92,9 @@ TEST(GraphProof, FindsTheOptimumOfBothCriteria) {
       SHOW_ON_FAILURE(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
         const double best = enumerated(instance, objective);
-        const Proof proof = optimal(instance, {objective, kProofWork});
+        const ProofResult proof = optimal(instance, {objective, kProofWork});
         check::validate(instance, to_schedule(instance, proof.placement));
-        EXPECT_TRUE(proof.proved);
+        EXPECT_TRUE(proof.is_proved);
         EXPECT_NEAR(graph_value_of(instance, proof.placement, objective), best, 1e-9 * best);
         EXPECT_NEAR(proof.bound, best, 1e-9 * best);
         SearchOptions options;
@@ -118,13 +119,13 @@ TEST(GraphProof, BoundsHoldWhereTheWorkIsOver) {
       const Instance instance = drawn(rng, kind, 8, 4);
       SHOW_ON_FAILURE(instance);
       for (const Objective objective : {Objective::makespan, Objective::minsum}) {
-        const Proof whole = optimal(instance, {objective, kProofWork});
-        ASSERT_TRUE(whole.proved);
+        const ProofResult whole = optimal(instance, {objective, kProofWork});
+        ASSERT_TRUE(whole.is_proved);
         for (const std::int64_t work : {0, 1'000, 30'000, 300'000}) {
-          const Proof cut = optimal(instance, {objective, work});
+          const ProofResult cut = optimal(instance, {objective, work});
           EXPECT_LE(cut.bound, whole.bound * (1 + 1e-9));
           EXPECT_GE(graph_value_of(instance, cut.placement, objective), whole.bound * (1 - 1e-9));
-          if (cut.proved) {
+          if (cut.is_proved) {
             EXPECT_NEAR(cut.bound, whole.bound, 1e-9 * whole.bound);
           }
         }
@@ -141,8 +142,8 @@ TEST(GraphProof, PricesNearNothingKeepNobodyWaiting) {
                     {5.08928881203819, 4.003685225087451, 3.8073606947083336}};
   const Instance jobs(Times(times), {4, 4, 4, 4},
                       {0.10041428587703154, 2.3772107113926833, 0.9672629927640971, 0}, 3);
-  const Instance instance =
-      jobs.after(std::make_shared<const TaskGraph>(4, std::vector<Edge>{{1, 2}, {0, 2}, {0, 3}}));
+  const Instance instance = jobs.with_precedence(
+      std::make_shared<const TaskGraph>(4, std::vector<Edge>{{1, 2}, {0, 2}, {0, 3}}));
   const SearchResult found = local_search(instance, {Objective::minsum, 0, kSearchWork, {}, {}});
   EXPECT_NEAR(weighted_completion(instance, found.placement), 174.86196196413627, 1e-9);
 }
@@ -150,16 +151,16 @@ TEST(GraphProof, PricesNearNothingKeepNobodyWaiting) {
 // Schedules that wait for a later release, or for a resource, are among those that are searched.
 TEST(GraphProof, WaitsForALaterRelease) {
   const Instance jobs(Times(Table{{240}, {60}, {180}}), {2, 3, 2}, {0, 7, 1}, 1);
-  const Instance instance = jobs.with(std::make_shared<const Sharing>(
+  const Instance instance = jobs.with_sharing(std::make_shared<const Sharing>(
       3, std::vector<Resource>{{"memory", 5, {{4}, {4}, {1}}}}, std::nullopt, std::nullopt));
   const SearchResult found = local_search(instance, {Objective::minsum, 0, kSearchWork, {}, {}});
   EXPECT_EQ(weighted_completion(instance, found.placement), 1669);
-  EXPECT_TRUE(found.proved);
+  EXPECT_TRUE(found.is_proved);
 }
 
 TEST(ActiveSearch, WaitsWithoutAProof) {
   const Instance jobs(Times(Table{{240}, {60}, {180}}), {2, 3, 2}, {0, 7, 1}, 1);
-  const Instance instance = jobs.with(std::make_shared<const Sharing>(
+  const Instance instance = jobs.with_sharing(std::make_shared<const Sharing>(
       3, std::vector<Resource>{{"memory", 5, {{4}, {4}, {1}}}}, std::nullopt, std::nullopt));
   SearchOptions options{Objective::minsum, 0, 20'000, {}, {}};
   options.proof = false;
@@ -175,14 +176,14 @@ TEST(GraphJobs, AddedMeasuresAreNeedsOfEveryChoice) {
   const int real = jobs.measures();
   EXPECT_EQ(real, 3);
   std::vector<double> needs;
-  for (int choice = 0; choice < jobs.first(5); ++choice)
+  for (int choice = 0; choice < jobs.first_choice(5); ++choice)
     for (int measure = 0; measure < real; ++measure) needs.push_back(jobs.need(choice)[measure]);
   jobs.add_mix({0.5, 0.25, 0.25});
   jobs.add_earnings({1, 2, 3, 4, 5});
   EXPECT_EQ(jobs.measures(), real + 2);
   EXPECT_EQ(jobs.real_measures(), real);
   for (int job = 0; job < 5; ++job)
-    for (int choice = jobs.first(job); choice < jobs.first(job + 1); ++choice) {
+    for (int choice = jobs.first_choice(job); choice < jobs.first_choice(job + 1); ++choice) {
       const double* const need = jobs.need(choice);
       for (int measure = 0; measure < real; ++measure)
         EXPECT_EQ(need[measure], needs[choice * real + measure]);

@@ -24,7 +24,7 @@ Instance random_graph(Rng& rng, int jobs, int machines) {
       if (rng.uniform() < 0.3) edges.emplace_back(i, k);
   }
   return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
-      .after(std::make_shared<const TaskGraph>(jobs, edges));
+      .with_precedence(std::make_shared<const TaskGraph>(jobs, edges));
 }
 
 TEST(GraphDecoder, JustifyingNeverLengthens) {
@@ -33,12 +33,13 @@ TEST(GraphDecoder, JustifyingNeverLengthens) {
     SHOW_ON_FAILURE(round);
     const Instance instance = random_graph(rng, 15, 4);
     SHOW_ON_FAILURE(instance);
-    const graph::Choices choices(instance);
+    const graph::JobChoices choices(instance);
     GraphDecoder decoder(instance, choices);
-    Decoded made{decoder.graph().order(), graph::Chosen(15, 0), {}, 0};
-    for (int i = 0; i < 15; ++i) made.chosen[i] = static_cast<int>(rng.below(choices[i].size()));
+    DecodedSchedule made{decoder.graph().order(), graph::ChoiceNumbers(15, 0), {}, 0};
+    for (int i = 0; i < 15; ++i)
+      made.choice_numbers[i] = static_cast<int>(rng.below(choices[i].size()));
     decoder.decode(made);
-    Decoded better = made;
+    DecodedSchedule better = made;
     decoder.justify(better);
     EXPECT_LE(better.makespan, made.makespan);
     check::validate(instance, to_schedule(instance, decoder.placement(better)));
@@ -51,8 +52,8 @@ TEST(GraphSearch, NeverAboveTheProofNorBelowIt) {
     SHOW_ON_FAILURE(round);
     const Instance instance = random_graph(rng, 5, 3);
     SHOW_ON_FAILURE(instance);
-    const Proof proved = optimal(instance, {Objective::makespan, 100'000'000});
-    ASSERT_TRUE(proved.proved);
+    const ProofResult proved = optimal(instance, {Objective::makespan, 100'000'000});
+    ASSERT_TRUE(proved.is_proved);
     const SearchResult found = local_search(instance, {Objective::makespan, 1, 10'000, {}, {}});
     check::validate(instance, to_schedule(instance, found.placement));
     EXPECT_GE(makespan(found.placement), makespan(proved.placement) * (1 - 1e-9));
@@ -65,7 +66,7 @@ TEST(GraphSearch, KeepsAStartThatIsBetter) {
   Rng rng(5);
   const Instance instance = random_graph(rng, 7, 3);
   SHOW_ON_FAILURE(instance);
-  const Proof best = optimal(instance, {Objective::makespan, 400'000'000});
+  const ProofResult best = optimal(instance, {Objective::makespan, 400'000'000});
   const SearchResult found =
       local_search(instance, {Objective::makespan, 0, 0, std::nullopt, {best.placement}});
   EXPECT_DOUBLE_EQ(makespan(found.placement), makespan(best.placement));
@@ -77,7 +78,7 @@ TEST(GraphSearch, OptimalTakesFewJobs) {
   SHOW_ON_FAILURE(instance);
   EXPECT_THROW(optimal(instance), InvalidInstance);
   const Matrix<double> slow(kMostGraphJobs + 1, kMostGraphJobs + 1, 1.5);
-  const Instance slowed = instance.with(std::make_shared<const Sharing>(
+  const Instance slowed = instance.with_sharing(std::make_shared<const Sharing>(
       kMostGraphJobs + 1, std::vector<Resource>{}, Slowdowns{slow, {}}, std::nullopt));
   SHOW_ON_FAILURE(slowed);
   EXPECT_THROW(local_search(slowed, {}), InvalidInstance);
@@ -87,12 +88,12 @@ TEST(GraphSearch, OptimalTakesFewJobs) {
 TEST(LocalSearch, SolvesWhatTheInstanceStates) {
   const Matrix<double> slow{{1, 3}, {3, 1}};
   const Instance plain(Times(Table{{4}, {4}}), {1, 1}, {}, 2);
-  const Instance shared = plain.with(std::make_shared<const Sharing>(
+  const Instance shared = plain.with_sharing(std::make_shared<const Sharing>(
       2, std::vector<Resource>{}, Slowdowns{slow, {}}, std::nullopt));
-  const Instance needy = plain.with(std::make_shared<const Sharing>(
+  const Instance needy = plain.with_sharing(std::make_shared<const Sharing>(
       2, std::vector<Resource>{{"memory", 3, {{2}, {2}}}}, std::nullopt, std::nullopt));
   const Instance ordered =
-      plain.after(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{1, 0}}));
+      plain.with_precedence(std::make_shared<const TaskGraph>(2, std::vector<Edge>{{1, 0}}));
   EXPECT_EQ(makespan(local_search(plain, {}).placement), 4);
   for (const Instance* instance : {&shared, &needy, &ordered}) {
     const Placement found = local_search(*instance, {}).placement;

@@ -16,7 +16,7 @@ namespace {
 using namespace cosched::moldable::testing;  // NOLINT
 
 double value(const Instance& instance, const Placement& placement, Objective objective) {
-  const Criteria both = criteria(instance, placement);
+  const Criteria both = evaluate_criteria(instance, placement);
   return objective == Objective::makespan ? both.makespan : both.minsum;
 }
 
@@ -25,7 +25,7 @@ Placement searched(const Instance& instance, Objective objective, std::int64_t w
   options.objective = objective;
   options.work = work;
   const search::SearchResult found = search::local_search(instance, options);
-  EXPECT_TRUE(found.complete);
+  EXPECT_TRUE(found.is_complete);
   check::validate(instance, to_schedule(instance, found.placement));
   return found.placement;
 }
@@ -59,10 +59,10 @@ TEST(MoldableSearch, IsNeverWorseThanItsStarts) {
           check::validate(instance, to_schedule(instance, made));
           least = std::min(least, value(instance, made, objective));
         };
-        search::offer_simple(instance, offer);
-        search::offer_family(instance, 0, offer);
+        search::offer_simple_schedules(instance, offer);
+        search::offer_family_schedules(instance, 0, offer);
         const double family = least;
-        search::offer_canonical(instance, least, offer);
+        search::offer_canonical_lists(instance, least, offer);
         EXPECT_LE(value(instance, searched(instance, objective, 0), objective), family);
         EXPECT_LE(value(instance, searched(instance, objective, 2'000), objective), least);
       }
@@ -77,7 +77,7 @@ TEST(MoldableSearch, TakesAStartOfTheCallersWhateverTheLimit) {
   const double given = makespan(options.starts.front());
   options.time_limit = 0;
   const search::SearchResult found = search::local_search(instance, options);
-  EXPECT_FALSE(found.complete);
+  EXPECT_FALSE(found.is_complete);
   EXPECT_LE(makespan(found.placement), given);
 }
 
@@ -112,30 +112,30 @@ TEST(MoldableSearch, RoundsBeyondTheDefaultRepeatAndFindMore) {
 
 TEST(FreeProfile, EarliestFitByHand) {
   search::FreeProfile profile(4);
-  profile.take(0, 2, {3});
-  profile.take(3, 5, {2});
-  EXPECT_EQ(profile.earliest({1}, 10, 0), 0);
-  EXPECT_EQ(profile.earliest({2}, 1, 0), 2);
-  EXPECT_EQ(profile.earliest({3}, 1, 0), 2);
-  EXPECT_EQ(profile.earliest({3}, 1.5, 0), 5);
-  EXPECT_EQ(profile.earliest({2}, 1, 2.5), 2.5);
-  profile.give(0, 2, {3});
-  EXPECT_EQ(profile.earliest({4}, 3, 0), 0);
-  EXPECT_EQ(profile.earliest({4}, 3.5, 0), 5);
+  profile.occupy(0, 2, {3});
+  profile.occupy(3, 5, {2});
+  EXPECT_EQ(profile.earliest_start({1}, 10, 0), 0);
+  EXPECT_EQ(profile.earliest_start({2}, 1, 0), 2);
+  EXPECT_EQ(profile.earliest_start({3}, 1, 0), 2);
+  EXPECT_EQ(profile.earliest_start({3}, 1.5, 0), 5);
+  EXPECT_EQ(profile.earliest_start({2}, 1, 2.5), 2.5);
+  profile.release(0, 2, {3});
+  EXPECT_EQ(profile.earliest_start({4}, 3, 0), 0);
+  EXPECT_EQ(profile.earliest_start({4}, 3.5, 0), 5);
 }
 
 TEST(FreeProfile, TheEarliestFitOfWhatNeedsAResource) {
   search::FreeProfile profile(4, 2);
   const double much[] = {0.75, 0.0}, little[] = {0.25, 0.5}, half[] = {0.5, 0.0};
-  profile.take(0, 2, {1, much});
-  EXPECT_EQ(profile.earliest({1, little}, 5, 0), 0);
-  profile.take(0, 5, {1, little});
-  EXPECT_EQ(profile.earliest({1, half}, 2, 0), 2);
-  EXPECT_EQ(profile.earliest({1, half}, 2, 3), 3);
-  EXPECT_EQ(profile.earliest({3, half}, 2, 0), 2);
-  EXPECT_EQ(profile.earliest({4, half}, 2, 0), 5);
-  profile.give(0, 5, {1, little});
-  EXPECT_EQ(profile.earliest({4, half}, 2, 0), 2);
+  profile.occupy(0, 2, {1, much});
+  EXPECT_EQ(profile.earliest_start({1, little}, 5, 0), 0);
+  profile.occupy(0, 5, {1, little});
+  EXPECT_EQ(profile.earliest_start({1, half}, 2, 0), 2);
+  EXPECT_EQ(profile.earliest_start({1, half}, 2, 3), 3);
+  EXPECT_EQ(profile.earliest_start({3, half}, 2, 0), 2);
+  EXPECT_EQ(profile.earliest_start({4, half}, 2, 0), 5);
+  profile.release(0, 5, {1, little});
+  EXPECT_EQ(profile.earliest_start({4, half}, 2, 0), 2);
 }
 
 TEST(LocalSearch, AReleaseThatSwallowsAllTimes) {

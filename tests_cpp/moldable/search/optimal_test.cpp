@@ -13,7 +13,7 @@ namespace {
 using namespace cosched::moldable::testing;  // NOLINT
 
 double value_of(const Instance& instance, const Placement& placement, Objective objective) {
-  const Criteria all = criteria(instance, placement);
+  const Criteria all = evaluate_criteria(instance, placement);
   return objective == Objective::makespan ? all.makespan : all.minsum;
 }
 
@@ -30,10 +30,10 @@ TEST(MoldableOptimal, EqualsExhaustiveSearch) {
       SHOW_ON_FAILURE(instance);
       const Optima optima = exhaustive_optima(instance);
       for (const Objective objective : kBoth) {
-        const Proof found = optimal(instance, {objective, 4'000'000});
+        const ProofResult found = optimal(instance, {objective, 4'000'000});
         require_valid(instance, found.placement);
         const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
-        EXPECT_TRUE(found.proved);
+        EXPECT_TRUE(found.is_proved);
         EXPECT_NEAR(value_of(instance, found.placement, objective), optimum, kRounding * optimum)
             << kind << " " << seed;
         EXPECT_NEAR(found.bound, optimum, kRounding * optimum) << kind << " " << seed;
@@ -59,9 +59,9 @@ TEST(MoldableOptimal, EqualsExhaustiveSearchWhereJobsAreEqual) {
     SHOW_ON_FAILURE(instance);
     const Optima optima = exhaustive_optima(instance);
     for (const Objective objective : kBoth) {
-      const Proof found = optimal(instance, {objective, 4'000'000});
+      const ProofResult found = optimal(instance, {objective, 4'000'000});
       const double optimum = objective == Objective::makespan ? optima.makespan : optima.minsum;
-      EXPECT_TRUE(found.proved);
+      EXPECT_TRUE(found.is_proved);
       EXPECT_NEAR(value_of(instance, found.placement, objective), optimum, kRounding * optimum);
       EXPECT_NEAR(found.bound, optimum, kRounding * optimum) << seed;
     }
@@ -75,12 +75,12 @@ TEST(MoldableOptimal, WithLittleWorkStillBoundsTheOptimum) {
       const Instance instance = small_instance(kind, 7, 4, seed, seed % 2 == 1);
       SHOW_ON_FAILURE(instance);
       for (const Objective objective : kBoth) {
-        const Proof all = optimal(instance, {objective});
-        ASSERT_TRUE(all.proved);
+        const ProofResult all = optimal(instance, {objective});
+        ASSERT_TRUE(all.is_proved);
         const double optimum = value_of(instance, all.placement, objective);
         double last = 0;
         for (const std::int64_t work : {0, 30, 300, 3'000, 30'000}) {
-          const Proof some = optimal(instance, {objective, work});
+          const ProofResult some = optimal(instance, {objective, work});
           EXPECT_LE(some.bound, optimum * (1 + kRounding));
           EXPECT_GE(value_of(instance, some.placement, objective), optimum * (1 - kRounding));
           EXPECT_GE(some.bound, last * (1 - kRounding));
@@ -102,16 +102,16 @@ TEST(MoldableOptimal, UsesItsTimeWithoutRoomForAProof) {
     const Instance instance = small_instance(1, 14, 6, 1, true);
     SHOW_ON_FAILURE(instance);
     ProofOptions options{objective, kUnlimitedWork, 0.3};
-    options.room = 300;
-    const Proof proof = prove(instance, optimal(instance, {objective, 0}).placement, options);
-    const Proof found = optimal(instance, options);
+    options.label_steps = 300;
+    const ProofResult proof = prove(instance, optimal(instance, {objective, 0}).placement, options);
+    const ProofResult found = optimal(instance, options);
     require_valid(instance, found.placement);
-    EXPECT_FALSE(found.proved);
-    EXPECT_FALSE(found.in_time);
+    EXPECT_FALSE(found.is_proved);
+    EXPECT_FALSE(found.is_in_time);
     EXPECT_LE(found.bound, value_of(instance, found.placement, objective));
     if (objective == Objective::makespan) {  // windows of starts need no more room
-      EXPECT_TRUE(proof.in_time);
-      EXPECT_GT(proof.left, 0);
+      EXPECT_TRUE(proof.is_in_time);
+      EXPECT_GT(proof.remaining_work, 0);
     }
   }
 }

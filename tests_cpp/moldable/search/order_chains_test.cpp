@@ -21,8 +21,9 @@ Instance twelve() {
     memory(i, 0) = 1 + 4 * rng.uniform();
   }
   return Instance(Times(times), std::vector<double>(12, 1.0), {}, 4)
-      .with(std::make_shared<const Sharing>(12, std::vector<Resource>{{"memory", 8, memory}},
-                                            Slowdowns{slowdowns, SlowdownRule::sum}, std::nullopt));
+      .with_sharing(
+          std::make_shared<const Sharing>(12, std::vector<Resource>{{"memory", 8, memory}},
+                                          Slowdowns{slowdowns, SlowdownRule::sum}, std::nullopt));
 }
 
 TEST(Chains, OfASeedAreTheSameAndShorterThanTheirStart) {
@@ -31,7 +32,7 @@ TEST(Chains, OfASeedAreTheSameAndShorterThanTheirStart) {
   const Placement from = list::gang(instance);
   const auto made = [&] {
     Rng rng(1);
-    return anneal_orders(instance, decoder, from, 200'000, rng);
+    return anneal_order_chains(instance, decoder, from, 200'000, rng);
   };
   const Placement one = made(), again = made();
   EXPECT_EQ(one.start, again.start);
@@ -45,7 +46,7 @@ TEST(Chains, ReturnWhatTheyHaveWhenTheTimeIsOver) {
   const Placement from = list::gang(instance);
   Rng rng(1);
   const ScopedTimeLimit limit(0.02);
-  const Placement made = anneal_orders(instance, decoder, from, 1e15, rng);
+  const Placement made = anneal_order_chains(instance, decoder, from, 1e15, rng);
   EXPECT_THROW(check_interrupt(), TimeLimit);
   EXPECT_LE(makespan(made), makespan(from));
   unhurried([&] { check::validate(instance, to_schedule(instance, made)); });

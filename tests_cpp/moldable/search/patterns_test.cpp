@@ -18,14 +18,14 @@ TEST(MoldablePatterns, RefuseNoDeadlineThatAScheduleKeeps) {
       SHOW_ON_FAILURE(instance);
       const double optimum = exhaustive_optima(instance).makespan;
       for (const double part : {0.3, 0.8, 1.0}) {
-        ProcessorPatterns patterns(choices_of(instance), instance.machines(), part * optimum,
+        ProcessorPatterns patterns(fastest_choices(instance), instance.machines(), part * optimum,
                                    1.5 * optimum);
         EXPECT_LE(patterns.bound(), optimum * (1 + kRounding)) << kind << " " << seed;
         EXPECT_GE(patterns.bound(), part * optimum);
-        const Step all_free{0, instance.machines()}, late{0.2 * optimum, instance.machines()};
-        EXPECT_TRUE(patterns.fits(15, &all_free, 1, optimum * (1 + kRounding)));
-        EXPECT_TRUE(patterns.fits(15, &late, 1, 1.2 * optimum * (1 + kRounding)));
-        EXPECT_FALSE(patterns.fits(15, &all_free, 1, 0.05 * optimum));
+        const FreeStep all_free{0, instance.machines()}, late{0.2 * optimum, instance.machines()};
+        EXPECT_TRUE(patterns.can_meet_deadline(15, &all_free, 1, optimum * (1 + kRounding)));
+        EXPECT_TRUE(patterns.can_meet_deadline(15, &late, 1, 1.2 * optimum * (1 + kRounding)));
+        EXPECT_FALSE(patterns.can_meet_deadline(15, &all_free, 1, 0.05 * optimum));
       }
     }
 }
@@ -35,11 +35,11 @@ TEST(MoldablePatterns, KnowThatAProcessorHoldsWholeJobs) {
   const std::vector<std::vector<Choice>> choices(3, {{1, 1.0}});
   ProcessorPatterns patterns(choices, 2, 1.5, 3);
   EXPECT_NEAR(patterns.bound(), 2, 0.02);
-  const Step free[] = {{0.5, 1}, {0.9, 1}};
-  EXPECT_FALSE(patterns.fits(7, free, 2, 2.4));
-  EXPECT_TRUE(patterns.fits(7, free, 2, 2.5));
-  EXPECT_TRUE(patterns.fits(3, free, 2, 1.9));
-  EXPECT_FALSE(patterns.fits(3, free, 2, 1.8));
+  const FreeStep free[] = {{0.5, 1}, {0.9, 1}};
+  EXPECT_FALSE(patterns.can_meet_deadline(7, free, 2, 2.4));
+  EXPECT_TRUE(patterns.can_meet_deadline(7, free, 2, 2.5));
+  EXPECT_TRUE(patterns.can_meet_deadline(3, free, 2, 1.9));
+  EXPECT_FALSE(patterns.can_meet_deadline(3, free, 2, 1.8));
 }
 
 }  // namespace

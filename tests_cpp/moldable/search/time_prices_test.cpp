@@ -40,8 +40,8 @@ double exhaustive_minsum(const Instance& instance, const Choices& choices, JobSe
 
 TimePrices climbed(const Instance& instance, const Choices& choices, double value, double makespan,
                    std::int64_t work) {
-  TimePrices prices(instance, choices, makespan, 32, TimePrices::Jobs::pay_for_their_end);
-  prices.climb(value, work, 3);
+  TimePrices prices(instance, choices, makespan, 32, TimePrices::JobCosts::weighted_completion);
+  prices.subgradient_ascent(value, work, 3);
   return prices;
 }
 
@@ -51,7 +51,7 @@ TEST(MoldableTimePrices, AreBelowEverySchedule) {
       SHOW_ON_FAILURE(kind);
       const Instance instance = small_instance(kind, 4, 3, seed, seed % 2 == 1);
       SHOW_ON_FAILURE(instance);
-      const auto choices = choices_of(instance);
+      const auto choices = fastest_choices(instance);
       const double all = exhaustive_minsum(instance, choices, 15, {0, 0, 0});
       for (const double stretch : {0.3, 1.0, 4.0}) {
         TimePrices prices = climbed(instance, choices, all, stretch * 3, 250'000);
@@ -63,10 +63,10 @@ TEST(MoldableTimePrices, AreBelowEverySchedule) {
           std::vector<double> free(3);
           for (double& time : free) time = 5 * rng.uniform();
           std::sort(free.begin(), free.end());
-          const Step steps[] = {{free[0], 1}, {free[1], 1}, {free[2], 1}};
+          const FreeStep steps[] = {{free[0], 1}, {free[1], 1}, {free[2], 1}};
           const double least = exhaustive_minsum(instance, choices, rest, free);
           for (const double enough : {0.0, 0.9 * least, least, kInfinity})
-            EXPECT_LE(prices.least(rest, steps, 3, enough), least * (1 + kRounding))
+            EXPECT_LE(prices.lower_bound(rest, steps, 3, enough), least * (1 + kRounding))
                 << kind << " " << seed << " " << rest;
         }
       }
@@ -79,18 +79,18 @@ TEST(MoldableTimePrices, AreExactWhereThatDecides) {
     SHOW_ON_FAILURE(seed);
     const Instance instance =
         small_instance(static_cast<int>(seed) % kProfileKinds, 4, 3, seed, false);
-    const auto choices = choices_of(instance);
+    const auto choices = fastest_choices(instance);
     TimePrices prices =
         climbed(instance, choices, exhaustive_minsum(instance, choices, 15, {0, 0, 0}), 5, 250'000);
-    const Step steps[] = {{0.31, 2}, {0.87, 1}};
-    const double low = prices.least(15, steps, 2, 0);
+    const FreeStep steps[] = {{0.31, 2}, {0.87, 1}};
+    const double low = prices.lower_bound(15, steps, 2, 0);
     double below = low, above = 2 * low;  // of what is enough
     for (int halving = 0; halving < 50; ++halving) {
       const double middle = (below + above) / 2;
-      (prices.least(15, steps, 2, middle) >= middle ? below : above) = middle;
+      (prices.lower_bound(15, steps, 2, middle) >= middle ? below : above) = middle;
     }
-    EXPECT_GE(prices.least(15, steps, 2, below), below);
-    EXPECT_NEAR(prices.least(15, steps, 2, below * (1 + 1e-9)), below, 1e-6 * below);
+    EXPECT_GE(prices.lower_bound(15, steps, 2, below), below);
+    EXPECT_NEAR(prices.lower_bound(15, steps, 2, below * (1 + 1e-9)), below, 1e-6 * below);
   }
 }
 
@@ -102,25 +102,25 @@ TEST(MoldableTimePrices, BoundAtAnyPrices) {
     const int kind = static_cast<int>(seed % kProfileKinds);
     const Instance instance = small_instance(kind, 3, 3, seed, seed % 2 == 1);
     SHOW_ON_FAILURE(instance);
-    const auto choices = choices_of(instance);
+    const auto choices = fastest_choices(instance);
     const Optima optima = exhaustive_optima(instance);
     std::vector<double> given(rng.between(1, 8));
     for (double& price : given) price = rng.below(2) == 0 ? 0 : 6 * rng.uniform();
     TimePrices ends(instance, choices, optima.makespan * (0.3 + 1.2 * rng.uniform()), 1,
-                    TimePrices::Jobs::pay_for_their_end);
-    ends.set(given);
-    ASSERT_LE(ends.value(), optima.minsum * (1 + kRounding)) << seed;
+                    TimePrices::JobCosts::weighted_completion);
+    ends.set_prices(given);
+    ASSERT_LE(ends.evaluate(), optima.minsum * (1 + kRounding)) << seed;
     TimePrices deadline(instance, choices, optima.makespan * (1 + kRounding), 1,
-                        TimePrices::Jobs::keep_the_deadline);
-    deadline.set(given);
-    ASSERT_LE(deadline.value(), 0) << seed;
+                        TimePrices::JobCosts::deadline);
+    deadline.set_prices(given);
+    ASSERT_LE(deadline.evaluate(), 0) << seed;
   }
 }
 
 // One processor, unit jobs of one weight: time prices know the optimum, 1 + 2 + 3 + 4.
 TEST(MoldableTimePrices, AreExactForUnitJobsOneByOne) {
   const Instance instance(Times(Table(4, 1, 1.0)), {1, 1, 1, 1});
-  const auto choices = choices_of(instance);
+  const auto choices = fastest_choices(instance);
   EXPECT_NEAR(climbed(instance, choices, 10, 4, 5'000'000).bound(), 10, 0.2);
 }
 

@@ -13,18 +13,18 @@ TEST(Beam, WaitsWhereThatIsWorthMore) {
   const Matrix<double> table{{1, 3, 3}, {3, 1, 3}, {3, 3, 1}};
   const Instance instance =
       Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {}, 3)
-          .with(std::make_shared<const Sharing>(3, std::vector<Resource>{}, Slowdowns{table, {}},
-                                                std::nullopt));
+          .with_sharing(std::make_shared<const Sharing>(3, std::vector<Resource>{},
+                                                        Slowdowns{table, {}}, std::nullopt));
   const list::Decoder decoder(instance);
   const std::vector<double> prices{4, 4, 4};
   std::int64_t operations = 10'000;
-  const auto found = beam(instance, decoder, prices, {}, operations);
+  const auto found = beam_search(instance, decoder, prices, {}, operations);
   ASSERT_TRUE(found);
   EXPECT_EQ(makespan(*found), 12);
   EXPECT_GT(operations, 0);
   check::validate(instance, to_schedule(instance, *found));
   operations = 0;
-  EXPECT_FALSE(beam(instance, decoder, prices, {}, operations));
+  EXPECT_FALSE(beam_search(instance, decoder, prices, {}, operations));
   EXPECT_LT(operations, 0);
 }
 

@@ -16,8 +16,8 @@ namespace {
 Instance threes_that_slow() {
   const Matrix<double> table{{1, 3, 3}, {3, 1, 3}, {3, 3, 1}};
   return Instance(Times(Table{{4}, {4}, {4}}), {1, 1, 1}, {}, 3)
-      .with(std::make_shared<const Sharing>(3, std::vector<Resource>{}, Slowdowns{table, {}},
-                                            std::nullopt));
+      .with_sharing(std::make_shared<const Sharing>(3, std::vector<Resource>{},
+                                                    Slowdowns{table, {}}, std::nullopt));
 }
 
 TEST(Configurations, ConfigurationsKnowWhatIsNotWorthRunningTogether) {
@@ -42,8 +42,8 @@ Instance of_unit(std::uint64_t seed, double unit) {
     for (int j = 0; j < 5; ++j) table(i, j) = 1 + rng.uniform();
   }
   return Instance(Times(times), std::vector<double>(5, 1.0), {}, 3)
-      .with(std::make_shared<const Sharing>(5, std::vector<Resource>{{"memory", 6, needs}},
-                                            Slowdowns{table, {}}, std::nullopt));
+      .with_sharing(std::make_shared<const Sharing>(5, std::vector<Resource>{{"memory", 6, needs}},
+                                                    Slowdowns{table, {}}, std::nullopt));
 }
 
 TEST(Configurations, NoScheduleIsShorterInAnyUnitOfTime) {

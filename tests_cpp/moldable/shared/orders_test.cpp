@@ -14,8 +14,8 @@ Instance of(const Table& times, int machines, std::vector<Resource> resources,
             std::optional<Slowdowns> slowdowns) {
   const auto jobs = static_cast<int>(times.rows());
   return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
-      .with(std::make_shared<const Sharing>(jobs, std::move(resources), std::move(slowdowns),
-                                            std::nullopt));
+      .with_sharing(std::make_shared<const Sharing>(jobs, std::move(resources),
+                                                    std::move(slowdowns), std::nullopt));
 }
 
 Placement annealed(const Instance& instance, std::uint64_t seed = 1) {

@@ -37,8 +37,8 @@ Instance drawn(std::uint64_t seed) {
   std::optional<Bandwidth> bandwidth;
   if (seed % 2 == 0) bandwidth = Bandwidth{demand, 3, {0, 0.3, 0.7, 1, 0.5}};
   return Instance(Times(times), std::vector<double>(jobs, 1.0), {}, machines)
-      .with(std::make_shared<const Sharing>(jobs, std::vector<Resource>{{"memory", 8, needs}},
-                                            Slowdowns{table, rule}, bandwidth));
+      .with_sharing(std::make_shared<const Sharing>(
+          jobs, std::vector<Resource>{{"memory", 8, needs}}, Slowdowns{table, rule}, bandwidth));
 }
 
 // The most that any set with any counts is worth.
@@ -54,7 +54,7 @@ double most_worth(const Instance& instance, const std::vector<double>& prices, i
   double most = most_worth(instance, prices, job + 1, set, free);
   for (int q = 1; q <= free; ++q) {
     std::vector<Run> with = set;
-    with.push_back({job, q, instance.given(job, q)});
+    with.push_back({job, q, instance.exact_time(job, q)});
     if (instance.sharing()->fits(with))
       most = std::max(most, most_worth(instance, prices, job + 1, with, free - q));
   }
@@ -66,20 +66,20 @@ TEST(Pricing, FindsTheSetOfMostWorth) {
     SHOW_ON_FAILURE(seed);
     const Instance instance = drawn(seed);
     SHOW_ON_FAILURE(instance);
-    const bounds::Rows rows(instance);
-    ConfigurationPricing pricing(instance, rows, dearest_area(rows, {0, 1, 2, 3, 4}).prices);
+    const bounds::ResourceRows rows(instance);
+    ConfigurationPricing pricing(instance, rows, maximize_area(rows, {0, 1, 2, 3, 4}).prices);
     Rng rng(seed + 1000);
     std::vector<double> prices;
     for (int i = 0; i < 5; ++i) prices.push_back(0.5 + rng.uniform());
     const double most = most_worth(instance, prices, 0, {}, instance.machines());
     std::int64_t steps = 0;
-    const auto answer = pricing.best(prices, 0, 1'000'000, steps);
+    const auto answer = pricing.find_best(prices, 0, 1'000'000, steps);
     EXPECT_TRUE(answer.complete);
-    EXPECT_GE(answer.most, most * (1 - 1e-12)) << seed;
-    EXPECT_LE(answer.most, most * (1 + kEnough)) << seed;
+    EXPECT_GE(answer.value_bound, most * (1 - 1e-12)) << seed;
+    EXPECT_LE(answer.value_bound, most * (1 + kPricingGap)) << seed;
     // Ended by its steps: less sharp, but a bound.
     std::int64_t few = 0;
-    EXPECT_GE(pricing.best(prices, 0, 10, few).most, most * (1 - 1e-12)) << seed;
+    EXPECT_GE(pricing.find_best(prices, 0, 10, few).value_bound, most * (1 - 1e-12)) << seed;
   }
 }
 

@@ -59,7 +59,7 @@ TEST(SlotsBound, IsNeverAboveTheOptimum) {
     slots::SlotsOptions options;
     options.cells = 4 + static_cast<int>(rng.below(40));
     options.rounds = 20;
-    const bounds::Found bound = slots::slots_bound(instance, lower, 1.2 * optimum, options);
+    const bounds::BoundResult bound = slots::slots_bound(instance, lower, 1.2 * optimum, options);
     ASSERT_LE(bound.value, optimum * (1 + kRounding)) << seed;
     ASSERT_GE(bound.value, lower);
     if (lower > 0.99 * optimum) continue;
@@ -75,7 +75,7 @@ TEST(SlotsBound, ClosesGapsOfTheDualApproximationAndStopsInTime) {
       SHOW_ON_FAILURE(seed);
       const Instance instance = workload(kind, 8, 8, seed);
       SHOW_ON_FAILURE(instance);
-      const bounds::Found bound = slots::slots_bound(instance);
+      const bounds::BoundResult bound = slots::slots_bound(instance);
       EXPECT_TRUE(bound.complete);
       const search::SearchResult found = search::local_search(instance, {});
       EXPECT_LE(bound.value, makespan(found.placement));
@@ -86,7 +86,7 @@ TEST(SlotsBound, ClosesGapsOfTheDualApproximationAndStopsInTime) {
   const Instance instance = workload(Kind::mixed, 12, 16, 1);
   SHOW_ON_FAILURE(instance);
   const ScopedTimeLimit limit(0.05);
-  const bounds::Found stopped = slots::slots_bound(instance, 0.1, 1e9);
+  const bounds::BoundResult stopped = slots::slots_bound(instance, 0.1, 1e9);
   EXPECT_FALSE(stopped.complete);
   EXPECT_GE(stopped.value, 0.1);
 }
@@ -96,13 +96,13 @@ TEST(TimeIndexed, IsBetterThanThePapersAndStopsInTime) {
     for (const int n : {8, 30}) {
       const Instance instance = workload(kind, n, 16, n);
       SHOW_ON_FAILURE(instance);
-      minsum::Options options;
+      minsum::MinsumOptions options;
       options.refine = 8;
-      const bounds::Found bound = slots::time_indexed_bound(instance);
+      const bounds::BoundResult bound = slots::time_indexed_bound(instance);
       EXPECT_TRUE(bound.complete);
       EXPECT_GT(bound.value, minsum::bound(instance, options));
       const ScopedTimeLimit limit(0.0);
-      const bounds::Found stopped = slots::time_indexed_bound(instance);
+      const bounds::BoundResult stopped = slots::time_indexed_bound(instance);
       EXPECT_FALSE(stopped.complete);
       EXPECT_LE(stopped.value, bound.value);
     }

@@ -28,13 +28,14 @@ Instance drawn(Rng& rng, int jobs, int machines) {
 }
 
 /// Never more busy than there are, what runs now included.
-void expect_valid(const Instance& instance, const std::vector<double>& free, const Step& found) {
+void expect_valid(const Instance& instance, const std::vector<double>& free,
+                  const StepPlan& found) {
   double latest = 0;  // of the plan: what runs now is decided
   for (int i = 0; i < instance.jobs(); ++i) {
     const auto& plan = found.plan;
     ASSERT_GE(plan.procs[i], 1);
     ASSERT_GE(plan.start[i], 0);
-    EXPECT_DOUBLE_EQ(plan.end[i], plan.start[i] + instance.given(i, plan.procs[i]));
+    EXPECT_DOUBLE_EQ(plan.end[i], plan.start[i] + instance.exact_time(i, plan.procs[i]));
     latest = std::max(latest, plan.end[i]);
     int busy = 0;
     for (const double when : free) busy += when > plan.start[i];
@@ -79,7 +80,7 @@ TEST(Step, WaitsForWhatRuns) {
     for (double& when : free) when = rng.below(2) == 0 ? 0.0 : 10 * rng.uniform();
     const auto found = step(instance, free, 1e-4);
     expect_valid(instance, free, found);
-    const auto owner = owners(found.plan, free);
+    const auto owner = assign_processors(found.plan, free);
     std::vector<int> given(instance.jobs(), 0);
     for (int p = 0; p < machines; ++p)
       if (owner[p] >= 0) {

@@ -12,14 +12,14 @@ namespace {
 // --- selection ------------------------------------------------------------------------------
 
 // Greatest first; ties to the lowest job.
-std::vector<int> by_decreasing_weight(const Instance& instance) {
+std::vector<int> order_by_decreasing_weight(const Instance& instance) {
   return sorted_numbers(instance.jobs(),
                         [&](int a, int b) { return instance.weight(a) > instance.weight(b); });
 }
 
 // The candidates of a batch: jobs and stacks, none longer than `length`.
-std::vector<Item> candidates(const Instance& instance, const std::vector<int>& remaining,
-                             double length) {
+std::vector<Item> make_candidates(const Instance& instance, const std::vector<int>& remaining,
+                                  double length) {
   std::vector<Item> items;
   Item stack{1, {}};
   double height = 0;
@@ -46,7 +46,7 @@ std::vector<Item> candidates(const Instance& instance, const std::vector<int>& r
 }
 
 // Numbers of the items that run: the knapsack's, then weightless ones in what is left.
-std::vector<int> select(const Instance& instance, const std::vector<Item>& items) {
+std::vector<int> select_items(const Instance& instance, const std::vector<Item>& items) {
   std::vector<double> weight;
   std::vector<int> procs;
   for (const Item& item : items) {
@@ -68,14 +68,14 @@ std::vector<int> select(const Instance& instance, const std::vector<Item>& items
 
 // --- orders ---------------------------------------------------------------------------------
 
-double length_of(const Instance& instance, const Item& item) {
+double item_length(const Instance& instance, const Item& item) {
   double sum = 0;
   for (const int i : item.jobs) sum += instance.time(i, item.procs);
   return sum;
 }
 
 // Least first.
-double key(LocalOrder order, double weight, double time, int procs) {
+double local_order_key(LocalOrder order, double weight, double time, int procs) {
   switch (order) {
     case LocalOrder::smith:
       return -weight / time;
@@ -91,23 +91,24 @@ double key(LocalOrder order, double weight, double time, int procs) {
 // --- compaction -----------------------------------------------------------------------------
 
 // Jobs and processor counts in list order, with the batches in the order `sequence`.
-struct List {
+struct BatchList {
   std::vector<int> job, procs;
   std::vector<double> length;
 };
 
 // One list a batch, in local order.
-std::vector<List> local_lists(const Instance& instance, const std::vector<Batch>& batches,
-                              LocalOrder order) {
-  std::vector<List> lists;
+std::vector<BatchList> local_lists(const Instance& instance, const std::vector<Batch>& batches,
+                                   LocalOrder order) {
+  std::vector<BatchList> lists;
   for (const Batch& batch : batches) {
     std::vector<std::pair<double, std::pair<int, int>>> keyed;  // (key, (job, procs))
     for (const Item& item : batch.items)
       for (const int i : item.jobs)
-        keyed.push_back({key(order, instance.weight(i), instance.time(i, item.procs), item.procs),
-                         {i, item.procs}});
+        keyed.push_back(
+            {local_order_key(order, instance.weight(i), instance.time(i, item.procs), item.procs),
+             {i, item.procs}});
     std::sort(keyed.begin(), keyed.end());
-    List list;
+    BatchList list;
     for (const auto& [value, entry] : keyed) {
       list.job.push_back(entry.first);
       list.procs.push_back(entry.second);
@@ -118,24 +119,24 @@ std::vector<List> local_lists(const Instance& instance, const std::vector<Batch>
   return lists;
 }
 
-Placement list_in_sequence(const Instance& instance, const std::vector<List>& lists,
+Placement list_in_sequence(const Instance& instance, const std::vector<BatchList>& lists,
                            const std::vector<int>& sequence, list::ListScheduler& scheduler) {
-  List all;
+  BatchList all;
   for (const int b : sequence) {
-    const List& list = lists[b];
+    const BatchList& list = lists[b];
     all.job.insert(all.job.end(), list.job.begin(), list.job.end());
     all.procs.insert(all.procs.end(), list.procs.begin(), list.procs.end());
     all.length.insert(all.length.end(), list.length.begin(), list.length.end());
   }
   std::vector<double> start;
-  scheduler.run(list::Rule::list, all.procs, all.length, start);
-  Placement placement = unplaced(instance.jobs());
+  scheduler.schedule(list::Rule::list, all.procs, all.length, start);
+  Placement placement = empty_placement(instance.jobs());
   for (std::size_t k = 0; k < start.size(); ++k)
     place(instance, placement, all.job[k], all.procs[k], start[k]);
   return placement;
 }
 
-std::vector<int> in_order(std::size_t count) {
+std::vector<int> identity_order(std::size_t count) {
   std::vector<int> order(count);
   std::iota(order.begin(), order.end(), 0);
   return order;
@@ -143,7 +144,7 @@ std::vector<int> in_order(std::size_t count) {
 
 }  // namespace
 
-std::vector<Batch> select_batches(const Instance& instance, double horizon) {
+std::vector<Batch> make_batches(const Instance& instance, double horizon) {
   if (!(horizon > 0) || horizon == kInfinity)
     throw InvalidInstance("horizon = " + to_text(horizon) +
                           ": expected a positive finite number of seconds");
@@ -154,14 +155,14 @@ std::vector<Batch> select_batches(const Instance& instance, double horizon) {
       std::max(0, static_cast<int>(std::floor(std::log2(horizon) - std::log2(least))));
 
   std::vector<Batch> batches;
-  std::vector<int> remaining = by_decreasing_weight(instance);
+  std::vector<int> remaining = order_by_decreasing_weight(instance);
   std::vector<char> done(instance.jobs(), 0);
   for (int j = -doublings; !remaining.empty(); ++j) {
     check_interrupt();
     const double length = std::ldexp(horizon, j);
-    std::vector<Item> items = candidates(instance, remaining, length);
+    std::vector<Item> items = make_candidates(instance, remaining, length);
     Batch batch{length, {}};
-    for (const int k : select(instance, items)) batch.items.push_back(std::move(items[k]));
+    for (const int k : select_items(instance, items)) batch.items.push_back(std::move(items[k]));
     if (batch.items.empty()) continue;
     for (const Item& item : batch.items)
       for (const int i : item.jobs) done[i] = 1;
@@ -174,7 +175,7 @@ std::vector<Batch> select_batches(const Instance& instance, double horizon) {
 }
 
 Placement run_batches(const Instance& instance, const std::vector<Batch>& batches) {
-  Placement placement = unplaced(instance.jobs());
+  Placement placement = empty_placement(instance.jobs());
   for (const Batch& batch : batches)
     for (const Item& item : batch.items) {
       double from = batch.length;
@@ -187,14 +188,14 @@ Placement run_batches(const Instance& instance, const std::vector<Batch>& batche
 }
 
 Placement start_early(const Instance& instance, const std::vector<Batch>& batches) {
-  Placement placement = unplaced(instance.jobs());
+  Placement placement = empty_placement(instance.jobs());
   std::vector<double> idle_from(instance.machines(), 0);
   for (const Batch& batch : batches) {
     // Longest first, so that items of similar length share processors with their successors.
     std::vector<const Item*> items;
     for (const Item& item : batch.items) items.push_back(&item);
     std::stable_sort(items.begin(), items.end(), [&](const Item* a, const Item* b) {
-      return length_of(instance, *a) > length_of(instance, *b);
+      return item_length(instance, *a) > item_length(instance, *b);
     });
     int first = 0;
     for (const Item* each : items) {
@@ -215,21 +216,21 @@ Placement start_early(const Instance& instance, const std::vector<Batch>& batche
 Placement list_batches(const Instance& instance, const std::vector<Batch>& batches,
                        LocalOrder order) {
   list::ListScheduler scheduler(instance.machines());
-  return list_in_sequence(instance, local_lists(instance, batches, order), in_order(batches.size()),
-                          scheduler);
+  return list_in_sequence(instance, local_lists(instance, batches, order),
+                          identity_order(batches.size()), scheduler);
 }
 
 Placement demt(const Instance& instance, const DemtOptions& options) {
   using Compaction = DemtOptions::Compaction;
   const double horizon = options.horizon ? *options.horizon : dual::default_horizon(instance);
-  const std::vector<Batch> batches = select_batches(instance, horizon);
+  const std::vector<Batch> batches = make_batches(instance, horizon);
   if (options.compaction == Compaction::none) return run_batches(instance, batches);
-  BestSoFar best(instance, Objective::minsum);
+  Incumbent best(instance, Objective::minsum);
   best.offer(start_early(instance, batches));
   if (options.compaction == Compaction::early) return best.placement();
-  const std::vector<List> lists = local_lists(instance, batches, options.local_order);
+  const std::vector<BatchList> lists = local_lists(instance, batches, options.local_order);
   list::ListScheduler scheduler(instance.machines());
-  std::vector<int> sequence = in_order(batches.size());
+  std::vector<int> sequence = identity_order(batches.size());
   best.offer(list_in_sequence(instance, lists, sequence, scheduler));
   if (options.compaction == Compaction::list) return best.placement();
   Rng rng(options.seed);

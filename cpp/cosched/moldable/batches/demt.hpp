@@ -29,7 +29,7 @@ enum class LocalOrder { smith, density, weight, area };
 /// 0, which no knapsack wants.  Ties go to the lowest job.
 /// Requires horizon > 0 and no release dates.
 /// O((K + log(n m)) (n log(n m) + a knapsack)); the paper's bound is O(m n K).
-std::vector<Batch> select_batches(const Instance& instance, double horizon);
+std::vector<Batch> make_batches(const Instance& instance, double horizon);
 
 /// No compaction: batch j starts at t_j.
 Placement run_batches(const Instance& instance, const std::vector<Batch>& batches);

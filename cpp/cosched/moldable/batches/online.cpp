@@ -7,7 +7,7 @@ namespace cosched::moldable::batches {
 namespace {
 
 // What a user's algorithm may get wrong, and place() must not see.
-void require_fitting(const Placement& batch, const std::vector<int>& jobs, int machines) {
+void require_valid_batch(const Placement& batch, const std::vector<int>& jobs, int machines) {
   const std::size_t n = jobs.size();
   if (batch.procs.size() != n || batch.start.size() != n || batch.end.size() != n)
     throw InvalidInstance("the off-line algorithm placed " + std::to_string(batch.procs.size()) +
@@ -22,11 +22,11 @@ void require_fitting(const Placement& batch, const std::vector<int>& jobs, int m
 
 }  // namespace
 
-Placement by_batches(const Instance& instance, const OffLine& solve) {
+Placement schedule_by_batches(const Instance& instance, const OfflineAlgorithm& solve) {
   const int n = instance.jobs();
   std::vector<int> order =
       sorted_numbers(n, [&](int a, int b) { return instance.release(a) < instance.release(b); });
-  Placement all = unplaced(n);
+  Placement all = empty_placement(n);
   double now = 0;
   for (int next = 0; next < n;) {
     unhurried(&check_interrupt);  // a limit ends the off-line algorithm, which may have an answer
@@ -35,7 +35,7 @@ Placement by_batches(const Instance& instance, const OffLine& solve) {
     while (next < n && instance.release(order[next]) <= now) jobs.push_back(order[next++]);
     std::sort(jobs.begin(), jobs.end());
     const Placement batch = solve(jobs);
-    require_fitting(batch, jobs, instance.machines());
+    require_valid_batch(batch, jobs, instance.machines());
     const double begin = now;
     for (std::size_t k = 0; k < jobs.size(); ++k) {
       const int i = jobs[k];

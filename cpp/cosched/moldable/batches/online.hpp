@@ -7,7 +7,7 @@ namespace cosched::moldable::batches {
 
 /// Schedules the given jobs (numbers of the instance) off-line, as if all were released at 0: entry
 /// k of the placement is for job jobs[k].
-using OffLine = std::function<Placement(const std::vector<int>& jobs)>;
+using OfflineAlgorithm = std::function<Placement(const std::vector<int>& jobs)>;
 
 /// When a batch ends, the jobs that were released meanwhile form the next one; an idle machine
 /// waits for the next release.  No batch knows anything of later releases.
@@ -21,6 +21,6 @@ using OffLine = std::function<Placement(const std::vector<int>& jobs)>;
 ///
 /// Throws InvalidInstance where `solve` returns a placement of another size or outside the machine.
 /// O(n log n) and the solver's time.
-Placement by_batches(const Instance& instance, const OffLine& solve);
+Placement schedule_by_batches(const Instance& instance, const OfflineAlgorithm& solve);
 
 }  // namespace cosched::moldable::batches

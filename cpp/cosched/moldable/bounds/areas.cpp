@@ -11,52 +11,53 @@ constexpr int kMostReleases = 200;
 
 }  // namespace
 
-Rows::Rows(const Instance& instance, double unit, double least)
+ResourceRows::ResourceRows(const Instance& instance, double unit, double least)
     : instance_(instance), sharing_(*instance.sharing()) {
   for (int i = 0; i < instance.jobs(); ++i)
-    choices_.push_back(choices(sharing_, i, instance.useful_machines(), [&](int q) {
-      return std::max(instance.given(i, q) / unit, least);
+    choices_.push_back(cosched::choices(sharing_, i, instance.useful_machines(), [&](int q) {
+      return std::max(instance.exact_time(i, q) / unit, least);
     }));
 }
 
-double Rows::share(int row, int i, int q) const {
+double ResourceRows::share(int row, int i, int q) const {
   if (row == 0) return static_cast<double>(q) / instance_.machines();
   if (row > sharing_.resources()) return sharing_.stall(i) == 1 ? sharing_.load(i, q) : 0;
   const double capacity = sharing_.capacity(row - 1);
   return capacity > 0 && capacity < kInfinity ? sharing_.need(row - 1, i, q) / capacity : 0;
 }
 
-std::pair<std::vector<double>, double> Rows::response(const std::vector<double>& prices,
-                                                      const std::vector<int>& jobs) const {
-  std::vector<double> sums(count(), 0);
+std::pair<std::vector<double>, double> ResourceRows::cheapest_response(
+    const std::vector<double>& prices, const std::vector<int>& jobs) const {
+  std::vector<double> sums(row_count(), 0);
   double total = 0;
   for (const int i : jobs) {
     double least = kInfinity;
     const Choice* best = nullptr;
     for (const Choice& c : choices_[i]) {
       double cost = 0;
-      for (int row = 0; row < count(); ++row) cost += prices[row] * share(row, i, c.procs);
+      for (int row = 0; row < row_count(); ++row) cost += prices[row] * share(row, i, c.procs);
       if (cost * c.time < least) {
         least = cost * c.time;
         best = &c;
       }
     }
     total += least;
-    for (int row = 0; row < count(); ++row) sums[row] += share(row, i, best->procs) * best->time;
+    for (int row = 0; row < row_count(); ++row)
+      sums[row] += share(row, i, best->procs) * best->time;
   }
   return {sums, total};
 }
 
-Area dearest_area(const Rows& rows, const std::vector<int>& jobs) {
-  std::vector<double> prices(rows.count(), 0);
+PricedArea maximize_area(const ResourceRows& rows, const std::vector<int>& jobs) {
+  std::vector<double> prices(rows.row_count(), 0);
   prices[0] = 1;
-  opt::MatrixGame game(rows.count());
-  Area best{0, prices};
+  opt::MatrixGame game(rows.row_count());
+  PricedArea best{0, prices};
   for (int round = 0; round < kMostGameRounds; ++round) {
-    const auto [sums, total] = rows.response(prices, jobs);
+    const auto [sums, total] = rows.cheapest_response(prices, jobs);
     if (total > best.value) best = {total, prices};
     game.add_column(sums);
-    if (rows.count() == 1) break;
+    if (rows.row_count() == 1) break;
     game.solve();
     if (best.value >= game.value() * (1 - kExactTolerance)) break;
     prices = game.prices();
@@ -68,8 +69,8 @@ Area dearest_area(const Rows& rows, const std::vector<int>& jobs) {
   return best;
 }
 
-double dearest_areas(const Instance& instance) {
-  const Rows rows(instance);
+double resource_area_bound(const Instance& instance) {
+  const ResourceRows rows(instance);
   std::vector<double> releases(instance.releases());
   std::sort(releases.begin(), releases.end());
   releases.erase(std::unique(releases.begin(), releases.end()), releases.end());
@@ -79,13 +80,13 @@ double dearest_areas(const Instance& instance) {
     std::vector<int> jobs;
     for (int i = 0; i < instance.jobs(); ++i)
       if (instance.release(i) >= releases[k]) jobs.push_back(i);
-    best = std::max(best, releases[k] + rounded_down(dearest_area(rows, jobs).value,
-                                                     instance.jobs() * (1 + rows.count())));
+    best = std::max(best, releases[k] + round_down(maximize_area(rows, jobs).value,
+                                                   instance.jobs() * (1 + rows.row_count())));
   }
   return best;
 }
 
-double rounded_down(double value, int terms) {
+double round_down(double value, int terms) {
   return value * (1 - 4 * (terms + 8.0) * std::numeric_limits<double>::epsilon());
 }
 

@@ -7,7 +7,7 @@ namespace cosched::moldable::bounds {
 namespace {
 
 // Jobs from the latest release to the first.
-std::vector<int> latest_first(const Instance& instance) {
+std::vector<int> order_by_latest_release(const Instance& instance) {
   std::vector<int> order(instance.jobs());
   std::iota(order.begin(), order.end(), 0);
   if (instance.has_releases())
@@ -18,7 +18,7 @@ std::vector<int> latest_first(const Instance& instance) {
 
 // Whether the jobs' windows [r_i, d] can hold their least areas; false proves that no schedule of
 // length d exists.
-bool windows_hold(const Instance& instance, const std::vector<int>& order, double d) {
+bool can_windows_hold_areas(const Instance& instance, const std::vector<int>& order, double d) {
   double area = 0;
   for (const int i : order) {
     area += instance.least_area(i, d - instance.release(i));
@@ -30,7 +30,7 @@ bool windows_hold(const Instance& instance, const std::vector<int>& order, doubl
 // Processors alone: max_r (r + sum_{r_i >= r} min_q q t_i(q) / m).
 double work_bound(const Instance& instance) {
   double area = 0, bound = 0;
-  for (const int i : latest_first(instance)) {
+  for (const int i : order_by_latest_release(instance)) {
     area += instance.least_work(i);
     bound = std::max(bound, instance.release(i) + area / instance.machines());
   }
@@ -48,15 +48,15 @@ double longest_bound(const Instance& instance) {
 
 double area_bound(const Instance& instance) {
   const double work = work_bound(instance);
-  return instance.sharing() == nullptr ? work : std::max(work, dearest_areas(instance));
+  return instance.sharing() == nullptr ? work : std::max(work, resource_area_bound(instance));
 }
 
 double window_bound(const Instance& instance) {
-  const std::vector<int> order = latest_first(instance);
+  const std::vector<int> order = order_by_latest_release(instance);
   double low = std::max(longest_bound(instance), work_bound(instance));
-  if (windows_hold(instance, order, low)) return low;
+  if (can_windows_hold_areas(instance, order, low)) return low;
   double high = 2 * low;
-  while (!windows_hold(instance, order, high)) {
+  while (!can_windows_hold_areas(instance, order, high)) {
     low = high;
     high *= 2;
   }
@@ -64,7 +64,7 @@ double window_bound(const Instance& instance) {
     check_interrupt();
     const double middle = low + (high - low) / 2;
     if (middle <= low || middle >= high) break;
-    (windows_hold(instance, order, middle) ? high : low) = middle;
+    (can_windows_hold_areas(instance, order, middle) ? high : low) = middle;
   }
   return low;
 }

@@ -6,7 +6,7 @@
 namespace cosched::moldable::bounds {
 
 /// What a search for a bound found.
-struct Found {
+struct BoundResult {
   double value = 0;
   bool complete = true;  // false: a time limit, or the work, ended it with what was proved
 };

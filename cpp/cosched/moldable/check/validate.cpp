@@ -10,7 +10,8 @@ void validate(const Instance& instance, const Schedule& schedule) {
   need.units = {instance.machines()};
   need.release = instance.releases();
   need.duration = [&](int task, int, int count) {
-    return count >= 1 && count <= instance.machines() ? instance.given(task, count) : kInfinity;
+    return count >= 1 && count <= instance.machines() ? instance.exact_time(task, count)
+                                                      : kInfinity;
   };
   need.sharing = instance.sharing();
   if (const TaskGraph* graph = instance.graph())
@@ -21,7 +22,7 @@ void validate(const Instance& instance, const Schedule& schedule) {
 
 namespace {
 
-[[noreturn]] void breach(const std::string& text) {
+[[noreturn]] void throw_breach(const std::string& text) {
   throw SolverError("work-and-path certificate: " + text);
 }
 
@@ -29,14 +30,14 @@ void require_edge(const Instance& instance, const EdgeFlow& flow) {
   const int n = instance.jobs();
   if (flow.from < 0 || flow.from >= n || flow.to < 0 || flow.to >= n || !(flow.amount >= 0) ||
       !(flow.amount < kInfinity))
-    breach("a bad edge");
+    throw_breach("a bad edge");
   const bool known = instance.graph() != nullptr && [&] {
     const auto after = instance.graph()->successors(flow.from);
     return std::binary_search(after.begin(), after.end(), flow.to);
   }();
   if (!known)
-    breach("flow from job " + std::to_string(flow.from) + " to " + std::to_string(flow.to) +
-           ", which is no edge");
+    throw_breach("flow from job " + std::to_string(flow.from) + " to " + std::to_string(flow.to) +
+                 ", which is no edge");
 }
 
 // Of job i at a flow f: min over its counts of what they cost.
@@ -44,7 +45,7 @@ double least_cost(const Instance& instance, const std::vector<double>& weights, 
   const Sharing* sharing = instance.sharing();
   double least = kInfinity;
   for (int q = 1; q <= instance.useful_machines(); ++q) {
-    const double time = instance.given(i, q);
+    const double time = instance.exact_time(i, q);
     if (!(time < kInfinity) || (sharing != nullptr && !sharing->fits_alone(i, q))) continue;
     double price = f + weights[0] * q / instance.machines();
     for (int r = 0; sharing != nullptr && r < sharing->resources(); ++r)
@@ -57,19 +58,19 @@ double least_cost(const Instance& instance, const std::vector<double>& weights, 
 
 }  // namespace
 
-double certified_bound(const Instance& instance, const graph::Certificate& certificate) {
+double certified_bound(const Instance& instance, const graph::WorkPathCertificate& certificate) {
   constexpr double kTolerance = kExactTolerance;
   const int n = instance.jobs();
   const int resources = instance.sharing() != nullptr ? instance.sharing()->resources() : 0;
   const auto& [weights, flow, edges] = certificate;
   if (static_cast<int>(weights.size()) != 2 + resources || static_cast<int>(flow.size()) != n)
-    breach("wrong shape");
+    throw_breach("wrong shape");
   double sum = 0;
   for (const double weight : weights) {
-    if (!(weight >= 0)) breach("a weight is negative");
+    if (!(weight >= 0)) throw_breach("a weight is negative");
     sum += weight;
   }
-  if (std::abs(sum - 1) > kTolerance) breach("the weights sum to " + to_text(sum));
+  if (std::abs(sum - 1) > kTolerance) throw_breach("the weights sum to " + to_text(sum));
   std::vector<double> in(n, 0.0), out(n, 0.0);
   for (const EdgeFlow& edge : edges) {
     require_edge(instance, edge);
@@ -78,15 +79,16 @@ double certified_bound(const Instance& instance, const graph::Certificate& certi
   }
   double begun = 0, bound = 0;
   for (int i = 0; i < n; ++i) {
-    if (!(flow[i] >= 0)) breach("negative flow through job " + std::to_string(i));
+    if (!(flow[i] >= 0)) throw_breach("negative flow through job " + std::to_string(i));
     if (in[i] > flow[i] + kTolerance || out[i] > flow[i] + kTolerance)
-      breach("flow is not conserved at job " + std::to_string(i));
+      throw_breach("flow is not conserved at job " + std::to_string(i));
     const double from_begin = std::max(0.0, flow[i] - in[i]);
     begun += from_begin;
     bound += from_begin * instance.release(i) + least_cost(instance, weights, i, flow[i]);
   }
   if (begun > weights.back() + kTolerance)
-    breach("the flow is " + to_text(begun) + ", the path's weight " + to_text(weights.back()));
+    throw_breach("the flow is " + to_text(begun) + ", the path's weight " +
+                 to_text(weights.back()));
   return bound;
 }
 

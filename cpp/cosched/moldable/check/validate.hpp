@@ -16,6 +16,6 @@ void validate(const Instance& instance, const Schedule& schedule);
 /// The bound on the makespan that it proves.  Throws SolverError that names the first breach:
 /// shapes, a negative number, a flow that is not conserved, on no edge, or larger than its weight.
 /// O(n m + e).
-double certified_bound(const Instance& instance, const graph::Certificate& certificate);
+double certified_bound(const Instance& instance, const graph::WorkPathCertificate& certificate);
 
 }  // namespace cosched::moldable::check

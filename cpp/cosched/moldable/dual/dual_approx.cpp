@@ -8,12 +8,12 @@
 namespace cosched::moldable::dual {
 namespace {
 
-ShelfSchedule list_cheapest(const Instance& instance, double d) {
+ShelfSchedule list_cheapest_counts(const Instance& instance, double d) {
   Allotment procs(instance.jobs());
   std::vector<double> time(instance.jobs());
   std::vector<int> order(instance.jobs());
   for (int i = 0; i < instance.jobs(); ++i) {
-    procs[i] = instance.cheapest(i, d);
+    procs[i] = instance.cheapest_procs(i, d);
     time[i] = instance.time(i, procs[i]);
     order[i] = i;
   }
@@ -23,13 +23,14 @@ ShelfSchedule list_cheapest(const Instance& instance, double d) {
 
 }  // namespace
 
-double guarantee(const Instance& instance) { return instance.monotone_work() ? 1.5 : 2; }
+double guarantee(const Instance& instance) { return instance.has_monotone_work() ? 1.5 : 2; }
 
 DualApproximation dual_approximation(const Instance& instance, double tolerance) {
   if (!(tolerance > 0) || tolerance == kInfinity)
     throw InvalidInstance("tolerance = " + to_text(tolerance) + ": expected a positive number");
   instance.require_no_releases("the dual approximation");
-  if (!instance.is_alone()) return dual_approximation(instance.alone(), tolerance);
+  if (!instance.has_independent_jobs())
+    return dual_approximation(instance.as_independent_jobs(), tolerance);
   std::optional<ShelfSchedule> best;
   double bound = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
 
@@ -39,7 +40,7 @@ DualApproximation dual_approximation(const Instance& instance, double tolerance)
   // Tries d; true: a schedule within the guarantee was built.
   const auto accepted = [&](double d) {
     check_interrupt();
-    const std::optional<Split> split = split_jobs(instance, d);
+    const std::optional<ShelfSplit> split = split_jobs(instance, d);
     if (!split) {
       bound = std::max(bound, d);
       return false;
@@ -47,8 +48,8 @@ DualApproximation dual_approximation(const Instance& instance, double tolerance)
     std::optional<ShelfSchedule> found = build_shelves(instance, *split);
     const bool built = found.has_value();
     if (built) offer(std::move(*found));
-    if (instance.monotone_work()) return built;
-    offer(list_cheapest(instance, d));
+    if (instance.has_monotone_work()) return built;
+    offer(list_cheapest_counts(instance, d));
     return true;
   };
 
@@ -82,10 +83,10 @@ Placement list_graham(const Instance& instance, ListOrder order, double toleranc
 }
 
 Placement list_graham(const Instance& instance, ListOrder order, const ShelfSchedule& shelves) {
-  const Allotment procs = list::fitting(instance, shelves.placement.procs);
+  const Allotment procs = list::fitting_allotment(instance, shelves.placement.procs);
   if (order == ListOrder::shelf) return list::list_schedule(instance, procs, shelves.order);
-  return list::list_schedule(instance, procs, list::jobs_by(instance.jobs(), [&](int i) {
-                               const double time = instance.given(i, procs[i]);
+  return list::list_schedule(instance, procs, list::order_jobs_by(instance.jobs(), [&](int i) {
+                               const double time = instance.exact_time(i, procs[i]);
                                return order == ListOrder::saf ? procs[i] * time
                                                               : -instance.weight(i) / time;
                              }));

@@ -10,7 +10,7 @@ namespace cosched::moldable::dual {
 namespace {
 
 // Jobs that may go to either shelf.
-struct Choices {
+struct ShelfOptions {
   std::vector<int> job, procs;  // gamma(d)
   std::vector<double> saving;   // S(d/2) - S(d), >= 0
 };
@@ -23,12 +23,12 @@ struct Pile {
   std::vector<int> jobs;
 };
 
-struct Running {
+struct ShelfJob {
   int job, procs;
   double time;
 };
 
-bool longer(const Running& a, const Running& b) {
+bool is_longer(const ShelfJob& a, const ShelfJob& b) {
   return a.time != b.time ? a.time > b.time : a.job < b.job;
 }
 
@@ -49,36 +49,38 @@ void fill_gaps(const Instance& instance, const std::vector<int>& small, std::vec
   }
 }
 
-class Shelves {
+class ShelfTransformation {
  public:
-  Shelves(const Instance& instance, const Split& split) : it_(instance), d_(split.length) {
-    for (const int i : split.shelf1) shelf1_.push_back(run(i, it_.gamma(i, d_)));
-    for (const int i : split.shelf2) shelf2_.push_back(run(i, it_.gamma(i, d_ / 2)));
-    for (const int i : split.shelf2) relaxed_.push_back(run(i, it_.gamma(i, 1.5 * d_)));
+  ShelfTransformation(const Instance& instance, const ShelfSplit& split)
+      : instance_(instance), guess_(split.length) {
+    for (const int i : split.shelf1) shelf1_.push_back(make_job(i, instance_.gamma(i, guess_)));
+    for (const int i : split.shelf2) shelf2_.push_back(make_job(i, instance_.gamma(i, guess_ / 2)));
+    for (const int i : split.shelf2)
+      shelf2_relaxed_.push_back(make_job(i, instance_.gamma(i, 1.5 * guess_)));
     sort_shelf2();
   }
 
   // T1 to T4; false where shelf 2 does not fit.
   bool transform() {
-    exhaust();
-    if (fits()) return true;
-    return put_short_one_on_top() && (exhaust(), fits());
+    apply_t1_to_t3();
+    if (can_fit_shelf2()) return true;
+    return apply_t4() && (apply_t1_to_t3(), can_fit_shelf2());
   }
 
-  ShelfSchedule schedule(const std::vector<int>& small) {
+  ShelfSchedule build_schedule(const std::vector<int>& small) {
     // Processors: the piles first, then shelf 1 from its longest to its shortest job, then the
     // idle. Shelf 2 lies on the same processors, its shortest jobs on the longest of shelf 1.
-    std::stable_sort(shelf1_.begin(), shelf1_.end(), longer);
-    std::stable_sort(shelf2_.begin(), shelf2_.end(), longer);
-    const int m = it_.machines();
+    std::stable_sort(shelf1_.begin(), shelf1_.end(), is_longer);
+    std::stable_sort(shelf2_.begin(), shelf2_.end(), is_longer);
+    const int m = instance_.machines();
     std::vector<double> front(m, 0), load(m, 0);
-    ShelfSchedule found{unplaced(it_.jobs()), {}};
+    ShelfSchedule found{empty_placement(instance_.jobs()), {}};
     int p = 0;
     for (const Pile& pile : piles_) {
       double from = 0;
       int procs = pile.procs;
       for (const int i : pile.jobs) {
-        place(it_, found.placement, i, procs, from);
+        place(instance_, found.placement, i, procs, from);
         found.order.push_back(i);
         from = found.placement.end[i];
         for (int u = p; u < p + procs; ++u) front[u] = from;
@@ -86,40 +88,42 @@ class Shelves {
       }
       p += pile.procs;
     }
-    for (const Running& r : shelf1_) {
-      place(it_, found.placement, r.job, r.procs, 0);
+    for (const ShelfJob& r : shelf1_) {
+      place(instance_, found.placement, r.job, r.procs, 0);
       found.order.push_back(r.job);
       for (int u = p; u < p + r.procs; ++u) front[u] = r.time;
       p += r.procs;
     }
     load = front;
     int top = m;
-    for (const Running& r : shelf2_) {
+    for (const ShelfJob& r : shelf2_) {
       for (int u = top - r.procs; u < top; ++u) load[u] += r.time;
       top -= r.procs;
       found.order.push_back(r.job);
     }
-    fill_gaps(it_, small, front, load, found.placement);
+    fill_gaps(instance_, small, front, load, found.placement);
     found.order.insert(found.order.end(), small.begin(), small.end());
     top = m;
-    for (const Running& r : shelf2_) {
+    for (const ShelfJob& r : shelf2_) {
       const double from = *std::max_element(front.begin() + (top - r.procs), front.begin() + top);
-      place(it_, found.placement, r.job, r.procs, from);
+      place(instance_, found.placement, r.job, r.procs, from);
       top -= r.procs;
     }
     return found;
   }
 
  private:
-  Running run(int i, int q) const { return {i, q, it_.time(i, q)}; }
-  bool is_short(const Running& r) const { return leq(r.time, 0.75 * d_, kMonotoneTolerance); }
-  int busy0() const { return busy_of(piles_); }
-  int busy1() const { return busy_of(shelf1_); }
-  int idle() const { return it_.machines() - busy0() - busy1(); }
-  bool fits() const { return busy0() + busy_of(shelf2_) <= it_.machines(); }
+  ShelfJob make_job(int i, int q) const { return {i, q, instance_.time(i, q)}; }
+  bool is_short(const ShelfJob& r) const { return leq(r.time, 0.75 * guess_, kMonotoneTolerance); }
+  int shelf0_procs() const { return total_procs(piles_); }
+  int shelf1_procs() const { return total_procs(shelf1_); }
+  int idle_procs() const { return instance_.machines() - shelf0_procs() - shelf1_procs(); }
+  bool can_fit_shelf2() const {
+    return shelf0_procs() + total_procs(shelf2_) <= instance_.machines();
+  }
 
   template <class Rows>
-  static int busy_of(const Rows& rows) {
+  static int total_procs(const Rows& rows) {
     int sum = 0;
     for (const auto& row : rows) sum += row.procs;
     return sum;
@@ -128,33 +132,34 @@ class Shelves {
   // Shelf 2 in decreasing order of gamma(3d/2): T3 takes from the end.
   void sort_shelf2() {
     std::vector<int> order = sorted_numbers(shelf2_.size(), [&](int a, int b) {
-      if (relaxed_[a].procs != relaxed_[b].procs) return relaxed_[a].procs > relaxed_[b].procs;
-      return relaxed_[a].job > relaxed_[b].job;
+      if (shelf2_relaxed_[a].procs != shelf2_relaxed_[b].procs)
+        return shelf2_relaxed_[a].procs > shelf2_relaxed_[b].procs;
+      return shelf2_relaxed_[a].job > shelf2_relaxed_[b].job;
     });
-    std::vector<Running> sorted2, sorted_relaxed;
+    std::vector<ShelfJob> sorted2, sorted_relaxed;
     for (const int k : order) {
       sorted2.push_back(shelf2_[k]);
-      sorted_relaxed.push_back(relaxed_[k]);
+      sorted_relaxed.push_back(shelf2_relaxed_[k]);
     }
     shelf2_.swap(sorted2);
-    relaxed_.swap(sorted_relaxed);
+    shelf2_relaxed_.swap(sorted_relaxed);
   }
 
-  void exhaust() {
+  void apply_t1_to_t3() {
     bool changed = true;
     while (changed) {
-      changed = shrink();
-      changed = stack() || changed;
-      changed = move_down() || changed;
+      changed = apply_t1();
+      changed = apply_t2() || changed;
+      changed = apply_t3() || changed;
     }
   }
 
   // T1
-  bool shrink() {
-    std::vector<Running> kept;
-    for (const Running& r : shelf1_) {
+  bool apply_t1() {
+    std::vector<ShelfJob> kept;
+    for (const ShelfJob& r : shelf1_) {
       if (r.procs > 1 && is_short(r) &&
-          leq(it_.time(r.job, r.procs - 1), 1.5 * d_, kMonotoneTolerance))
+          leq(instance_.time(r.job, r.procs - 1), 1.5 * guess_, kMonotoneTolerance))
         piles_.push_back({r.procs - 1, {r.job}});
       else
         kept.push_back(r);
@@ -165,9 +170,9 @@ class Shelves {
   }
 
   // T2
-  bool stack() {
-    std::vector<Running> kept, alone;
-    for (const Running& r : shelf1_) (r.procs == 1 && is_short(r) ? alone : kept).push_back(r);
+  bool apply_t2() {
+    std::vector<ShelfJob> kept, alone;
+    for (const ShelfJob& r : shelf1_) (r.procs == 1 && is_short(r) ? alone : kept).push_back(r);
     if (alone.size() < 2) return false;
     for (std::size_t k = 0; k + 1 < alone.size(); k += 2)
       piles_.push_back({1, {alone[k].job, alone[k + 1].job}});
@@ -177,30 +182,30 @@ class Shelves {
   }
 
   // T3
-  bool move_down() {
-    int free = idle();
+  bool apply_t3() {
+    int free = idle_procs();
     bool changed = false;
-    while (!shelf2_.empty() && relaxed_.back().procs <= free) {
-      const Running r = relaxed_.back();
-      if (r.time > d_)
+    while (!shelf2_.empty() && shelf2_relaxed_.back().procs <= free) {
+      const ShelfJob r = shelf2_relaxed_.back();
+      if (r.time > guess_)
         piles_.push_back({r.procs, {r.job}});
       else
         shelf1_.push_back(r);
       free -= r.procs;
       shelf2_.pop_back();
-      relaxed_.pop_back();
+      shelf2_relaxed_.pop_back();
       changed = true;
     }
     return changed;
   }
 
   // T4
-  bool put_short_one_on_top() {
+  bool apply_t4() {
     const auto e = std::find_if(shelf1_.begin(), shelf1_.end(),
-                                [&](const Running& r) { return r.procs == 1 && is_short(r); });
+                                [&](const ShelfJob& r) { return r.procs == 1 && is_short(r); });
     if (e == shelf1_.end()) return false;
     const int short_job = e->job;
-    const double room = 1.5 * d_ - e->time;
+    const double room = 1.5 * guess_ - e->time;
     // The shortest such j: the pile ends earliest.
     auto below = shelf1_.end();
     for (auto j = shelf1_.begin(); j != shelf1_.end(); ++j)
@@ -210,21 +215,21 @@ class Shelves {
     if (below == shelf1_.end()) return false;
     const int base = below->job;
     piles_.push_back({below->procs, {base, short_job}});
-    const auto gone = [&](const Running& r) { return r.job == base || r.job == short_job; };
+    const auto gone = [&](const ShelfJob& r) { return r.job == base || r.job == short_job; };
     shelf1_.erase(std::remove_if(shelf1_.begin(), shelf1_.end(), gone), shelf1_.end());
     return true;
   }
 
-  const Instance& it_;
-  double d_;
+  const Instance& instance_;
+  double guess_;
   std::vector<Pile> piles_;
-  std::vector<Running> shelf1_, shelf2_;
-  std::vector<Running> relaxed_;  // shelf2_[k] on gamma(3d/2) processors; decreasing procs
+  std::vector<ShelfJob> shelf1_, shelf2_;
+  std::vector<ShelfJob> shelf2_relaxed_;  // shelf2_[k] on gamma(3d/2) processors; decreasing procs
 };
 
 // Jobs that both shelves can take, put where the work is least; false: shelf 1 overflows.
-bool part(const Instance& instance, const Choices& choices, int forced, Split& split,
-          double& work) {
+bool split_optional_jobs(const Instance& instance, const ShelfOptions& choices, int forced,
+                         ShelfSplit& split, double& work) {
   const int left = instance.machines() - forced;
   if (left < 0) return false;
   const std::vector<int> first = opt::knapsack(choices.saving, choices.procs, left);
@@ -243,9 +248,9 @@ bool part(const Instance& instance, const Choices& choices, int forced, Split& s
 
 }  // namespace
 
-std::optional<Split> split_jobs(const Instance& instance, double d) {
-  Split split{d, {}, {}, {}};
-  Choices choices;
+std::optional<ShelfSplit> split_jobs(const Instance& instance, double d) {
+  ShelfSplit split{d, {}, {}, {}};
+  ShelfOptions choices;
   double work = 0;  // with every free job in shelf 2
   int forced = 0;
   const double limit = instance.machines() * d * (1 + kExactTolerance);
@@ -254,13 +259,13 @@ std::optional<Split> split_jobs(const Instance& instance, double d) {
     poll.count(200);
     if (instance.time(i, 1) <= d / 2) {
       split.small.push_back(i);
-      work += instance.work(i, instance.cheapest_from(i, 1));
+      work += instance.work(i, instance.cheapest_procs_from(i, 1));
       continue;
     }
     const int q1 = instance.gamma(i, d);
     if (q1 == 0) return std::nullopt;
     const int q2 = instance.gamma(i, d / 2);
-    const double work1 = instance.work(i, instance.cheapest_from(i, q1));
+    const double work1 = instance.work(i, instance.cheapest_procs_from(i, q1));
     if (q2 == 0) {
       split.shelf1.push_back(i);
       work += work1;
@@ -268,27 +273,27 @@ std::optional<Split> split_jobs(const Instance& instance, double d) {
       if (forced > instance.machines()) return std::nullopt;
       continue;
     }
-    const double work2 = instance.work(i, instance.cheapest_from(i, q2));
+    const double work2 = instance.work(i, instance.cheapest_procs_from(i, q2));
     work += work2;
     choices.job.push_back(i);
     choices.procs.push_back(q1);
     choices.saving.push_back(std::max(work2 - work1, 0.0));
     // With property (2), more than 2m jobs of more than d/2 each are too much work already.
-    if (instance.monotone_work() &&
+    if (instance.has_monotone_work() &&
         static_cast<std::int64_t>(choices.job.size()) > 2LL * instance.machines())
       return std::nullopt;
   }
-  if (!part(instance, choices, forced, split, work)) return std::nullopt;
+  if (!split_optional_jobs(instance, choices, forced, split, work)) return std::nullopt;
   if (work > limit) return std::nullopt;
   std::stable_sort(split.small.begin(), split.small.end(),
                    [&](int a, int b) { return instance.time(a, 1) > instance.time(b, 1); });
   return split;
 }
 
-std::optional<ShelfSchedule> build_shelves(const Instance& instance, const Split& split) {
-  Shelves shelves(instance, split);
+std::optional<ShelfSchedule> build_shelves(const Instance& instance, const ShelfSplit& split) {
+  ShelfTransformation shelves(instance, split);
   if (!shelves.transform()) return std::nullopt;
-  return shelves.schedule(split.small);
+  return shelves.build_schedule(split.small);
 }
 
 }  // namespace cosched::moldable::dual

@@ -10,7 +10,7 @@
 namespace cosched::moldable::dual {
 
 /// The jobs parted at the guess d.
-struct Split {
+struct ShelfSplit {
   double length;            // d
   std::vector<int> shelf1;  // on gamma_i(d) processors, in [0, d]
   std::vector<int> shelf2;  // on gamma_i(d/2) processors, in [d, 3d/2]
@@ -28,7 +28,7 @@ struct Split {
 ///     no job does less work than S_i in that time, whatever its profile.)
 /// Rejecting by work allows kExactTolerance for rounding, so a rejected d is certain.
 /// O(n log m) and one knapsack, of at most 2m jobs under property (2).
-std::optional<Split> split_jobs(const Instance& instance, double d);
+std::optional<ShelfSplit> split_jobs(const Instance& instance, double d);
 
 /// What became of a split: where the jobs run, and their order shelf by shelf.
 struct ShelfSchedule {
@@ -69,6 +69,6 @@ struct ShelfSchedule {
 /// No value where that argument does not hold (without property (2), or by rounding): the guess
 /// then says nothing.
 /// O(n log n + m log m).
-std::optional<ShelfSchedule> build_shelves(const Instance& instance, const Split& split);
+std::optional<ShelfSchedule> build_shelves(const Instance& instance, const ShelfSplit& split);
 
 }  // namespace cosched::moldable::dual

@@ -11,14 +11,14 @@ constexpr double kGap = 0.1 * kExactTolerance;
 
 // A count, or a group of them: seconds, and the part of the machine's second that each measure
 // takes.
-struct Option {
+struct TradeOffPoint {
   double time = kInfinity;
   std::vector<double> amount;  // work / m, area_r / A_r
 };
 
-Option option_of(const Instance& instance, int i, int q) {
-  const double time = instance.given(i, q);
-  Option made{time, {time * q / instance.machines()}};
+TradeOffPoint make_trade_off_point(const Instance& instance, int i, int q) {
+  const double time = instance.exact_time(i, q);
+  TradeOffPoint made{time, {time * q / instance.machines()}};
   const Sharing* sharing = instance.sharing();
   for (int r = 0; sharing && r < sharing->resources(); ++r) {
     const double need = sharing->need(r, i, q);
@@ -27,13 +27,13 @@ Option option_of(const Instance& instance, int i, int q) {
   return made;
 }
 
-void take_least(Option& group, const Option& more) {
+void lower_to(TradeOffPoint& group, const TradeOffPoint& more) {
   group.time = std::min(group.time, more.time);
   for (std::size_t r = 0; r < more.amount.size(); ++r)
     group.amount[r] = std::min(group.amount[r], more.amount[r]);
 }
 
-bool no_worse(const Option& a, const Option& b) {
+bool is_no_worse(const TradeOffPoint& a, const TradeOffPoint& b) {
   if (a.time > b.time) return false;
   for (std::size_t r = 0; r < a.amount.size(); ++r)
     if (a.amount[r] > b.amount[r]) return false;
@@ -41,18 +41,19 @@ bool no_worse(const Option& a, const Option& b) {
 }
 
 // Of two measures (time, work) only the lower hull; in any case none that another makes useless.
-std::vector<Option> thinned(std::vector<Option> options) {
-  std::stable_sort(options.begin(), options.end(), [](const Option& a, const Option& b) {
-    return a.time < b.time || (a.time == b.time && a.amount < b.amount);
-  });
-  std::vector<Option> kept;
-  for (Option& option : options) {
+std::vector<TradeOffPoint> drop_dominated(std::vector<TradeOffPoint> options) {
+  std::stable_sort(options.begin(), options.end(),
+                   [](const TradeOffPoint& a, const TradeOffPoint& b) {
+                     return a.time < b.time || (a.time == b.time && a.amount < b.amount);
+                   });
+  std::vector<TradeOffPoint> kept;
+  for (TradeOffPoint& option : options) {
     if (std::any_of(kept.begin(), kept.end(),
-                    [&](const Option& other) { return no_worse(other, option); }))
+                    [&](const TradeOffPoint& other) { return is_no_worse(other, option); }))
       continue;
     if (option.amount.size() == 1)
       while (kept.size() >= 2) {
-        const Option &a = kept[kept.size() - 2], &b = kept.back();
+        const TradeOffPoint &a = kept[kept.size() - 2], &b = kept.back();
         const double above = (b.amount[0] - a.amount[0]) * (option.time - a.time);
         const double chord = (option.amount[0] - a.amount[0]) * (b.time - a.time);
         if (above < chord) break;
@@ -63,34 +64,34 @@ std::vector<Option> thinned(std::vector<Option> options) {
   return kept;
 }
 
-std::vector<Option> options_of(const Instance& instance, int i) {
+std::vector<TradeOffPoint> trade_off_points(const Instance& instance, int i) {
   const int counts = instance.useful_machines();
-  std::vector<Option> options;
+  std::vector<TradeOffPoint> options;
   double edge = 0;
   for (int q = 1; q <= counts; ++q) {
-    if (!(instance.given(i, q) < kInfinity)) continue;
+    if (!(instance.exact_time(i, q) < kInfinity)) continue;
     if (instance.sharing() && !instance.sharing()->fits_alone(i, q)) continue;
-    Option made = option_of(instance, i, q);
+    TradeOffPoint made = make_trade_off_point(instance, i, q);
     if (counts > kMostCounts && q > kMostCounts / 4 && q <= edge && !options.empty()) {
-      take_least(options.back(), made);
+      lower_to(options.back(), made);
       continue;
     }
     edge = 1.1 * q;
     options.push_back(std::move(made));
   }
-  return thinned(std::move(options));
+  return drop_dominated(std::move(options));
 }
 
 // The jobs, and one more before each that is released late: it takes until then, and nothing else.
-class Programme final : public opt::Relaxation {
+class WorkPathProgramme final : public opt::Relaxation {
  public:
-  explicit Programme(const Instance& instance)
-      : jobs_(instance.jobs()), graph_(with_releases(instance)), flow_(make_flow(instance)) {}
+  explicit WorkPathProgramme(const Instance& instance)
+      : jobs_(instance.jobs()), graph_(add_release_nodes(instance)), flow_(make_flow(instance)) {}
 
   int measures() const { return measures_ + 1; }
   const opt::TimeCost& flow() const { return flow_; }
   int jobs() const { return jobs_; }
-  const std::vector<std::vector<double>>& asked() const { return asked_; }
+  const std::vector<std::vector<double>>& asked_durations() const { return asked_durations_; }
 
   std::vector<double> durations(const Table& x) const {
     std::vector<double> duration(x.rows(), 0.0);
@@ -116,31 +117,31 @@ class Programme final : public opt::Relaxation {
     std::vector<double> duration = durations(found.x);
     measures.push_back(flow_.path(duration));
     duration.resize(jobs_);
-    asked_.push_back(std::move(duration));
+    asked_durations_.push_back(std::move(duration));
     return {found.bound, {std::move(found.x), std::move(measures)}};
   }
   std::vector<double> task_flow() const override { return flow_.task_flow(); }
   std::vector<double> link_flow() const override { return flow_.link_flow(); }
 
  private:
-  TaskGraph with_releases(const Instance& instance) {
+  TaskGraph add_release_nodes(const Instance& instance) {
     const Precedence graph(instance);
     std::vector<Edge> edges;
     for (int i = 0; i < jobs_; ++i)
       for (const int k : graph->successors(i)) edges.emplace_back(i, k);
     for (int i = 0; i < jobs_; ++i)
       if (instance.release(i) > 0) {
-        edges.emplace_back(jobs_ + static_cast<int>(waiting_.size()), i);
-        waiting_.push_back(i);
+        edges.emplace_back(jobs_ + static_cast<int>(released_jobs_.size()), i);
+        released_jobs_.push_back(i);
       }
-    return TaskGraph(jobs_ + static_cast<int>(waiting_.size()), edges);
+    return TaskGraph(jobs_ + static_cast<int>(released_jobs_.size()), edges);
   }
 
   opt::TimeCost make_flow(const Instance& instance) {
-    std::vector<std::vector<Option>> options;
+    std::vector<std::vector<TradeOffPoint>> options;
     std::size_t most = 1;
     for (int i = 0; i < jobs_; ++i) {
-      options.push_back(options_of(instance, i));
+      options.push_back(trade_off_points(instance, i));
       most = std::max(most, options.back().size());
     }
     measures_ = static_cast<int>(options[0][0].amount.size());
@@ -155,21 +156,21 @@ class Programme final : public opt::Relaxation {
         for (int r = 0; r < measures_; ++r) amount_[r](i, column) = options[i][k].amount[r];
       }
     for (int node = jobs_; node < nodes; ++node)
-      times_(node, 0) = instance.release(waiting_[node - jobs_]);
+      times_(node, 0) = instance.release(released_jobs_[node - jobs_]);
     return opt::TimeCost(graph_, times_);
   }
 
   int jobs_, measures_ = 1;
-  std::vector<int> waiting_;
+  std::vector<int> released_jobs_;
   TaskGraph graph_;
   Table times_, cost_;
   std::vector<Table> amount_;
-  std::vector<std::vector<double>> asked_;
+  std::vector<std::vector<double>> asked_durations_;
   opt::TimeCost flow_;
 };
 
-Certificate certificate_of(const Programme& programme, const opt::Proof& proof) {
-  Certificate made;
+WorkPathCertificate make_certificate(const WorkPathProgramme& programme, const opt::Proof& proof) {
+  WorkPathCertificate made;
   made.weights = proof.weights;
   made.task_flow = proof.task_flow;
   made.task_flow.resize(programme.jobs(), 0.0);
@@ -180,7 +181,7 @@ Certificate certificate_of(const Programme& programme, const opt::Proof& proof) 
   return made;
 }
 
-void run(Programme& programme, opt::OuterProblem& outer) {
+void run_outer_problem(WorkPathProgramme& programme, opt::OuterProblem& outer) {
   const int loads = programme.measures() - 1;
   for (int r = 0; r <= loads; ++r) {  // each measure on its own: the path last
     std::vector<double> weights(loads + 1, 0.0);
@@ -196,7 +197,7 @@ constexpr int kPairs = 64;
 constexpr double kNear = 2e-10;
 
 // Levels at which sums are looked at: all values, or `kPairs` of them.
-std::vector<double> levels_of(std::vector<double> values) {
+std::vector<double> choose_levels(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   if (values.size() <= kPairs) return values;
@@ -206,63 +207,63 @@ std::vector<double> levels_of(std::vector<double> values) {
 }
 
 // The last level that is not above a value.
-int level_at(const std::vector<double>& levels, double value) {
+int level_index(const std::vector<double>& levels, double value) {
   return static_cast<int>(std::upper_bound(levels.begin(), levels.end(), value) - levels.begin()) -
          1;
 }
 
-class Windows {
+class HeadTailWindows {
  public:
-  explicit Windows(const Instance& instance) : it_(instance) {
+  explicit HeadTailWindows(const Instance& instance) : instance_(instance) {
     const Precedence graph(instance);
     std::vector<double> least;
-    for (int i = 0; i < it_.jobs(); ++i) least.push_back(it_.least_time(i));
-    head_ = heads(*graph, least, it_.releases());
+    for (int i = 0; i < instance_.jobs(); ++i) least.push_back(instance_.least_time(i));
+    head_ = heads(*graph, least, instance_.releases());
     tail_ = bottom_levels(*graph, least);
-    for (int i = 0; i < it_.jobs(); ++i) {
+    for (int i = 0; i < instance_.jobs(); ++i) {
       longest_ = std::max(longest_, head_[i] + tail_[i]);
       tail_[i] -= least[i];
     }
-    head_levels_ = levels_of(head_);
-    tail_levels_ = levels_of(tail_);
+    head_levels_ = choose_levels(head_);
+    tail_levels_ = choose_levels(tail_);
   }
 
   double longest() const { return longest_; }
 
-  bool refutes(double makespan) const {
-    const int measures = 1 + (it_.sharing() ? it_.sharing()->resources() : 0);
+  bool has_overfull_window(double makespan) const {
+    const int measures = 1 + (instance_.sharing() ? instance_.sharing()->resources() : 0);
     std::vector<double> sum(head_levels_.size() * tail_levels_.size());
     for (int r = 0; r < measures; ++r) {
       std::fill(sum.begin(), sum.end(), 0.0);
-      for (int i = 0; i < it_.jobs(); ++i) {
-        const double amount = least_amount(i, r, makespan - head_[i] - tail_[i]);
+      for (int i = 0; i < instance_.jobs(); ++i) {
+        const double amount = least_share(i, r, makespan - head_[i] - tail_[i]);
         if (amount == kInfinity) return true;
-        sum[level_at(head_levels_, head_[i]) * tail_levels_.size() +
-            level_at(tail_levels_, tail_[i])] += amount;
+        sum[level_index(head_levels_, head_[i]) * tail_levels_.size() +
+            level_index(tail_levels_, tail_[i])] += amount;
       }
-      if (overfull(sum, makespan)) return true;
+      if (is_overfull(sum, makespan)) return true;
     }
     return false;
   }
 
  private:
   // Of the machine's second, in a window; the work of measure 0.
-  double least_amount(int i, int r, double window) const {
+  double least_share(int i, int r, double window) const {
     const double within = window * (1 + kExactTolerance);
-    if (r == 0) return it_.least_area(i, within) / it_.machines();
-    const Sharing& sharing = *it_.sharing();
+    if (r == 0) return instance_.least_area(i, within) / instance_.machines();
+    const Sharing& sharing = *instance_.sharing();
     double least = kInfinity;
-    for (int q = 1; q <= it_.useful_machines(); ++q)
-      if (it_.given(i, q) <= within)
-        least = std::min(least,
-                         sharing.need(r - 1, i, q) > 0
-                             ? it_.given(i, q) * sharing.need(r - 1, i, q) / sharing.capacity(r - 1)
-                             : 0.0);
+    for (int q = 1; q <= instance_.useful_machines(); ++q)
+      if (instance_.exact_time(i, q) <= within)
+        least = std::min(least, sharing.need(r - 1, i, q) > 0
+                                    ? instance_.exact_time(i, q) * sharing.need(r - 1, i, q) /
+                                          sharing.capacity(r - 1)
+                                    : 0.0);
     return least;
   }
 
   // Sums over all levels at or above, from the back.
-  bool overfull(std::vector<double>& sum, double makespan) const {
+  bool is_overfull(std::vector<double>& sum, double makespan) const {
     const int rows = static_cast<int>(head_levels_.size()),
               columns = static_cast<int>(tail_levels_.size());
     for (int a = rows - 1; a >= 0; --a)
@@ -278,7 +279,7 @@ class Windows {
     return false;
   }
 
-  const Instance& it_;
+  const Instance& instance_;
   std::vector<double> head_, tail_, head_levels_, tail_levels_;
   double longest_ = 0;
 };
@@ -286,14 +287,14 @@ class Windows {
 }  // namespace
 
 WorkPath work_and_path(const Instance& instance) {
-  Programme programme(instance);
+  WorkPathProgramme programme(instance);
   opt::OuterProblem outer(programme, programme.measures());
   WorkPath found;
   {
     const ScopedGrace grace(0.1);
     found.complete = finishes_within(std::nullopt, [&] {
       try {
-        run(programme, outer);
+        run_outer_problem(programme, outer);
       } catch (const SolverError& error) {
         found.failure = error.what();
       }
@@ -302,23 +303,23 @@ WorkPath work_and_path(const Instance& instance) {
   found.complete = found.complete && found.failure.empty();
   if (!outer.has_proof()) return found;
   found.value = outer.proof().bound;
-  found.certificate = certificate_of(programme, outer.proof());
-  found.duration = programme.durations(outer.combination());
-  found.duration.resize(instance.jobs());
-  found.trade_offs = programme.asked();
+  found.certificate = make_certificate(programme, outer.proof());
+  found.durations = programme.durations(outer.combination());
+  found.durations.resize(instance.jobs());
+  found.trade_off_durations = programme.asked_durations();
   return found;
 }
 
 double heads_and_tails(const Instance& instance, double low) {
-  const Windows windows(instance);
+  const HeadTailWindows windows(instance);
   low = std::max(low, windows.longest());
-  if (low <= 0 || !windows.refutes(low)) return low;
+  if (low <= 0 || !windows.has_overfull_window(low)) return low;
   double high = 2 * low;
-  for (; windows.refutes(high); high *= 2) low = high;
+  for (; windows.has_overfull_window(high); high *= 2) low = high;
   while (high > low * (1 + kNear)) {
     check_interrupt();
     const double middle = low + (high - low) / 2;
-    (windows.refutes(middle) ? low : high) = middle;
+    (windows.has_overfull_window(middle) ? low : high) = middle;
   }
   return low;
 }

@@ -17,11 +17,11 @@ namespace cosched::moldable::graph {
 inline constexpr int kMostCounts = 64;
 
 struct WorkPath {
-  double value = 0;              // of the certificate: at most the optimum of the programme
-  std::vector<double> duration;  // d of the best solution so far
+  double value = 0;               // of the certificate: at most the optimum of the programme
+  std::vector<double> durations;  // d of the best solution so far
   std::vector<std::vector<double>>
-      trade_offs;  // d of every vector of weights asked: from work to path
-  Certificate certificate;
+      trade_off_durations;  // d of every vector of weights asked: from work to path
+  WorkPathCertificate certificate;
   bool complete = true;  // false: a time limit ended it, or rounding (failure says so)
   std::string failure;
 };

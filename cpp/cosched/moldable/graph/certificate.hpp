@@ -13,7 +13,7 @@ namespace cosched::moldable::graph {
 ///   C >= pi_work work / m + sum_r pi_r area_r / A_r + pi_path path
 ///     >= sum_i min over q of t_i(q) (pi_work q / m + sum_r pi_r a_ir(q) / A_r + f_i)  +  sum_i
 ///     begun_i r_i.
-struct Certificate {
+struct WorkPathCertificate {
   std::vector<double> weights;    // 2 + resources
   std::vector<double> task_flow;  // n
   std::vector<EdgeFlow> edge_flow;

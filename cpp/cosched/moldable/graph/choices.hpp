@@ -6,7 +6,7 @@
 namespace cosched::moldable::graph {
 
 /// A count of a job.
-struct Choice {
+struct JobChoice {
   int procs = 1;
   double time = 0;
   std::vector<double> share;  // of the machine: procs / m, then need / capacity of each resource
@@ -20,49 +20,49 @@ enum class Counts {
 
 /// Of each job, by increasing counts: those on which it can run and fits, without any of which
 /// another is no slower and takes no more of anything.  Never empty.
-class Choices {
+class JobChoices {
  public:
-  explicit Choices(const Instance& instance, Counts counts = Counts::worthwhile);
+  explicit JobChoices(const Instance& instance, Counts counts = Counts::worthwhile);
 
-  int jobs() const { return static_cast<int>(of_.size()); }
+  int jobs() const { return static_cast<int>(job_choices_.size()); }
   int measures() const { return measures_; }  // 1 + resources
-  const std::vector<Choice>& operator[](int i) const { return of_[i]; }
+  const std::vector<JobChoice>& operator[](int i) const { return job_choices_[i]; }
   /// The choice of least time.
-  int fastest(int i) const { return fastest_[i]; }
+  int fastest_choice(int i) const { return fastest_choice_[i]; }
   /// The choice of least time of those on at most q processors; the fewest processors where there
   /// is none.
-  int within(int i, int q) const;
+  int fastest_within(int i, int q) const;
 
  private:
   int measures_;
-  std::vector<std::vector<Choice>> of_;
-  std::vector<int> fastest_;
+  std::vector<std::vector<JobChoice>> job_choices_;
+  std::vector<int> fastest_choice_;
 };
 
 /// Starts job i on a choice.  Not place(): where counts need different amounts, fewer processors
 /// are no replacement.
-inline void put(Placement& into, int i, const Choice& choice, double start) {
+inline void place_choice(Placement& into, int i, const JobChoice& choice, double start) {
   into.procs[i] = choice.procs;
   into.start[i] = start;
   into.end[i] = start + choice.time;
 }
 
 /// A choice a job.
-using Chosen = std::vector<int>;
+using ChoiceNumbers = std::vector<int>;
 
 /// Seconds of each job.
-std::vector<double> durations(const Choices& choices, const Chosen& chosen);
+std::vector<double> durations(const JobChoices& choices, const ChoiceNumbers& chosen);
 
 /// The instance's graph; where it has none, jobs that do not wait for each other.
 class Precedence {
  public:
   explicit Precedence(const Instance& instance)
-      : free_(instance.graph() ? 0 : instance.jobs(), {}), graph_(instance.graph()) {}
-  const TaskGraph& operator*() const { return graph_ ? *graph_ : free_; }
+      : edgeless_graph_(instance.graph() ? 0 : instance.jobs(), {}), graph_(instance.graph()) {}
+  const TaskGraph& operator*() const { return graph_ ? *graph_ : edgeless_graph_; }
   const TaskGraph* operator->() const { return &**this; }
 
  private:
-  TaskGraph free_;
+  TaskGraph edgeless_graph_;
   const TaskGraph* graph_;
 };
 

@@ -9,16 +9,17 @@ namespace cosched::moldable::graph {
 /// Graham's list: at 0 and at each end the waiting job of highest rank that fits starts, until none
 /// fits; ties to the lowest number.  Keeps capacities; reads no slow-downs.  O((n + e) log n + n
 /// c), c different needs.
-Placement list_schedule(const Instance& instance, const Choices& choices, const Chosen& chosen,
-                        const std::vector<double>& rank);
+Placement list_schedule(const Instance& instance, const JobChoices& choices,
+                        const ChoiceNumbers& chosen, const std::vector<double>& rank);
 
 /// By bottom levels under the allotment itself.
-Placement list_schedule(const Instance& instance, const Choices& choices, const Chosen& chosen);
+Placement list_schedule(const Instance& instance, const JobChoices& choices,
+                        const ChoiceNumbers& chosen);
 
 /// A makespan that an allotment and any list keep within `ratio` of the optimum; no ratio (0):
 /// nothing is proved.
-struct Allotted {
-  Chosen chosen;
+struct GuaranteedAllotment {
+  ChoiceNumbers choice_numbers;
   double ratio = 0;
 };
 
@@ -39,11 +40,12 @@ struct Allotted {
 /// the least over mu <= (m + 1) / 2 and theta: for many processors 3.2919 and 3 + sqrt 5, as
 /// theirs.  It needs work that never falls, at most 64 counts, that every job which is cut can run
 /// on mu, and neither resources nor releases.
-Allotted round_work_path(const Instance& instance, const Choices& choices,
-                         const WorkPath& fractional);
+GuaranteedAllotment round_work_path(const Instance& instance, const JobChoices& choices,
+                                    const WorkPath& fractional);
 
 /// The same rounding with a given theta, and cut to `most` processors.
-Chosen rounded(const Choices& choices, const std::vector<double>& duration, double theta, int most);
+ChoiceNumbers round_durations(const JobChoices& choices, const std::vector<double>& duration,
+                              double theta, int most);
 
 /// On-line: each job by itself (Benoit, Perotin, Robert, Sun 2022).  Of the counts with at most
 /// delta = (1 - 2 mu) / (mu (1 - mu)) times its least time, the one of least work, cut to ceil(mu
@@ -52,18 +54,18 @@ Chosen rounded(const Choices& choices, const std::vector<double>& duration, doub
 ///   falls, without resources or
 /// releases, where every job that is cut can run on that count.  Requires 0 < mu <= (3 - sqrt 5) /
 /// 2.
-Allotted allot_locally(const Instance& instance, const Choices& choices, double mu);
+GuaranteedAllotment allot_locally(const Instance& instance, const JobChoices& choices, double mu);
 
 /// list_schedule() with either allotment; the ratio only where it is proved.
-struct Listed {
+struct GuaranteedSchedule {
   Placement placement;
   double ratio = 0;
 };
-Listed list_lp(const Instance& instance);
-Listed list_local(const Instance& instance, double mu);
+GuaranteedSchedule list_lp(const Instance& instance);
+GuaranteedSchedule list_local(const Instance& instance, double mu);
 
 /// Where the guarantees may hold: work never falls, nothing is shared, nobody is released late, few
 /// counts.
-bool guaranteed(const Instance& instance);
+bool has_guarantee(const Instance& instance);
 
 }  // namespace cosched::moldable::graph

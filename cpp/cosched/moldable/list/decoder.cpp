@@ -4,73 +4,74 @@
 
 namespace cosched::moldable::list {
 
-void Making::begin() {
+void ScheduleBuilder::reset() {
   running_.clear();
-  now_ = 0;
-  free_ = it_.machines();
-  placement_ = unplaced(it_.jobs());
+  current_time_ = 0;
+  free_procs_ = instance_.machines();
+  placement_ = empty_placement(instance_.jobs());
 }
 
-bool Making::fits(const Run& run) const {
-  if (run.procs > free_) return false;
-  const Sharing& sharing = *it_.sharing();
+bool ScheduleBuilder::has_room_for(const Run& run) const {
+  if (run.procs > free_procs_) return false;
+  const Sharing& sharing = *instance_.sharing();
   for (int r = 0; r < sharing.resources(); ++r) {
     double sum = sharing.need(r, run.task, run.procs);
-    for (const Run& other : set()) sum += sharing.need(r, other.task, other.procs);
+    for (const Run& other : running_jobs()) sum += sharing.need(r, other.task, other.procs);
     if (!leq(sum, sharing.capacity(r))) return false;
   }
   return true;
 }
 
-void Making::start(const Run& run) {
-  running_.start(run, now_);
-  free_ -= run.procs;
+void ScheduleBuilder::start(const Run& run) {
+  running_.start(run, current_time_);
+  free_procs_ -= run.procs;
   placement_.procs[run.task] = run.procs;
-  placement_.start[run.task] = now_;
+  placement_.start[run.task] = current_time_;
 }
 
-const std::vector<Running::Ended>& Making::advance(double release) {
+const std::vector<Running::Ended>& ScheduleBuilder::advance(double release) {
   static const std::vector<Running::Ended> kNobody;
   if (release < running_.next_end()) {
-    now_ = release;
+    current_time_ = release;
     return kNobody;
   }
   const std::vector<Running::Ended>& ended = running_.finish();
   for (const auto& [job, end] : ended) {
     placement_.end[job] = end;
-    free_ += placement_.procs[job];
-    now_ = std::max(now_, end);
+    free_procs_ += placement_.procs[job];
+    current_time_ = std::max(current_time_, end);
   }
   return ended;
 }
 
 std::vector<Choice> fitting_counts(const Instance& instance, int i) {
   return choices(*instance.sharing(), i, instance.useful_machines(),
-                 [&](int q) { return instance.given(i, q); });
+                 [&](int q) { return instance.exact_time(i, q); });
 }
 
-Allotment fitting(const Instance& instance, const Allotment& procs) {
-  return instance.sharing() == nullptr ? procs : Decoder(instance).fitting(procs);
+Allotment fitting_allotment(const Instance& instance, const Allotment& procs) {
+  return instance.sharing() == nullptr ? procs : Decoder(instance).fitting_allotment(procs);
 }
 
 Decoder::Decoder(const Instance& instance)
-    : instance_(instance), sharing_(*instance.sharing()), making_(instance) {
+    : instance_(instance), sharing_(*instance.sharing()), builder_(instance) {
   for (int i = 0; i < instance.jobs(); ++i) counts_.push_back(fitting_counts(instance, i));
 }
 
-int Decoder::nearest(int i, int q) const {
+int Decoder::nearest_count(int i, int q) const {
   int found = counts_[i].front().procs;
   for (const Choice& choice : counts_[i])
     if (choice.procs <= q) found = choice.procs;
   return found;
 }
 
-Allotment Decoder::fitting(Allotment procs) const {
-  for (std::size_t i = 0; i < procs.size(); ++i) procs[i] = nearest(static_cast<int>(i), procs[i]);
+Allotment Decoder::fitting_allotment(Allotment procs) const {
+  for (std::size_t i = 0; i < procs.size(); ++i)
+    procs[i] = nearest_count(static_cast<int>(i), procs[i]);
   return procs;
 }
 
-double Decoder::worth(const std::vector<Run>& set, const std::vector<double>& prices) const {
+double Decoder::total_worth(const std::vector<Run>& set, const std::vector<double>& prices) const {
   const std::vector<double> factors = sharing_.factors(set);
   double sum = 0;
   for (std::size_t k = 0; k < set.size(); ++k)
@@ -78,17 +79,17 @@ double Decoder::worth(const std::vector<Run>& set, const std::vector<double>& pr
   return sum;
 }
 
-bool Decoder::may_start(const Run& run, const List& list) const {
-  if (!making_.fits(run)) return false;
-  if (!list.prices.empty() && !making_.set().empty()) {
-    std::vector<Run> with = making_.set();
-    const double before = worth(with, list.prices);
+bool Decoder::can_start(const Run& run, const JobList& list) const {
+  if (!builder_.has_room_for(run)) return false;
+  if (!list.prices.empty() && !builder_.running_jobs().empty()) {
+    std::vector<Run> with = builder_.running_jobs();
+    const double before = total_worth(with, list.prices);
     with.push_back(run);
-    return worth(with, list.prices) > before;
+    return total_worth(with, list.prices) > before;
   }
   const double theta = list.theta;
   if (theta <= 0) return true;
-  for (const Run& other : making_.set()) {
+  for (const Run& other : builder_.running_jobs()) {
     double own = 1 + sharing_.excess(run.task, other.task);
     double others = 1 + sharing_.excess(other.task, run.task);
     if (sharing_.has_bandwidth()) {
@@ -104,95 +105,95 @@ bool Decoder::may_start(const Run& run, const List& list) const {
   return true;
 }
 
-Placement Decoder::run(const List& list) {
-  waiting_ = list.order;
-  for (making_.begin();;) {
+Placement Decoder::decode(const JobList& list) {
+  waiting_jobs_ = list.order;
+  for (builder_.reset();;) {
     double next_release = kInfinity;
     std::size_t kept = 0;
-    for (const int i : waiting_) {
-      const Run run = making_.run_of(i, list.procs[i]);
-      const bool late = instance_.release(i) > making_.now();
+    for (const int i : waiting_jobs_) {
+      const Run run = builder_.make_run(i, list.procs[i]);
+      const bool late = instance_.release(i) > builder_.current_time();
       if (late) next_release = std::min(next_release, instance_.release(i));
-      if (!late && may_start(run, list)) {
-        making_.start(run);
-        operations_ += 8 * static_cast<std::int64_t>(making_.set().size());
+      if (!late && can_start(run, list)) {
+        builder_.start(run);
+        operations_ += 8 * static_cast<std::int64_t>(builder_.running_jobs().size());
       } else {
-        waiting_[kept++] = i;
+        waiting_jobs_[kept++] = i;
       }
     }
-    operations_ += 4 * static_cast<std::int64_t>(waiting_.size());
-    waiting_.resize(kept);
-    if (making_.set().empty() && waiting_.empty()) return making_.placement();
-    making_.advance(next_release);
+    operations_ += 4 * static_cast<std::int64_t>(waiting_jobs_.size());
+    waiting_jobs_.resize(kept);
+    if (builder_.running_jobs().empty() && waiting_jobs_.empty()) return builder_.placement();
+    builder_.advance(next_release);
   }
 }
 
 // Of `set`, those from `before` on may become larger; `value`: its worth.
-Decoder::Step Decoder::best_step(const std::vector<Run>& set, std::size_t before, double value,
-                                 const std::vector<char>& waits,
-                                 const std::vector<double>& prices) {
-  double most = set.empty() ? -1 : 0;  // rather one of no worth than nobody
-  int free = making_.free();
-  for (std::size_t k = before; k < set.size(); ++k) free -= set[k].procs;
-  Step best;
+Decoder::GreedyStep Decoder::find_best_step(const std::vector<Run>& set, std::size_t committed,
+                                            double value, const std::vector<char>& waits,
+                                            const std::vector<double>& prices) {
+  double best_density = set.empty() ? -1 : 0;  // rather one of no worth than nobody
+  int free = builder_.free_procs();
+  for (std::size_t k = committed; k < set.size(); ++k) free -= set[k].procs;
+  GreedyStep best;
   for (int i = 0; i < instance_.jobs(); ++i) {
-    if (!waits[i] || instance_.release(i) > making_.now()) continue;
-    std::size_t at = before;
+    if (!waits[i] || instance_.release(i) > builder_.current_time()) continue;
+    std::size_t at = committed;
     while (at < set.size() && set[at].task != i) ++at;
-    const int has = at < set.size() ? set[at].procs : 0;
+    const int procs_before = at < set.size() ? set[at].procs : 0;
     for (const Choice& c : counts_[i]) {
-      if (c.procs <= has) continue;
-      if (c.procs - has > free) break;
-      std::vector<Run> with = set;
-      with.resize(std::max(set.size(), at + 1));
-      with[at] = {i, c.procs, c.time};
-      operations_ += 4 * static_cast<std::int64_t>(with.size() * with.size());
-      if (!sharing_.fits(with)) continue;
-      const double gain = worth(with, prices) - value;
-      if (gain / (c.procs - has) <= most) continue;
-      most = gain / (c.procs - has);
-      best = {with[at], at, gain};
+      if (c.procs <= procs_before) continue;
+      if (c.procs - procs_before > free) break;
+      std::vector<Run> extended_set = set;
+      extended_set.resize(std::max(set.size(), at + 1));
+      extended_set[at] = {i, c.procs, c.time};
+      operations_ += 4 * static_cast<std::int64_t>(extended_set.size() * extended_set.size());
+      if (!sharing_.fits(extended_set)) continue;
+      const double gain = total_worth(extended_set, prices) - value;
+      if (gain / (c.procs - procs_before) <= best_density) continue;
+      best_density = gain / (c.procs - procs_before);
+      best = {extended_set[at], at, gain};
     }
   }
   return best;
 }
 
 // What starts now, on top of what runs.
-Placement Decoder::greedy(const std::vector<double>& prices) {
+Placement Decoder::decode_greedily(const std::vector<double>& prices) {
   std::vector<char> waits(instance_.jobs(), 1);
   int left = instance_.jobs();
-  for (making_.begin(); left > 0 || !making_.set().empty();) {
+  for (builder_.reset(); left > 0 || !builder_.running_jobs().empty();) {
     check_interrupt();
-    std::vector<Run> set = making_.set();
+    std::vector<Run> set = builder_.running_jobs();
     const std::size_t before = set.size();
-    double value = worth(set, prices), next_release = kInfinity;
+    double value = total_worth(set, prices), next_release = kInfinity;
     for (int i = 0; i < instance_.jobs(); ++i)
-      if (waits[i] && instance_.release(i) > making_.now())
+      if (waits[i] && instance_.release(i) > builder_.current_time())
         next_release = std::min(next_release, instance_.release(i));
     for (;;) {
-      const Step step = best_step(set, before, value, waits, prices);
+      const GreedyStep step = find_best_step(set, before, value, waits, prices);
       if (step.run.procs == 0) break;
-      value += step.gained;
+      value += step.gain;
       set.resize(std::max(set.size(), step.place + 1));
       set[step.place] = step.run;
     }
     for (std::size_t k = before; k < set.size(); ++k) {
-      making_.start(set[k]);
+      builder_.start(set[k]);
       waits[set[k].task] = 0;
       --left;
     }
-    making_.advance(next_release);
+    builder_.advance(next_release);
   }
-  return making_.placement();
+  return builder_.placement();
 }
 
-List as_list(const Decoder& decoder, const Placement& placement) {
-  return {by_start(placement), decoder.fitting(placement.procs), 0, {}};
+JobList to_list(const Decoder& decoder, const Placement& placement) {
+  return {order_by_start(placement), decoder.fitting_allotment(placement.procs), 0, {}};
 }
 
-Placement replayed(const Instance& instance, const Placement& placement) {
+Placement replay(const Instance& instance, const Placement& placement) {
   const Schedule schedule = to_schedule(instance, placement);
-  const std::vector<int> order = by_start(placement);
+  const std::vector<int> order = order_by_start(placement);
   std::vector<std::size_t> row(placement.jobs());
   for (std::size_t r = 0; r < schedule.rows(); ++r) row[schedule.task[r]] = r;
   // Of each unit, the jobs that are still to come on it, in order.
@@ -206,16 +207,16 @@ Placement replayed(const Instance& instance, const Placement& placement) {
                        units + schedule.unit_begin[row[job] + 1],
                        [&](int unit) { return queue[unit].back() == job; });
   };
-  Making making(instance);
-  for (std::vector<int> waiting = order; !waiting.empty() || !making.set().empty();) {
+  ScheduleBuilder making(instance);
+  for (std::vector<int> waiting = order; !waiting.empty() || !making.running_jobs().empty();) {
     check_interrupt();
     double next = kInfinity;
     std::vector<int> left;
     for (const int i : waiting) {
-      const Run run = making.run_of(i, placement.procs[i]);
-      const bool late = instance.release(i) > making.now();
+      const Run run = making.make_run(i, placement.procs[i]);
+      const bool late = instance.release(i) > making.current_time();
       if (late) next = std::min(next, instance.release(i));
-      if (!late && first_everywhere(i) && making.fits(run))
+      if (!late && first_everywhere(i) && making.has_room_for(run))
         making.start(run);
       else
         left.push_back(i);
@@ -235,14 +236,14 @@ double makespan_if_constant(const Instance& instance, const Placement& placement
     std::vector<Run> set;
     for (int i = 0; i < placement.jobs(); ++i)
       if (placement.start[i] <= placement.start[at] && placement.end[i] > placement.start[at])
-        set.push_back({i, placement.procs[i], instance.given(i, placement.procs[i])});
+        set.push_back({i, placement.procs[i], instance.exact_time(i, placement.procs[i])});
     const std::vector<double> factors = instance.sharing()->factors(set);
     for (std::size_t k = 0; k < set.size(); ++k)
       greatest[set[k].task] = std::max(greatest[set[k].task], factors[k]);
   }
   for (int i = 0; i < placement.jobs(); ++i)
-    longest =
-        std::max(longest, placement.start[i] + instance.given(i, placement.procs[i]) * greatest[i]);
+    longest = std::max(
+        longest, placement.start[i] + instance.exact_time(i, placement.procs[i]) * greatest[i]);
   return longest;
 }
 

@@ -11,18 +11,18 @@ namespace {
 
 constexpr int kStarted = std::numeric_limits<int>::max();
 
-Choice fastest(const Instance& instance, int i) {
+Choice fastest_choice(const Instance& instance, int i) {
   if (instance.sharing() != nullptr) return fitting_counts(instance, i).back();
-  const int q = instance.used(i, instance.machines());
+  const int q = instance.used_procs(i, instance.machines());
   return {q, instance.time(i, q)};
 }
 
-Choice fewest(const Instance& instance, int i) {
+Choice narrowest_choice(const Instance& instance, int i) {
   if (instance.sharing() != nullptr) return fitting_counts(instance, i).front();
-  return {instance.fewest(i), instance.time(i, instance.fewest(i))};
+  return {instance.fewest_procs(i), instance.time(i, instance.fewest_procs(i))};
 }
 
-std::vector<int> tried_counts(int most) {
+std::vector<int> candidate_counts(int most) {
   std::vector<int> counts;
   for (int q = 1; q < most; q = std::max(q + 1, static_cast<int>(q * 1.05))) counts.push_back(q);
   counts.push_back(most);
@@ -32,116 +32,119 @@ std::vector<int> tried_counts(int most) {
 // Idle processors by the time from which they are.
 class IdleTimes {
  public:
-  explicit IdleTimes(int machines) { at_[0] = machines; }
+  explicit IdleTimes(int machines) { procs_by_time_[0] = machines; }
 
-  auto begin() const { return at_.begin(); }
+  auto begin() const { return procs_by_time_.begin(); }
 
-  void take(int procs, double until) {
+  void occupy(int procs, double until) {
     for (int missing = procs; missing > 0;) {
-      const auto first = at_.begin();
+      const auto first = procs_by_time_.begin();
       const int taken = std::min(missing, first->second);
       first->second -= taken;
       missing -= taken;
-      if (first->second == 0) at_.erase(first);
+      if (first->second == 0) procs_by_time_.erase(first);
     }
-    at_[until] += procs;
+    procs_by_time_[until] += procs;
   }
 
  private:
-  std::map<double, int> at_;
+  std::map<double, int> procs_by_time_;
 };
 
 }  // namespace
 
-void ListScheduler::build(const std::vector<int>& procs) {
+void ListScheduler::build_tree(const std::vector<int>& procs) {
   const int n = static_cast<int>(procs.size());
   leaves_ = 1;
   while (leaves_ < n) leaves_ *= 2;
-  least_.assign(2 * static_cast<std::size_t>(leaves_), kStarted);
-  std::copy(procs.begin(), procs.end(), least_.begin() + leaves_);
-  for (int node = leaves_ - 1; node >= 1; --node) least_[node] = least_below(node);
+  least_procs_.assign(2 * static_cast<std::size_t>(leaves_), kStarted);
+  std::copy(procs.begin(), procs.end(), least_procs_.begin() + leaves_);
+  for (int node = leaves_ - 1; node >= 1; --node) least_procs_[node] = least_procs_below(node);
 }
 
-int ListScheduler::least_below(int node) const {
+int ListScheduler::least_procs_below(int node) const {
   const int left = 2 * node, right = left + 1;
-  return std::min(least_[left], least_[right]);
+  return std::min(least_procs_[left], least_procs_[right]);
 }
 
-int ListScheduler::first_fit(int idle) const {
-  if (least_[1] > idle) return -1;
+int ListScheduler::find_first_fit(int idle) const {
+  if (least_procs_[1] > idle) return -1;
   int node = 1;
   while (node < leaves_) {
     const int left = 2 * node;
-    node = least_[left] <= idle ? left : left + 1;
+    node = least_procs_[left] <= idle ? left : left + 1;
   }
   return node - leaves_;
 }
 
 void ListScheduler::remove(int item) {
   int node = leaves_ + item;
-  least_[node] = kStarted;
+  least_procs_[node] = kStarted;
   while (node > 1) {
     node /= 2;
-    const int value = least_below(node);
-    if (value == least_[node]) break;
-    least_[node] = value;
+    const int value = least_procs_below(node);
+    if (value == least_procs_[node]) break;
+    least_procs_[node] = value;
   }
 }
 
-void ListScheduler::push(double time, int procs) {
-  later_.push_back({time, procs});
-  std::push_heap(later_.begin(), later_.end());
+void ListScheduler::push_idle(double time, int procs) {
+  idle_heap_.push_back({time, procs});
+  std::push_heap(idle_heap_.begin(), idle_heap_.end());
 }
 
-ListScheduler::Idle ListScheduler::pop() {
-  std::pop_heap(later_.begin(), later_.end());
-  const Idle top = later_.back();
-  later_.pop_back();
+ListScheduler::IdleProcessors ListScheduler::pop_idle() {
+  std::pop_heap(idle_heap_.begin(), idle_heap_.end());
+  const IdleProcessors top = idle_heap_.back();
+  idle_heap_.pop_back();
   return top;
 }
 
-void ListScheduler::run(Rule rule, const std::vector<int>& procs, const std::vector<double>& length,
-                        std::vector<double>& start, const std::vector<double>& free_in) {
+void ListScheduler::schedule(Rule rule, const std::vector<int>& procs,
+                             const std::vector<double>& length, std::vector<double>& start,
+                             const std::vector<double>& free_times) {
   start.resize(procs.size());
-  later_.clear();
-  if (free_in.empty()) push(0, machines_);
-  for (const double when : free_in) push(when, 1);
+  idle_heap_.clear();
+  if (free_times.empty()) push_idle(0, machines_);
+  for (const double when : free_times) push_idle(when, 1);
   if (rule == Rule::list)
-    run_list(procs, length, start);
+    schedule_by_list(procs, length, start);
   else
-    run_append(procs, length, start);
+    schedule_by_append(procs, length, start);
 }
 
-void ListScheduler::run_list(const std::vector<int>& procs, const std::vector<double>& length,
-                             std::vector<double>& start) {
-  build(procs);
+void ListScheduler::schedule_by_list(const std::vector<int>& procs,
+                                     const std::vector<double>& length,
+                                     std::vector<double>& start) {
+  build_tree(procs);
   int idle = 0;
   Poll poll;
   for (std::size_t waiting = procs.size(); waiting > 0;) {
-    require_progress(!later_.empty(), "list schedule");
-    const double now = later_.front().time;
-    while (!later_.empty() && later_.front().time <= now) idle += pop().procs;
-    for (int item; idle > 0 && (item = first_fit(idle)) >= 0; --waiting) {
+    require_progress(!idle_heap_.empty(), "list schedule");
+    const double now = idle_heap_.front().time;
+    while (!idle_heap_.empty() && idle_heap_.front().time <= now) idle += pop_idle().procs;
+    for (int item; idle > 0 && (item = find_first_fit(idle)) >= 0; --waiting) {
       start[item] = now;
       idle -= procs[item];
       remove(item);
-      push(now + length[item], procs[item]);
+      push_idle(now + length[item], procs[item]);
     }
     poll.count(100);
   }
 }
 
-void ListScheduler::run_append(const std::vector<int>& procs, const std::vector<double>& length,
-                               std::vector<double>& start) {
+void ListScheduler::schedule_by_append(const std::vector<int>& procs,
+                                       const std::vector<double>& length,
+                                       std::vector<double>& start) {
   for (std::size_t k = 0; k < procs.size(); ++k) {
     int missing = procs[k];
     while (missing > 0) {
-      const Idle next = pop();
+      const IdleProcessors next = pop_idle();
       start[k] = next.time;
-      if (next.procs > missing) push(next.time, next.procs - missing);
+      if (next.procs > missing) push_idle(next.time, next.procs - missing);
       missing -= std::min(next.procs, missing);
     }
-    push(start[k] + length[k], procs[k]);
+    push_idle(start[k] + length[k], procs[k]);
     if (k % 1024 == 0) check_interrupt();
   }
 }
@@ -151,17 +154,17 @@ Placement list_schedule(const Instance& instance, const Allotment& procs,
   instance.require_no_edges("a list of jobs");
   if (instance.sharing() != nullptr) {
     Decoder decoder(instance);
-    return decoder.run({order, decoder.fitting(procs), 0, {}});
+    return decoder.decode({order, decoder.fitting_allotment(procs), 0, {}});
   }
   const std::size_t n = order.size();
   std::vector<int> counts(n);
   std::vector<double> length(n), start;
   for (std::size_t k = 0; k < n; ++k) {
-    counts[k] = instance.used(order[k], procs[order[k]]);
+    counts[k] = instance.used_procs(order[k], procs[order[k]]);
     length[k] = instance.time(order[k], counts[k]);
   }
-  ListScheduler(instance.machines()).run(rule, counts, length, start);
-  Placement placement = unplaced(instance.jobs());
+  ListScheduler(instance.machines()).schedule(rule, counts, length, start);
+  Placement placement = empty_placement(instance.jobs());
   for (std::size_t k = 0; k < n; ++k) place(instance, placement, order[k], counts[k], start[k]);
   return placement;
 }
@@ -170,11 +173,11 @@ Placement gang(const Instance& instance) {
   instance.require_no_releases("gang");
   instance.require_no_edges("gang");
   std::vector<Choice> chosen;
-  for (int i = 0; i < instance.jobs(); ++i) chosen.push_back(fastest(instance, i));
-  Placement placement = unplaced(instance.jobs());
+  for (int i = 0; i < instance.jobs(); ++i) chosen.push_back(fastest_choice(instance, i));
+  Placement placement = empty_placement(instance.jobs());
   double now = 0;
-  for (const int i :
-       jobs_by(instance.jobs(), [&](int i) { return -instance.weight(i) / chosen[i].time; })) {
+  for (const int i : order_jobs_by(instance.jobs(),
+                                   [&](int i) { return -instance.weight(i) / chosen[i].time; })) {
     placement.procs[i] = chosen[i].procs;
     placement.start[i] = now;
     placement.end[i] = now += chosen[i].time;
@@ -187,28 +190,29 @@ Placement sequential(const Instance& instance) {
   Allotment procs;
   std::vector<double> time;
   for (int i = 0; i < instance.jobs(); ++i) {
-    const Choice chosen = fewest(instance, i);
+    const Choice chosen = narrowest_choice(instance, i);
     procs.push_back(chosen.procs);
     time.push_back(chosen.time);
   }
-  return list_schedule(instance, procs, jobs_by(instance.jobs(), [&](int i) { return -time[i]; }));
+  return list_schedule(instance, procs,
+                       order_jobs_by(instance.jobs(), [&](int i) { return -time[i]; }));
 }
 
-std::vector<int> by_density(const Instance& instance) {
-  return jobs_by(instance.jobs(),
-                 [&](int i) { return -instance.weight(i) / instance.least_work(i); });
+std::vector<int> order_by_density(const Instance& instance) {
+  return order_jobs_by(instance.jobs(),
+                       [&](int i) { return -instance.weight(i) / instance.least_work(i); });
 }
 
-std::vector<int> by_least_work(const Instance& instance) {
-  return jobs_by(instance.jobs(), [&](int i) { return instance.least_work(i); });
+std::vector<int> order_by_least_work(const Instance& instance) {
+  return order_jobs_by(instance.jobs(), [&](int i) { return instance.least_work(i); });
 }
 
 Placement marginal_cost_schedule(const Instance& instance, const std::vector<int>& order,
                                  double factor) {
   const int m = instance.machines();
-  const std::vector<int> counts = tried_counts(instance.useful_machines());
+  const std::vector<int> counts = candidate_counts(instance.useful_machines());
   IdleTimes idle(m);
-  Placement placement = unplaced(instance.jobs());
+  Placement placement = empty_placement(instance.jobs());
   double later = std::accumulate(instance.weights().begin(), instance.weights().end(), 0.0);
   int since_check = 0;
   for (const int i : order) {
@@ -226,7 +230,7 @@ Placement marginal_cost_schedule(const Instance& instance, const std::vector<int
       const double t = instance.time(i, q);
       if (t == kInfinity) continue;
       const double cost = weight * (at->first + t) + area_price * (q * t);
-      if (instance.monotone_work()) area_cost = area_price * (q * t);
+      if (instance.has_monotone_work()) area_cost = area_price * (q * t);
       if (cost < least) {
         least = cost;
         chosen = q;
@@ -234,7 +238,7 @@ Placement marginal_cost_schedule(const Instance& instance, const std::vector<int
       }
     }
     place(instance, placement, i, chosen, from);
-    idle.take(placement.procs[i], placement.end[i]);
+    idle.occupy(placement.procs[i], placement.end[i]);
     if (++since_check % 256 == 0) check_interrupt();
   }
   return placement;

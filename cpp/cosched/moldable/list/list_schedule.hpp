@@ -10,7 +10,7 @@ namespace cosched::moldable::list {
 
 /// Jobs 0..jobs-1 by increasing key(i); ties to the lowest.  O(jobs log jobs).
 template <class Key>
-std::vector<int> jobs_by(int jobs, const Key& key) {
+std::vector<int> order_jobs_by(int jobs, const Key& key) {
   std::vector<double> keys(jobs);
   for (int i = 0; i < jobs; ++i) keys[i] = key(i);
   return sorted_numbers(jobs, [&](int a, int b) { return keys[a] < keys[b]; });
@@ -29,34 +29,34 @@ class ListScheduler {
 
   /// Writes the starts of the items, of `procs[k]` processors (1..machines) and `length[k]`
   /// seconds, into `start`.  `free_in`: when each processor becomes free; empty: now.  O(n log n).
-  void run(Rule rule, const std::vector<int>& procs, const std::vector<double>& length,
-           std::vector<double>& start, const std::vector<double>& free_in = {});
+  void schedule(Rule rule, const std::vector<int>& procs, const std::vector<double>& length,
+                std::vector<double>& start, const std::vector<double>& free_times = {});
 
  private:
   // Processors that are idle from `time` on.
-  struct Idle {
+  struct IdleProcessors {
     double time;
     int procs;
     // The earliest is on top of a heap.
-    bool operator<(const Idle& other) const { return time > other.time; }
+    bool operator<(const IdleProcessors& other) const { return time > other.time; }
   };
 
-  void run_list(const std::vector<int>& procs, const std::vector<double>& length,
-                std::vector<double>& start);
-  void run_append(const std::vector<int>& procs, const std::vector<double>& length,
-                  std::vector<double>& start);
-  void push(double time, int procs);
-  Idle pop();
+  void schedule_by_list(const std::vector<int>& procs, const std::vector<double>& length,
+                        std::vector<double>& start);
+  void schedule_by_append(const std::vector<int>& procs, const std::vector<double>& length,
+                          std::vector<double>& start);
+  void push_idle(double time, int procs);
+  IdleProcessors pop_idle();
 
-  void build(const std::vector<int>& procs);
-  int least_below(int node) const;
-  int first_fit(int idle) const;  // first waiting item with procs <= idle, -1 if none
+  void build_tree(const std::vector<int>& procs);
+  int least_procs_below(int node) const;
+  int find_first_fit(int idle) const;  // first waiting item with procs <= idle, -1 if none
   void remove(int item);
 
   int machines_;
   int leaves_ = 0;
-  std::vector<int> least_;   // a tree over the list: the least procs of the waiting items
-  std::vector<Idle> later_;  // a heap
+  std::vector<int> least_procs_;  // a tree over the list: the least procs of the waiting items
+  std::vector<IdleProcessors> idle_heap_;  // a heap
 };
 
 /// Schedules the jobs in `order` (each once) with a given allotment, each on those of its
@@ -79,10 +79,10 @@ Placement sequential(const Instance& instance);
 // ones.  The package's own; demt-best starts from it.
 
 /// Jobs by decreasing w_i / min_q q t_i(q): Smith's order of areas.
-std::vector<int> by_density(const Instance& instance);
+std::vector<int> order_by_density(const Instance& instance);
 
 /// Jobs by increasing min_q q t_i(q).
-std::vector<int> by_least_work(const Instance& instance);
+std::vector<int> order_by_least_work(const Instance& instance);
 
 /// In the given order, each job is appended on the q processors that are idle first, from a(q),
 /// with q such that

@@ -23,7 +23,7 @@
 
 namespace cosched::moldable::minsum {
 
-class Basis {
+class IntervalBasis {
  public:
   /// x_ij, or y_j where job is -1.  Ordered: the y first.
   struct Column {
@@ -35,80 +35,80 @@ class Basis {
 
   /// Jobs by decreasing weight per area, each into the first interval with room; the slots are the
   /// y_j.
-  explicit Basis(const Model& model)
+  explicit IntervalBasis(const IntervalModel& model)
       : model_(model),
         jobs_(model.jobs()),
-        rows_(model.intervals()),
-        key_(jobs_, rows_),
-        inverse_(rows_, rows_),
-        value_(rows_),
-        dual_(rows_),
-        capacity_(rows_),
-        in_slots_(jobs_, 0),
-        rate_(jobs_, 0) {
+        surface_rows_(model.intervals()),
+        key_interval_(jobs_, surface_rows_),
+        inverse_(surface_rows_, surface_rows_),
+        slot_values_(surface_rows_),
+        surface_duals_(surface_rows_),
+        capacity_(surface_rows_),
+        slot_share_(jobs_, 0),
+        key_rate_(jobs_, 0) {
     double total = 0;
-    for (int j = 0; j < rows_; ++j) total += model.capacity(j);
+    for (int j = 0; j < surface_rows_; ++j) total += model.capacity(j);
     scale_ = jobs_ / total;
-    for (int j = 0; j < rows_; ++j) capacity_[j] = model.capacity(j) * scale_;
-    for (int j = 0; j < rows_; ++j) slot_.push_back({-1, j});
+    for (int j = 0; j < surface_rows_; ++j) capacity_[j] = model.capacity(j) * scale_;
+    for (int j = 0; j < surface_rows_; ++j) slot_columns_.push_back({-1, j});
     assign_keys();
-    inverse_ =
-        Eigen::MatrixXd::Ones(rows_, rows_).triangularView<Eigen::Lower>();  // of the y alone
+    inverse_ = Eigen::MatrixXd::Ones(surface_rows_, surface_rows_)
+                   .triangularView<Eigen::Lower>();  // of the y alone
     recompute();
   }
 
-  int key(int job) const { return key_[job]; }
+  int key_interval(int job) const { return key_interval_[job]; }
 
   /// Inverse and values anew.  O(J^3 + n).
   void refactor() {
-    Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(rows_, rows_);
-    for (int p = 0; p < rows_; ++p)
-      for_each_entry(slot_[p], [&](int row, double value) { basis(row, p) += value; });
+    Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(surface_rows_, surface_rows_);
+    for (int p = 0; p < surface_rows_; ++p)
+      for_each_entry(slot_columns_[p], [&](int row, double value) { basis(row, p) += value; });
     inverse_ = opt::inverse_of(basis);
     recompute();
   }
 
   /// Steps since then that changed the inverse.
-  int age() const { return age_; }
+  int updates_since_refactor() const { return updates_since_refactor_; }
 
   /// The negative dual value of each surface row.  At the optimum >= 0 and non-increasing.  O(J).
   std::vector<double> prices() const {
-    std::vector<double> price(rows_);
-    for (int j = 0; j < rows_; ++j) price[j] = -dual_[j] * scale_;
+    std::vector<double> price(surface_rows_);
+    for (int j = 0; j < surface_rows_; ++j) price[j] = -surface_duals_[j] * scale_;
     return price;
   }
 
   /// Brings a column into the basis; returns its value then, infinite where nothing blocks
   /// it (only rounding can cause that; the basis is then unchanged).  Among equal steps the largest
   /// pivot leaves, or the first column if `first_leaves` (Bland's rule).  O(J^2).
-  double enter(Column column, bool first_leaves) {
+  double enter_column(Column column, bool first_leaves) {
     const double reduced = reduced_cost(column);
     Vector alpha = direction_of(column);
-    const Blocking found = ratio_test(column, alpha, first_leaves);
+    const BlockingVariable found = ratio_test(column, alpha, first_leaves);
     if (found.step == kInfinity) return kInfinity;
-    value_ -= found.step * alpha;
+    slot_values_ -= found.step * alpha;
     int slot = found.slot;
     if (slot < 0) slot = swap_key(found.job, column, alpha);
     if (slot < 0) {  // the column replaces its job's key, no slot changes
-      key_[found.job] = column.interval;
+      key_interval_[found.job] = column.interval;
       return found.step;  // only a job's column can do that
     }
-    value_[slot] = found.step;
-    slot_[slot] = column;
+    slot_values_[slot] = found.step;
+    slot_columns_[slot] = column;
     inverse_.row(slot) /= alpha[slot];
     alpha[slot] = 0;
     const Vector row = inverse_.row(slot);
     inverse_.noalias() -= alpha * row.transpose();
-    dual_ += reduced * row;
-    ++age_;
+    surface_duals_ += reduced * row;
+    ++updates_since_refactor_;
     return column.job < 0 ? found.step / scale_ : found.step;
   }
 
   /// Objective of the basic solution.  O(n).
   double objective() const {
     double sum = 0;
-    for (int i = 0; i < jobs_; ++i) sum += model_.cost(i)[key_[i]];
-    for (int p = 0; p < rows_; ++p) sum += cost_of(slot_[p]) * value_[p];
+    for (int i = 0; i < jobs_; ++i) sum += model_.cost(i)[key_interval_[i]];
+    for (int p = 0; p < surface_rows_; ++p) sum += cost_of(slot_columns_[p]) * slot_values_[p];
     return sum;
   }
 
@@ -116,7 +116,7 @@ class Basis {
   using Vector = Eigen::VectorXd;
 
   // What blocks a step: a slot, or the key of a job.
-  struct Blocking {
+  struct BlockingVariable {
     double step = kInfinity, pivot = 0;
     int slot = -1, job = -1;
     Column column{-1, -1};
@@ -128,34 +128,34 @@ class Basis {
     std::vector<double> density(jobs_);
     for (int i = 0; i < jobs_; ++i) {
       // The cost of the last interval is proportional to the weight.
-      const double least = model_.area(i)[rows_ - 1];
-      density[i] = least < kInfinity ? model_.cost(i)[rows_] / least : 0;
+      const double least = model_.area(i)[surface_rows_ - 1];
+      density[i] = least < kInfinity ? model_.cost(i)[surface_rows_] / least : 0;
     }
     std::vector<int> order =
         sorted_numbers(jobs_, [&](int a, int b) { return density[a] > density[b]; });
     // room[j] = what is left of capacity_0 + ... + capacity_j; an interval has the least from it
     // on.
-    Vector room(rows_);
+    Vector room(surface_rows_);
     std::partial_sum(capacity_.begin(), capacity_.end(), room.begin());
     for (const int i : order) {
       double least = kInfinity;
-      for (int j = rows_ - 1; j >= model_.first(i); --j) {
+      for (int j = surface_rows_ - 1; j >= model_.first_interval(i); --j) {
         least = std::min(least, room[j]);
-        if (area(i, j) <= least) key_[i] = j;
+        if (area(i, j) <= least) key_interval_[i] = j;
       }
-      for (int j = key_[i]; j < rows_; ++j) room[j] -= area(i, key_[i]);
+      for (int j = key_interval_[i]; j < surface_rows_; ++j) room[j] -= area(i, key_interval_[i]);
     }
   }
 
   // Values and dual values from the inverse.
   void recompute() {
-    Vector cost(rows_), left = capacity_;
-    for (int p = 0; p < rows_; ++p) cost[p] = cost_of(slot_[p]);
+    Vector cost(surface_rows_), left = capacity_;
+    for (int p = 0; p < surface_rows_; ++p) cost[p] = cost_of(slot_columns_[p]);
     for (int i = 0; i < jobs_; ++i)
-      if (key_[i] < rows_) left[key_[i]] -= area(i, key_[i]);
-    value_ = inverse_ * left;
-    dual_ = inverse_.transpose() * cost;
-    age_ = 0;
+      if (key_interval_[i] < surface_rows_) left[key_interval_[i]] -= area(i, key_interval_[i]);
+    slot_values_ = inverse_ * left;
+    surface_duals_ = inverse_.transpose() * cost;
+    updates_since_refactor_ = 0;
   }
 
   // Calls use(row, coefficient) for the surface rows of a column, of a job's relative to its key.
@@ -164,33 +164,33 @@ class Basis {
     const auto [i, j] = column;
     if (i < 0) {
       use(j, 1.0);
-      if (j + 1 < rows_) use(j + 1, -1.0);
+      if (j + 1 < surface_rows_) use(j + 1, -1.0);
       return;
     }
-    if (j < rows_) use(j, area(i, j));
-    if (key_[i] < rows_) use(key_[i], -area(i, key_[i]));
+    if (j < surface_rows_) use(j, area(i, j));
+    if (key_interval_[i] < surface_rows_) use(key_interval_[i], -area(i, key_interval_[i]));
   }
 
   double cost_of(const Column& column) const {
     const auto [i, j] = column;
-    return i < 0 ? 0 : model_.cost(i)[j] - model_.cost(i)[key_[i]];
+    return i < 0 ? 0 : model_.cost(i)[j] - model_.cost(i)[key_interval_[i]];
   }
 
   double reduced_cost(const Column& column) const {
     double reduced = cost_of(column);
-    for_each_entry(column, [&](int row, double value) { reduced -= dual_[row] * value; });
+    for_each_entry(column, [&](int row, double value) { reduced -= surface_duals_[row] * value; });
     return reduced;
   }
 
   Vector direction_of(const Column& column) const {
-    Vector alpha = Vector::Zero(rows_);
+    Vector alpha = Vector::Zero(surface_rows_);
     for_each_entry(column, [&](int row, double value) { alpha += value * inverse_.col(row); });
     return alpha;
   }
 
-  Blocking ratio_test(const Column& entering, const Vector& alpha, bool first_leaves) {
+  BlockingVariable ratio_test(const Column& entering, const Vector& alpha, bool first_leaves) {
     constexpr double kLeastPivot = 1e-9, kSameStep = 1e-12;
-    Blocking best;
+    BlockingVariable best;
     const auto consider = [&](double value, double rate, int slot, int job, Column column) {
       if (rate <= kLeastPivot) return;
       const double step = std::max(value, 0.0) / rate, slack = kSameStep * (1 + step);
@@ -200,20 +200,20 @@ class Basis {
       if (better) best = {std::min(step, best.step), rate, slot, job, column};
     };
     // A key has what the job's slots leave of 1.
-    if (entering.job >= 0) rate_[entering.job] += 1;
-    for (int p = 0; p < rows_; ++p) {
-      consider(value_[p], alpha[p], p, -1, slot_[p]);
-      if (slot_[p].job < 0) continue;
-      in_slots_[slot_[p].job] += value_[p];
-      rate_[slot_[p].job] -= alpha[p];
+    if (entering.job >= 0) key_rate_[entering.job] += 1;
+    for (int p = 0; p < surface_rows_; ++p) {
+      consider(slot_values_[p], alpha[p], p, -1, slot_columns_[p]);
+      if (slot_columns_[p].job < 0) continue;
+      slot_share_[slot_columns_[p].job] += slot_values_[p];
+      key_rate_[slot_columns_[p].job] -= alpha[p];
     }
     const auto consider_key = [&](int i) {
-      consider(1 - in_slots_[i], rate_[i], -1, i, {i, key_[i]});
-      in_slots_[i] = rate_[i] = 0;  // so that each job counts once
+      consider(1 - slot_share_[i], key_rate_[i], -1, i, {i, key_interval_[i]});
+      slot_share_[i] = key_rate_[i] = 0;  // so that each job counts once
     };
     if (entering.job >= 0) consider_key(entering.job);
-    for (int p = 0; p < rows_; ++p)
-      if (slot_[p].job >= 0) consider_key(slot_[p].job);
+    for (int p = 0; p < surface_rows_; ++p)
+      if (slot_columns_[p].job >= 0) consider_key(slot_columns_[p].job);
     return best;
   }
 
@@ -232,32 +232,32 @@ class Basis {
   // slots, changes as the inverse does, and first loses p where it is itself a column of this job.
   int swap_key(int job, const Column& entering, Vector& alpha) {
     int slot = -1;
-    for (int p = 0; p < rows_ && slot < 0; ++p)
-      if (slot_[p].job == job) slot = p;
+    for (int p = 0; p < surface_rows_ && slot < 0; ++p)
+      if (slot_columns_[p].job == job) slot = p;
     if (slot < 0) return -1;
     if (entering.job == job) alpha[slot] -= 1;
-    for (int p = slot + 1; p < rows_; ++p)
-      if (slot_[p].job == job) {
+    for (int p = slot + 1; p < surface_rows_; ++p)
+      if (slot_columns_[p].job == job) {
         inverse_.row(slot) += inverse_.row(p);
         alpha[slot] += alpha[p];
       }
     inverse_.row(slot) *= -1;
     alpha[slot] *= -1;
-    std::swap(slot_[slot].interval, key_[job]);
+    std::swap(slot_columns_[slot].interval, key_interval_[job]);
     return slot;
   }
 
-  const Model& model_;
-  int jobs_, rows_;
+  const IntervalModel& model_;
+  int jobs_, surface_rows_;
   double scale_;  // areas and capacities times this are of order 1
-  std::vector<int> key_;
-  std::vector<Column> slot_;
+  std::vector<int> key_interval_;
+  std::vector<Column> slot_columns_;
   Eigen::MatrixXd inverse_;
-  Vector value_;  // of the slots
-  Vector dual_;   // of the surface rows
+  Vector slot_values_;    // of the slots
+  Vector surface_duals_;  // of the surface rows
   Vector capacity_;
-  std::vector<double> in_slots_, rate_;  // a value a job: scratch of ratio_test
-  int age_ = 0;
+  std::vector<double> slot_share_, key_rate_;  // a value a job: scratch of ratio_test
+  int updates_since_refactor_ = 0;
 };
 
 }  // namespace cosched::moldable::minsum

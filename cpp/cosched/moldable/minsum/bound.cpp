@@ -17,7 +17,7 @@ void require_intervals(std::size_t count) {
                           std::to_string(kMostIntervals));
 }
 
-std::vector<double> without_zero(const std::vector<double>& grid) {
+std::vector<double> drop_leading_zero(const std::vector<double>& grid) {
   std::vector<double> ends = grid;
   if (!ends.empty() && ends.front() == 0) ends.erase(ends.begin());
   if (ends.empty()) throw InvalidInstance("grid: expected at least one time > 0");
@@ -34,20 +34,21 @@ constexpr int kBlockColumns = 4096;  // priced at a time: about what the first-l
 
 // A primal simplex method on Basis.  Reduced costs are
 //   d(x_ij) = c_ij + S_ij price_j - (the same of the key of i),   d(y_j) = price_j - price_{j+1}.
-class Simplex {
+class IntervalSimplex {
  public:
-  explicit Simplex(const Model& model)
+  explicit IntervalSimplex(const IntervalModel& model)
       : model_(model), jobs_(model.jobs()), rows_(model.intervals()), basis_(model) {}
 
-  Solution run() {
+  MinsumSolution solve() {
     // Far more than any instance took; the bound holds wherever it ends.
     const std::int64_t most = 20'000 + 100LL * (jobs_ + rows_);
     const int refactor_after = std::max(64, rows_);  // as dear as that many steps
-    Solution found;
+    MinsumSolution found;
     objective_ = basis_.objective();
     // "Nothing improves" is believed only right after a refactorisation.
     for (bool fresh = true;;) {
-      while (basis_.age() < refactor_after && found.pivots < most && step()) {
+      while (basis_.updates_since_refactor() < refactor_after && found.pivots < most &&
+             take_step()) {
         fresh = false;
         if (++found.pivots % 64 == 0) check_interrupt();
       }
@@ -56,99 +57,99 @@ class Simplex {
       objective_ = basis_.objective();
       fresh = true;
     }
-    found.price = monotone_prices();
+    found.price = make_monotone_prices();
     found.value = lagrangian(model_, found.price);
     found.primal = basis_.objective();
     return found;
   }
 
  private:
-  using Column = Basis::Column;
+  using Column = IntervalBasis::Column;
 
   double price(int j) const { return j < rows_ ? price_[j] : 0; }
 
-  double cost_of_key(int i) const {
-    const int k = basis_.key(i);
+  double key_cost(int i) const {
+    const int k = basis_.key_interval(i);
     return model_.cost(i)[k] + model_.area(i)[k] * price(k);
   }
 
   void price_block(int from, int to) {
     for (int i = from; i < to; ++i) {
       const double *cost = model_.cost(i), *area = model_.area(i);
-      const double of_key = cost_of_key(i);
-      improves(cost[rows_] - of_key, {i, rows_});
-      for (int j = model_.first(i); j < rows_; ++j)
-        improves(cost[j] + area[j] * price_[j] - of_key, {i, j});
+      const double of_key = key_cost(i);
+      offer_entering(cost[rows_] - of_key, {i, rows_});
+      for (int j = model_.first_interval(i); j < rows_; ++j)
+        offer_entering(cost[j] + area[j] * price_[j] - of_key, {i, j});
     }
   }
 
   // The most negative reduced cost of the y_j and one block of jobs; the next block where there is
   // none.
-  bool find_entering() {
-    const double tolerance = reduced_;
-    for (int j = 0; j < rows_; ++j) improves(price(j) - price(j + 1), {-1, j});
+  bool find_entering_column() {
+    const double tolerance = entering_cost_;
+    for (int j = 0; j < rows_; ++j) offer_entering(price(j) - price(j + 1), {-1, j});
     const int block = std::max(1, kBlockColumns / (rows_ + 1));
     const int blocks = (jobs_ + block - 1) / block;
     for (int tried = 0; tried < blocks; ++tried) {
       const int from = next_block_ * block;
       price_block(from, std::min(from + block, jobs_));
       next_block_ = (next_block_ + 1) % blocks;
-      if (reduced_ < tolerance) return true;
+      if (entering_cost_ < tolerance) return true;
     }
-    return reduced_ < tolerance;
+    return entering_cost_ < tolerance;
   }
 
   // Bland's rule: the first column with a negative reduced cost.
-  bool find_first_entering() {
+  bool find_first_entering_column() {
     for (int j = 0; j < rows_; ++j)
-      if (improves(price(j) - price(j + 1), {-1, j})) return true;
+      if (offer_entering(price(j) - price(j + 1), {-1, j})) return true;
     for (int i = 0; i < jobs_; ++i) {
-      const double of_key = cost_of_key(i);
-      for (int j = model_.first(i); j <= rows_; ++j)
-        if (improves(model_.cost(i)[j] + model_.area(i)[j] * price(j) - of_key, {i, j}))
+      const double of_key = key_cost(i);
+      for (int j = model_.first_interval(i); j <= rows_; ++j)
+        if (offer_entering(model_.cost(i)[j] + model_.area(i)[j] * price(j) - of_key, {i, j}))
           return true;
     }
     return false;
   }
 
-  bool improves(double reduced, Column column) {
-    if (!(reduced < reduced_)) return false;
-    reduced_ = reduced;
-    entering_ = column;
+  bool offer_entering(double reduced, Column column) {
+    if (!(reduced < entering_cost_)) return false;
+    entering_cost_ = reduced;
+    entering_column_ = column;
     return true;
   }
 
   // One step; false where none improves.
-  bool step() {
+  bool take_step() {
     price_ = basis_.prices();
     // What all jobs together could still gain is then far below kExactTolerance.
-    reduced_ = -1e-11 * std::max(objective_, 1e-290) / jobs_;
+    entering_cost_ = -1e-11 * std::max(objective_, 1e-290) / jobs_;
     // Many steps of length zero in a row: Bland's rule, which cannot cycle.
-    const bool bland = ++stalled_ > 100 + 2 * rows_;
-    if (!(bland ? find_first_entering() : find_entering())) return false;
-    const double length = basis_.enter(entering_, bland);
+    const bool bland = ++degenerate_steps_ > 100 + 2 * rows_;
+    if (!(bland ? find_first_entering_column() : find_entering_column())) return false;
+    const double length = basis_.enter_column(entering_column_, bland);
     if (length == kInfinity) return false;
     const double before = objective_;
-    objective_ += length * reduced_;
-    if (objective_ < before) stalled_ = 0;
+    objective_ += length * entering_cost_;
+    if (objective_ < before) degenerate_steps_ = 0;
     return true;
   }
 
   // Rounding may leave prices that increase by a hair: the least non-increasing ones above.
-  std::vector<double> monotone_prices() const {
+  std::vector<double> make_monotone_prices() const {
     std::vector<double> price = price_;
     double least = 0;
     for (int j = rows_ - 1; j >= 0; --j) price[j] = least = std::max(least, price[j]);
     return price;
   }
 
-  const Model& model_;
+  const IntervalModel& model_;
   int jobs_, rows_;
-  Basis basis_;
+  IntervalBasis basis_;
   std::vector<double> price_;
-  Column entering_{-1, -1};
-  double reduced_ = 0;  // of entering_
-  int next_block_ = 0, stalled_ = 0;
+  Column entering_column_{-1, -1};
+  double entering_cost_ = 0;  // of entering_
+  int next_block_ = 0, degenerate_steps_ = 0;
   double objective_ = 0;
 };
 
@@ -156,8 +157,9 @@ constexpr double kMostEntries = 2e7;  // that GLPK is given
 
 }  // namespace
 
-Model::Model(const Instance& instance, const std::vector<double>& grid, bool tight) {
-  const std::vector<double> ends = without_zero(grid);
+IntervalModel::IntervalModel(const Instance& instance, const std::vector<double>& grid,
+                             bool tight) {
+  const std::vector<double> ends = drop_leading_zero(grid);
   require_intervals(ends.size());
   if (ends.size() * instance.jobs() > kMostColumns)
     throw InvalidInstance("grid: " + std::to_string(ends.size()) + " intervals for " +
@@ -168,7 +170,7 @@ Model::Model(const Instance& instance, const std::vector<double>& grid, bool tig
     capacity_.push_back(instance.machines() * (ends[j] - (j == 0 ? 0 : ends[j - 1])));
   cost_.resize(static_cast<std::size_t>(n) * width);
   area_.resize(cost_.size());
-  first_.resize(n);
+  first_interval_.resize(n);
   for (int i = 0; i < n; ++i) {
     check_interrupt();
     const double earliest = instance.release(i) + instance.least_time(i);
@@ -179,12 +181,12 @@ Model::Model(const Instance& instance, const std::vector<double>& grid, bool tig
       cost[j] = instance.weight(i) * (tight ? std::max(begin, earliest) : begin);
       area[j] = j + 1 == width ? 0 : instance.least_area(i, ends[j] - instance.release(i));
     }
-    first_[i] = static_cast<int>(
+    first_interval_[i] = static_cast<int>(
         std::find_if(area, area + width, [](double a) { return a < kInfinity; }) - area);
   }
 }
 
-std::vector<double> default_grid(const Instance& instance) {
+std::vector<double> make_default_grid(const Instance& instance) {
   double least = kInfinity, latest = 0;
   for (int i = 0; i < instance.jobs(); ++i) {
     least = std::min(least, instance.least_time(i));
@@ -203,7 +205,7 @@ std::vector<double> default_grid(const Instance& instance) {
   return grid;
 }
 
-std::vector<double> refined(const std::vector<double>& grid, int parts) {
+std::vector<double> refine_grid(const std::vector<double>& grid, int parts) {
   if (parts < 1)
     throw InvalidInstance("refine = " + std::to_string(parts) + ": expected at least 1");
   require_intervals(grid.size() * parts);
@@ -220,18 +222,18 @@ std::vector<double> refined(const std::vector<double>& grid, int parts) {
   return fine;
 }
 
-Model make_model(const Instance& instance, const Options& options) {
+IntervalModel make_model(const Instance& instance, const MinsumOptions& options) {
   const std::vector<double> grid =
-      options.grid ? without_zero(*options.grid) : default_grid(instance);
-  return Model(instance, refined(grid, options.refine), options.tight);
+      options.grid ? drop_leading_zero(*options.grid) : make_default_grid(instance);
+  return IntervalModel(instance, refine_grid(grid, options.refine), options.tight);
 }
 
-double lagrangian(const Model& model, const std::vector<double>& price) {
+double lagrangian(const IntervalModel& model, const std::vector<double>& price) {
   double value = 0;
   for (int i = 0; i < model.jobs(); ++i) {
     const double *cost = model.cost(i), *area = model.area(i);
     double least = cost[model.intervals()];
-    for (int j = model.first(i); j < model.intervals(); ++j)
+    for (int j = model.first_interval(i); j < model.intervals(); ++j)
       least = std::min(least, cost[j] + area[j] * price[j]);
     value += least;
   }
@@ -239,27 +241,27 @@ double lagrangian(const Model& model, const std::vector<double>& price) {
   return value;
 }
 
-Solution solve(const Model& model) {
+MinsumSolution solve(const IntervalModel& model) {
   double most = 0;
   for (int i = 0; i < model.jobs(); ++i) most = std::max(most, model.cost(i)[model.intervals()]);
   if (most == 0) {  // no weights: every schedule is optimal
-    Solution none;
+    MinsumSolution none;
     none.price.assign(model.intervals(), 0);
     return none;
   }
-  return Simplex(model).run();
+  return IntervalSimplex(model).solve();
 }
 
-double bound(const Instance& instance, const Options& options) {
+double bound(const Instance& instance, const MinsumOptions& options) {
   return solve(make_model(instance, options)).value;
 }
 
-Lp to_lp(const Model& model) {
-  Lp result;
+ScaledLp to_lp(const IntervalModel& model) {
+  ScaledLp result;
   lp::Model& lp = result.model;
   double most = 0, entries = 0;
   for (int i = 0; i < model.jobs(); ++i) {
-    const double rows = model.columns() - model.first(i);
+    const double rows = model.columns() - model.first_interval(i);
     most = std::max(most, model.cost(i)[model.intervals()]);
     entries += rows * (rows + 1) / 2;
   }
@@ -275,7 +277,7 @@ Lp to_lp(const Model& model) {
   }
   for (int i = 0; i < model.jobs(); ++i) {
     const int part = lp.add_row(1, kInfinity);
-    for (int j = model.first(i); j < model.columns(); ++j) {
+    for (int j = model.first_interval(i); j < model.columns(); ++j) {
       const int column = lp.add_column(model.cost(i)[j] / result.unit);
       lp.add_entry(part, column, 1);
       for (int row = j; row < model.intervals(); ++row)
@@ -285,9 +287,9 @@ Lp to_lp(const Model& model) {
   return result;
 }
 
-double bound_by_glpk(const Instance& instance, const Options& options) {
-  const Model model = make_model(instance, options);
-  const Lp scaled = to_lp(model);
+double bound_by_glpk(const Instance& instance, const MinsumOptions& options) {
+  const IntervalModel model = make_model(instance, options);
+  const ScaledLp scaled = to_lp(model);
   const lp::Solution solution = lp::solve_glpk(scaled.model);
   lp::require_optimal(solution, "minsum programme");
   // A unit of surface in interval j takes part in the rows j, j+1, ...

@@ -11,7 +11,7 @@
 
 namespace cosched::moldable::minsum {
 
-struct Options {
+struct MinsumOptions {
   /// Ends of intervals, increasing, > 0; a leading 0 is the same without.  None: the paper's grid
   /// C/2^K, ..., C, 2C (default_grid).
   std::optional<std::vector<double>> grid;
@@ -38,18 +38,18 @@ struct Options {
 /// without end: the jobs that are late can be run as in that schedule, in area m C.)  A grid that
 /// contains another gives no smaller bound: sums of the finer x satisfy the coarser rows, at no
 /// more cost.
-class Model {
+class IntervalModel {
  public:
   /// Throws InvalidInstance for a grid that is empty, not increasing, or not positive and finite,
   /// or so fine that the tables would not fit (2,000 intervals, 5e7 columns).  O(n J log m).
-  Model(const Instance& instance, const std::vector<double>& grid, bool tight);
+  IntervalModel(const Instance& instance, const std::vector<double>& grid, bool tight);
 
-  int jobs() const { return static_cast<int>(first_.size()); }
+  int jobs() const { return static_cast<int>(first_interval_.size()); }
   int intervals() const { return static_cast<int>(capacity_.size()); }  // J: those with an end
   int columns() const { return intervals() + 1; }
 
   /// First interval in which job i can end.
-  int first(int i) const { return first_[i]; }
+  int first_interval(int i) const { return first_interval_[i]; }
   const double* cost(int i) const { return &cost_[static_cast<std::size_t>(i) * columns()]; }
   const double* area(int i) const { return &area_[static_cast<std::size_t>(i) * columns()]; }
   /// m (grid[j+1] - grid[j]).
@@ -57,25 +57,25 @@ class Model {
 
  private:
   std::vector<double> cost_, area_, capacity_;
-  std::vector<int> first_;
+  std::vector<int> first_interval_;
 };
 
 /// The paper's grid: C/2^K, ..., C, 2C with C = default_horizon (plus the last release) and K =
 /// floor(log2(C / t_min)), at most 60.
-std::vector<double> default_grid(const Instance& instance);
+std::vector<double> make_default_grid(const Instance& instance);
 
 /// `grid` with each interval (the first from 0) cut into `parts` equal ones.
-std::vector<double> refined(const std::vector<double>& grid, int parts);
+std::vector<double> refine_grid(const std::vector<double>& grid, int parts);
 
 /// The grid and the programme that the options describe.
-Model make_model(const Instance& instance, const Options& options = {});
+IntervalModel make_model(const Instance& instance, const MinsumOptions& options = {});
 
 /// The bound of a price of surface per interval (J non-increasing values >= 0): the Lagrangian
 ///   sum_i min_j (c_ij + S_ij price_j) - sum_j capacity_j price_j.  O(n J).
-double lagrangian(const Model& model, const std::vector<double>& price);
+double lagrangian(const IntervalModel& model, const std::vector<double>& price);
 
 /// What solves the programme: primal and dual values agree (to kExactTolerance).
-struct Solution {
+struct MinsumSolution {
   double value = 0;   // of the multipliers: certainly a bound, whatever rounding did
   double primal = 0;  // of x
   std::vector<double>
@@ -85,23 +85,23 @@ struct Solution {
 
 /// Exact optimum by a simplex method that knows the structure (basis.hpp): n + J rows, but a
 /// basis of J x J.  A step costs O(J^2) and the pricing of a block of jobs.
-Solution solve(const Model& model);
+MinsumSolution solve(const IntervalModel& model);
 
 /// The bound: solve(make_model(instance, options)).value.
-double bound(const Instance& instance, const Options& options = {});
+double bound(const Instance& instance, const MinsumOptions& options = {});
 
 /// The programme as the paper writes it, for any LP solver, scaled for absolute tolerances: costs
 /// in units of `unit`, a surface row over its right-hand side.  Surface rows come first.  Throws
 /// InvalidInstance above 2e7 coefficients (about n J^2 / 2).
-struct Lp {
+struct ScaledLp {
   lp::Model model;
   double unit = 1;
 };
 
-Lp to_lp(const Model& model);
+ScaledLp to_lp(const IntervalModel& model);
 
 /// The reference for solve: the programme by GLPK's dual simplex; the value is that of its
 /// multipliers (lagrangian), so a bound as well.
-double bound_by_glpk(const Instance& instance, const Options& options = {});
+double bound_by_glpk(const Instance& instance, const MinsumOptions& options = {});
 
 }  // namespace cosched::moldable::minsum

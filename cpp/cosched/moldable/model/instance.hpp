@@ -21,11 +21,11 @@ namespace cosched::moldable {
 /// Downey's speed-up S(q) with average parallelism A and variance sigma (A model for speedup of
 /// parallel programs, 1997): t(q) = alone / S(q).  It has properties (1) and (2).
 struct Downey {
-  double alone;        // t(1), seconds
-  double parallelism;  // A >= 1
-  double variance;     // sigma >= 0
+  double sequential_time;  // t(1), seconds
+  double parallelism;      // A >= 1
+  double variance;         // sigma >= 0
 
-  double time(int q) const { return alone / speedup(q); }
+  double time(int q) const { return sequential_time / speedup(q); }
   double speedup(int q) const;
 };
 
@@ -50,9 +50,9 @@ class Instance {
   int jobs() const { return static_cast<int>(weights_.size()); }
   int machines() const { return machines_; }
   double weight(int i) const { return weights_[i]; }
-  double release(int i) const { return release_[i]; }
+  double release(int i) const { return releases_[i]; }
   const std::vector<double>& weights() const { return weights_; }
-  const std::vector<double>& releases() const { return release_; }
+  const std::vector<double>& releases() const { return releases_; }
   bool has_releases() const { return has_releases_; }
 
   /// What solvers read of a profile: t_i(q), 1 <= q <= m.
@@ -62,19 +62,19 @@ class Instance {
   double work(int i, int q) const { return q * time(i, q); }
 
   /// The time on exactly q processors, as measured; infinite where job i cannot run on q.
-  double given(int i, int q) const {
+  double exact_time(int i, int q) const {
     return times_ ? times_->given(i, std::min(q, columns_)) : profiles_[i].time(q);
   }
 
   /// The count that attains t_i(q): q itself where no fewer processors are faster.
-  int used(int i, int q) const {
+  int used_procs(int i, int q) const {
     if (!times_) return q;
     const int attaining = times_->used(i, std::min(q, columns_));
     return attaining == columns_ ? q : attaining;
   }
 
   /// The fewest processors on which job i can run.
-  int fewest(int i) const { return times_ ? times_->fewest(i) : 1; }
+  int fewest_procs(int i) const { return times_ ? times_->fewest(i) : 1; }
 
   /// Null for profiles that are formulas, and the other way round.
   const Times* table() const { return times_ ? &*times_ : nullptr; }
@@ -88,16 +88,17 @@ class Instance {
 
   /// The q' >= q of least work q' t_i(q'), the lowest such q', for q <= useful_machines(): q itself
   /// with property (2).
-  int cheapest_from(int i, int q) const {
-    return monotone_work() ? q : cheapest_[static_cast<std::size_t>(i) * columns_ + q - 1];
+  int cheapest_procs_from(int i, int q) const {
+    return has_monotone_work() ? q
+                               : cheapest_procs_[static_cast<std::size_t>(i) * columns_ + q - 1];
   }
 
   /// cheapest_from(gamma_i(d)), 0 where there is none: the least work that ends in time d;
   /// used(i, q) = q.  O(log m).
-  int cheapest(int i, double d) const;
+  int cheapest_procs(int i, double d) const;
 
   /// The least q' > q with t_i(q') < t_i(q), 0 where there is none.  O(log m).
-  int faster(int i, int q) const;
+  int next_faster_procs(int i, int q) const;
 
   /// S_i(d): the work at cheapest(i, d), infinite where there is none.
   double least_area(int i, double d) const;
@@ -106,54 +107,55 @@ class Instance {
   double least_time(int i) const { return time(i, columns_); }
 
   /// min_q q t_i(q).
-  double least_work(int i) const { return least_area(i, kEver); }
+  double least_work(int i) const { return least_area(i, kNoDeadline); }
 
   /// Property (2) of all profiles: q t_i(q) never falls with q, and every job can run on one
   /// processor.  Up to kMonotoneTolerance; decided at construction.
-  bool monotone_work() const { return cheapest_.empty(); }
+  bool has_monotone_work() const { return cheapest_procs_.empty(); }
 
   /// Null where jobs share nothing.
   const Sharing* sharing() const { return sharing_.get(); }
   /// The same jobs with what they share; throws InvalidInstance where it is of others, or a job
   /// fits on no count.
-  Instance with(std::shared_ptr<const Sharing> sharing) const;
+  Instance with_sharing(std::shared_ptr<const Sharing> sharing) const;
   /// Null where no job waits for another.
   const TaskGraph* graph() const { return graph_.get(); }
   /// The same jobs with precedence; throws InvalidInstance where it is of another number of jobs.
-  Instance after(std::shared_ptr<const TaskGraph> graph) const;
+  Instance with_precedence(std::shared_ptr<const TaskGraph> graph) const;
   /// The same jobs as if nothing were shared and nobody waited for anybody.
-  Instance alone() const { return with(nullptr).after(nullptr); }
+  Instance as_independent_jobs() const { return with_sharing(nullptr).with_precedence(nullptr); }
   /// Whether it is what alone() gives.
-  bool is_alone() const { return sharing_ == nullptr && graph_ == nullptr; }
+  bool has_independent_jobs() const { return sharing_ == nullptr && graph_ == nullptr; }
 
   /// Throws InvalidInstance where a job has a release date: `who` is for off-line instances.
-  void require_no_releases(const char* who) const;
+  void require_no_releases(const char* algorithm) const;
   /// Throws InvalidInstance where a job waits for another: `who` knows no precedence.
-  void require_no_edges(const char* who) const;
+  void require_no_edges(const char* algorithm) const;
 
   /// The given jobs, in that order, all with release 0 and without precedence: what an on-line
   /// batch schedules.
-  Instance select(const std::vector<int>& chosen) const;
+  Instance select(const std::vector<int>& jobs) const;
 
  private:
   /// The least q > low with t_i(q) <= d, 0 where there is none.  Requires t_i(low) > d.
-  int fewest_above(int i, int low, double d) const;
-  static constexpr double kEver = 1.7976931348623157e308;
+  int fewest_procs_above(int i, int low, double d) const;
+  static constexpr double kNoDeadline = 1.7976931348623157e308;
   Instance(std::optional<Times> times, std::vector<Downey> profiles, std::vector<double> weights,
            std::vector<double> release, int machines);
-  void check() const;
-  Instance select_alone(const std::vector<int>& chosen) const;
-  void find_cheapest();
+  void require_valid() const;
+  Instance select_independent(const std::vector<int>& chosen) const;
+  void fill_cheapest_procs();
 
   std::optional<Times> times_;
   std::vector<Downey> profiles_;
-  std::vector<double> weights_, release_;
+  std::vector<double> weights_, releases_;
   int machines_;
   int columns_;
   bool has_releases_ = false;
   std::shared_ptr<const Sharing> sharing_;
   std::shared_ptr<const TaskGraph> graph_;
-  std::vector<int> cheapest_;  // n x columns: the q' >= q of least work; empty with property (2)
+  std::vector<int>
+      cheapest_procs_;  // n x columns: the q' >= q of least work; empty with property (2)
 };
 
 }  // namespace cosched::moldable

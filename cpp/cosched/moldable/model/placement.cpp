@@ -4,11 +4,11 @@
 
 namespace cosched::moldable {
 
-Placement unplaced(int jobs) {
+Placement empty_placement(int jobs) {
   return {Allotment(jobs, 0), std::vector<double>(jobs, 0), std::vector<double>(jobs, 0)};
 }
 
-std::vector<int> by_start(const Placement& placement) {
+std::vector<int> order_by_start(const Placement& placement) {
   return sorted_numbers(placement.jobs(),
                         [&](int a, int b) { return placement.start[a] < placement.start[b]; });
 }
@@ -23,7 +23,7 @@ double weighted_completion(const Instance& instance, const Placement& placement)
   return sum;
 }
 
-Criteria criteria(const Instance& instance, const Placement& placement) {
+Criteria evaluate_criteria(const Instance& instance, const Placement& placement) {
   return {makespan(placement), weighted_completion(instance, placement)};
 }
 

@@ -19,17 +19,17 @@ struct Placement {
 };
 
 /// An empty placement of n jobs.
-Placement unplaced(int jobs);
+Placement empty_placement(int jobs);
 
 /// Starts job i at `from` on those of q processors that it uses.
 inline void place(const Instance& instance, Placement& into, int i, int q, double from) {
-  into.procs[i] = instance.used(i, q);
+  into.procs[i] = instance.used_procs(i, q);
   into.start[i] = from;
   into.end[i] = from + instance.time(i, q);
 }
 
 /// Moves what stands at place `from` of an order to place `to`; what is between makes room.
-inline void move_within(std::vector<int>& order, int from, int to) {
+inline void move_entry(std::vector<int>& order, int from, int to) {
   const auto at = order.begin();
   if (to < from)
     std::rotate(at + to, at + from, at + from + 1);
@@ -38,7 +38,7 @@ inline void move_within(std::vector<int>& order, int from, int to) {
 }
 
 /// The jobs by their starts; ties to the lowest.
-std::vector<int> by_start(const Placement& placement);
+std::vector<int> order_by_start(const Placement& placement);
 
 /// max_i C_i.
 double makespan(const Placement& placement);
@@ -50,7 +50,7 @@ double weighted_completion(const Instance& instance, const Placement& placement)
 struct Criteria {
   double makespan = 0, minsum = 0;
 };
-Criteria criteria(const Instance& instance, const Placement& placement);
+Criteria evaluate_criteria(const Instance& instance, const Placement& placement);
 
 enum class Objective { makespan, minsum };
 
@@ -58,26 +58,26 @@ enum class Objective { makespan, minsum };
 inline constexpr double kProofRounding = 1e-12;
 
 /// The best schedule so far for one criterion; ties: the other one.
-class BestSoFar {
+class Incumbent {
  public:
   /// `instance` must outlive it.
-  BestSoFar(const Instance& instance, Objective objective)
+  Incumbent(const Instance& instance, Objective objective)
       : instance_(instance), objective_(objective) {}
 
   template <class Made>
-  void offer(Made&& made) {
-    const Criteria value = criteria(instance_, made);
+  void offer(Made&& placement) {
+    const Criteria value = evaluate_criteria(instance_, placement);
     const std::pair<double, double> key = objective_ == Objective::makespan
                                               ? std::pair(value.makespan, value.minsum)
                                               : std::pair(value.minsum, value.makespan);
     if (placement_.jobs() > 0 && !(key < key_)) return;
     key_ = key;
-    placement_ = std::forward<Made>(made);
+    placement_ = std::forward<Made>(placement);
   }
   const Placement& placement() const { return placement_; }
   double value() const { return key_.first; }
   /// Whether nothing that costs at least so much is better.
-  bool hopeless(double least) const { return least >= value() * (1 - kProofRounding); }
+  bool can_prune(double lower_bound) const { return lower_bound >= value() * (1 - kProofRounding); }
 
  private:
   const Instance& instance_;

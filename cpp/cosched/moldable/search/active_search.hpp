@@ -17,53 +17,55 @@ class ActiveSearch {
   /// `instance` must outlive it; its jobs slow nobody.
   ActiveSearch(const Instance& instance, Objective objective)
       : instance_(instance),
-        makespan_(objective == Objective::makespan),
+        minimizes_makespan_(objective == Objective::makespan),
         choices_(instance),
         decoder_(instance, choices_) {
-    for (const double weight : instance.weights()) weights_ += weight;
+    for (const double weight : instance.weights()) total_weight_ += weight;
   }
 
-  const graph::Choices& choices() const { return choices_; }
+  const graph::JobChoices& choices() const { return choices_; }
 
   /// A schedule as it stands, and its order and counts decoded anew.
-  void offer(const Placement& placement) {
+  void offer_placement(const Placement& placement) {
     const double value = value_of(placement);
-    if (offered_.jobs() == 0 || value < offered_value_) {
-      offered_ = placement;
+    if (best_offered_.jobs() == 0 || value < offered_value_) {
+      best_offered_ = placement;
       offered_value_ = value;
     }
-    Decoded same{
-        GraphDecoder::by_start(decoder_.graph(), placement.start), chosen_of(placement), {}, 0};
+    DecodedSchedule same{GraphDecoder::order_by_start(decoder_.graph(), placement.start),
+                         choice_numbers_of(placement),
+                         {},
+                         0};
     decoder_.decode(same);
-    keep(std::move(same));
+    keep_if_better(std::move(same));
   }
 
   /// The jobs in this order on these counts, where they fit.
-  Placement decoded(const std::vector<int>& order, const Allotment& procs) {
-    Placement placement = unplaced(instance_.jobs());
+  Placement decode(const std::vector<int>& order, const Allotment& procs) {
+    Placement placement = empty_placement(instance_.jobs());
     placement.procs = procs;
-    Decoded made{order, chosen_of(placement), {}, 0};
+    DecodedSchedule made{order, choice_numbers_of(placement), {}, 0};
     decoder_.decode(made);
     return decoder_.placement(made);
   }
 
   /// The list schedule of these choices; for the minsum also by Smith's rule.
-  void offer_list(const graph::Chosen& chosen) {
-    offer(graph::list_schedule(instance_, choices_, chosen));
-    if (makespan_) return;
+  void offer_list(const graph::ChoiceNumbers& chosen) {
+    offer_placement(graph::list_schedule(instance_, choices_, chosen));
+    if (minimizes_makespan_) return;
     std::vector<double> urgency;
     for (int job = 0; job < instance_.jobs(); ++job)
       urgency.push_back(instance_.weight(job) / choices_[job][chosen[job]].time);
-    offer(graph::list_schedule(instance_, choices_, chosen, urgency));
+    offer_placement(graph::list_schedule(instance_, choices_, chosen, urgency));
   }
 
   /// Each job on its cheapest count, and each on its fastest one.
-  void offer_simple() {
-    graph::Chosen cheapest(instance_.jobs(), 0), fastest;
+  void offer_simple_schedules() {
+    graph::ChoiceNumbers cheapest(instance_.jobs(), 0), fastest;
     for (int job = 0; job < instance_.jobs(); ++job) {
-      fastest.push_back(choices_.fastest(job));
+      fastest.push_back(choices_.fastest_choice(job));
       const auto work = [&](int number) {
-        const graph::Choice& choice = choices_[job][number];
+        const graph::JobChoice& choice = choices_[job][number];
         return choice.procs * choice.time;
       };
       for (int number = 0; number < static_cast<int>(choices_[job].size()); ++number)
@@ -74,26 +76,27 @@ class ActiveSearch {
   }
 
   /// The lists of the family, and what the programme asked for.
-  void offer_family(const graph::WorkPath& programme) {
-    if (!programme.duration.empty()) {
-      offer_list(graph::round_work_path(instance_, choices_, programme).chosen);
+  void offer_family_schedules(const graph::WorkPath& programme) {
+    if (!programme.durations.empty()) {
+      offer_list(graph::round_work_path(instance_, choices_, programme).choice_numbers);
       for (const double theta : {0.2, 0.5, 0.8})
-        offer_list(graph::rounded(choices_, programme.duration, theta, instance_.machines()));
+        offer_list(
+            graph::round_durations(choices_, programme.durations, theta, instance_.machines()));
     }
     for (const double mu : {0.211, 0.271, 0.324, 0.381})
-      offer_list(graph::allot_locally(instance_, choices_, mu).chosen);
-    for (const std::vector<double>& duration : programme.trade_offs)
-      offer_list(graph::rounded(choices_, duration, 0.5, instance_.machines()));
-    if (!makespan_) return;
-    decoder_.justify(best_);
-    best_value_ = best_.makespan;
+      offer_list(graph::allot_locally(instance_, choices_, mu).choice_numbers);
+    for (const std::vector<double>& duration : programme.trade_off_durations)
+      offer_list(graph::round_durations(choices_, duration, 0.5, instance_.machines()));
+    if (!minimizes_makespan_) return;
+    decoder_.justify(best_schedule_);
+    best_value_ = best_schedule_.makespan;
   }
 
   /// From the best so far, in `work` operations; ends at a value of `enough`.  Every other
   /// `number` is hotter where jobs are few.  May be left by an exception of check_interrupt().
   void anneal(std::int64_t work, std::uint64_t seed, int number, double enough) {
     Rng rng(seed);
-    Decoded current = best_;
+    DecodedSchedule current = best_schedule_;
     double energy = energy_of(current);
     const std::int64_t begun = decoder_.operations();
     const auto spent = [&] { return decoder_.operations() - begun; };
@@ -102,13 +105,13 @@ class ActiveSearch {
     cosched::anneal(kLastTemperature / hottest, steps, spent, [&](double warmth) {
       if (best_value_ <= enough) return false;
       const double temperature = value_of(current) * hottest * warmth;
-      Decoded next = neighbour(current, rng);
+      DecodedSchedule next = draw_neighbour(current, rng);
       decoder_.decode(next);
       const double next_energy = energy_of(next);
       if (next_energy > energy - temperature * std::log(1 - rng.uniform())) return true;
       if (value_of(next) < best_value_) {
-        if (makespan_) decoder_.justify(next);
-        keep(next);
+        if (minimizes_makespan_) decoder_.justify(next);
+        keep_if_better(next);
       }
       energy = energy_of(next);
       current = std::move(next);
@@ -118,11 +121,12 @@ class ActiveSearch {
 
   /// The best so far.
   Placement placement() const {
-    return offered_.jobs() > 0 && offered_value_ <= best_value_ ? offered_
-                                                                : decoder_.placement(best_);
+    return best_offered_.jobs() > 0 && offered_value_ <= best_value_
+               ? best_offered_
+               : decoder_.placement(best_schedule_);
   }
   double value() const {
-    return offered_.jobs() > 0 ? std::min(best_value_, offered_value_) : best_value_;
+    return best_offered_.jobs() > 0 ? std::min(best_value_, offered_value_) : best_value_;
   }
 
  private:
@@ -138,49 +142,50 @@ class ActiveSearch {
 
   double first_temperature(int number) const {
     const double few = number % 2 == 1 && instance_.jobs() <= kFewJobs ? kHotter : 1;
-    const double part = makespan_ ? 1 : std::min(1.0, kMinsumJobs / instance_.jobs());
+    const double part = minimizes_makespan_ ? 1 : std::min(1.0, kMinsumJobs / instance_.jobs());
     return kFirstTemperature * few * part;
   }
 
   double value_of(const Placement& placement) const {
-    return makespan_ ? makespan(placement) : weighted_completion(instance_, placement);
+    return minimizes_makespan_ ? makespan(placement) : weighted_completion(instance_, placement);
   }
-  double value_of(const Decoded& decoded) const {
-    if (makespan_) return decoded.makespan;
+  double value_of(const DecodedSchedule& decoded) const {
+    if (minimizes_makespan_) return decoded.makespan;
     double sum = 0;
     for (int job = 0; job < choices_.jobs(); ++job)
       sum += instance_.weight(job) * end_of(decoded, job);
     return sum;
   }
-  double end_of(const Decoded& decoded, int job) const {
-    return decoded.start[job] + choices_[job][decoded.chosen[job]].time;
+  double end_of(const DecodedSchedule& decoded, int job) const {
+    return decoded.starts[job] + choices_[job][decoded.choice_numbers[job]].time;
   }
 
   // Plateaus lead somewhere: a little of the work and of the ends besides the makespan, or of the
   // work and the makespan besides the minsum.
-  double energy_of(const Decoded& decoded) const {
+  double energy_of(const DecodedSchedule& decoded) const {
     double work = 0, ends = 0;
     for (int job = 0; job < choices_.jobs(); ++job) {
-      const graph::Choice& choice = choices_[job][decoded.chosen[job]];
+      const graph::JobChoice& choice = choices_[job][decoded.choice_numbers[job]];
       work += choice.share[0] * choice.time;
-      ends += decoded.start[job] + choice.time;
+      ends += decoded.starts[job] + choice.time;
     }
-    if (makespan_) return decoded.makespan + kPlateau * work + kPlateau * ends / choices_.jobs();
-    return value_of(decoded) + kMinsumPlateau * weights_ * (work + decoded.makespan);
+    if (minimizes_makespan_)
+      return decoded.makespan + kPlateau * work + kPlateau * ends / choices_.jobs();
+    return value_of(decoded) + kMinsumPlateau * total_weight_ * (work + decoded.makespan);
   }
 
   // Another count, another place in the order, or both.
-  Decoded neighbour(const Decoded& from, Rng& rng) {
-    Decoded next{from.order, from.chosen, {}, 0};
+  DecodedSchedule draw_neighbour(const DecodedSchedule& from, Rng& rng) {
+    DecodedSchedule next{from.order, from.choice_numbers, {}, 0};
     const std::uint64_t kind = rng.below(100);
-    const int job = drawn_job(from, rng);
+    const int job = draw_job(from, rng);
     if (kind < 55) change_count(next, job, rng);
     if (kind >= 45) change_place(next, job, rng);
     return next;
   }
 
   // Half of the time one that ends late.
-  int drawn_job(const Decoded& from, Rng& rng) const {
+  int draw_job(const DecodedSchedule& from, Rng& rng) const {
     const int jobs = instance_.jobs();
     int chosen = static_cast<int>(rng.below(jobs));
     if (rng.below(2)) return chosen;
@@ -191,10 +196,10 @@ class ActiveSearch {
     return chosen;
   }
 
-  void change_count(Decoded& next, int job, Rng& rng) {
+  void change_count(DecodedSchedule& next, int job, Rng& rng) {
     const int counts = static_cast<int>(choices_[job].size());
     if (counts < 2) return change_place(next, job, rng);
-    int& chosen = next.chosen[job];
+    int& chosen = next.choice_numbers[job];
     const bool near = rng.below(3) > 0;
     int other = near ? chosen + (rng.below(2) ? 1 : -1) : static_cast<int>(rng.below(counts));
     if (other < 0 || other >= counts) other = chosen == 0 ? 1 : chosen - 1;
@@ -202,27 +207,27 @@ class ActiveSearch {
   }
 
   // Between the last predecessor and the first successor.
-  void change_place(Decoded& next, int job, Rng& rng) {
+  void change_place(DecodedSchedule& next, int job, Rng& rng) {
     const TaskGraph& graph = decoder_.graph();
-    place_.resize(instance_.jobs());
-    for (int k = 0; k < instance_.jobs(); ++k) place_[next.order[k]] = k;
+    order_places_.resize(instance_.jobs());
+    for (int k = 0; k < instance_.jobs(); ++k) order_places_[next.order[k]] = k;
     int low = 0, high = instance_.jobs() - 1;
-    for (const int before : graph.predecessors(job)) low = std::max(low, place_[before] + 1);
-    for (const int after : graph.successors(job)) high = std::min(high, place_[after] - 1);
-    move_within(next.order, place_[job], static_cast<int>(rng.between(low, high)));
+    for (const int before : graph.predecessors(job)) low = std::max(low, order_places_[before] + 1);
+    for (const int after : graph.successors(job)) high = std::min(high, order_places_[after] - 1);
+    move_entry(next.order, order_places_[job], static_cast<int>(rng.between(low, high)));
   }
 
-  void keep(Decoded decoded) {
+  void keep_if_better(DecodedSchedule decoded) {
     const double value = value_of(decoded);
-    if (!best_.order.empty() && !(value < best_value_)) return;
+    if (!best_schedule_.order.empty() && !(value < best_value_)) return;
     best_value_ = value;
-    best_ = std::move(decoded);
+    best_schedule_ = std::move(decoded);
   }
 
-  graph::Chosen chosen_of(const Placement& placement) const {
-    graph::Chosen chosen;
+  graph::ChoiceNumbers choice_numbers_of(const Placement& placement) const {
+    graph::ChoiceNumbers chosen;
     for (int job = 0; job < instance_.jobs(); ++job) {
-      int same = choices_.within(job, placement.procs[job]);
+      int same = choices_.fastest_within(job, placement.procs[job]);
       for (int number = 0; number < static_cast<int>(choices_[job].size()); ++number)
         if (choices_[job][number].procs == placement.procs[job]) same = number;
       chosen.push_back(same);
@@ -231,15 +236,15 @@ class ActiveSearch {
   }
 
   const Instance& instance_;
-  bool makespan_;
-  const graph::Choices choices_;
+  bool minimizes_makespan_;
+  const graph::JobChoices choices_;
   GraphDecoder decoder_;
-  double weights_ = 0;
-  Decoded best_;
+  double total_weight_ = 0;
+  DecodedSchedule best_schedule_;
   double best_value_ = kInfinity;
-  Placement offered_;  // the best of those that were offered, as it stood
+  Placement best_offered_;  // the best of those that were offered, as it stood
   double offered_value_ = kInfinity;
-  std::vector<int> place_;  // of each job in an order
+  std::vector<int> order_places_;  // of each job in an order
 };
 
 }  // namespace cosched::moldable::search

@@ -11,8 +11,8 @@ using Offer = std::function<void(Placement)>;
 struct AnnealOptions {
   Objective objective = Objective::makespan;
   std::uint64_t seed = 0;
-  std::int64_t work = 0;  // operations: breakpoints looked at, a few nanoseconds each
-  double enough = 0;      // a value at which it ends
+  std::int64_t work = 0;    // operations: breakpoints looked at, a few nanoseconds each
+  double target_value = 0;  // a value at which it ends
 };
 
 /// From `start`; offers each better schedule.  May be left by an exception of check_interrupt().
@@ -30,6 +30,7 @@ void anneal(const Instance& instance, Placement start, const AnnealOptions& opti
 /// chain(k, own) for k = 0, ..., chains - 1 in threads: each calls `own` with better and better
 /// schedules.  The last of each goes to `offer` in the order of k, so that how many threads there
 /// are changes nothing; also those of chains that an exception ended, which is thrown thereafter.
-void in_chains(int chains, const std::function<void(int, const Offer&)>& chain, const Offer& offer);
+void run_chains(int chains, const std::function<void(int, const Offer&)>& chain,
+                const Offer& offer);
 
 }  // namespace cosched::moldable::search

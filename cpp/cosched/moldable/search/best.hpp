@@ -32,25 +32,25 @@ class ParetoFront {
 };
 
 /// log(minsum) + theta log(makespan): free of units.  A minsum of 0 counts as 1.
-double scalar(const Criteria& value, double theta);
+double scalarize(const Criteria& value, double theta);
 
 /// Number of the point of least scalar(theta) among those that are no worse than `reference` in
 /// either criterion; of all points where there is none.  Requires a point.
-int choose(const ParetoFront& front, double theta, const Criteria& reference);
+int choose_point(const ParetoFront& front, double theta, const Criteria& reference);
 
 /// Effort of the local search by default: jobs placed in all.
-inline constexpr std::int64_t kBestWork = 2'000'000;
+inline constexpr std::int64_t kDemtBestWork = 2'000'000;
 
-struct BestOptions {
+struct DemtBestOptions {
   std::uint64_t seed = 0;
-  std::int64_t work = kBestWork;
+  std::int64_t work = kDemtBestWork;
   std::optional<double> time_limit;  // seconds; the result then depends on the machine's speed
 };
 
-struct BestResult {
+struct DemtBestResult {
   ParetoFront front;  // everything that was seen and is not dominated
-  int chosen;         // number of the schedule that is returned
-  bool complete;      // false: a time limit ended the search
+  int chosen_point;   // number of the schedule that is returned
+  bool is_complete;   // false: a time limit ended the search
 };
 
 /// DEMT first; the schedule chosen at the end is no worse in either criterion, and otherwise the
@@ -70,6 +70,6 @@ struct BestResult {
 ///    returned.
 ///
 /// No release dates.  O(work log n) after the constructions.
-BestResult demt_best(const Instance& instance, const BestOptions& options = {});
+DemtBestResult demt_best(const Instance& instance, const DemtBestOptions& options = {});
 
 }  // namespace cosched::moldable::search

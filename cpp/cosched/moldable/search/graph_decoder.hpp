@@ -7,46 +7,48 @@
 namespace cosched::moldable::search {
 
 /// Order in which jobs are put, predecessors first; starts and the makespan that follow.
-struct Decoded {
+struct DecodedSchedule {
   std::vector<int> order;
-  graph::Chosen chosen;
-  std::vector<double> start;
+  graph::ChoiceNumbers choice_numbers;
+  std::vector<double> starts;
   double makespan = 0;
 };
 
 class GraphDecoder {
  public:
   /// `instance` and `choices` must outlive it.
-  GraphDecoder(const Instance& instance, const graph::Choices& choices)
-      : it_(instance),
+  GraphDecoder(const Instance& instance, const graph::JobChoices& choices)
+      : instance_(instance),
         choices_(choices),
-        graph_(instance),
+        precedence_(instance),
         profile_(instance.machines(), choices.measures() - 1) {}
 
   /// Sets starts and makespan from order and choices.  O(n breakpoints).
-  void decode(Decoded& made) {
-    const auto release = [&](int i) { return it_.release(i); };
-    made.makespan = put(
-        made, made.order, release, [&](int i) { return graph_->predecessors(i); }, made.start);
-    operations_ += it_.jobs();
+  void decode(DecodedSchedule& made) {
+    const auto release = [&](int i) { return instance_.release(i); };
+    made.makespan = decode_order(
+        made, made.order, release, [&](int i) { return precedence_->predecessors(i); },
+        made.starts);
+    operations_ += instance_.jobs();
   }
 
   /// Right, then left (forward-backward improvement of project scheduling): jobs by falling ends
   /// from the end of the schedule on, then by the starts that this gives.  Without releases never
   /// longer; repeated while it is shorter.
-  void justify(Decoded& made) {
-    if (it_.has_releases()) return;
+  void justify(DecodedSchedule& made) {
+    if (instance_.has_releases()) return;
     for (;;) {
       // From the end: time runs backwards, successors are predecessors.
-      std::vector<int> order(graph_->order().rbegin(), graph_->order().rend());
+      std::vector<int> order(precedence_->order().rbegin(), precedence_->order().rend());
       std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-        return made.start[a] + length(made, a) > made.start[b] + length(made, b);
+        return made.starts[a] + length(made, a) > made.starts[b] + length(made, b);
       });
-      std::vector<double> back, start(it_.jobs());
-      const double end = put(
-          made, order, [](int) { return 0.0; }, [&](int i) { return graph_->successors(i); }, back);
-      for (int i = 0; i < it_.jobs(); ++i) start[i] = end - back[i] - length(made, i);
-      Decoded next{by_start(*graph_, start), made.chosen, {}, 0};
+      std::vector<double> back, start(instance_.jobs());
+      const double end = decode_order(
+          made, order, [](int) { return 0.0; }, [&](int i) { return precedence_->successors(i); },
+          back);
+      for (int i = 0; i < instance_.jobs(); ++i) start[i] = end - back[i] - length(made, i);
+      DecodedSchedule next{order_by_start(*precedence_, start), made.choice_numbers, {}, 0};
       decode(next);
       if (!(next.makespan < made.makespan)) return;
       made = std::move(next);
@@ -54,31 +56,31 @@ class GraphDecoder {
   }
 
   /// Jobs in the order of their starts.
-  static std::vector<int> by_start(const TaskGraph& graph, const std::vector<double>& start) {
+  static std::vector<int> order_by_start(const TaskGraph& graph, const std::vector<double>& start) {
     std::vector<int> order(
         graph.order());  // topological: jobs of no length stay behind those before them
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return start[a] < start[b]; });
     return order;
   }
 
-  Placement placement(const Decoded& made) const {
-    Placement placement = unplaced(it_.jobs());
-    for (int i = 0; i < it_.jobs(); ++i)
-      graph::put(placement, i, choices_[i][made.chosen[i]], made.start[i]);
+  Placement placement(const DecodedSchedule& made) const {
+    Placement placement = empty_placement(instance_.jobs());
+    for (int i = 0; i < instance_.jobs(); ++i)
+      graph::place_choice(placement, i, choices_[i][made.choice_numbers[i]], made.starts[i]);
     return placement;
   }
 
-  const TaskGraph& graph() const { return *graph_; }
+  const TaskGraph& graph() const { return *precedence_; }
   std::int64_t operations() const { return operations_ + profile_.operations(); }
 
  private:
   // Starts of the jobs in this order, each after those that `before` names; the last end.
   template <class ReleaseOf, class BeforeOf>
-  double put(const Decoded& made, const std::vector<int>& order, ReleaseOf release,
-             BeforeOf before_of, std::vector<double>& start) {
+  double decode_order(const DecodedSchedule& made, const std::vector<int>& order, ReleaseOf release,
+                      BeforeOf before_of, std::vector<double>& start) {
     double last = 0;
-    start.assign(it_.jobs(), 0.0);
-    profile_.put_in_order(
+    start.assign(instance_.jobs(), 0.0);
+    profile_.place_in_order(
         order,
         [&](int i) {
           double from = release(i);
@@ -87,8 +89,8 @@ class GraphDecoder {
           return from;
         },
         [&](int i) {
-          const graph::Choice& choice = choices_[i][made.chosen[i]];
-          return std::pair(Need{choice.procs, choice.share.data() + 1}, choice.time);
+          const graph::JobChoice& choice = choices_[i][made.choice_numbers[i]];
+          return std::pair(JobNeed{choice.procs, choice.share.data() + 1}, choice.time);
         },
         [&](int i, double at) {
           start[i] = at;
@@ -97,11 +99,13 @@ class GraphDecoder {
     return last;
   }
 
-  double length(const Decoded& made, int i) const { return choices_[i][made.chosen[i]].time; }
+  double length(const DecodedSchedule& made, int i) const {
+    return choices_[i][made.choice_numbers[i]].time;
+  }
 
-  const Instance& it_;
-  const graph::Choices& choices_;
-  const graph::Precedence graph_;
+  const Instance& instance_;
+  const graph::JobChoices& choices_;
+  const graph::Precedence precedence_;
   FreeProfile profile_;
   std::int64_t operations_ = 0;
 };

@@ -26,16 +26,16 @@ class GraphJobs {
     capacity_[0] = instance.machines();
     std::vector<double> least_times;
     for (int job = 0; job < jobs(); ++job) {
-      first_.push_back(static_cast<int>(time_.size()));
-      for (const graph::Choice& choice : choices_[job]) {
+      first_choice_.push_back(static_cast<int>(time_.size()));
+      for (const graph::JobChoice& choice : choices_[job]) {
         job_.push_back(job);
         time_.push_back(choice.time);
         need_.push_back(choice.procs);
         need_.insert(need_.end(), choice.share.begin() + 1, choice.share.end());
       }
-      least_times.push_back(choices_[job][choices_.fastest(job)].time);
+      least_times.push_back(choices_[job][choices_.fastest_choice(job)].time);
     }
-    first_.push_back(static_cast<int>(time_.size()));
+    first_choice_.push_back(static_cast<int>(time_.size()));
     heads_ = graph::heads(*graph_, least_times, instance.releases());
     tails_ = graph::bottom_levels(*graph_, least_times);
     for (int job = 0; job < jobs(); ++job) tails_[job] -= least_times[job];
@@ -63,7 +63,7 @@ class GraphJobs {
 
   const Instance& instance() const { return instance_; }
   int jobs() const { return instance_.jobs(); }
-  JobSet everything() const { return (JobSet{1} << jobs()) - 1; }
+  JobSet all_jobs() const { return (JobSet{1} << jobs()) - 1; }
   bool has_edges() const { return instance_.graph() != nullptr; }
 
   /// Real ones first, then those that were added.
@@ -73,23 +73,23 @@ class GraphJobs {
   double capacity(int measure) const { return capacity_[measure]; }
 
   /// Choices of job j are numbered from first(j) up to first(j + 1).
-  int first(int job) const { return first_[job]; }
+  int first_choice(int job) const { return first_choice_[job]; }
   double time(int choice) const { return time_[choice]; }
   const double* need(int choice) const { return &need_[std::size_t(choice) * measures_]; }
-  const graph::Choice& choice(int job, int number) const {
-    return choices_[job][number - first_[job]];
+  const graph::JobChoice& choice(int job, int number) const {
+    return choices_[job][number - first_choice_[job]];
   }
 
   JobSet predecessors(int job) const { return predecessors_[job]; }
   /// Jobs of lower number that may be exchanged with this one in any schedule.
-  JobSet identical_jobs(int job) const { return identical_jobs_[job]; }
+  JobSet identical_before(int job) const { return identical_before_[job]; }
   /// Predecessors first.
   const std::vector<int>& topological_order() const { return graph_->order(); }
   const std::vector<double>& heads() const { return heads_; }
   double tail(int job) const { return tails_[job]; }
 
   /// Whether `free` amounts of all real measures suffice for a choice.
-  bool fits(int choice, const double* free) const {
+  bool has_room_for(int choice, const double* free) const {
     const double* const own_need = need(choice);
     if (own_need[0] > free[0]) return false;
     for (int measure = 1; measure < real_measures_; ++measure)
@@ -128,10 +128,10 @@ class GraphJobs {
   }
 
   void find_identical_jobs() {
-    identical_jobs_.assign(jobs(), 0);
+    identical_before_.assign(jobs(), 0);
     for (int job = 0; job < jobs(); ++job)
       for (int other = 0; other < job; ++other)
-        if (are_alike(job, other)) identical_jobs_[job] |= JobSet{1} << other;
+        if (are_alike(job, other)) identical_before_[job] |= JobSet{1} << other;
   }
 
   bool are_alike(int job, int other) const {
@@ -139,7 +139,7 @@ class GraphJobs {
         instance_.release(job) != instance_.release(other) ||
         predecessors_[job] != predecessors_[other] || successors_[job] != successors_[other])
       return false;
-    const auto same_choice = [](const graph::Choice& a, const graph::Choice& b) {
+    const auto same_choice = [](const graph::JobChoice& a, const graph::JobChoice& b) {
       return a.procs == b.procs && a.time == b.time && a.share == b.share;
     };
     return std::equal(choices_[job].begin(), choices_[job].end(), choices_[other].begin(),
@@ -149,14 +149,14 @@ class GraphJobs {
   static constexpr double kLeastPrice = 1e-6;  // of the greatest
 
   const Instance& instance_;
-  const graph::Choices choices_;
+  const graph::JobChoices choices_;
   const graph::Precedence graph_;
   int real_measures_, measures_;
   std::vector<double> capacity_;
-  std::vector<int> first_;  // choice of each job
-  std::vector<int> job_;    // of each choice
+  std::vector<int> first_choice_;  // choice of each job
+  std::vector<int> job_;           // of each choice
   std::vector<double> time_, need_, heads_, tails_;
-  std::vector<JobSet> predecessors_, successors_, identical_jobs_;
+  std::vector<JobSet> predecessors_, successors_, identical_before_;
 };
 
 }  // namespace cosched::moldable::search

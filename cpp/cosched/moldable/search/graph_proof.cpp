@@ -26,47 +26,49 @@ class GraphProver {
         usual_work_(options.usual_work),
         jobs_(instance),
         incumbent_(instance, options.objective),
-        effort_(options.work) {
+        budget_(options.work) {
     incumbent_.offer(start);
   }
 
   // Passes that keep more and more labels, until one drops none for their number: then all is
   // proved.  May be left by check_interrupt(): bound() and placement() hold at any time.
   bool run() {
-    begin();
+    prepare_bounds();
     for (std::size_t width = kGraphFirstWidth;; width *= 4) {
-      if (is_best(proved_)) return true;
-      const bool is_whole = labels_->pass(width);
-      proved_ = bound();
+      if (is_best(proved_bound_)) return true;
+      const bool is_whole = labels_->run_pass(width);
+      proved_bound_ = bound();
       if (!is_whole) return false;
-      if (labels_->dropped() >= incumbent_.value()) return true;
+      if (labels_->dropped_bound() >= incumbent_.value()) return true;
       if (width == kGraphFirstWidth)
-        proved_ = std::min(incumbent_.value(), bounds_->sharpen(proved_));
-      if (width == kGraphLookWidth || width == kGraphLastLook) look_around(width);
+        proved_bound_ = std::min(incumbent_.value(), bounds_->enable_strong_bounds(proved_bound_));
+      if (width == kGraphLookWidth || width == kGraphLastLook) improve_incumbent(width);
     }
   }
 
   const Placement& placement() const { return incumbent_.placement(); }
-  bool is_best(double least) const { return incumbent_.hopeless(least); }
-  std::int64_t work_left() const { return std::max<std::int64_t>(0, effort_.left()); }
+  bool is_best(double least) const { return incumbent_.can_prune(least); }
+  std::int64_t remaining_work() const {
+    return std::max<std::int64_t>(0, budget_.remaining_steps());
+  }
 
   // The best of all passes.
   double bound() const {
     const double of_pass = labels_ ? labels_->bound() : 0;
-    return std::min(incumbent_.value(), std::max(proved_, of_pass));
+    return std::min(incumbent_.value(), std::max(proved_bound_, of_pass));
   }
 
  private:
-  void begin() {
+  void prepare_bounds() {
     const graph::WorkPath programme = graph::work_and_path(instance_);
     add_mix_of(programme);
-    const std::vector<double> prices =
-        shared::configuration_prices(sharing_instance(), std::min(kGraphPriceWork, effort_.left()));
+    const std::vector<double> prices = shared::configuration_prices(
+        make_sharing_instance(), std::min(kGraphPriceWork, budget_.remaining_steps()));
     if (!prices.empty()) jobs_.add_earnings(prices);
-    bounds_.emplace(jobs_, objective_, incumbent_, effort_);
-    labels_.emplace(jobs_, objective_, incumbent_, *bounds_, effort_);
+    bounds_.emplace(jobs_, objective_, incumbent_, budget_);
+    labels_.emplace(jobs_, objective_, incumbent_, *bounds_, budget_);
     if (objective_ == Objective::makespan)
-      proved_ = graph::heads_and_tails(instance_, programme.value);
+      proved_bound_ = graph::heads_and_tails(instance_, programme.value);
   }
 
   // At the prices of the programme, where there is more than one thing to mix.
@@ -81,24 +83,25 @@ class GraphProver {
   }
 
   // Without precedence; sharing nothing, if need be.
-  Instance sharing_instance() const {
-    const Instance independent = instance_.after(nullptr);
+  Instance make_sharing_instance() const {
+    const Instance independent = instance_.with_precedence(nullptr);
     if (independent.sharing() != nullptr) return independent;
-    return independent.with(std::make_shared<const Sharing>(
+    return independent.with_sharing(std::make_shared<const Sharing>(
         instance_.jobs(), std::vector<Resource>{}, std::nullopt, std::nullopt));
   }
 
   // A better schedule first: it drops labels.
-  void look_around(std::size_t first_seed) {
-    const std::int64_t usual_left = std::min(effort_.left(), usual_work_ - effort_.spent());
+  void improve_incumbent(std::size_t first_seed) {
+    const std::int64_t usual_left =
+        std::min(budget_.remaining_steps(), usual_work_ - budget_.used_steps());
     const std::int64_t work = std::min(kGraphLookWork * instance_.jobs(),
                                        std::max<std::int64_t>(0, usual_left / kGraphLookPart));
     ActiveSearch search(instance_, objective_);
-    search.offer(incumbent_.placement());
+    search.offer_placement(incumbent_.placement());
     for (int look = 0; look < kGraphLooks; ++look) {
-      search.anneal(work, first_seed + look, look, proved_);
+      search.anneal(work, first_seed + look, look, proved_bound_);
       incumbent_.offer(search.placement());
-      effort_.count(work / kGraphLookPrice);
+      budget_.spend(work / kGraphLookPrice);
     }
   }
 
@@ -106,11 +109,11 @@ class GraphProver {
   Objective objective_;
   std::int64_t usual_work_;
   GraphJobs jobs_;
-  BestSoFar incumbent_;
-  Effort effort_;
+  Incumbent incumbent_;
+  WorkBudget budget_;
   std::optional<GraphLabelBounds> bounds_;
   std::optional<GraphLabels> labels_;
-  double proved_ = 0;  // the best bound of the passes before
+  double proved_bound_ = 0;  // the best bound of the passes before
 };
 
 }  // namespace
@@ -119,33 +122,34 @@ bool is_graph_provable(const Instance& instance) {
   return instance.jobs() <= kMostGraphJobs && instance.useful_machines() <= kMostProvedCounts;
 }
 
-Proof prove_graph(const Instance& instance, const Placement& start, const ProofOptions& options) {
-  Proof result;
+ProofResult prove_graph(const Instance& instance, const Placement& start,
+                        const ProofOptions& options) {
+  ProofResult result;
   GraphProver prover(instance, start, options);
-  result.in_time = finishes_within(options.time_limit, [&] { result.proved = prover.run(); });
+  result.is_in_time = finishes_within(options.time_limit, [&] { result.is_proved = prover.run(); });
   result.placement = prover.placement();
   result.bound = prover.bound();
-  result.proved = result.proved || prover.is_best(result.bound);
-  if (result.proved) {
-    const Criteria value = criteria(instance, result.placement);
+  result.is_proved = result.is_proved || prover.is_best(result.bound);
+  if (result.is_proved) {
+    const Criteria value = evaluate_criteria(instance, result.placement);
     result.bound = options.objective == Objective::makespan ? value.makespan : value.minsum;
   }
-  result.left = prover.work_left();
+  result.remaining_work = prover.remaining_work();
   return result;
 }
 
-std::optional<Proof> prove_quickly(const Instance& instance, const SearchOptions& options) {
+std::optional<ProofResult> prove_quickly(const Instance& instance, const SearchOptions& options) {
   if (!options.proof || options.work == 0 || !is_graph_provable(instance)) return std::nullopt;
   ActiveSearch lists(instance, options.objective);
   unhurried([&] {
-    lists.offer_simple();
-    for (const Placement& start : options.starts) lists.offer(start);
+    lists.offer_simple_schedules();
+    for (const Placement& start : options.starts) lists.offer_placement(start);
   });
   const std::int64_t work = std::min(kQuickWork, total_work(instance, options.work));
   return prove_graph(instance, lists.placement(), {options.objective, work});
 }
 
-Proof graph_proof(const Instance& instance, const ProofOptions& options) {
+ProofResult graph_proof(const Instance& instance, const ProofOptions& options) {
   require_no_slowdowns(instance, "optimal");
   if (instance.jobs() > kMostGraphJobs)
     throw InvalidInstance("optimal takes at most " + std::to_string(kMostGraphJobs) +
@@ -159,11 +163,11 @@ Proof graph_proof(const Instance& instance, const ProofOptions& options) {
   const std::int64_t work = std::min(options.work, options.usual_work);
   first.work = std::min(kFirstWork, work / (std::int64_t{100} * instance.jobs()));
   const SearchResult found = graph_search(instance, first, total_work(instance, first.work));
-  if (found.proved) {
+  if (found.is_proved) {
     const double value = options.objective == Objective::makespan
                              ? found.bound
                              : weighted_completion(instance, found.placement);
-    return {found.placement, value, true, found.complete, options.work};
+    return {found.placement, value, true, found.is_complete, options.work};
   }
   return prove_graph(instance, found.placement, options);
 }

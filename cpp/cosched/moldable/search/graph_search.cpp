@@ -10,18 +10,18 @@ namespace {
 // Of a short limit, for the bound.
 constexpr double kBoundShare = 0.3;
 
-class GraphSearch : public Search {
+class GraphSearchRounds : public SearchRounds {
  public:
-  GraphSearch(const Instance& instance, const SearchOptions& options)
-      : instance_(instance), options_(options), active_(instance, options.objective) {
+  GraphSearchRounds(const Instance& instance, const SearchOptions& options)
+      : instance_(instance), options_(options), active_search_(instance, options.objective) {
     unhurried([&] {
-      active_.offer_simple();
-      for (const Placement& start : options.starts) active_.offer(start);
+      active_search_.offer_simple_schedules();
+      for (const Placement& start : options.starts) active_search_.offer_placement(start);
     });
-    best_ = active_.placement();
+    best_placement_ = active_search_.placement();
   }
 
-  void begin() override {
+  void offer_first_schedules() override {
     graph::WorkPath programme;
     (void)finishes_within(seconds_left() < kInfinity
                               ? std::optional(kBoundShare * std::max(0.0, seconds_left()))
@@ -29,31 +29,32 @@ class GraphSearch : public Search {
                           [&] { programme = graph::work_and_path(instance_); });
     bound_ = programme.value;
     bound_ = std::max(bound_, graph::heads_and_tails(instance_, bound_));
-    if (options_.objective == Objective::makespan) enough_ = bound_ * (1 + kExactTolerance);
-    active_.offer_family(programme);
-    best_ = active_.placement();
+    if (options_.objective == Objective::makespan) target_value_ = bound_ * (1 + kExactTolerance);
+    active_search_.offer_family_schedules(programme);
+    best_placement_ = active_search_.placement();
   }
 
-  bool round(std::int64_t work, int number) override {
-    const bool is_complete = finishes_within(
-        std::nullopt, [&] { active_.anneal(work, options_.seed + number, number, enough_); });
-    best_ = active_.placement();
+  bool run_round(std::int64_t work, int number) override {
+    const bool is_complete = finishes_within(std::nullopt, [&] {
+      active_search_.anneal(work, options_.seed + number, number, target_value_);
+    });
+    best_placement_ = active_search_.placement();
     if (!is_complete) check_interrupt();
     return !is_proved();
   }
 
-  const Placement& best() const override { return best_; }
-  bool is_proved() const override { return active_.value() <= enough_; }
+  const Placement& best() const override { return best_placement_; }
+  bool is_proved() const override { return active_search_.value() <= target_value_; }
   /// No schedule is shorter.
   double bound() const { return bound_; }
 
  private:
   const Instance& instance_;
   SearchOptions options_;
-  ActiveSearch active_;
-  Placement best_;
+  ActiveSearch active_search_;
+  Placement best_placement_;
   double bound_ = 0;
-  double enough_ = 0;  // a value that nothing is below
+  double target_value_ = 0;  // a value that nothing is below
 };
 
 }  // namespace
@@ -69,12 +70,12 @@ SearchResult graph_search(const Instance& instance, const SearchOptions& options
                           std::int64_t operations) {
   require_no_slowdowns(instance, "local-search");
   SearchOptions started = options;
-  if (std::optional<Proof> quick = prove_quickly(instance, options)) {
-    if (quick->proved) return {std::move(quick->placement), true, true, 0};
+  if (std::optional<ProofResult> quick = prove_quickly(instance, options)) {
+    if (quick->is_proved) return {std::move(quick->placement), true, true, 0};
     started.starts.push_back(std::move(quick->placement));
   }
-  GraphSearch search(instance, started);
-  const bool has_begun = finishes_within(std::nullopt, [&] { search.begin(); });
+  GraphSearchRounds search(instance, started);
+  const bool has_begun = finishes_within(std::nullopt, [&] { search.offer_first_schedules(); });
   RoundsOptions rounds{total_work(instance, kSearchWork), operations, {}};
   if (options.proof && is_graph_provable(instance))
     rounds.prove = [&](const Placement& start, const ProofOptions& share) {

@@ -27,15 +27,16 @@ bool is_graph_provable(const Instance& instance);
 /// As prove() (proof.hpp), by labels that know precedence and resources (graph_labels.hpp), for
 /// either criterion and any releases.  `start`: a schedule to be beaten.  Requires jobs that slow
 /// nobody.  Exponential.
-Proof prove_graph(const Instance& instance, const Placement& start, const ProofOptions& options);
+ProofResult prove_graph(const Instance& instance, const Placement& start,
+                        const ProofOptions& options);
 
 /// Tries to prove within a little of the work of a search, from simple lists and the caller's
 /// starts: most instances of a few jobs take milliseconds.  Nothing where the proof is not asked
 /// for, or not worth trying.
-std::optional<Proof> prove_quickly(const Instance& instance, const SearchOptions& options);
+std::optional<ProofResult> prove_quickly(const Instance& instance, const SearchOptions& options);
 
 /// A short search, then prove_graph().  Throws InvalidInstance above kMostGraphJobs, and as
 /// require_no_slowdowns().
-Proof graph_proof(const Instance& instance, const ProofOptions& options);
+ProofResult graph_proof(const Instance& instance, const ProofOptions& options);
 
 }  // namespace cosched::moldable::search

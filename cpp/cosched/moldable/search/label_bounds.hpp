@@ -7,30 +7,30 @@
 namespace cosched::moldable::search {
 
 /// The work that a proof has left.
-class Effort {
+class WorkBudget {
  public:
-  explicit Effort(std::int64_t steps) : given_(steps), left_(steps) {}
+  explicit WorkBudget(std::int64_t steps) : total_steps_(steps), remaining_steps_(steps) {}
 
   /// May throw as check_interrupt().
-  void count(std::int64_t steps) {
-    left_ -= steps;
+  void spend(std::int64_t steps) {
+    remaining_steps_ -= steps;
     poll_.count(4 * steps);
   }
-  bool over() const { return left_ < 0; }
-  std::int64_t left() const { return left_; }
-  std::int64_t spent() const { return given_ - left_; }
+  bool is_exhausted() const { return remaining_steps_ < 0; }
+  std::int64_t remaining_steps() const { return remaining_steps_; }
+  std::int64_t used_steps() const { return total_steps_ - remaining_steps_; }
 
  private:
-  std::int64_t given_, left_;
+  std::int64_t total_steps_, remaining_steps_;
   Poll poll_;
 };
 
 /// A beginning: these jobs have started, in the order of their starts, and leave processors free as
 /// the steps say.
-struct Beginning {
-  JobSet jobs;
-  double cost;  // sum w C of them (minsum)
-  const Step* steps;
+struct PartialSchedule {
+  JobSet started_jobs;
+  double started_cost;  // sum w C of them (minsum)
+  const FreeStep* steps;
   int count;
 };
 
@@ -43,54 +43,58 @@ class LabelBounds {
  public:
   /// All must outlive it.
   LabelBounds(const Instance& instance, const std::vector<std::vector<Choice>>& choices,
-              Objective objective, const BestSoFar& incumbent, Effort& effort)
-      : it_(instance),
+              Objective objective, const Incumbent& incumbent, WorkBudget& effort)
+      : instance_(instance),
         choices_(choices),
-        makespan_(objective == Objective::makespan),
-        best_(incumbent),
-        effort_(effort) {
+        minimizes_makespan_(objective == Objective::makespan),
+        incumbent_(incumbent),
+        budget_(effort) {
     order_by_density();
     order_by_release();
     for (const auto& own : choices_)
-      dearer_when_faster_.push_back(std::is_sorted(
+      work_monotone_.push_back(std::is_sorted(
           own.begin(), own.end(),
           [](const Choice& a, const Choice& b) { return a.procs * a.time < b.procs * b.time; }));
   }
 
   /// Bounds that cost more, for all that follows; a bound on all schedules.  `proved`: such a
   /// bound.
-  double sharpen(double proved) {
-    if (!makespan_) {
-      const double longest = makespan(best_.placement());
-      if (!(longest > 0) || !(best_.value() > 0) || it_.machines() > kMostPricedMachines)
+  double enable_strong_bounds(double proved) {
+    if (!minimizes_makespan_) {
+      const double longest = makespan(incumbent_.placement());
+      if (!(longest > 0) || !(incumbent_.value() > 0) || instance_.machines() > kMostPricedMachines)
         return proved;
-      const std::int64_t work = std::min(kPricesWork, std::max<std::int64_t>(0, effort_.left()));
-      prices_.emplace(it_, choices_, longest, kFewestCells, TimePrices::Jobs::pay_for_their_end);
-      prices_->climb(best_.value(), work, kDoublings);
-      effort_.count(prices_->take_work());
+      const std::int64_t work =
+          std::min(kPricesWork, std::max<std::int64_t>(0, budget_.remaining_steps()));
+      prices_.emplace(instance_, choices_, longest, kFewestCells,
+                      TimePrices::JobCosts::weighted_completion);
+      prices_->subgradient_ascent(incumbent_.value(), work, kDoublings);
+      budget_.spend(prices_->take_work());
       return std::max(proved, prices_->bound() * (1 - kProofRounding));
     }
     if (!(proved > 0)) return proved;
-    patterns_.emplace(choices_, it_.machines(), proved, best_.value());
-    effort_.count(patterns_->take_work());
-    patterned_ = patterns_->bound() > proved;
-    return patterned_ ? patterns_->bound() : proved;
+    patterns_.emplace(choices_, instance_.machines(), proved, incumbent_.value());
+    budget_.spend(patterns_->take_work());
+    patterns_help_ = patterns_->bound() > proved;
+    return patterns_help_ ? patterns_->bound() : proved;
   }
 
   /// `known`: a bound.  Infinite where nothing better can come of it.
-  double least(const Beginning& label, double known) {
-    prospects_.clear();
-    for (int j = 0; j < it_.jobs(); ++j)
-      if (!in(label.jobs, j)) prospects_.push_back(prospect(label, j));
-    effort_.count(static_cast<std::int64_t>(prospects_.size() + 1) * label.count / 2);
-    double least = makespan_ ? least_makespan(label) : least_minsum(label);
-    if (prospects_.empty() || best_.hopeless(least)) return least * (1 - kProofRounding);
-    if (patterned_) least = least_of_patterns(label, std::max(least, known));
+  double lower_bound(const PartialSchedule& label, double known) {
+    best_cases_.clear();
+    for (int j = 0; j < instance_.jobs(); ++j)
+      if (!is_in(label.started_jobs, j)) best_cases_.push_back(find_best_case(label, j));
+    budget_.spend(static_cast<std::int64_t>(best_cases_.size() + 1) * label.count / 2);
+    double least = minimizes_makespan_ ? bound_makespan(label) : bound_minsum(label);
+    if (best_cases_.empty() || incumbent_.can_prune(least)) return least * (1 - kProofRounding);
+    if (patterns_help_) least = bound_by_patterns(label, std::max(least, known));
     if (prices_) {
-      const JobSet all = (JobSet{1} << it_.jobs()) - 1;
-      least = std::max(least, label.cost + prices_->least(all & ~label.jobs, label.steps,
-                                                          label.count, best_.value() - label.cost));
-      effort_.count(prices_->take_work());
+      const JobSet all = (JobSet{1} << instance_.jobs()) - 1;
+      least = std::max(least,
+                       label.started_cost +
+                           prices_->lower_bound(all & ~label.started_jobs, label.steps, label.count,
+                                                incumbent_.value() - label.started_cost));
+      budget_.spend(prices_->take_work());
     }
     return least * (1 - kProofRounding);
   }
@@ -103,65 +107,68 @@ class LabelBounds {
   static constexpr std::int64_t kPricesWork = 20'000'000;  // at most
 
   // What a job that is not in a label can do at best.
-  struct Prospect {
+  struct BestCase {
     int job;
     double end;   // the earliest
     double work;  // the least that ends before the best schedule known
     int procs;    // the fewest so
   };
 
-  bool in(JobSet jobs, int job) const { return jobs >> job & 1; }
+  bool is_in(JobSet jobs, int job) const { return jobs >> job & 1; }
 
   void order_by_density() {
-    by_density_.resize(it_.jobs());
+    by_density_.resize(instance_.jobs());
     std::iota(by_density_.begin(), by_density_.end(), 0);
-    for (int i = 0; i < it_.jobs(); ++i) least_work_.push_back(it_.least_work(i));
+    for (int i = 0; i < instance_.jobs(); ++i) least_work_.push_back(instance_.least_work(i));
     std::stable_sort(by_density_.begin(), by_density_.end(), [&](int a, int b) {
-      return least_work_[a] * it_.weight(b) < least_work_[b] * it_.weight(a);
+      return least_work_[a] * instance_.weight(b) < least_work_[b] * instance_.weight(a);
     });
   }
 
   void order_by_release() {
-    released_.emplace_back(0, 0);
-    for (int i = 0; i < it_.jobs(); ++i) released_.emplace_back(it_.release(i), 0);
-    std::sort(released_.begin(), released_.end());
-    released_.erase(std::unique(released_.begin(), released_.end()), released_.end());
-    for (auto& [release, jobs] : released_)
-      for (int i = 0; i < it_.jobs(); ++i)
-        if (it_.release(i) >= release) jobs |= JobSet{1} << i;
+    jobs_released_from_.emplace_back(0, 0);
+    for (int i = 0; i < instance_.jobs(); ++i)
+      jobs_released_from_.emplace_back(instance_.release(i), 0);
+    std::sort(jobs_released_from_.begin(), jobs_released_from_.end());
+    jobs_released_from_.erase(std::unique(jobs_released_from_.begin(), jobs_released_from_.end()),
+                              jobs_released_from_.end());
+    for (auto& [release, jobs] : jobs_released_from_)
+      for (int i = 0; i < instance_.jobs(); ++i)
+        if (instance_.release(i) >= release) jobs |= JobSet{1} << i;
   }
 
   // Of the choices for which enough processors are free at a step the last is the fastest; where
   // counts with more work are the faster ones, the first that ends in time at the first step that
   // has one is the best.
-  Prospect prospect(const Beginning& label, int job) const {
-    Prospect found{job, kInfinity, kInfinity, it_.machines()};
+  BestCase find_best_case(const PartialSchedule& label, int job) const {
+    BestCase found{job, kInfinity, kInfinity, instance_.machines()};
     const std::vector<Choice>& own = choices_[job];
     const Choice *in_time = own.data(), *fits = in_time, *const end = in_time + own.size();
     int free = 0;
-    for (const Step *step = label.steps, *const last = step + label.count; step < last; ++step) {
-      free += step->count;
-      const double start = std::max(it_.release(job), step->time);
+    for (const FreeStep *step = label.steps, *const last = step + label.count; step < last;
+         ++step) {
+      free += step->procs;
+      const double start = std::max(instance_.release(job), step->time);
       while (fits < end && fits->procs <= free) ++fits;
       if (fits == own.data()) continue;
       found.end = std::min(found.end, start + fits[-1].time);
-      if (makespan_ && !(found.work < kInfinity && dearer_when_faster_[job])) {
-        while (in_time < fits && start + in_time->time >= best_.value()) ++in_time;
+      if (minimizes_makespan_ && !(found.work < kInfinity && work_monotone_[job])) {
+        while (in_time < fits && start + in_time->time >= incumbent_.value()) ++in_time;
         for (const Choice* choice = in_time; choice < fits; ++choice) {
           found.work = std::min(found.work, choice->procs * choice->time);
           found.procs = std::min(found.procs, choice->procs);
-          if (dearer_when_faster_[job]) break;
+          if (work_monotone_[job]) break;
         }
       }
-      if (fits == end && (!makespan_ || found.work < kInfinity)) break;
+      if (fits == end && (!minimizes_makespan_ || found.work < kInfinity)) break;
     }
     return found;
   }
 
   // When `area` is worked off by processors that are free as the label says, and not before `from`.
-  double worked_off(const Beginning& label, double from, double area) const {
-    const Step* step = label.steps;
-    const Step* const last = step + label.count;
+  double area_completion(const PartialSchedule& label, double from, double area) const {
+    const FreeStep* step = label.steps;
+    const FreeStep* const last = step + label.count;
     int free = 0;
     double now = from;
     for (; step < last; ++step) {
@@ -171,64 +178,64 @@ class LabelBounds {
         area -= room;
         now = step->time;
       }
-      free += step->count;
+      free += step->procs;
     }
     return area > 0 ? now + area / free : now;
   }
 
-  double least_makespan(const Beginning& label) {
+  double bound_makespan(const PartialSchedule& label) {
     double least = label.steps[label.count - 1].time;
-    for (const Prospect& one : prospects_) {
+    for (const BestCase& one : best_cases_) {
       if (one.work == kInfinity) return kInfinity;
       least = std::max(least, one.end);
     }
-    return std::max({least, least_by_release(label), least_side_by_side(label)});
+    return std::max({least, bound_by_release(label), bound_by_width(label)});
   }
 
   // The work of the jobs that are released from some time on.
-  double least_by_release(const Beginning& label) {
+  double bound_by_release(const PartialSchedule& label) {
     const double from = label.steps->time;
-    std::sort(prospects_.begin(), prospects_.end(), [&](const Prospect& a, const Prospect& b) {
-      return it_.release(a.job) > it_.release(b.job);
+    std::sort(best_cases_.begin(), best_cases_.end(), [&](const BestCase& a, const BestCase& b) {
+      return instance_.release(a.job) > instance_.release(b.job);
     });
     double area = 0, least = 0;
-    for (std::size_t k = 0; k < prospects_.size(); ++k) {
-      area += prospects_[k].work;
-      const double release = it_.release(prospects_[k].job);
-      if (k + 1 < prospects_.size() && it_.release(prospects_[k + 1].job) == release &&
+    for (std::size_t k = 0; k < best_cases_.size(); ++k) {
+      area += best_cases_[k].work;
+      const double release = instance_.release(best_cases_[k].job);
+      if (k + 1 < best_cases_.size() && instance_.release(best_cases_[k + 1].job) == release &&
           release > from)
         continue;
-      if (release > from || k + 1 == prospects_.size())
-        least = std::max(least, worked_off(label, std::max(release, from), area));
+      if (release > from || k + 1 == best_cases_.size())
+        least = std::max(least, area_completion(label, std::max(release, from), area));
     }
     return least;
   }
 
-  double least_side_by_side(const Beginning& label) const {
+  double bound_by_width(const PartialSchedule& label) const {
     double least = 0;
     for (int side = 1; side <= kSideBySide; ++side) {
       double seconds = 0;
-      for (const Prospect& one : prospects_)
-        if (one.procs * (side + 1) > it_.machines()) seconds += it_.least_time(one.job);
+      for (const BestCase& one : best_cases_)
+        if (one.procs * (side + 1) > instance_.machines()) seconds += instance_.least_time(one.job);
       least = std::max(least, label.steps->time + seconds / side);
     }
     return least;
   }
 
   // Between `least` and the best schedule known, to a part of the way.
-  double least_of_patterns(const Beginning& label, double least) {
-    const JobSet rest = ((JobSet{1} << it_.jobs()) - 1) & ~label.jobs;
+  double bound_by_patterns(const PartialSchedule& label, double least) {
+    const JobSet rest = ((JobSet{1} << instance_.jobs()) - 1) & ~label.started_jobs;
     const auto fits = [&](double deadline) {
-      for (const auto& [release, jobs] : released_) {
-        if (release <= label.steps->time && release > released_.front().first) continue;
+      for (const auto& [release, jobs] : jobs_released_from_) {
+        if (release <= label.steps->time && release > jobs_released_from_.front().first) continue;
         if ((rest & jobs) == 0) break;
-        effort_.count(label.count);
-        if (!patterns_->fits(rest & jobs, label.steps, label.count, deadline, release))
+        budget_.spend(label.count);
+        if (!patterns_->can_meet_deadline(rest & jobs, label.steps, label.count, deadline, release))
           return false;
       }
       return true;
     };
-    double too_short = least, long_enough = best_.value();
+    double too_short = least, long_enough = incumbent_.value();
     if (!fits(long_enough * (1 - kProofRounding))) {
       too_short = long_enough;
     } else if (!fits(too_short)) {
@@ -237,42 +244,42 @@ class LabelBounds {
         (fits(middle) ? long_enough : too_short) = middle;
       }
     }
-    effort_.count(patterns_->take_work());
+    budget_.spend(patterns_->take_work());
     return too_short;
   }
 
-  double least_minsum(const Beginning& label) const {
-    double alone = label.cost, total = 0;
-    for (const Prospect& one : prospects_) {
+  double bound_minsum(const PartialSchedule& label) const {
+    double alone = label.started_cost, total = 0;
+    for (const BestCase& one : best_cases_) {
       if (one.end == kInfinity) return kInfinity;
-      alone += it_.weight(one.job) * one.end;
+      alone += instance_.weight(one.job) * one.end;
       total += least_work_[one.job];
     }
     if (!(total > 0)) return alone;
     const double from = label.steps->time;
-    const double slope = (worked_off(label, from, total) - from) / total;
-    double squashed = label.cost, area = 0;
+    const double slope = (area_completion(label, from, total) - from) / total;
+    double squashed = label.started_cost, area = 0;
     for (const int job : by_density_)
-      if (!in(label.jobs, job)) {
+      if (!is_in(label.started_jobs, job)) {
         area += least_work_[job];
-        squashed += it_.weight(job) * (from + slope * area);
+        squashed += instance_.weight(job) * (from + slope * area);
       }
     return std::max(alone, squashed);
   }
 
-  const Instance& it_;
+  const Instance& instance_;
   const std::vector<std::vector<Choice>>& choices_;
-  bool makespan_;
-  const BestSoFar& best_;
-  Effort& effort_;
+  bool minimizes_makespan_;
+  const Incumbent& incumbent_;
+  WorkBudget& budget_;
   std::vector<int> by_density_;  // least work by weight: Smith's order
   std::vector<double> least_work_;
-  std::vector<bool> dearer_when_faster_;             // jobs whose work does not fall with the count
-  std::vector<std::pair<double, JobSet>> released_;  // then or later; from 0 on
+  std::vector<bool> work_monotone_;  // jobs whose work does not fall with the count
+  std::vector<std::pair<double, JobSet>> jobs_released_from_;  // then or later; from 0 on
   std::optional<ProcessorPatterns> patterns_;
-  bool patterned_ = false;  // labels ask them
+  bool patterns_help_ = false;  // labels ask them
   std::optional<TimePrices> prices_;
-  std::vector<Prospect> prospects_;
+  std::vector<BestCase> best_cases_;
 };
 
 }  // namespace cosched::moldable::search

@@ -13,7 +13,7 @@ namespace {
 constexpr int kChains =
     8;  // of a round: several differ more than one gains by taking as long as all
 
-double simple_bound(const Instance& instance) {
+double sum_of_least_ends(const Instance& instance) {
   double sum = 0;
   for (int i = 0; i < instance.jobs(); ++i)
     sum += instance.weight(i) * (instance.release(i) + instance.least_time(i));
@@ -22,51 +22,51 @@ double simple_bound(const Instance& instance) {
 
 }  // namespace
 
-AloneSearch::AloneSearch(const Instance& instance, const SearchOptions& options)
-    : instance_(instance), options_(options), best_(instance, options.objective) {
-  const Offer offer = [&](Placement made) { best_.offer(std::move(made)); };
+IndependentJobsSearch::IndependentJobsSearch(const Instance& instance, const SearchOptions& options)
+    : instance_(instance), options_(options), incumbent_(instance, options.objective) {
+  const Offer offer = [&](Placement made) { incumbent_.offer(std::move(made)); };
   bound_ = unhurried([&] {
-    offer_simple(instance, offer);
+    offer_simple_schedules(instance, offer);
     for (const Placement& start : options.starts) offer(start);
     return bounds::window_bound(instance);
   });
   const ScopedGrace grace(kStartSeconds);
-  complete_ = finishes_within(std::nullopt, [&] {
-    offer_family(instance, options.seed, offer);
+  has_first_schedules_ = finishes_within(std::nullopt, [&] {
+    offer_family_schedules(instance, options.seed, offer);
     bound_ = std::max(bound_, dual::dual_approximation_bound(instance, dual::kDefaultTolerance));
   });
   const bool shortest = options.objective == Objective::makespan;
-  enough_ = (shortest ? bound_ : simple_bound(instance)) * (1 + kExactTolerance);
+  target_value_ = (shortest ? bound_ : sum_of_least_ends(instance)) * (1 + kExactTolerance);
 }
 
-void AloneSearch::begin() {
-  const Offer offer = [&](Placement made) { best_.offer(std::move(made)); };
-  offer_canonical(instance_, bound_, offer);
+void IndependentJobsSearch::offer_first_schedules() {
+  const Offer offer = [&](Placement made) { incumbent_.offer(std::move(made)); };
+  offer_canonical_lists(instance_, bound_, offer);
 }
 
-bool AloneSearch::round(std::int64_t work, int) {
+bool IndependentJobsSearch::run_round(std::int64_t work, int) {
   const int chains = work < kSearchWork ? 1 : kChains;
-  const Placement from = best_.placement();
-  in_chains(
+  const Placement from = incumbent_.placement();
+  run_chains(
       chains,
       [&](int k, const Offer& own) {
-        const AnnealOptions options{options_.objective, seeds_ + k,
-                                    total_work(instance_, work / chains), enough_};
+        const AnnealOptions options{options_.objective, next_seed_ + k,
+                                    total_work(instance_, work / chains), target_value_};
         anneal(instance_, from, options, own);
       },
-      [&](Placement made) { best_.offer(std::move(made)); });
-  seeds_ += chains;
+      [&](Placement made) { incumbent_.offer(std::move(made)); });
+  next_seed_ += chains;
   return !is_proved();
 }
 
 namespace {
 
 // Jobs that share nothing and wait for nobody.
-SearchResult search_alone(const Instance& instance, const SearchOptions& options) {
-  AloneSearch search(instance, options);
-  bool is_complete = search.complete();
+SearchResult search_independent_jobs(const Instance& instance, const SearchOptions& options) {
+  IndependentJobsSearch search(instance, options);
+  bool is_complete = search.has_first_schedules();
   if (is_complete && options.work > 0)
-    is_complete = finishes_within(std::nullopt, [&] { search.begin(); });
+    is_complete = finishes_within(std::nullopt, [&] { search.offer_first_schedules(); });
   if (!is_complete) return {search.best(), false, search.is_proved(), 0};
   RoundsOptions rounds{kSearchWork, options.work, {}};
   const bool has_budget = options.work > kSearchWork;  // more than the default was asked for
@@ -91,7 +91,7 @@ SearchResult local_search(const Instance& instance, const SearchOptions& options
   const ScopedTimeLimit limit(options.time_limit);
   if (instance.graph() != nullptr) return graph_search(instance, options, operations);
   if (instance.sharing() != nullptr) return shared_search(instance, options);
-  return search_alone(instance, options);
+  return search_independent_jobs(instance, options);
 }
 
 }  // namespace cosched::moldable::search

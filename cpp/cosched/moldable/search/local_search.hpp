@@ -23,9 +23,9 @@ struct SearchOptions {
 
 struct SearchResult {
   Placement placement;
-  bool complete = true;  // false: a time limit ended the search
-  bool proved = false;   // nothing is better: it meets a bound, or prove() says so
-  double bound = 0;      // no schedule is shorter; 0: nothing is said
+  bool is_complete = true;  // false: a time limit ended the search
+  bool is_proved = false;   // nothing is better: it meets a bound, or prove() says so
+  double bound = 0;         // no schedule is shorter; 0: nothing is said
 };
 
 /// Operations a job, of all jobs.  Throws InvalidInstance when work < 0.
@@ -49,38 +49,38 @@ std::int64_t total_work(const Instance& instance, std::int64_t work);
 SearchResult local_search(const Instance& instance, const SearchOptions& options);
 
 /// Round by round, for who has something to do between them.
-class Search {
+class SearchRounds {
  public:
-  virtual ~Search() = default;
+  virtual ~SearchRounds() = default;
   /// Schedules before the first round.  May be left by an exception of check_interrupt().
-  virtual void begin() = 0;
+  virtual void offer_first_schedules() = 0;
   /// The round of this number, of `work` operations a job; whether there is more to do.  May be
   /// left by an exception of check_interrupt().
-  virtual bool round(std::int64_t work, int number) = 0;
+  virtual bool run_round(std::int64_t work, int number) = 0;
   virtual const Placement& best() const = 0;
   /// Whether nothing is better, as a bound says.
   virtual bool is_proved() const { return false; }
 };
 
 /// For jobs that share nothing and wait for nobody, without a proof.
-class AloneSearch : public Search {
+class IndependentJobsSearch : public SearchRounds {
  public:
   /// `instance` must outlive it.
-  AloneSearch(const Instance& instance, const SearchOptions& options);
-  void begin() override;
-  bool round(std::int64_t work, int number) override;
-  const Placement& best() const override { return best_.placement(); }
-  bool is_proved() const override { return best_.value() <= enough_; }
+  IndependentJobsSearch(const Instance& instance, const SearchOptions& options);
+  void offer_first_schedules() override;
+  bool run_round(std::int64_t work, int number) override;
+  const Placement& best() const override { return incumbent_.placement(); }
+  bool is_proved() const override { return incumbent_.value() <= target_value_; }
   /// False: a time limit ended the first schedules.
-  bool complete() const { return complete_; }
+  bool has_first_schedules() const { return has_first_schedules_; }
 
  private:
   const Instance& instance_;
   SearchOptions options_;
-  BestSoFar best_;
-  std::uint64_t seeds_ = options_.seed;
-  double bound_ = 0, enough_ = 0;
-  bool complete_ = true;
+  Incumbent incumbent_;
+  std::uint64_t next_seed_ = options_.seed;
+  double bound_ = 0, target_value_ = 0;
+  bool has_first_schedules_ = true;
 };
 
 }  // namespace cosched::moldable::search

@@ -10,24 +10,25 @@ namespace cosched::moldable::search {
 
 using JobSet = std::uint32_t;
 
-inline int size_of(JobSet jobs) {
+inline int set_size(JobSet jobs) {
   int size = 0;
   for (; jobs != 0; jobs &= jobs - 1) ++size;
   return size;
 }
 
 /// From `time` on, `count` processors more are free.
-struct Step {
+struct FreeStep {
   double time;
-  int count;
+  int procs;
 };
 
 /// Of each job its counts whose time is shorter than those of all smaller counts, by increasing
 /// count.
-inline std::vector<std::vector<Choice>> choices_of(const Instance& instance) {
+inline std::vector<std::vector<Choice>> fastest_choices(const Instance& instance) {
   std::vector<std::vector<Choice>> all(instance.jobs());
   for (int i = 0; i < instance.jobs(); ++i)
-    for (int q = instance.fewest(i); q > 0 && q <= instance.machines(); q = instance.faster(i, q))
+    for (int q = instance.fewest_procs(i); q > 0 && q <= instance.machines();
+         q = instance.next_faster_procs(i, q))
       all[i].push_back({q, instance.time(i, q)});
   return all;
 }
@@ -50,14 +51,14 @@ class ProcessorPatterns {
       : choices_(std::move(choices)),
         machines_(machines),
         bound_(bound),
-        cell_(std::max(bound / kCells, longest / kMostCells)),
-        cells_(static_cast<int>(longest / cell_) + 2) {
+        cell_length_(std::max(bound / kCells, longest / kMostCells)),
+        cell_count_(static_cast<int>(longest / cell_length_) + 2) {
     for (const auto& own : choices_) {
       double least = kInfinity;
       for (const Choice& choice : own) least = std::min(least, choice.procs * choice.time);
-      price_.push_back(least);
+      prices_.push_back(least);
     }
-    weigh();
+    find_prices();
   }
 
   /// No schedule of all jobs is shorter: `bound`, or better.
@@ -65,15 +66,16 @@ class ProcessorPatterns {
 
   /// False: the jobs of `rest` cannot end by `deadline` on processors that become free as the steps
   /// say, nor before `release`.  O(steps), once for a set O(choices of a job * thousands) more.
-  bool fits(JobSet rest, const Step* steps, int count, double deadline, double release = 0) {
-    const Table* const table = table_of(rest);
+  bool can_meet_deadline(JobSet rest, const FreeStep* steps, int count, double deadline,
+                         double release = 0) {
+    const EarningsTable* const table = find_table(rest);
     if (!table) return true;
     double needed = 0, earned = 0;
-    for (std::size_t j = 0; j < price_.size(); ++j)
-      if (rest >> j & 1) needed += price_[j];
-    for (const Step* step = steps; step < steps + count; ++step)
-      if (const int at = cell(deadline - std::max(release, step->time)); at >= 0)
-        earned += step->count * (*table)[at];
+    for (std::size_t j = 0; j < prices_.size(); ++j)
+      if (rest >> j & 1) needed += prices_[j];
+    for (const FreeStep* step = steps; step < steps + count; ++step)
+      if (const int at = cell_at(deadline - std::max(release, step->time)); at >= 0)
+        earned += step->procs * (*table)[at];
     return earned >= needed * (1 - kSums);
   }
 
@@ -88,25 +90,25 @@ class ProcessorPatterns {
   static constexpr int kWeighings = 300;
   static constexpr double kSums = 1e-9;  // relative, of prices and of times in cells
 
-  using Table = std::vector<double>;
+  using EarningsTable = std::vector<double>;
 
   // A job that the best pattern of the bound's length holds less of than the average gets dearer.
-  void weigh() {
+  void find_prices() {
     const int n = static_cast<int>(choices_.size());
-    std::vector<double> best = price_;
+    std::vector<double> best = prices_;
     for (int round = 1; round <= kWeighings; ++round) {
-      std::vector<Table> tables{Table(cells_, 0.0)};
+      std::vector<EarningsTable> tables{EarningsTable(cell_count_, 0.0)};
       for (int j = 0; j < n; ++j) {
         check_interrupt();
-        tables.push_back(with(tables.back(), j));
+        tables.push_back(extend_table(tables.back(), j));
       }
-      const double needed = std::accumulate(price_.begin(), price_.end(), 0.0) * (1 - kSums);
-      int at = cell(bound_);
+      const double needed = std::accumulate(prices_.begin(), prices_.end(), 0.0) * (1 - kSums);
+      int at = cell_at(bound_);
       if (machines_ * tables.back()[at] < needed) {
-        while (at + 1 < cells_ && machines_ * tables.back()[at + 1] < needed) ++at;
-        bound_ = std::max(bound_, (at + 1) * cell_ * (1 - kSums));
-        best = price_;
-        at = std::min(at + 1, cells_ - 1);
+        while (at + 1 < cell_count_ && machines_ * tables.back()[at + 1] < needed) ++at;
+        bound_ = std::max(bound_, (at + 1) * cell_length_ * (1 - kSums));
+        best = prices_;
+        at = std::min(at + 1, cell_count_ - 1);
       }
       const double mean = tables.back()[at] / needed;  // of the shares below, by price
       const double pace = 1 / std::sqrt(static_cast<double>(round));
@@ -114,53 +116,56 @@ class ProcessorPatterns {
         double share = 0;
         if (tables[j + 1][at] > tables[j][at])
           for (const Choice& choice : choices_[j]) {
-            const int length = static_cast<int>(choice.time / cell_ * (1 - kSums));
-            if (choice.time >= cells_ * cell_ || length > at ||
-                tables[j][at - length] + price_[j] / choice.procs < tables[j + 1][at])
+            const int length = static_cast<int>(choice.time / cell_length_ * (1 - kSums));
+            if (choice.time >= cell_count_ * cell_length_ || length > at ||
+                tables[j][at - length] + prices_[j] / choice.procs < tables[j + 1][at])
               continue;
             share = 1.0 / choice.procs;
             at -= length;
             break;
           }
-        price_[j] *= std::exp(pace * (mean - share));
+        prices_[j] *= std::exp(pace * (mean - share));
       }
     }
-    price_ = std::move(best);
+    prices_ = std::move(best);
   }
 
   // What a processor earns with one job more to choose from.
-  Table with(const Table& table, int job) {
-    Table made = table;
+  EarningsTable extend_table(const EarningsTable& table, int job) {
+    EarningsTable made = table;
     for (const Choice& choice : choices_[job]) {
-      if (choice.time >= cells_ * cell_) continue;
-      const int length = static_cast<int>(choice.time / cell_ * (1 - kSums));
-      const double gain = price_[job] / choice.procs;
-      for (int k = length; k < cells_; ++k) made[k] = std::max(made[k], table[k - length] + gain);
-      work_ += (cells_ - length) / 8 + 1;
+      if (choice.time >= cell_count_ * cell_length_) continue;
+      const int length = static_cast<int>(choice.time / cell_length_ * (1 - kSums));
+      const double gain = prices_[job] / choice.procs;
+      for (int k = length; k < cell_count_; ++k)
+        made[k] = std::max(made[k], table[k - length] + gain);
+      work_ += (cell_count_ - length) / 8 + 1;
     }
     return made;
   }
 
-  const Table* table_of(JobSet jobs) {
+  const EarningsTable* find_table(JobSet jobs) {
     if (const auto known = tables_.find(jobs); known != tables_.end()) return &known->second;
     if (tables_.size() >= kMostTables) return nullptr;
-    if (jobs == 0) return &tables_.emplace(jobs, Table(cells_, 0.0)).first->second;
+    if (jobs == 0) return &tables_.emplace(jobs, EarningsTable(cell_count_, 0.0)).first->second;
     int job = 0;
     while (!(jobs >> job & 1)) ++job;
-    const Table* const fewer = table_of(jobs & (jobs - 1));
-    return fewer ? &tables_.emplace(jobs, with(*fewer, job)).first->second : nullptr;
+    const EarningsTable* const fewer = find_table(jobs & (jobs - 1));
+    return fewer ? &tables_.emplace(jobs, extend_table(*fewer, job)).first->second : nullptr;
   }
 
-  int cell(double seconds) const {
-    return seconds < 0 ? -1 : std::min(cells_ - 1, static_cast<int>(seconds / cell_ + kSums));
+  int cell_at(double seconds) const {
+    return seconds < 0
+               ? -1
+               : std::min(cell_count_ - 1, static_cast<int>(seconds / cell_length_ + kSums));
   }
 
   std::vector<std::vector<Choice>> choices_;
   int machines_;
-  double bound_, cell_;
-  int cells_;
-  std::vector<double> price_;
-  std::unordered_map<JobSet, Table> tables_;
+  double bound_, cell_length_;
+  int cell_count_;
+  std::vector<double> prices_;
+  std::unordered_map<JobSet, EarningsTable> tables_;
   std::int64_t work_ = 0;
 };
 

@@ -13,68 +13,74 @@ constexpr std::uint64_t kLooks = 4;
 constexpr std::int64_t kLookWork = 1'000'000, kLookPart = 40;
 constexpr std::int64_t kLookPrice = 4;  // its operations that take as long as a step of labels
 
-class Prover {
+class LabelProver {
  public:
-  Prover(const Instance& instance, const Placement& start, const ProofOptions& options)
-      : it_(instance),
-        makespan_(options.objective == Objective::makespan),
-        choices_(choices_of(instance)),
-        best_(instance, options.objective),
-        effort_(options.work),
+  LabelProver(const Instance& instance, const Placement& start, const ProofOptions& options)
+      : instance_(instance),
+        minimizes_makespan_(options.objective == Objective::makespan),
+        choices_(fastest_choices(instance)),
+        incumbent_(instance, options.objective),
+        budget_(options.work),
         usual_work_(options.usual_work),
-        bounds_(instance, choices_, options.objective, best_, effort_),
-        labels_(instance, choices_, options.objective, best_, bounds_, effort_, options.room) {
-    best_.offer(start);
+        bounds_(instance, choices_, options.objective, incumbent_, budget_),
+        labels_(instance, choices_, options.objective, incumbent_, bounds_, budget_,
+                options.label_steps) {
+    incumbent_.offer(start);
   }
 
   // Passes that keep more and more labels, until one drops none for their number: then all is
   // proved. May be left by check_interrupt(): bound() and placement() hold at any time.
   bool run() {
     for (std::size_t width = kFirstWidth;; width *= 4) {
-      if (!labels_.pass(width)) return false;
-      proved_ = bound();
-      if (labels_.dropped() >= best_.value()) return true;
+      if (!labels_.run_pass(width)) return false;
+      proved_bound_ = bound();
+      if (labels_.dropped_bound() >= incumbent_.value()) return true;
       // Not before, so that what is easy stays fast.
       if (width == kFirstWidth) {
-        proved_ = std::min(best_.value(), bounds_.sharpen(proved_));
-        if (best_.hopeless(proved_)) return true;
+        proved_bound_ = std::min(incumbent_.value(), bounds_.enable_strong_bounds(proved_bound_));
+        if (incumbent_.can_prune(proved_bound_)) return true;
       }
-      if (width == kLookWidth || width == kLastLook) look_around(width);
+      if (width == kLookWidth || width == kLastLook) improve_incumbent(width);
     }
   }
 
-  const Placement& placement() const { return best_.placement(); }
-  bool is_best(double least) const { return best_.hopeless(least); }
-  std::int64_t left() const { return std::max<std::int64_t>(0, effort_.left()); }
+  const Placement& placement() const { return incumbent_.placement(); }
+  bool is_best(double least) const { return incumbent_.can_prune(least); }
+  std::int64_t remaining_work() const {
+    return std::max<std::int64_t>(0, budget_.remaining_steps());
+  }
 
   // The best of all passes.
-  double bound() const { return std::min(best_.value(), std::max(proved_, labels_.bound())); }
+  double bound() const {
+    return std::min(incumbent_.value(), std::max(proved_bound_, labels_.bound()));
+  }
 
  private:
   // A better schedule first: it drops labels.
-  void look_around(std::uint64_t first_seed) {
+  void improve_incumbent(std::uint64_t first_seed) {
     // No more than with the default work, so that more work begins with what that does.
-    const std::int64_t usual_left = std::min(effort_.left(), usual_work_ - effort_.spent());
+    const std::int64_t usual_left =
+        std::min(budget_.remaining_steps(), usual_work_ - budget_.used_steps());
     const std::int64_t work =
-        std::min(kLookWork * it_.jobs(), std::max<std::int64_t>(0, usual_left / kLookPart));
+        std::min(kLookWork * instance_.jobs(), std::max<std::int64_t>(0, usual_left / kLookPart));
     for (std::uint64_t look = 0; look < kLooks; ++look) {
-      anneal(
-          it_, best_.placement(),
-          {makespan_ ? Objective::makespan : Objective::minsum, first_seed + look, work, proved_},
-          [&](Placement made) { best_.offer(std::move(made)); });
-      effort_.count(work / kLookPrice);
+      anneal(instance_, incumbent_.placement(),
+             {minimizes_makespan_ ? Objective::makespan : Objective::minsum, first_seed + look,
+              work, proved_bound_},
+             [&](Placement made) { incumbent_.offer(std::move(made)); });
+      budget_.spend(work / kLookPrice);
     }
   }
 
-  const Instance& it_;
-  bool makespan_;
+  const Instance& instance_;
+  bool minimizes_makespan_;
   std::vector<std::vector<Choice>> choices_;
-  BestSoFar best_;
-  Effort effort_;
+  Incumbent incumbent_;
+  WorkBudget budget_;
   std::int64_t usual_work_;
   LabelBounds bounds_;
   Labels labels_;
-  double proved_ = 0;  // the best bound of the passes before
+  double proved_bound_ = 0;  // the best bound of the passes before
 };
 
 Placement first_schedule(const Instance& instance, const ProofOptions& options) {
@@ -87,20 +93,21 @@ Placement first_schedule(const Instance& instance, const ProofOptions& options) 
 }
 
 // Where there was no room for a proof: a better schedule, with what is left of work and time.
-void go_on(const Instance& instance, const ProofOptions& options, Proof& proof) {
+void improve_with_remaining_work(const Instance& instance, const ProofOptions& options,
+                                 ProofResult& proof) {
   SearchOptions search;
   search.objective = options.objective;
   search.seed = 1;
   search.proof = false;
-  search.work = proof.left / instance.jobs();
+  search.work = proof.remaining_work / instance.jobs();
   search.starts = {proof.placement};
   const SearchResult found = local_search(instance, search);
-  BestSoFar best(instance, options.objective);
+  Incumbent best(instance, options.objective);
   best.offer(std::move(proof.placement));
   best.offer(found.placement);
   proof.placement = best.placement();
-  proof.in_time = found.complete;
-  proof.proved = best.hopeless(proof.bound);
+  proof.is_in_time = found.is_complete;
+  proof.is_proved = best.can_prune(proof.bound);
 }
 
 }  // namespace
@@ -113,24 +120,25 @@ void require_provable(const Instance& instance, const ProofOptions& options) {
     throw InvalidInstance("work = " + std::to_string(options.work) + ": expected a number >= 0");
 }
 
-Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options) {
+ProofResult prove(const Instance& instance, const Placement& start, const ProofOptions& options) {
   require_provable(instance, options);
-  Proof result;
-  Prover prover(instance, start, options);
-  result.in_time = finishes_within(options.time_limit, [&] { result.proved = prover.run(); });
+  ProofResult result;
+  LabelProver prover(instance, start, options);
+  result.is_in_time = finishes_within(options.time_limit, [&] { result.is_proved = prover.run(); });
   result.placement = prover.placement();
   result.bound = prover.bound();
-  result.proved = result.proved || prover.is_best(result.bound);
-  result.left = prover.left();
+  result.is_proved = result.is_proved || prover.is_best(result.bound);
+  result.remaining_work = prover.remaining_work();
   return result;
 }
 
-Proof optimal(const Instance& instance, const ProofOptions& options) {
+ProofResult optimal(const Instance& instance, const ProofOptions& options) {
   const ScopedTimeLimit limit(options.time_limit);
-  if (!instance.is_alone()) return graph_proof(instance, options);
+  if (!instance.has_independent_jobs()) return graph_proof(instance, options);
   require_provable(instance, options);
-  Proof proof = prove(instance, first_schedule(instance, options), options);
-  if (!proof.proved && proof.in_time && proof.left > 0) go_on(instance, options, proof);
+  ProofResult proof = prove(instance, first_schedule(instance, options), options);
+  if (!proof.is_proved && proof.is_in_time && proof.remaining_work > 0)
+    improve_with_remaining_work(instance, options, proof);
   return proof;
 }
 

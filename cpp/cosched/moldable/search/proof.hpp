@@ -14,16 +14,16 @@ struct ProofOptions {
   Objective objective = Objective::makespan;
   std::int64_t work = kProofWork;
   std::optional<double> time_limit = std::nullopt;  // seconds
-  std::size_t room = kLabelsRoom;
+  std::size_t label_steps = kLabelSteps;
   std::int64_t usual_work = kProofWork;  // by default: more than that adds to what that much does
 };
 
-struct Proof {
-  Placement placement;    // `start`, or a better one
-  double bound = 0;       // no schedule is better: the placement's value where it is proved
-  bool proved = false;    // up to rounding (1e-12)
-  bool in_time = true;    // false: a time limit ended the search, else the work did, or the room
-  std::int64_t left = 0;  // of the work
+struct ProofResult {
+  Placement placement;     // `start`, or a better one
+  double bound = 0;        // no schedule is better: the placement's value where it is proved
+  bool is_proved = false;  // up to rounding (1e-12)
+  bool is_in_time = true;  // false: a time limit ended the search, else the work did, or the room
+  std::int64_t remaining_work = 0;  // of the work
 };
 
 /// Throws InvalidInstance above kMostProvedJobs jobs, and when work < 0.
@@ -36,7 +36,7 @@ void require_provable(const Instance& instance, const ProofOptions& options);
 /// one processor can do in its window (patterns.hpp), for the minsum prices of time
 /// (time_prices.hpp). Any profiles, any releases.  `start`: a schedule to be beaten.  Throws as
 /// require_provable.  Exponential in n; some 2^n labels where one criterion decides.
-Proof prove(const Instance& instance, const Placement& start, const ProofOptions& options);
+ProofResult prove(const Instance& instance, const Placement& start, const ProofOptions& options);
 
 // optimal: a short search, then a proof.
 
@@ -44,6 +44,6 @@ Proof prove(const Instance& instance, const Placement& start, const ProofOptions
 /// of the work and a tenth of the time, then prove() from what it found; where that has no room to
 /// go on local_search() again, with what is left.  With edges or resources it is graph_proof()
 /// (graph_search.hpp). Deterministic but for a time limit.
-Proof optimal(const Instance& instance, const ProofOptions& options = {});
+ProofResult optimal(const Instance& instance, const ProofOptions& options = {});
 
 }  // namespace cosched::moldable::search

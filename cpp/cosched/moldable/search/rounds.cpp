@@ -4,7 +4,7 @@ namespace cosched::moldable::search {
 namespace {
 
 // What the proof may spend: of few jobs everything, of more half of it.
-ProofOptions share_of(const Instance& instance, const SearchOptions& options) {
+ProofOptions proof_share(const Instance& instance, const SearchOptions& options) {
   ProofOptions share{options.objective, total_work(instance, options.work)};
   share.usual_work = kProofWork / 4;
   if (instance.jobs() <= kExactJobs) {
@@ -18,24 +18,25 @@ ProofOptions share_of(const Instance& instance, const SearchOptions& options) {
 
 }  // namespace
 
-SearchResult run_rounds(Search& search, const Instance& instance, const SearchOptions& options,
-                        const RoundsOptions& rounds) {
+SearchResult run_rounds(SearchRounds& search, const Instance& instance,
+                        const SearchOptions& options, const RoundsOptions& rounds) {
   SearchResult result;
   GrowingRounds growing(rounds.usual_work);
   const auto search_until = [&](std::int64_t work) {
-    result.complete = finishes_within(std::nullopt, [&] {
-      growing.run(work, [&](std::int64_t part, int number) { return search.round(part, number); });
+    result.is_complete = finishes_within(std::nullopt, [&] {
+      growing.run(work,
+                  [&](std::int64_t part, int number) { return search.run_round(part, number); });
     });
-    result.proved = result.proved || search.is_proved();
+    result.is_proved = result.is_proved || search.is_proved();
   };
   search_until(rounds.prove ? std::min(rounds.work, rounds.usual_work) : rounds.work);
-  BestSoFar best(instance, options.objective);
-  if (result.complete && !result.proved && rounds.prove && rounds.work > 0) {
-    const Proof proof = rounds.prove(search.best(), share_of(instance, options));
+  Incumbent best(instance, options.objective);
+  if (result.is_complete && !result.is_proved && rounds.prove && rounds.work > 0) {
+    const ProofResult proof = rounds.prove(search.best(), proof_share(instance, options));
     best.offer(proof.placement);
-    result.proved = proof.proved;
+    result.is_proved = proof.is_proved;
     // Without a proof the rest of a budget goes to more rounds.
-    if (!result.proved) search_until(rounds.work);
+    if (!result.is_proved) search_until(rounds.work);
   }
   best.offer(search.best());
   result.placement = best.placement();

@@ -11,14 +11,14 @@ struct RoundsOptions {
   std::int64_t work;
   /// Tries to prove a schedule the best, within the share of work and time that it is given.
   /// Empty: nothing is tried.
-  std::function<Proof(const Placement&, const ProofOptions&)> prove;
+  std::function<ProofResult(const Placement&, const ProofOptions&)> prove;
 };
 
 /// Rounds of `search`, which has begun: with at most the default work, or without a proof, all of
 /// them; else those of the default work, then the proof, then the rest.  So what more work, or a
 /// time limit that is long enough, allows begins with what the default work does, and is never
 /// worse.
-SearchResult run_rounds(Search& search, const Instance& instance, const SearchOptions& options,
-                        const RoundsOptions& rounds);
+SearchResult run_rounds(SearchRounds& search, const Instance& instance,
+                        const SearchOptions& options, const RoundsOptions& rounds);
 
 }  // namespace cosched::moldable::search

@@ -6,7 +6,7 @@
 namespace cosched::moldable::search {
 
 /// What an item takes while it runs.  Resources as shares of their capacities, one after the other.
-struct Need {
+struct JobNeed {
   int procs = 1;
   const double* shares = nullptr;  // of a profile's resources
 };
@@ -24,22 +24,22 @@ class FreeProfile {
   void clear();
 
   /// The earliest start >= from of an item that fits on the idle machine.  O(breakpoints).
-  double earliest(const Need& need, double length, double from);
+  double earliest_start(const JobNeed& need, double length, double from);
 
   /// Takes, or gives back, what an item needs in [start, end).  O(breakpoints).
-  void take(double start, double end, const Need& need) { change(start, end, need, -1); }
-  void give(double start, double end, const Need& need) { change(start, end, need, 1); }
+  void occupy(double start, double end, const JobNeed& need) { change_usage(start, end, need, -1); }
+  void release(double start, double end, const JobNeed& need) { change_usage(start, end, need, 1); }
 
   /// Each job of `order` at its earliest fit.  earliest_of(job) is when it may start, item_of(job)
   /// its need and length, start_at(job, start) notes it, before the next is asked for.
   template <class EarliestOf, class ItemOf, class StartAt>
-  void put_in_order(const std::vector<int>& order, EarliestOf earliest_of, ItemOf item_of,
-                    StartAt start_at) {
+  void place_in_order(const std::vector<int>& order, EarliestOf earliest_of, ItemOf item_of,
+                      StartAt start_at) {
     clear();
     for (const int job : order) {
       const auto [need, length] = item_of(job);
-      const double start = earliest(need, length, earliest_of(job));
-      take(start, start + length, need);
+      const double start = earliest_start(need, length, earliest_of(job));
+      occupy(start, start + length, need);
       start_at(job, start);
     }
   }
@@ -48,14 +48,14 @@ class FreeProfile {
   std::int64_t operations() const { return operations_; }
 
  private:
-  std::size_t cut(double at);
-  void change(double start, double end, const Need& need, int sign);
-  bool rest_fits(std::size_t k, const Need& need) const;
+  std::size_t insert_breakpoint(double at);
+  void change_usage(double start, double end, const JobNeed& need, int sign);
+  bool has_resources_for(std::size_t k, const JobNeed& need) const;
 
   int machines_, resources_;
-  std::vector<double> time_;  // free_[k] processors in [time_[k], time_[k + 1])
-  std::vector<int> free_;
-  std::vector<double> rest_;  // in the same time, of each resource
+  std::vector<double> times_;  // free_[k] processors in [time_[k], time_[k + 1])
+  std::vector<int> free_procs_;
+  std::vector<double> free_shares_;  // in the same time, of each resource
   std::int64_t operations_ = 0;
 };
 
@@ -63,34 +63,34 @@ class FreeProfile {
 /// ten percent apart where there are more than 64.
 std::vector<std::vector<int>> useful_counts(const Instance& instance);
 
-class SearchState {
+class MutableSchedule {
  public:
   /// `instance` must outlive it.
-  SearchState(const Instance& instance, Objective objective, double target = 0);
+  MutableSchedule(const Instance& instance, Objective objective, double target = 0);
 
   /// Takes over a schedule as it stands.
-  void set(const Placement& placement);
+  void load(const Placement& placement);
 
   /// Each job in `order` with these counts at its earliest fit after its release.
   void decode(const std::vector<int>& order, Allotment procs);
 
   /// The same with the present counts and order of starts: closes gaps.
-  void compact() { decode(by_start(), placement_.procs); }
+  void compact() { decode(order_by_start(), placement_.procs); }
 
-  void remove(int job);
+  void remove_job(int job);
   /// Puts a job that was removed back: at its earliest fit on q processors.
-  void insert(int job, int procs);
+  void insert_job(int job, int procs);
   /// The same where it was: on the count and at the start of before its removal.
-  void restore(int job, int procs, double start);
+  void restore_job(int job, int procs, double start);
   /// The end it would have there.
-  double end_at(int job, int procs);
+  double earliest_end(int job, int procs);
 
   /// The criterion; for the makespan also a little of the area, and of what ends after `target`, so
   /// that plateaus lead somewhere.
   double value() const;
-  Criteria criteria() const { return moldable::criteria(*instance_, placement_); }
+  Criteria evaluate_criteria() const { return moldable::evaluate_criteria(*instance_, placement_); }
   const Placement& placement() const { return placement_; }
-  std::vector<int> by_start() const { return moldable::by_start(placement_); }
+  std::vector<int> order_by_start() const { return moldable::order_by_start(placement_); }
   std::int64_t operations() const { return operations_ + profile_.operations(); }
 
  private:

@@ -36,102 +36,107 @@ constexpr int kHotChains = 6, kWarmChains = 4, kWarmGenerations = 4;
 constexpr double kHottest = 0.003, kWarm = 0.0012, kColdest = 0.0005;
 constexpr double kWarmShare = 0.6;  // of the operations
 
-class ListSearch {
+class SharedListSearch {
  public:
-  ListSearch(const Instance& instance, const SearchOptions& options)
+  SharedListSearch(const Instance& instance, const SearchOptions& options)
       : instance_(instance),
         objective_(options.objective),
         decoder_(instance),
         seed_(options.seed),
         rng_(options.seed),
-        best_(instance, options.objective) {
-    if (!by_orders() && !instance.sharing()->slows()) active_.emplace(instance, objective_);
+        incumbent_(instance, options.objective) {
+    if (!uses_orders() && !instance.sharing()->slows())
+      active_search_.emplace(instance, objective_);
   }
 
   list::Decoder& decoder() { return decoder_; }
 
   /// A schedule that is feasible as it stands.
-  void offer(const Placement& placement) { best_.offer(placement); }
+  void offer(const Placement& placement) { incumbent_.offer(placement); }
 
   /// Under every threshold, and at the prices; each job at its earliest fit where nobody slows
   /// anybody.
-  void offer(list::List list) {
-    if (active_) offer(active_->decoded(list.order, list.procs));
+  void offer(list::JobList list) {
+    if (active_search_) offer(active_search_->decode(list.order, list.procs));
     for (const double theta : list::kThetas) {
       list.theta = theta;
-      consider(list);
+      consider_list(list);
     }
     if (prices_.empty()) return;
     list.prices = prices_;
-    consider(list);
+    consider_list(list);
   }
 
   /// Where beams do not know the objective or releases, greedy schedules at the prices, and near
   /// them.
-  void price(std::vector<double> prices, int draws) {
+  void offer_priced_schedules(std::vector<double> prices, int draws) {
     prices_ = std::move(prices);
-    if (by_orders()) return;
+    if (uses_orders()) return;
     for (int k = 0; k < draws; ++k) {
       std::vector<double> near = prices_;
       for (double& value_of_job : near)
         if (k > 0) value_of_job *= 1 + kNoise * (2 * rng_.uniform() - 1);
-      const Placement placement = decoder_.greedy(near);
+      const Placement placement = decoder_.decode_greedily(near);
       offer(placement);
-      list::List list = list::as_list(decoder_, placement);
+      list::JobList list = list::to_list(decoder_, placement);
       list.prices = near;
-      consider(list);
+      consider_list(list);
     }
   }
 
   /// The round of this number; every other one is cooler.
-  void run(std::int64_t work, int number) {
-    if (!by_orders()) {
+  void run_round(std::int64_t work, int number) {
+    if (!uses_orders()) {
       // Lists, and from the best of them orders at earliest fits: either finds what the other
       // misses.
-      anneal(work, number % 2 == 0 ? 1 : kCooler);
-      if (active_) anneal_active(work / 2, number);
+      anneal_lists(work, number % 2 == 0 ? 1 : kCooler);
+      if (active_search_) anneal_active_orders(work / 2, number);
       return;
     }
     if (!prices_.empty())
-      beams(static_cast<std::int64_t>(kBeams * static_cast<double>(work) / kStepsABeamOperation));
+      run_beams(
+          static_cast<std::int64_t>(kBeams * static_cast<double>(work) / kStepsABeamOperation));
     const double steps = instance_.sharing()->slows() ? kStepsAnOrderOperation : kStepsAPlainOne;
-    offer(anneal_orders(instance_, decoder_, best(), static_cast<double>(work) / steps, rng_));
+    offer(
+        anneal_order_chains(instance_, decoder_, best(), static_cast<double>(work) / steps, rng_));
     check_interrupt();
   }
 
-  const Placement& best() const { return best_.placement(); }
+  const Placement& best() const { return incumbent_.placement(); }
 
  private:
-  bool by_orders() const { return objective_ == Objective::makespan && !instance_.has_releases(); }
+  bool uses_orders() const {
+    return objective_ == Objective::makespan && !instance_.has_releases();
+  }
 
   // At the prices, and near them, ever wider up to kWidth.
-  void beams(std::int64_t operations) {
+  void run_beams(std::int64_t operations) {
     while (operations > 0) {
       std::vector<double> near = prices_;
-      const double noise = drawn_ == 0 ? 0 : kBeamNoise[drawn_ / 2 % 2];
+      const double noise = beam_count_ == 0 ? 0 : kBeamNoise[beam_count_ / 2 % 2];
       for (double& price : near) price *= 1 + noise * (2 * rng_.uniform() - 1);
-      const shared::BeamOptions options{std::min(kWidth, 1 << std::min(2 * drawn_, 20)), kBranches,
-                                        kWastes[drawn_ % 2]};
-      const auto found = shared::beam(instance_, decoder_, near, options, operations);
+      const shared::BeamOptions options{std::min(kWidth, 1 << std::min(2 * beam_count_, 20)),
+                                        kBranches, kWastes[beam_count_ % 2]};
+      const auto found = shared::beam_search(instance_, decoder_, near, options, operations);
       if (!found) return;
       offer(*found);
-      ++drawn_;
+      ++beam_count_;
     }
   }
 
   // Lists start what fits.  Where jobs are released late, or heavy ones come first, waiting pays.
-  void anneal_active(std::int64_t work, int number) {
-    active_->offer(best());
-    const bool is_complete =
-        finishes_within(std::nullopt, [&] { active_->anneal(work, seed_ + number, number, 0); });
-    offer(active_->placement());
+  void anneal_active_orders(std::int64_t work, int number) {
+    active_search_->offer_placement(best());
+    const bool is_complete = finishes_within(
+        std::nullopt, [&] { active_search_->anneal(work, seed_ + number, number, 0); });
+    offer(active_search_->placement());
     if (!is_complete) check_interrupt();
   }
 
-  void anneal(std::int64_t work, double heat) {
-    list::List now = start_;
-    double current = start_value_;
-    const double scale = start_value_;
+  void anneal_lists(std::int64_t work, double heat) {
+    list::JobList now = best_list_;
+    double current = best_list_value_;
+    const double scale = best_list_value_;
     const double first = kFirstHeat * heat;
     const std::int64_t begin = decoder_.operations();
     const auto spent = [&] { return decoder_.operations() - begin; };
@@ -139,13 +144,13 @@ class ListSearch {
     cosched::anneal(kLastHeat / first, steps, spent, [&](double warmth) {
       const double temperature = scale * first * warmth;
       for (int k = 0; k < 8; ++k) {
-        list::List next = changed(now);
-        const Placement placement = decoder_.run(next);
-        const double found = value(placement);
+        list::JobList next = draw_neighbour(now);
+        const Placement placement = decoder_.decode(next);
+        const double found = plateau_value(placement);
         offer(placement);
-        if (found < start_value_) {
-          start_value_ = found;
-          start_ = next;
+        if (found < best_list_value_) {
+          best_list_value_ = found;
+          best_list_ = next;
         }
         if (found > current && !(rng_.uniform() < std::exp((current - found) / temperature)))
           continue;
@@ -156,25 +161,25 @@ class ListSearch {
     });
   }
 
-  void consider(const list::List& list) {
-    const Placement placement = decoder_.run(list);
-    const double found = value(placement);
+  void consider_list(const list::JobList& list) {
+    const Placement placement = decoder_.decode(list);
+    const double found = plateau_value(placement);
     offer(placement);
-    if (!start_.order.empty() && !(found < start_value_)) return;
-    start_value_ = found;
-    start_ = list;
+    if (!best_list_.order.empty() && !(found < best_list_value_)) return;
+    best_list_value_ = found;
+    best_list_ = list;
   }
 
-  double value(const Placement& placement) const {
-    const Criteria found = criteria(instance_, placement);
+  double plateau_value(const Placement& placement) const {
+    const Criteria found = evaluate_criteria(instance_, placement);
     if (objective_ == Objective::minsum) return found.minsum + kPlateau * found.makespan;
     double sum = 0;
     for (const double end : placement.end) sum += end;
     return found.makespan + kPlateau * sum / placement.jobs();
   }
 
-  list::List changed(const list::List& from) {
-    list::List to = from;
+  list::JobList draw_neighbour(const list::JobList& from) {
+    list::JobList to = from;
     const int n = instance_.jobs();
     const std::uint64_t kind = rng_.below(16);
     const auto a = static_cast<int>(rng_.below(n));
@@ -213,54 +218,54 @@ class ListSearch {
   list::Decoder decoder_;
   std::uint64_t seed_;
   Rng rng_;
-  BestSoFar best_;
-  std::optional<ActiveSearch> active_;  // where jobs slow nobody, and orders do not do
-  list::List start_;                    // the best list
+  Incumbent incumbent_;
+  std::optional<ActiveSearch> active_search_;  // where jobs slow nobody, and orders do not do
+  list::JobList best_list_;                    // the best list
   std::vector<double> prices_;
-  double start_value_ = kInfinity;
-  int drawn_ = 0;  // beams
+  double best_list_value_ = kInfinity;
+  int beam_count_ = 0;  // beams
 };
 
-void offer_lists(const Instance& instance, ListSearch& made) {
+void offer_lists(const Instance& instance, SharedListSearch& made) {
   list::Decoder& decoder = made.decoder();
   const int n = instance.jobs();
   for (const int share : {1, 2, 4, 8, 16}) {
     Allotment procs(n, std::max(1, instance.machines() / share));
-    procs = decoder.fitting(procs);
-    list::List longest{{}, procs, 0, {}};
+    procs = decoder.fitting_allotment(procs);
+    list::JobList longest{{}, procs, 0, {}};
     for (int i = 0; i < n; ++i) longest.order.push_back(i);
     std::stable_sort(longest.order.begin(), longest.order.end(), [&](int a, int b) {
-      return instance.given(a, procs[a]) > instance.given(b, procs[b]);
+      return instance.exact_time(a, procs[a]) > instance.exact_time(b, procs[b]);
     });
     made.offer(longest);
-    list::List urgent = longest;
+    list::JobList urgent = longest;
     std::stable_sort(urgent.order.begin(), urgent.order.end(), [&](int a, int b) {
-      return instance.weight(a) * instance.given(b, procs[b]) >
-             instance.weight(b) * instance.given(a, procs[a]);
+      return instance.weight(a) * instance.exact_time(b, procs[b]) >
+             instance.weight(b) * instance.exact_time(a, procs[a]);
     });
     made.offer(urgent);
   }
 }
 
-class SharedSearch : public Search {
+class SharedSearchRounds : public SearchRounds {
  public:
-  SharedSearch(const Instance& instance, const SearchOptions& options)
-      : instance_(instance), options_(options), made_(instance, options) {
+  SharedSearchRounds(const Instance& instance, const SearchOptions& options)
+      : instance_(instance), options_(options), list_search_(instance, options) {
     unhurried([&] {
-      offer_lists(instance, made_);
-      for (const Placement& start : options.starts) offer(start);
-      if (!instance.has_releases()) made_.offer(list::gang(instance));
+      offer_lists(instance, list_search_);
+      for (const Placement& start : options.starts) offer_with_list(start);
+      if (!instance.has_releases()) list_search_.offer(list::gang(instance));
     });
   }
 
-  void begin() override {
+  void offer_first_schedules() override {
     if (!instance_.has_releases())
       for (const dual::ListOrder order :
            {dual::ListOrder::shelf, dual::ListOrder::lptf, dual::ListOrder::saf})
-        offer(dual::list_graham(instance_, order));
+        offer_with_list(dual::list_graham(instance_, order));
     if (instance_.jobs() <= kMostPriced) {
       std::vector<double> prices = shared::configuration_prices(instance_, kPriceWork);
-      if (!prices.empty()) made_.price(std::move(prices), kDraws);
+      if (!prices.empty()) list_search_.offer_priced_schedules(std::move(prices), kDraws);
     }
     SearchOptions options = options_;
     options.starts.clear();
@@ -268,60 +273,63 @@ class SharedSearch : public Search {
     // No more than by default: what a time limit leaves belongs to the rounds.
     options.work = std::min(options.work, kSearchWork);
     const Sharing& sharing = *instance_.sharing();
-    without_.emplace(instance_.with(sharing.slows() ? sharing.without_slowdowns() : nullptr));
+    relaxed_instance_.emplace(
+        instance_.with_sharing(sharing.slows() ? sharing.without_slowdowns() : nullptr));
     if (sharing.slows() && instance_.jobs() <= kExactJobs)  // with its proof
-      made_.offer(list::replayed(instance_, local_search(*without_, options).placement));
-    if (without_->sharing() != nullptr)
-      plain_ = std::make_unique<SharedSearch>(*without_, options);
+      list_search_.offer(
+          list::replay(instance_, local_search(*relaxed_instance_, options).placement));
+    if (relaxed_instance_->sharing() != nullptr)
+      relaxed_search_ = std::make_unique<SharedSearchRounds>(*relaxed_instance_, options);
     else
-      plain_ = std::make_unique<AloneSearch>(*without_, options);
-    plain_->begin();
-    offer_plain();
+      relaxed_search_ = std::make_unique<IndependentJobsSearch>(*relaxed_instance_, options);
+    relaxed_search_->offer_first_schedules();
+    offer_relaxed_best();
   }
 
-  bool round(std::int64_t work, int number) override {
-    if (more_) more_ = plain_->round(work, number);
-    offer_plain();
-    made_.run(total_work(instance_, work), number);
+  bool run_round(std::int64_t work, int number) override {
+    if (has_relaxed_rounds_) has_relaxed_rounds_ = relaxed_search_->run_round(work, number);
+    offer_relaxed_best();
+    list_search_.run_round(total_work(instance_, work), number);
     return instance_.sharing()->slows() || !is_proved();
   }
 
-  const Placement& best() const override { return made_.best(); }
+  const Placement& best() const override { return list_search_.best(); }
 
   bool is_proved() const override {
     if (options_.objective != Objective::makespan) return false;
-    if (!least_)
-      least_ = unhurried([&] {  // a limit may be over
+    if (!makespan_bound_)
+      makespan_bound_ = unhurried([&] {  // a limit may be over
         return std::max(bounds::longest_bound(instance_), bounds::area_bound(instance_));
       });
-    return makespan(best()) <= *least_ * (1 + kExactTolerance);
+    return makespan(best()) <= *makespan_bound_ * (1 + kExactTolerance);
   }
 
  private:
-  void offer(const Placement& found) {
-    made_.offer(found);
-    made_.offer(list::as_list(made_.decoder(), found));
+  void offer_with_list(const Placement& found) {
+    list_search_.offer(found);
+    list_search_.offer(list::to_list(list_search_.decoder(), found));
   }
 
   // Resources alone: the search as if there were none gives an order; else the one that knows them.
-  void offer_plain() {
-    made_.offer(list::as_list(made_.decoder(), plain_->best()));
-    if (instance_.sharing()->slows()) made_.offer(list::replayed(instance_, plain_->best()));
+  void offer_relaxed_best() {
+    list_search_.offer(list::to_list(list_search_.decoder(), relaxed_search_->best()));
+    if (instance_.sharing()->slows())
+      list_search_.offer(list::replay(instance_, relaxed_search_->best()));
   }
 
   const Instance& instance_;
   SearchOptions options_;
-  ListSearch made_;
-  std::optional<Instance> without_;  // what they share, or slow-downs
-  std::unique_ptr<Search> plain_;
-  bool more_ = true;
-  mutable std::optional<double> least_;  // no schedule is shorter; when first asked for
+  SharedListSearch list_search_;
+  std::optional<Instance> relaxed_instance_;  // what they share, or slow-downs
+  std::unique_ptr<SearchRounds> relaxed_search_;
+  bool has_relaxed_rounds_ = true;
+  mutable std::optional<double> makespan_bound_;  // no schedule is shorter; when first asked for
 };
 
 }  // namespace
 
-Placement anneal_orders(const Instance& instance, const list::Decoder& decoder,
-                        const Placement& from, double operations, Rng& rng) {
+Placement anneal_order_chains(const Instance& instance, const list::Decoder& decoder,
+                              const Placement& from, double operations, Rng& rng) {
   Placement best = from;
   const auto generation = [&](int chains, double hot, double share) {
     std::vector<std::uint64_t> seeds;
@@ -329,7 +337,7 @@ Placement anneal_orders(const Instance& instance, const list::Decoder& decoder,
     const auto each = static_cast<std::int64_t>(share * operations / chains);
     const Placement start = best;
     return finishes_within(std::nullopt, [&] {
-      in_chains(
+      run_chains(
           chains,
           [&](int k, const Offer& offer) {
             Rng own(seeds[k]);
@@ -354,14 +362,14 @@ SearchResult shared_search(const Instance& instance, const SearchOptions& option
   SearchOptions started = options;
   const bool is_provable = !instance.sharing()->slows() && is_graph_provable(instance);
   if (is_provable) {
-    if (std::optional<Proof> quick = prove_quickly(instance, options)) {
-      if (quick->proved) return {std::move(quick->placement), true, true, 0};
+    if (std::optional<ProofResult> quick = prove_quickly(instance, options)) {
+      if (quick->is_proved) return {std::move(quick->placement), true, true, 0};
       started.starts.push_back(std::move(quick->placement));
     }
   }
-  SharedSearch search(instance, started);
+  SharedSearchRounds search(instance, started);
   const bool has_begun = finishes_within(std::nullopt, [&] {
-    if (options.work > 0) search.begin();
+    if (options.work > 0) search.offer_first_schedules();
   });
   if (!has_begun) return {search.best(), false, search.is_proved(), 0};
   RoundsOptions rounds{kSearchWork, options.work, {}};

@@ -25,7 +25,7 @@ SearchResult shared_search(const Instance& instance, const SearchOptions& option
 /// check_interrupt() throws.
 ///
 /// Requires what OrderSearch requires.
-Placement anneal_orders(const Instance& instance, const list::Decoder& decoder,
-                        const Placement& from, double operations, Rng& rng);
+Placement anneal_order_chains(const Instance& instance, const list::Decoder& decoder,
+                              const Placement& from, double operations, Rng& rng);
 
 }  // namespace cosched::moldable::search

@@ -13,24 +13,25 @@ constexpr int kDeadlines = 24;
 
 // An off-line algorithm, by batches where jobs are released.
 template <class Algorithm>
-void offer_of(const Instance& instance, const Offer& offer, const Algorithm& algorithm) {
+void offer_offline(const Instance& instance, const Offer& offer, const Algorithm& algorithm) {
   check_interrupt();
   if (!instance.has_releases()) return offer(algorithm(instance));
-  offer(batches::by_batches(
+  offer(batches::schedule_by_batches(
       instance, [&](const std::vector<int>& jobs) { return algorithm(instance.select(jobs)); }));
 }
 
 // A list by Graham's rule, or, where jobs are released, each at its earliest fit.
-Placement listed(const Instance& instance, const std::vector<int>& order, const Allotment& procs) {
+Placement make_list_schedule(const Instance& instance, const std::vector<int>& order,
+                             const Allotment& procs) {
   if (!instance.has_releases()) return list::list_schedule(instance, procs, order);
-  SearchState state(instance, Objective::makespan);
+  MutableSchedule state(instance, Objective::makespan);
   state.decode(order, procs);
   return state.placement();
 }
 
 // Orders of a list: decreasing time and work, increasing time and work a weight; by release first
 // where there is one.
-std::vector<std::vector<int>> orders(const Instance& instance, const Allotment& procs) {
+std::vector<std::vector<int>> list_orders(const Instance& instance, const Allotment& procs) {
   const int n = instance.jobs();
   std::vector<std::vector<double>> keys(4, std::vector<double>(n));
   for (int i = 0; i < n; ++i) {
@@ -42,48 +43,51 @@ std::vector<std::vector<int>> orders(const Instance& instance, const Allotment& 
     keys[3][i] = r + t * procs[i] / w;
   }
   std::vector<std::vector<int>> result;
-  for (const auto& key : keys) result.push_back(list::jobs_by(n, [&](int i) { return key[i]; }));
+  for (const auto& key : keys)
+    result.push_back(list::order_jobs_by(n, [&](int i) { return key[i]; }));
   return result;
 }
 
 }  // namespace
 
-void offer_simple(const Instance& instance, const Offer& offer) {
-  offer_of(instance, offer, [](const Instance& part) { return list::gang(part); });
-  offer_of(instance, offer, [](const Instance& part) { return list::sequential(part); });
+void offer_simple_schedules(const Instance& instance, const Offer& offer) {
+  offer_offline(instance, offer, [](const Instance& part) { return list::gang(part); });
+  offer_offline(instance, offer, [](const Instance& part) { return list::sequential(part); });
 }
 
-void offer_family(const Instance& instance, std::uint64_t seed, const Offer& offer) {
+void offer_family_schedules(const Instance& instance, std::uint64_t seed, const Offer& offer) {
   for (const dual::ListOrder order :
        {dual::ListOrder::shelf, dual::ListOrder::lptf, dual::ListOrder::saf})
-    offer_of(instance, offer, [&](const Instance& part) { return dual::list_graham(part, order); });
-  offer_of(instance, offer,
-           [](const Instance& part) { return dual::dual_approximation(part).schedule.placement; });
-  offer_of(instance, offer, [&](const Instance& part) {
+    offer_offline(instance, offer,
+                  [&](const Instance& part) { return dual::list_graham(part, order); });
+  offer_offline(instance, offer, [](const Instance& part) {
+    return dual::dual_approximation(part).schedule.placement;
+  });
+  offer_offline(instance, offer, [&](const Instance& part) {
     batches::DemtOptions options;
     options.seed = seed;
     return batches::demt(part, options);
   });
   for (const double factor : {0.7, 1.0, 1.4, 2.0, 4.0})
     for (const bool density : {true, false})
-      offer_of(instance, offer, [&](const Instance& part) {
+      offer_offline(instance, offer, [&](const Instance& part) {
         return list::marginal_cost_schedule(
-            part, density ? list::by_density(part) : list::by_least_work(part), factor);
+            part, density ? list::order_by_density(part) : list::order_by_least_work(part), factor);
       });
 }
 
-void offer_canonical(const Instance& instance, double bound, const Offer& offer) {
+void offer_canonical_lists(const Instance& instance, double bound, const Offer& offer) {
   Allotment procs(instance.jobs());
   for (int k = 0; k < kDeadlines; ++k) {
     // Shorter deadlines than the bound make wide jobs: for the minsum.
     const double d = bound * std::exp2(-3 + 4.0 * k / (kDeadlines - 1));
     for (int i = 0; i < instance.jobs(); ++i) {
-      const int q = instance.cheapest(i, d);
+      const int q = instance.cheapest_procs(i, d);
       procs[i] = q > 0 ? q : instance.gamma(i, instance.least_time(i));
     }
-    for (const auto& order : orders(instance, procs)) {
+    for (const auto& order : list_orders(instance, procs)) {
       check_interrupt();
-      offer(listed(instance, order, procs));
+      offer(make_list_schedule(instance, order, procs));
     }
   }
 }

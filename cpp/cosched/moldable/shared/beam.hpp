@@ -23,8 +23,8 @@ struct BeamOptions {
 
 /// Requires an instance without releases.  Takes what it looked at from `operations`; nothing where
 /// they are not enough.
-std::optional<Placement> beam(const Instance& instance, const list::Decoder& decoder,
-                              const std::vector<double>& prices, const BeamOptions& options,
-                              std::int64_t& operations);
+std::optional<Placement> beam_search(const Instance& instance, const list::Decoder& decoder,
+                                     const std::vector<double>& prices, const BeamOptions& options,
+                                     std::int64_t& operations);
 
 }  // namespace cosched::moldable::shared

@@ -25,14 +25,14 @@ std::vector<int> all_jobs(const Instance& instance) {
 }
 
 // For the master's tolerances, which are absolute: 1, or the power of two below the longest time.
-double unit_of(const Instance& instance) {
+double time_unit(const Instance& instance) {
   const double longest = bounds::longest_bound(instance.select(all_jobs(instance)));  // no releases
   const int bits = longest > 0 ? std::ilogb(longest) : 0;
   return std::abs(bits) <= kUsualBits ? 1 : std::scalbn(1.0, bits);
 }
 
 // For columns to begin with: without them prices take long to mean anything.
-Placement quick_schedule(const Instance& instance) {
+Placement anneal_briefly(const Instance& instance) {
   const Instance now = instance.select(all_jobs(instance));
   const list::Decoder decoder(now);
   Rng rng(1);
@@ -42,19 +42,19 @@ Placement quick_schedule(const Instance& instance) {
   return search.best();
 }
 
-class Configurations {
+class ConfigurationMaster {
  public:
-  explicit Configurations(const Instance& instance)
+  explicit ConfigurationMaster(const Instance& instance)
       : instance_(instance),
-        unit_(unit_of(instance)),
+        unit_(time_unit(instance)),
         rows_(instance, unit_, kLeastTime),
-        pricing_(instance, rows_, bounds::dearest_area(rows_, all_jobs(instance)).prices),
+        pricing_(instance, rows_, bounds::maximize_area(rows_, all_jobs(instance)).prices),
         master_(std::vector<double>(instance.jobs(), 1.0), artificial_cost()) {
     for (int i = 0; i < instance.jobs(); ++i) {
-      const int last = static_cast<int>(rows_.of(i).size()) - 1;
-      add({{i, last}});
+      const int last = static_cast<int>(rows_.choices(i).size()) - 1;
+      add_column({{i, last}});
     }
-    add_mix_of(quick_schedule(instance));
+    add_columns_of(anneal_briefly(instance));
   }
 
   double bound() const { return bound_ * unit_; }
@@ -78,19 +78,20 @@ class Configurations {
       idle = objective < least ? 0 : idle + 1;
       least = std::min(least, objective);
       if (idle > kMostIdleRounds) return false;
-      if (bound_ >= objective * (1 - kEnough)) return true;
+      if (bound_ >= objective * (1 - kPricingGap)) return true;
       if (smooth && !before.empty())
         for (std::size_t i = 0; i < prices.size(); ++i)
           prices[i] = kSmoothing * before[i] + (1 - kSmoothing) * prices[i];
       before = prices;
       const double total = std::accumulate(prices.begin(), prices.end(), 0.0);
       // Prices whose best configuration is worth `total` / `bound` or less prove nothing new.
-      const auto answer = pricing_.best(
+      const auto answer = pricing_.find_best(
           prices, std::max(1e-300, total / std::max(objective, 1e-300)) * 0.5, share, steps);
-      raise_bound(bounds::rounded_down(total / answer.most, instance_.jobs() + 8), prices,
-                  answer.most);
+      raise_bound(bounds::round_down(total / answer.value_bound, instance_.jobs() + 8), prices,
+                  answer.value_bound);
       int added = 0;
-      for (const auto& found : answer.found) added += improves(found.set) ? add(found.set) : 0;
+      for (const auto& found : answer.configurations)
+        added += has_negative_reduced_cost(found.members) ? add_column(found.members) : 0;
       if (steps >= work) return false;
       if (added > 0) {
         share = std::max(share / 4, kFirstSteps);
@@ -113,16 +114,16 @@ class Configurations {
   // One job after the other, several times over.
   double artificial_cost() const {
     double sum = 0;
-    for (int i = 0; i < instance_.jobs(); ++i) sum += rows_.of(i).back().time;
+    for (int i = 0; i < instance_.jobs(); ++i) sum += rows_.choices(i).back().time;
     return 10 * sum;
   }
 
-  std::pair<std::vector<int>, std::vector<double>> column(
-      const std::vector<ConfigurationPricing::Member>& set) const {
+  std::pair<std::vector<int>, std::vector<double>> make_column(
+      const std::vector<ConfigurationPricing::ConfigurationMember>& set) const {
     std::vector<std::pair<int, double>> entries;
-    const std::vector<double> f = pricing_.factors(set);
+    const std::vector<double> f = pricing_.slowdown_factors(set);
     for (std::size_t k = 0; k < set.size(); ++k)
-      entries.emplace_back(set[k].job, 1 / (rows_.of(set[k].job)[set[k].choice].time * f[k]));
+      entries.emplace_back(set[k].job, 1 / (rows_.choices(set[k].job)[set[k].choice].time * f[k]));
     std::sort(entries.begin(), entries.end());
     std::vector<int> jobs;
     std::vector<double> rates;
@@ -133,43 +134,44 @@ class Configurations {
     return {jobs, rates};
   }
 
-  bool improves(const std::vector<ConfigurationPricing::Member>& set) const {
-    const auto [jobs, rates] = column(set);
+  bool has_negative_reduced_cost(
+      const std::vector<ConfigurationPricing::ConfigurationMember>& set) const {
+    const auto [jobs, rates] = make_column(set);
     double worth = 0;
     for (std::size_t k = 0; k < jobs.size(); ++k) worth += master_.dual()[jobs[k]] * rates[k];
     return worth > 1 + 1e-9;
   }
 
   // What runs at each moment.
-  void add_mix_of(const Placement& placement) {
+  void add_columns_of(const Placement& placement) {
     std::vector<double> starts = placement.start;
     starts.insert(starts.end(), placement.end.begin(), placement.end.end());
     std::sort(starts.begin(), starts.end());
     for (std::size_t k = 0; k + 1 < starts.size(); ++k) {
       const double middle = (starts[k] + starts[k + 1]) / 2;
       if (!(starts[k] < middle && middle < starts[k + 1])) continue;
-      std::vector<ConfigurationPricing::Member> set;
+      std::vector<ConfigurationPricing::ConfigurationMember> set;
       for (int i = 0; i < placement.jobs(); ++i)
         if (placement.start[i] < middle && middle < placement.end[i]) {
-          const auto& counts = rows_.of(i);
+          const auto& counts = rows_.choices(i);
           const auto at = std::find_if(counts.begin(), counts.end(), [&](const Choice& c) {
             return c.procs == placement.procs[i];
           });
           set.push_back({i, static_cast<int>(at - counts.begin())});
         }
-      add(set);
+      add_column(set);
     }
   }
 
-  int add(const std::vector<ConfigurationPricing::Member>& set) {
-    const auto [jobs, rates] = column(set);
+  int add_column(const std::vector<ConfigurationPricing::ConfigurationMember>& set) {
+    const auto [jobs, rates] = make_column(set);
     master_.add_column(1, jobs, rates);
     return 1;
   }
 
   const Instance& instance_;
   double unit_;
-  bounds::Rows rows_;
+  bounds::ResourceRows rows_;
   ConfigurationPricing pricing_;
   opt::CoverLp master_;
   double bound_ = 0;
@@ -178,14 +180,14 @@ class Configurations {
 
 }  // namespace
 
-bounds::Found configuration_bound(const Instance& instance) {
+bounds::BoundResult configuration_bound(const Instance& instance) {
   if (instance.sharing() == nullptr) {
-    const Instance shared = instance.with(std::make_shared<const Sharing>(
+    const Instance shared = instance.with_sharing(std::make_shared<const Sharing>(
         instance.jobs(), std::vector<Resource>{}, std::nullopt, std::nullopt));
     return configuration_bound(shared);
   }
-  bounds::Found found;
-  std::optional<Configurations> programme;
+  bounds::BoundResult found;
+  std::optional<ConfigurationMaster> programme;
   const bool in_time = finishes_within(std::nullopt, [&] {
     found.value = std::max(bounds::longest_bound(instance), bounds::area_bound(instance));
     programme.emplace(instance);
@@ -197,7 +199,7 @@ bounds::Found configuration_bound(const Instance& instance) {
 }
 
 std::vector<double> configuration_prices(const Instance& instance, std::int64_t work) {
-  Configurations programme(instance);
+  ConfigurationMaster programme(instance);
   programme.solve(work);
   return programme.prices();
 }

@@ -19,7 +19,7 @@ namespace cosched::moldable::shared {
 /// feasible for the dual, so every round gives a bound, whether its pricing was complete or not.
 /// For instances that share nothing, too.
 /// Throws as check_interrupt() only where it has nothing; its work is fixed: steps of knapsacks.
-bounds::Found configuration_bound(const Instance& instance);
+bounds::BoundResult configuration_bound(const Instance& instance);
 
 /// The prices of jobs that so much work proves most by, in seconds; empty where it proves nothing.
 std::vector<double> configuration_prices(const Instance& instance, std::int64_t work);

@@ -8,7 +8,7 @@
 namespace cosched::moldable::shared {
 
 /// Relative gap between a bound and what reaches it at which column generation ends.
-inline constexpr double kEnough = 5e-4;
+inline constexpr double kPricingGap = 5e-4;
 
 /// Best first over sets of jobs, a node bounded by its Growth; counts are chosen at the end, for
 /// what a job slows and needs is the same on all of them, or on groups of them.  Under a bandwidth
@@ -16,44 +16,44 @@ inline constexpr double kEnough = 5e-4;
 class ConfigurationPricing {
  public:
   /// `instance` and `rows` must outlive it.
-  ConfigurationPricing(const Instance& instance, const bounds::Rows& rows,
+  ConfigurationPricing(const Instance& instance, const bounds::ResourceRows& rows,
                        const std::vector<double>& surrogate)
       : instance_(instance),
         sharing_(*instance.sharing()),
         rows_(rows),
-        growth_(instance, rows, surrogate) {}
+        extension_bound_(instance, rows, surrogate) {}
 
-  struct Member {
+  struct ConfigurationMember {
     int job, choice;
   };
-  struct Found {
+  struct PricedConfiguration {
     double value;
-    std::vector<Member> set;
+    std::vector<ConfigurationMember> members;
   };
-  struct Answer {
-    double most = 0;           // no configuration is worth more
-    std::vector<Found> found;  // some that are worth much
+  struct PricingResult {
+    double value_bound = 0;                           // no configuration is worth more
+    std::vector<PricedConfiguration> configurations;  // some that are worth much
     bool complete = true;
   };
 
   /// Those worth more than `threshold`; the bound is not sharper than threshold.  Adds what it took
   /// to `steps`.
-  Answer best(const std::vector<double>& prices, double threshold, std::int64_t most_steps,
-              std::int64_t& taken) {
+  PricingResult find_best(const std::vector<double>& prices, double threshold,
+                          std::int64_t most_steps, std::int64_t& taken) {
     prices_ = prices;
-    growth_.price(prices);
-    Answer answer;
-    answer.most = least_kept_ = threshold;
+    extension_bound_.set_prices(prices);
+    PricingResult answer;
+    answer.value_bound = value_threshold_ = threshold;
     const std::int64_t begin = steps(), last = begin + most_steps;
     consider_singles(answer);
     open_roots();
-    dive(answer);
-    while (!open_.empty()) {
-      const Node node = open_.top();
+    dive_greedily(answer);
+    while (!open_nodes_.empty()) {
+      const SearchNode node = open_nodes_.top();
       // What is left is worth no more than what was found, but for a tolerance.
-      const bool enough = node.bound <= answer.most * (1 + kEnough / 4);
-      if (enough || steps() > last || !expand(node, answer, last)) {
-        answer.most = std::max(answer.most, node.bound);
+      const bool enough = node.bound <= answer.value_bound * (1 + kPricingGap / 4);
+      if (enough || steps() > last || !expand_node(node, answer, last)) {
+        answer.value_bound = std::max(answer.value_bound, node.bound);
         answer.complete = enough;
         break;
       }
@@ -62,9 +62,9 @@ class ConfigurationPricing {
     return answer;
   }
 
-  std::vector<double> factors(const std::vector<Member>& set) const {
+  std::vector<double> slowdown_factors(const std::vector<ConfigurationMember>& set) const {
     std::vector<Run> runs;
-    for (const Member& member : set)
+    for (const ConfigurationMember& member : set)
       runs.push_back({member.job, choice_of(member).procs, choice_of(member).time});
     return sharing_.factors(runs);
   }
@@ -75,20 +75,20 @@ class ConfigurationPricing {
   // Intervals of the total load: from 1 on, by this factor, up to the last.
   static constexpr double kLoadStep = 1.08, kLastLoad = 6;
 
-  using Pick = Growth::Pick;
-  struct Node {
+  using Pick = ExtensionBound::SetMember;
+  struct SearchNode {
     double bound;  // of its set, and what may be added from `from` on
-    int from;
+    int next_index;
     std::vector<Pick> set;
-    Growth::Loads loads;
-    bool operator<(const Node& other) const { return bound < other.bound; }
+    ExtensionBound::LoadInterval load_interval;
+    bool operator<(const SearchNode& other) const { return bound < other.bound; }
   };
 
   void open_roots() {
-    open_ = {};
-    const auto open = [&](Growth::Loads loads) {
-      growth_.look_beside({}, 0, loads);
-      open_.push({growth_.bound({}, {}, loads, 0), 0, {}, loads});
+    open_nodes_ = {};
+    const auto open = [&](ExtensionBound::LoadInterval loads) {
+      extension_bound_.find_candidates({}, 0, loads);
+      open_nodes_.push({extension_bound_.bound_extensions({}, {}, loads, 0), 0, {}, loads});
     };
     if (!sharing_.has_bandwidth()) return open({});
     double from = 0;
@@ -100,39 +100,42 @@ class ConfigurationPricing {
   }
 
   // A factor is 1 alone whatever the load: the intervals are for sets of two and more.
-  void consider_singles(Answer& answer) {
-    for (const int i : growth_.order()) {
-      Found best{0, {}};
-      for (int c = 0; c < static_cast<int>(rows_.of(i).size()); ++c)
-        if (const double value = prices_[i] / rows_.of(i)[c].time; value > best.value)
+  void consider_singles(PricingResult& answer) {
+    for (const int i : extension_bound_.order()) {
+      PricedConfiguration best{0, {}};
+      for (int c = 0; c < static_cast<int>(rows_.choices(i).size()); ++c)
+        if (const double value = prices_[i] / rows_.choices(i)[c].time; value > best.value)
           best = {value, {{i, c}}};
-      if (best.value > least_kept_) keep(std::move(best), answer);
+      if (best.value > value_threshold_) keep_configuration(std::move(best), answer);
     }
   }
 
   // Each further job that fits, on each group of counts.  False where the steps end before all have
   // been looked at.
-  bool expand(const Node& node, Answer& answer, std::int64_t last) {
-    open_.pop();
+  bool expand_node(const SearchNode& node, PricingResult& answer, std::int64_t last) {
+    open_nodes_.pop();
     std::vector<Pick> set = node.set;
-    const std::vector<double> own = growth_.factors(set);
-    growth_.look_beside(set, node.from, node.loads);
-    growth_.limit(set, own, node.loads);
-    const std::vector<Growth::Beside> beside = growth_.beside();
-    for (const Growth::Beside& other : beside) {
+    const std::vector<double> own = extension_bound_.slowdown_factors(set);
+    extension_bound_.find_candidates(set, node.next_index, node.load_interval);
+    extension_bound_.bound_each_candidate(set, own, node.load_interval);
+    const std::vector<ExtensionBound::Candidate> beside = extension_bound_.candidates();
+    for (const ExtensionBound::Candidate& other : beside) {
       ++steps_;
-      if (other.growth <= answer.most) continue;
-      const int i = growth_.order()[other.place];
-      for (int g = 0; g < static_cast<int>(growth_.groups(i).size()); ++g) {
-        set.push_back({other.place, g});
-        if (growth_.fits(set)) {
-          const std::vector<double> factors = growth_.factors(set);
+      if (other.extension_bound <= answer.value_bound) continue;
+      const int i = extension_bound_.order()[other.order_index];
+      for (int g = 0; g < static_cast<int>(extension_bound_.count_groups(i).size()); ++g) {
+        set.push_back({other.order_index, g});
+        if (extension_bound_.has_room_for(set)) {
+          const std::vector<double> factors = extension_bound_.slowdown_factors(set);
           consider(set, factors, answer);
-          growth_.look_beside(set, other.place + 1, node.loads);
-          if (!growth_.beside().empty()) {
-            const double bound = std::min(
-                {node.bound, other.growth, growth_.bound(set, factors, node.loads, answer.most)});
-            if (bound > answer.most) open_.push({bound, other.place + 1, set, node.loads});
+          extension_bound_.find_candidates(set, other.order_index + 1, node.load_interval);
+          if (!extension_bound_.candidates().empty()) {
+            const double bound =
+                std::min({node.bound, other.extension_bound,
+                          extension_bound_.bound_extensions(set, factors, node.load_interval,
+                                                            answer.value_bound)});
+            if (bound > answer.value_bound)
+              open_nodes_.push({bound, other.order_index + 1, set, node.load_interval});
           }
         }
         set.pop_back();
@@ -143,32 +146,35 @@ class ConfigurationPricing {
   }
 
   // From each of the densest the set that grows by what adds most.
-  void dive(Answer& answer) {
-    const int dives = std::min<int>(kDives, static_cast<int>(growth_.order().size()));
+  void dive_greedily(PricingResult& answer) {
+    const int dives = std::min<int>(kDives, static_cast<int>(extension_bound_.order().size()));
     for (int first = 0; first < dives; ++first) {
       std::vector<Pick> set;
       double value = 0;
-      while (grow(set, value, first)) continue;
-      consider(set, growth_.factors(set), answer);
+      while (add_best_job(set, value, first)) continue;
+      consider(set, extension_bound_.slowdown_factors(set), answer);
     }
   }
 
   // By one; false where none adds anything.
-  bool grow(std::vector<Pick>& set, double& value, int first) {
-    growth_.look_beside(set, 0, {});
+  bool add_best_job(std::vector<Pick>& set, double& value, int first) {
+    extension_bound_.find_candidates(set, 0, {});
     std::vector<int> places;
-    for (const Growth::Beside& other : growth_.beside()) places.push_back(other.place);
+    for (const ExtensionBound::Candidate& other : extension_bound_.candidates())
+      places.push_back(other.order_index);
     if (set.empty()) places = {first};
     bool grew = false;
     Pick best{};
     for (const int place : places) {
-      if (std::any_of(set.begin(), set.end(), [&](const Pick& p) { return p.place == place; }))
+      if (std::any_of(set.begin(), set.end(),
+                      [&](const Pick& p) { return p.order_index == place; }))
         continue;
-      const int i = growth_.order()[place];
-      for (int g = 0; g < static_cast<int>(growth_.groups(i).size()); ++g) {
+      const int i = extension_bound_.order()[place];
+      for (int g = 0; g < static_cast<int>(extension_bound_.count_groups(i).size()); ++g) {
         set.push_back({place, g});
-        if (growth_.fits(set)) {
-          const double found = growth_.alone(set, growth_.factors(set));
+        if (extension_bound_.has_room_for(set)) {
+          const double found =
+              extension_bound_.bound_set(set, extension_bound_.slowdown_factors(set));
           if (found > value) {
             value = found;
             best = {place, g};
@@ -182,33 +188,38 @@ class ConfigurationPricing {
     return grew;
   }
 
-  void consider(const std::vector<Pick>& set, const std::vector<double>& factors, Answer& answer) {
-    if (growth_.alone(set, factors) <= least_kept_) return;
-    Found found = with_counts(set, factors);
-    if (found.value > least_kept_) keep(std::move(found), answer);
+  void consider(const std::vector<Pick>& set, const std::vector<double>& factors,
+                PricingResult& answer) {
+    if (extension_bound_.bound_set(set, factors) <= value_threshold_) return;
+    PricedConfiguration found = choose_counts(set, factors);
+    if (found.value > value_threshold_) keep_configuration(std::move(found), answer);
   }
 
-  void keep(Found found, Answer& answer) {
-    answer.most = std::max(answer.most, found.value);
-    answer.found.push_back(std::move(found));
-    if (answer.found.size() < 2 * kColumnsARound) return;
-    std::sort(answer.found.begin(), answer.found.end(),
-              [](const Found& a, const Found& b) { return a.value > b.value; });
-    answer.found.resize(kColumnsARound);
-    least_kept_ = answer.found.back().value;
+  void keep_configuration(PricedConfiguration found, PricingResult& answer) {
+    answer.value_bound = std::max(answer.value_bound, found.value);
+    answer.configurations.push_back(std::move(found));
+    if (answer.configurations.size() < 2 * kColumnsARound) return;
+    std::sort(answer.configurations.begin(), answer.configurations.end(),
+              [](const PricedConfiguration& a, const PricedConfiguration& b) {
+                return a.value > b.value;
+              });
+    answer.configurations.resize(kColumnsARound);
+    value_threshold_ = answer.configurations.back().value;
   }
 
   // The best counts of a set, by processors.
-  Found with_counts(const std::vector<Pick>& set, const std::vector<double>& factors) {
+  PricedConfiguration choose_counts(const std::vector<Pick>& set,
+                                    const std::vector<double>& factors) {
     const int m = instance_.machines();
     std::vector<std::vector<int>> chosen(set.size(), std::vector<int>(m + 1, -1));
     std::vector<double> worth(m + 1, 0), next;
     for (std::size_t k = 0; k < set.size(); ++k) {
-      const int i = growth_.order()[set[k].place];
-      const Growth::Group& group = growth_.groups(i)[set[k].group];
+      const int i = extension_bound_.order()[set[k].order_index];
+      const ExtensionBound::CountGroup& group =
+          extension_bound_.count_groups(i)[set[k].group_index];
       next.assign(m + 1, -kInfinity);
-      for (int c = group.first; c <= group.last; ++c) {
-        const Choice& choice = rows_.of(i)[c];
+      for (int c = group.first_choice; c <= group.last_choice; ++c) {
+        const Choice& choice = rows_.choices(i)[c];
         const double value = prices_[i] / (choice.time * factors[k]);
         for (int p = choice.procs; p <= m; ++p)
           if (worth[p - choice.procs] + value > next[p]) {
@@ -217,31 +228,31 @@ class ConfigurationPricing {
           }
       }
       worth = next;
-      steps_ += static_cast<std::int64_t>(m) * (group.last - group.first + 1) / 8;
-      poll_.count(static_cast<std::int64_t>(m) * (group.last - group.first + 1));
+      steps_ += static_cast<std::int64_t>(m) * (group.last_choice - group.first_choice + 1) / 8;
+      poll_.count(static_cast<std::int64_t>(m) * (group.last_choice - group.first_choice + 1));
     }
-    Found found{worth[m], {}};
+    PricedConfiguration found{worth[m], {}};
     int p = m;
     for (std::size_t k = set.size(); k-- > 0;) {
-      const int i = growth_.order()[set[k].place], c = chosen[k][p];
-      found.set.push_back({i, c});
-      p -= rows_.of(i)[c].procs;
+      const int i = extension_bound_.order()[set[k].order_index], c = chosen[k][p];
+      found.members.push_back({i, c});
+      p -= rows_.choices(i)[c].procs;
     }
     return found;
   }
 
-  std::int64_t steps() const { return growth_.steps() + steps_; }
-  const Choice& choice_of(const Member& member) const {
-    return rows_.of(member.job)[member.choice];
+  std::int64_t steps() const { return extension_bound_.steps() + steps_; }
+  const Choice& choice_of(const ConfigurationMember& member) const {
+    return rows_.choices(member.job)[member.choice];
   }
 
   const Instance& instance_;
   const Sharing& sharing_;
-  const bounds::Rows& rows_;
-  Growth growth_;
+  const bounds::ResourceRows& rows_;
+  ExtensionBound extension_bound_;
   std::vector<double> prices_;
-  std::priority_queue<Node> open_;
-  double least_kept_ = 0;
+  std::priority_queue<SearchNode> open_nodes_;
+  double value_threshold_ = 0;
   std::int64_t steps_ = 0;
   Poll poll_;
 };

@@ -15,12 +15,12 @@ struct SlotsOptions {
 
 /// Between `lower`, a bound, and `upper`, the makespan of some schedule, to a thousandth: longer
 /// and longer steps from the bound, then bisection over deadlines, each refuted or not.
-bounds::Found slots_bound(const Instance& instance, double lower, double upper,
-                          const SlotsOptions& options = {});
+bounds::BoundResult slots_bound(const Instance& instance, double lower, double upper,
+                                const SlotsOptions& options = {});
 
 /// The better of that and dual_approximation_bound; only the latter where the instance is too large
 /// for prices to be worth the time (some 40 jobs on 32 processors).  Obeys the time limits around.
-bounds::Found slots_bound(const Instance& instance);
+bounds::BoundResult slots_bound(const Instance& instance);
 
 struct TimeIndexedOptions {
   int cells = 12, doublings = 3;    // at first, and how often there are twice as many
@@ -29,11 +29,11 @@ struct TimeIndexedOptions {
 
 /// On the minsum.  `upper`: the minsum of some schedule, and `horizon` its makespan: they choose
 /// cells and steps, and no more.  O(n counts cells) for each set of prices.
-bounds::Found time_indexed_bound(const Instance& instance, double upper, double horizon,
-                                 const TimeIndexedOptions& options = {});
+bounds::BoundResult time_indexed_bound(const Instance& instance, double upper, double horizon,
+                                       const TimeIndexedOptions& options = {});
 
 /// With cells, work and a schedule chosen for the size of the instance; 0 where that is too large
 /// for prices to be worth the time.  Obeys the time limits around it.
-bounds::Found time_indexed_bound(const Instance& instance);
+bounds::BoundResult time_indexed_bound(const Instance& instance);
 
 }  // namespace cosched::moldable::slots

@@ -19,73 +19,73 @@ constexpr int kRefinements = 6;
 constexpr int kPatience = 20'000;  // moves in a row that make nothing better
 
 /// One call: the jobs, what is free when, and what is the best so far.
-class Planner {
+class StepPlanner {
  public:
-  Planner(const Instance& instance, std::vector<double> free, double budget)
+  StepPlanner(const Instance& instance, std::vector<double> free, double budget)
       : instance_(instance),
-        free_(std::move(free)),
+        free_times_(std::move(free)),
         scheduler_(instance.machines()),
-        end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                std::chrono::duration<double>(std::min(budget, 1e6)))) {
-    std::sort(free_.begin(), free_.end());
+        deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(std::min(budget, 1e6)))) {
+    std::sort(free_times_.begin(), free_times_.end());
     best_.makespan = std::numeric_limits<double>::infinity();
   }
 
-  Step plan(State before) {
-    const double least = accepted_guess();
+  StepPlan plan(StepState before) {
+    const double least = find_accepted_guess();
     if (before.ratio > 0) try_ratio(before.ratio, least);
     for (const double ratio : kRatios) {
-      if (over()) break;
+      if (is_finished()) break;
       try_ratio(ratio, least);
     }
     double width = 0.08;
-    for (int k = 0; k < kRefinements && !over(); ++k, width /= 2)
+    for (int k = 0; k < kRefinements && !is_finished(); ++k, width /= 2)
       for (const double side : {1 - width, 1 + width}) {
         const double middle = best_.state.ratio;
-        if (!over() && middle * side >= 1) try_ratio(middle * side, least);
+        if (!is_finished() && middle * side >= 1) try_ratio(middle * side, least);
       }
     move_jobs();
     return std::move(best_);
   }
 
  private:
-  bool over() const {
+  bool is_finished() const {
     return best_.makespan <= best_.bound * (1 + 1e-9) ||
-           (best_.makespan < std::numeric_limits<double>::infinity() && Clock::now() >= end_);
+           (best_.makespan < std::numeric_limits<double>::infinity() && Clock::now() >= deadline_);
   }
 
   /// Whether a plan of length d cannot be excluded by work.
-  bool fits(double d) const {
+  bool can_fit_work(double d) const {
     double room = 0, work = 0;
-    for (const double when : free_) room += std::max(0.0, d - when);
+    for (const double when : free_times_) room += std::max(0.0, d - when);
     for (int i = 0; i < instance_.jobs() && work <= room; ++i) work += instance_.least_area(i, d);
     return work <= room * (1 + 1e-12);
   }
 
   /// The longest of the soonest ends of single jobs.
-  double soonest() const {
+  double latest_earliest_end() const {
     double latest = 0;
     for (int i = 0; i < instance_.jobs(); ++i) {
       double first = std::numeric_limits<double>::infinity();
       for (int q = 1; q <= instance_.useful_machines(); ++q)
-        first = std::min(first, free_[q - 1] + instance_.time(i, q));
+        first = std::min(first, free_times_[q - 1] + instance_.time(i, q));
       latest = std::max(latest, first);
     }
     return latest;
   }
 
   /// The least guess found that fits; what does not fit becomes the bound.
-  double accepted_guess() {
-    best_.bound = soonest();
+  double find_accepted_guess() {
+    best_.bound = latest_earliest_end();
     double low = best_.bound, high = low;
-    while (!fits(high)) {
+    while (!can_fit_work(high)) {
       low = high;
       high *= 2;
     }
     if (!(high <= kLatest)) throw InvalidInstance("step: expected a plan that ends before 1e300 s");
     while (high > low * (1 + kTolerance)) {
       const double middle = 0.5 * (low + high);
-      (fits(middle) ? high : low) = middle;
+      (can_fit_work(middle) ? high : low) = middle;
     }
     best_.bound = std::max(best_.bound, low);
     return high;
@@ -94,16 +94,16 @@ class Planner {
   void try_ratio(double ratio, double least) {
     Allotment procs(static_cast<std::size_t>(instance_.jobs()));
     for (int i = 0; i < instance_.jobs(); ++i) {
-      const int count = instance_.cheapest(i, ratio * least);
-      procs[i] = count > 0 ? count : instance_.used(i, instance_.useful_machines());
+      const int count = instance_.cheapest_procs(i, ratio * least);
+      procs[i] = count > 0 ? count : instance_.used_procs(i, instance_.useful_machines());
     }
     const double before = best_.makespan;
-    keep(procs, std::vector<double>(procs.size(), 1.0));
+    keep_if_no_worse(procs, std::vector<double>(procs.size(), 1.0));
     if (best_.makespan < before) best_.state.ratio = ratio;
   }
 
   /// Lists the jobs on these counts, by decreasing time x boost; whether no plan so far was better.
-  bool keep(const Allotment& procs, const std::vector<double>& boost) {
+  bool keep_if_no_worse(const Allotment& procs, const std::vector<double>& boost) {
     const int n = instance_.jobs();
     std::vector<double> boosted(n), length(n);
     for (int i = 0; i < n; ++i) boosted[i] = boost[i] * instance_.time(i, procs[i]);
@@ -115,8 +115,8 @@ class Planner {
       counts[k] = procs[order[k]];
       length[k] = instance_.time(order[k], counts[k]);
     }
-    scheduler_.run(list::Rule::list, counts, length, start_, free_);
-    Placement plan = unplaced(n);
+    scheduler_.schedule(list::Rule::list, counts, length, start_, free_times_);
+    Placement plan = empty_placement(n);
     for (int k = 0; k < n; ++k) place(instance_, plan, order[k], counts[k], start_[k]);
     const double found = makespan(plan);
     if (found > best_.makespan) return false;
@@ -130,7 +130,7 @@ class Planner {
   void move_jobs() {
     Rng rng(1);
     std::vector<double> boost(best_.plan.procs.size(), 1.0);
-    for (int failed = 0; failed < kPatience && !over(); ++failed) {
+    for (int failed = 0; failed < kPatience && !is_finished(); ++failed) {
       const double before = best_.makespan;
       const auto& end = best_.plan.end;
       const auto last = std::max_element(end.begin(), end.end()) - end.begin();
@@ -140,32 +140,32 @@ class Planner {
       if (rng.below(2) == 0)
         boost[job] = std::exp(2 * rng.uniform() - 1);
       else
-        procs[job] = drawn_count(rng, job);
-      if (!keep(procs, boost)) boost[job] = boosted;
+        procs[job] = draw_count(rng, job);
+      if (!keep_if_no_worse(procs, boost)) boost[job] = boosted;
       if (best_.makespan < before) failed = 0;
     }
   }
 
   /// The next faster count of a job, or any that is no faster.
-  int drawn_count(Rng& rng, int job) const {
-    const int now = best_.plan.procs[job], fewest = instance_.fewest(job);
-    const int faster = instance_.faster(job, now);
+  int draw_count(Rng& rng, int job) const {
+    const int now = best_.plan.procs[job], fewest = instance_.fewest_procs(job);
+    const int faster = instance_.next_faster_procs(job, now);
     if (faster > 0 && rng.below(2) == 0) return faster;
     const int range = now - fewest + 1;
-    return instance_.used(job, fewest + static_cast<int>(rng.below(range)));
+    return instance_.used_procs(job, fewest + static_cast<int>(rng.below(range)));
   }
 
   const Instance& instance_;
-  std::vector<double> free_;  // ascending
+  std::vector<double> free_times_;  // ascending
   list::ListScheduler scheduler_;
   std::vector<double> start_;
-  Clock::time_point end_;
-  Step best_;
+  Clock::time_point deadline_;
+  StepPlan best_;
 };
 
 }  // namespace
 
-void check_arguments(const std::vector<double>& free_in, double budget, State before) {
+void check_arguments(const std::vector<double>& free_in, double budget, StepState before) {
   for (std::size_t p = 0; p < free_in.size(); ++p)
     if (!(free_in[p] >= 0 && std::isfinite(free_in[p])))
       throw InvalidInstance("machine[" + std::to_string(p) + "]: expected seconds >= 0");
@@ -174,19 +174,19 @@ void check_arguments(const std::vector<double>& free_in, double budget, State be
     throw InvalidInstance("state: expected what an earlier step gave");
 }
 
-Step step(const Instance& instance, const std::vector<double>& free_in, double budget,
-          State before) {
+StepPlan step(const Instance& instance, const std::vector<double>& free_in, double budget,
+              StepState before) {
   instance.require_no_releases("step");
-  if (!instance.is_alone())
+  if (!instance.has_independent_jobs())
     throw InvalidInstance("step: expected jobs without edges that share nothing");
   if (static_cast<int>(free_in.size()) != instance.machines())
     throw InvalidInstance("machine: " + std::to_string(free_in.size()) + " processors: expected " +
                           std::to_string(instance.machines()));
   check_arguments(free_in, budget, before);
-  return Planner(instance, free_in, budget).plan(before);
+  return StepPlanner(instance, free_in, budget).plan(before);
 }
 
-std::vector<int> owners(const Placement& plan, const std::vector<double>& free_in) {
+std::vector<int> assign_processors(const Placement& plan, const std::vector<double>& free_in) {
   std::vector<int> owner(free_in.size(), -1);
   std::size_t p = 0;
   for (int i = 0; i < plan.jobs(); ++i) {
