@@ -16,10 +16,14 @@ The examples of all docstrings know ``cs``, as above, and
 ``pathlib``, ``tempfile``, ``pd`` (pandas) and matplotlib's ``Figure``.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from cosched.interrupt import end_command_at_interrupt
 
-from cosched.errors import (
+end_command_at_interrupt()
+
+from importlib import import_module  # noqa: E402  an interrupt of these imports, too
+from typing import TYPE_CHECKING  # noqa: E402
+
+from cosched.errors import (  # noqa: E402
     CoschedError,
     InfeasibleError,
     InvalidBound,
@@ -30,7 +34,7 @@ from cosched.errors import (
     StudyError,
     TimeLimit,
 )
-from cosched.version import installed_version
+from cosched.version import installed_version  # noqa: E402
 
 if TYPE_CHECKING:
     from cosched.core import Bound, Result, Schedule, time_limit

@@ -6,6 +6,7 @@ they can be pickled and caught like any Python exception.
 
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 from cosched.described import described
@@ -14,13 +15,14 @@ from cosched.described import described
 class CoschedError(Exception):
     """Root of the package's errors.
 
-    What it says is one line of at most 1,500 characters: a name of the user's that has line breaks
-    is shown with them escaped, and one of a hundred thousand characters is cut.
+    What it says is one line of at most 1,500 characters, see :func:`printable`: in the path of a
+    file or another name of the user's, line breaks and what would steer a terminal are escaped, and
+    a name of a hundred thousand characters is cut.
     """
 
     def __str__(self) -> str:
-        said = "\\n".join(super().__str__().splitlines())
-        return said if len(said) <= 1500 else f"{said[:1000]} ... {said[-400:]}"
+        message = printable(super().__str__().rstrip("\r\n"))
+        return message if len(message) <= 1500 else f"{message[:1000]} ... {message[-400:]}"
 
 
 class InvalidInstance(CoschedError, ValueError):
@@ -165,7 +167,10 @@ def shorten(value: object, width: int = 40) -> str:
 
 
 def printable(text: object) -> str:
-    """A text for a screen: what would steer a terminal is shown as Python writes it.
+    """A text for a screen: line breaks and what would steer a terminal, as Python writes them.
+
+    Every error of the package shows its whole message so. A note, and an error of the system, shows
+    so the path that it begins with.
 
     Parameters
     ----------
@@ -180,6 +185,22 @@ def printable(text: object) -> str:
     if plain.isprintable():
         return plain
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in plain)
+
+
+def no_folder_for(path: Path) -> str:
+    """The message where a file is to be written into a folder that is not there.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Of the file.
+
+    Examples
+    --------
+    >>> no_folder_for(pathlib.Path("none/plan.json"))
+    'none: no such folder to write plan.json into'
+    """
+    return f"{printable(path.parent)}: no such folder to write {printable(path.name)} into"
 
 
 described(globals())

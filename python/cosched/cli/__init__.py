@@ -104,7 +104,7 @@ def _run(given: list[str]) -> int:
         return _fail(f"not enough memory ({str(error) or 'no more said'}): {_SMALLER}", 2)
     except OSError as error:
         name = error.filename2 or error.filename  # of a renaming: the name that was asked for
-        return _fail(f"{name}: {error.strerror}" if name else str(error), 2)
+        return _fail(f"{printable(name)}: {error.strerror}" if name else str(error), 2)
     except Exception as error:
         # The option parser's own errors (typer has no public class for all of them).
         if not hasattr(error, "format_message"):

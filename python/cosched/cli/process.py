@@ -21,7 +21,7 @@ _AGAIN = 0.01
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM raises, as Ctrl-C does.
+    """SIGTERM raises, and so does Ctrl-C, which ended the process while modules were imported.
 
     Python drops what is raised while it ends an object, as often in an import: the signal then
     comes again.
@@ -40,10 +40,16 @@ def terminable() -> Iterator[None]:
 
     sys.unraisablehook = hook
     try:
-        with handled({signal.SIGTERM: _terminate}):
+        with handled({signal.SIGTERM: _terminate}), handled(_handlers_of_interrupts()):
             yield
     finally:
         sys.unraisablehook = usual_hook
+
+
+def _handlers_of_interrupts() -> dict[int, Any]:
+    """Python's own handler where :mod:`cosched.interrupt` had put none."""
+    is_default = signal.getsignal(signal.SIGINT) == signal.SIG_DFL
+    return {signal.SIGINT: signal.default_int_handler} if is_default else {}
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:

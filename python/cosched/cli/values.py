@@ -9,7 +9,7 @@ from typing import Any
 from cosched import io
 from cosched.core import Argument, Presentation
 from cosched.core.durations import seconds_with_unit
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, no_folder_for, printable, shorten
 
 RESULTS = (".json", ".csv", ".md")
 #: A schedule may be written as a trace, too.
@@ -96,6 +96,6 @@ def check_files(*files: tuple[Path | None, tuple[str, ...]]) -> None:
             continue
         io.check_suffix(path, suffixes)
         if path.is_dir():
-            raise IsADirectoryError(f"{path}: is a folder: expected the name of a file")
+            raise IsADirectoryError(f"{printable(path)}: is a folder: expected the name of a file")
         if not path.parent.is_dir():
-            raise FileNotFoundError(f"{path.parent}: no such folder to write {path.name} into")
+            raise FileNotFoundError(no_folder_for(path))

@@ -25,7 +25,7 @@ from typing import Any
 from cosched import io
 from cosched.core.arrays import flag, integer, real
 from cosched.core.text import texts
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, no_folder_for, shorten
 from cosched.execution.record import STATES
 from cosched.io.limit import require_length
 
@@ -37,9 +37,7 @@ class AppendedFile:
         require_length(path)
         self.path = Path(path)
         if not self.path.absolute().parent.is_dir():
-            raise FileNotFoundError(
-                f"{self.path.parent}: no such folder to write {self.path.name} into"
-            )
+            raise FileNotFoundError(no_folder_for(self.path))
         if self.path.exists() and not self.path.is_file():
             raise InvalidInstance(f"{self.path}: no regular file: expected a name to append to")
         self._handle = self._opened()

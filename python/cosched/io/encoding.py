@@ -3,7 +3,7 @@
 import codecs
 from os import PathLike
 
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, printable
 from cosched.io.line_numbers import shown_lines
 
 #: The longer marks first: that of UTF-32 begins with that of UTF-16.
@@ -56,7 +56,7 @@ def as_utf8(data: bytes, path: str | PathLike[str]) -> tuple[bytes, list[str]]:
         wrong_lines.append(number)
     verb = "line is" if len(wrong_lines) == 1 else "lines are"
     note = (
-        f"{path}: {len(wrong_lines):,} {verb} not UTF-8, read as Latin-1 "
+        f"{printable(path)}: {len(wrong_lines):,} {verb} not UTF-8, read as Latin-1 "
         f"({shown_lines(wrong_lines)})"
     )
     return b"\n".join(lines), [note]

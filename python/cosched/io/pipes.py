@@ -12,6 +12,8 @@ from cosched.errors import InvalidInstance
 
 #: Seconds that a pipe with a name may have no writer, and that its writer may be silent.
 WRITER_PATIENCE, SILENCE_PATIENCE = 10.0, 60.0
+#: Seconds of all waits for the bytes of one pipe together: some bytes at a time may take no longer.
+TOTAL_PATIENCE = 600.0
 #: Seconds between two looks, at which an interrupt or a time limit ends the wait.
 _PAUSE = 0.05
 _CHUNK = 1 << 16
@@ -40,17 +42,21 @@ class _Pipe(io.RawIOBase):
         self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         #: A pipe has a writer from its first byte on, and one of ``<(command)`` from the beginning.
         self._has_writer = not self._has_name
+        #: Seconds of the waits that have ended.
+        self._waited_seconds = 0.0
 
     def readinto(self, buffer: Any) -> int:
         begin = time.monotonic()
         while True:
             _core.check_interrupt()
             part = self._read_now(min(len(buffer), _CHUNK))
+            seconds = time.monotonic() - begin
+            if self._has_name and part != b"":
+                self._require_patience(seconds, has_bytes=part is not None)
             if part is not None:
+                self._waited_seconds += seconds
                 buffer[: len(part)] = part
                 return len(part)
-            if self._has_name:
-                self._require_patience(time.monotonic() - begin)
 
     def _read_now(self, size: int) -> bytes | None:
         """What there is to read, empty at the end; None: nothing yet, after a pause."""
@@ -67,14 +73,16 @@ class _Pipe(io.RawIOBase):
         time.sleep(_PAUSE)  # without a writer a pipe looks as at its end
         return None
 
-    def _require_patience(self, seconds: float) -> None:
-        """Refuse a pipe after so many seconds without a byte."""
-        if self._has_writer:
-            patience, problem = SILENCE_PATIENCE, "whose writer is silent"
-            awaited = "a byte"
-        else:
-            patience, problem = WRITER_PATIENCE, "without a writer"
-            awaited = "a writer"
+    def _require_patience(self, seconds: float, *, has_bytes: bool) -> None:
+        """Refuse a pipe after so many seconds without a byte, or after too many in all waits."""
+        if not self._has_writer:
+            self._refuse_after(WRITER_PATIENCE, seconds, "without a writer", "a writer")
+        if not has_bytes:
+            self._refuse_after(SILENCE_PATIENCE, seconds, "whose writer is silent", "a byte")
+        total = self._waited_seconds + seconds
+        self._refuse_after(TOTAL_PATIENCE, total, "whose writer is slow", "its end")
+
+    def _refuse_after(self, patience: float, seconds: float, problem: str, awaited: str) -> None:
         if seconds > patience:
             raise InvalidInstance(
                 f"{self._path}: a pipe {problem}: waited {patience:g} s for {awaited}: expected a "
@@ -97,6 +105,7 @@ def opened_pipe(path: str) -> io.BufferedReader:
     """The bytes of a pipe.
 
     Reading raises InvalidInstance where a pipe with a name has no writer within `WRITER_PATIENCE`
-    seconds, or its writer writes nothing for `SILENCE_PATIENCE` seconds.
+    seconds, its writer writes nothing for `SILENCE_PATIENCE` seconds, or all waits for its bytes
+    together take more than `TOTAL_PATIENCE` seconds.
     """
     return io.BufferedReader(_Pipe(path))

@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from cosched.errors import InvalidArgument, InvalidInstance, printable, shorten
+from cosched.errors import InvalidArgument, InvalidInstance, no_folder_for, printable, shorten
 from cosched.io.limit import require_length
 from cosched.io.tables import is_number
 from cosched.lazy import pd
@@ -69,7 +69,7 @@ def replacing(path: str | PathLike[str]) -> Iterator[Path]:
     _require_encodable(target)
     target = _behind(target)  # a link stays, what it names is replaced
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"{target.parent}: no such folder to write {target.name} into")
+        raise FileNotFoundError(no_folder_for(target))
     there = target.stat() if target.exists() else None
     in_place = there is not None and not stat.S_ISREG(there.st_mode)  # a device, a pipe
     folder = Path(tempfile.gettempdir()) if in_place else target.parent

@@ -246,3 +246,45 @@ def test_sigterm_while_a_command_begins(function, here):
     )  # fmt: skip
     assert done.returncode == 143, done.stderr
     assert "Traceback" not in done.stderr
+
+
+#: A module that Python imports when it starts: it ends this process by a signal as soon as another
+#: module is looked for.
+SIGNAL_AT_AN_IMPORT = """
+import importlib.abc, os, signal, sys, time
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == os.environ["SIGNAL_AT"]:
+            os.kill(os.getpid(), int(os.environ["SIGNAL_NUMBER"]))
+            time.sleep(60)
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.parametrize("number", STOPS)
+@pytest.mark.parametrize("module", ["cosched.errors", "cosched.cli", "typer", "cosched.version"])
+@pytest.mark.parametrize("is_script", [False, True])
+def test_stopped_while_the_package_is_imported(is_script, module, number, here):
+    (here / "usercustomize.py").write_text(SIGNAL_AT_AN_IMPORT)
+    (here / "sitecustomize.py").write_text(SIGNAL_AT_AN_IMPORT)
+    (here / "cosched").write_text("import sys\nfrom cosched.cli import main\nsys.exit(main())\n")
+    environment = {
+        **os.environ, "PYTHONPATH": str(here), "SIGNAL_AT": module, "SIGNAL_NUMBER": f"{number:d}"
+    }  # fmt: skip
+    command = [str(here / "cosched")] if is_script else ["-m", "cosched"]
+    done = subprocess.run(
+        [sys.executable, *command, "--version"],
+        capture_output=True, text=True, timeout=50, env=environment,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (-number, "", "")  # shells show 130, 143
+
+
+def test_importing_the_package_changes_no_handler():
+    program = (
+        "import signal, cosched.cli\n"
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+        "assert cosched.cli.main(['--version']) == 0\n"
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

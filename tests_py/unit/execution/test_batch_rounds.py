@@ -76,6 +76,54 @@ def test_a_second_rest_plans_what_no_round_has_completed(tmp_path, capsys, monke
     assert "all tasks have completed" in capsys.readouterr().err
 
 
+def test_a_round_that_has_not_started_keeps_its_tasks(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    jobs = written(tmp_path / "jobs", [shell("a"), shell("b"), shell("c", after=["b"])])
+    journal(jobs, ended("a"), ended("b", 3))
+    again = tmp_path / "again"
+    assert planned_again(jobs, again) == 0
+    assert "has not started" not in capsys.readouterr().out
+    assert planned_again(jobs, tmp_path / "refused") == 2
+    said = capsys.readouterr().err
+    assert (
+        "jobs: nothing is left to plan: again/part-001.sh has not started: its 2 open tasks left "
+        "out (start it, or delete it to plan them again)\n"
+    ) in said
+    assert not (tmp_path / "refused").exists()
+    (again / "submitted.txt").write_text("part-001 17\n")
+    squeue(tmp_path, ["17|CANCELLED|None"], monkeypatch)  # it was given up
+    assert planned_again(jobs, tmp_path / "third") == 0
+    assert names_in(tmp_path / "third") == ["b", "c"]
+    journal(tmp_path / "third", ended("b"))
+    (again / "submitted.txt").unlink()
+    assert planned_again(jobs, tmp_path / "refused") == 2
+    assert "again/part-001.sh has not started: its 1 open task left" in capsys.readouterr().err
+    (again / "part-001.sh").unlink()
+    assert planned_again(jobs, tmp_path / "fourth") == 0
+    assert names_in(tmp_path / "fourth") == ["c"]
+
+
+def test_what_waits_for_a_round_that_has_not_started_is_left_out_too(tmp_path, capsys):
+    jobs = two_parts(tmp_path)
+    (jobs / "submitted.txt").unlink()
+    journal(jobs, ended("a", 3), ended("c", 3))
+    journal(jobs, ended("b", 3), part="part-002")
+    assert planned_again(jobs, tmp_path / "again") == 0
+    (tmp_path / "again" / "part-002.sh").unlink()  # that of b, which waits for a
+    assert planned_again(jobs, tmp_path / "third") == 2
+    said = capsys.readouterr().err
+    assert "again/part-001.sh has not started: its 2 open tasks left out" in said
+    assert "1 task left out, too: expected to start after these" in said
+
+
+def test_a_folder_that_has_not_started_is_planned_anew_with_a_note(tmp_path, capsys):
+    jobs = written(tmp_path / "jobs", [shell("a"), shell("b")])
+    assert planned_again(jobs, tmp_path / "again", "--nodes", "2") == 0
+    said = capsys.readouterr().out
+    assert "part-001.sh has not started and has these 2 open tasks, too: start one of both" in said
+    assert names_in(tmp_path / "again") == ["a", "b"]
+
+
 def test_a_script_that_is_started_again_knows_what_later_rounds_did(tmp_path):
     note = f"echo $COSCHED_TASK >> {tmp_path}/ran"
     jobs = written(tmp_path / "jobs", [shell("a", note), shell("b", note)])
@@ -197,9 +245,11 @@ def test_the_limit_gets_longer_where_it_was_the_reason(tmp_path, capsys):
     (part,) = json.loads((tmp_path / "again" / "batch.json").read_text())["allocations"]
     assert (part["time"], part["limit"], part["tasks"][0]["end"]) == (180.0, 150.0, 120.0)
     assert "#SBATCH --time=3 " in (tmp_path / "again" / "part-001.sh").read_text()
+    (tmp_path / "again" / "part-001.sh").unlink()
     assert planned_again(jobs, tmp_path / "typed", "--time", "10m") == 0
     (part,) = json.loads((tmp_path / "typed" / "batch.json").read_text())["allocations"]
     assert part["time"] == 600.0
+    (tmp_path / "typed" / "part-001.sh").unlink()
     journal(jobs, ended("b"), {"stop": "signal"}, {"cut": "long", "code": -15, "seconds": 100.0})
     assert planned_again(jobs, tmp_path / "refused") == 2
     assert "expected a longer limit" in capsys.readouterr().err

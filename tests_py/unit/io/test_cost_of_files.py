@@ -5,6 +5,7 @@ Each file is read in a process of its own, whose memory the system limits.
 
 import gzip
 import io
+import itertools
 import os
 import random
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import tarfile
 import threading
 import time
+import types
 
 import pytest
 
@@ -176,6 +178,34 @@ def test_a_pipe_whose_writer_is_silent_ends(start, read, tmp_path, monkeypatch):
             read(path)
     finally:
         os.close(writer)
+
+
+@pytest.mark.parametrize("read", [cs.io.read_csv, cs.io.read_text, cs.io.open_text, _read_head])
+def test_a_pipe_whose_writer_writes_a_byte_at_a_time_ends(read, tmp_path, monkeypatch):
+    """Each byte comes in time; the clock of the test goes on by 50 s with each look at it."""
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    writer = os.open(path, os.O_RDWR)
+    looks = itertools.count()
+
+    def pass_time(*_):
+        look = next(looks)
+        if look % 2:
+            os.write(writer, b"a")
+        return 50.0 * look
+
+    clock = types.SimpleNamespace(monotonic=pass_time, sleep=time.sleep)
+    monkeypatch.setattr(pipes, "time", clock)
+    try:
+        with pytest.raises(cs.InvalidInstance) as refusal:
+            read(path)
+    finally:
+        monkeypatch.undo()
+        os.close(writer)
+    assert str(refusal.value).startswith(
+        f"{path}: a pipe whose writer is slow: waited 600 s for its end: expected a file"
+    )
+    assert next(looks) < 100
 
 
 def test_a_command_that_is_silent_ends_at_the_time_limit():

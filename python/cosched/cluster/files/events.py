@@ -18,7 +18,7 @@ from cosched.cluster.files.sacct.jobs import of_machine
 from cosched.cluster.files.sbatch import BESIDE, Asked, array_tasks, options_of
 from cosched.cluster.machine.node_types import host_count
 from cosched.cluster.machine.parts import cpus_per_core, limits, of_nodes
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, printable, shorten
 from cosched.lazy import pd
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def read_events(
     if len(twice):
         known, line = twice.iloc[0]
         raise InvalidInstance(f"{path}:{line}: job {known} a second time: expected another -jid")
-    notes = [f"{path}: {len(jobs)} jobs kept",
+    notes = [f"{printable(path)}: {len(jobs)} jobs kept",
              "  the log has no starts: as-logged is left out"]  # fmt: skip
     notes += [f"not followed: {count} events {name}" for name, count in others.items()]
     notes += asked.notes() + of_machine(jobs, machine)

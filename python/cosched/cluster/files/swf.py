@@ -15,7 +15,7 @@ import numpy as np
 from cosched import io
 from cosched.core.arrays import INT_MAX
 from cosched.core.text import unknown_name
-from cosched.errors import InvalidInstance, SolverError, optional
+from cosched.errors import InvalidInstance, SolverError, no_folder_for, optional
 from cosched.lazy import pd
 
 #: The 18 fields of a line, in their order.
@@ -287,7 +287,7 @@ def fetch(name: str, out: str | PathLike[str] = ".") -> Path:
         raise InvalidInstance(unknown_name("log", name, LOGS))
     folder = Path(out)
     if not folder.is_dir():
-        raise FileNotFoundError(f"{folder}: no such folder to write {LOGS[name].file} into")
+        raise FileNotFoundError(no_folder_for(folder / LOGS[name].file))
     pooch = optional("pooch", extra="fetch")
     log = LOGS[name]
     pooch.get_logger().setLevel(logging.WARNING)

@@ -72,6 +72,11 @@ def runners_of(journal: Path) -> dict[str, bool]:
     return runners
 
 
+def has_entries(journal: Path) -> bool:
+    """Whether anything was ever started: a runner writes that it begins before it does anything."""
+    return journal.exists() and next(iter(runner.read_entries(journal)), None) is not None
+
+
 def activity_of(journal: Path, submitted: Collection[str], queue: Queue | None) -> Activity:
     """Whether a part runs or waits.
 

@@ -8,7 +8,7 @@ from os import PathLike
 
 from cosched import io
 from cosched.core.text import count_of, unknown_name
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, printable, shorten
 from cosched.execution.runs import header_of
 
 COLUMNS = ("command", "seconds", "cores", "memory", "after", "name")
@@ -60,7 +60,7 @@ def rows_of_list(text: str, where: str) -> tuple[list[tuple[int, dict[str, str]]
             rows.append((number, {"command": command}))
     if not rows:
         raise InvalidInstance(f"{where}: no commands: expected one in a line")
-    note = f"{where}: {count_of(comments, 'comment')} left out: lines that begin with #"
+    note = f"{printable(where)}: {count_of(comments, 'comment')} left out: lines that begin with #"
     return rows, (note,) if comments else ()
 
 

@@ -20,6 +20,7 @@ from cosched.execution.batches.activity import (
     Activity,
     activity_of,
     ask_queue,
+    has_entries,
     read_submitted,
     runners_of,
 )
@@ -71,6 +72,10 @@ class _Part:
     #: Tasks that the limit cut off.
     limited: frozenset[str]
     activity: Activity
+    #: Whether nothing was ever started: no entry in the journal, and no submitted job.
+    is_unstarted: bool
+    #: Whether the script is there: one that was deleted cannot be started any more.
+    has_script: bool
 
     def state(self) -> State:
         kinds: dict[str, list[str]] = {
@@ -183,14 +188,16 @@ def _read_rounds(place: Path) -> tuple[list[_Part], dict[str, Any], tuple[str, .
             label = script if is_own else os.path.relpath(folder / script)
             submitted = jobs[folder].get(Path(script).stem, [])
             journal = (folder / script).with_suffix(".journal.jsonl")
-            own_folder = place if is_own else folder  # as it was typed, for messages
+            typed_folder = place if is_own else folder  # as it was typed, for messages
             parts.append(
                 _Part(
                     label,
                     is_own,
-                    _read_tasks(own_folder, script, shape["licences"]),
+                    _read_tasks(typed_folder, script, shape["licences"]),
                     *_read_states(journal),
                     activity_of(journal, submitted, queue),
+                    is_unstarted=not submitted and not has_entries(journal),
+                    has_script=(folder / script).exists(),
                 )
             )
     gone = tuple(
@@ -280,7 +287,8 @@ def rest(
 
     One that was cut off is planned with a fifth more than it had, if that is longer; where the
     limit cut it off and is too short for that, the limit is longer, too. What runs, or waits in the
-    queue, is left out, and so is what waits for it.
+    queue, is left out, and so are the tasks of a later round that has not started, and what waits
+    for either. A note names each such allocation.
 
     Parameters
     ----------
@@ -307,7 +315,7 @@ def rest(
     ]
     if not left:
         raise InvalidInstance(f"{folder}: all tasks have completed: nothing is left")
-    todo, more = _without_active(left, parts)
+    todo, more = _without_planned(left, parts)
     if not todo:
         raise InvalidInstance(f"{folder}: nothing is left to plan: {'; '.join(more)}")
     limited = {name for part in parts for name in part.limited}
@@ -324,34 +332,66 @@ def _again(task: BatchTask, seconds_had: Mapping[str, float], completed: set[str
     )
 
 
-def _without_active(
+def _without_planned(
     tasks: Sequence[BatchTask], parts: Sequence[_Part]
 ) -> tuple[list[BatchTask], list[str]]:
-    """Tasks that are in no allocation that runs or will run, and do not wait for such; notes."""
-    notes, busy = [], set()
-    wanted = {task.name for task in tasks}
+    """Tasks that no other allocation runs or will run, and that wait for none of those; notes."""
+    notes: list[str] = []
+    planned: set[str] = set()
+    open_names = {task.name for task in tasks}
     for part in parts:
-        own = {task.name for task in part.tasks} & wanted
-        if part.activity.is_active is None and own:
-            notes.append(f"{part.script} {part.activity.text}: its tasks may run twice")
-        if part.activity.is_active and own:
-            busy |= own
-            count = count_of(len(own), "open task")
-            notes.append(f"{part.script} {part.activity.text}: its {count} left out")
-    behind: set[str] = set()
-    is_growing = bool(busy)
+        names = {task.name for task in part.tasks} & open_names
+        if not names:
+            continue
+        note, is_left_out = _note_of(part, names)
+        if note:
+            notes.append(note)
+        if is_left_out:
+            planned |= names
+    dependents = _dependents_of(planned, tasks)
+    if dependents:
+        count = count_of(len(dependents), "task")
+        notes.append(f"{count} left out, too: expected to start after these")
+    left_out = planned | dependents
+    return [task for task in tasks if task.name not in left_out], notes
+
+
+def _note_of(part: _Part, names: set[str]) -> tuple[str, bool]:
+    """What is said of an allocation with these open tasks; whether they are left out.
+
+    A later round that has not started keeps its tasks: two folders would run them twice. The folder
+    itself may be planned anew before it has started, in another shape.
+    """
+    count = count_of(len(names), "open task")
+    if part.activity.is_active is None:
+        return f"{part.script} {part.activity.text}: its tasks may run twice", False
+    if part.activity.is_active:
+        return f"{part.script} {part.activity.text}: its {count} left out", True
+    if not part.is_unstarted or not part.has_script:
+        return "", False
+    if part.is_own:
+        note = f"{part.script} has not started and has these {count}, too: start one of both"
+        return note, False
+    return (
+        f"{part.script} has not started: its {count} left out (start it, or delete it to plan them "
+        "again)"
+    ), True
+
+
+def _dependents_of(names: set[str], tasks: Sequence[BatchTask]) -> set[str]:
+    """Other tasks that wait for one of these, or for one that does."""
+    dependents: set[str] = set()
+    is_growing = bool(names)
     while is_growing:
+        awaited = names | dependents
         more = {
             task.name
             for task in tasks
-            if task.name not in busy | behind and (busy | behind).intersection(task.after)
+            if task.name not in awaited and awaited.intersection(task.after)
         }
-        behind |= more
+        dependents |= more
         is_growing = bool(more)
-    if behind:
-        count = count_of(len(behind), "task")
-        notes.append(f"{count} left out, too: expected to start after these")
-    return [task for task in tasks if task.name not in busy | behind], notes
+    return dependents
 
 
 def _limit_for(

@@ -27,7 +27,7 @@ from cosched.cluster.files.sbatch import BESIDE
 from cosched.cluster.machine.node_types import hosts
 from cosched.cluster.machine.parts import counted, cpus_per_core, lacks, usual_limits
 from cosched.core.text import count_of, listed
-from cosched.errors import InvalidInstance
+from cosched.errors import InvalidInstance, printable
 from cosched.lazy import pd
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ def _finished(
     jobs = jobs.reset_index(drop=True)
     line = jobs["line"].to_numpy()
     wait = (jobs["start"] - jobs["submit"]).to_numpy()
-    notes = [f"{path}: {len(jobs)} jobs kept"]
+    notes = [f"{printable(path)}: {len(jobs)} jobs kept"]
     notes += [
         f"  {'kept' if 'run still' in reason else 'dropped'} {_counted(reason, lines)}"
         for reason, lines in reasons.items()
