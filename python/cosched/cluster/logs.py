@@ -103,7 +103,7 @@ def from_sacct(
     slurm_version: str | None = None,
     accounts: str | PathLike[str] | None = None,
 ) -> Instance:
-    r"""Instance of what ``sacct -P`` printed: every job takes its cores whole.
+    r"""Instance of what ``sacct -P`` or ``sacct --json`` printed: each job takes its cores whole.
 
     ``sacct -a -D -P -S 2026-01-01 --format=JobID,User,Group,Partition,State,Submit,Eligible,``
     ``Start,Elapsed,Timelimit,NNodes,NCPUS,ReqMem,ReqTRES,AllocTRES,NodeList`` prints what is read;
@@ -169,11 +169,17 @@ def from_sacct(
     [['7', 0.0, 4, 60.0, 5.0], ['8_1', 9.0, 2, 121.0, 56.0]]
     """
     known = machine_of(machine, slurm_version=slurm_version, accounts=accounts)
-    io.refuse_foreign_file(path)
-    jobs, notes, begins = files.read_sacct(
-        path, known, timezone=timezone, drop=drop, week=week, begin=begin, until=until,
-        include_running=include_running, delimiter=delimiter,
-    )  # fmt: skip
+    if files.recognize_log(path) is files.LogFormat.SACCT_JSON:
+        part = files.PartOfLog(week, begin, until)
+        jobs, notes, begins = files.read_batch_log(
+            path, files.LogFormat.SACCT_JSON, known, timezone, drop, part, include_running
+        )
+    else:
+        io.refuse_foreign_file(path)
+        jobs, notes, begins = files.read_sacct(
+            path, known, timezone=timezone, drop=drop, week=week, begin=begin, until=until,
+            include_running=include_running, delimiter=delimiter,
+        )  # fmt: skip
     jobs, unmet = files.without_unmet_constraints(jobs, known)
     jobs, counted = files.counted_from(jobs, wait_from, of_log=True)
     jobs, assumed = files.with_default_accounts(jobs, known)

@@ -23,6 +23,8 @@ _LOG_ADVICE = (
     "write its jobs as CSV (submit,tasks,cpu,memory,runtime,estimate) or in Standard Workload "
     "Format"
 )
+_READ_AS_LOG = "which cosched reads as a log of jobs only"
+_USE_AS_LOG = "pass it to cosched audit or rightsize with --machine"
 _SACCT_ADVICE = "print the log with sacct -P (docs/howto/read-my-files.md has the command)"
 _NOT_YET = "which cosched cannot read yet"
 _SNAPSHOT_ADVICE = (
@@ -280,7 +282,7 @@ _PBS_LINE = r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(\.\d+)?;[A-Za-z];[^;]*;"
 
 #: In the order in which they are tried.
 FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
-    ForeignFormat(_PBS, _LOG_ADVICE, matches=_any_line(_PBS_LINE)),
+    ForeignFormat(_PBS, _USE_AS_LOG, refusal=_READ_AS_LOG, matches=_any_line(_PBS_LINE)),
     ForeignFormat(
         "what qstat -f of PBS printed", _LOG_ADVICE, matches=_first_line(r"\s*Job Id: *\S+$")
     ),
@@ -291,7 +293,7 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
     ForeignFormat(
         "what qstat -F json of PBS printed", _LOG_ADVICE, has_keys=_has_key("pbs_version")
     ),
-    ForeignFormat("an accounting file of Grid Engine (SGE)", _LOG_ADVICE,
+    ForeignFormat("an accounting file of Grid Engine (SGE)", _USE_AS_LOG, refusal=_READ_AS_LOG,
                   matches=_is_sge_accounting),
     ForeignFormat(
         "what qacct of Grid Engine (SGE) printed", _LOG_ADVICE,
@@ -309,9 +311,10 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
                   matches=_any_line(r"Accounting information about jobs that are:")),
     ForeignFormat("what bjobs -l or bhist of LSF printed", _LOG_ADVICE,
                   matches=_any_line(r"(Job <\d+(\[\d+\])?>,|Summary of time in seconds spent)")),
-    ForeignFormat("an accounting or event file of LSF (lsb.acct, lsb.events)", _LOG_ADVICE,
+    ForeignFormat("an accounting or event file of LSF (lsb.acct, lsb.events)", _USE_AS_LOG,
+                  refusal=_READ_AS_LOG,
                   matches=_any_line(r'"(JOB|EVENT|QUEUE|HOST|MBD)_[A-Z_]+" "[0-9.]+" \d+')),
-    ForeignFormat("what flux jobs --json printed", _LOG_ADVICE,
+    ForeignFormat("what flux jobs --json printed", _USE_AS_LOG, refusal=_READ_AS_LOG,
                   has_keys=lambda value: _jobs_with("t_submit")(value)
                   or _has_key("t_submit")(value)),
     ForeignFormat("what flux jobs printed", _LOG_ADVICE,
@@ -324,7 +327,7 @@ FOREIGN_FORMATS: tuple[ForeignFormat, ...] = (
                   matches=_is_classad),
     ForeignFormat("ClassAds of HTCondor (condor_history -xml)", _LOG_ADVICE,
                   matches=_has_xml_root("classads")),
-    ForeignFormat("what sacct --json printed", _SACCT_ADVICE,
+    ForeignFormat("what sacct --json printed", _USE_AS_LOG, refusal=_READ_AS_LOG,
                   has_keys=lambda value: _jobs_with("job_id", "time")(value)),
     ForeignFormat("what squeue printed as a table", _SQUEUE_ADVICE, refusal=_SQUEUE_JSON,
                   matches=_first_line(r"\s*JOBID +PARTITION +NAME +USER +ST\b")),

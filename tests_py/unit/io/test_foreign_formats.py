@@ -169,8 +169,12 @@ def test_a_json_value_is_recognised_by_its_keys(name):
     assert found.name == name
 
 
+#: Formats that are read as logs of jobs, and refused elsewhere.
+LOGS = {row.name for row in FOREIGN_FORMATS if "as a log of jobs" in row.refusal}
+
+
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("name", sorted(TEXTS))
+@pytest.mark.parametrize("name", sorted(set(TEXTS) - LOGS))
 def test_as_a_job_log_it_is_refused_whatever_the_file_is_called(tmp_path, name, packed):
     (tmp_path / "slurm.conf").write_text(CONF)
     for file in ("20250627", "log.txt", "log.csv"):
@@ -183,7 +187,7 @@ def test_as_a_job_log_it_is_refused_whatever_the_file_is_called(tmp_path, name, 
 
 
 @pytest.mark.parametrize("file", ["log.json", "log.txt", "log"])
-@pytest.mark.parametrize("name", sorted(VALUES))
+@pytest.mark.parametrize("name", sorted(set(VALUES) - LOGS))
 def test_so_is_json_as_a_job_log(tmp_path, name, file):
     (tmp_path / "slurm.conf").write_text(CONF)
     (tmp_path / file).write_text(json.dumps(VALUES[name]))

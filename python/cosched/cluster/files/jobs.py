@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cosched import io
+from cosched.cluster.files.batch_systems.jobs import read_batch_log
+from cosched.cluster.files.batch_systems.recognition import LogFormat, recognize_log
 from cosched.cluster.files.conventions import (
     after_preceding,
     begin_of_part,
@@ -29,6 +31,7 @@ from cosched.cluster.files.facts import (
     swf_facts,
 )
 from cosched.cluster.files.sacct import read_sacct
+from cosched.cluster.files.sacct.jobs import PartOfLog
 from cosched.cluster.files.swf import read_swf
 from cosched.cluster.files.unmet_constraints import without_unmet_constraints
 from cosched.cluster.machine import Machine
@@ -142,10 +145,51 @@ def read_jobs(
 ) -> Given:
     """Jobs of a log (.swf, .events, sacct), where `drop` has been heeded, or of a table (.csv,
     .json); `of_sacct`: timezone, delimiter, include_running."""
-    io.refuse_foreign_file(path)
+    log_format = recognize_log(path)
+    if log_format is None:
+        io.refuse_foreign_file(path)
+    else:
+        return _read_batch_log(
+            path, log_format, nodes, convention, of_logs, drop, machine, of_sacct
+        )
     given = _read_jobs(path, nodes, convention, of_logs, drop, machine, of_sacct)
     jobs, notes = without_unmet_constraints(given.jobs, machine)
     return given._replace(jobs=jobs, notes=(*given.notes, *notes))
+
+
+def _read_batch_log(
+    path: str | PathLike[str],
+    log_format: LogFormat,
+    nodes: int | None,
+    convention: str | None,
+    of_logs: dict[str, Any],
+    drop: str | Iterable[str] | None,
+    machine: Machine | None,
+    of_sacct: dict[str, Any],
+) -> Given:
+    """The jobs of a log that a batch system wrote in a format of its own."""
+    if machine is None:
+        raise InvalidInstance(f"{path}: this is {log_format.value}: expected a machine (--machine)")
+    for argument, value in {"convention": convention, "delimiter": of_sacct["delimiter"]}.items():
+        if value:
+            raise InvalidInstance(
+                f"{path}: {argument} = {shorten(value)} is not for {log_format.value}"
+            )
+    jobs, notes, begins = read_batch_log(
+        path, log_format, machine, of_sacct["timezone"], drop, PartOfLog(**_part(path, of_logs)),
+        bool(of_sacct["include_running"]),
+    )  # fmt: skip
+    jobs, constraint_notes = without_unmet_constraints(jobs, machine)
+    notes = (*notes, *_note_on_nodes(nodes, machine), *constraint_notes)
+    return Given(jobs, machine.cores, notes, Path(path).name, begins=begins)
+
+
+def _note_on_nodes(nodes: int | None, machine: Machine) -> tuple[str, ...]:
+    """That a number of nodes is not used where a machine is given."""
+    if nodes is None or nodes == machine.cores:
+        return ()
+    ignored = f"nodes = {shorten(nodes)}"
+    return (f"assumed: {ignored} is not used: the machine has {machine.cores} cores",)
 
 
 def _read_jobs(
@@ -160,9 +204,7 @@ def _read_jobs(
     """The same, as the file says it."""
     said: tuple[str, ...] = ()
     if machine is not None:
-        if nodes is not None and nodes != machine.cores:
-            ignored = f"nodes = {shorten(nodes)}"
-            said = (f"assumed: {ignored} is not used: the machine has {machine.cores} cores",)
+        said = _note_on_nodes(nodes, machine)
         nodes = machine.cores
         if convention not in (None, "rigid"):
             raise InvalidInstance(f"{path}: with a machine expected the convention rigid")

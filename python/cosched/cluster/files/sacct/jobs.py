@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -106,10 +106,40 @@ def read_sacct(
     until: float | None = None,
     include_running: bool = False,
     delimiter: str = "|",
-) -> tuple[pd.DataFrame, tuple[str, ...], datetime | None]:
+) -> JobsOfLog:
     """Jobs (rigid, a task a core), notes, and when they begin; see
     :func:`cosched.cluster.from_sacct`."""
-    read = read_rows(path, delimiter, machine)
+    part = PartOfLog(week, begin, until)
+    return jobs_of_rows(
+        path, read_rows(path, delimiter, machine), machine, timezone, drop, part, include_running
+    )
+
+
+class PartOfLog(NamedTuple):
+    """Which part of a log is wanted; None: all of it."""
+
+    #: Number of a week, from 1.
+    week: int | None = None
+    #: Seconds from the first submission.
+    begin: float | None = None
+    #: Seconds from the first submission.
+    until: float | None = None
+
+
+#: Jobs as an instance has them, notes, and when they begin.
+JobsOfLog: TypeAlias = "tuple[pd.DataFrame, tuple[str, ...], datetime | None]"
+
+
+def jobs_of_rows(
+    path: str | PathLike[str],
+    read: Rows,
+    machine: Machine,
+    timezone: str | None,
+    drop: Any,
+    part: PartOfLog,
+    include_running: bool = False,
+) -> JobsOfLog:
+    """The jobs of rows of sacct, printed with -P or as JSON."""
     rows = read.texts
     reasons: dict[str, np.ndarray] = {"fields are not those of the first line": read.unaligned}
     of_steps = rows["JobID"].str.contains(".", regex=False)
@@ -118,6 +148,38 @@ def read_sacct(
     rows = _usable(rows, reasons, rows["JobID"] == "", "no JobID")
     rows, pending = _started(rows, reasons, include_running)
     jobs, of_cells = _jobs(path, rows, steps, machine, timezone)
+    notes = [*_of_repairs(read), *alone, *_of_clusters(rows), *pending, *of_cells]
+    return finish_jobs(
+        path, jobs, reasons, (read.notes, notes), machine, timezone, drop, part,
+        lambda kept: cause_of(rows, kept, machine),
+    )  # fmt: skip
+
+
+def finish_jobs(
+    path: str | PathLike[str],
+    jobs: pd.DataFrame,
+    reasons: dict[str, np.ndarray],
+    notes: tuple[Sequence[str], Sequence[str]],
+    machine: Machine,
+    timezone: str | None,
+    drop: Any,
+    part: PartOfLog,
+    cause_of_overuse: Callable[[pd.DataFrame], str],
+) -> JobsOfLog:
+    """The jobs of a log of any batch system, checked, sorted and counted from the first submission.
+
+    Parameters
+    ----------
+    jobs : pandas.DataFrame
+        With the columns ``id, line, running, submit, eligible, start, runtime, estimate, tasks,
+        threads, nodes, twice, contradicted, status`` and facts.
+    reasons : dict of str to numpy.ndarray
+        By reason, lines that have been left out; more are added.
+    notes : tuple of two sequences of str
+        Notes for before and behind those about the jobs that are kept.
+    cause_of_overuse : callable
+        Says in words why jobs may hold more than the machine has.
+    """
     jobs = _to_the_end(jobs, reasons)
     for column, what in (("submit", "Submit"), ("start", "Start"), ("runtime", "Elapsed")):
         jobs = _usable(jobs, reasons, jobs[column].isna(), f"{what} is no time")
@@ -128,19 +190,19 @@ def read_sacct(
         )
         raise InvalidInstance(f"{path}: no usable job: {dropped_text or 'the file has none'}")
     first = date_of(float(jobs["submit"].min()), zone_of(timezone))
-    jobs, notes = _finished(path, jobs, reasons, timezone)
-    notes = [*read.notes, *notes, *_of_repairs(read), *alone, *_of_clusters(rows)]
-    notes += pending + of_cells + of_machine(jobs, machine, drop)
-    notes += overuse(jobs, machine.cores, lambda: cause_of(rows, jobs, machine))
-    jobs, said = part_of(path, jobs, week, begin, until)
+    notes_before, notes_behind = notes
+    jobs, notes_of_jobs = _finished(path, jobs, reasons, timezone)
+    all_notes = [*notes_before, *notes_of_jobs, *notes_behind, *of_machine(jobs, machine, drop)]
+    all_notes += overuse(jobs, machine.cores, lambda: cause_of_overuse(jobs))
+    jobs, part_notes = part_of(path, jobs, *part)
     jobs, left_out = dropped(jobs, machine.cores, drop, machine)
-    notes += [
-        *said,
+    all_notes += [
+        *part_notes,
         f"assumed: {described(jobs)}",
         f"assumed: left out: {', '.join(left_out) or 'nothing (--drop)'}"
         + (f"; {len(jobs)} jobs are left" if left_out else ""),
     ]
-    return jobs, tuple(notes), begin_of_part(first, week, begin)
+    return jobs, tuple(all_notes), begin_of_part(first, part.week, part.begin)
 
 
 def _without_job(rows: pd.DataFrame, steps: pd.DataFrame) -> list[str]:

@@ -1,0 +1,140 @@
+"""Jobs of an instance out of the logs of other batch systems, and of Slurm's JSON."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cosched.cluster.files.batch_systems.recognition import LogFormat
+from cosched.cluster.files.batch_systems.record_table import (
+    RecordTable,
+    read_record_table,
+    read_sacct_table,
+)
+from cosched.cluster.files.sacct.jobs import JobsOfLog, PartOfLog, finish_jobs, jobs_of_rows
+from cosched.cluster.files.sacct.rows import Rows
+from cosched.core.text import count_of
+from cosched.errors import InvalidInstance
+from cosched.lazy import pd
+
+if TYPE_CHECKING:
+    from cosched.cluster.machine import Machine
+
+#: Times of these logs are seconds since 1970.
+_TIMEZONE = "UTC"
+_NO_LINES = np.zeros(0, dtype=np.int64)
+#: What may be behind jobs that hold more than the machine has.
+_CAUSE_OF_OVERUSE = "it is of other months, when the machine was another one, or nodes are missing"
+#: Facts of an instance, by the fields of a record.
+_FACTS = {"user": "user", "group": "group", "account": "account", "partition": "partition",
+          "job_name": "name", "hosts": "hosts"}  # fmt: skip
+_MEASURES = ("memory_gb", "used_memory_gb", "cpu_seconds")
+
+
+def read_batch_log(
+    path: str | PathLike[str],
+    log_format: LogFormat,
+    machine: Machine,
+    timezone: str | None,
+    drop: Any,
+    part: PartOfLog,
+    include_running: bool = False,
+) -> JobsOfLog:
+    """Jobs (rigid, a task a core), notes, and when they begin, of a log in one of these formats.
+
+    Raises
+    ------
+    InvalidInstance
+        A damaged file, or no usable job.
+    """
+    if log_format is LogFormat.SACCT_JSON:
+        table = read_sacct_table(path)
+        rows = Rows(table.jobs, _NO_LINES, _NO_LINES, _NO_LINES, [], {}, _notes_of(table))
+        return jobs_of_rows(path, rows, machine, timezone or _TIMEZONE, drop, part, include_running)
+    table = read_record_table(path, log_format)
+    jobs, reasons = _jobs_of_records(table)
+    if not len(table.jobs):
+        left_out = "; ".join(
+            f"{count_of(len(lines), 'line')}: {reason}" for reason, lines in table.left_out.items()
+        )
+        raise InvalidInstance(f"{path}: no job that has ended: {left_out or 'the file has none'}")
+    notes = [*table.notes, f"read as {log_format.value}"]
+    return finish_jobs(
+        path, jobs, reasons, (notes, _notes_of_format(log_format, jobs)), machine,
+        timezone or _TIMEZONE, drop, part, lambda _: _CAUSE_OF_OVERUSE,
+    )  # fmt: skip
+
+
+def _notes_of(table: RecordTable) -> list[str]:
+    notes = [*table.notes, f"read as {LogFormat.SACCT_JSON.value}"]
+    notes += [
+        f"  dropped {count_of(len(lines), 'record')}: {reason}"
+        for reason, lines in table.left_out.items()
+    ]
+    return notes
+
+
+def _notes_of_format(log_format: LogFormat, jobs: pd.DataFrame) -> list[str]:
+    """What is assumed where a log does not say it."""
+    notes = []
+    if log_format is LogFormat.GRID_ENGINE:
+        if (jobs["tasks"] > 1).any():
+            notes.append(
+                "assumed: accounting of Grid Engine names only the first host of a parallel job: "
+                "its number of nodes is not known"
+            )
+        if "used_memory_gb" in jobs:
+            notes.append("assumed: memory used is maxrss where the log has it, else maxvmem")
+        if "memory_gb" in jobs:
+            notes.append("assumed: memory requests (h_vmem, mem_free, ...) are those of a slot")
+    if log_format is LogFormat.LSF and "memory_gb" in jobs:
+        notes.append("assumed: rusage[mem] is reserved on each host, in MB where it has no unit")
+    if log_format is LogFormat.PBS and "memory_gb" in jobs:
+        notes.append("assumed: mem is that of the whole job, pmem that of a core")
+    return notes
+
+
+def _jobs_of_records(table: RecordTable) -> tuple[pd.DataFrame, dict[str, np.ndarray]]:
+    """The columns that :func:`finish_jobs` takes, and lines that are left out by reason."""
+    reasons = {reason: np.array(lines, dtype=np.int64) for reason, lines in table.left_out.items()}
+    records = table.jobs
+    has_start = records["start"].notna()
+    reasons["never started"] = records.loc[~has_start, "line"].to_numpy()
+    records = records[has_start]
+    is_backward = (records["end"] < records["start"]).to_numpy()
+    reasons["it ends before it starts"] = records.loc[is_backward, "line"].to_numpy()
+    records = records[~is_backward]
+    cores, nodes = records["cores"].to_numpy(), records["nodes"].to_numpy()
+    is_short_of_cores = nodes > cores
+    jobs = pd.DataFrame({
+        "id": records["number"],
+        "line": records["line"],
+        "running": False,
+        "twice": False,
+        "contradicted": False,
+        "submit": records["submit"].fillna(records["eligible"]),
+        "eligible": records["eligible"],
+        "start": records["start"],
+        "runtime": records["end"] - records["start"],
+        "estimate": records["limit"],
+        "tasks": np.where(is_short_of_cores, nodes, cores),
+        "threads": cores,
+        "nodes": nodes,
+        "status": records["state"].astype(str).str.lower(),
+    })  # fmt: skip
+    for fact, field in _FACTS.items():
+        if (records[field] != "").any():
+            jobs[fact] = records[field].astype(str)
+    if (records["gpus"] > 0).any():
+        jobs["gpus"] = records["gpus"].astype(np.int64)
+        jobs["gpu_type"] = ""
+    for measure in _MEASURES:
+        if records[measure].notna().any():
+            jobs[measure] = records[measure]
+    if "cpu_seconds" in jobs:
+        available = jobs["tasks"] * (jobs["runtime"] + 1.0)
+        share = jobs["cpu_seconds"] / (jobs["tasks"] * jobs["runtime"]).replace(0, np.nan)
+        jobs["cpu_efficiency"] = share.clip(upper=1.0).where(jobs["cpu_seconds"] <= available)
+    return jobs, reasons

@@ -1,0 +1,158 @@
+"""Records of jobs as the columns that logs of all systems become."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from sys import intern
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from cosched.cluster.files.batch_systems.flux import read_flux, read_flux_archive
+from cosched.cluster.files.batch_systems.grid_engine import read_grid_engine
+from cosched.cluster.files.batch_systems.job_record import JobRecord, LeftOut, Records
+from cosched.cluster.files.batch_systems.json_stream import Member, stream_members
+from cosched.cluster.files.batch_systems.lsf import read_lsf
+from cosched.cluster.files.batch_systems.pbs import read_pbs
+from cosched.cluster.files.batch_systems.recognition import LogFormat, log_files
+from cosched.cluster.files.batch_systems.sacct_json import COLUMNS, sacct_rows
+from cosched.io.streaming import text_stream
+from cosched.lazy import pd
+
+if TYPE_CHECKING:
+    import pandas
+
+_READERS = {
+    LogFormat.PBS: read_pbs,
+    LogFormat.GRID_ENGINE: read_grid_engine,
+    LogFormat.LSF: read_lsf,
+}
+#: Fields of a record that are numbers, and those that are texts.
+_NUMBERS = ("submit", "eligible", "start", "end", "cores", "nodes", "limit", "memory_gb", "gpus",
+            "used_memory_gb", "cpu_seconds")  # fmt: skip
+_TEXTS = ("state", "user", "group", "account", "partition", "name", "hosts")
+
+
+class RecordTable(NamedTuple):
+    """The records of a log.
+
+    Attributes
+    ----------
+    jobs : pandas.DataFrame
+        A row for each record, columns by the names of :class:`JobRecord`.
+    left_out : dict of str to list of int
+        By reason, lines that are no job.
+    notes : list of str
+        How the log was read.
+    """
+
+    jobs: pandas.DataFrame
+    left_out: dict[str, list[int]]
+    notes: list[str]
+
+
+def read_record_table(path: str | PathLike[str], log_format: LogFormat) -> RecordTable:
+    """The jobs of a log in one pass; memory grows with the jobs, not with the text.
+
+    Raises
+    ------
+    InvalidInstance
+        A damaged file.
+    """
+    files = log_files(path)
+    notes = _notes_of_files(path, files)
+    columns = {name: array("d") for name in _NUMBERS}
+    texts: dict[str, list[str]] = {name: [] for name in _TEXTS}
+    numbers: list[str] = []
+    lines = array("q")
+    left_out: dict[str, list[int]] = {}
+    for record in _records_of_files(files, log_format):
+        if isinstance(record, LeftOut):
+            left_out.setdefault(record.reason, []).append(record.line)
+            continue
+        numbers.append(record.number)
+        lines.append(record.line)
+        for name, column in columns.items():
+            column.append(getattr(record, name))
+        for name, values in texts.items():
+            values.append(intern(getattr(record, name)))
+    frame = pd.DataFrame({
+        "number": numbers,
+        "line": np.array(lines, dtype=np.int64),
+        **{name: np.array(column, dtype=float) for name, column in columns.items()},
+        **{name: pd.Categorical(values) for name, values in texts.items()},
+    })  # fmt: skip
+    return RecordTable(frame, left_out, notes)
+
+
+def read_sacct_table(path: str | PathLike[str]) -> RecordTable:
+    """The rows of ``sacct --json`` as texts in the columns of ``sacct -P``, and ``line``."""
+    files = log_files(path)
+    columns: dict[str, list[str]] = {name: [] for name in COLUMNS}
+    lines = array("q")
+    left_out: dict[str, list[int]] = {}
+    for number, file in _numbered_files(files):
+        with text_stream(file) as stream:
+            for row in sacct_rows(stream_members(stream, str(file), "jobs")):  # type: ignore[arg-type]
+                if isinstance(row, int):
+                    left_out.setdefault("no job of Slurm", []).append(row + number)
+                    continue
+                lines.append(row.line + number)
+                for name, text in zip(COLUMNS, row.texts, strict=True):
+                    columns[name].append(intern(text))
+    frame = pd.DataFrame({
+        **{name: pd.Categorical(values) if name != "JobID" else values
+           for name, values in columns.items()},
+        "line": np.array(lines, dtype=np.int64),
+    })  # fmt: skip
+    return RecordTable(frame, left_out, _notes_of_files(path, files))
+
+
+def _notes_of_files(path: str | PathLike[str], files: list[Path]) -> list[str]:
+    if files == [Path(path)]:
+        return []
+    return [f"{len(files)} files of the folder, by name; lines are counted through all of them"]
+
+
+def _numbered_files(files: list[Path]) -> Iterator[tuple[int, Path]]:
+    """Each file with the number of lines in those before it."""
+    number = 0
+    for file in files:
+        yield number, file
+        if len(files) > 1:
+            with text_stream(file) as stream:
+                number += sum(1 for _ in stream.numbered_lines())
+
+
+def _records_of_files(files: list[Path], log_format: LogFormat) -> Records:
+    if log_format is LogFormat.FLUX_ARCHIVE:
+        for file in files:
+            yield from read_flux_archive(str(file))
+    elif log_format is LogFormat.FLUX:
+        for number, file in _numbered_files(files):
+            with text_stream(file) as stream:
+                yield from read_flux(_shifted(stream_members(stream, str(file), "jobs"), number))  # type: ignore[arg-type]
+    else:
+        yield from _READERS[log_format](_lines_of_files(files))
+
+
+def _shifted(members: Iterable[Member], lines: int) -> Iterator[Member]:
+    for member in members:
+        yield member._replace(line=member.line + lines)
+
+
+def _lines_of_files(files: list[Path]) -> Iterator[tuple[int, str]]:
+    """The lines of all files, numbered through."""
+    before = 0
+    for file in files:
+        number = 0
+        with text_stream(file) as stream:
+            for number, text in stream.numbered_lines():
+                yield before + number, text
+        before += number
+
+
+__all__ = ["JobRecord", "RecordTable", "read_record_table", "read_sacct_table"]

@@ -1,0 +1,264 @@
+"""What ``sacct --json`` prints, and slurmrestd's ``/slurmdb/*/jobs``, in columns of ``sacct -P``.
+
+Data parsers 0.0.37 to 0.0.43 (Slurm 21.08 to 25.05) differ in how they write states (a text or a
+list), numbers (plain, or ``{"set", "infinite", "number"}``) and numbers of steps. The texts that
+come out are those that ``sacct -P`` prints, so that one reader judges both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cosched.cluster.files.batch_systems.json_stream import Member
+
+#: The columns that come out.
+COLUMNS = (
+    "JobID", "State", "Submit", "Eligible", "Start", "End", "ElapsedRaw", "Suspended", "User",
+    "Group", "Account", "Partition", "QOS", "Cluster", "JobName", "Constraints", "Licenses",
+    "Comment", "AdminComment", "SubmitLine", "NodeList", "NNodes", "ReqCPUS", "AllocCPUS", "ReqMem",
+    "ReqTRES", "AllocTRES", "TimelimitRaw", "TotalCPU", "NTasks", "MaxRSS", "TRESUsageInMax",
+    "TRESUsageInTot",
+)  # fmt: skip
+#: Numbers that stand for kinds of steps (slurm.h).
+_STEP_NAMES = {
+    0xFFFFFFFB: "batch", -5: "batch", 0xFFFFFFFC: "extern", -4: "extern",
+    0xFFFFFFFA: "interactive", -6: "interactive",
+}  # fmt: skip
+
+
+class SacctRow(NamedTuple):
+    """A job or a step.
+
+    ``texts`` has an entry for each of :data:`COLUMNS`.
+    """
+
+    line: int
+    texts: tuple[str, ...]
+
+
+def sacct_rows(members: Iterable[Member]) -> Iterator[SacctRow | int]:
+    """Rows of jobs, each followed by those of its steps; a line alone where no job stands there.
+
+    Examples
+    --------
+    >>> job = {"job_id": 7, "state": {"current": ["COMPLETED"]}, "time": {"submission": 10,
+    ...        "start": 20, "end": 80, "elapsed": 60}, "tres": {"allocated": [
+    ...        {"type": "cpu", "name": "", "count": 8}, {"type": "mem", "name": "", "count": 512}]}}
+    >>> (row,) = sacct_rows([Member(1, "", job)])
+    >>> texts = dict(zip(COLUMNS, row.texts))
+    >>> texts["JobID"], texts["State"], texts["Start"], texts["AllocTRES"]
+    ('7', 'COMPLETED', '20', 'cpu=8,mem=512M')
+    """
+    for member in members:
+        if member.key:
+            continue
+        job = member.value
+        if not isinstance(job, Mapping) or "job_id" not in job or "time" not in job:
+            yield member.line
+            continue
+        job_id = _job_id(job)
+        yield _row(member.line, _texts_of_job(job, job_id))
+        for step in _list_at(job, "steps"):
+            if isinstance(step, Mapping):
+                yield _row(member.line, _texts_of_step(step, job_id))
+
+
+def _row(line: int, texts: Mapping[str, str]) -> SacctRow:
+    return SacctRow(line, tuple(texts.get(name, "") for name in COLUMNS))
+
+
+def _texts_of_job(job: Mapping[str, Any], job_id: str) -> dict[str, str]:
+    time, required, tres = (_object_at(job, name) for name in ("time", "required", "tres"))
+    comment = job.get("comment")
+    comments = comment if isinstance(comment, Mapping) else {"job": comment}
+    allocated, requested = _tres_text(tres.get("allocated")), _tres_text(tres.get("requested"))
+    return {
+        "JobID": job_id,
+        "State": _state_of(job),
+        "Submit": _time_text(time.get("submission")),
+        "Eligible": _time_text(time.get("eligible")),
+        "Start": _time_text(time.get("start")),
+        "End": _time_text(time.get("end")),
+        "ElapsedRaw": _count_text(time.get("elapsed")),
+        "Suspended": _duration_text(time.get("suspended"), 0),
+        "User": _text(job.get("user")),
+        "Group": _text(job.get("group")),
+        "Account": _text(job.get("account")),
+        "Partition": _text(job.get("partition")),
+        "QOS": _text(job.get("qos")),
+        "Cluster": _text(job.get("cluster")),
+        "JobName": _text(job.get("name")),
+        "Constraints": _text(job.get("constraints")),
+        "Licenses": _text(job.get("licenses")),
+        "Comment": _text(comments.get("job")),
+        "AdminComment": _text(comments.get("administrator")),
+        "SubmitLine": _text(job.get("submit_line")),
+        "NodeList": _text(job.get("nodes")),
+        "NNodes": _count_text(job.get("allocation_nodes")),
+        "ReqCPUS": _count_text(required.get("CPUs")),
+        "AllocCPUS": _count_of_tres(tres.get("allocated"), "cpu"),
+        "ReqMem": _required_memory(required),
+        "ReqTRES": requested,
+        "AllocTRES": allocated,
+        "TimelimitRaw": _limit_text(time.get("limit")),
+        "TotalCPU": _cpu_text(time.get("total")),
+    }
+
+
+def _texts_of_step(step: Mapping[str, Any], job_id: str) -> dict[str, str]:
+    time = _object_at(step, "time")
+    usage = _object_at(step, "tres", "requested")  # Slurm's TRES usage "in"
+    largest, total = _usage_text(usage.get("max")), _usage_text(usage.get("total"))
+    return {
+        "JobID": f"{job_id}.{_step_name(step)}",
+        "State": _state_of(step),
+        "Start": _time_text(time.get("start")),
+        "End": _time_text(time.get("end")),
+        "ElapsedRaw": _count_text(time.get("elapsed")),
+        "JobName": _text(_object_at(step, "step").get("name")),
+        "NNodes": _count_text(_object_at(step, "nodes").get("count")),
+        "NTasks": _count_text(_object_at(step, "tasks").get("count")),
+        "AllocTRES": _tres_text(_object_at(step, "tres").get("allocated")),
+        "TotalCPU": _cpu_text(time.get("total")),
+        "TRESUsageInMax": largest,
+        "TRESUsageInTot": total,
+    }
+
+
+def _job_id(job: Mapping[str, Any]) -> str:
+    """``7``; ``7_3`` of an array, ``7_[1-4]`` of tasks that wait; ``7+1`` of parts of a job."""
+    array, het = _object_at(job, "array"), _object_at(job, "het")
+    array_id = _number(array.get("job_id")) or 0
+    task_id, waiting_tasks = _number(array.get("task_id")), _text(array.get("task"))
+    if array_id > 0 and task_id is not None:
+        return f"{array_id}_{task_id}"
+    if array_id > 0 and waiting_tasks:
+        return f"{array_id}_[{waiting_tasks}]"
+    het_id, offset = _number(het.get("job_id")) or 0, _number(het.get("job_offset"))
+    if het_id > 0 and offset is not None:
+        return f"{het_id}+{offset}"
+    return _count_text(job.get("job_id"))
+
+
+def _step_name(step: Mapping[str, Any]) -> str:
+    """``0``, ``batch`` or ``extern``: Slurm writes ``7.batch``, or an object with its number."""
+    identity = _object_at(step, "step").get("id")
+    if isinstance(identity, Mapping):
+        identity = identity.get("step_id")
+    if isinstance(identity, str):
+        return identity.rpartition(".")[2]
+    number = _number(identity)
+    return "0" if number is None else _STEP_NAMES.get(number, str(number))
+
+
+def _state_of(record: Mapping[str, Any]) -> str:
+    """The first of its states: further ones are flags such as COMPLETING."""
+    state = record.get("state")
+    current = state.get("current") if isinstance(state, Mapping) else state
+    if isinstance(current, Sequence) and not isinstance(current, str):
+        current = current[0] if current else ""
+    return _text(current)
+
+
+def _number(value: Any) -> int | None:
+    """A whole number, plain or as ``{"set", "infinite", "number"}``; None where it is not set."""
+    if isinstance(value, Mapping):
+        if not value.get("set", True) or value.get("infinite"):
+            return None
+        value = value.get("number")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return int(value) if isinstance(value, str) and value.isdecimal() else None
+    return int(value) if abs(value) < 2**63 else None
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, Mapping) and bool(value.get("infinite"))
+
+
+def _count_text(value: Any) -> str:
+    number = _number(value)
+    return "" if number is None else str(number)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _time_text(value: Any) -> str:
+    """Seconds since 1970; ``Unknown`` of 0, as sacct prints it."""
+    number = _number(value)
+    return "Unknown" if number is None or number <= 0 else f"{number:09d}"
+
+
+def _limit_text(value: Any) -> str:
+    """Minutes, ``UNLIMITED``, or ``Partition_Limit`` where the job has none of its own."""
+    if _is_infinite(value):
+        return "UNLIMITED"
+    number = _number(value)
+    return "Partition_Limit" if number is None else str(number)
+
+
+def _duration_text(seconds: Any, microseconds: Any) -> str:
+    """``[days-]hours:minutes:seconds[.milliseconds]``; empty where it is not known."""
+    whole = _number(seconds)
+    if whole is None or whole < 0:
+        return ""
+    days, rest = divmod(whole, 86400)
+    thousandths = (_number(microseconds) or 0) // 1000
+    clock = f"{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
+    fraction = f".{thousandths:03d}" if thousandths > 0 else ""
+    return (f"{days}-" if days else "") + clock + fraction
+
+
+def _cpu_text(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return _duration_text(value, 0)
+    return _duration_text(value.get("seconds"), value.get("microseconds"))
+
+
+def _required_memory(required: Mapping[str, Any]) -> str:
+    """Megabytes, with ``n`` of each node or ``c`` of each CPU."""
+    for name, suffix in (("memory_per_node", "n"), ("memory_per_cpu", "c"), ("memory", "n")):
+        megabytes = _number(required.get(name))
+        if megabytes:
+            return f"{megabytes}M{suffix}"
+    return ""
+
+
+def _tres_entries(entries: Any) -> Iterator[tuple[str, int]]:
+    """``cpu``, ``mem``, ``gres/gpu:a100`` with their counts."""
+    for entry in entries if isinstance(entries, list) else []:
+        if not isinstance(entry, Mapping):
+            continue
+        kind, name, count = _text(entry.get("type")), entry.get("name"), _number(entry.get("count"))
+        if kind and count is not None and count >= 0:
+            yield (f"{kind}/{name}" if name else kind), count
+
+
+def _tres_text(entries: Any) -> str:
+    """``cpu=8,mem=512M,node=1``: memory is in megabytes."""
+    return ",".join(
+        f"{name}={count}{'M' if name == 'mem' else ''}" for name, count in _tres_entries(entries)
+    )
+
+
+def _usage_text(entries: Any) -> str:
+    """``cpu=..,mem=..`` of a step, memory in bytes."""
+    return ",".join(f"{name}={count}" for name, count in _tres_entries(entries))
+
+
+def _count_of_tres(entries: Any, wanted: str) -> str:
+    return next((str(count) for name, count in _tres_entries(entries) if name == wanted), "")
+
+
+def _object_at(value: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    for key in keys:
+        inner = value.get(key)
+        value = inner if isinstance(inner, Mapping) else {}
+    return value
+
+
+def _list_at(value: Mapping[str, Any], key: str) -> list[Any]:
+    inner = value.get(key)
+    return inner if isinstance(inner, list) else []
