@@ -6,8 +6,10 @@ import json
 import lzma
 import random
 import sqlite3
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cosched as cs
@@ -17,6 +19,7 @@ from cosched.cluster.files.batch_systems.recognition import LogFormat, recognize
 from cosched.cluster.files.batch_systems.sacct_json import COLUMNS, sacct_rows
 from cosched.errors import InvalidInstance
 
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "sacct_json"
 MACHINE = "[[nodes]]\ncount = 8\ncores = 16\nmemory_gb = 64\n"
 
 PBS_PRO = (
@@ -335,6 +338,21 @@ def test_sacct_json_is_what_sacct_prints(tmp_path):
     assert (job["memory_gb"], job["gpus"], job["gpu_type"]) == (16.0, 2, "a100")
     assert (job["used_memory_gb"], job["cpu_seconds"]) == (2.0, 7200.5)
     assert instance.begins.isoformat().startswith("2025-06-26T23:01:10")
+
+
+def test_json_and_text_of_a_real_slurmdbd_are_the_same_jobs(tmp_path):
+    """15 runs of jobs (arrays, a requeue, steps) that one slurmdbd printed twice."""
+    (tmp_path / "machine.toml").write_text("[[nodes]]\ncount = 4\ncores = 2\nmemory_gb = 2\n")
+    json_log, text_log = (
+        cs.cluster.from_sacct(FIXTURES / name, tmp_path / "machine.toml")
+        .jobs.sort_values(["id", "submit", "wait"])
+        .reset_index(drop=True)
+        for name in ("slurm_22.05.json.gz", "slurm_22.05.txt")
+    )
+    assert len(json_log) == 15
+    assert set(json_log) - set(text_log) == {"licenses"}  # sacct -P of 22.05 has no such column
+    for column in sorted(set(text_log) - {"line"}):
+        pd.testing.assert_series_equal(json_log[column], text_log[column], check_dtype=False)
 
 
 def texts_of(job):

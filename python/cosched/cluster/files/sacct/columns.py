@@ -317,7 +317,7 @@ def _job_of(rows: pd.DataFrame, steps: pd.DataFrame) -> np.ndarray:
     if not len(steps):
         return np.full(len(steps), -1)
     names, ids = steps["JobID"].str.partition(".")[0].to_numpy(), rows["JobID"].to_numpy()
-    above = np.maximum(np.searchsorted(rows["line"], steps["line"]) - 1, 0)
+    above = np.maximum(np.searchsorted(rows.index, steps.index) - 1, 0)
     last = pd.Series(np.arange(len(ids)), index=ids)
     last = last[~last.index.duplicated(keep="last")]
     return np.where(ids[above] == names, above, last.index.get_indexer(pd.Index(names)))
