@@ -9,4 +9,5 @@ from cosched.cluster.files.jobs import COLUMNS, Given, json_columns, read_csv, r
 from cosched.cluster.files.sacct import read_sacct
 from cosched.cluster.files.sacct.jobs import PartOfLog
 from cosched.cluster.files.swf import LOGS, SwfReport, fetch, read_swf
+from cosched.cluster.files.swf_writer import swf_log, without_names
 from cosched.cluster.files.unmet_constraints import without_unmet_constraints

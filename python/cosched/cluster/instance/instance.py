@@ -18,8 +18,9 @@ from cosched.cluster.machine import Machine, machine_of
 from cosched.cluster.machine.constraints import constraint_notes
 from cosched.cluster.machine.parts import counted, resources_of, site_of
 from cosched.core.arrays import any_array, integer, integer_array, nonnegative
-from cosched.errors import InvalidInstance, shorten
+from cosched.errors import InvalidInstance, optional, shorten
 from cosched.lazy import pd
+from cosched.version import installed_version
 
 
 class Instance(core.Instance):
@@ -455,19 +456,54 @@ class Instance(core.Instance):
             found = cls(left, found.nodes, notes=(*given.notes, said), **kept)
         return found._without_bound() if no_bound else found
 
-    def write(self, path: str | PathLike[str]) -> None:
-        """Write as .json (with the nodes) or .csv, as :meth:`read` takes it.
+    def write(self, path: str | PathLike[str], *, anonymise: bool = False) -> tuple[str, ...]:
+        """Write the jobs as a file that :meth:`read` takes, or as a table for other programs.
 
         Parameters
         ----------
         path : str or path-like
-            Ends in .json or .csv. Replaced as a whole or not at all.
+            Ends in .json (with the nodes), .csv, .swf (Standard Workload Format, with header
+            comments), or .parquet, which needs pyarrow. Replaced as a whole or not at all.
+        anonymise : bool
+            Numbers instead of names of users, groups, accounts, partitions and QOS, each name the
+            same number throughout; no names of jobs and nodes, no comments.
+
+        Returns
+        -------
+        tuple of str
+            What the format cannot say.
+
+        Examples
+        --------
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "log.swf"
+        >>> jobs = {"submit": [0], "tasks": [2], "cpu": [1], "memory": [1], "runtime": [60],
+        ...         "user": ["ann"]}
+        >>> Instance(jobs, nodes=4).write(path)
+        ()
+        >>> path.read_text().splitlines()[-1]
+        '1 0 -1 60 2 -1 -1 2 -1 -1 -1 1 -1 -1 -1 -1 -1 -1'
         """
-        if io.check_suffix(path, (".json", ".csv")) == ".json":
-            io.write_json({"nodes": self.nodes, "jobs": files.json_columns(self.given)}, path)
+        suffix = io.check_suffix(path, (".json", ".csv", ".swf", ".parquet"))
+        given = {name: self.given[name] for name in ("estimate",) if name in self.given}
+        jobs = self.jobs.assign(**given)
+        if anonymise:
+            jobs = files.without_names(jobs)
+        if suffix == ".swf":
+            log = files.swf_log(jobs, self.nodes, self.source, self.begins, installed_version())
+            io.write_text(log.text, path)
+            return tuple(log.notes)
+        if suffix == ".parquet":
+            optional("pyarrow", extra="studies")
+            with io.replacing(path) as temporary:
+                jobs.to_parquet(temporary, index=False)
+        elif suffix == ".json":
+            columns = self.given
+            if anonymise:
+                columns = {name: jobs[name].to_numpy() for name in self.given if name in jobs}
+            io.write_json({"nodes": self.nodes, "jobs": files.json_columns(columns)}, path)
         else:
-            given = {name: self.given[name] for name in ("estimate",) if name in self.given}
-            io.write_frame(self.jobs.assign(**given), path, exact=True)
+            io.write_frame(jobs, path, exact=True)
+        return ()
 
 
 def _remade(jobs: Any, nodes: int, rows_of_log: np.ndarray, **said: Any) -> Instance:

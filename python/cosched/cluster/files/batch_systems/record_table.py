@@ -146,13 +146,13 @@ def _shifted(members: Iterable[Member], lines: int) -> Iterator[Member]:
 
 def _lines_of_files(files: list[Path]) -> Iterator[tuple[int, str]]:
     """The lines of all files, numbered through."""
-    before = 0
+    last_number = 0
     for file in files:
-        number = 0
+        lines_before = last_number
         with text_stream(file) as stream:
             for number, text in stream.numbered_lines():
-                yield before + number, text
-        before += number
+                last_number = lines_before + number
+                yield last_number, text
 
 
 __all__ = ["JobRecord", "RecordTable", "read_record_table", "read_sacct_table"]
