@@ -33,7 +33,7 @@ STRICT := $(if $(CI)$(wildcard .venv/editable.stamp),ON,OFF)
 # What a build prints, without all but its steps: [4/13] cosched_dags_objects Unity/unity_0_cxx
 STEPS := sed -unE 's|^ *(\[[0-9]+/[0-9]+\]) Building CXX object [^ ]*/([^/ ]*)\.dir/([^ ]*)\.c[px]*\.o|\1 \2 \3|p; s|^ *(\[[0-9]+/[0-9]+\] Linking.*)|\1|p'
 
-.PHONY: help demo demo-audit demo-when demo-packs study-quick dev installed test test-one test-cpp test-py test-thorough slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel wheel-test source-test build clean
+.PHONY: help prose demo demo-audit demo-when demo-packs study-quick dev installed test test-one test-cpp test-py test-thorough slurm lint tidy docs results results-full coverage stubs bench asan tsan mutants fuzz wheel wheel-test source-test build clean
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -183,12 +183,15 @@ test-one: $(BUILD)/tests.stamp ## some C++ tests: make test-one T=packs.Pairs (f
 	@[ -n "$(T)" ] || { echo "say which: make test-one T=packs.Pairs" >&2; exit 2; }
 	@$(PYTHON) .ci/test_one.py $(BUILD) "$(T)" --jobs $(JOBS)
 
-lint: .venv/lint.stamp build/apt-LINT.stamp tidy ## ruff, mypy, import-linter, clang-format, clang-tidy
+lint: .venv/lint.stamp build/apt-LINT.stamp tidy prose ## ruff, mypy, import-linter, clang-format, clang-tidy, the language of the pages
 	$(BIN)/ruff check conftest.py python tests_py docs .ci
 	$(BIN)/ruff format --check conftest.py python tests_py docs .ci
 	$(BIN)/mypy
 	PYTHONPATH=python $(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror $$(git ls-files 'cpp/*.cpp' 'cpp/*.hpp' 'tests_cpp/*.cpp' 'tests_cpp/*.hpp')
+
+prose: .venv/dependencies.stamp ## words to avoid, and long sentences, in README.md and docs/
+	$(BIN)/python .ci/prose.py
 
 # The checks of .clang-tidy, as a build of their own: a second run looks only at what has changed, headers included.
 TIDY := clang-tidy;--quiet;--warnings-as-errors=*;--extra-arg=-Wno-error;--extra-arg=-Wno-unknown-warning-option

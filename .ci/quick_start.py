@@ -1,7 +1,7 @@
 """Do what the README's quick start says: `python .ci/quick_start.py README.md`.
 
-With the installed package, in an empty folder: its `runs.csv`, the commands behind it, the
-program behind them.
+With the installed package, in an empty folder: the section *From existing measurements*, with its
+`runs.csv`, its command and its program.
 """
 
 import re
@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parents[1]
 def main(page: Path) -> None:
     assert not Path(cosched.__file__).is_relative_to(HERE / "python"), "not the installed package"
     (part,) = re.findall(
-        r"^## I measured my codes already$(.*?)^## ", page.read_text(), re.M | re.S
+        r"^### From existing measurements$(.*?)^###? ", page.read_text(), re.M | re.S
     )
     for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", part, re.M | re.S):
         if language == "csv":

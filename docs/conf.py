@@ -13,6 +13,8 @@ from cosched.experiments.kept import FOLDER as KEPT
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
+from family_reference import write_object_pages  # noqa: E402  it stands in _extensions
+
 project = "cosched"
 author = "the cosched developers"
 copyright = author
@@ -23,7 +25,9 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx_design",
+    "sphinx_copybutton",
     "clone_links",
+    "command_reference",
     "family_reference",
     "library_table",
     "mathml",
@@ -84,8 +88,36 @@ def render_results() -> None:
     mark.write_text(current)
 
 
+_LOG = "cluster/sacct.txt --machine cluster/slurm.conf --accounts cluster"
+REPORTS = {
+    "audit": f"audit {_LOG} --what-if nodes=+4 --what-if users.ada=-50% --what-if bf_window=2880",
+    "when": "when cluster/now.json",
+    "rightsize": f"rightsize {_LOG}",
+    "tune": "tune tune/sacct.txt --machine tune/slurm.conf --objective mean_bounded_slowdown "
+    "--vary PriorityWeightPartition=0,200,5000 --draws 2",
+}
+
+
+def render_reports() -> None:
+    """The reports of the gallery, made by the commands that it shows."""
+    folder, notebooks = HERE / "_static" / "reports", HERE.parent / "notebooks"
+    mark, current = folder / ".rendered", fingerprint(repr(REPORTS))
+    if mark.exists() and mark.read_text() == current:
+        return
+    folder.mkdir(exist_ok=True)
+    for name, command in REPORTS.items():
+        words = [*command.split(), "-o", str(folder / f"{name}.html")]
+        subprocess.run(
+            [sys.executable, "-m", "cosched", *words],
+            check=True, cwd=notebooks, capture_output=True,
+        )  # fmt: skip
+    mark.write_text(current)
+
+
 copy_notebooks()
 render_results()
+render_reports()
+write_object_pages(HERE / "reference" / "api")
 
 # --- reference ----------------------------------------------------------------------------
 autodoc_typehints = "none"  # numpydoc's sections say types, with shapes and units
@@ -94,15 +126,31 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 # --- looks --------------------------------------------------------------------------------
+REPOSITORY = "https://github.com/cosched-hpc/cosched"
 html_theme = "furo"
-html_title = "cosched"
+html_title = f"cosched {version}"
+html_logo = "_static/logo.svg"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_theme_options = {"navigation_with_keys": True}
+html_theme_options = {
+    "navigation_with_keys": True,
+    "source_repository": f"{REPOSITORY}/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "top_of_page_buttons": ["edit"],
+    "footer_icons": [{"name": "Repository", "url": REPOSITORY, "html": "Repository", "class": ""}],
+}
 html_copy_source = False
 html_show_sphinx = False
+html_last_updated_fmt = None
 pygments_style = "tango"
+# A block without a language is the output of a program.
+highlight_language = "none"
+# Prompts, and the output of programs, are not copied.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_selector = "div:not(.highlight-text):not(.highlight-none) > div.highlight > pre"
 
 
 def setup(app) -> None:

@@ -1,16 +1,20 @@
-"""The reference page of a family: from the name of an algorithm or a bound to its function.
+"""The reference of the Python interface: one page per module, and one per class or function.
 
 ``.. family-reference:: packs`` reads ``ALGORITHMS``, ``BOUNDS`` and ``__all__`` of
-``cosched.packs``, so that nothing public can be missing; ``.. module-reference:: cosched.plot``
-does the same for ``__all__`` of any module.
+``cosched.packs``, so that nothing public can be missing. It lists the names of algorithms and
+bounds with the function of each, then the classes and functions with the first sentence of each.
+``.. module-reference:: cosched.plot`` lists ``__all__`` of any module. `write_object_pages` writes
+the pages of the objects, to which the lists link.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -73,30 +77,78 @@ def is_made(function: Callable[..., Any]) -> bool:
     return "<locals>" in described(function)[0].__qualname__
 
 
-def entries(module: ModuleType, names: list[str]) -> Iterator[str]:
-    """An autodoc directive for each class and function of `names`."""
-    for name in names:
-        thing = getattr(module, name)
-        if inspect.isclass(thing):
-            yield from (f".. autoclass:: {module.__name__}.{name}", "   :members:")
-            yield from ("   :inherited-members: Exception, Mapping, dict, tuple", "")
-        elif callable(thing):
-            yield from (f".. autofunction:: {module.__name__}.{name}", "")
-        elif not inspect.ismodule(thing) and name not in ("ALGORITHMS", "BOUNDS", "FAMILY"):
-            yield from (f".. autodata:: {module.__name__}.{name}", "   :no-value:", "")
+def is_documented(module: ModuleType, name: str) -> bool:
+    """Whether a public name has a page: the tables above have the others."""
+    return name not in ("ALGORITHMS", "BOUNDS", "FAMILY") and not inspect.ismodule(
+        getattr(module, name)
+    )
 
 
-def behind_names(module: ModuleType, functions: Functions) -> Iterator[str]:
-    """Those that the module itself does not export."""
-    inner = {described(function)[0] for function in functions.values()}
-    paths = {public_name(module, function) for function in inner}
+def directive_of(path: str, thing: Any) -> list[str]:
+    """The autodoc directive of a class, a function or a constant."""
+    if inspect.isclass(thing):
+        options = ["   :members:", "   :inherited-members: Exception, Mapping, dict, tuple"]
+        return [f".. autoclass:: {path}", *options]
+    if callable(thing):
+        return [f".. autofunction:: {path}"]
+    return [f".. autodata:: {path}", "   :no-value:"]
+
+
+def behind_names(module: ModuleType) -> dict[str, Any]:
+    """Functions of algorithms and bounds that the module itself does not export, by their path."""
+    named = {**getattr(module, "ALGORITHMS", {}), **getattr(module, "BOUNDS", {})}
+    inner = {described(function)[0] for function in named.values() if not is_made(function)}
+    paths = {public_name(module, function): function for function in inner}
     exported = {f"{module.__name__}.{name}" for name in module.__all__}
-    for path in sorted(paths - exported):
-        yield from (f".. autofunction:: {path}", "")
+    return {path: paths[path] for path in sorted(set(paths) - exported)}
+
+
+def objects_of(module: ModuleType) -> dict[str, Any]:
+    """Path and object of each page of a module, classes first."""
+    names = [name for name in _classes_first(module) if is_documented(module, name)]
+    return {f"{module.__name__}.{name}": getattr(module, name) for name in names} | (
+        behind_names(module) if hasattr(module, "ALGORITHMS") else {}
+    )
+
+
+def first_sentence(thing: Any) -> str:
+    lines = (inspect.getdoc(thing) or "").split("\n\n")[0].splitlines()
+    return " ".join(lines) if callable(thing) else ""
+
+
+def object_table(module: ModuleType) -> Iterator[str]:
+    """One row per class, function and constant: a link to its page, and its first sentence."""
+    yield from (".. list-table::", "   :header-rows: 1", "   :widths: 30 70", "")
+    yield from ("   * - name", "     - what it is")
+    for path, thing in objects_of(module).items():
+        short = path.removeprefix(f"{module.__name__}.")
+        yield f"   * - :doc:`{short} <api/{path}>`"
+        yield f"     - {first_sentence(thing)}"
+    yield ""
+
+
+def write_object_pages(folder: Path) -> None:
+    """Write a page for each public object; a page whose text has not changed is left alone."""
+    folder.mkdir(exist_ok=True)
+    pages: dict[str, str] = {}
+    for parent in folder.parent.glob("*.rst"):
+        for name in re.findall(r"(?:family|module)-reference:: ([\w.]+)", parent.read_text()):
+            module = import_module(name if name.startswith("cosched") else f"cosched.{name}")
+            for path, thing in objects_of(module).items():
+                head = [":orphan:", "", path, "=" * len(path), ""]
+                part_of = [f"Part of :doc:`{module.__name__} </reference/{parent.stem}>`.", ""]
+                pages[f"{path}.rst"] = "\n".join([*head, *part_of, *directive_of(path, thing), ""])
+    for page in folder.glob("*.rst"):
+        if page.name not in pages:
+            page.unlink()
+    for name, text in pages.items():
+        page = folder / name
+        if not page.exists() or page.read_text() != text:
+            page.write_text(text)
 
 
 class FamilyReference(SphinxDirective):
-    """Tables of names, then the functions."""
+    """Tables of algorithms and bounds, then of classes and functions."""
 
     required_arguments = 1
 
@@ -114,20 +166,19 @@ class FamilyReference(SphinxDirective):
             *name_table(module, module.BOUNDS),
             ".. rubric:: Classes and functions",
             "",
-            *entries(module, _classes_first(module)),
-            *behind_names(module, {**named, **module.BOUNDS}),
+            *object_table(module),
         ]
         return self.parse_text_to_nodes("\n".join(text))
 
 
 class ModuleReference(SphinxDirective):
-    """All that a module exports."""
+    """A table of all that a module exports."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         module = import_module(self.arguments[0])
-        return self.parse_text_to_nodes("\n".join(entries(module, _classes_first(module))))
+        return self.parse_text_to_nodes("\n".join(object_table(module)))
 
 
 class CommonParameters(SphinxDirective):

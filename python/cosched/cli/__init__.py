@@ -30,7 +30,7 @@ def _add(verb: str, to: typer.Typer) -> None:
 app = typer.Typer(
     cls=made_on_demand(VERBS, _add, {verb: said.about for verb, said in VERBS.items()}),
     rich_markup_mode=None,  # its help takes as long to import as all the rest
-    help="Published schedulers for parallel machines, with a proven bound beside every result.",
+    help="Understand, predict and improve scheduling on HPC clusters.",
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -11,7 +11,7 @@ import cosched as cs
 from cosched.cluster import Machine
 from cosched.errors import InvalidInstance
 
-PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "slurm.md"
+PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "slurm-settings.md"
 ACCOUNTS = (
     "Account|User|Share|GrpTRES\nroot||1|\nphysics||1|node=3\nphysics|ann|1|\n"
     "Name|Priority|Preempt\nnormal|1|\nhigh|9|normal\n"

@@ -1,0 +1,134 @@
+"""The reference of commands: ``{command-reference} audit`` documents a command and its subcommands.
+
+All texts come from the program when the site is built, so the pages have every command and every
+option. ``{command-table}`` lists the commands with what each does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import typer
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from cosched.cli import app as program
+from cosched.cli.on_demand import VERBS
+
+_EXAMPLE = re.compile(r"\s*Example: (?P<line>cosched .*?)(?=\n\n|\Z)", re.DOTALL)
+#: Options that every command has.
+_COMMON_OPTIONS = ("--help",)
+
+
+def command_of(name: str) -> tuple[click.Command, click.Context]:
+    """The command of a name, as the program makes it."""
+    root = typer.main.get_command(program)
+    context = click.Context(root, info_name="cosched")
+    command = root.get_command(context, name)  # type: ignore[attr-defined]
+    assert command is not None, name
+    return command, click.Context(command, info_name=name, parent=context)
+
+
+def subcommands(command: Any, context: click.Context) -> Iterator[tuple[Any, click.Context]]:
+    """A command, and those below it, depth first."""
+    yield command, context
+    for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
+        below = command.get_command(context, name)
+        yield from subcommands(below, click.Context(below, info_name=name, parent=context))
+
+
+def escaped(text: str) -> str:
+    """Text for a cell of a list-table: on one line, without markup."""
+    return re.sub(r"([\\*`_|])", r"\\\1", " ".join(text.split()))
+
+
+def described(text: str) -> Iterator[str]:
+    """The paragraphs of a help text, its example as code."""
+    example = _EXAMPLE.search(text)
+    for paragraph in _EXAMPLE.sub("", text).split("\n\n"):
+        if paragraph.strip():
+            yield from (escaped(paragraph), "")
+    if example:
+        yield from (".. code-block:: sh", "", f"   {' '.join(example['line'].split())}", "")
+
+
+def value_of(parameter: Any, context: click.Context) -> str:
+    """What an option takes: empty for a flag."""
+    if getattr(parameter, "is_flag", False):
+        return ""
+    return str(parameter.make_metavar(context)).strip("<>").lower()
+
+
+def default_of(parameter: Any) -> str:
+    default = parameter.default
+    is_shown = default not in (None, False, (), []) and not callable(default)
+    return f" Default: {escaped(str(default))}." if is_shown else ""
+
+
+def parameter_rows(parameters: list[Any], context: click.Context) -> Iterator[str]:
+    """A list-table with one row per argument or option."""
+    yield from (".. list-table::", "   :header-rows: 1", "   :widths: 30 12 58", "")
+    yield from ("   * - option", "     - value", "     - meaning")
+    for parameter in parameters:
+        is_option = parameter.param_type_name == "option"
+        names = (
+            [*parameter.opts, *parameter.secondary_opts]
+            if is_option
+            else [parameter.human_readable_name]
+        )
+        yield f"   * - {', '.join(f'``{name}``' for name in names)}"
+        yield f"     - {escaped(value_of(parameter, context)) if is_option else 'argument'}"
+        repeats = " May be repeated." if getattr(parameter, "multiple", False) else ""
+        yield f"     - {escaped(parameter.help or '')}{default_of(parameter)}{repeats}"
+    yield ""
+
+
+def section(command: Any, context: click.Context, depth: int) -> Iterator[str]:
+    """The usage, the help text and the parameters of one command."""
+    if depth:
+        yield from (f".. rubric:: {context.command_path}", "")
+    usage = " ".join(command.collect_usage_pieces(context))
+    yield from (".. code-block:: text", "", f"   {context.command_path} {usage}", "")
+    yield from described(command.help or "")
+    parameters = [
+        parameter
+        for parameter in command.get_params(context)
+        if parameter.opts[0] not in _COMMON_OPTIONS and not getattr(parameter, "hidden", False)
+    ]
+    if parameters:
+        yield from parameter_rows(parameters, context)
+
+
+class CommandReference(SphinxDirective):
+    """A command and its subcommands: usage, text, parameters."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        command, context = command_of(self.arguments[0])
+        lines: list[str] = []
+        for depth, (each, each_context) in enumerate(subcommands(command, context)):
+            lines += section(each, each_context, depth)
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+class CommandTable(SphinxDirective):
+    """One row per command: its name and what it does."""
+
+    def run(self) -> list[nodes.Node]:
+        lines = [".. list-table::", "   :header-rows: 1", "   :widths: 20 80", ""]
+        lines += ["   * - command", "     - what it does"]
+        for name, verb in VERBS.items():
+            lines += [f"   * - :doc:`cosched {name} <{name}>`", f"     - {escaped(verb.about)}"]
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Add the directives."""
+    app.add_directive("command-reference", CommandReference)
+    app.add_directive("command-table", CommandTable)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,100 @@
+"""The language of README.md and docs/: words to avoid, lengths of sentences, one tagline."""
+
+import re
+
+import pytest
+
+from cosched.cli import main
+from support import REPO, load_script
+
+TAGLINE = "Understand, predict and improve scheduling on HPC clusters"
+PROSE = load_script(REPO / ".ci" / "prose.py")
+
+
+@pytest.mark.parametrize("page", PROSE.pages(), ids=lambda page: str(page.relative_to(REPO)))
+def test_page_keeps_the_rules(page):
+    """Or the limits of its own in .ci/prose_limits.csv, until it is rewritten."""
+    name = page.relative_to(REPO).as_posix()
+    assert not PROSE.check_page(page, PROSE.read_limits().get(name))
+
+
+def test_limits_name_pages_that_exist():
+    names = {page.relative_to(REPO).as_posix() for page in PROSE.pages()}
+    assert set(PROSE.read_limits()) <= names
+
+
+@pytest.fixture
+def guide(monkeypatch, tmp_path):
+    """Write a page of docs/howto in a repository of its own, and count it."""
+    monkeypatch.setattr(PROSE, "REPO", tmp_path)
+
+    def counts(text):
+        path = tmp_path / "docs" / "howto" / "page.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return PROSE.counts_of(path, PROSE.pattern_of(PROSE.words_to_avoid())), path
+
+    return counts
+
+
+def test_words_are_found_in_prose_and_tables_but_not_in_code(guide):
+    counts, _ = guide(
+        "The twin waits.\n\n| a |\n|---|\n| drawn anew |\n\n`anew`\n\n```\nanew\n```\n"
+    )
+    assert counts.avoided_words == 2
+
+
+def test_sentences_are_split_and_counted(guide):
+    long_sentence = " ".join(["word"] * 36)
+    counts, path = guide(f"One two three. `Four` five six seven.\n\n{long_sentence}.\n")
+    assert [sentence.words for sentence in PROSE.sentences(path)] == [3, 4, 36]
+    assert counts == (0, round((3 + 4 + 36) / 3, 1), 1)
+    assert "docs/howto/page.md:3: 36 words" in "\n".join(PROSE.check_page(path, None))
+
+
+def test_a_limit_that_is_not_needed_has_to_go(guide):
+    _, path = guide("One two three.\n")
+    limit = PROSE.Counts(1, 20.0, 0)
+    assert PROSE.check_page(path, limit) == [
+        "docs/howto/page.md: keeps the rules now: run `python .ci/prose.py --lower`"
+    ]
+
+
+def test_a_page_may_not_rise_above_its_limit(guide):
+    _, path = guide("The twin waits beside it.\n")
+    (first, second) = PROSE.check_page(path, PROSE.Counts(1, 20.0, 0))
+    assert "avoid 'twin'" in first
+    assert "avoid 'beside'" in second
+
+
+def test_the_glossary_has_sixty_terms():
+    text = (REPO / "docs" / "glossary.md").read_text()
+    terms = re.findall(r"^\| (?!term|---)([^|]+) \|", text, re.MULTILINE)
+    assert len(terms) >= 60
+    assert len(terms) == len(set(terms))
+
+
+def test_one_tagline(capsys):
+    assert main(["--help"]) == 0
+    assert f"{TAGLINE}." in " ".join(capsys.readouterr().out.split())
+    for path in ("README.md", "docs/index.md"):
+        assert f"**{TAGLINE}.**" in (REPO / path).read_text()
+    for path in ("pyproject.toml", "conda/recipe.yaml"):
+        assert TAGLINE in (REPO / path).read_text()
+    title = re.search(
+        r'^title: "cosched: (.*)"$', (REPO / "CITATION.cff").read_text(), re.MULTILINE
+    )
+    assert title is not None
+    assert title[1].lower() == TAGLINE.lower()
+
+
+def test_every_command_has_a_page_in_the_index():
+    from cosched.cli.on_demand import VERBS
+
+    folder = REPO / "docs" / "reference" / "commands"
+    pages = {page.stem for page in folder.glob("*.md")} - {"index"}
+    assert pages == set(VERBS)
+    index = (folder / "index.md").read_text()
+    assert all(re.search(rf"^{name}$", index, re.MULTILINE) for name in VERBS)
+    for name in VERBS:
+        assert f"{{command-reference}} {name}\n" in (folder / f"{name}.md").read_text()
