@@ -3,12 +3,9 @@
 Two rules. No page uses a phrase of the table in docs/words-to-avoid.md. The sentences of guides and
 concepts (docs/howto, docs/explanation) have at most 20 words on average, and none has more than 35.
 
-Pages that were written before these rules have limits of their own in .ci/prose_limits.csv. A limit
-may fall but not rise; a page that needs none any more has to be removed from the file, which
-`python .ci/prose.py --lower` does. `python .ci/prose.py --table` prints the counts of all pages.
+`python .ci/prose.py --table` prints the counts of all pages.
 """
 
-import csv
 import re
 import sys
 from collections.abc import Iterator
@@ -20,7 +17,6 @@ from markdown_it.token import Token
 
 REPO = Path(__file__).resolve().parents[1]
 WORDS_PAGE = REPO / "docs" / "words-to-avoid.md"
-LIMITS = REPO / ".ci" / "prose_limits.csv"
 MAX_MEAN_WORDS = 20.0
 MAX_SENTENCE_WORDS = 35
 #: Pages without the rules: the list of words itself, and pages that programs write.
@@ -61,7 +57,7 @@ class Counts(NamedTuple):
         return [
             name
             for name, count, limit in zip(self._fields, self, other, strict=True)
-            if count > limit + 0.05 * (name == "mean_words")
+            if count > limit
         ]
 
 
@@ -162,62 +158,36 @@ def pages() -> list[Path]:
     return [path for path, name in names.items() if name not in EXEMPT and not studies.match(name)]
 
 
-def read_limits() -> dict[str, Counts]:
-    """The limits of pages that do not keep the rules yet, by name."""
-    with LIMITS.open(newline="") as file:
-        return {
-            row["page"]: Counts(
-                int(row["avoided_words"]), float(row["mean_words"]), int(row["long_sentences"])
-            )
-            for row in csv.DictReader(file)
-        }
-
-
 def rule_of(page: Path) -> Counts:
-    """What a page without a limit of its own has to keep."""
+    """The largest counts that a page may have."""
     if has_counted_sentences(page):
         return Counts(0, MAX_MEAN_WORDS, 0)
     return Counts(0, float("inf"), sys.maxsize)
 
 
-def check_page(page: Path, limit: Counts | None) -> list[str]:
-    """A line for each place of a page that breaks the rules, or its own limit."""
-    phrases = words_to_avoid()
-    pattern, name = pattern_of(phrases), page.relative_to(REPO).as_posix()
+def check_page(page: Path) -> list[str]:
+    """A line for each place of a page that breaks the rules."""
+    pattern, name = pattern_of(words_to_avoid()), page.relative_to(REPO).as_posix()
     counts, rule = counts_of(page, pattern), rule_of(page)
-    broken = counts.exceeds(limit or rule)
+    broken = counts.exceeds(rule)
     lines = []
     if "avoided_words" in broken:
         lines += [f"{name}:{line}: avoid {word!r}" for line, word in avoided(page, pattern)]
     if "mean_words" in broken:
-        allowed = (limit or rule).mean_words
-        lines.append(f"{name}: {counts.mean_words} words a sentence, at most {allowed} are allowed")
+        limit = rule.mean_words
+        lines.append(f"{name}: {counts.mean_words} words per sentence, at most {limit} are allowed")
     if "long_sentences" in broken:
         lines += [
             f"{name}:{sentence.line}: {sentence.words} words: {sentence.text[:70]}..."
             for sentence in sentences(page)
             if sentence.words > MAX_SENTENCE_WORDS
         ]
-    if limit and not broken and not counts.exceeds(rule):
-        lines.append(f"{name}: keeps the rules now: run `python .ci/prose.py --lower`")
     return lines
-
-
-def lower_limits() -> None:
-    """Write today's counts of the pages that do not keep the rules."""
-    pattern = pattern_of(words_to_avoid())
-    with LIMITS.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["page", *Counts._fields])
-        for page in pages():
-            counts = counts_of(page, pattern)
-            if counts.exceeds(rule_of(page)):
-                writer.writerow([page.relative_to(REPO).as_posix(), *counts])
 
 
 def print_table() -> None:
     pattern = pattern_of(words_to_avoid())
-    print("| page | words a sentence | sentences above 35 words | words to avoid |")
+    print("| page | words per sentence | sentences above 35 words | words to avoid |")
     print("|---|---|---|---|")
     for page in pages():
         counts = counts_of(page, pattern)
@@ -231,15 +201,7 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--table"]:
         print_table()
         return 0
-    if arguments == ["--lower"]:
-        lower_limits()
-        return 0
-    limits = read_limits()
-    lines = [
-        line
-        for page in pages()
-        for line in check_page(page, limits.get(str(page.relative_to(REPO))))
-    ]
+    lines = [line for page in pages() for line in check_page(page)]
     print("\n".join(lines) or "the pages keep the rules of .ci/prose.py")
     return bool(lines)
 

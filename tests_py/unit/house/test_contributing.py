@@ -74,6 +74,7 @@ NOT_RUN = {
     "make docs": _BY_CI,
     "make dev lint": _BY_CI,
     "make lint": _BY_CI,
+    "make prose": "test_prose.py checks the pages",
     "make asan": _BY_CI,
     "make tsan": _BY_CI,
     "make fuzz": _BY_CI,

@@ -13,14 +13,7 @@ PROSE = load_script(REPO / ".ci" / "prose.py")
 
 @pytest.mark.parametrize("page", PROSE.pages(), ids=lambda page: str(page.relative_to(REPO)))
 def test_page_keeps_the_rules(page):
-    """Or the limits of its own in .ci/prose_limits.csv, until it is rewritten."""
-    name = page.relative_to(REPO).as_posix()
-    assert not PROSE.check_page(page, PROSE.read_limits().get(name))
-
-
-def test_limits_name_pages_that_exist():
-    names = {page.relative_to(REPO).as_posix() for page in PROSE.pages()}
-    assert set(PROSE.read_limits()) <= names
+    assert not PROSE.check_page(page)
 
 
 @pytest.fixture
@@ -49,22 +42,21 @@ def test_sentences_are_split_and_counted(guide):
     counts, path = guide(f"One two three. `Four` five six seven.\n\n{long_sentence}.\n")
     assert [sentence.words for sentence in PROSE.sentences(path)] == [3, 4, 36]
     assert counts == (0, round((3 + 4 + 36) / 3, 1), 1)
-    assert "docs/howto/page.md:3: 36 words" in "\n".join(PROSE.check_page(path, None))
+    assert "docs/howto/page.md:3: 36 words" in "\n".join(PROSE.check_page(path))
 
 
-def test_a_limit_that_is_not_needed_has_to_go(guide):
-    _, path = guide("One two three.\n")
-    limit = PROSE.Counts(1, 20.0, 0)
-    assert PROSE.check_page(path, limit) == [
-        "docs/howto/page.md: keeps the rules now: run `python .ci/prose.py --lower`"
+def test_a_line_for_each_word_to_avoid(guide):
+    _, path = guide("The twin waits\n\nbeside it.\n")
+    assert PROSE.check_page(path) == [
+        "docs/howto/page.md:1: avoid 'twin'", "docs/howto/page.md:3: avoid 'beside'",
+    ]  # fmt: skip
+
+
+def test_long_averages_are_named(guide):
+    _, path = guide(" ".join(["word"] * 21) + ".\n")
+    assert PROSE.check_page(path) == [
+        "docs/howto/page.md: 21.0 words per sentence, at most 20.0 are allowed"
     ]
-
-
-def test_a_page_may_not_rise_above_its_limit(guide):
-    _, path = guide("The twin waits beside it.\n")
-    (first, second) = PROSE.check_page(path, PROSE.Counts(1, 20.0, 0))
-    assert "avoid 'twin'" in first
-    assert "avoid 'beside'" in second
 
 
 def test_the_glossary_has_sixty_terms():

@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from cosched.cli.on_demand import VERBS
 from cosched.registry import FAMILIES, family
 from support import REPO
+
+sys.path.insert(0, str(REPO / "docs" / "_extensions"))
 
 NOTEBOOKS = sorted((REPO / "notebooks").glob("*.ipynb"))
 BUILD = REPO / "build" / "docs-quick"
@@ -49,11 +52,15 @@ def test_notebook_runs_and_shows_a_picture(path, site):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_reference_has_all_names_of_a_family(name, site):
+    """One page per class and function, to which the page of the module links."""
     page = (site / "reference" / f"{name}.html").read_text()
     module = import_module(f"cosched.{name}")
     for thing in module.__all__:
         if thing not in ("ALGORITHMS", "BOUNDS", "FAMILY"):
-            assert f'id="cosched.{name}.{thing}"' in page, thing
+            path = f"cosched.{name}.{thing}"
+            own_page = (site / "reference" / "api" / f"{path}.html").read_text()
+            assert f'id="{path}"' in own_page, thing
+            assert f'href="api/{path}.html"' in page, thing
     text = html.unescape(re.sub(r"<[^>]+>", "", page))
     for shown in (*family(name).algorithms, *family(name).bounds):
         assert shown in text, shown
@@ -69,3 +76,36 @@ def test_pages_fetch_nothing(site):
         fetched = [tag for tag in tags if re.search(r'(?:src|href)="(?:https?:)?//', tag)]
         assert not fetched, (page, fetched)
         assert "mathjax" not in text.lower(), page
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_reference_has_every_option_of_a_command(name, site):
+    from command_reference import command_of, subcommands  # it stands in docs/_extensions
+
+    page = html.unescape((site / "reference" / "commands" / f"{name}.html").read_text())
+    command, context = command_of(name)
+    for each, each_context in subcommands(command, context):
+        for parameter in each.get_params(each_context):
+            names = [option for option in parameter.opts if option.startswith("--")]
+            assert all(option in page for option in names), (name, names)
+
+
+def test_pages_need_no_sideways_scrolling(site):
+    """On a screen of 1,400 pixels, the widest page of each kind."""
+    import web
+
+    pages = (
+        "index", "glossary", "comparison", "benchmarks", "explanation/slurm-accuracy",
+        "howto/audit", "reference/commands/audit", "reference/file-formats", "reference/stable",
+    )  # fmt: skip
+    with web.started() as browser:
+        browser.set_window_size(1400, 1000)
+        for page in pages:
+            browser.get((site / f"{page}.html").as_uri())
+            wide = browser.execute_script(
+                "const root = document.scrollingElement;"
+                "const blocks = [...document.querySelectorAll('pre, .table-wrapper')];"
+                "return [root, ...blocks].filter(e => e.scrollWidth > e.clientWidth + 2)"
+                ".map(e => e.textContent.trim().slice(0, 60));"
+            )
+            assert wide == [], page
