@@ -36,6 +36,13 @@ exclude_patterns = ["_*"]
 nitpicky = True
 # Classes of other packages that docstrings name: without a network there are no inventories.
 _OTHERS = "numpy|np|pandas|pd|matplotlib|networkx|highspy|pathlib|collections|typing"
+# Names in docstrings without a page: fields of classes, and functions that are not public.
+nitpick_ignore = [
+    ("py:attr", "constraints"),
+    ("py:attr", "judged_weeks"),
+    ("py:func", "start_of_log"),
+    ("py:func", "cosched.core.tails.tolerance_risks"),
+]
 nitpick_ignore_regex = [(r"py:.*", rf"({_OTHERS})\..*")]
 
 # --- pages and notebooks ------------------------------------------------------------------

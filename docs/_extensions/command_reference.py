@@ -1,7 +1,8 @@
-"""The reference of commands: ``{command-reference} audit`` documents a command and its subcommands.
+"""The reference of commands: ``.. command-reference:: audit`` documents a command, and those below.
 
 All texts come from the program when the site is built, so the pages have every command and every
-option. ``{command-table}`` lists the commands with what each does.
+option. ``.. command-table::`` lists the commands with what each does. Both write
+reStructuredText, so the pages are of this kind.
 """
 
 from __future__ import annotations

@@ -84,9 +84,9 @@ def test_every_command_has_a_page_in_the_index():
     from cosched.cli.on_demand import VERBS
 
     folder = REPO / "docs" / "reference" / "commands"
-    pages = {page.stem for page in folder.glob("*.md")} - {"index"}
+    pages = {page.stem for page in folder.glob("*.rst")}
     assert pages == set(VERBS)
     index = (folder / "index.md").read_text()
     assert all(re.search(rf"^{name}$", index, re.MULTILINE) for name in VERBS)
     for name in VERBS:
-        assert f"{{command-reference}} {name}\n" in (folder / f"{name}.md").read_text()
+        assert f".. command-reference:: {name}\n" in (folder / f"{name}.rst").read_text()
