@@ -36,6 +36,11 @@ void expect_breach(const std::string& text, const std::function<void(check::Rows
 
 TEST(Validate, AcceptsWhatIsRight) { EXPECT_NO_THROW(validate(instance_with(), good())); }
 
+TEST(Validate, ThePowerCapCountsUntilTheLastEnd) {
+  // 12 J in 10 s; the last run starts at 8 s.
+  EXPECT_NO_THROW(validate(instance_with(1.25), good()));
+}
+
 TEST(Validate, NamesTheFirstBreach) {
   expect_breach("different lengths", [](check::Rows& r) { r.end.pop_back(); });
   expect_breach("row 0: task_type = 2", [](check::Rows& r) { r.task_type[0] = 2; });

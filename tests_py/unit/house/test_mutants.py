@@ -29,12 +29,6 @@ def test_what_is_changed_stands_there_once(path):
 #: Folders of cpp/cosched of which no change is tried, and why.
 WITHOUT = {
     "c": "one function around moldable/step, which tests of Python and of find_package call",
-    "packs/solve": "doors without a rule of their own",
-    "packs/check": "tests of the room give it a schedule for each rule it has",
-    "dags/check": "tests of the room give it a schedule for each rule it has",
-    "cluster/check": "tests of the room give it a trace for each rule it has",
-    "moldable/check": "calls core/validate.cpp, of which changes are tried",
-    "bags/check": "tests of the room give it a plan for each rule it has",
 }
 
 #: Folders whose turn has not come yet. This list gets shorter.

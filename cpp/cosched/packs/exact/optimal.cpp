@@ -8,6 +8,7 @@
 #include "cosched/packs/heuristic/baselines.hpp"
 #include "cosched/packs/heuristic/pack_by_pack.hpp"
 #include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/search/turns.hpp"
 
 namespace cosched::packs::exact {
 namespace {
@@ -46,12 +47,6 @@ constexpr std::int64_t kFewNodes = 50;  // of branch and price, before it falls 
 constexpr std::int64_t kStartWork = search::kLocalSearchWork / 5;
 constexpr int kMostBranched = 1'200;  // tasks: beyond, only the bound of groups is affordable
 constexpr double kStartShare = 0.2;   // of the time limit, for the first co-schedule
-// Where a time limit is set, the exact method has two turns between the rounds of the local search.
-constexpr int kFirstRounds = 3;          // before the first turn
-constexpr double kFirstShare = 0.1;      // of the time, for that
-constexpr double kMostFirstSeconds = 2;  // of that
-constexpr int kLaterRounds = 5;          // before the second: those of the default work
-constexpr double kExactShare = 0.8;      // of the time left, when such a round has found nothing
 
 ExactResult unproved(const Instance& instance, SearchResult start) {
   const double bound = std::max(area_bound(instance), longest_bound(instance));
@@ -98,55 +93,30 @@ ExactResult from_start(const Instance& instance, const Coschedule& start,
   return by_subsets(instance, std::move(result));
 }
 
-// What the rounds of the local search and the turns of the exact method may take; the clock counts
-// too, where there is a limit.
-struct TurnLimits {
-  std::int64_t work = kUnlimitedWork;                             // of all rounds, a task
-  std::int64_t nodes = std::numeric_limits<std::int64_t>::max();  // of each turn
-};
-
-// Seconds for the first turn of the exact method, and for the second; none without a time limit.
-std::optional<double> first_turn_seconds() {
-  const double seconds = seconds_left();
-  if (seconds == kInfinity) return std::nullopt;
-  return std::min(kFirstShare * std::max(0.0, seconds), kMostFirstSeconds);
-}
-
-std::optional<double> second_turn_seconds() {
-  const double seconds = seconds_left();
-  if (seconds == kInfinity) return std::nullopt;
-  return kExactShare * std::max(0.0, seconds);
-}
-
 // Under a limit: the rounds of local_search, seed 0, from its start.  Each begins with the best of
 // the rounds before it, whatever the exact method returned: the rounds are those of local_search,
-// so the result is no worse than its own after as many of them.  The exact method gets a first,
-// short turn after some short rounds, which proves what is easy and bounds the rest, and a long one
-// once a long round has found nothing better.
+// so the result is no worse than its own after as many of them.
 ExactResult in_turns(const Instance& instance, const SearchResult& start,
-                     const TurnLimits& limits = {}) {
+                     const search::TurnLimits& limits = {}) {
   ExactResult result = unproved(instance, start);
-  int turns = 0;
+  search::TurnOrder turn_order;
   const auto take_turn = [&](const Coschedule& best, std::optional<double> seconds) {
-    ++turns;
+    turn_order.note_turn();
     const ScopedTimeLimit limit(seconds);
     const Coschedule& incumbent = result.coschedule.cost < best.cost ? result.coschedule : best;
     ExactResult turn_result = from_start(instance, Coschedule(incumbent), limits.nodes);
     turn_result.bound = std::max(result.bound, turn_result.bound);
     result = std::move(turn_result);
   };
-  const std::optional<double> first_seconds = first_turn_seconds();
   const SearchResult searched = search::local_search_from(
       instance, members(start.coschedule.pack_of), 0, limits.work, std::nullopt,
       [&](SearchResult& best, bool has_improved, int round) {
-        if (round + 1 == kFirstRounds)
-          take_turn(best.coschedule, first_seconds);
-        else if (turns == 1 && !has_improved && round + 1 >= kLaterRounds)
-          take_turn(best.coschedule, second_turn_seconds());
+        const search::Turn turn = turn_order.turn_after(round, has_improved);
+        if (turn != search::Turn::kNone) take_turn(best.coschedule, turn_order.seconds_of(turn));
         return !result.proved;
       });
   if (result.proved) return result;
-  if (turns == 0) take_turn(searched.coschedule, std::nullopt);
+  if (turn_order.turns() == 0) take_turn(searched.coschedule, std::nullopt);
   if (searched.coschedule.cost < result.coschedule.cost) result.coschedule = searched.coschedule;
   const double cost = result.coschedule.cost;
   result.proved = result.proved || searched.proved || result.bound >= cost * (1 - kExactTolerance);

@@ -3,6 +3,7 @@
 #include "cosched/lp/glpk.hpp"
 #include "cosched/opt/lemon.hpp"
 #include "cosched/packs/search/local_search.hpp"
+#include "cosched/packs/search/turns.hpp"
 #include "cosched/packs/shared/heuristics.hpp"
 
 namespace cosched::packs::shared {
@@ -147,12 +148,6 @@ constexpr std::int64_t kProofNodes = std::int64_t{1} << 40;
 constexpr std::size_t kMostColumns = 500'000;
 constexpr std::size_t kMostProgrammed = 60'000;  // columns that GLPK is given
 constexpr std::int64_t kCoverNodes = 20'000'000;
-// Where a time limit is set, the proof has two turns between the rounds of the local search.
-constexpr int kFirstRounds = 3;          // before the first turn
-constexpr double kFirstShare = 0.1;      // of the time, for that
-constexpr double kMostFirstSeconds = 2;  // of that
-constexpr int kLaterRounds = 5;          // before the second: those of the default work
-constexpr double kExactShare = 0.8;      // of the time left, when such a round has found nothing
 
 using Column = SetRelaxation::Column;
 
@@ -181,9 +176,9 @@ CoverSearch by_programme(int tasks, const std::vector<Column>& columns, double b
 // With the relaxation solved: the optimum among all partitions, or `best` where there are too many
 // sets.
 void prove(const Instance& instance, PackTable& table, SetRelaxation& relaxation,
-           ExactResult& best) {
+           std::int64_t most_nodes, ExactResult& best) {
   const double cost = best.coschedule.cost;
-  const auto columns = relaxation.useful(cost, kMostColumns, kProofNodes);
+  const auto columns = relaxation.useful(cost, kMostColumns, most_nodes);
   if (!columns) return;
   const double budget = cost * (1 + kExactTolerance) - relaxation.bound();
   CoverSearch found = cheapest_cover(instance.tasks(), *columns, budget, kCoverNodes);
@@ -200,8 +195,10 @@ void prove(const Instance& instance, PackTable& table, SetRelaxation& relaxation
   best.bound = best.coschedule.cost;
 }
 
-// The bounds of both relaxations, and the optimum where there are few enough sets.
-void prove_by_sets(const Instance& instance, const Instance& alone, ExactResult& best) {
+// The bounds of both relaxations, and the optimum where there are few enough sets: each look at the
+// sets has up to `most_nodes` of them.
+void prove_by_sets(const Instance& instance, const Instance& alone, std::int64_t most_nodes,
+                   ExactResult& best) {
   PackTable table(instance);
   std::optional<SetRelaxation> relaxation;
   best.complete = finishes_within(std::nullopt, [&] {
@@ -209,13 +206,53 @@ void prove_by_sets(const Instance& instance, const Instance& alone, ExactResult&
     best.bound = std::max(best.bound, plain.value);
     relaxation.emplace(instance, table);
     relaxation->add(members(best.coschedule.pack_of));
-    relaxation->solve(kProofNodes);
-    prove(instance, table, *relaxation, best);
+    relaxation->solve(most_nodes);
+    prove(instance, table, *relaxation, most_nodes, best);
   });
   const double cost = best.coschedule.cost;
   if (relaxation) best.bound = std::max(best.bound, relaxation->bound());
   best.bound = std::min(best.bound, cost);
   best.proved = best.proved || best.bound >= cost * (1 - kExactTolerance);
+}
+
+// The better of two co-schedules.
+void offer(const Coschedule& coschedule, ExactResult& best) {
+  if (coschedule.cost < best.coschedule.cost) best.coschedule = coschedule;
+}
+
+// A first co-schedule with the bounds of its tasks.
+ExactResult first_result(const Instance& instance, const Instance& alone) {
+  ExactResult best;
+  best.coschedule = unhurried([&] { return pack_by_pack(instance, {0.5}); });
+  best.bound = std::min(std::max(area_bound(alone), longest_bound(alone)), best.coschedule.cost);
+  return best;
+}
+
+// Under a limit: the rounds of local_search, each from the best of those before it, whatever the
+// proof returned: so the result is no worse than its own after as many of them.
+ExactResult in_turns(const Instance& instance, const Instance& alone, ExactResult best,
+                     const search::TurnLimits& limits = {}) {
+  const std::int64_t most_nodes = std::min(limits.nodes, kProofNodes);
+  search::TurnOrder turn_order;
+  const SearchResult searched =
+      local_search(instance, 0, limits.work, std::nullopt,
+                   [&](SearchResult& round_best, bool has_improved, int round) {
+                     offer(round_best.coschedule, best);
+                     const search::Turn turn = turn_order.turn_after(round, has_improved);
+                     if (turn == search::Turn::kNone) return true;
+                     turn_order.note_turn();
+                     const ScopedTimeLimit turn_limit(turn_order.seconds_of(turn));
+                     prove_by_sets(instance, alone, most_nodes, best);
+                     return !best.proved;
+                   });
+  if (best.proved) return best;
+  offer(searched.coschedule, best);
+  if (turn_order.turns() == 0) prove_by_sets(instance, alone, most_nodes, best);
+  if (best.proved) return best;
+  best.proved = searched.proved || best.bound >= best.coschedule.cost * (1 - kExactTolerance);
+  best.bound = best.proved ? best.coschedule.cost : std::min(best.bound, best.coschedule.cost);
+  best.complete = best.proved;
+  return best;
 }
 
 }  // namespace
@@ -253,49 +290,21 @@ Coschedule pairs(const Instance& instance) {
 
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit) {
   const ScopedTimeLimit limit(time_limit);
-  ExactResult best;
-  best.coschedule = unhurried([&] { return pack_by_pack(instance, {0.5}); });
   const Instance alone = instance.alone();
-  best.bound = std::min(std::max(area_bound(alone), longest_bound(alone)), best.coschedule.cost);
+  ExactResult best = first_result(instance, alone);
   if (instance.tasks() <= kMostSubsetTasks) {
     best = subsets(instance, std::move(best));
     if (best.proved || !best.complete) return best;
   }
-  const auto offer = [&](const Coschedule& found) {
-    if (found.cost < best.coschedule.cost) best.coschedule = found;
-  };
-  if (seconds_left() == kInfinity) {
-    offer(local_search(instance, 0, std::nullopt, std::nullopt).coschedule);
-    prove_by_sets(instance, alone, best);
-    return best;
-  }
-  // The rounds of local_search, each from the best of those before it, whatever the proof returned:
-  // so the result is no worse than its own after as many of them.  The proof gets a short turn after
-  // some short rounds, and a long one once a long round has found nothing better.
-  int turns = 0;
-  const double first_seconds =
-      std::min(kFirstShare * std::max(0.0, seconds_left()), kMostFirstSeconds);
-  const SearchResult found = local_search(
-      instance, 0, kUnlimitedWork, std::nullopt,
-      [&](SearchResult& start, bool has_improved, int round) {
-        offer(start.coschedule);
-        const bool is_first = round + 1 == kFirstRounds;
-        const bool is_second = turns == 1 && !has_improved && round + 1 >= kLaterRounds;
-        if (!is_first && !is_second) return true;
-        ++turns;
-        const double left = std::max(0.0, seconds_left());
-        const ScopedTimeLimit turn(is_first ? first_seconds : kExactShare * left);
-        prove_by_sets(instance, alone, best);
-        return !best.proved;
-      });
-  if (best.proved) return best;
-  offer(found.coschedule);
-  if (turns == 0) prove_by_sets(instance, alone, best);
-  if (best.proved) return best;
-  best.proved = found.proved || best.bound >= best.coschedule.cost * (1 - kExactTolerance);
-  best.bound = best.proved ? best.coschedule.cost : std::min(best.bound, best.coschedule.cost);
-  best.complete = best.proved;
+  if (seconds_left() < kInfinity) return in_turns(instance, alone, std::move(best));
+  offer(local_search(instance, 0, std::nullopt, std::nullopt).coschedule, best);
+  prove_by_sets(instance, alone, kProofNodes, best);
   return best;
+}
+
+ExactResult optimal_by_work(const Instance& instance, std::int64_t work, std::int64_t nodes) {
+  const Instance alone = instance.alone();
+  return in_turns(instance, alone, first_result(instance, alone), {work, nodes});
 }
 
 columns::LowerBound bound(const Instance& instance, std::optional<double> time_limit) {

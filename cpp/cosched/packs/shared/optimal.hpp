@@ -28,6 +28,11 @@ Coschedule pairs(const Instance& instance);
 /// or the size ends that.
 ExactResult optimal(const Instance& instance, std::optional<double> time_limit);
 
+/// What optimal() does under a time limit with more than 16 tasks, without a clock: the rounds of
+/// local_search (seed 0) have `work` operations a task in all, and each look of the proof at the
+/// sets has `nodes` of them.  Never costs more than local_search with the same work.
+ExactResult optimal_by_work(const Instance& instance, std::int64_t work, std::int64_t nodes);
+
 /// The greater of the bound as if nothing were shared and of the relaxation over sets, as far as a
 /// fixed work goes.
 columns::LowerBound bound(const Instance& instance, std::optional<double> time_limit);
