@@ -45,7 +45,9 @@ class Shape:
                 else (batches.limit_of(_seconds(text, "--time")),)
             ),
             "cores": lambda text: _whole(text, "--cores-per-node"),
-            "memory": lambda text: io.parse_positive(text, "--memory-per-node", "GB"),
+            "memory": lambda text: io.parse_positive(
+                text, "--memory-per-node", "a positive number of GB"
+            ),
             "chance": lambda text: io.parse_positive(text, "--chance", "a number below 1"),
             "spread": lambda text: io.parse_nonnegative(text, "--spread"),
         }

@@ -6,7 +6,7 @@ option that a function has is written once, and the command line cannot say some
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from inspect import Parameter
 from pathlib import Path
@@ -17,8 +17,11 @@ import typer
 from cosched import io
 from cosched.cli.on_demand import COMMANDS, table
 from cosched.cli.values import seed_of_text
+from cosched.errors import InvalidInstance
 
 _MOST = 10**6
+#: Parameters of commands that are files to write; other paths are read.
+_OUTPUTS = ("output", "picture", "as_json", "metrics")
 _WORDS = table("options.toml")
 #: Flags, how an argument or a value is called, and what it means.
 _SAID = re.compile(r"((?:-\S+ )*)(?:<([^>]*)> )?(.*)")
@@ -140,6 +143,7 @@ def in_groups(run: Callable[..., None], *known: str) -> Callable[..., None]:
         parameters += fields
 
     def command(**given: Any) -> None:
+        require_separate_outputs(given)
         made = {
             name: group(**{key: given.pop(key) for key in keys})
             for name, (group, keys) in groups.items()
@@ -147,6 +151,36 @@ def in_groups(run: Callable[..., None], *known: str) -> Callable[..., None]:
         run(**given, **made)
 
     return asking_for(parameters, command)
+
+
+def require_separate_outputs(typed: Mapping[str, Any], outputs: Sequence[str] = _OUTPUTS) -> None:
+    """Refuse a file to write that the command reads, or that it writes twice.
+
+    Parameters
+    ----------
+    typed : mapping
+        Parameter -> what was typed.
+    outputs : sequence of str
+        Parameters of files to write.
+    """
+    paths = {name: path for name, path in typed.items() if isinstance(path, Path)}
+    for name in outputs:
+        if name not in paths:
+            continue
+        for other, path in paths.items():
+            if other != name and _are_same_file(paths[name], path):
+                use = "writes this file twice" if other in outputs else "reads this file"
+                raise InvalidInstance(f"{path}: the command {use}: expected another file to write")
+
+
+def _are_same_file(first: Path, second: Path) -> bool:
+    """Whether two paths name one file; a device or a pipe may be there twice."""
+    try:
+        if first.exists() and second.exists():
+            return first.is_file() and first.samefile(second)
+        return first.absolute() == second.absolute()
+    except (OSError, ValueError):  # a name that no file can have: opening it says so
+        return False
 
 
 def asking_for(

@@ -10,6 +10,7 @@ import numpy as np
 
 from cosched.core import Bound
 from cosched.core.result import relative_gap
+from cosched.core.text import count_of
 
 if TYPE_CHECKING:
     from cosched.execution.adaptive import Guarantee
@@ -93,9 +94,10 @@ class Advice:
     def _headline(self) -> list[str]:
         result = self.result
         tasks, procs = result.instance.times.shape
+        verb = "ends" if tasks == 1 else "end"
         return [
-            f"{tasks} tasks on {procs} processors end after {_s(result.value)} "
-            f"({result.family} {result.algorithm})",
+            f"{count_of(tasks, 'task')} on {count_of(procs, 'processor')} {verb} after "
+            f"{_s(result.value)} ({result.family} {result.algorithm})",
             f"one after the other: {_s(self.alone)}, {self.alone / result.value:.2f} times as long",
         ]
 

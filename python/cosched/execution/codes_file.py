@@ -27,7 +27,7 @@ _KEYS = (
 _TOP = ("procs", "capacity", "task")
 _CAPACITY = ("memory", "gpus", "licences")
 #: Tasks that the sweeps of a file may have in all.
-_MOST = 1_000_000
+_MAX_TASKS = 1_000_000
 
 
 def read_codes(path: str, text: str) -> tuple[int, list[Code], dict[str, float]]:
@@ -63,10 +63,10 @@ class _Reader:
         tables = [self._code(name, procs) for name in tasks]
         if cycle := cycle_of({code.name: code.after for code in tables}):
             self._refuse(("task", cycle[0]), "after", waits_for_itself(cycle))
-        of = {code.name: code for code in tables}
-        codes = [code for table in tables for code in self._swept(table, of)]
-        if (twice := first_repeated(code.name for code in codes)) is not None:
-            self._refuse(("task",), twice, f"two tasks are called {shorten(twice)}")
+        table_of_name = {code.name: code for code in tables}
+        codes = [code for table in tables for code in self._swept(table, table_of_name)]
+        if (repeated_name := first_repeated(code.name for code in codes)) is not None:
+            self._refuse(("task",), repeated_name, f"two tasks are called {shorten(repeated_name)}")
         capacity = self._capacity()
         self._require_room(codes, procs, capacity)
         return procs, codes, capacity
@@ -75,34 +75,36 @@ class _Reader:
         table = self.data.get("capacity", {})
         if not isinstance(table, dict):
             self._refuse((), "capacity", f"{shorten(table)}: expected a table")
-        made: dict[str, float] = {}
+        capacity: dict[str, float] = {}
         for key in table:
             if key not in _CAPACITY:
                 self._refuse(("capacity",), key, unknown_name("key", key, _CAPACITY))
             value = self._checked(("capacity",), key, CAPACITIES[key])
             if key == "licences":
-                made |= {f"licences.{name}": float(count) for name, count in value.items()}
+                capacity |= {f"licences.{name}": float(count) for name, count in value.items()}
             else:
-                made[key] = float(value)
-        return made
+                capacity[key] = float(value)
+        return capacity
 
     def _require_room(
         self, codes: Sequence[Code], procs: int, capacity: Mapping[str, float]
     ) -> None:
         """Refuse a code that fits on none of its counts, or needs a licence that is not there."""
-        for name, first in {code.profile_name: code for code in reversed(codes)}.items():
-            declared = [what[9:] for what in capacity if what.startswith("licences.")]
-            for licence in first.licences if declared else ():
+        for name, first_member in {code.profile_name: code for code in reversed(codes)}.items():
+            declared = [resource[9:] for resource in capacity if resource.startswith("licences.")]
+            for licence in first_member.licences if declared else ():
                 if licence not in declared:
-                    said = unknown_name("licence", licence, declared)
+                    problem = unknown_name("licence", licence, declared)
                     where = ("task", name, "licences")
-                    self._refuse(where, licence, f"{said}: expected one of [capacity]")
-            counts = first.counts or range(1, procs + 1)
-            for what, most in capacity.items():
-                least = min(first.needs(count).get(what, 0.0) for count in counts)
-                if least > most:
+                    self._refuse(where, licence, f"{problem}: expected one of [capacity]")
+            counts = first_member.counts or range(1, procs + 1)
+            for resource, capacity_of_resource in capacity.items():
+                least_need = min(first_member.needs(count).get(resource, 0.0) for count in counts)
+                if least_need > capacity_of_resource:
                     self._refuse(
-                        ("task", name), what.partition(".")[0], lacking(name, what, least, most)
+                        ("task", name),
+                        resource.partition(".")[0],
+                        lacking_message(name, resource, least_need, capacity_of_resource),
                     )
 
     def _code(self, name: str, procs: int) -> Code:
@@ -117,31 +119,31 @@ class _Reader:
                 self._refuse(where, key, unknown_name("key", key, _KEYS))
         if "command" not in table:
             self._refuse(where, "command", "is missing: expected a text or a list of texts")
-        given: dict[str, Any] = {"name": name}
+        arguments: dict[str, Any] = {"name": name}
         for key in sorted(table, key=_KEYS.index):
-            given[key] = self._checked(
+            arguments[key] = self._checked(
                 where, key, lambda value, key=key: self._value(key, value, procs, table)
             )
-        if "launch" in given and "ranks" in given:
+        if "launch" in arguments and "ranks" in arguments:
             self._refuse(where, "ranks", "launch says how ranks are started: expected one of both")
-        given.setdefault("directory", self.folder)
+        arguments.setdefault("directory", self.folder)
         with self._refusing(where, "command"):
-            return Code(**given)
+            return Code(**arguments)
 
     def _value(self, key: str, value: Any, procs: int, table: Mapping[str, Any]) -> Any:
-        swept = table.get("parameters")
-        known = (*PLACES, *(swept if isinstance(swept, dict) else ()))
+        parameters = table.get("parameters")
+        places = (*PLACES, *(parameters if isinstance(parameters, dict) else ()))
         if key == "command":
-            return command_of(value, known)
+            return command_of(value, places)
         if key == "launch":
-            return launch_of(value, (*known, "hosts"))
+            return launch_of(value, (*places, "hosts"))
         if key == "counts":
             return counts_of(value, procs)
         if key == "directory":
-            require_known(text_of(value), known)
+            require_known(text_of(value), places)
             return self.folder / value
         if key == "environment":
-            return environment_of(value, known)
+            return environment_of(value, places)
         if key == "ranks":
             if value not in ("one", "procs"):
                 raise InvalidInstance(f'{shorten(value)}: expected "one" or "procs"')
@@ -160,7 +162,7 @@ class _Reader:
         """Name -> values; a text is a pattern of files, relative to this file."""
         if not isinstance(value, dict) or not value:
             raise InvalidInstance(f"{shorten(value)}: expected a table of lists")
-        made = {}
+        values_of_names = {}
         for name, entry in value.items():
             with naming_entry(name):
                 if not re.fullmatch(r"[A-Za-z_]\w*", name) or name in (*PLACES, "hosts"):
@@ -169,72 +171,81 @@ class _Reader:
                         f"{', '.join((*PLACES, 'hosts'))}"
                     )
                 is_pattern = isinstance(entry, str)
-                made[name] = self._files(entry) if is_pattern else values_of(name, entry)
-        if math.prod(map(len, made.values())) > _MOST:
-            raise InvalidInstance(f"more than {_MOST:,} combinations: expected fewer")
-        return MappingProxyType(made)
+                values_of_names[name] = self._files(entry) if is_pattern else values_of(name, entry)
+        if math.prod(map(len, values_of_names.values())) > _MAX_TASKS:
+            raise InvalidInstance(f"more than {_MAX_TASKS:,} combinations: expected fewer")
+        return MappingProxyType(values_of_names)
 
     def _files(self, pattern: str) -> list[str]:
-        found = sorted(glob.glob(pattern, root_dir=self.folder, recursive=True))
-        if not found:
+        names = sorted(glob.glob(pattern, root_dir=self.folder, recursive=True))
+        if not names:
             raise InvalidInstance(f"{shorten(pattern)}: no such file: expected a pattern of files")
-        return found
+        return names
 
     def _swept(self, code: Code, tables: Mapping[str, Code]) -> Iterator[Code]:
         """One code for each combination of its parameters."""
         after = after_of(self.data["task"][code.name].get("after", []), self.data["task"])
-        alike = [self._alike(code, tables[name], same) for name, same in after]
+        tasks_of_values = [
+            self._members_by_values(code, tables[name], same_parameters)
+            for name, same_parameters in after
+        ]
         if not code.parameters:
             yield code
             return
-        swept: Mapping[str, Any] = code.parameters
+        parameters: Mapping[str, Any] = code.parameters
         patterns = {
             k for k, v in self.data["task"][code.name]["parameters"].items() if isinstance(v, str)
         }
-        elsewhere = code.directory != self.folder
-        for values in itertools.product(*swept.values()):
-            chosen = dict(zip(swept, values, strict=True))
-            name = name_of(code.name, chosen)
-            before: list[str] = []
-            for (wanted, same), known in zip(after, alike, strict=True):
-                found = known.get(tuple(chosen[key] for key in same), [])
-                if not found:
-                    said = f"no task of {shorten(wanted)} has what {shorten(name)} has of "
-                    self._refuse(("task", code.name), "after", said + ", ".join(same))
-                before += found
-            paths = {key: str(self.folder / chosen[key]) for key in patterns if elsewhere}
+        has_own_directory = code.directory != self.folder
+        for values in itertools.product(*parameters.values()):
+            value_of_name = dict(zip(parameters, values, strict=True))
+            name = name_of(code.name, value_of_name)
+            all_predecessors: list[str] = []
+            for (predecessor, same_parameters), predecessors_of_values in zip(
+                after, tasks_of_values, strict=True
+            ):
+                predecessors = predecessors_of_values.get(
+                    tuple(value_of_name[key] for key in same_parameters), []
+                )
+                if not predecessors:
+                    problem = f"no task of {shorten(predecessor)} has what {shorten(name)} has of "
+                    self._refuse(("task", code.name), "after", problem + ", ".join(same_parameters))
+                all_predecessors += predecessors
+            paths = {
+                key: str(self.folder / value_of_name[key]) for key in patterns if has_own_directory
+            }
             with self._refusing(("task", code.name), "command"):
-                made = replace(
+                member = replace(
                     code,
                     name=name,
-                    parameters=MappingProxyType(chosen),
+                    parameters=MappingProxyType(value_of_name),
                     paths=MappingProxyType(paths),
                     profile=code.name,
-                    after=tuple(dict.fromkeys(before)),
+                    after=tuple(dict.fromkeys(all_predecessors)),
                 )
-            yield made
+            yield member
 
-    def _alike(
-        self, code: Code, wanted: Code, same: Sequence[str]
+    def _members_by_values(
+        self, code: Code, predecessor: Code, same_parameters: Sequence[str]
     ) -> Mapping[tuple[str, ...], list[str]]:
-        """Values of the parameters that are the `same` -> tasks of `wanted` that have them."""
-        for key in same:
-            for one in (code, wanted):
-                if key not in one.parameters:
+        """Values of `same_parameters` -> tasks of `predecessor` that have them."""
+        for key in same_parameters:
+            for code_of_pair in (code, predecessor):
+                if key not in code_of_pair.parameters:
                     self._refuse(
                         ("task", code.name),
                         "after",
-                        f"same: {shorten(one.name)} has no parameter {shorten(key)}",
+                        f"same: {shorten(code_of_pair.name)} has no parameter {shorten(key)}",
                     )
-        if not same:  # all of them, by the name of the sweep
-            return {(): [wanted.name]}
-        found: dict[tuple[str, ...], list[str]] = {}
-        swept: Mapping[str, Any] = wanted.parameters
-        for values in itertools.product(*swept.values()):
-            chosen = dict(zip(swept, values, strict=True))
-            mine = tuple(chosen[key] for key in same)
-            found.setdefault(mine, []).append(name_of(wanted.name, chosen))
-        return found
+        if not same_parameters:  # all of them, by the name of the sweep
+            return {(): [predecessor.name]}
+        members: dict[tuple[str, ...], list[str]] = {}
+        parameters: Mapping[str, Any] = predecessor.parameters
+        for values in itertools.product(*parameters.values()):
+            value_of_name = dict(zip(parameters, values, strict=True))
+            same_values = tuple(value_of_name[key] for key in same_parameters)
+            members.setdefault(same_values, []).append(name_of(predecessor.name, value_of_name))
+        return members
 
     def _checked(self, where: tuple[str, ...], key: str, check: Any) -> Any:
         table: Any = self.data
@@ -293,20 +304,20 @@ def text_of(value: Any) -> str:
     return value
 
 
-def command_of(value: Any, known: Sequence[str]) -> str | tuple[str, ...]:
+def command_of(value: Any, places: Sequence[str]) -> str | tuple[str, ...]:
     parts = value if isinstance(value, list) else [value]
     if not parts or not all(isinstance(part, str) for part in parts) or not parts[0].strip():
         raise InvalidInstance(f"{shorten(value)}: expected a text or a list of texts")
     if any("\0" in part for part in parts):
         raise InvalidInstance(f"{shorten(value)}: expected a text without zero bytes")
     for part in parts:
-        require_known(part, known)
+        require_known(part, places)
     return tuple(value) if isinstance(value, list) else value
 
 
-def launch_of(value: Any, known: Sequence[str]) -> tuple[str, ...]:
+def launch_of(value: Any, places: Sequence[str]) -> tuple[str, ...]:
     """A program and its options; a text is split into words, and never goes to a shell."""
-    command = command_of(value, known)
+    command = command_of(value, places)
     try:
         return tuple(shlex.split(command)) if isinstance(command, str) else command
     except ValueError as error:
@@ -326,15 +337,15 @@ def counts_of(value: Any, procs: int) -> tuple[int, ...]:
         ) from None
 
 
-def name_of(task: str, chosen: Mapping[str, str]) -> str:
+def name_of(task: str, value_of_name: Mapping[str, str]) -> str:
     """Of the task of a sweep with these values."""
-    return " ".join([task, *(f"{key}={value}" for key, value in chosen.items())])
+    return " ".join([task, *(f"{key}={value}" for key, value in value_of_name.items())])
 
 
 def after_of(value: Any, tasks: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Names of tables, and the parameters in which their tasks are the same."""
     entries = value if isinstance(value, list) else [value]
-    made = []
+    predecessors = []
     for entry in entries:
         table = {"task": entry} if isinstance(entry, str) else entry
         if not isinstance(table, dict) or not {"task"} <= table.keys() <= {"task", "same"}:
@@ -342,14 +353,18 @@ def after_of(value: Any, tasks: Mapping[str, Any]) -> tuple[tuple[str, tuple[str
                 f"{shorten(value)}: expected a list of names of tasks, or of tables such as "
                 '{ task = "mesh", same = ["case"] }'
             )
-        name, same = table["task"], table.get("same", [])
+        name, same_parameters = table["task"], table.get("same", [])
         if not isinstance(name, str) or name not in tasks:
             raise InvalidInstance(unknown_name("task", name, tasks))
-        same = [same] if isinstance(same, str) else same
-        if not isinstance(same, list) or not all(isinstance(key, str) for key in same):
-            raise InvalidInstance(f"same = {shorten(same)}: expected names of parameters")
-        made.append((name, tuple(dict.fromkeys(same))))
-    return tuple(made)
+        same_parameters = [same_parameters] if isinstance(same_parameters, str) else same_parameters
+        if not isinstance(same_parameters, list) or not all(
+            isinstance(key, str) for key in same_parameters
+        ):
+            raise InvalidInstance(
+                f"same = {shorten(same_parameters)}: expected names of parameters"
+            )
+        predecessors.append((name, tuple(dict.fromkeys(same_parameters))))
+    return tuple(predecessors)
 
 
 def memory_of(value: Any, procs: int) -> Mapping[int, float]:
@@ -358,23 +373,23 @@ def memory_of(value: Any, procs: int) -> Mapping[int, float]:
         return MappingProxyType({1: amount_of(value, "memory")})
     if not value:
         raise InvalidInstance("an empty table: expected { 1 = 12.5, 4 = 20.0 }")
-    made = {}
+    gigabytes_of_counts = {}
     for count, need in value.items():
         with naming_entry(count):
-            at = io.parse_integer(count, "memory: count", 1, procs)
-            made[at] = amount_of(need, f"memory.{at}")
-    return MappingProxyType(made)
+            valid_count = io.parse_integer(count, "memory: count", 1, procs)
+            gigabytes_of_counts[valid_count] = amount_of(need, f"memory.{valid_count}")
+    return MappingProxyType(gigabytes_of_counts)
 
 
 def licences_of(value: Any) -> Mapping[str, int]:
     if not isinstance(value, dict):
         raise InvalidInstance(f"{shorten(value)}: expected a table such as {{ solver = 1 }}")
-    made = {}
+    licences = {}
     for name, count in value.items():
         with naming_entry(name):
             require_slurm_name(name, "licence")
-            made[name] = integer(count, f"licences.{name}")
-    return MappingProxyType(made)
+            licences[name] = integer(count, f"licences.{name}")
+    return MappingProxyType(licences)
 
 
 CAPACITIES: dict[str, Any] = {
@@ -387,18 +402,18 @@ CAPACITIES: dict[str, Any] = {
 def values_of(name: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not value:
         raise InvalidInstance(f"{name} = {shorten(value)}: expected a list, or a pattern of files")
-    if not all(isinstance(one, (str, int, float)) and "\0" not in str(one) for one in value):
+    if not all(isinstance(entry, (str, int, float)) and "\0" not in str(entry) for entry in value):
         raise InvalidInstance(f"{name} = {shorten(value)}: expected a list of texts or numbers")
-    made = [str(one).lower() if isinstance(one, bool) else str(one) for one in value]
-    if len(set(made)) < len(made):
+    texts = [str(entry).lower() if isinstance(entry, bool) else str(entry) for entry in value]
+    if len(set(texts)) < len(texts):
         raise InvalidInstance(f"{name} = {shorten(value)}: expected each value once")
-    return made
+    return texts
 
 
-def environment_of(value: Any, known: Sequence[str]) -> Mapping[str, str]:
+def environment_of(value: Any, places: Sequence[str]) -> Mapping[str, str]:
     if not isinstance(value, dict):
         raise InvalidInstance(f"{shorten(value)}: expected a table of texts")
-    made = {}
+    variables = {}
     for name, entry in value.items():
         with naming_entry(name):
             if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
@@ -407,12 +422,12 @@ def environment_of(value: Any, known: Sequence[str]) -> Mapping[str, str]:
                 raise InvalidInstance(f"{name} = {entry}: expected a text")
             if not name or "=" in name or "\0" in f"{name}{entry}":
                 raise InvalidInstance(f"{shorten(name)}: expected the name of a variable")
-            require_known(str(entry), known)
-        made[name] = str(entry)
-    return MappingProxyType(made)
+            require_known(str(entry), places)
+        variables[name] = str(entry)
+    return MappingProxyType(variables)
 
 
-def lacking(name: str, what: str, need: float, most: float) -> str:
+def lacking_message(name: str, resource: str, need: float, capacity: float) -> str:
     """The message about a task that never fits."""
-    unit = f"{need:g} GB of memory" if what == "memory" else f"{need:g} {what}"
-    return f"task {shorten(name)} needs {unit}, capacity is {most:g}"
+    amount = f"{need:g} GB of memory" if resource == "memory" else f"{need:g} {resource}"
+    return f"task {shorten(name)} needs {amount}, capacity is {capacity:g}"

@@ -39,10 +39,10 @@ from cosched.execution.runs import (
 from cosched.lazy import pd
 
 
-def _steps(placed: Sequence[tuple[str, Sequence[int]]]) -> tuple[Step, ...]:
+def _steps(counts_of_names: Sequence[tuple[str, Sequence[int]]]) -> tuple[Step, ...]:
     return tuple(
         Step(task=k, name=name, kind=0, units=tuple(units), start=0.0, end=0.0)
-        for k, (name, units) in enumerate(placed)
+        for k, (name, units) in enumerate(counts_of_names)
     )
 
 
@@ -76,12 +76,14 @@ class Bench:
         """One run, its row on the disk when this returns."""
         assert self.file is not None
         name = code.profile_name
-        before = [run for run in self.file.runs if (run.task, run.processors) == (name, count)]
-        run = self._alone(code, count, len(before) + 1)
+        earlier_runs = [
+            run for run in self.file.runs if (run.task, run.processors) == (name, count)
+        ]
+        run = self._run_alone(code, count, len(earlier_runs) + 1)
         self.file.add([run])
         return run
 
-    def _alone(self, code: Code, count: int, attempt: int) -> Run:
+    def _run_alone(self, code: Code, count: int, attempt: int) -> Run:
         """A code alone, with what it uses where that can be seen."""
         (step,) = _steps([(code.name, range(count))])
         plan = Plan(family="moldable", steps=(step,))
@@ -89,18 +91,18 @@ class Bench:
         meter = Meter(self._run) if self.launcher.here else None
         begin = self._start(step, plan, meter, "look")
         pause = None if meter is None else 0.0
-        while not (ended := self._waited(pause)):
+        while not (ended := self._wait(pause)):
             pause = None if meter is None else meter.look()
-        (one,) = ended
-        status = one.why or ("completed" if one.exit_code == 0 else "failed")
+        (end_of_run,) = ended
+        status = end_of_run.why or ("completed" if end_of_run.exit_code == 0 else "failed")
         if status == "failed":
-            status = f"failed ({one.exit_code})"
-        seconds = one.end - begin
+            status = f"failed ({end_of_run.exit_code})"
+        seconds = end_of_run.end - begin
         if meter is not None:
-            used = meter.usage(one, seconds, count)
+            usage = meter.usage(end_of_run, seconds, count)
         else:
             cores, ranks = self.launcher.cores_of(count), code.ranks_on(count)
-            used = usage_of_step(self._output(code, count), ranks, seconds, cores)
+            usage = usage_of_step(self._output(code, count), ranks, seconds, cores)
         return Run(
             code.profile_name,
             count,
@@ -109,7 +111,7 @@ class Bench:
             started,
             socket.gethostname(),
             attempt,
-            **asdict(used),
+            **asdict(usage),
             command=fingerprint(code),
             parameters=values_of_sweep(code),
         )
@@ -126,16 +128,16 @@ class Bench:
         for step in reversed(steps):
             begin = self._start(step, plan)
         while True:
-            for one in self._waited():
-                if one.exit_code != 0:
+            for ended in self._wait():
+                if ended.exit_code != 0:
                     raise InvalidInstance(
-                        f"task {shorten(steps[one.key].name)} failed ({one.exit_code}): see "
+                        f"task {shorten(steps[ended.key].name)} failed ({ended.exit_code}): see "
                         f"{self.outputs}"
                     )
-                if one.key == 0:
-                    self._stopped()
-                    return one.end - begin, self._cpu_seconds(steps[0], one)
-                self._start(steps[one.key], plan)
+                if ended.key == 0:
+                    self._stop_all()
+                    return ended.end - begin, self._cpu_seconds(steps[0], ended)
+                self._start(steps[ended.key], plan)
 
     def _cpu_seconds(self, step: Step, ended: Ended) -> float:
         if self.launcher.here:
@@ -146,14 +148,14 @@ class Bench:
     def _output(self, code: Code, count: int) -> Path:
         return self.outputs / f"{self._names[code.name]}-{count}.out"
 
-    def _waited(self, seconds: float | None = None) -> list[Ended]:
+    def _wait(self, seconds: float | None = None) -> list[Ended]:
         ended = self._pool.wait(seconds)
         if self._pool.interrupts:
-            self._stopped()
+            self._stop_all()
             raise self._pool.interruption()
         return ended
 
-    def _stopped(self) -> None:
+    def _stop_all(self) -> None:
         self._pool.stop(signal.SIGINT if not self.launcher.polite else signal.SIGTERM, "cancelled")
         if not self._pool.interrupts:
             self._pool.stop(signal.SIGKILL, "cancelled")
@@ -161,13 +163,15 @@ class Bench:
             self._pool.wait(None)
 
     def _start(
-        self, step: Step, plan: Plan, meter: Meter | None = None, how: str = "wait"
+        self, step: Step, plan: Plan, meter: Meter | None = None, wrapper_mode: str = "wait"
     ) -> float:
         """Starts a step; the moment before, by the clock of :class:`Ended`."""
         code = self.codes[step.name]
         output = self._output(code, len(step.units))
-        seen = () if self.launcher.here or step.task else process_tree.wrapper(output, how)
-        launch = self.launcher.launch(step, code, plan, None, seen)
+        wrapper = (
+            () if self.launcher.here or step.task else process_tree.wrapper(output, wrapper_mode)
+        )
+        launch = self.launcher.launch(step, code, plan, None, wrapper)
         try:
             begin = self._pool.start(step.task, launch, output, code.timeout)
         except (OSError, ValueError) as error:  # a zero byte in a name
@@ -271,27 +275,33 @@ def profile(
     >>> frame[["task", "processors", "status"]].to_numpy().tolist()
     [['a', 1, 'completed'], ['a', 1, 'completed']]
     """
-    wanted = _wanted(codes, counts)
+    counts_of_profiles = _chosen_counts(codes, counts)
     runs_each, most_failures = integer(repeat, "repeat", 1), integer(attempts, "attempts", 1)
-    chosen = launcher_of(launcher, **options)
-    _check(codes, wanted, chosen)
+    chosen_launcher = launcher_of(launcher, **options)
+    _check(codes, counts_of_profiles, chosen_launcher)
     random = np.random.default_rng(seed_of(seed))
     file = RunsFile(out)
     try:
         file.runs, changed = current(file.runs, codes)
         units = _units(codes, alike)
-        unit_counts = {name: wanted[members[0].profile_name] for name, members in units.items()}
-        pairs = [(name, count) for name, of in unit_counts.items() for count in of]
-        todo = _Todo(
+        unit_counts = {
+            name: counts_of_profiles[members[0].profile_name] for name, members in units.items()
+        }
+        pairs = [
+            (name, count) for name, pair_counts in unit_counts.items() for count in pair_counts
+        ]
+        todo = _RunsToDo(
             codes, units, pairs, file, runs_each, most_failures, watch, random,
             total=None if adaptive else 0,
         )  # fmt: skip
         folder = Path(out).with_suffix(".outputs")
-        with Bench(codes, chosen, folder, file) as bench:
+        with Bench(codes, chosen_launcher, folder, file) as bench:
             try:
                 if adaptive:
-                    how = adaptive if isinstance(adaptive, Adaptive) else Adaptive()
-                    changed += _adaptively(codes, unit_counts, todo, bench, tolerance, how)
+                    adaptive_options = adaptive if isinstance(adaptive, Adaptive) else Adaptive()
+                    changed += _measure_adaptively(
+                        codes, unit_counts, todo, bench, tolerance, adaptive_options
+                    )
                 else:
                     todo.in_rounds(bench)
             except KeyboardInterrupt as stop:
@@ -315,13 +325,17 @@ def _units(codes: Codes, alike: bool) -> dict[str, list[Code]]:
 
 def _unlimited(codes: Codes) -> tuple[str, ...]:
     """A note about what codes need of which nobody says how much there is."""
-    needed = {what for code in codes.values() for what in code.needs(1)}
-    unlimited = sorted(needed - codes.capacity.keys() - {"memory"})
-    return (f"no [capacity] for {listed(unlimited)}: no limit",) if unlimited else ()
+    needed_resources = {resource for code in codes.values() for resource in code.needs(1)}
+    unlimited_resources = sorted(needed_resources - codes.capacity.keys() - {"memory"})
+    return (
+        (f"no [capacity] for {listed(unlimited_resources)}: no limit",)
+        if unlimited_resources
+        else ()
+    )
 
 
 @dataclass
-class _Todo:
+class _RunsToDo:
     """What is still to be run."""
 
     codes: Codes
@@ -338,38 +352,42 @@ class _Todo:
 
     def __post_init__(self) -> None:
         levels = self.codes.levels()
-        self.level = {name: levels[of[0].profile_name] for name, of in self.units.items()}
+        self.level = {
+            name: levels[unit_codes[0].profile_name] for name, unit_codes in self.units.items()
+        }
         if self.total is not None:
-            self.total = sum(self.left(pair) for pair in self.pairs)
+            self.total = sum(self.runs_left(pair) for pair in self.pairs)
 
     def runs(self) -> list[Run]:
         """The runs of the file under the names of these units."""
         has_members = any(code.name in self.units for code in self.codes.values() if code.profile)
         return by_member(self.file.runs, self.codes) if has_members else self.file.runs
 
-    def left(self, pair: tuple[str, int]) -> int:
+    def runs_left(self, pair: tuple[str, int]) -> int:
         """Runs that a code on a count still needs, if they complete."""
-        return self._left([run for run in self.runs() if (run.task, run.processors) == pair])
+        return self._runs_left_of(
+            [run for run in self.runs() if (run.task, run.processors) == pair]
+        )
 
-    def _left(self, mine: Sequence[Run]) -> int:
-        ended = [run for run in mine if not math.isnan(run.seconds)]
-        if len(mine) - len(ended) >= self.attempts:
+    def _runs_left_of(self, runs_of_pair: Sequence[Run]) -> int:
+        completed_runs = [run for run in runs_of_pair if not math.isnan(run.seconds)]
+        if len(runs_of_pair) - len(completed_runs) >= self.attempts:
             return 0  # it cannot run there
         # A starved run is repeated, but a machine that is always busy has to be lived with.
-        good = sum(not run.starved for run in ended)
-        return max(min(self.repeat - good, 2 * self.repeat - len(ended)), 0)
+        undisturbed_runs = sum(not run.starved for run in completed_runs)
+        return max(min(self.repeat - undisturbed_runs, 2 * self.repeat - len(completed_runs)), 0)
 
-    def left_of_pairs(self) -> list[int]:
+    def runs_left_of_pairs(self) -> list[int]:
         """Runs that each pair still needs."""
         runs: dict[tuple[str, int], list[Run]] = {}
         for run in self.runs():
             runs.setdefault((run.task, run.processors), []).append(run)
-        return [self._left(runs.get(pair, ())) for pair in self.pairs]
+        return [self._runs_left_of(runs.get(pair, ())) for pair in self.pairs]
 
     def in_rounds(self, bench: Bench) -> None:
         while True:
-            left = self.left_of_pairs()
-            open_pairs = [pair for pair, count in zip(self.pairs, left, strict=True) if count]
+            runs_left = self.runs_left_of_pairs()
+            open_pairs = [pair for pair, count in zip(self.pairs, runs_left, strict=True) if count]
             if not open_pairs:
                 return
             places = self.random.permutation(len(open_pairs)).tolist()
@@ -379,57 +397,78 @@ class _Todo:
 
     def run(self, bench: Bench, pair: tuple[str, int]) -> None:
         name, count = pair
-        mine = self.units[name]
-        code = mine[int(self.random.integers(len(mine)))] if len(mine) > 1 else mine[0]
+        unit_codes = self.units[name]
+        code = (
+            unit_codes[int(self.random.integers(len(unit_codes)))]
+            if len(unit_codes) > 1
+            else unit_codes[0]
+        )
         run = bench.measure(code, count)
         self.done += 1
         if self.watch is not None:
-            left = self.left_of_pairs()
-            total = None if self.total is None else self.done + sum(left)
-            self.watch(self.done, total, run, math.nan if total is None else self._seconds(left))
+            runs_left = self.runs_left_of_pairs()
+            total = None if self.total is None else self.done + sum(runs_left)
+            self.watch(
+                self.done, total, run, math.nan if total is None else self._seconds(runs_left)
+            )
 
-    def _seconds(self, left: Sequence[int]) -> float:
+    def _seconds(self, runs_left: Sequence[int]) -> float:
         """Seconds that the remaining runs take, by those of the same code that are known."""
-        known = seconds_of(self.runs())
-        every = [t for of in known.values() for times in of.values() for t in times]
+        measured_seconds = seconds_of(self.runs())
+        all_seconds = [
+            t
+            for of_counts in measured_seconds.values()
+            for times in of_counts.values()
+            for t in times
+        ]
         total = 0.0
-        for (name, count), runs in zip(self.pairs, left, strict=True):
-            mine = known.get(name, {})
-            times = mine.get(count) or [t for of in mine.values() for t in of] or every
+        for (name, count), runs in zip(self.pairs, runs_left, strict=True):
+            seconds_of_counts = measured_seconds.get(name, {})
+            times = (
+                seconds_of_counts.get(count)
+                or [t for of_counts in seconds_of_counts.values() for t in of_counts]
+                or all_seconds
+            )
             total += runs * float(np.mean(times)) if times else 0.0
         return total
 
     def failures(self, out: str | PathLike[str]) -> tuple[str, ...]:
         """Notes about what failed on all of its counts."""
-        known = seconds_of(self.runs())
-        failed = [name for name in self.units if name in known and not any(known[name].values())]
-        measured = list(zip(self.file.runs, by_member(self.file.runs, self.codes), strict=True))
+        measured_seconds = seconds_of(self.runs())
+        failed = [
+            name
+            for name in self.units
+            if name in measured_seconds and not any(measured_seconds[name].values())
+        ]
+        named_runs = list(zip(self.file.runs, by_member(self.file.runs, self.codes), strict=True))
         notes = []
         for name in failed:
-            own = [named for run, named in measured if name in (run.task, named.task)]
-            notes.append(f"{name} failed on all counts: {last_words(own, out)}")
+            runs_of_name = [named for run, named in named_runs if name in (run.task, named.task)]
+            notes.append(f"{name} failed on all counts: {last_words(runs_of_name, out)}")
         return tuple(notes)
 
 
-def _wanted(codes: Codes, counts: Iterable[int] | None) -> dict[str, tuple[int, ...]]:
+def _chosen_counts(codes: Codes, counts: Iterable[int] | None) -> dict[str, tuple[int, ...]]:
     if counts is None:
         return {name: codes.counts_of(name) for name in codes.profiles()}
-    chosen = sorted({integer(count, "counts", 1, codes.procs) for count in counts})
-    wanted = {}
+    chosen_counts = sorted({integer(count, "counts", 1, codes.procs) for count in counts})
+    counts_of_profiles = {}
     for name, (code, *_) in codes.profiles().items():
-        mine = tuple(q for q in chosen if code.counts is None or q in code.counts)
-        if not mine:
+        counts_of_code = tuple(q for q in chosen_counts if code.counts is None or q in code.counts)
+        if not counts_of_code:
             raise InvalidInstance(
-                f"task {shorten(name)} may run on none of the counts {chosen}: expected one of "
-                f"{', '.join(map(str, codes.counts_of(name)))}"
+                f"task {shorten(name)} may run on none of the counts {chosen_counts}: expected one "
+                f"of {', '.join(map(str, codes.counts_of(name)))}"
             )
-        wanted[name] = mine
-    return wanted
+        counts_of_profiles[name] = counts_of_code
+    return counts_of_profiles
 
 
-def _check(codes: Codes, wanted: dict[str, tuple[int, ...]], launcher: Launcher) -> None:
+def _check(
+    codes: Codes, counts_of_profiles: dict[str, tuple[int, ...]], launcher: Launcher
+) -> None:
     profiles = codes.profiles()
-    for profile_name, counts in wanted.items():
+    for profile_name, counts in counts_of_profiles.items():
         units = tuple(range(max(counts)))
         name = profiles[profile_name][0].name
         step = Step(task=0, name=name, kind=0, units=units, start=0.0, end=0.0)
@@ -438,41 +477,41 @@ def _check(codes: Codes, wanted: dict[str, tuple[int, ...]], launcher: Launcher)
         launcher.check(plan, codes)
 
 
-def _adaptively(
+def _measure_adaptively(
     codes: Codes,
-    wanted: dict[str, tuple[int, ...]],
-    todo: _Todo,
+    counts_of_names: dict[str, tuple[int, ...]],
+    todo: _RunsToDo,
     bench: Bench,
     tolerance: float,
-    how: Adaptive,
+    options: Adaptive,
 ) -> tuple[str, ...]:
     """Notes about what it proved; what fails on all of its counts is left out of the proof."""
-    names = list(wanted)
+    names = list(counts_of_names)
     allowed = np.zeros((len(names), codes.procs), dtype=bool)
-    for row, counts in enumerate(wanted.values()):
+    for row, counts in enumerate(counts_of_names.values()):
         allowed[row, np.array(counts) - 1] = True
 
     def measure(task: int, count: int) -> float:
         pair = (names[task], count)
-        while todo.left(pair):
+        while todo.runs_left(pair):
             todo.run(bench, pair)
         times = seconds_of(todo.runs())[pair[0]][count]
         return float(np.median(times)) if times else math.inf
 
-    known = table_of(seconds_of(todo.runs()), names, codes.procs)
-    table = np.where(allowed, known, np.nan)
+    measured_table = table_of(seconds_of(todo.runs()), names, codes.procs)
+    table = np.where(allowed, measured_table, np.nan)
     by_level = sorted(range(len(names)), key=lambda row: todo.level[names[row]])
-    good = sorted(row for row in by_level if measure_first(measure, table, allowed, row))
-    if not good:
+    able_rows = sorted(row for row in by_level if measure_first(measure, table, allowed, row))
+    if not able_rows:
         return ()
-    assumed = {"monotone_time": how.monotone_time, "monotone_work": how.monotone_work}
+    assumptions = {"monotone_time": options.monotone_time, "monotone_work": options.monotone_work}
     gap = measure_adaptively(
-        lambda place, count: measure(good[place], count),
-        table[good],
-        allowed[good],
+        lambda place, count: measure(able_rows[place], count),
+        table[able_rows],
+        allowed[able_rows],
         tolerance=tolerance,
-        watch=how.watch,
-        **assumed,
+        watch=options.watch,
+        **assumptions,
     )[1].gap
-    others = "" if len(good) == len(names) else f", of the {len(good)} that can run"
-    return (f"proved: gap {100 * gap:.1f}% of the guaranteed end to any schedule{others}",)
+    restriction = "" if len(able_rows) == len(names) else f", of the {len(able_rows)} that can run"
+    return (f"proved: gap {100 * gap:.1f}% of the guaranteed end to any schedule{restriction}",)

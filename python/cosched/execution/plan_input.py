@@ -241,8 +241,9 @@ def shared_of(
             if not code.memory and name in peaks:
                 declared["memory"] = memory_at(peaks[name], count)
             for what in declared.keys() & codes.capacity.keys():
-                table = needs.setdefault(what, np.zeros(tables.times.shape))
-                table[row, count - 1] = declared[what]
+                if what not in needs:
+                    needs[what] = np.zeros(tables.times.shape)
+                needs[what][row, count - 1] = declared[what]
     declared_of = {what for code in codes.values() for what in code.needs(1)}
     notes = []
     if unlimited := sorted(declared_of - codes.capacity.keys()):

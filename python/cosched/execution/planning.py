@@ -15,6 +15,7 @@ from cosched import core, moldable, packs, profiles
 from cosched.core import Bound
 from cosched.core.arrays import integer, positive
 from cosched.core.limits import Patience
+from cosched.core.options import one_of
 from cosched.core.resampling import held_of
 from cosched.errors import InvalidInstance
 from cosched.execution.adaptive import Guarantee, any_schedule_bound, guarantee
@@ -33,7 +34,14 @@ from cosched.execution.runs import (
     starved_note,
     table_of,
 )
-from cosched.execution.slowdowns import Slow, as_if_alone, read_slowdowns, slow_of
+from cosched.execution.slowdowns import (
+    MISSING,
+    QUANTILES,
+    Slow,
+    as_if_alone,
+    read_slowdowns,
+    slow_of,
+)
 
 #: More tasks are not searched exactly.
 _MOST_EXACT = 12
@@ -199,6 +207,8 @@ def plan(
     >>> plan(path).result.schedule.makespan
     4.0
     """
+    one_of(slowdown, "slowdown", QUANTILES)
+    one_of(missing, "missing", MISSING)
     every, changed = current(read_runs(runs), codes)
     tasks = tasks_of(every, codes, runs, strict)
     p = _processors(tasks, codes, procs)

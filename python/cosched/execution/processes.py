@@ -78,10 +78,10 @@ class Pool:
         self.run = run
         self.grace = grace
         self.interrupts = 0
-        self._last = 0
+        self._last_signal = 0
         self._polite = polite
         self._running: dict[Any, _Running] = {}
-        self._before: list[tuple[int, Any]] = []
+        self._previous_handlers: list[tuple[int, Any]] = []
         self._wakeup = -1
         self._watchdog: subprocess.Popen | None = None
 
@@ -93,7 +93,7 @@ class Pool:
         self._selector.register(self._wake[0], selectors.EVENT_READ, None)
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                self._before.append((number, signal.signal(number, self._count)))
+                self._previous_handlers.append((number, signal.signal(number, self._count)))
             self._wakeup = signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
         grace = str(self.grace if self._polite else 0.0)
         self._watchdog = subprocess.Popen(
@@ -115,9 +115,9 @@ class Pool:
             self._close()
 
     def _close(self) -> None:
-        if self._before:
+        if self._previous_handlers:
             signal.set_wakeup_fd(self._wakeup)
-            for number, handler in self._before:
+            for number, handler in self._previous_handlers:
                 signal.signal(number, handler)
         if self._watchdog is not None and self._watchdog.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
@@ -132,11 +132,11 @@ class Pool:
 
     def _count(self, number: int, frame: FrameType | None) -> None:
         self.interrupts += 1
-        self._last = number
+        self._last_signal = number
 
-    def interruption(self, said: str = "") -> KeyboardInterrupt:
+    def interruption(self, message: str = "") -> KeyboardInterrupt:
         """What the last signal that was counted would have raised."""
-        return (Terminated if self._last == signal.SIGTERM else KeyboardInterrupt)(said)
+        return (Terminated if self._last_signal == signal.SIGTERM else KeyboardInterrupt)(message)
 
     def __len__(self) -> int:
         return len(self._running)
@@ -174,31 +174,31 @@ class Pool:
     def stop(self, number: int, why: str, keys: Iterable[Any] | None = None) -> None:
         """Send a signal to processes and what they started; SIGKILL follows after the grace."""
         for key in list(self._running if keys is None else keys):
-            one = self._running[key]
-            one.why = one.why or why
-            one.kill_at = min(one.kill_at, time.monotonic() + self.grace)
-            self._signal(one, number)
+            process = self._running[key]
+            process.why = process.why or why
+            process.kill_at = min(process.kill_at, time.monotonic() + self.grace)
+            self._signal(process, number)
 
     def wait(self, seconds: float | None) -> list[Ended]:
         """Wait until a process ends, a signal comes or the time is over; processes that ended."""
         ended = self._collect(self._selector.select(self._patience(seconds)))
         now = time.monotonic()
-        for one in self._running.values():
-            if now >= one.kill_at:
-                self._signal(one, signal.SIGKILL)
-                one.kill_at = now + 1.0
-            elif now >= one.deadline and one.why is None:
-                self.stop(signal.SIGTERM, "timeout", [one.key])
+        for process in self._running.values():
+            if now >= process.kill_at:
+                self._signal(process, signal.SIGKILL)
+                process.kill_at = now + 1.0
+            elif now >= process.deadline and process.why is None:
+                self.stop(signal.SIGTERM, "timeout", [process.key])
         return ended
 
     def _patience(self, seconds: float | None) -> float | None:
         moments = [
-            min(one.deadline if one.why is None else float("inf"), one.kill_at)
-            for one in self._running.values()
+            min(process.deadline if process.why is None else float("inf"), process.kill_at)
+            for process in self._running.values()
         ]
-        left = min(moments, default=float("inf")) - time.monotonic()
-        wanted = min(left, float("inf") if seconds is None else seconds)
-        return None if wanted == float("inf") else max(wanted, 0.0)
+        seconds_left = min(moments, default=float("inf")) - time.monotonic()
+        patience = min(seconds_left, float("inf") if seconds is None else seconds)
+        return None if patience == float("inf") else max(patience, 0.0)
 
     def _collect(self, events: list) -> list[Ended]:
         ended = []
@@ -207,23 +207,32 @@ class Pool:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self._wake[0], 4096)
                 continue
-            one = self._running.pop(event.data)
+            ended_process = self._running.pop(event.data)
             end = time.monotonic()
             # Before it is waited for: nobody else can have its number as a group yet.
             with contextlib.suppress(OSError):
-                os.killpg(one.process.pid, signal.SIGKILL)
+                os.killpg(ended_process.process.pid, signal.SIGKILL)
             # As Popen.wait, which keeps nothing of what the process used.
-            _, status, used = os.wait4(one.process.pid, 0)
-            code = one.process.returncode = os.waitstatus_to_exitcode(status)
-            self._selector.unregister(one.handle)
-            os.close(one.handle)
-            cpu = used.ru_utime + used.ru_stime
-            ended.append(Ended(one.key, code, end, one.why, cpu, 1024.0 * used.ru_maxrss))
+            _, status, resources = os.wait4(ended_process.process.pid, 0)
+            code = ended_process.process.returncode = os.waitstatus_to_exitcode(status)
+            self._selector.unregister(ended_process.handle)
+            os.close(ended_process.handle)
+            cpu = resources.ru_utime + resources.ru_stime
+            ended.append(
+                Ended(
+                    ended_process.key,
+                    code,
+                    end,
+                    ended_process.why,
+                    cpu,
+                    1024.0 * resources.ru_maxrss,
+                )
+            )
         return ended
 
-    def _signal(self, one: _Running, number: int) -> None:
+    def _signal(self, process: _Running, number: int) -> None:
         with contextlib.suppress(OSError):
-            os.killpg(one.process.pid, number)
+            os.killpg(process.process.pid, number)
 
 
 @contextlib.contextmanager
@@ -236,12 +245,12 @@ def _pinned(cores: frozenset[int] | None) -> Iterator[None]:
     if cores is None:
         yield
         return
-    before = os.sched_getaffinity(0)  # of this thread
+    previous_cores = os.sched_getaffinity(0)  # of this thread
     os.sched_setaffinity(0, cores)
     try:
         yield
     finally:
-        os.sched_setaffinity(0, before)
+        os.sched_setaffinity(0, previous_cores)
 
 
 #: Seconds between two searches for processes that left their parent.
@@ -270,7 +279,7 @@ class Meter(ProcessTree):
     def __init__(self, run: str) -> None:
         super().__init__()
         self._run = run
-        self._own = kilobytes(text_of("/proc/self/status"), "VmHWM")
+        self._own_peak = kilobytes(text_of("/proc/self/status"), "VmHWM")
         self._searched = time.monotonic()
 
     def processes(self, more: Iterable[int] = ()) -> set[int]:
@@ -283,24 +292,27 @@ class Meter(ProcessTree):
     def usage(self, ended: Ended, seconds: float, processors: int) -> Usage:
         """What the run used, now that it has ended."""
         # What started a process counts as its first memory: only more than ours is its own.
-        single = max(self.largest, ended.peak if ended.peak > self._own else 0.0)
+        largest_process = max(self.largest, ended.peak if ended.peak > self._own_peak else 0.0)
         return Usage(
             cpu_seconds=ended.cpu_seconds,
             load=self.load,
             starved=is_starved(ended.cpu_seconds, self.ran, self.waited, seconds, processors),
-            **_memory(self.pss, single),
+            **_memory(self.pss, largest_process),
         )
 
 
-def _memory(whole: float, single: float) -> dict[str, Any]:
+def _memory(sum_of_processes: float, largest_process: float) -> dict[str, Any]:
     """The larger of what all processes held together, and of what one of them held."""
     # The largest process counts programs and libraries too, which Pss shares out.
-    memory, by = max(whole, single), "pss" if 1.1 * whole >= single else "rss"
-    return {"memory": memory / 1e9, "memory_by": by} if memory else {}
+    memory, source = (
+        max(sum_of_processes, largest_process),
+        "pss" if 1.1 * sum_of_processes >= largest_process else "rss",
+    )
+    return {"memory": memory / 1e9, "memory_by": source} if memory else {}
 
 
 def is_starved(
-    cpu_seconds: float, ran: float, waited: float, seconds: float, processors: int
+    cpu_seconds: float, ran_seconds: float, waited_seconds: float, seconds: float, processors: int
 ) -> bool:
     """Whether others had more than a tenth of a run's processors while it wanted them.
 
@@ -309,20 +321,20 @@ def is_starved(
     """
     return (
         cpu_seconds < ENOUGH * seconds * processors
-        and waited > (1 - ENOUGH) * (ran + waited)
-        and waited > max(_MATTERS * seconds, _MOMENT)
+        and waited_seconds > (1 - ENOUGH) * (ran_seconds + waited_seconds)
+        and waited_seconds > max(_MATTERS * seconds, _MOMENT)
     )
 
 
 def usage_of_step(notes: Path, ranks: int, seconds: float, processors: int) -> Usage:
     """What a step used, as its ranks wrote it; see :mod:`cosched.execution.process_tree`."""
-    found = usage_written(notes, ranks)
-    if found is None:
+    usage = usage_written(notes, ranks)
+    if usage is None:
         return Usage()
-    cpu = found["cpu_seconds"]
+    cpu = usage["cpu_seconds"]
     return Usage(
         cpu_seconds=cpu,
-        load=found["load"],
-        starved=is_starved(cpu, found["ran"], found["waited"], seconds, processors),
-        **_memory(found["pss"], max(found["peak"], found["largest"])),
+        load=usage["load"],
+        starved=is_starved(cpu, usage["ran"], usage["waited"], seconds, processors),
+        **_memory(usage["pss"], max(usage["peak"], usage["largest"])),
     )

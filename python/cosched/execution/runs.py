@@ -28,7 +28,7 @@ from cosched.profiles.files import RUN_COLUMNS, with_usual_names
 STATES = ("completed", "failed", "timeout")
 #: A code that has no more processors at work than this, and takes no less than this share of its
 #: time on fewer, ignores its count.
-_ONE, _NO_FASTER = 1.2, 0.9
+_MAX_SERIAL_CORES, _MIN_TIME_SHARE = 1.2, 0.9
 
 
 @dataclass(frozen=True)
@@ -159,20 +159,20 @@ def _company(text: str, where: str) -> str:
     if not text:
         return ""
     try:
-        found = io.parse_json(text, where)
-        good = isinstance(found, dict) and all(real(x, "") >= 0 for x in found.values())
+        shares = io.parse_json(text, where)
+        is_company = isinstance(shares, dict) and all(real(x, "") >= 0 for x in shares.values())
     except (ValueError, InvalidInstance):
-        good = False
-    if not good:
+        is_company = False
+    if not is_company:
         raise InvalidInstance(f'{where}: {shorten(text)}: expected {{"fem": 0.8}}, or nothing')
     return text
 
 
 def _flag(text: str, where: str) -> bool:
-    known = {"": False, "0": False, "false": False, "1": True, "true": True}
-    if text.lower() not in known:
+    flags = {"": False, "0": False, "false": False, "1": True, "true": True}
+    if text.lower() not in flags:
         raise InvalidInstance(f"{where}: {shorten(text)}: expected 1, 0 or nothing")
-    return known[text.lower()]
+    return flags[text.lower()]
 
 
 def neighbours(tasks: Sequence[TaskRun]) -> Iterator[tuple[TaskRun, list[tuple[TaskRun, float]]]]:
@@ -180,17 +180,17 @@ def neighbours(tasks: Sequence[TaskRun]) -> Iterator[tuple[TaskRun, list[tuple[T
 
     O(n log n + pairs that overlap).
     """
-    found: dict[int, list[tuple[TaskRun, float]]] = {}
-    ran = sorted((t for t in tasks if t.start < t.end), key=lambda t: t.start)
+    neighbours_of: dict[int, list[tuple[TaskRun, float]]] = {}
+    started_tasks = sorted((run for run in tasks if run.start < run.end), key=lambda run: run.start)
     running: list[TaskRun] = []
-    for task in ran:
+    for task in started_tasks:
         running = [other for other in running if other.end > task.start]
         for other in running:
             seconds = min(task.end, other.end) - task.start
-            found.setdefault(task.task, []).append((other, seconds))
-            found.setdefault(other.task, []).append((task, seconds))
+            neighbours_of.setdefault(task.task, []).append((other, seconds))
+            neighbours_of.setdefault(other.task, []).append((task, seconds))
         running.append(task)
-    yield from ((task, found.get(task.task, [])) for task in ran)
+    yield from ((task, neighbours_of.get(task.task, [])) for task in started_tasks)
 
 
 def runs_of(
@@ -260,22 +260,27 @@ def frame_of(runs: Sequence[Run]) -> pd.DataFrame:
 
 def completed(runs: Iterable[Run]) -> dict[str, dict[int, list[Run]]]:
     """Task -> count -> runs that completed, starved ones where there is no other."""
-    found: dict[str, dict[int, list[Run]]] = {}
+    runs_of_counts: dict[str, dict[int, list[Run]]] = {}
     for run in runs:
-        mine = found.setdefault(run.task, {}).setdefault(run.processors, [])
+        completed_runs = runs_of_counts.setdefault(run.task, {}).setdefault(run.processors, [])
         if not math.isnan(run.seconds):
-            mine.append(run)
+            completed_runs.append(run)
     return {
-        task: {q: [run for run in mine if not run.starved] or mine for q, mine in of.items()}
-        for task, of in found.items()
+        task: {
+            q: [run for run in completed_runs if not run.starved] or completed_runs
+            for q, completed_runs in of_counts.items()
+        }
+        for task, of_counts in runs_of_counts.items()
     }
 
 
 def seconds_of(runs: Iterable[Run]) -> dict[str, dict[int, list[float]]]:
     """Task -> count -> seconds of the runs that completed; an empty list: none did."""
     return {
-        task: {q: [run.seconds for run in mine] for q, mine in of.items()}
-        for task, of in completed(runs).items()
+        task: {
+            q: [run.seconds for run in completed_runs] for q, completed_runs in of_counts.items()
+        }
+        for task, of_counts in completed(runs).items()
     }
 
 
@@ -299,8 +304,8 @@ def by_member(runs: Iterable[Run], codes: Codes) -> list[Run]:
         for code in codes.values()
         if code.parameters
     }
-    found = ((run, members.get((run.task, run.parameters))) for run in runs)
-    return [run if name is None else replace(run, task=name) for run, name in found]
+    named_runs = ((run, members.get((run.task, run.parameters))) for run in runs)
+    return [run if name is None else replace(run, task=name) for run, name in named_runs]
 
 
 def starved_note(runs: Sequence[Run]) -> tuple[str, ...]:
@@ -308,52 +313,71 @@ def starved_note(runs: Sequence[Run]) -> tuple[str, ...]:
     starved = [run for run in runs if run.starved]
     if not starved:
         return ()
-    counted = completed(runs)
-    only = [
-        f"{task} on {q}" for task, of in counted.items() for q, mine in of.items()
-        if mine and mine[0].starved
-    ]  # fmt: skip
-    left = sum(not math.isnan(run.seconds) for run in starved)
-    left -= sum(run.starved for of in counted.values() for mine in of.values() for run in mine)
+    completed_runs = completed(runs)
+    starved_pairs = [
+        f"{task} on {q}"
+        for task, of_counts in completed_runs.items()
+        for q, runs_of_count in of_counts.items()
+        if runs_of_count and runs_of_count[0].starved
+    ]
+    left_out = sum(not math.isnan(run.seconds) for run in starved)
+    left_out -= sum(
+        run.starved
+        for of_counts in completed_runs.values()
+        for runs_of_count in of_counts.values()
+        for run in runs_of_count
+    )
     text = f"{len(starved)} of {len(runs)} runs were starved: others had more than a tenth of "
-    text += f"their processors; {left} of them are left out of all times"
-    if only:
-        text += f"; nothing else is known of {listed(only)}: measure again when it is quieter"
+    text += f"their processors; {left_out} of them are left out of all times"
+    if starved_pairs:
+        text += (
+            f"; nothing else is known of {listed(starved_pairs)}: measure again when it is quieter"
+        )
     return (text,)
 
 
 def notes_of(runs: Sequence[Run], codes: Codes | None = None) -> tuple[str, ...]:
     """What is to be said of measurements: those under load, and codes that ignore their count."""
     profiles = {} if codes is None else codes.profiles()
-    asked = {name for name, (code, *_) in profiles.items() if code.fills("procs")}
-    return (*starved_note(runs), *_ignoring(runs, asked))
+    asked_names = {name for name, (code, *_) in profiles.items() if code.fills("procs")}
+    return (*starved_note(runs), *_notes_of_ignored_counts(runs, asked_names))
 
 
-def _ignoring(runs: Sequence[Run], asked: Container[str]) -> list[str]:
-    """Codes that use one processor, and take one time, whatever their count; those that are
-    `asked` are told it in their commands."""
+def _notes_of_ignored_counts(runs: Sequence[Run], asked_names: Container[str]) -> list[str]:
+    """Codes that use one processor, and take one time, whatever their count.
+
+    The commands of `asked_names` hold {procs} already.
+    """
     notes = []
-    for task, of in completed(runs).items():
-        known = {
-            q: mine
-            for q, mine in of.items()
-            if mine and not mine[0].starved and not math.isnan(mine[0].cpu_seconds)
+    for task, of_counts in completed(runs).items():
+        undisturbed_runs = {
+            q: runs_of_count
+            for q, runs_of_count in of_counts.items()
+            if runs_of_count
+            and not runs_of_count[0].starved
+            and not math.isnan(runs_of_count[0].cpu_seconds)
         }
-        if len(known) < 2:
+        if len(undisturbed_runs) < 2:
             continue
-        (least, *_, most), median = sorted(known), np.median
-        used = max(
-            median([run.cpu_seconds / run.seconds for run in known[q]]) for q in (least, most)
+        least, largest = min(undisturbed_runs), max(undisturbed_runs)
+        cores_used = max(
+            np.median([run.cpu_seconds / run.seconds for run in undisturbed_runs[q]])
+            for q in (least, largest)
         )
-        before, after = (float(median([run.seconds for run in known[q]])) for q in (least, most))
-        if used <= _ONE and after > _NO_FASTER * before:
-            wanted = "{procs} in its command"
-            if task in asked:
-                wanted = "a code that heeds the {procs} of its command"
-            notes.append(
-                f"{task} ignores its count: {before:.3g} s on {least}, {after:.3g} s on {most}, "
-                f"with {used:.1f} processors at work: expected {wanted}, or counts = [{least}]"
-            )
+        seconds_on_least, seconds_on_largest = (
+            float(np.median([run.seconds for run in undisturbed_runs[q]])) for q in (least, largest)
+        )
+        is_faster = seconds_on_largest <= _MIN_TIME_SHARE * seconds_on_least
+        if cores_used > _MAX_SERIAL_CORES or is_faster:
+            continue
+        change = "{procs} in its command"
+        if task in asked_names:
+            change = "a code that heeds the {procs} of its command"
+        notes.append(
+            f"{task} ignores its count: {seconds_on_least:.3g} s on {least}, "
+            f"{seconds_on_largest:.3g} s on {largest}, with {cores_used:.1f} processors at work: "
+            f"expected {change}, or counts = [{least}]"
+        )
     return notes
 
 
@@ -375,20 +399,29 @@ def current(runs: Sequence[Run], codes: Codes | None) -> tuple[list[Run], tuple[
     A run that does not say its command counts. Without codes the last run of a name says it.
     """
     profiles = {} if codes is None else codes.profiles()
-    now = {run.task: run.command for run in runs if run.command}
-    now |= {name: fingerprint(mine[0]) for name, mine in profiles.items()}
-    chosen = {name: {"", *map(values_of_sweep, mine)} for name, mine in profiles.items()}
+    current_commands = {run.task: run.command for run in runs if run.command}
+    current_commands |= {
+        name: fingerprint(codes_of_profile[0]) for name, codes_of_profile in profiles.items()
+    }
+    current_values = {
+        name: {"", *map(values_of_sweep, codes_of_profile)}
+        for name, codes_of_profile in profiles.items()
+    }
 
-    def counts(run: Run) -> bool:
-        values = chosen.get(run.task, {run.parameters})
-        return run.command in ("", now.get(run.task)) and run.parameters in values
+    def is_current(run: Run) -> bool:
+        values = current_values.get(run.task, {run.parameters})
+        return run.command in ("", current_commands.get(run.task)) and run.parameters in values
 
-    kept = [run for run in runs if counts(run)]
-    if len(kept) == len(runs):
-        return kept, ()
-    changed = list(dict.fromkeys(run.task for run in runs if not counts(run)))
-    said = f"{len(runs) - len(kept)} runs do not count: the command of {listed(changed)}, or the "
-    return kept, (said + "values of its sweep, have changed since",)
+    current_runs = [run for run in runs if is_current(run)]
+    if len(current_runs) == len(runs):
+        return current_runs, ()
+    changed_names = list(dict.fromkeys(run.task for run in runs if not is_current(run)))
+    count = len(runs) - len(current_runs)
+    note = (
+        f"{count} runs do not count: the command of {listed(changed_names)}, or the values of its "
+        "sweep, have changed since"
+    )
+    return current_runs, (note,)
 
 
 EXECUTION_COLUMNS = ("execution", "task", "processors", "planned", "planned_end", "end")
@@ -429,7 +462,7 @@ def read_executions(runs: str | PathLike[str]) -> dict[str, list[Row]]:
             f"{path}: line 1: header {shorten(','.join(table.header))}: expected "
             f"{','.join(EXECUTION_COLUMNS)}"
         )
-    found: dict[str, list[Row]] = {}
+    rows_of_executions: dict[str, list[Row]] = {}
     for line, cells in table.rows:
         where = f"{path}: line {line}"
         count = io.parse_integer(cells[2], f"{where}, column 'processors'", 1, 10**6)
@@ -437,5 +470,7 @@ def read_executions(runs: str | PathLike[str]) -> dict[str, list[Row]]:
             io.parse_nonnegative(cells[k], f"{where}, column '{EXECUTION_COLUMNS[k]}'")
             for k in (3, 4, 5)
         )
-        found.setdefault(cells[0], []).append((cells[1], count, planned, planned_end, end))
-    return found
+        rows_of_executions.setdefault(cells[0], []).append(
+            (cells[1], count, planned, planned_end, end)
+        )
+    return rows_of_executions

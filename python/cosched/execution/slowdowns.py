@@ -104,34 +104,49 @@ def slow_of(
     """
     one_of(quantile, "slowdown", QUANTILES)
     one_of(missing, "missing", MISSING)
-    known = list(dict.fromkeys(names))
+    distinct_names = list(dict.fromkeys(names))
     noise = {pair.task: max(pair.high, 1 / pair.low) for pair in pairs if not pair.beside}
     best: dict[tuple[str, str], Pair] = {}
     for pair in sorted(pairs, key=lambda pair: -pair.processors):
-        before = best.get((pair.task, pair.beside))
-        if before is None or _off(pair, procs) < _off(before, procs):
+        best_pair = best.get((pair.task, pair.beside))
+        if best_pair is None or _distance_to_half(pair, procs) < _distance_to_half(
+            best_pair, procs
+        ):
             best[pair.task, pair.beside] = pair
     absent: list[str] = []
     quiet: list[str] = []
     value: dict[tuple[str, str], tuple[float, float, float]] = {}
-    for task in known:
-        row = [pair.at(quantile) for (one, other), pair in best.items() if one == task and other]
-        for other in known:
+    for task in distinct_names:
+        row = [
+            pair.at(quantile)
+            for (row_task, other), pair in best.items()
+            if row_task == task and other
+        ]
+        for other in distinct_names:
             if (task, other) in best:
                 pair = best[task, other]
-                inside = pair.slowdown <= noise.get(task, 1.0) and quantile != "high"
-                quiet += [f"{task} beside {other}"] if inside and task in noise else []
-                at = 1.0 if inside else max(pair.at(quantile), 1.0)
-                value[task, other] = at, max(min(pair.low, at), 1.0), max(pair.high, at)
+                is_noise = pair.slowdown <= noise.get(task, 1.0) and quantile != "high"
+                quiet += [f"{task} beside {other}"] if is_noise and task in noise else []
+                slowdown = 1.0 if is_noise else max(pair.at(quantile), 1.0)
+                value[task, other] = (
+                    slowdown,
+                    max(min(pair.low, slowdown), 1.0),
+                    max(pair.high, slowdown),
+                )
             else:
                 absent.append(f"{task} beside {other}")
-                at = max([1.0, *row]) if missing == "worst" else 1.0
-                value[task, other] = at, 1.0, at
+                slowdown = max([1.0, *row]) if missing == "worst" else 1.0
+                value[task, other] = slowdown, 1.0, slowdown
     table, low, high = (
-        np.array([[value[one, other][k] for other in names] for one in names]) for k in range(3)
+        np.array([[value[row_task, other][k] for other in names] for row_task in names])
+        for k in range(3)
     )
-    told = [pair for pair in best.values() if {pair.task, pair.beside or pair.task} <= set(known)]
-    return Slow(table, low, high, _notes(told, noise, quiet, absent, missing))
+    known_pairs = [
+        pair
+        for pair in best.values()
+        if {pair.task, pair.beside or pair.task} <= set(distinct_names)
+    ]
+    return Slow(table, low, high, _notes(known_pairs, noise, quiet, absent, missing))
 
 
 def as_if_alone(runs: Sequence[Run], names: Sequence[str], slow: Slow) -> tuple[list[Run], int]:
@@ -140,25 +155,25 @@ def as_if_alone(runs: Sequence[Run], names: Sequence[str], slow: Slow) -> tuple[
     An execution measures its tasks in company: planned with slow-downs, that would count twice.
     """
     place = {name: k for k, name in enumerate(names)}
-    made, changed = [], 0
+    corrected_runs, changed = [], 0
     for run in runs:
-        beside = company_of(run)
+        share_of_profile = company_of(run)
         row = place.get(run.task)
         excess = (
             0.0
             if row is None
             else math.fsum(
                 share * (slow.table[row, place[other]] - 1)
-                for other, share in beside.items()
+                for other, share in share_of_profile.items()
                 if other in place
             )
         )
         changed += excess > 0
-        made.append(replace(run, seconds=run.seconds / (1 + excess)))
-    return made, changed
+        corrected_runs.append(replace(run, seconds=run.seconds / (1 + excess)))
+    return corrected_runs, changed
 
 
-def _off(pair: Pair, procs: int) -> float:
+def _distance_to_half(pair: Pair, procs: int) -> float:
     return abs(math.log2(pair.processors / max(procs / 2, 1)))
 
 
@@ -199,7 +214,7 @@ def _notes(
 
 
 #: What runs beside a code: nothing, nothing once more, or a code.
-_ALONE, _AGAIN = -2, -1
+_ALONE, _ALONE_AGAIN = -2, -1
 
 
 def together(
@@ -259,26 +274,28 @@ def together(
     """
     times = integer(repeat, "repeat", 1)
     half = codes.procs // 2
-    first_of = {name: mine[0].name for name, mine in codes.profiles().items()}
+    first_of = {
+        name: codes_of_profile[0].name for name, codes_of_profile in codes.profiles().items()
+    }
     counts = {name: _largest(codes, name, half) for name in first_of}
-    chosen = launcher_of(launcher, **options)
-    _check(codes, chosen, list(first_of.values()), half)
+    chosen_launcher = launcher_of(launcher, **options)
+    _check(codes, chosen_launcher, list(first_of.values()), half)
     names = list(first_of)
     order = _order(len(names), times, np.random.default_rng(seed_of(seed)))
-    found: dict[tuple[int, int], list[tuple[float, float]]] = {}
-    with Bench(codes, chosen, Path(outputs)) as bench:
+    seconds_of_pairs: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    with Bench(codes, chosen_launcher, Path(outputs)) as bench:
         for done, (first, second) in enumerate(order):
-            beside = f" beside {names[second]}" if second >= 0 else ""
+            company = f" beside {names[second]}" if second >= 0 else ""
             if watch is not None:
-                watch(done, len(order), names[first] + beside)
-            placed = [(first_of[names[first]], range(counts[names[first]]))]
+                watch(done, len(order), names[first] + company)
+            placed_codes = [(first_of[names[first]], range(counts[names[first]]))]
             if second >= 0:
-                there = range(half, half + counts[names[second]])
-                placed.append((first_of[names[second]], there))
-            took = bench.while_beside(placed[0], placed[1] if second >= 0 else None)
-            found.setdefault((first, second), []).append(took)
-    cores = {name: chosen.cores_of(count) for name, count in counts.items()}
-    frame = _table(names, counts, found, cores)
+                second_half = range(half, half + counts[names[second]])
+                placed_codes.append((first_of[names[second]], second_half))
+            seconds = bench.while_beside(placed_codes[0], placed_codes[1] if second >= 0 else None)
+            seconds_of_pairs.setdefault((first, second), []).append(seconds)
+    cores = {name: chosen_launcher.cores_of(count) for name, count in counts.items()}
+    frame = _table(names, counts, seconds_of_pairs, cores)
     if out is not None:
         io.write_frame(frame, out)
     return frame
@@ -289,27 +306,30 @@ def _order(codes: int, rounds: int, random: np.random.Generator) -> list[tuple[i
     order = []
     for _ in range(rounds):
         for first in random.permutation(codes).tolist():
-            beside = [_ALONE, _AGAIN, *range(codes)]
-            order += [(first, beside[k]) for k in random.permutation(len(beside)).tolist()]
+            companies = [_ALONE, _ALONE_AGAIN, *range(codes)]
+            order += [(first, companies[k]) for k in random.permutation(len(companies)).tolist()]
     return order
 
 
 def _table(
     names: Sequence[str],
     counts: dict[str, int],
-    found: dict[tuple[int, int], list[tuple[float, float]]],
+    seconds_of_pairs: dict[tuple[int, int], list[tuple[float, float]]],
     cores: dict[str, int],
 ) -> pd.DataFrame:
     rows = []
     for first, name in enumerate(names):
         seconds = {
-            k: np.array([took for took, _ in found[first, k]]) for k in range(-2, len(names))
+            k: np.array([seconds_beside for seconds_beside, _ in seconds_of_pairs[first, k]])
+            for k in range(-2, len(names))
         }
-        alone = (seconds[_ALONE] + seconds[_AGAIN]) / 2
-        used = sum(cpu for k in (_ALONE, _AGAIN) for _, cpu in found[first, k])
-        share = used / (2 * float(alone.sum()) * cores[name])
-        for second in (_AGAIN, *range(len(names))):
-            ratios = seconds[second] / (seconds[_ALONE] if second == _AGAIN else alone)
+        alone = (seconds[_ALONE] + seconds[_ALONE_AGAIN]) / 2
+        cpu_seconds = sum(
+            cpu for k in (_ALONE, _ALONE_AGAIN) for _, cpu in seconds_of_pairs[first, k]
+        )
+        share = cpu_seconds / (2 * float(alone.sum()) * cores[name])
+        for second in (_ALONE_AGAIN, *range(len(names))):
+            ratios = seconds[second] / (seconds[_ALONE] if second == _ALONE_AGAIN else alone)
             low, high = order_statistics(ratios)
             other = names[second] if second >= 0 else ""
             rows.append(

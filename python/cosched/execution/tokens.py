@@ -9,7 +9,7 @@ from itertools import islice
 
 from cosched.errors import InvalidInstance
 from cosched.execution.codes import Codes
-from cosched.execution.codes_file import lacking
+from cosched.execution.codes_file import lacking_message
 from cosched.execution.planned import Plan, Step
 
 #: Sums of needs may pass a capacity by that much: rounding.
@@ -48,7 +48,7 @@ class Tokens:
             needs[step.task] = {k: need for k, need in wanted.items() if need and k in capacity}
             for what, need in needs[step.task].items():
                 if need > capacity[what] * (1 + _ROUNDING):
-                    raise InvalidInstance(lacking(step.name, what, need, capacity[what]))
+                    raise InvalidInstance(lacking_message(step.name, what, need, capacity[what]))
         return cls(capacity, needs)
 
     def chosen(self, ready: Iterable[Step]) -> list[Step]:

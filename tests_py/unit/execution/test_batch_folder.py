@@ -182,3 +182,12 @@ def test_the_runner_refuses_what_is_no_allocation(text, tmp_path):
     assert done.returncode == 2
     assert done.stderr.startswith(f"{part} is not what cosched batch wrote: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_chance_is_said_as_it_was_asked_for(tmp_path, capsys):
+    rows = tmp_path / "list.csv"
+    rows.write_text("command,seconds\ntrue,5\n")
+    for chance, said in (("0.95", "95%"), ("0.999", "99.9%"), ("0.999999999", "99.9999999%")):
+        given = ["--time", "4h", "--cores-per-node", "1", "--chance", chance]
+        assert main(["batch", str(rows), *given, "-o", str(tmp_path / chance)]) == 0
+        assert f"with a chance of {said}\n" in capsys.readouterr().out

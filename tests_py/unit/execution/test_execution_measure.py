@@ -372,3 +372,40 @@ def test_without_a_spread_nothing_is_said():
     assert "value_p5" not in cs.packs.solve(cs.packs.Instance([[1.0]]), "sequential").metrics()
     still = cs.packs.Instance([[1.0]], spread=[[0.0]])
     assert "value_p5" not in cs.packs.solve(still, "sequential").metrics()
+
+
+def test_needs_of_a_plan_for_many_processors_are_one_table(tmp_path, monkeypatch):
+    """A table of needs is made once for each resource, and not for each count of each task."""
+    codes = tmp_path / "codes.toml"
+    codes.write_text(
+        "procs = 20000\n[capacity]\nmemory = 8\n"
+        '[task.a]\ncommand = "true"\nmemory = 1\n[task.b]\ncommand = "true"\nmemory = 2\n'
+    )
+    runs = tmp_path / "runs.csv"
+    runs.write_text("task,processors,seconds\na,1,4\na,4,2\nb,1,3\nb,4,2\n")
+    tables = []
+    zeros = np.zeros
+
+    def counted_zeros(shape, *args, **more):
+        tables.append(shape)
+        return zeros(shape, *args, **more)
+
+    monkeypatch.setattr("cosched.execution.plan_input.np.zeros", counted_zeros)
+    advice = cs.execution.plan(runs, cs.execution.Codes.read(codes))
+    assert advice.result.value == 2.0
+    assert tables.count((2, 20000)) < 10
+    assert advice.lines()[0].startswith("2 tasks on 20,000 processors end after 2 s")
+
+
+@pytest.mark.parametrize("options", [{"slowdown": "mid"}, {"missing": "two"}])
+def test_options_of_slowdowns_are_checked_without_slowdowns(options, tmp_path):
+    runs = tmp_path / "runs.csv"
+    runs.write_text("task,processors,seconds\na,1,4\n")
+    with pytest.raises(InvalidInstance, match=f"{next(iter(options))} = "):
+        cs.execution.plan(runs, **options)
+
+
+def test_one_task_on_one_processor_is_said_in_the_singular(tmp_path):
+    runs = tmp_path / "runs.csv"
+    runs.write_text("task,processors,seconds\na,1,4\n")
+    assert cs.execution.plan(runs).lines()[0].startswith("1 task on 1 processor ends after 4 s")

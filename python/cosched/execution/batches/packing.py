@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cosched.core.arrays import integer, positive
-from cosched.core.text import percent
+from cosched.core.text import count_of, percent
 from cosched.errors import InvalidInstance, shorten
 from cosched.execution.batches.chance import Chance
 from cosched.execution.batches.limits import time_of
@@ -78,7 +78,7 @@ class Batches:
     >>> made.cores_of(made.allocations[0].tasks[0])
     1
     >>> made.lines()[0]
-    '1 tasks in 1 allocation of 1 node for 0.05 h: 0.01667 node-hours, 0.00% above a bound on \
+    '1 task in 1 allocation of 1 node for 0.05 h: 0.01667 node-hours, 0.00% above a bound on \
 all plans'
     """
 
@@ -99,7 +99,7 @@ all plans'
     @property
     def node_seconds(self) -> float:
         """Nodes x planned seconds of all allocations."""
-        return self.problem.nodes * sum(one.end for one in self.allocations)
+        return self.problem.nodes * sum(allocation.end for allocation in self.allocations)
 
     @property
     def gap(self) -> float:
@@ -109,9 +109,16 @@ all plans'
     def to_frame(self) -> pd.DataFrame:
         """A row a task: ``allocation, name, start, end, node, cores``."""
         rows = [
-            (k, self.tasks[one.task].name, one.start, one.end, one.node, self.cores_of(one))
+            (
+                k,
+                self.tasks[placed.task].name,
+                placed.start,
+                placed.end,
+                placed.node,
+                self.cores_of(placed),
+            )
             for k, allocation in enumerate(self.allocations)
-            for one in allocation.tasks
+            for placed in allocation.tasks
         ]
         return pd.DataFrame(rows, columns=["allocation", "name", "start", "end", "node", "cores"])
 
@@ -128,14 +135,15 @@ all plans'
     def lines(self) -> list[str]:
         """What was planned, in words."""
         count, nodes = len(self.allocations), self.problem.nodes
-        late = max(one.late for one in self.allocations)
+        latest_end = max(allocation.late for allocation in self.allocations)
         return [
             *(f"note: {note}" for note in self.notes),
-            f"{len(self.tasks)} tasks in {count} allocation{'s' * (count > 1)} of {nodes} "
-            f"node{'s' * (nodes > 1)} for {self.time / 3600:.4g} h: "
+            f"{count_of(len(self.tasks), 'task')} in {count_of(count, 'allocation')} of "
+            f"{count_of(nodes, 'node')} for {self.time / 3600:.4g} h: "
             f"{self.node_seconds / 3600:.4g} node-hours, {percent(self.gap)} above a bound on "
             "all plans",
-            f"each ends within {late / 60:.1f} min with a chance of {self.chance.level:.0%}",
+            f"each ends within {latest_end / 60:.1f} min with a chance of "
+            f"{_percent(self.chance.level)}",
         ]
 
 
@@ -195,42 +203,49 @@ def batch(
     >>> len(made.allocations), made.node_seconds, made.gap < 0.01
     (1, 120.0, True)
     """
-    given = tasks if isinstance(tasks, TaskList) else TaskList(tuple(tasks))
-    if not given.tasks:
+    task_list = tasks if isinstance(tasks, TaskList) else TaskList(tuple(tasks))
+    if not task_list.tasks:
         raise InvalidInstance("no tasks: expected one")
     if not 0 < chance < 1:
         raise InvalidInstance(f"chance = {shorten(chance)}: expected a number between 0 and 1")
     if not 0 <= spread <= _WIDEST:
         raise InvalidInstance(f"spread = {shorten(spread)}: expected a number in 0..{_WIDEST}")
     integer(nodes, "nodes", 1)
-    longest = positive(limit, "limit")
-    known = Chance.of(given.runs, longest, spread, chance, seed)
+    limit_seconds = positive(limit, "limit")
+    end_chance = Chance.of(task_list.runs, limit_seconds, spread, chance, seed)
     gigabytes = math.inf if memory == math.inf else amount_of(memory, "memory")
     node = (float(integer(cores, "cores", 1)), gigabytes, float(integer(gpus, "gpus")))
     for name, count in (licences or {}).items():
         require_slurm_name(name, "licence")
         amount_of(count, f"licences.{name}")
-    allowed = [_allowed(task, node, licences or {}, longest, known) for task in given.tasks]
-    best: tuple[tuple[float, int], Problem, list[list[Placed]]] | None = None
-    for counts in choose_counts(given.tasks, nodes, cores, allowed):
-        problem = problem_of(given.tasks, counts, nodes, node, dict(licences or {}))
-        if best is None:
-            bound = node_seconds_bound(problem, given.tasks, allowed)
-        found = pack(problem, longest, known, bound)
-        if best is None or cost_of(found) < best[0]:
-            best = cost_of(found), problem, found
-    assert best is not None
-    _, problem, allocations = best
+    allowed = [
+        _allowed(task, node, licences or {}, limit_seconds, end_chance) for task in task_list.tasks
+    ]
+    best_packing: tuple[tuple[float, int], Problem, list[list[Placed]]] | None = None
+    for counts in choose_counts(task_list.tasks, nodes, cores, allowed):
+        problem = problem_of(task_list.tasks, counts, nodes, node, dict(licences or {}))
+        if best_packing is None:
+            bound = node_seconds_bound(problem, task_list.tasks, allowed)
+        packed_allocations = pack(problem, limit_seconds, end_chance, bound)
+        if best_packing is None or cost_of(packed_allocations) < best_packing[0]:
+            best_packing = cost_of(packed_allocations), problem, packed_allocations
+    assert best_packing is not None
+    _, problem, allocations = best_packing
     return Batches(
-        tasks=given.tasks,
+        tasks=task_list.tasks,
         problem=problem,
         licences=tuple(licences or {}),
-        limit=longest,
-        chance=known,
-        allocations=_in_order(problem, allocations, known),
-        bound=min(bound, nodes * best[0][0]),
-        notes=given.notes,
+        limit=limit_seconds,
+        chance=end_chance,
+        allocations=_in_order(problem, allocations, end_chance),
+        bound=min(bound, nodes * best_packing[0][0]),
+        notes=task_list.notes,
     )
+
+
+def _percent(chance: float) -> str:
+    """A chance as it was asked for: 99.9% is not 100%."""
+    return f"{100 * chance:.12g}%"
 
 
 def _allowed(
@@ -243,12 +258,12 @@ def _allowed(
     """Counts on which a task fits a node and ends in time with its chance."""
     least_memory = min(task.memory.get(q, 0.0) for q in task.seconds)
     needs = (float(min(task.seconds)), least_memory, float(task.gpus))
-    for what, need, have in zip(OF_NODE, needs, node, strict=True):
-        if need > have * (1 + 1e-9):
-            unit = " GB" if what == "memory" else ""
+    for resource, need, capacity in zip(OF_NODE, needs, node, strict=True):
+        if need > capacity * (1 + 1e-9):
+            unit = " GB" if resource == "memory" else ""
             raise InvalidInstance(
-                f"task {shorten(task.name)} needs {need:g}{unit} {what}, a node has "
-                f"{have:g}{unit}: expected a larger node, or a smaller task"
+                f"task {shorten(task.name)} needs {need:g}{unit} {resource}, a node has "
+                f"{capacity:g}{unit}: expected a larger node, or a smaller task"
             )
     for name, need in task.licences.items():
         if need > licences.get(name, math.inf):
@@ -256,31 +271,46 @@ def _allowed(
                 f"task {shorten(task.name)} needs {need:g} licences {name}: expected at most "
                 f"{licences[name]:g}"
             )
-    fits = [q for q in sorted(task.seconds) if q <= node[0] and task.memory.get(q, 0) <= node[1]]
-    if not fits:
+    fitting_counts = [
+        q for q in sorted(task.seconds) if q <= node[0] and task.memory.get(q, 0) <= node[1]
+    ]
+    if not fitting_counts:
         raise InvalidInstance(f"task {shorten(task.name)} fits a node on none of its core counts")
-    kept = [q for q in fits if task.seconds[q] * chance.alone() <= limit * (1 + 1e-9)]
-    if not kept:
-        least = min(task.seconds[q] for q in fits)
+    allowed_counts = [
+        q for q in fitting_counts if task.seconds[q] * chance.alone() <= limit * (1 + 1e-9)
+    ]
+    if not allowed_counts:
+        least = min(task.seconds[q] for q in fitting_counts)
         raise InvalidInstance(
             f"task {shorten(task.name)} takes {least:g} s, {least * chance.alone():.4g} s with a "
-            f"chance of {chance.level:.0%}: longer than the {limit:g} s that tasks may take in an "
-            f"allocation of {time_of(limit) / 60:g} min: expected a longer limit"
+            f"chance of {_percent(chance.level)}: longer than the {limit:g} s that tasks may take "
+            f"in an allocation of {time_of(limit) / 60:g} min: expected a longer limit"
         )
-    return kept
+    return allowed_counts
 
 
 def _in_order(
-    problem: Problem, found: Sequence[Sequence[Placed]], chance: Chance
+    problem: Problem, packed_allocations: Sequence[Sequence[Placed]], chance: Chance
 ) -> tuple[Allocation, ...]:
     """Allocations after those that they wait for."""
-    of = {one.task: k for k, placed in enumerate(found) for one in placed}
-    made = []
-    for k, placed in enumerate(found):
-        waits = {of[first] for one in placed for first in problem.before[one.task]} - {k}
-        made.append(
+    allocation_of_task = {
+        placed_task.task: place
+        for place, placed in enumerate(packed_allocations)
+        for placed_task in placed
+    }
+    allocations = []
+    for place, placed in enumerate(packed_allocations):
+        awaited_allocations = {
+            allocation_of_task[first]
+            for placed_task in placed
+            for first in problem.before[placed_task.task]
+        } - {place}
+        allocations.append(
             Allocation(
-                tuple(placed), tuple(sorted(waits)), end_of(placed), chance.end(problem, placed)
+                tuple(placed),
+                tuple(sorted(awaited_allocations)),
+                end_of(placed),
+                chance.end(problem, placed),
             )
         )
-    return tuple(made)
+    return tuple(allocations)
