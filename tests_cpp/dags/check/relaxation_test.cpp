@@ -30,9 +30,7 @@ TEST(Certificate, BrokenOnesAreFound) {
 }
 
 // Three tasks of one type with two units: 0 before 1, and 2 alone.
-Instance small_graph() {
-  return Instance(Table{{3}, {4}, {5}}, TaskGraph(3, {{0, 1}}), {2});
-}
+Instance small_graph() { return Instance(Table{{3}, {4}, {5}}, TaskGraph(3, {{0, 1}}), {2}); }
 
 TEST(Certificate, TheBoundIsWhatTheWeightsAndTheFlowSay) {
   const Instance instance = small_graph();
