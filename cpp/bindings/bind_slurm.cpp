@@ -1,5 +1,6 @@
 #include <pybind11/functional.h>
 
+#include "bind_slurm_trace.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/slurm/simulate/futures.hpp"
 #include "cosched/slurm/simulate/retrace.hpp"
@@ -153,9 +154,10 @@ py::dict dict_of(const slurm::Outcome& outcome) {
                   "barred"_a = limits_of(outcome.blocked_by_limit));
 }
 
-py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans) {
+py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans,
+                   slurm::TraceRecorder* trace) {
   const slurm::Clocks clocks = to_clocks(given);
-  return dict_of(released([&] { return slurm::simulate(scenario, clocks, {told, plans}); }));
+  return dict_of(released([&] { return slurm::simulate(scenario, clocks, {told, plans}, trace); }));
 }
 
 // (like which job, submitted when, seconds from start to end)
@@ -215,6 +217,7 @@ py::tuple run_futures(const slurm::Scenario& scenario, int there,
 }  // namespace
 
 void bind_slurm(py::module_& module) {
+  bind_slurm_trace(module);
   py::class_<slurm::Scenario>(module, "Slurm")
       .def(py::init(&make_scenario), py::kw_only(), "machine"_a, "partitions"_a, "parameters"_a,
            "jobs"_a, "more"_a, "reservations"_a, "outside"_a, "accounts"_a)
@@ -222,7 +225,7 @@ void bind_slurm(py::module_& module) {
       .def("retrace", &retrace_slurm, py::kw_only(), "clocks"_a, "lives"_a, "times"_a)
       .def("run_all", &run_futures, py::kw_only(), "there"_a, "clocks"_a, "lengths"_a, "coming"_a,
            "threads"_a, "done"_a, "whole"_a)
-      .def("run", &run_slurm, py::kw_only(), "clocks"_a, "told"_a, "plans"_a);
+      .def("run", &run_slurm, py::kw_only(), "clocks"_a, "told"_a, "plans"_a, "trace"_a);
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }
 

@@ -6,7 +6,7 @@ import typer
 
 from cosched.cli.on_demand import COMMANDS, made_on_demand
 
-_ABOUT = {name: COMMANDS[f"slurm {name}"].about for name in ("check", "record")}
+_ABOUT = {name: COMMANDS[f"slurm {name}"].about for name in ("check", "record", "trace")}
 
 
 def _add(name: str, to: typer.Typer) -> None:
@@ -17,7 +17,7 @@ def _add(name: str, to: typer.Typer) -> None:
 
 app = typer.Typer(
     cls=made_on_demand(_ABOUT, _add, _ABOUT),
-    help="Slurm's scheduler, reproduced: check it against recordings of real ones.",
+    help="Slurm's scheduler, reproduced: check it against recordings of real ones, and trace it.",
     no_args_is_help=True,
 )
 

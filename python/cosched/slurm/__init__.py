@@ -6,6 +6,7 @@ users call is shown as ``cosched.cluster.slurm_backfill``, ``when`` and ``Snapsh
 * ``accounts``: associations, shares and QOS as Slurm's commands print them
 * ``conf``: slurm.conf, or what ``scontrol show`` prints, becomes settings
 * ``requests``: what jobs ask for, and whose they are
+* ``trace``: what a simulated cycle or pass did with each job, and why
 * ``twin``: the scheduler, second by second
 * ``recordings``: real runs, and how far the twin is from them
 * ``whatif``: the same jobs under another slurm.conf

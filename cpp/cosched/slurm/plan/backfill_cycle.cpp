@@ -21,7 +21,8 @@ bool BackfillCycle::TryKey::operator==(const TryKey& other) const {
          weights_version == other.weights_version;
 }
 
-BackfillCycle::BackfillCycle(const Clocks& clocks, ControllerState& controller, Select& select)
+BackfillCycle::BackfillCycle(const Clocks& clocks, ControllerState& controller, Select& select,
+                             TraceSink* trace_sink)
     : clocks_(clocks),
       controller_(controller),
       select_(select),
@@ -31,6 +32,7 @@ BackfillCycle::BackfillCycle(const Clocks& clocks, ControllerState& controller, 
       planned_nodes_(controller.scenario.machine().nodes),
       test_counts_(controller.scenario),
       ignored_nodes_(controller.scenario.machine().nodes),
+      tracer_(trace_sink),
       unreserved_nodes_(controller.scenario.machine().nodes),
       feature_nodes_(controller.scenario.machine().nodes) {}
 
@@ -49,6 +51,8 @@ std::vector<int> BackfillCycle::run(double time) {
   controller_.admit(time);
   controller_.sort_queue();
   start_count_ = 0;
+  cycle_end_ = CycleEnd::end_of_queue;
+  tracer_.begin_cycle(static_cast<int>(cycle_count_), time);
   if (is_plan_unchanged(time)) {
     reapply_last_cycle();
     return {};
@@ -56,6 +60,7 @@ std::vector<int> BackfillCycle::run(double time) {
   clear_planned_mark();
   if (controller_.queue.entries().empty()) {
     last_cycle_ = {};
+    tracer_.end_cycle(cycle_end_, time, 0, {});
     return {};
   }
   begin_node_space();
@@ -68,7 +73,15 @@ std::vector<int> BackfillCycle::run(double time) {
     if (!controller_.readiness.is_array_full(entry.job))
       queue_.emplace_back(entry, controller_.queue.priority(entry.job));
   next_entry_ = 0;
+  if (tracer_.is_on()) trace_queue();
   return attempt_backfill();
+}
+
+void BackfillCycle::trace_queue() {
+  std::vector<QueuedJob> entries;
+  for (const auto& [entry, priority] : queue_)
+    entries.push_back({entry.job, entry.partition, priority});
+  tracer_.set_queue(std::move(entries), window_end_);
 }
 
 void BackfillCycle::begin_node_space() {
@@ -107,24 +120,42 @@ std::vector<int> BackfillCycle::attempt_backfill() {
       break;
     }
     const QueueEntry entry = queue_[next_entry_].first;
-    if (last_cycle_.job_test_count >= settings_.max_job_test) break;
+    if (last_cycle_.job_test_count >= settings_.max_job_test) {
+      cycle_end_ = CycleEnd::max_job_test;
+      break;
+    }
     now = to_second(current_time());
-    if (!slice_ && now - slice_start_second_ >= settings_.max_time) break;
+    if (!slice_ && now - slice_start_second_ >= settings_.max_time) {
+      cycle_end_ = CycleEnd::max_time;
+      break;
+    }
     const int examined_before = jobs_examined_;
-    const bool is_skipped = count_and_skip(entry);
+    tracer_.begin_job({entry.job, entry.partition, controller_.queue.priority(entry.job)}, now);
+    const std::optional<Verdict> skip_verdict = count_and_skip(entry);
     Second retry_from = 0;
     if (jobs_examined_ > examined_before && interrupted_try_) {
       if (interrupted_try_->entry == entry) retry_from = interrupted_try_->retry_from;
       interrupted_try_.reset();
     }
     if (retry_from == 0) restore_priority();
-    if (is_skipped) continue;
+    if (skip_verdict) {
+      if (skip_verdict == Verdict::limit)
+        trace_limit(controller_.policy.violation_before_nodes(entry));
+      tracer_.end_job(*skip_verdict);
+      continue;
+    }
     const TryOutcome outcome = try_job(entry, now, retry_from);
+    tracer_.end_job(outcome.verdict);
     last_cycle_.valid_until = std::min(last_cycle_.valid_until, outcome.valid_until);
     if (outcome.has_started) ++start_count_;
-    if (outcome.action == LoopAction::stop_cycle) break;
-    if (outcome.has_started && settings_.max_job_start && start_count_ >= settings_.max_job_start)
+    if (outcome.action == LoopAction::stop_cycle) {
+      cycle_end_ = CycleEnd::node_space_size;
       break;
+    }
+    if (outcome.has_started && settings_.max_job_start && start_count_ >= settings_.max_job_start) {
+      cycle_end_ = CycleEnd::max_job_start;
+      break;
+    }
   }
   finish_slice(now);
   return started_jobs_;
@@ -135,6 +166,7 @@ void BackfillCycle::finish_slice(Second now) {
     controller_.queue.remove_if([&](int job) { return controller_.allocations.has_started(job); });
   controller_.queue.resort_if_restored();
   if (has_yielded()) return;
+  tracer_.end_cycle(cycle_end_, cycle_start_ + duration(), last_cycle_.job_test_count, node_space_);
   last_cycle_.weights_after = select_.weights();
   keep_planned_mark(now);
   if (slice_ || now > slice_start_second_ || controller_.reservations.has_any(slice_start_))
@@ -180,6 +212,10 @@ void BackfillCycle::yield_locks() {
   resume_time_ = slice_->resume_time;
   interrupted_try_.reset();
   if (slice_->ends_mid_job) interrupted_try_ = next_interrupted_try();
+  if (has_yielded())
+    tracer_.add_yield({slice_->end_time, resume_time_, jobs_examined_});
+  else
+    cycle_end_ = CycleEnd::gave_up;
 }
 
 // The next job and the time at which it is tried again, where its first try does not decide.
@@ -187,7 +223,7 @@ std::optional<BackfillCycle::InterruptedTry> BackfillCycle::next_interrupted_try
   const Second now = to_second(slice_->end_time);
   for (std::size_t k = next_entry_; k < queue_.size(); ++k) {
     const QueueEntry entry = queue_[k].first;
-    if (is_ineligible(entry) || is_array_rejected(entry)) continue;
+    if (ineligibility(entry) || is_array_rejected(entry)) continue;
     if (controller_.readiness.is_array_full(entry.job) ||
         !controller_.licences.are_available(entry.job))
       break;
@@ -218,7 +254,8 @@ Second BackfillCycle::second_after_tests(int tests) const {
 }
 
 bool BackfillCycle::is_plan_unchanged(double time) const {
-  const bool is_silent = !controller_.journal.notes_plans() && !controller_.journal.notes_reasons();
+  const bool is_silent = !controller_.journal.notes_plans() &&
+                         !controller_.journal.notes_reasons() && !tracer_.is_on();
   return is_silent && change_count() == last_cycle_.change_count &&
          to_second(time) < last_cycle_.valid_until &&
          second_after_tests(last_cycle_.job_test_count) <= slice_start_second_ &&
@@ -286,11 +323,13 @@ void BackfillCycle::restore_priority() {
     controller_.queue.set_priority(queue_[k].first.job, queue_[k].second);
 }
 
-// True of a job that has started in another partition or waits for its victims, or is over a limit.
-bool BackfillCycle::is_ineligible(QueueEntry entry) const {
-  return controller_.allocations.has_started(entry.job) ||
-         controller_.preemption.is_in_progress(entry.job) ||
-         controller_.policy.violation_before_nodes(entry);
+// Why the cycle does not look at the job, whatever nodes there are: it has started in another
+// partition or waits for its victims, or is over a limit.  None: the cycle looks at it.
+std::optional<Verdict> BackfillCycle::ineligibility(QueueEntry entry) const {
+  if (controller_.allocations.has_started(entry.job)) return Verdict::started_elsewhere;
+  if (controller_.preemption.is_in_progress(entry.job)) return Verdict::preempting;
+  if (controller_.policy.violation_before_nodes(entry)) return Verdict::limit;
+  return std::nullopt;
 }
 
 // True after a task of the same array, in the same partition, that has neither start nor plan.
@@ -299,17 +338,23 @@ bool BackfillCycle::is_array_rejected(QueueEntry entry) const {
   return array >= 0 && rejected_array_ == array && rejected_partition_ == entry.partition;
 }
 
-// Counts the job as examined, unless the cycle does not look at it.  True: the job is not tried,
-// since the cycle does not look at it, or licences are out, or %n tasks of its array run.
-bool BackfillCycle::count_and_skip(QueueEntry entry) {
-  if (is_ineligible(entry) || is_array_rejected(entry)) return true;
+// Counts the job as examined, unless the cycle does not look at it.  Why the job is not tried: the
+// cycle does not look at it, or licences are out, or %n tasks of its array run.  None: it is tried.
+std::optional<Verdict> BackfillCycle::count_and_skip(QueueEntry entry) {
+  if (const std::optional<Verdict> verdict = ineligibility(entry)) return verdict;
+  if (is_array_rejected(entry)) return Verdict::array_rejected;
   if (const int array = controller_.scenario.array_of(entry.job); array >= 0) {
     rejected_array_ = array;  // until this task starts or has a plan
     rejected_partition_ = entry.partition;
   }
   ++jobs_examined_;
-  return controller_.readiness.is_array_full(entry.job) ||
-         !controller_.licences.are_available(entry.job);
+  if (controller_.readiness.is_array_full(entry.job)) return Verdict::array_full;
+  if (!controller_.licences.are_available(entry.job)) return Verdict::licenses;
+  return std::nullopt;
+}
+
+void BackfillCycle::trace_limit(AccountingPolicy::Violation violation) {
+  if (tracer_.is_on()) tracer_.set_limit(reason_of(*violation));
 }
 
 // --- one job ---
@@ -321,17 +366,22 @@ BackfillCycle::TryOutcome BackfillCycle::try_job(QueueEntry entry, Second now, S
   JobTry attempt = make_try(entry, now, retry_from, is_dry_run);
   const bool may_test = is_dry_run ? test_counts_.can_test(attempt.job, entry.partition)
                                    : test_counts_.try_count_test(attempt.job, entry.partition);
-  if (!may_test) return {LoopAction::continue_queue, false, attempt.valid_until};
+  if (!may_test)
+    return {LoopAction::continue_queue, false, attempt.valid_until, Verdict::max_job_limit};
   if (attempt.negative_result && replay_negative_result(attempt))
-    return {LoopAction::continue_queue, false, attempt.negative_result->valid_until};
+    return {LoopAction::continue_queue, false, attempt.negative_result->valid_until,
+            attempt.negative_result->verdict};
   const bool is_24_11 = controller_.scenario.settings().is_24_11;
   for (Second from = std::max(now, retry_from);;) {
-    if (is_dry_run && from > now) return {LoopAction::stop_cycle, false, from};
+    if (is_dry_run && from > now) return {LoopAction::stop_cycle, false, from, Verdict::no_begin};
     const std::optional<AvailableNodes> available = nodes_at(attempt, from);
-    if (!available) return reject(attempt);
+    if (!available) return reject(attempt, Verdict::no_begin);
     Select::Slot slot = earliest_slot(attempt, *available);
+    if (!is_dry_run)
+      tracer_.add_test(available->from, available->later_start, *available->nodes, slot.begin,
+                       slot.nodes.get());
     if (is_dry_run && slot.begin <= std::min(now, available->later_start))
-      return {LoopAction::continue_queue, false, attempt.valid_until};
+      return {LoopAction::continue_queue, false, attempt.valid_until, Verdict::started};
     // A slot of now, or of a second later (after a job past its limit, or on a completing node), is
     // another one in each second.
     if (slot.begin <= now + 1) attempt.valid_until = std::min(attempt.valid_until, now);
@@ -346,10 +396,11 @@ BackfillCycle::TryOutcome BackfillCycle::try_job(QueueEntry entry, Second now, S
     const Classification classification = classify(attempt, slot, later_start, tests_overlap_first);
     switch (classification.kind) {
       case Classification::Kind::retry_later:
+        if (!is_dry_run) tracer_.set_next_test(classification.next_test);
         from = classification.retry_from;
         break;
       case Classification::Kind::reject:
-        return reject(attempt, classification.node_count);
+        return reject(attempt, classification.verdict, classification.node_count);
       case Classification::Kind::reserve:
         return reserve(attempt, slot);
     }
@@ -384,7 +435,8 @@ BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, Seco
                  controller_.allocations.version(),
                  select_.weights_version()};
   const bool is_decided_by_kind = !is_dry_run && retry_from == 0 && job.request.gpus == 0 &&
-                                  select_.remembers_answers() && !may_preempt_others;
+                                  select_.remembers_answers() && !may_preempt_others &&
+                                  !tracer_.is_on();
   if (is_decided_by_kind) attempt.negative_result = &negative_results_[job.kind];
   return attempt;
 }
@@ -481,8 +533,9 @@ std::optional<BackfillCycle::TryOutcome> BackfillCycle::start_now(JobTry& attemp
   }
   const StartResult result = start(attempt.entry, *available.nodes);
   if (result == StartResult::no_nodes) return std::nullopt;
-  return TryOutcome{LoopAction::continue_queue, result == StartResult::started,
-                    attempt.valid_until};
+  const bool has_started = result == StartResult::started;
+  return TryOutcome{LoopAction::continue_queue, has_started, attempt.valid_until,
+                    has_started ? Verdict::started : Verdict::limit};
 }
 
 // Step 3 of a job that does not start now.
@@ -491,31 +544,41 @@ BackfillCycle::Classification BackfillCycle::classify(JobTry& attempt, const Sel
                                                       bool tests_overlap_first) {
   using Kind = Classification::Kind;
   const bool is_later = slot.begin > attempt.now;
+  const auto reject_because = [](Verdict verdict, int node_count = 0) {
+    return Classification{Kind::reject, 0, NextTest::none, verdict, node_count};
+  };
   if (tests_overlap_first && !is_free_in_node_space(slot, attempt.limit))
-    return {Kind::retry_later, slot.begin};
-  if (is_later && attempt.starts_now_or_never) return {Kind::reject};
-  if (slot.begin > later_start) return {Kind::retry_later, later_start};
-  if (slot.begin == kNever) return {Kind::reject};
+    return {Kind::retry_later, slot.begin, NextTest::after_overlap};
+  if (is_later && attempt.starts_now_or_never) return reject_because(Verdict::starts_now_or_never);
+  if (slot.begin > later_start) return {Kind::retry_later, later_start, NextTest::at_later_start};
+  if (slot.begin == kNever) return reject_because(Verdict::no_nodes);
   if (slot.begin > slice_start_second_ + settings_.window) {
     attempt.valid_until = std::min(attempt.valid_until, slot.begin - settings_.window);
-    return {Kind::reject};
+    return reject_because(Verdict::after_window);
   }
   if (is_later && !tests_overlap_first && !is_free_in_node_space(slot, attempt.limit))
-    return {Kind::retry_later, slot.begin};
-  if (attempt.is_dry_run || attempt.has_no_reserve) return {Kind::reject};
+    return {Kind::retry_later, slot.begin, NextTest::after_overlap};
+  if (attempt.is_dry_run || attempt.has_no_reserve) return reject_because(Verdict::no_reserve);
   const int node_count = slot.nodes->count();
-  if (controller_.policy.violation_with_nodes(attempt.entry, node_count))
-    return {Kind::reject, 0, node_count};
+  if (const auto violation = controller_.policy.violation_with_nodes(attempt.entry, node_count)) {
+    trace_limit(violation);
+    return reject_because(Verdict::limit, node_count);
+  }
   return {Kind::reserve};
 }
 
 // Step 4 of a job that gets neither start nor plan.
-BackfillCycle::TryOutcome BackfillCycle::reject(const JobTry& attempt, int node_count) {
+BackfillCycle::TryOutcome BackfillCycle::reject(const JobTry& attempt, Verdict verdict,
+                                                int node_count) {
   if (attempt.negative_result)
-    *attempt.negative_result = {
-        attempt.key, attempt.is_counted, attempt.has_found_nodes, attempt.has_deferred_start,
-        node_count,  attempt.valid_until};
-  return {LoopAction::continue_queue, false, attempt.valid_until};
+    *attempt.negative_result = {attempt.key,
+                                attempt.is_counted,
+                                attempt.has_found_nodes,
+                                attempt.has_deferred_start,
+                                node_count,
+                                attempt.valid_until,
+                                verdict};
+  return {LoopAction::continue_queue, false, attempt.valid_until, verdict};
 }
 
 // Step 4 of a job that gets a plan: its nodes are taken out of the node space for its time.
@@ -525,8 +588,9 @@ BackfillCycle::TryOutcome BackfillCycle::reserve(const JobTry& attempt, const Se
   Second valid_until = attempt.valid_until;
   controller_.journal.plan(attempt.entry, cycle_start_, slot.begin, end, *slot.nodes);
   planned_nodes_ |= *slot.nodes;
+  tracer_.set_nodes(attempt.entry.job, slot.begin, end, *slot.nodes);
   if (node_space_.records_created() >= settings_.node_space_size)
-    return {LoopAction::stop_cycle, false, valid_until};
+    return {LoopAction::stop_cycle, false, valid_until, Verdict::node_space_full};
   // A later cycle cuts this plan at its own begin and at the end of its window: the plan is the same
   // until the rounded begin passes that of the plan, or the end of the window passes its end.
   if (end + settings_.resolution >= window_end_)
@@ -536,7 +600,7 @@ BackfillCycle::TryOutcome BackfillCycle::reserve(const JobTry& attempt, const Se
   node_space_.reserve(*slot.nodes, begin, end, settings_.resolution);
   if (settings_.one_resv_per_job) planned_jobs_.push_back(attempt.entry.job);
   allow_next_task(attempt.entry.job);
-  return {LoopAction::continue_queue, false, valid_until};
+  return {LoopAction::continue_queue, false, valid_until, Verdict::reserved};
 }
 
 bool BackfillCycle::is_free_in_node_space(const Select::Slot& slot, Second limit) const {
@@ -557,7 +621,10 @@ Second BackfillCycle::end_of_plan(Second begin, Second limit) const {
 // are enough of them or not.
 BackfillCycle::StartResult BackfillCycle::start(QueueEntry entry, const NodeBits& available_nodes) {
   const Loan<NodeChoice> choice = select_.select_now(entry, available_nodes);
-  if (controller_.policy.violation_with_nodes(entry, choice.get())) return StartResult::over_limit;
+  if (const auto violation = controller_.policy.violation_with_nodes(entry, choice.get())) {
+    trace_limit(violation);
+    return StartResult::over_limit;
+  }
   if (!choice) {
     preempt(entry, available_nodes);
     return StartResult::no_nodes;
@@ -565,6 +632,9 @@ BackfillCycle::StartResult BackfillCycle::start(QueueEntry entry, const NodeBits
   entry.job = first_pending_task();
   controller_.start(entry, *choice, slice_start_, Scheduler::backfill);
   started_jobs_.push_back(entry.job);
+  if (tracer_.is_on())
+    tracer_.set_nodes(entry.job, to_second(slice_start_),
+                      controller_.allocations.expected_end(entry.job), choice->nodes);
   rejected_array_ = -1;
   const Scenario& scenario = controller_.scenario;
   const bool has_whole_nodes = scenario.shares_nodes()

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cosched/slurm/clocks/clocks.hpp"
-#include "cosched/slurm/plan/node_space.hpp"
+#include "cosched/slurm/plan/cycle_tracer.hpp"
 #include "cosched/slurm/state/controller_state.hpp"
 
 namespace cosched::slurm {
@@ -13,8 +13,10 @@ namespace cosched::slurm {
 /// (`start_now`, `classify`); and what that leaves for the jobs behind it (`reserve`).
 class BackfillCycle {
  public:
-  /// Requires that all arguments outlive the cycle.
-  BackfillCycle(const Clocks& clocks, ControllerState& controller, Select& select);
+  /// Requires that all arguments outlive the cycle.  `trace_sink` gets the traces of the cycles that
+  /// it wants; null: of none.
+  BackfillCycle(const Clocks& clocks, ControllerState& controller, Select& select,
+                TraceSink* trace_sink = nullptr);
 
   /// Begins a cycle: starts and plans jobs, and returns those that it started.  The cycle may yield
   /// its locks before it is over; then other parts of the controller run until `resume_time`.
@@ -44,6 +46,7 @@ class BackfillCycle {
     LoopAction action;
     bool has_started;
     Second valid_until;
+    Verdict verdict;
   };
 
   // The last cycle and its plan.  A cycle that begins before `valid_until`, with nothing changed
@@ -80,6 +83,7 @@ class BackfillCycle {
     bool has_deferred_start = false;
     int node_count = 0;  // of the slot that an accounting limit rejected; 0: there was no slot
     Second valid_until = 0;
+    Verdict verdict = Verdict::no_nodes;
   };
 
   // A job that is tried, and what has happened to it so far in this try.
@@ -114,7 +118,9 @@ class BackfillCycle {
   struct Classification {
     enum class Kind { retry_later, reject, reserve } kind;
     Second retry_from = 0;
-    int node_count = 0;  // of a job that a limit rejects with its nodes
+    NextTest next_test = NextTest::none;  // of a job that is tried again
+    Verdict verdict = Verdict::no_nodes;  // of a job that is rejected
+    int node_count = 0;                   // of a job that a limit rejects with its nodes
   };
 
   static constexpr double kYieldSleep = 0.5;  // bf_yield_sleep
@@ -133,14 +139,16 @@ class BackfillCycle {
   void begin_last_cycle();
   std::vector<int> attempt_backfill();
   void finish_slice(Second now);
+  void trace_queue();
+  void trace_limit(AccountingPolicy::Violation violation);
 
   std::optional<InterruptedTry> next_interrupted_try();
   int first_pending_task() const;
   int array_of_entry(std::size_t index) const;
   void restore_priority();
-  bool is_ineligible(QueueEntry entry) const;
+  std::optional<Verdict> ineligibility(QueueEntry entry) const;
   bool is_array_rejected(QueueEntry entry) const;
-  bool count_and_skip(QueueEntry entry);
+  std::optional<Verdict> count_and_skip(QueueEntry entry);
 
   TryOutcome try_job(QueueEntry entry, Second now, Second retry_from, bool is_dry_run = false);
   JobTry make_try(QueueEntry entry, Second now, Second retry_from, bool is_dry_run);
@@ -151,7 +159,7 @@ class BackfillCycle {
                                       Select::Slot& slot);
   Classification classify(JobTry& attempt, const Select::Slot& slot, Second later_start,
                           bool tests_overlap_first);
-  TryOutcome reject(const JobTry& attempt, int node_count = 0);
+  TryOutcome reject(const JobTry& attempt, Verdict verdict, int node_count = 0);
   TryOutcome reserve(const JobTry& attempt, const Select::Slot& slot);
 
   bool is_free_in_node_space(const Select::Slot& slot, Second limit) const;
@@ -192,6 +200,7 @@ class BackfillCycle {
   Second next_resolution_step_ = 0;
   int jobs_examined_ = 0;
   int start_count_ = 0;
+  CycleEnd cycle_end_ = CycleEnd::end_of_queue;
 
   // Of the part of the cycle between two yields of its locks.
   const Slice* slice_ = nullptr;  // as recorded; null: no recording tells of it
@@ -202,6 +211,8 @@ class BackfillCycle {
   std::vector<int> started_jobs_;
   std::optional<InterruptedTry> interrupted_try_;  // none: the cycle yielded between two jobs
   double resume_time_ = kInfinity;
+
+  CycleTracer tracer_;
 
   // Scratch, kept so that nothing is allocated: nodes that reservations leave a job, and those of
   // them that have its features.

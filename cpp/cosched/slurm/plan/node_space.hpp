@@ -5,6 +5,7 @@
 #include "cosched/core/loan.hpp"
 #include "cosched/slurm/model/node_bits.hpp"
 #include "cosched/slurm/model/seconds.hpp"
+#include "cosched/slurm/trace/records.hpp"
 
 namespace cosched::slurm {
 
@@ -38,14 +39,9 @@ class NodeSpace {
     ++change_count_;
   }
 
-  struct Record {
-    Second begin;
-    Second end;
-    NodeBits nodes;
-  };
   int record_count() const { return static_cast<int>(begins_.size()) - 1; }
   /// A copy of a record, for tests and traces.
-  Record operator[](int record) const {
+  NodeSpaceRecord operator[](int record) const {
     NodeBits nodes(static_cast<int>(64 * words_per_record_));
     std::copy_n(record_words(record), words_per_record_, nodes.words().begin());
     return {begins_[record], begins_[record + 1], nodes};

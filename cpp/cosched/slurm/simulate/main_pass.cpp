@@ -25,10 +25,25 @@ class BlockedPartitions {
   NodeBits allowed_nodes_;
 };
 
+Verdict verdict_of(Action wait) {
+  switch (wait) {
+    case Action::wait_priority:
+      return Verdict::priority;
+    case Action::wait_licences:
+      return Verdict::licenses;
+    case Action::wait_reservation:
+      return Verdict::advance_reservation;
+    case Action::wait_reserved_nodes:
+      return Verdict::reserved_nodes;
+    default:
+      return Verdict::resources;
+  }
+}
+
 // One pass over the queue.
 class MainPass {
  public:
-  MainPass(ControllerState& controller, Select& select, double time)
+  MainPass(ControllerState& controller, Select& select, double time, PassTrace* trace)
       : controller_(controller),
         select_(select),
         scenario_(controller.scenario),
@@ -37,7 +52,8 @@ class MainPass {
         has_reservations_now_(controller.reservations.has_any(time)),
         has_reservations_(!scenario_.reservations().empty()),
         blocked_(scenario_.machine().partitions, controller.allocations.up_nodes()),
-        unreserved_nodes_(scenario_.machine().nodes) {}
+        unreserved_nodes_(scenario_.machine().nodes),
+        trace_(trace) {}
 
   std::vector<int> run(bool full) {
     const Settings::Main& settings = scenario_.settings().main;
@@ -73,26 +89,29 @@ class MainPass {
     const bool blocked = blocked_.has(entry.partition) && !is_in_reservation(entry);
     if (blocked && is_one_waiting_ && !blocked_.are_all_blocked())
       return true;  // it leaves no more behind than one
-    if (is_rejected(entry)) return true;
+    if (const std::optional<Verdict> verdict = rejection(entry)) {
+      trace_verdict(entry, *verdict);
+      return true;
+    }
     if (blocked) {
-      controller_.journal.wait(entry.job, time_, Action::wait_priority);
+      wait(entry, Action::wait_priority);
       controller_.updates.last_job_update = now_second_;
       is_one_waiting_ = !controller_.journal.notes_reasons();
       return !blocked_.are_all_blocked() || controller_.journal.notes_reasons() ||
              has_reservations_now_;
     }
     if (const AccountingPolicy::Violation held = controller_.policy.violation_before_nodes(entry)) {
-      controller_.journal.note_limit(entry.job, time_, *held);
+      note_limit(entry, *held);
       return true;
     }
     if (blocked_.allowed_nodes().count_common(scenario_.partition(entry).nodes) <
         scenario_.job(entry).nodes) {
       controller_.updates.last_job_update =
           now_second_;  // its nodes are kept for jobs of other partitions
-      controller_.journal.wait(entry.job, time_, Action::wait_resources);
+      wait(entry, Action::wait_resources);
       blocked_.add(entry.partition);
     } else if (!controller_.licences.are_available(entry.job)) {
-      controller_.journal.wait(entry.job, time_, Action::wait_licences);
+      wait(entry, Action::wait_licences);
       controller_.updates.last_job_update = now_second_;
     } else {
       start_or_block(entry);
@@ -100,15 +119,17 @@ class MainPass {
     return true;
   }
 
-  // Started in another partition, or behind a task of its array that could not.
-  bool is_rejected(QueueEntry entry) {
-    if (controller_.allocations.has_started(entry.job) ||
-        controller_.preemption.is_in_progress(entry.job))
-      return true;
+  // Why the entry is not looked at: its job has started in another partition or waits for its
+  // victims, or it is behind a task of its array that could not start.  None: it is looked at.
+  std::optional<Verdict> rejection(QueueEntry entry) const {
+    if (controller_.allocations.has_started(entry.job)) return Verdict::started_elsewhere;
+    if (controller_.preemption.is_in_progress(entry.job)) return Verdict::preempting;
     const int array = scenario_.array_of(entry.job);
-    if (array < 0) return false;
-    return (rejected_array_ == array && rejected_partition_ == entry.partition) ||
-           controller_.readiness.is_array_full(entry.job);
+    if (array < 0) return std::nullopt;
+    if (rejected_array_ == array && rejected_partition_ == entry.partition)
+      return Verdict::array_rejected;
+    if (controller_.readiness.is_array_full(entry.job)) return Verdict::array_full;
+    return std::nullopt;
   }
 
   bool is_in_reservation(QueueEntry entry) const {
@@ -123,31 +144,33 @@ class MainPass {
       const auto left = controller_.reservations.remove_reserved(entry, now_second_, false, time_,
                                                                  unreserved_nodes_);
       if (!left.can_run) {
-        controller_.journal.wait(entry.job, time_, Action::wait_reservation);
+        wait(entry, Action::wait_reservation);
         return reject(entry);
       }
       has_lost_nodes = left.has_lost_nodes;
       for (const int failed : failed_reservations_)
-        if (failed == scenario_.job(entry.job).conditions.reservation) return reject(entry);
+        if (failed == scenario_.job(entry.job).conditions.reservation) {
+          trace_verdict(entry, Verdict::priority);
+          return reject(entry);
+        }
       allowed = &unreserved_nodes_;
     }
     const Loan<NodeChoice> choice = select_.select_now(entry, *allowed);
     if (!choice && try_preempt(entry, *allowed)) return reject(entry);
     if (const AccountingPolicy::Violation held =
             controller_.policy.violation_with_nodes(entry, choice.get())) {
-      controller_.journal.note_limit(entry.job, time_, *held);
+      note_limit(entry, *held);
       return reject(entry);
     }
     if (choice) {
       controller_.start(entry, *choice, time_, Scheduler::main);
       started_jobs_.push_back(entry.job);
+      trace_start(entry, choice->nodes);
       return;
     }
     reject(entry);
     const bool waits_for_reservation = has_lost_nodes && could_start_without_reservations(entry);
-    controller_.journal.wait(
-        entry.job, time_,
-        waits_for_reservation ? Action::wait_reserved_nodes : Action::wait_resources);
+    wait(entry, waits_for_reservation ? Action::wait_reserved_nodes : Action::wait_resources);
     if (is_in_reservation(entry))
       failed_reservations_.push_back(scenario_.job(entry.job).conditions.reservation);
     else if (!controller_.queue.holds_back(entry.job, now_second_) &&
@@ -172,12 +195,12 @@ class MainPass {
     if (victims.jobs.empty()) return false;
     if (const AccountingPolicy::Violation held =
             controller_.policy.violation_with_nodes(entry, victims.choice.get())) {
-      controller_.journal.note_limit(entry.job, time_, *held);
+      note_limit(entry, *held);
       return true;
     }
     if (controller_.preemption.try_begin_preemption(entry.job, now_second_))
       for (const int job : victims.jobs) controller_.preempt(job, time_);
-    controller_.journal.wait(entry.job, time_, Action::wait_resources);
+    wait(entry, Action::wait_resources);
     blocked_.add(entry.partition);
     return true;
   }
@@ -193,6 +216,34 @@ class MainPass {
     if (job.node_set >= 0) out &= scenario_.machine().node_sets[job.node_set];
     return out.intersects(controller_.allocations.completing_nodes()) ||
            select_.could_run(entry, allowed);
+  }
+
+  // The job does not start in this pass.
+  void wait(QueueEntry entry, Action reason) {
+    controller_.journal.wait(entry.job, time_, reason);
+    trace_verdict(entry, verdict_of(reason));
+  }
+
+  void note_limit(QueueEntry entry, const LimitRule& rule) {
+    controller_.journal.note_limit(entry.job, time_, rule);
+    trace_verdict(entry, Verdict::limit);
+    if (trace_) trace_->jobs.back().limit = reason_of(rule);
+  }
+
+  void trace_verdict(QueueEntry entry, Verdict verdict) {
+    if (!trace_) return;
+    const double priority = controller_.queue.priority(entry.job);
+    trace_->jobs.push_back({{entry.job, entry.partition, priority}, now_second_, {}, verdict});
+  }
+
+  void trace_start(QueueEntry entry, const NodeBits& nodes) {
+    if (!trace_) return;
+    trace_verdict(entry, Verdict::started);
+    TracedJob& traced = trace_->jobs.back();
+    traced.started_job = entry.job;
+    traced.begin = now_second_;
+    traced.end = controller_.allocations.expected_end(entry.job);
+    traced.nodes = nodes;
   }
 
   void reject(QueueEntry entry) {
@@ -213,15 +264,29 @@ class MainPass {
   std::vector<int> failed_reservations_;
   int rejected_array_ = -1, rejected_partition_ = -1;
   bool is_one_waiting_ = false;  // after another one of its partition; reasons are not recorded
+  PassTrace* trace_;             // null: nobody wants it
 };
+
+PassTrace begin_trace(const ControllerState& controller, double time, bool full) {
+  PassTrace trace{time, full};
+  for (const QueueEntry entry : controller.queue.entries())
+    trace.queue.push_back({entry.job, entry.partition, controller.queue.priority(entry.job)});
+  return trace;
+}
 
 }  // namespace
 
-std::vector<int> main_pass(ControllerState& controller, Select& select, double time, bool full) {
+std::vector<int> main_pass(ControllerState& controller, Select& select, double time, bool full,
+                           TraceSink* trace_sink) {
   if (controller.waits_for_completion(to_second(time))) return {};
   controller.admit(time);
   controller.sort_queue();
-  std::vector<int> started = MainPass(controller, select, time).run(full);
+  const bool is_traced = trace_sink != nullptr && trace_sink->wants_pass(time);
+  PassTrace trace;
+  if (is_traced) trace = begin_trace(controller, time, full);
+  std::vector<int> started =
+      MainPass(controller, select, time, is_traced ? &trace : nullptr).run(full);
+  if (is_traced) trace_sink->add_pass(std::move(trace));
   if (!started.empty())
     controller.queue.remove_if([&](int job) { return controller.allocations.has_started(job); });
   return started;

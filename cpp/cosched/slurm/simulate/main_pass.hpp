@@ -3,10 +3,13 @@
 #pragma once
 
 #include "cosched/slurm/state/controller_state.hpp"
+#include "cosched/slurm/trace/trace_sink.hpp"
 
 namespace cosched::slurm {
 
-/// Starts jobs; returns them.  `full`: looks at more than default_queue_depth jobs.
-std::vector<int> main_pass(ControllerState& controller, Select& select, double time, bool full);
+/// Starts jobs; returns them.  `full`: looks at more than default_queue_depth jobs.  `trace_sink`
+/// gets the trace of the pass if it wants it; null: nobody does.
+std::vector<int> main_pass(ControllerState& controller, Select& select, double time, bool full,
+                           TraceSink* trace_sink = nullptr);
 
 }  // namespace cosched::slurm

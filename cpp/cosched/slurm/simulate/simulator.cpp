@@ -17,13 +17,15 @@ constexpr Second kEndless = Second{1} << 40;
 
 class Simulator {
  public:
-  Simulator(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record)
+  Simulator(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record,
+            TraceSink* trace_sink)
       : scenario_(scenario),
         clocks_(clocks),
         controller_(scenario, clocks.controller_start, record,
                     clocks.controller_start + clocks.decay_after),
         select_(scenario, controller_.allocations, clocks.epoch),
-        backfill_(clocks, controller_, select_),
+        trace_sink_(trace_sink),
+        backfill_(clocks, controller_, select_, trace_sink),
         loop_clocks_(Usage::is_accounted(scenario) ? clocks.after_slurmdbd_start() : clocks),
         limit_clock_(loop_clocks_, scenario.settings().is_24_11),
         main_clock_(loop_clocks_, scenario.settings().main, scenario.settings().is_24_11),
@@ -146,7 +148,7 @@ class Simulator {
       on_nodes_changed(next_reservation_check);
     } else if (next_pass == next_event) {
       const bool full = main_clock_.begin_pass();
-      schedule_ends(main_pass(controller_, select_, next_pass, full), next_pass);
+      schedule_ends(main_pass(controller_, select_, next_pass, full, trace_sink_), next_pass);
     } else if (next_limit_check == next_event) {
       check_limits(next_limit_check);
     } else {
@@ -426,6 +428,7 @@ class Simulator {
   const Clocks& clocks_;
   ControllerState controller_;
   Select select_;
+  TraceSink* const trace_sink_;
   BackfillCycle backfill_;
   const Clocks loop_clocks_;
   LimitClock limit_clock_;
@@ -452,8 +455,9 @@ class Simulator {
 
 }  // namespace
 
-Outcome simulate(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record) {
-  Outcome outcome = Simulator(scenario, clocks, record).run();
+Outcome simulate(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record,
+                 TraceSink* trace_sink) {
+  Outcome outcome = Simulator(scenario, clocks, record, trace_sink).run();
   trim_pauses_after_completion(scenario, clocks, outcome);
   propagate_blocks(scenario, outcome);
   return outcome;

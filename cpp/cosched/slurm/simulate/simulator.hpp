@@ -3,10 +3,13 @@
 
 #include "cosched/slurm/clocks/clocks.hpp"
 #include "cosched/slurm/state/journal.hpp"
+#include "cosched/slurm/trace/trace_sink.hpp"
 
 namespace cosched::slurm {
 
-/// Runs all jobs to their end.  Deterministic.
-Outcome simulate(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record);
+/// Runs all jobs to their end.  Deterministic.  `trace_sink` gets the traces of the cycles and passes
+/// that it wants, and changes nothing; null: of none.
+Outcome simulate(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record,
+                 TraceSink* trace_sink = nullptr);
 
 }  // namespace cosched::slurm

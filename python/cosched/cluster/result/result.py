@@ -136,6 +136,8 @@ class Result(core.Result):
     log : pandas.DataFrame or None
         With ``log=True``: why a job started, waited, was paused or moved, a row an event:
         ``time, job, id, action, reason``.
+    trace : cosched.slurm.trace.Trace or None
+        With ``trace=`` of ``slurm-backfill``: what backfill cycles and main passes did.
     draws : Draws or None
         Of policies with chance and ``draws=``: many schedules of the same jobs.
 
@@ -156,6 +158,7 @@ class Result(core.Result):
     outcome: Mapping[str, Any] = field(default_factory=dict)
     stretches: np.ndarray = field(default_factory=lambda: np.zeros(0))
     log: Any = None
+    trace: Any = None
     draws: Draws | None = None
 
     @classmethod

@@ -137,6 +137,14 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     run that agrees with most others (`draws.typical`). Where a recording does not tell whether
     cycles rested in the middle of a job, all did or none: what agrees better.
     """
+    return simulated_run(recording, run, replay=replay)[2]
+
+
+def simulated_run(
+    recording: Recording, run: Run, *, replay: bool = False
+) -> tuple[Twin, dict[str, Any], Agreement]:
+    """The simulator of a recorded run, the options of the simulation that :func:`agreement`
+    compares, and the comparison."""
     instance = recording.instance(run)
     twin, clocks = _twin_of(recording, run, instance)
     if replay:
@@ -153,13 +161,15 @@ def agreement(recording: Recording, run: Run, *, replay: bool = False) -> Agreem
     elif run.begins:
         given, alike = typical(twin, clocks, lengths_of(recording, run))
     if not (replay and run.over):
-        return _beside(recording, run, twin, twin.run(**given, plans=bool(run.plans)), alike)
-    untold = any(amid is None for *_, amid in run.rests)
-    tried = [
-        _beside(recording, run, twin, twin.run(**given, slices=slices, plans=bool(run.plans)))
-        for slices in (_slices(recording, run, twin, amid) for amid in (False, True)[: 1 + untold])
-    ]
-    return max(tried, key=lambda one: one.good + one.planned[1])
+        outcome = twin.run(**given, plans=bool(run.plans))
+        return twin, given, _beside(recording, run, twin, outcome, alike)
+    is_unknown = any(amid is None for *_, amid in run.rests)
+    simulations = []
+    for yields_mid_job in (False, True) if is_unknown else (False,):
+        options = {**given, "slices": _slices(recording, run, twin, yields_mid_job)}
+        outcome = twin.run(**options, plans=bool(run.plans))
+        simulations.append((twin, options, _beside(recording, run, twin, outcome)))
+    return max(simulations, key=lambda simulation: simulation[2].good + simulation[2].planned[1])
 
 
 def _beside(

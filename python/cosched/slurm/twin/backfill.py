@@ -20,6 +20,7 @@ from cosched.cluster.result.result import Draws
 from cosched.core.arrays import flag, integer, nonnegative, real, seed_of
 from cosched.errors import InfeasibleError, InvalidInstance, shorten
 from cosched.slurm.conf.settings import PARAMETERS
+from cosched.slurm.trace.selection import TraceSelection, selection_of
 from cosched.slurm.twin.never_starts import NEVER_SATISFIED, waits_for_ever, why_no_nodes
 from cosched.slurm.twin.twin import Twin, without_suspensions
 from cosched.slurm.twin.units import log_of, taken
@@ -79,6 +80,7 @@ def slurm_backfill(
     epilog: float | tuple[float, float] | None = None,
     threshold: float = THRESHOLD,
     log: bool = False,
+    trace: bool | int | range | TraceSelection = False,
     version: str | None = None,
     approximate: bool = False,
     priorities: str = "computed",
@@ -123,6 +125,10 @@ def slurm_backfill(
         one between them.
     log : bool
         Keep the decision log (``result.log``) in Slurm's words.
+    trace : bool, int, range or TraceSelection
+        Keep what backfill cycles did (``result.trace``): the queue, each test of a job, its reason,
+        the node space. True: of all cycles and main passes; the number of a cycle (from 1), or a
+        range of numbers. With `draws`, of the first schedule.
     version : str, optional
         Whose rules: ``"22.05"`` or ``"24.11"``, or the nearest for another, which the notes say.
         Default: the machine's, or 22.05 where nobody says.
@@ -198,11 +204,19 @@ def slurm_backfill(
     count = integer(draws, "draws", 1, 1_000_000)
     clocks = clocks_of(instance, count, seed, controller_start, epoch, launch, epilog)
     explained = flag(log, "log")
+    selection = selection_of(trace)
+    recorder = None if selection is None else selection.recorder()
     runs: list[np.ndarray] = []
     if count > 1:
         first, *runs, barred = twin.draws(clocks, _asked(instance, enough))
-    if not runs or explained:
-        first = twin.run(clocks[0], log=explained)
+    if not runs or explained or recorder is not None:
+        first = twin.run(clocks[0], log=explained, recorder=recorder)
+    traced = None
+    if recorder is not None:
+        traced = twin.trace_names().trace(
+            recorder, len(first["cycles"]),
+            math.nan if epoch is None else float(epoch),
+        )  # fmt: skip
     begun = runs[0] if runs else first["start"][None]
     limits = barred if runs else [first["barred"]]
     if left_out := never_starting_jobs(twin, begun, limits):
@@ -211,7 +225,7 @@ def slurm_backfill(
         instance = instance.take(kept).with_notes(_said(left_out))
         first, runs = taken(first, kept), [one[:, kept] for one in runs]
     instance = instance.with_notes(twin.notes) if twin.notes else instance
-    result = _result(instance, twin, first, threshold, explained)
+    result = replace(_result(instance, twin, first, threshold, explained), trace=traced)
     if left_out:
         result = replace(result, outcome={**result.outcome, "left_out": len(left_out)})
     if not runs:

@@ -20,6 +20,7 @@ from cosched.slurm.conf import settings as conf
 from cosched.slurm.requests import of_log
 from cosched.slurm.requests.associations import let_in, priority_weights, unweighed
 from cosched.slurm.requests.request import Requests, megabytes_of_nodes
+from cosched.slurm.trace.of_core import TraceNames
 from cosched.slurm.twin.never_starts import why_no_nodes, why_out_of_bounds
 from cosched.slurm.twin.units import Units, node_cores_of, parts_of, units_of
 
@@ -333,18 +334,25 @@ class Twin:
         watched: Sequence[int] = (),
         log: bool = False,
         plans: bool = False,
+        recorder: _core.cluster.SlurmTraceRecorder | None = None,
     ) -> dict[str, Any]:
         """One run; `cycles`, `checks`, `passes`: recorded times in place of the rules' own, and
         `slices`: what each of these cycles did between two rests. By job, `delays`: how long a pass
         or cycle had taken until it started it; `lengths`: from its start to its end; `epilogs`:
         from there until its nodes are free. `watched`: the run is over when these jobs have
-        started."""
+        started. `recorder`: it gets the traces of the cycles and passes that it wants."""
         given = {
             **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
             "lengths": list(lengths), "watched": list(watched), "epilogs": list(epilogs),
             "delays": list(delays), "slices": list(slices),
         }  # fmt: skip
-        return self._core.run(clocks=given, told=log, plans=plans)
+        return self._core.run(clocks=given, told=log, plans=plans, trace=recorder)
+
+    def trace_names(self, name_of_job: Callable[[int], str] | None = None) -> TraceNames:
+        """What a trace calls jobs (default: by their ids), partitions and nodes."""
+        ids = self.instance.ids
+        nodes = self.settings.names or [f"n{k + 1}" for k in range(len(self.node_cores))]
+        return TraceNames(name_of_job or (lambda row: str(ids[row])), self.names, nodes)
 
     def futures(
         self,

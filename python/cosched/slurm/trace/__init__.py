@@ -1,0 +1,13 @@
+"""What each backfill cycle and each main pass of a simulation did, and why."""
+
+from cosched.slurm.trace.records import (
+    Cycle as Cycle,
+    JobTest as JobTest,
+    LockYield as LockYield,
+    MainPass as MainPass,
+    NodeSpaceRecord as NodeSpaceRecord,
+    QueuedJob as QueuedJob,
+    Trace as Trace,
+    TracedJob as TracedJob,
+)
+from cosched.slurm.trace.selection import TraceSelection as TraceSelection
