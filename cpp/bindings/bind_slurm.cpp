@@ -155,9 +155,11 @@ py::dict dict_of(const slurm::Outcome& outcome) {
 }
 
 py::dict run_slurm(const slurm::Scenario& scenario, const py::dict& given, bool told, bool plans,
-                   slurm::TraceRecorder* trace) {
+                   slurm::TraceRecorder* trace, bool remembers) {
   const slurm::Clocks clocks = to_clocks(given);
-  return dict_of(released([&] { return slurm::simulate(scenario, clocks, {told, plans}, trace); }));
+  return dict_of(released([&] {
+    return slurm::simulate(scenario, clocks, {told, plans}, trace, {remembers});
+  }));
 }
 
 // (like which job, submitted when, seconds from start to end)
@@ -225,7 +227,8 @@ void bind_slurm(py::module_& module) {
       .def("retrace", &retrace_slurm, py::kw_only(), "clocks"_a, "lives"_a, "times"_a)
       .def("run_all", &run_futures, py::kw_only(), "there"_a, "clocks"_a, "lengths"_a, "coming"_a,
            "threads"_a, "done"_a, "whole"_a)
-      .def("run", &run_slurm, py::kw_only(), "clocks"_a, "told"_a, "plans"_a, "trace"_a);
+      .def("run", &run_slurm, py::kw_only(), "clocks"_a, "told"_a, "plans"_a, "trace"_a,
+           "remembers"_a);
   module.attr("SLURM_PARAMETERS") = slurm::usual_parameters();
 }
 

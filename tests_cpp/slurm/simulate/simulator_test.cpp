@@ -54,6 +54,116 @@ TEST(SlurmSimulator, SparedCyclesChangeNothing) {
   EXPECT_GT(spared, 1000);
 }
 
+// A small cluster with what jobs may ask of it: whole nodes or cores, memory, GPUs, features, two
+// partitions, arrays, licences, an advance reservation, preemption, rules of both versions.
+Scenario random_cluster(Rng& rng) {
+  const auto chance = [&](int of_ten) { return static_cast<int>(rng.below(10)) < of_ten; };
+  const int nodes = static_cast<int>(rng.between(2, 7));
+  const bool shares_nodes = chance(5);
+  const bool has_gpus = shares_nodes && chance(3);
+  Machine machine = shares_nodes
+                        ? shared_machine(std::vector<int>(static_cast<std::size_t>(nodes), 4))
+                        : plain_machine(nodes);
+  if (has_gpus) machine.node_gpus = {std::vector<int>(static_cast<std::size_t>(nodes), 2)};
+  if (shares_nodes && chance(3)) machine.node_memory.assign(static_cast<std::size_t>(nodes), 8000);
+  machine.node_sets = {nodes_from(0, nodes - 1, nodes)};
+  machine.licences = {2};
+  if (chance(5)) {
+    machine.partitions.push_back({nodes_from(nodes / 2, nodes, nodes), 1, kNever, 0});
+    machine.partitions.back().tier = static_cast<int>(rng.between(1, 2));
+  }
+  std::map<std::string, double> parameters;
+  const auto may_set = [&](const char* name, double value) {
+    if (chance(2)) parameters[name] = value;
+  };
+  may_set("bf_window", static_cast<double>(rng.between(5, 40) * 60));
+  may_set("bf_resolution", static_cast<double>(rng.between(1, 90)));
+  may_set("bf_interval", static_cast<double>(rng.between(5, 60)));
+  may_set("bf_max_job_test", static_cast<double>(rng.between(2, 10)));
+  may_set("bf_max_job_start", 1);
+  may_set("bf_max_job_user", 3);
+  may_set("bf_node_space_size", static_cast<double>(rng.between(4, 12)));
+  may_set("bf_min_age_reserve", 90);
+  may_set("bf_one_resv_per_job", 1);
+  may_set("bf_max_job_array_resv", 2);
+  may_set("OverTimeLimit", 60);
+  may_set("CompleteWait", 8);
+  may_set("age_counts", 1);
+  if (shares_nodes || chance(5)) parameters["cons_tres"] = 1;
+  if (chance(5)) parameters["since_24"] = 1;
+  if (machine.partitions.size() > 1 && chance(4)) {
+    parameters["PreemptType"] = 1;
+    parameters["PreemptMode"] = static_cast<double>(rng.between(1, 2));
+    if (chance(5)) parameters["PreemptExemptTime"] = 100;
+  }
+  std::vector<Job> jobs = random_stream(rng, static_cast<int>(rng.between(8, 24)), nodes);
+  int array_count = 0;
+  bool is_in_array = false;  // the job before is a task of an array
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    Job& job = jobs[j];
+    job.partition = static_cast<int>(rng.below(machine.partitions.size()));
+    const int size = machine.partitions[job.partition].nodes.count();
+    job.nodes = std::min(job.nodes, size);
+    if (shares_nodes) {
+      job.nodes = 1;
+      job.cpus = job.request.tasks = static_cast<int>(rng.between(1, 4 * size));
+      job.request.is_exclusive = chance(1);
+      if (!machine.node_memory.empty()) job.request.memory = rng.between(1, 4) * 1000;
+      if (has_gpus && chance(4)) {
+        job.request.gpus = static_cast<int>(rng.between(1, 2));
+        job.request.are_gpus_by_node = true;
+        job.request.max_nodes = 1;
+        job.cpus = job.request.tasks = std::min(job.cpus, 4);
+      }
+    } else if (job.partition == 0 && job.nodes < nodes && chance(2)) {
+      job.node_set = 0;
+    }
+    if (chance(1)) job.conditions.licences = {{0, 1}};
+    if (is_in_array && chance(6)) {
+      job = jobs[j - 1];  // the next task
+    } else {
+      is_in_array = chance(3);
+      if (is_in_array) {
+        job.conditions.array = array_count;
+        job.conditions.array_limit = chance(5) ? 2 : 0;
+        ++array_count;
+      }
+    }
+  }
+  std::vector<Reservation> reservations;
+  if (chance(2)) reservations.push_back({100, 900, 1500, nodes_from(0, 1, nodes)});
+  return Scenario(std::move(machine), std::move(jobs), to_settings(parameters),
+                  std::move(reservations));
+}
+
+// RULES.md 4.9, 4.10: what is remembered changes no start, end, node or cycle.
+TEST(SlurmSimulator, RandomClustersEndAlikeWithAndWithoutMemory) {
+  Rng rng(11);
+  std::size_t starts_by_backfill = 0;
+  for (int round = 0; round < 2000; ++round) {
+    SHOW_ON_FAILURE(round);
+    const Scenario scenario = random_cluster(rng);
+    Clocks clocks;
+    clocks.epoch = rng.between(0, 3600);
+    clocks.epilog_delay = 0.3;
+    clocks.launch_delay = 0.7;
+    clocks.test_cost = round % 3 == 0 ? 0.05 : 0;
+    const Outcome with_memory = simulate(scenario, clocks, {});
+    const Outcome without_memory =
+        simulate(scenario, clocks, {}, nullptr, {.remembers_answers = false});
+    ASSERT_EQ(with_memory.start, without_memory.start);
+    ASSERT_EQ(with_memory.end, without_memory.end);
+    ASSERT_EQ(with_memory.nodes, without_memory.nodes);
+    ASSERT_EQ(with_memory.cores, without_memory.cores);
+    ASSERT_EQ(with_memory.scheduler, without_memory.scheduler);
+    ASSERT_EQ(with_memory.restarts, without_memory.restarts);
+    ASSERT_EQ(with_memory.cycle_times, without_memory.cycle_times);
+    for (const int scheduler : with_memory.scheduler)
+      if (scheduler == static_cast<int>(Scheduler::backfill)) ++starts_by_backfill;
+  }
+  EXPECT_GT(starts_by_backfill, 5000U);
+}
+
 // Jobs 1 and 2 wait for two months, with a seventh of the cycles.  What starts in the first week
 // does so at the same time.
 TEST(SlurmSimulator, AStartInTheDistantFutureTakesFewCycles) {

@@ -1,25 +1,6 @@
 #include "cosched/slurm/plan/backfill_cycle.hpp"
 
 namespace cosched::slurm {
-namespace {
-
-// True when PreemptExemptTime keeps some jobs from being preempted for a while.
-bool has_exempt_times(const Scenario& scenario) {
-  const std::vector<Qos>& qos = scenario.machine().qos;
-  return scenario.settings().preempt.exempt_time > 0 ||
-         std::any_of(qos.begin(), qos.end(),
-                     [](const Qos& each) { return each.preempt_exempt_time > 0; });
-}
-
-}  // namespace
-
-bool BackfillCycle::TryKey::operator==(const TryKey& other) const {
-  return partition == other.partition && starts_now_or_never == other.starts_now_or_never &&
-         now == other.now && slice_number == other.slice_number &&
-         node_space_version == other.node_space_version &&
-         allocations_version == other.allocations_version &&
-         weights_version == other.weights_version;
-}
 
 BackfillCycle::BackfillCycle(const Clocks& clocks, ControllerState& controller, Select& select,
                              TraceSink* trace_sink)
@@ -27,8 +8,7 @@ BackfillCycle::BackfillCycle(const Clocks& clocks, ControllerState& controller, 
       controller_(controller),
       select_(select),
       settings_(controller.scenario.settings().backfill),
-      has_exempt_times_(has_exempt_times(controller.scenario)),
-      negative_results_(controller.scenario.kind_count()),
+      memory_(clocks, controller, select, select.remembers_answers()),
       planned_nodes_(controller.scenario.machine().nodes),
       test_counts_(controller.scenario),
       ignored_nodes_(controller.scenario.machine().nodes),
@@ -53,18 +33,19 @@ std::vector<int> BackfillCycle::run(double time) {
   start_count_ = 0;
   cycle_end_ = CycleEnd::end_of_queue;
   tracer_.begin_cycle(static_cast<int>(cycle_count_), time);
-  if (is_plan_unchanged(time)) {
-    reapply_last_cycle();
+  if (!tracer_.is_on() && memory_.is_plan_unchanged(time, job_test_count_)) {
+    memory_.reapply_last_cycle(slice_start_second_, planned_nodes_.any());
     return {};
   }
+  job_test_count_ = 0;
   clear_planned_mark();
   if (controller_.queue.entries().empty()) {
-    last_cycle_ = {};
+    memory_.forget_last_cycle();
     tracer_.end_cycle(cycle_end_, time, 0, {});
     return {};
   }
   begin_node_space();
-  begin_last_cycle();
+  memory_.begin_cycle(slice_start_second_, window_end_, !tracer_.is_on());
   test_counts_.begin_cycle();
   planned_jobs_.clear();
   rejected_array_ = planned_array_ = -1;
@@ -87,27 +68,13 @@ void BackfillCycle::trace_queue() {
 void BackfillCycle::begin_node_space() {
   const Second begin = clocks_.round_down(slice_start_second_, settings_.resolution);
   window_end_ = clocks_.round_down(slice_start_second_ + settings_.window, settings_.resolution);
-  next_resolution_step_ = begin + settings_.resolution;
   begin_nodes_ = controller_.allocations.up_nodes();
   node_space_.reset(begin, window_end_, begin_nodes_);
 }
 
-void BackfillCycle::begin_last_cycle() {
-  last_cycle_ = {};
-  last_cycle_.change_count = change_count();
-  last_cycle_.weights_before = select_.weights();
-  // The plan may change when the limit of a running job passes; a job whose limit has passed is
-  // expected to end "now", which is another time in each cycle.
-  const std::vector<int>& running = controller_.allocations.running();
-  last_cycle_.valid_until =
-      running.empty()
-          ? kNever
-          : std::max(slice_start_second_, controller_.allocations.expected_end(running.front()));
-}
-
 double BackfillCycle::duration() const {
   if (slice_) return slice_->end_time - cycle_start_;
-  return clocks_.cycle_cost + last_cycle_.job_test_count * clocks_.test_cost +
+  return clocks_.cycle_cost + job_test_count_ * clocks_.test_cost +
          start_count_ * clocks_.start_cost;
 }
 
@@ -120,7 +87,7 @@ std::vector<int> BackfillCycle::attempt_backfill() {
       break;
     }
     const QueueEntry entry = queue_[next_entry_].first;
-    if (last_cycle_.job_test_count >= settings_.max_job_test) {
+    if (job_test_count_ >= settings_.max_job_test) {
       cycle_end_ = CycleEnd::max_job_test;
       break;
     }
@@ -130,7 +97,6 @@ std::vector<int> BackfillCycle::attempt_backfill() {
       break;
     }
     const int examined_before = jobs_examined_;
-    tracer_.begin_job({entry.job, entry.partition, controller_.queue.priority(entry.job)}, now);
     const std::optional<Verdict> skip_verdict = count_and_skip(entry);
     Second retry_from = 0;
     if (jobs_examined_ > examined_before && interrupted_try_) {
@@ -138,21 +104,25 @@ std::vector<int> BackfillCycle::attempt_backfill() {
       interrupted_try_.reset();
     }
     if (retry_from == 0) restore_priority();
+    tracer_.begin_job({entry.job, entry.partition, controller_.queue.priority(entry.job)}, now);
     if (skip_verdict) {
       if (skip_verdict == Verdict::limit)
         trace_limit(controller_.policy.violation_before_nodes(entry));
       tracer_.end_job(*skip_verdict);
       continue;
     }
-    const TryOutcome outcome = try_job(entry, now, retry_from);
+    memory_.begin_try(entry, now);
+    TryOutcome outcome{LoopAction::continue_queue, Verdict::max_job_limit};
+    if (test_counts_.try_count_test(controller_.scenario.job(entry), entry.partition))
+      outcome = recall_or_try(entry, now, retry_from);
     tracer_.end_job(outcome.verdict);
-    last_cycle_.valid_until = std::min(last_cycle_.valid_until, outcome.valid_until);
-    if (outcome.has_started) ++start_count_;
+    const bool has_started = outcome.verdict == Verdict::started;
+    if (has_started) ++start_count_;
     if (outcome.action == LoopAction::stop_cycle) {
       cycle_end_ = CycleEnd::node_space_size;
       break;
     }
-    if (outcome.has_started && settings_.max_job_start && start_count_ >= settings_.max_job_start) {
+    if (has_started && settings_.max_job_start && start_count_ >= settings_.max_job_start) {
       cycle_end_ = CycleEnd::max_job_start;
       break;
     }
@@ -166,11 +136,11 @@ void BackfillCycle::finish_slice(Second now) {
     controller_.queue.remove_if([&](int job) { return controller_.allocations.has_started(job); });
   controller_.queue.resort_if_restored();
   if (has_yielded()) return;
-  tracer_.end_cycle(cycle_end_, cycle_start_ + duration(), last_cycle_.job_test_count, node_space_);
-  last_cycle_.weights_after = select_.weights();
-  keep_planned_mark(now);
-  if (slice_ || now > slice_start_second_ || controller_.reservations.has_any(slice_start_))
-    last_cycle_.valid_until = slice_start_second_;
+  tracer_.end_cycle(cycle_end_, cycle_start_ + duration(), job_test_count_, node_space_);
+  const bool marks_allocated_nodes = keep_planned_mark(now);
+  const bool has_later_second =
+      slice_ || now > slice_start_second_ || controller_.reservations.has_any(slice_start_);
+  memory_.end_cycle(slice_start_second_, has_later_second, marks_allocated_nodes);
 }
 
 // --- slices: what a recorded cycle did between two yields of its locks ---
@@ -227,48 +197,25 @@ std::optional<BackfillCycle::InterruptedTry> BackfillCycle::next_interrupted_try
     if (controller_.readiness.is_array_full(entry.job) ||
         !controller_.licences.are_available(entry.job))
       break;
-    const TryOutcome outcome = try_job(entry, now, 0, true);
+    JobTry attempt = make_try(entry, now, true);
+    if (!test_counts_.can_test(attempt.job, entry.partition)) return std::nullopt;
+    const TryOutcome outcome = try_job(attempt, 0);
     if (outcome.action != LoopAction::stop_cycle) return std::nullopt;
-    return InterruptedTry{entry, outcome.valid_until};
+    return InterruptedTry{entry, outcome.begin};
   }
   return std::nullopt;
 }
 
 // The simulated time at which the next job is tried.
 double BackfillCycle::current_time() const {
-  if (!slice_) return slice_start_ + last_cycle_.job_test_count * clocks_.test_cost;
+  if (!slice_) return slice_start_ + job_test_count_ * clocks_.test_cost;
   const int slice_jobs = std::max(1, slice_->jobs_examined - jobs_examined_before_slice_);
   const double part =
       static_cast<double>(jobs_examined_ - jobs_examined_before_slice_) / slice_jobs;
   return slice_start_ + std::min(part, 1.0) * (slice_->end_time - slice_start_);
 }
 
-// --- the last cycle ---
-
-std::int64_t BackfillCycle::change_count() const {
-  return controller_.allocations.change_count() + controller_.queue.change_count();
-}
-
-Second BackfillCycle::second_after_tests(int tests) const {
-  return to_second(slice_start_ + tests * clocks_.test_cost);
-}
-
-bool BackfillCycle::is_plan_unchanged(double time) const {
-  const bool is_silent = !controller_.journal.notes_plans() &&
-                         !controller_.journal.notes_reasons() && !tracer_.is_on();
-  return is_silent && change_count() == last_cycle_.change_count &&
-         to_second(time) < last_cycle_.valid_until &&
-         second_after_tests(last_cycle_.job_test_count) <= slice_start_second_ &&
-         select_.weights() == last_cycle_.weights_before;
-}
-
-// The side effects of a cycle that would make the last plan again.
-void BackfillCycle::reapply_last_cycle() {
-  select_.restore_weights(last_cycle_.weights_after);
-  if (last_cycle_.has_deferred_start) controller_.updates.last_job_update = slice_start_second_;
-  if (planned_nodes_.any() || last_cycle_.marks_allocated_nodes)
-    controller_.updates.last_node_update = slice_start_second_;
-}
+// --- the mark PLANNED ---
 
 void BackfillCycle::clear_planned_mark() {
   if (!planned_nodes_.any()) return;
@@ -276,16 +223,18 @@ void BackfillCycle::clear_planned_mark() {
   controller_.updates.last_node_update = slice_start_second_;
 }
 
-void BackfillCycle::keep_planned_mark(Second now) {
+// Idle nodes of plans keep the mark.  True: 24.11 took it off allocated nodes again, and that is a
+// change of nodes.
+bool BackfillCycle::keep_planned_mark(Second now) {
   const Allocations& allocations = controller_.allocations;
   const bool is_24_11 = controller_.scenario.settings().is_24_11;
-  // 24.11 takes the mark off allocated nodes again, and that is a change of nodes.
-  last_cycle_.marks_allocated_nodes = is_24_11 && planned_nodes_.any();
-  if (last_cycle_.marks_allocated_nodes) controller_.updates.last_node_update = now;
+  const bool marks_allocated_nodes = is_24_11 && planned_nodes_.any();
+  if (marks_allocated_nodes) controller_.updates.last_node_update = now;
   planned_nodes_ -= allocations.busy_nodes();
   if (controller_.scenario.shares_nodes() && !is_24_11)
     for (const int job : allocations.running()) planned_nodes_ -= allocations.nodes(job);
   if (planned_nodes_.any()) controller_.updates.last_node_update = now;
+  return marks_allocated_nodes;
 }
 
 // --- the queue ---
@@ -357,34 +306,74 @@ void BackfillCycle::trace_limit(AccountingPolicy::Violation violation) {
   if (tracer_.is_on()) tracer_.set_limit(reason_of(*violation));
 }
 
+// --- the memory around the tries ---
+
+BackfillCycle::TryOutcome BackfillCycle::recall_or_try(QueueEntry entry, Second now,
+                                                       Second retry_from) {
+  JobTry attempt = make_try(entry, now, false);
+  const TryKey key = key_of(attempt);
+  if (retry_from == 0) {
+    if (const NegativeResult* last = memory_.recall(key)) {
+      repeat_effects(attempt, last->effects);
+      return {LoopAction::continue_queue, last->verdict};
+    }
+  }
+  const TryOutcome outcome = try_job(attempt, retry_from);
+  memory_.end_try(key, attempt.effects, outcome.verdict, outcome.begin, outcome.end);
+  return outcome;
+}
+
+TryKey BackfillCycle::key_of(const JobTry& attempt) const {
+  return {.partition = attempt.entry.partition,
+          .starts_now_or_never = attempt.starts_now_or_never,
+          .now = attempt.now,
+          .slice_number = slices_run_,
+          .node_space_version = node_space_.change_count(),
+          .allocations_version = controller_.allocations.version(),
+          .weights_version = select_.weights_version()};
+}
+
+void BackfillCycle::repeat_effects(const JobTry& attempt, const TryEffects& effects) {
+  if (effects.is_counted) ++job_test_count_;
+  if (effects.has_found_nodes) controller_.queue.mark_tested(attempt.entry.job);
+  if (effects.has_deferred_start) {
+    controller_.updates.last_job_update = attempt.now;
+    memory_.observe_deferred_start();
+  }
+}
+
 // --- one job ---
 
+BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, bool is_dry_run) const {
+  const Scenario& scenario = controller_.scenario;
+  const Job& job = scenario.job(entry);
+  JobTry attempt{entry, job, now, job.limit, is_dry_run};
+  attempt.has_no_reserve = job.qos >= 0 && scenario.machine().qos[job.qos].no_reserve;
+  // A job without a reservation only asks whether it can start; where jobs are preempted, it is
+  // tested with a limit of a minute.
+  if (attempt.has_no_reserve && controller_.preemption.is_enabled()) attempt.limit = 60;
+  const bool has_plan =
+      settings_.one_resv_per_job &&
+      std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();
+  attempt.starts_now_or_never = controller_.queue.holds_back(entry.job, now) || has_plan;
+  attempt.depends_on_reservations =
+      job.conditions.reservation >= 0 || controller_.reservations.has_any(slice_start_);
+  return attempt;
+}
+
 // In a dry run nothing is started or planned; `stop_cycle` then means that the job would be tried
-// again, from `valid_until` on.
-BackfillCycle::TryOutcome BackfillCycle::try_job(QueueEntry entry, Second now, Second retry_from,
-                                                 bool is_dry_run) {
-  JobTry attempt = make_try(entry, now, retry_from, is_dry_run);
-  const bool may_test = is_dry_run ? test_counts_.can_test(attempt.job, entry.partition)
-                                   : test_counts_.try_count_test(attempt.job, entry.partition);
-  if (!may_test)
-    return {LoopAction::continue_queue, false, attempt.valid_until, Verdict::max_job_limit};
-  if (attempt.negative_result && replay_negative_result(attempt))
-    return {LoopAction::continue_queue, false, attempt.negative_result->valid_until,
-            attempt.negative_result->verdict};
+// again, from `begin` on.
+BackfillCycle::TryOutcome BackfillCycle::try_job(JobTry& attempt, Second retry_from) {
   const bool is_24_11 = controller_.scenario.settings().is_24_11;
+  const Second now = attempt.now;
   for (Second from = std::max(now, retry_from);;) {
-    if (is_dry_run && from > now) return {LoopAction::stop_cycle, false, from, Verdict::no_begin};
+    if (attempt.is_dry_run && from > now) return {LoopAction::stop_cycle, Verdict::no_begin, from};
     const std::optional<AvailableNodes> available = nodes_at(attempt, from);
-    if (!available) return reject(attempt, Verdict::no_begin);
+    if (!available) return {LoopAction::continue_queue, Verdict::no_begin};
     Select::Slot slot = earliest_slot(attempt, *available);
-    if (!is_dry_run)
-      tracer_.add_test(available->from, available->later_start, *available->nodes, slot.begin,
-                       slot.nodes.get());
-    if (is_dry_run && slot.begin <= std::min(now, available->later_start))
-      return {LoopAction::continue_queue, false, attempt.valid_until, Verdict::started};
-    // A slot of now, or of a second later (after a job past its limit, or on a completing node), is
-    // another one in each second.
-    if (slot.begin <= now + 1) attempt.valid_until = std::min(attempt.valid_until, now);
+    if (attempt.is_dry_run && slot.begin <= std::min(now, available->later_start))
+      return {LoopAction::continue_queue, Verdict::started};
+    observe_test(attempt, *available, slot);
     // RULES.md 12.3: 24.11 tests a later slot against the node space before all else.
     const bool tests_overlap_first = is_24_11 && slot.begin > now && slot.begin < kNever;
     Second later_start = available->later_start;
@@ -396,66 +385,15 @@ BackfillCycle::TryOutcome BackfillCycle::try_job(QueueEntry entry, Second now, S
     const Classification classification = classify(attempt, slot, later_start, tests_overlap_first);
     switch (classification.kind) {
       case Classification::Kind::retry_later:
-        if (!is_dry_run) tracer_.set_next_test(classification.next_test);
+        if (!attempt.is_dry_run) tracer_.set_next_test(classification.next_test);
         from = classification.retry_from;
         break;
       case Classification::Kind::reject:
-        return reject(attempt, classification.verdict, classification.node_count);
+        return {LoopAction::continue_queue, classification.verdict, slot.begin};
       case Classification::Kind::reserve:
         return reserve(attempt, slot);
     }
   }
-}
-
-BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, Second retry_from,
-                                              bool is_dry_run) {
-  const Scenario& scenario = controller_.scenario;
-  const Job& job = scenario.job(entry);
-  // Where the age of a job matters for its reservation, every second matters.
-  const Second valid_until = scenario.settings().reservation_minimums.min_age > 0 ? now : kNever;
-  JobTry attempt{entry, job, now, job.limit, valid_until, is_dry_run};
-  const bool may_preempt_others = !preempted_by(scenario, entry).empty();
-  // That a job is not exempt from preemption any more is no change that is counted.
-  if (may_preempt_others && has_exempt_times_) attempt.valid_until = now;
-  attempt.has_no_reserve = job.qos >= 0 && scenario.machine().qos[job.qos].no_reserve;
-  // A job without a reservation only asks whether it can start; where jobs are preempted, it is
-  // tested with a limit of a minute.
-  if (attempt.has_no_reserve && controller_.preemption.is_enabled()) attempt.limit = 60;
-  const bool has_plan =
-      settings_.one_resv_per_job &&
-      std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();
-  attempt.starts_now_or_never = controller_.queue.holds_back(entry.job, now) || has_plan;
-  attempt.depends_on_reservations =
-      job.conditions.reservation >= 0 || controller_.reservations.has_any(slice_start_);
-  attempt.key = {entry.partition,
-                 attempt.starts_now_or_never,
-                 now,
-                 slices_run_,
-                 node_space_.change_count(),
-                 controller_.allocations.version(),
-                 select_.weights_version()};
-  const bool is_decided_by_kind = !is_dry_run && retry_from == 0 && job.request.gpus == 0 &&
-                                  select_.remembers_answers() && !may_preempt_others &&
-                                  !tracer_.is_on();
-  if (is_decided_by_kind) attempt.negative_result = &negative_results_[job.kind];
-  return attempt;
-}
-
-// Where the last job of its kind got no plan under the same conditions, this one gets none either:
-// the side effects of that try are repeated.
-bool BackfillCycle::replay_negative_result(const JobTry& attempt) {
-  const NegativeResult& last = *attempt.negative_result;
-  if (!(last.key == attempt.key)) return false;
-  if (last.node_count > 0 &&
-      !controller_.policy.violation_with_nodes(attempt.entry, last.node_count))
-    return false;
-  if (last.is_counted) ++last_cycle_.job_test_count;
-  if (last.has_found_nodes) controller_.queue.mark_tested(attempt.entry.job);
-  if (last.has_deferred_start) {
-    controller_.updates.last_job_update = attempt.now;
-    last_cycle_.has_deferred_start = true;
-  }
-  return true;
 }
 
 // Step 1: the nodes that no reservation takes from the job if it begins at `from`; none: it cannot
@@ -484,8 +422,7 @@ std::optional<BackfillCycle::AvailableNodes> BackfillCycle::nodes_at(JobTry& att
   if (is_24_11 && from > window_end_) return std::nullopt;
   const NodeSpace::Window window =
       node_space_.find_window(*allowed_nodes, attempt.job.nodes, from, attempt.limit, is_24_11);
-  if (from == attempt.now) attempt.valid_until = std::min(attempt.valid_until, window.valid_until);
-  AvailableNodes available{from, window.nodes.get(), window.later_start};
+  AvailableNodes available{from, window.nodes.get(), window.later_start, window.valid_until};
   // More nodes are available a second after a reservation ends (RULES.md 10.3).
   if (reservation_end > 0 && reservation_end + 1 < window_end_)
     available.later_start = std::min(available.later_start, reservation_end + 1);
@@ -501,24 +438,32 @@ std::optional<BackfillCycle::AvailableNodes> BackfillCycle::nodes_at(JobTry& att
 Select::Slot BackfillCycle::earliest_slot(JobTry& attempt, const AvailableNodes& available) {
   Select::Slot slot{kNever, {}};
   if (available.nodes->has_at_least(attempt.job.nodes)) {
-    if (!attempt.is_counted && !attempt.is_dry_run) ++last_cycle_.job_test_count;
-    attempt.is_counted = true;
+    if (!attempt.effects.is_counted && !attempt.is_dry_run) ++job_test_count_;
+    attempt.effects.is_counted = true;
     const std::optional<Select::Slot> answer =
         will_run(attempt.entry, *available.nodes,
                  {attempt.now, attempt.starts_now_or_never, available.from, available.later_start});
     if (answer) {
       slot = *answer;
-      attempt.has_found_nodes = true;
+      attempt.effects.has_found_nodes = true;
       if (!attempt.is_dry_run) controller_.queue.mark_tested(attempt.entry.job);
     }
   }
   if (available.from > slot.begin) {
     slot.begin = available.from;
     controller_.updates.last_job_update = attempt.now;
-    last_cycle_.has_deferred_start = true;
-    attempt.has_deferred_start = true;
+    attempt.effects.has_deferred_start = true;
+    memory_.observe_deferred_start();
   }
   return slot;
+}
+
+void BackfillCycle::observe_test(const JobTry& attempt, const AvailableNodes& available,
+                                 const Select::Slot& slot) {
+  if (attempt.is_dry_run) return;
+  memory_.observe_test(available.from, available.unchanged_until, slot.begin);
+  tracer_.add_test(available.from, available.later_start, *available.nodes, slot.begin,
+                   slot.nodes.get());
 }
 
 // Step 3 of a job that can begin now: it starts.  None: it does not, and may have a plan; where a
@@ -526,7 +471,7 @@ Select::Slot BackfillCycle::earliest_slot(JobTry& attempt, const AvailableNodes&
 std::optional<BackfillCycle::TryOutcome> BackfillCycle::start_now(JobTry& attempt,
                                                                   const AvailableNodes& available,
                                                                   Select::Slot& slot) {
-  attempt.negative_result = nullptr;  // whether a job starts is not decided by its kind
+  attempt.effects.has_tried_start = true;
   if (slot.nodes->intersects(controller_.allocations.completing_nodes())) {
     slot.begin = attempt.now + 1;
     return std::nullopt;
@@ -534,8 +479,8 @@ std::optional<BackfillCycle::TryOutcome> BackfillCycle::start_now(JobTry& attemp
   const StartResult result = start(attempt.entry, *available.nodes);
   if (result == StartResult::no_nodes) return std::nullopt;
   const bool has_started = result == StartResult::started;
-  return TryOutcome{LoopAction::continue_queue, has_started, attempt.valid_until,
-                    has_started ? Verdict::started : Verdict::limit};
+  return TryOutcome{LoopAction::continue_queue, has_started ? Verdict::started : Verdict::limit,
+                    slot.begin};
 }
 
 // Step 3 of a job that does not start now.
@@ -544,63 +489,41 @@ BackfillCycle::Classification BackfillCycle::classify(JobTry& attempt, const Sel
                                                       bool tests_overlap_first) {
   using Kind = Classification::Kind;
   const bool is_later = slot.begin > attempt.now;
-  const auto reject_because = [](Verdict verdict, int node_count = 0) {
-    return Classification{Kind::reject, 0, NextTest::none, verdict, node_count};
+  const auto reject_because = [](Verdict verdict) {
+    return Classification{Kind::reject, 0, NextTest::none, verdict};
   };
   if (tests_overlap_first && !is_free_in_node_space(slot, attempt.limit))
     return {Kind::retry_later, slot.begin, NextTest::after_overlap};
   if (is_later && attempt.starts_now_or_never) return reject_because(Verdict::starts_now_or_never);
   if (slot.begin > later_start) return {Kind::retry_later, later_start, NextTest::at_later_start};
   if (slot.begin == kNever) return reject_because(Verdict::no_nodes);
-  if (slot.begin > slice_start_second_ + settings_.window) {
-    attempt.valid_until = std::min(attempt.valid_until, slot.begin - settings_.window);
+  if (slot.begin > slice_start_second_ + settings_.window)
     return reject_because(Verdict::after_window);
-  }
   if (is_later && !tests_overlap_first && !is_free_in_node_space(slot, attempt.limit))
     return {Kind::retry_later, slot.begin, NextTest::after_overlap};
   if (attempt.is_dry_run || attempt.has_no_reserve) return reject_because(Verdict::no_reserve);
   const int node_count = slot.nodes->count();
   if (const auto violation = controller_.policy.violation_with_nodes(attempt.entry, node_count)) {
     trace_limit(violation);
-    return reject_because(Verdict::limit, node_count);
+    attempt.effects.limited_node_count = node_count;
+    return reject_because(Verdict::limit);
   }
   return {Kind::reserve};
-}
-
-// Step 4 of a job that gets neither start nor plan.
-BackfillCycle::TryOutcome BackfillCycle::reject(const JobTry& attempt, Verdict verdict,
-                                                int node_count) {
-  if (attempt.negative_result)
-    *attempt.negative_result = {attempt.key,
-                                attempt.is_counted,
-                                attempt.has_found_nodes,
-                                attempt.has_deferred_start,
-                                node_count,
-                                attempt.valid_until,
-                                verdict};
-  return {LoopAction::continue_queue, false, attempt.valid_until, verdict};
 }
 
 // Step 4 of a job that gets a plan: its nodes are taken out of the node space for its time.
 BackfillCycle::TryOutcome BackfillCycle::reserve(const JobTry& attempt, const Select::Slot& slot) {
   const Second begin = clocks_.round_down(slot.begin, settings_.resolution);
   const Second end = end_of_plan(slot.begin, attempt.limit);
-  Second valid_until = attempt.valid_until;
   controller_.journal.plan(attempt.entry, cycle_start_, slot.begin, end, *slot.nodes);
   planned_nodes_ |= *slot.nodes;
   tracer_.set_nodes(attempt.entry.job, slot.begin, end, *slot.nodes);
   if (node_space_.records_created() >= settings_.node_space_size)
-    return {LoopAction::stop_cycle, false, valid_until, Verdict::node_space_full};
-  // A later cycle cuts this plan at its own begin and at the end of its window: the plan is the same
-  // until the rounded begin passes that of the plan, or the end of the window passes its end.
-  if (end + settings_.resolution >= window_end_)
-    valid_until = std::min({valid_until, next_resolution_step_,
-                            window_end_ + settings_.resolution - settings_.window});
-  valid_until = std::min(valid_until, std::max(begin, next_resolution_step_));
+    return {LoopAction::stop_cycle, Verdict::node_space_full, slot.begin, end};
   node_space_.reserve(*slot.nodes, begin, end, settings_.resolution);
   if (settings_.one_resv_per_job) planned_jobs_.push_back(attempt.entry.job);
   allow_next_task(attempt.entry.job);
-  return {LoopAction::continue_queue, false, valid_until, Verdict::reserved};
+  return {LoopAction::continue_queue, Verdict::reserved, slot.begin, end};
 }
 
 bool BackfillCycle::is_free_in_node_space(const Select::Slot& slot, Second limit) const {

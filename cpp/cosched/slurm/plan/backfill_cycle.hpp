@@ -1,7 +1,7 @@
 // The backfill cycle: every job in order of the queue gets a plan (RULES.md 4).
 #pragma once
 
-#include "cosched/slurm/clocks/clocks.hpp"
+#include "cosched/slurm/plan/cycle_memory.hpp"
 #include "cosched/slurm/plan/cycle_tracer.hpp"
 #include "cosched/slurm/state/controller_state.hpp"
 
@@ -10,11 +10,12 @@ namespace cosched::slurm {
 /// `_attempt_backfill` of Slurm's backfill.c.  For one job (`try_job`) it repeats four steps: which
 /// nodes the job may have from a time on (`nodes_at`); when it can begin on them (`earliest_slot`);
 /// whether it starts, is tried again at a later time, gets no plan, or gets a reservation
-/// (`start_now`, `classify`); and what that leaves for the jobs behind it (`reserve`).
+/// (`start_now`, `classify`); and what that leaves for the jobs behind it (`reserve`).  A memory
+/// around these steps (`recall_or_try`) spares tries that would only repeat an earlier one.
 class BackfillCycle {
  public:
   /// Requires that all arguments outlive the cycle.  `trace_sink` gets the traces of the cycles that
-  /// it wants; null: of none.
+  /// it wants; null: of none.  It remembers what `select` does or does not remember.
   BackfillCycle(const Clocks& clocks, ControllerState& controller, Select& select,
                 TraceSink* trace_sink = nullptr);
 
@@ -40,50 +41,12 @@ class BackfillCycle {
  private:
   enum class LoopAction { continue_queue, stop_cycle };
   enum class StartResult { started, over_limit, no_nodes };
-  /// What became of a job.  A try made at any second before `valid_until`, with nothing else
-  /// changed, has the same outcome.
+  // What became of a job.
   struct TryOutcome {
     LoopAction action;
-    bool has_started;
-    Second valid_until;
     Verdict verdict;
-  };
-
-  // The last cycle and its plan.  A cycle that begins before `valid_until`, with nothing changed
-  // since then, would make the same plan and is skipped.
-  struct LastCycle {
-    std::int64_t change_count = -1;
-    Second valid_until = 0;
-    bool has_deferred_start = false;  // some job's begin was moved behind the time asked for
-    int job_test_count = 0;
-    bool marks_allocated_nodes =
-        false;  // PLANNED marks on allocated nodes count as changes (24.11)
-    Weights weights_before = {};
-    Weights weights_after = {};
-  };
-
-  // What decides the outcome of a try, besides the kind of its job.
-  struct TryKey {
-    int partition = -1;
-    bool starts_now_or_never = false;
-    Second now = 0;
-    std::int64_t slice_number = 0;
-    std::int64_t node_space_version = 0;
-    std::int64_t allocations_version = 0;
-    std::int64_t weights_version = 0;
-    bool operator==(const TryKey& other) const;
-  };
-  // The last try of a kind of jobs (equal request, limit, features and reservation) that ended
-  // without a plan.  With an equal key, the next job of
-  // that kind ends without a plan, too, and has the same side effects.
-  struct NegativeResult {
-    TryKey key = {};
-    bool is_counted = false;  // in job_test_count
-    bool has_found_nodes = false;
-    bool has_deferred_start = false;
-    int node_count = 0;  // of the slot that an accounting limit rejected; 0: there was no slot
-    Second valid_until = 0;
-    Verdict verdict = Verdict::no_nodes;
+    Second begin = 0;  // of its slot; of a dry run that decides nothing, when it is tried again
+    Second end = 0;    // of its reservation
   };
 
   // A job that is tried, and what has happened to it so far in this try.
@@ -91,18 +54,13 @@ class BackfillCycle {
     QueueEntry entry;
     const Job& job;
     Second now;
-    Second limit;        // the job's, or the shorter one that NoReserve uses
-    Second valid_until;  // as of TryOutcome
-    bool is_dry_run;     // the first try, which Slurm made before it yielded, is repeated: nothing
-                         // is started or planned, but jobs count as changed as they did then
+    Second limit;     // the job's, or the shorter one that NoReserve uses
+    bool is_dry_run;  // the first try, which Slurm made before it yielded, is repeated: nothing is
+                      // started or planned, but jobs count as changed as they did then
     bool starts_now_or_never = false;
-    bool has_no_reserve = false;                // its QOS has the flag NoReserve
-    bool depends_on_reservations = false;       // an advance reservation may take nodes from it
-    NegativeResult* negative_result = nullptr;  // where an outcome without a plan is remembered
-    TryKey key = {};
-    bool is_counted = false;
-    bool has_found_nodes = false;
-    bool has_deferred_start = false;
+    bool has_no_reserve = false;           // its QOS has the flag NoReserve
+    bool depends_on_reservations = false;  // an advance reservation may take nodes from it
+    TryEffects effects = {};
   };
   // A job in whose middle the cycle yielded, and the time from which it is tried next.
   struct InterruptedTry {
@@ -111,32 +69,27 @@ class BackfillCycle {
   };
   // What a job may have from a time on.
   struct AvailableNodes {
-    Second from;            // as asked, or later because of maintenance
-    const NodeBits* nodes;  // valid until the next call of nodes_at
-    Second later_start;     // when more nodes become available
+    Second from;             // as asked, or later because of maintenance
+    const NodeBits* nodes;   // valid until the next call of nodes_at
+    Second later_start;      // when more nodes become available
+    Second unchanged_until;  // the nodes are the same for each `from` before this time
   };
   struct Classification {
     enum class Kind { retry_later, reject, reserve } kind;
     Second retry_from = 0;
     NextTest next_test = NextTest::none;  // of a job that is tried again
     Verdict verdict = Verdict::no_nodes;  // of a job that is rejected
-    int node_count = 0;                   // of a job that a limit rejects with its nodes
   };
 
   static constexpr double kYieldSleep = 0.5;  // bf_yield_sleep
 
-  bool is_plan_unchanged(double time) const;
-  void reapply_last_cycle();
   void clear_planned_mark();
-  void keep_planned_mark(Second now);
-  std::int64_t change_count() const;
-  Second second_after_tests(int tests) const;
+  bool keep_planned_mark(Second now);
   double current_time() const;
   void load_slice();
   bool ends_slice_here() const;
   void yield_locks();
   void begin_node_space();
-  void begin_last_cycle();
   std::vector<int> attempt_backfill();
   void finish_slice(Second now);
   void trace_queue();
@@ -150,16 +103,20 @@ class BackfillCycle {
   bool is_array_rejected(QueueEntry entry) const;
   std::optional<Verdict> count_and_skip(QueueEntry entry);
 
-  TryOutcome try_job(QueueEntry entry, Second now, Second retry_from, bool is_dry_run = false);
-  JobTry make_try(QueueEntry entry, Second now, Second retry_from, bool is_dry_run);
-  bool replay_negative_result(const JobTry& attempt);
+  TryOutcome recall_or_try(QueueEntry entry, Second now, Second retry_from);
+  TryKey key_of(const JobTry& attempt) const;
+  void repeat_effects(const JobTry& attempt, const TryEffects& effects);
+
+  JobTry make_try(QueueEntry entry, Second now, bool is_dry_run) const;
+  TryOutcome try_job(JobTry& attempt, Second retry_from);
   std::optional<AvailableNodes> nodes_at(JobTry& attempt, Second from);
   Select::Slot earliest_slot(JobTry& attempt, const AvailableNodes& available);
+  void observe_test(const JobTry& attempt, const AvailableNodes& available,
+                    const Select::Slot& slot);
   std::optional<TryOutcome> start_now(JobTry& attempt, const AvailableNodes& available,
                                       Select::Slot& slot);
   Classification classify(JobTry& attempt, const Select::Slot& slot, Second later_start,
                           bool tests_overlap_first);
-  TryOutcome reject(const JobTry& attempt, Verdict verdict, int node_count = 0);
   TryOutcome reserve(const JobTry& attempt, const Select::Slot& slot);
 
   bool is_free_in_node_space(const Select::Slot& slot, Second limit) const;
@@ -174,12 +131,10 @@ class BackfillCycle {
   ControllerState& controller_;
   Select& select_;
   const Settings::Backfill settings_;
-  const bool has_exempt_times_;  // PreemptExemptTime is set somewhere
 
   // Kept from cycle to cycle.
-  LastCycle last_cycle_;
-  std::vector<NegativeResult> negative_results_;  // by kind of job
-  NodeBits planned_nodes_;                        // idle nodes of plans: the mark PLANNED
+  CycleMemory memory_;
+  NodeBits planned_nodes_;  // idle nodes of plans: the mark PLANNED
   std::size_t cycle_count_ = 0;
   std::int64_t slices_run_ = 0;  // of all cycles so far
 
@@ -197,7 +152,7 @@ class BackfillCycle {
   NodeBits ignored_nodes_;                            // bf_ignore_node_bitmap, and nodes gone down
   double cycle_start_ = 0;
   Second window_end_ = 0;
-  Second next_resolution_step_ = 0;
+  int job_test_count_ = 0;  // of the last cycle where this one would repeat it
   int jobs_examined_ = 0;
   int start_count_ = 0;
   CycleEnd cycle_end_ = CycleEnd::end_of_queue;

@@ -118,8 +118,8 @@ void CycleMemory::limit_validity_to_plan(Second begin, Second end) {
   if (end + resolution >= window_end_)
     valid_until_ = std::min(
         {valid_until_, next_resolution_step_, window_end_ + resolution - settings_.window});
-  valid_until_ = std::min(
-      valid_until_, std::max(clocks_.round_down(begin, resolution), next_resolution_step_));
+  valid_until_ = std::min(valid_until_,
+                          std::max(clocks_.round_down(begin, resolution), next_resolution_step_));
 }
 
 }  // namespace cosched::slurm

@@ -18,12 +18,12 @@ constexpr Second kEndless = Second{1} << 40;
 class Simulator {
  public:
   Simulator(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record,
-            TraceSink* trace_sink)
+            TraceSink* trace_sink, const SimulatorParams& params)
       : scenario_(scenario),
         clocks_(clocks),
         controller_(scenario, clocks.controller_start, record,
                     clocks.controller_start + clocks.decay_after),
-        select_(scenario, controller_.allocations, clocks.epoch),
+        select_(scenario, controller_.allocations, clocks.epoch, params.remembers_answers),
         trace_sink_(trace_sink),
         backfill_(clocks, controller_, select_, trace_sink),
         loop_clocks_(Usage::is_accounted(scenario) ? clocks.after_slurmdbd_start() : clocks),
@@ -456,8 +456,8 @@ class Simulator {
 }  // namespace
 
 Outcome simulate(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record,
-                 TraceSink* trace_sink) {
-  Outcome outcome = Simulator(scenario, clocks, record, trace_sink).run();
+                 TraceSink* trace_sink, const SimulatorParams& params) {
+  Outcome outcome = Simulator(scenario, clocks, record, trace_sink, params).run();
   trim_pauses_after_completion(scenario, clocks, outcome);
   propagate_blocks(scenario, outcome);
   return outcome;

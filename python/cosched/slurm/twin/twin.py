@@ -335,18 +335,23 @@ class Twin:
         log: bool = False,
         plans: bool = False,
         recorder: _core.cluster.SlurmTraceRecorder | None = None,
+        remembers: bool = True,
     ) -> dict[str, Any]:
         """One run; `cycles`, `checks`, `passes`: recorded times in place of the rules' own, and
         `slices`: what each of these cycles did between two rests. By job, `delays`: how long a pass
         or cycle had taken until it started it; `lengths`: from its start to its end; `epilogs`:
         from there until its nodes are free. `watched`: the run is over when these jobs have
-        started. `recorder`: it gets the traces of the cycles and passes that it wants."""
+        started. `recorder`: it gets the traces of the cycles and passes that it wants.
+        `remembers`: what would come out as before is remembered, not repeated; no result depends on
+        that."""
         given = {
             **clocks, "cycles": list(cycles), "checks": list(checks), "passes": list(passes),
             "lengths": list(lengths), "watched": list(watched), "epilogs": list(epilogs),
             "delays": list(delays), "slices": list(slices),
         }  # fmt: skip
-        return self._core.run(clocks=given, told=log, plans=plans, trace=recorder)
+        return self._core.run(
+            clocks=given, told=log, plans=plans, trace=recorder, remembers=remembers
+        )
 
     def trace_names(self, name_of_job: Callable[[int], str] | None = None) -> TraceNames:
         """What a trace calls jobs (default: by their ids), partitions and nodes."""
