@@ -9,6 +9,7 @@ import pytest
 
 import cosched as cs
 from cosched.cli import main
+from cosched.slurm.recordings import host
 from cosched.slurm.recordings.agreement import read_recording, simulated_run
 from cosched.slurm.trace import TraceSelection
 from cosched.slurm.trace.text import CYCLE_ENDS, VERDICTS, lines_of_trace
@@ -95,7 +96,8 @@ def starts_of(trace):
 
 @pytest.mark.parametrize("replay", [False, True])
 @pytest.mark.parametrize("name", VARIETY)
-def test_the_trace_says_what_the_simulation_did_and_changes_nothing(name, replay):
+def test_the_trace_says_what_the_simulation_did_and_changes_nothing(monkeypatch, name, replay):
+    monkeypatch.setattr(host, "DRAWS", 2)  # which of the likely simulations it is plays no part
     recording = read_recording(RECORDINGS / f"{name}.json.gz")
     run = recording.runs[0]
     twin, options, _ = simulated_run(recording, run, replay=replay)
@@ -228,7 +230,8 @@ def test_every_verdict_and_end_has_words():
     assert {end.name for end in core.SlurmCycleEnd} == set(CYCLE_ENDS)
 
 
-def test_yields_of_locks_are_lines():
+def test_yields_of_locks_are_lines(monkeypatch):
+    monkeypatch.setattr(host, "DRAWS", 2)
     recording = read_recording(RECORDINGS / "deep" / "deep_continue.json.gz")
     run = recording.runs[0]
     twin, options, _ = simulated_run(recording, run, replay=True)

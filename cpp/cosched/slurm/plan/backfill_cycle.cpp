@@ -19,14 +19,13 @@ BackfillCycle::BackfillCycle(const Clocks& clocks, ControllerState& controller, 
 // --- the cycle ---
 
 std::vector<int> BackfillCycle::run(double time) {
-  cycle_start_ = slice_start_ = time;
-  slice_start_second_ = to_second(time);
+  cycle_start_ = time;
   jobs_examined_ = 0;
   interrupted_try_.reset();
-  next_slice_ = 0;
   ignored_nodes_.clear();
   ++cycle_count_;
-  load_slice();
+  cycle_clock_ = make_cycle_clock(clocks_, cycle_count_);
+  begin_slice(time);
   controller_.journal.cycle(time);
   controller_.admit(time);
   controller_.sort_queue();
@@ -72,18 +71,14 @@ void BackfillCycle::begin_node_space() {
   node_space_.reset(begin, window_end_, begin_nodes_);
 }
 
-double BackfillCycle::duration() const {
-  if (slice_) return slice_->end_time - cycle_start_;
-  return clocks_.cycle_cost + job_test_count_ * clocks_.test_cost +
-         start_count_ * clocks_.start_cost;
-}
+double BackfillCycle::duration() const { return cycle_clock_->duration(cycle_start_, progress()); }
 
 std::vector<int> BackfillCycle::attempt_backfill() {
   started_jobs_.clear();
   Second now = slice_start_second_;
   for (; next_entry_ < queue_.size(); ++next_entry_) {
-    if (ends_slice_here()) {
-      yield_locks();
+    if (const Slice* slice = cycle_clock_->ending_slice(progress())) {
+      yield_locks(*slice);
       break;
     }
     const QueueEntry entry = queue_[next_entry_].first;
@@ -91,8 +86,8 @@ std::vector<int> BackfillCycle::attempt_backfill() {
       cycle_end_ = CycleEnd::max_job_test;
       break;
     }
-    now = to_second(current_time());
-    if (!slice_ && now - slice_start_second_ >= settings_.max_time) {
+    now = to_second(cycle_clock_->current_time(progress()));
+    if (cycle_clock_->has_reached_max_time(now - slice_start_second_, settings_.max_time)) {
       cycle_end_ = CycleEnd::max_time;
       break;
     }
@@ -138,28 +133,23 @@ void BackfillCycle::finish_slice(Second now) {
   if (has_yielded()) return;
   tracer_.end_cycle(cycle_end_, cycle_start_ + duration(), job_test_count_, node_space_);
   const bool marks_allocated_nodes = keep_planned_mark(now);
-  const bool has_later_second =
-      slice_ || now > slice_start_second_ || controller_.reservations.has_any(slice_start_);
+  const bool has_later_second = cycle_clock_->is_recorded() || now > slice_start_second_ ||
+                                controller_.reservations.has_any(slice_start_);
   memory_.end_cycle(slice_start_second_, has_later_second, marks_allocated_nodes);
 }
 
-// --- slices: what a recorded cycle did between two yields of its locks ---
+// --- slices: parts of a cycle, between which it yields its locks ---
 
-void BackfillCycle::load_slice() {
-  slice_ = nullptr;
+void BackfillCycle::begin_slice(double time) {
   ++slices_run_;
-  jobs_examined_before_slice_ = jobs_examined_;
-  if (cycle_count_ > clocks_.slices.size()) return;
-  const std::vector<Slice>& slices = clocks_.slices[cycle_count_ - 1];
-  if (next_slice_ >= slices.size()) return;
-  slice_ = &slices[next_slice_];
-  ++next_slice_;
+  slice_start_ = time;
+  slice_start_second_ = to_second(time);
+  cycle_clock_->begin_slice(time, progress());
 }
 
 std::vector<int> BackfillCycle::resume() {
-  load_slice();
-  slice_start_ = std::exchange(resume_time_, kInfinity);
-  slice_start_second_ = to_second(slice_start_);
+  begin_slice(resume_time_);
+  resume_time_ = kInfinity;
   // Nodes that went down meanwhile are no nodes for plans: the node space still has them.
   NodeBits gone_nodes = begin_nodes_;
   gone_nodes -= controller_.allocations.up_nodes();
@@ -173,24 +163,20 @@ void BackfillCycle::on_epilog_complete(const NodeBits& nodes) {
   ignored_nodes_ -= controller_.allocations.completing_nodes();
 }
 
-// True when the recorded slice is used up: the cycle yields its locks here, or stops.
-bool BackfillCycle::ends_slice_here() const {
-  return slice_ && !std::isnan(slice_->resume_time) && jobs_examined_ >= slice_->jobs_examined;
-}
-
-void BackfillCycle::yield_locks() {
-  resume_time_ = slice_->resume_time;
+// The slice ends: the cycle yields its locks, or gives up.
+void BackfillCycle::yield_locks(const Slice& slice) {
+  yield_time_ = slice.end_time;
+  resume_time_ = slice.resume_time;
   interrupted_try_.reset();
-  if (slice_->ends_mid_job) interrupted_try_ = next_interrupted_try();
+  if (slice.ends_mid_job) interrupted_try_ = next_interrupted_try(to_second(slice.end_time));
   if (has_yielded())
-    tracer_.add_yield({slice_->end_time, resume_time_, jobs_examined_});
+    tracer_.add_yield({yield_time_, resume_time_, jobs_examined_});
   else
     cycle_end_ = CycleEnd::gave_up;
 }
 
 // The next job and the time at which it is tried again, where its first try does not decide.
-std::optional<BackfillCycle::InterruptedTry> BackfillCycle::next_interrupted_try() {
-  const Second now = to_second(slice_->end_time);
+std::optional<BackfillCycle::InterruptedTry> BackfillCycle::next_interrupted_try(Second now) {
   for (std::size_t k = next_entry_; k < queue_.size(); ++k) {
     const QueueEntry entry = queue_[k].first;
     if (ineligibility(entry) || is_array_rejected(entry)) continue;
@@ -204,15 +190,6 @@ std::optional<BackfillCycle::InterruptedTry> BackfillCycle::next_interrupted_try
     return InterruptedTry{entry, outcome.begin};
   }
   return std::nullopt;
-}
-
-// The simulated time at which the next job is tried.
-double BackfillCycle::current_time() const {
-  if (!slice_) return slice_start_ + job_test_count_ * clocks_.test_cost;
-  const int slice_jobs = std::max(1, slice_->jobs_examined - jobs_examined_before_slice_);
-  const double part =
-      static_cast<double>(jobs_examined_ - jobs_examined_before_slice_) / slice_jobs;
-  return slice_start_ + std::min(part, 1.0) * (slice_->end_time - slice_start_);
 }
 
 // --- the mark PLANNED ---

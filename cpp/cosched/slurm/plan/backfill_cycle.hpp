@@ -1,6 +1,7 @@
 // The backfill cycle: every job in order of the queue gets a plan (RULES.md 4).
 #pragma once
 
+#include "cosched/slurm/clocks/cycle_clock.hpp"
 #include "cosched/slurm/plan/cycle_memory.hpp"
 #include "cosched/slurm/plan/cycle_tracer.hpp"
 #include "cosched/slurm/state/controller_state.hpp"
@@ -30,7 +31,7 @@ class BackfillCycle {
   /// True when the cycle has yielded and already asks for its locks again: who asks for them at
   /// `time` gets them only when the cycle yields the next time, or is over.
   bool is_reacquiring_locks(double time) const {
-    return has_yielded() && time > slice_->end_time + kYieldSleep;
+    return has_yielded() && time > yield_time_ + kYieldSleep;
   }
   /// The epilog on these nodes is complete.  Nodes that become available while the cycle has
   /// yielded are ignored until it is over.
@@ -85,17 +86,16 @@ class BackfillCycle {
 
   void clear_planned_mark();
   bool keep_planned_mark(Second now);
-  double current_time() const;
-  void load_slice();
-  bool ends_slice_here() const;
-  void yield_locks();
+  CycleProgress progress() const { return {job_test_count_, jobs_examined_, start_count_}; }
+  void begin_slice(double time);
+  void yield_locks(const Slice& slice);
   void begin_node_space();
   std::vector<int> attempt_backfill();
   void finish_slice(Second now);
   void trace_queue();
   void trace_limit(AccountingPolicy::Violation violation);
 
-  std::optional<InterruptedTry> next_interrupted_try();
+  std::optional<InterruptedTry> next_interrupted_try(Second now);
   int first_pending_task() const;
   int array_of_entry(std::size_t index) const;
   void restore_priority();
@@ -139,6 +139,7 @@ class BackfillCycle {
   std::int64_t slices_run_ = 0;  // of all cycles so far
 
   // Of the cycle.
+  std::unique_ptr<CycleClock> cycle_clock_;
   NodeSpace node_space_;
   TestCounts test_counts_;
   std::vector<std::pair<QueueEntry, double>> queue_;  // with the priorities at its begin
@@ -158,13 +159,11 @@ class BackfillCycle {
   CycleEnd cycle_end_ = CycleEnd::end_of_queue;
 
   // Of the part of the cycle between two yields of its locks.
-  const Slice* slice_ = nullptr;  // as recorded; null: no recording tells of it
-  std::size_t next_slice_ = 0;    // of the recorded cycle
   double slice_start_ = 0;
   Second slice_start_second_ = 0;
-  int jobs_examined_before_slice_ = 0;
   std::vector<int> started_jobs_;
   std::optional<InterruptedTry> interrupted_try_;  // none: the cycle yielded between two jobs
+  double yield_time_ = 0;
   double resume_time_ = kInfinity;
 
   CycleTracer tracer_;

@@ -1,5 +1,6 @@
 #include "cosched/slurm/simulate/retrace.hpp"
 
+#include "cosched/slurm/clocks/modelled_main_clock.hpp"
 #include "cosched/slurm/state/controller_state.hpp"
 
 namespace cosched::slurm {
@@ -87,7 +88,7 @@ class QueueBuilds {
   static constexpr double kOnePass = 0.5, kSoon = 4;
 
   ControllerState& controller_;
-  MainClock clock_;
+  ModelledMainClock clock_;
   const double epilog_delay_;
   std::vector<double> start_times_;
   double last_build_ = -kInfinity;

@@ -5,6 +5,9 @@
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/progress.hpp"
 #include "cosched/core/rng.hpp"
+#include "cosched/slurm/clocks/backfill_clock.hpp"
+#include "cosched/slurm/clocks/limit_clock.hpp"
+#include "cosched/slurm/clocks/main_clock.hpp"
 #include "cosched/slurm/plan/backfill_cycle.hpp"
 #include "cosched/slurm/simulate/afterwards.hpp"
 #include "cosched/slurm/simulate/main_pass.hpp"
@@ -28,8 +31,9 @@ class Simulator {
         backfill_(clocks, controller_, select_, trace_sink),
         loop_clocks_(Usage::is_accounted(scenario) ? clocks.after_slurmdbd_start() : clocks),
         limit_clock_(loop_clocks_, scenario.settings().is_24_11),
-        main_clock_(loop_clocks_, scenario.settings().main, scenario.settings().is_24_11),
-        backfill_clock_(clocks, scenario.settings().backfill.interval),
+        main_clock_(
+            make_main_clock(loop_clocks_, scenario.settings().main, scenario.settings().is_24_11)),
+        backfill_clock_(make_backfill_clock(clocks, scenario.settings().backfill.interval)),
         rng_(clocks.noise_seed),
         submission_order_(numbers_below(scenario.jobs().size())),
         attempt_by_job_(scenario.jobs().size()),
@@ -51,7 +55,7 @@ class Simulator {
         reservation_checks_.push_back(reservation_check_time(one.begin));
     }
     std::sort(reservation_checks_.begin(), reservation_checks_.end());
-    main_clock_.request_at_tick(
+    main_clock_->request_at_tick(
         loop_clocks_.controller_start);  // by the registrations of the nodes
   }
 
@@ -109,9 +113,9 @@ class Simulator {
     const double next_submit_time = next_submission_ < submission_order_.size()
                                         ? submission_times_[next_submission_]
                                         : kInfinity;
-    const double next_pass = main_clock_.next_pass_time();
+    const double next_pass = main_clock_->next_pass_time();
     const double next_limit_check = limit_clock_.next_check_time(),
-                 next_tick = main_clock_.next_requesting_tick();
+                 next_tick = main_clock_->next_requesting_tick();
     const double next_admin_event = next_admin_event_ < scenario_.admin_events().size()
                                         ? scenario_.admin_events()[next_admin_event_].time
                                         : kInfinity;
@@ -126,7 +130,7 @@ class Simulator {
         std::min({next_job_event, next_submit_time, next_pass, next_limit_check, next_tick,
                   next_admin_event, next_reservation_check, next_registration, decay_time});
     const double backfill_wake =
-        backfill_.has_yielded() ? backfill_.resume_time() : backfill_clock_.wake_time();
+        backfill_.has_yielded() ? backfill_.resume_time() : backfill_clock_->wake_time();
     const bool is_backfill_first =
         !scenario_.settings().backfill.is_off && backfill_wake < next_event;
     progress_.round(is_backfill_first ? backfill_wake : next_event,
@@ -147,12 +151,12 @@ class Simulator {
       ++next_reservation_check_;
       on_nodes_changed(next_reservation_check);
     } else if (next_pass == next_event) {
-      const bool full = main_clock_.begin_pass();
+      const bool full = main_clock_->begin_pass();
       schedule_ends(main_pass(controller_, select_, next_pass, full, trace_sink_), next_pass);
     } else if (next_limit_check == next_event) {
       check_limits(next_limit_check);
     } else {
-      main_clock_.on_tick(next_tick);
+      main_clock_->on_tick(next_tick);
     }
   }
 
@@ -187,7 +191,8 @@ class Simulator {
         static_cast<double>(3 * (clocks_.periods.after(last_change, settings.backfill.interval) +
                                  clocks_.periods.after(last_change, settings.main.interval) +
                                  settings.main.batch_sched_delay));
-    const double next = std::min(main_clock_.next_requesting_tick(), main_clock_.next_pass_time());
+    const double next =
+        std::min(main_clock_->next_requesting_tick(), main_clock_->next_pass_time());
     return next > last_change + patience;
   }
 
@@ -198,7 +203,7 @@ class Simulator {
       ++finished_count_;
       return;
     }
-    main_clock_.request_at_tick(time);
+    main_clock_->request_at_tick(time);
     last_begin_time_ = std::max(last_begin_time_, scenario_.job(job).conditions.begin);
     controller_.submit(job, time);
   }
@@ -234,7 +239,7 @@ class Simulator {
   void on_nodes_changed(double time) {
     last_change_ = time;
     controller_.updates.mark_both(to_second(time));
-    main_clock_.request_at_tick(time);
+    main_clock_->request_at_tick(time);
   }
 
   void apply_admin_event(const AdminEvent& outside) {
@@ -260,7 +265,7 @@ class Simulator {
   // At its next tick slurmctld asks them whether they are there.
   void resume_nodes(const NodeBits& nodes, double time) {
     pending_registrations_.emplace_back(
-        main_clock_.next_tick(time) + with_jitter(clocks_.epilog_delay), nodes);
+        main_clock_->next_tick(time) + with_jitter(clocks_.epilog_delay), nodes);
   }
 
   // Nodes whose slurmd has answered, and when the next does.
@@ -318,7 +323,7 @@ class Simulator {
   double epilog_time(double stopped) {
     constexpr double kBefore = 0.001;
     const double usual = stopped + with_jitter(clocks_.epilog_delay),
-                 pass = main_clock_.recorded_pass_time() - kBefore;
+                 pass = main_clock_->recorded_pass_time() - kBefore;
     return stopped < pass ? std::min(usual, pass) : usual;
   }
 
@@ -347,9 +352,9 @@ class Simulator {
       ++finished_count_;
     const Settings& settings = scenario_.settings();
     if (settings.main.defer || (!settings.job_ends.has_epilog && !event.is_terminated))
-      main_clock_.request_at_tick(event.time);
+      main_clock_->request_at_tick(event.time);
     else
-      main_clock_.request_now(event.time, false);
+      main_clock_->request_now(event.time, false);
   }
 
   void end(int job, double time, bool killed) {
@@ -412,16 +417,16 @@ class Simulator {
       const double time = backfill_.resume_time();
       return finish_backfill_slice(backfill_.resume(), time);
     }
-    const double time = backfill_clock_.wake_time();
-    if (!backfill_clock_.should_begin_cycle(
+    const double time = backfill_clock_->wake_time();
+    if (!backfill_clock_->should_begin_cycle(
             controller_.waits_for_completion(to_second(time)),
-            controller_.updates.has_changed_since(backfill_clock_.last_cycle_end()), first))
+            controller_.updates.has_changed_since(backfill_clock_->last_cycle_end()), first))
       return;
     finish_backfill_slice(backfill_.run(time), time);
   }
   void finish_backfill_slice(const std::vector<int>& started, double time) {
     schedule_ends(started, time);
-    if (!backfill_.has_yielded()) backfill_clock_.on_cycle_end(backfill_.duration());
+    if (!backfill_.has_yielded()) backfill_clock_->on_cycle_end(backfill_.duration());
   }
 
   const Scenario& scenario_;
@@ -432,8 +437,8 @@ class Simulator {
   BackfillCycle backfill_;
   const Clocks loop_clocks_;
   LimitClock limit_clock_;
-  MainClock main_clock_;
-  BackfillClock backfill_clock_;
+  const std::unique_ptr<MainClock> main_clock_;
+  const std::unique_ptr<BackfillClock> backfill_clock_;
   Rng rng_;
   std::vector<int> submission_order_;     // jobs by submission
   std::vector<double> submission_times_;  // when, in that order

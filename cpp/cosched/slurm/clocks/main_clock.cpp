@@ -1,0 +1,14 @@
+#include "cosched/slurm/clocks/main_clock.hpp"
+
+#include "cosched/slurm/clocks/recorded_main_clock.hpp"
+
+namespace cosched::slurm {
+
+std::unique_ptr<MainClock> make_main_clock(const Clocks& clocks, const Settings::Main& settings,
+                                           bool since_24) {
+  if (clocks.main_passes.empty())
+    return std::make_unique<ModelledMainClock>(clocks, settings, since_24);
+  return std::make_unique<RecordedMainClock>(clocks, settings, since_24);
+}
+
+}  // namespace cosched::slurm

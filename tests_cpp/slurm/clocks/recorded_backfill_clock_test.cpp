@@ -1,0 +1,29 @@
+#include "cosched/slurm/clocks/recorded_backfill_clock.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cosched::slurm {
+namespace {
+
+// Ticks at whole seconds; nothing takes time.
+Clocks exact_clocks() {
+  Clocks clocks;
+  clocks.controller_start = 0;
+  return clocks;
+}
+
+TEST(SlurmRecordedBackfillClock, RecordedCyclesComeFirst) {
+  Clocks clocks = exact_clocks();
+  clocks.cycle_times = {5, 9};
+  RecordedBackfillClock clock(clocks, 30);
+  EXPECT_EQ(clock.wake_time(), 5);
+  EXPECT_TRUE(clock.should_begin_cycle(true, false, 1000));
+  clock.on_cycle_end(0);
+  EXPECT_EQ(clock.wake_time(), 9);
+  clock.on_cycle_end(0);
+  EXPECT_EQ(clock.wake_time(), 39);
+  EXPECT_FALSE(clock.should_begin_cycle(true, true, 1000));
+}
+
+}  // namespace
+}  // namespace cosched::slurm
