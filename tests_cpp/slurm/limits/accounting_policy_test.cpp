@@ -369,7 +369,7 @@ TEST(SlurmAccountingPolicy, AJobOverALimitBlocksNobodyAndHasNoPlan) {
   site.qos = qos_of({{Kind::user, kNode, 3}});
   const Scenario scenario = site.scenario();
   ControllerState controller(scenario, -60, {true, true});
-  Select select(scenario, controller.allocations, 0);
+  Select select(scenario, controller.allocations(), 0);
   for (int job = 0; job < 3; ++job) controller.submit(job, job);
   EXPECT_EQ(main_pass(controller, select, 50, true), (Nodes{0, 2}));
   const Clocks clocks;
@@ -379,7 +379,7 @@ TEST(SlurmAccountingPolicy, AJobOverALimitBlocksNobodyAndHasNoPlan) {
   controller.complete_epilog(0, 101);
   EXPECT_EQ(cycle.run(110), Nodes{1});
   bool told = false;
-  for (const DecisionNote& note : std::move(controller.journal).outcome().notes) {
+  for (const DecisionNote& note : std::move(controller).outcome().notes) {
     EXPECT_NE(note.action, Action::plan);
     told = told || (note.job == 1 && note.limit == "QOSMaxNodePerUserLimit");
   }
@@ -397,13 +397,13 @@ TEST(SlurmAccountingPolicy, AJobThatIsOverALimitOnTheNodesItWouldStartOnHasNoPla
     jobs[1].qos = 0;
     const Scenario scenario = scenario_of(machine, jobs, {{"cons_tres", 1}});
     ControllerState controller(scenario, -60, {true, true});
-    Select select(scenario, controller.allocations, 0);
+    Select select(scenario, controller.allocations(), 0);
     controller.start({0, 0}, shares_from({{0, 1}}, 2), 0, Scheduler::main);
     controller.submit(1, 5);
     const Clocks clocks;
     BackfillCycle cycle(clocks, controller, select);
     EXPECT_EQ(cycle.run(60), most < 8 ? Nodes{} : Nodes{1});
-    for (const DecisionNote& note : std::move(controller.journal).outcome().notes)
+    for (const DecisionNote& note : std::move(controller).outcome().notes)
       EXPECT_NE(note.action, Action::plan);
   }
 }

@@ -29,7 +29,7 @@ class Cycles {
       : scenario_(std::move(machine), std::move(jobs), to_settings(parameters),
                   std::move(reservations)),
         controller(scenario_, -60, {false, plans}),
-        select_(scenario_, controller.allocations, 0),
+        select_(scenario_, controller.allocations(), 0),
         cycle(clocks, controller, select_) {
     const int nodes = scenario_.machine().nodes, first = scenario_.job(0).nodes;
     NodeChoice choice = choice_from(0, first, nodes);
@@ -46,11 +46,11 @@ class Cycles {
   void start(int job, int first, int last) {
     controller.start({job, 0}, choice_from(first, last, scenario_.machine().nodes), 0,
                      Scheduler::main);
-    controller.queue.remove_if([&](int other) { return other == job; });
+    controller.remove_from_queue(job);
   }
   // The last plan of a job.
   Planned plan(int job) const {
-    const Outcome outcome = std::move(Journal(controller.journal)).outcome();
+    const Outcome outcome = std::move(Journal(controller.journal())).outcome();
     for (auto note = outcome.notes.rbegin(); note != outcome.notes.rend(); ++note)
       if (note->job == job && note->action == Action::plan)
         return {note->start, note->end, note->nodes};
@@ -147,12 +147,12 @@ TEST(SlurmBackfillCycle, NodesThatJobsLeaveWhileItRestsAreForNobodyUntilItEnds) 
   EXPECT_TRUE(cycles.cycle.is_reacquiring_locks(12.6));
   cycles.controller.end(1, 13, false);
   cycles.controller.complete_epilog(1, 13);
-  cycles.cycle.on_epilog_complete(cycles.controller.allocations.nodes(1));
+  cycles.cycle.on_epilog_complete(cycles.controller.allocations().nodes(1));
   EXPECT_EQ(cycles.cycle.resume(), Nodes{});
   EXPECT_FALSE(cycles.cycle.has_yielded());
   EXPECT_EQ(cycles.plan(2), (Planned{300, 360, {0}}));
   EXPECT_EQ(cycles.run(40), Nodes{2});
-  EXPECT_EQ(cycles.controller.allocations.nodes(2).to_list(), Nodes{3});
+  EXPECT_EQ(cycles.controller.allocations().nodes(2).to_list(), Nodes{3});
 }
 
 TEST(SlurmBackfillCycle, ItSeesWhatHasStartedWhileItRested) {
@@ -185,12 +185,12 @@ TEST(SlurmBackfillCycle, BehindARestJobsHaveThePriorityOfItsBegin) {
   cycles.clocks.slices = {{}, {{42, 1, 44}, {45, 2, std::nan("")}}};
   cycles.run(10);
   cycles.run(40);
-  cycles.controller.queue.recalculate();
-  EXPECT_EQ(cycles.controller.queue.priority(2), 1600 * 0.5);
+  cycles.controller.recalculate_priorities();
+  EXPECT_EQ(cycles.controller.queue().priority(2), 1600 * 0.5);
   cycles.cycle.resume();
-  EXPECT_EQ(cycles.controller.queue.priority(1), 1600 * 0.5);
-  EXPECT_EQ(cycles.controller.queue.priority(2), 1600 * (0.5 + 0.125) / 2);
-  EXPECT_EQ(jobs_of(cycles.controller.queue), (Nodes{1, 2}));
+  EXPECT_EQ(cycles.controller.queue().priority(1), 1600 * 0.5);
+  EXPECT_EQ(cycles.controller.queue().priority(2), 1600 * (0.5 + 0.125) / 2);
+  EXPECT_EQ(jobs_of(cycles.controller.queue()), (Nodes{1, 2}));
 }
 
 // As above, but it rested between two tries of job 2, which overlaps with job 1 where it would
@@ -203,11 +203,11 @@ TEST(SlurmBackfillCycle, AJobInWhoseMiddleItRestsKeepsItsNewPriority) {
   cycles.clocks.slices = {{}, {{42, 1, 44, true}, {45, 2, std::nan("")}}};
   cycles.run(10);
   cycles.run(40);
-  cycles.controller.queue.recalculate();
+  cycles.controller.recalculate_priorities();
   cycles.controller.end(0, 43, false);
   cycles.controller.complete_epilog(0, 43);
   EXPECT_EQ(cycles.cycle.resume(), Nodes{});  // it goes on behind its first try, though it fits
-  EXPECT_EQ(cycles.controller.queue.priority(2), 1600 * 0.75);
+  EXPECT_EQ(cycles.controller.queue().priority(2), 1600 * 0.75);
   EXPECT_EQ(cycles.plan(2).begin, 360);
 }
 
@@ -222,10 +222,10 @@ TEST(SlurmBackfillCycle, ACycleIsNotSparedOnceAJobIsNoLongerExemptFromPreemption
                 false);
   cycles.run(10);
   cycles.run(40);
-  EXPECT_TRUE(cycles.controller.terminated_jobs.empty());
+  EXPECT_TRUE(cycles.controller.terminated_jobs().empty());
   cycles.run(70);
-  ASSERT_EQ(cycles.controller.terminated_jobs.size(), 1u);
-  EXPECT_EQ(cycles.controller.terminated_jobs[0].job, 0);
+  ASSERT_EQ(cycles.controller.terminated_jobs().size(), 1u);
+  EXPECT_EQ(cycles.controller.terminated_jobs()[0].job, 0);
 }
 
 // A cycle that yielded in the middle of job 2, which has started when it resumes: job 3 is tried
@@ -250,7 +250,7 @@ TEST(SlurmBackfillCycle, NodesThatGoDownWhileItHasYieldedAreNotUsed) {
   EXPECT_EQ(cycles.run(10), Nodes{1});
   NodeBits down(4);
   down.add(3);
-  cycles.controller.allocations.set_up(down, false);
+  cycles.controller.set_nodes_up(down, false);
   EXPECT_EQ(cycles.cycle.resume(), Nodes{});
   EXPECT_EQ(cycles.plan(2).nodes, Nodes{2});
 }
@@ -280,22 +280,22 @@ TEST(SlurmBackfillCycle, APlanOnAnIdleNodeIsMoreWork) {
     machine.partitions.push_back({nodes_from(0, wanted, 4), 1, kNever, 0});
     Cycles cycles(machine, {plain_job(0, 3, 300), plain_job(0, wanted, 100, 10, 1)});
     cycles.run(10);
-    EXPECT_EQ(cycles.controller.updates.has_changed_since(10), wanted == 4);
+    EXPECT_EQ(cycles.controller.updates().has_changed_since(10), wanted == 4);
     EXPECT_EQ(cycles.plan(1).begin, 300);
     Cycles since_24(machine, {plain_job(0, 3, 300), plain_job(0, wanted, 100, 10, 1)},
                     {{"since_24", 1}});
     since_24.run(10);
-    EXPECT_TRUE(since_24.controller.updates.has_changed_since(10));  // every plan is
+    EXPECT_TRUE(since_24.controller.updates().has_changed_since(10));  // every plan is
   }
 }
 
 TEST(SlurmBackfillCycle, ThatAPlanOnAnIdleNodeIsNoMoreIsMoreWork) {
   Cycles cycles(plain_machine(4), {plain_job(0, 3, 300), plain_job(0, 4, 100)});
   cycles.run(10);
-  cycles.controller.queue.remove_if([](int) { return true; });
+  cycles.controller.clear_queue();
   for (const Second time : {40, 70}) {
     cycles.run(static_cast<double>(time));
-    EXPECT_EQ(cycles.controller.updates.has_changed_since(time), time == 40);
+    EXPECT_EQ(cycles.controller.updates().has_changed_since(time), time == 40);
   }
 }
 
@@ -306,7 +306,7 @@ TEST(SlurmBackfillCycle, StartedJobsAreInTheMapWithConsTres) {
     Cycles cycles(plain_machine(3), jobs, {{"cons_tres", cons_tres ? 1.0 : 0.0}});
     EXPECT_EQ(cycles.run(10), Nodes{1});
     EXPECT_EQ(cycles.plan(2).begin, cons_tres ? 60 : 40);
-    EXPECT_TRUE(cycles.controller.updates.has_changed_since(10));
+    EXPECT_TRUE(cycles.controller.updates().has_changed_since(10));
   }
 }
 
@@ -334,7 +334,7 @@ TEST(SlurmBackfillCycle, ACycleIsNotSparedOnceAComparisonWithTheTimeComesOutOthe
                 {{"bf_window", 200}}, false);
   for (const Second time : {10, 99, 100}) {
     EXPECT_EQ(cycles.run(static_cast<double>(time)), Nodes{});
-    EXPECT_EQ(cycles.controller.updates.has_changed_since(time), time == 100);
+    EXPECT_EQ(cycles.controller.updates().has_changed_since(time), time == 100);
   }
 }
 
@@ -452,7 +452,7 @@ TEST(SlurmBackfillCycle, FeaturesLeaveFewerNodes) {
   jobs[2].alternative_sets = {0, 1};
   Cycles cycles(machine, jobs);
   EXPECT_EQ(cycles.run(10), Nodes{2});
-  EXPECT_EQ(cycles.controller.allocations.nodes(2).to_list(), Nodes{2});
+  EXPECT_EQ(cycles.controller.allocations().nodes(2).to_list(), Nodes{2});
   EXPECT_EQ(cycles.plan(1), (Planned{300, 360, {0}}));
 }
 
@@ -461,10 +461,10 @@ TEST(SlurmBackfillCycle, TheSizeOfAJobIsThatOfItsNodesOnceAPlanHasFoundSome) {
   machine.cpus = 16;  // of which a job asks for one a node
   Cycles cycles(machine, {plain_job(0, 4, 300), plain_job(0, 2, 100)},
                 {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"cons_tres", 1}});
-  EXPECT_EQ(cycles.controller.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
+  EXPECT_EQ(cycles.controller.queue().priority(1), 1600 * (0.5 + 0.125) / 2);
   cycles.run(10);
-  cycles.controller.queue.recalculate();
-  EXPECT_EQ(cycles.controller.queue.priority(1), 1600 * 0.5);
+  cycles.controller.recalculate_priorities();
+  EXPECT_EQ(cycles.controller.queue().priority(1), 1600 * 0.5);
 }
 
 TEST(SlurmBackfillCycle, NoPlanNoOtherSize) {
@@ -473,8 +473,8 @@ TEST(SlurmBackfillCycle, NoPlanNoOtherSize) {
   Cycles cycles(machine, {plain_job(0, 4, kNever / 2), plain_job(0, 2, 100)},
                 {{"multifactor", 1}, {"PriorityWeightJobSize", 1600}, {"bf_min_age_reserve", 900}});
   cycles.run(10);  // at once or not at all
-  cycles.controller.queue.recalculate();
-  EXPECT_EQ(cycles.controller.queue.priority(1), 1600 * (0.5 + 0.125) / 2);
+  cycles.controller.recalculate_priorities();
+  EXPECT_EQ(cycles.controller.queue().priority(1), 1600 * (0.5 + 0.125) / 2);
 }
 
 // One of a few kinds, of one of three users.
@@ -518,17 +518,17 @@ TEST(SlurmBackfillCycle, WhatAKindDidNotFindItDoesNotFindAgain) {
     clocks.test_cost = 0.2;
     const RecordOptions record{false, true};
     ControllerState first(scenario, -60, record), second(scenario, -60, record);
-    Select remembers(scenario, first.allocations, 0),
-        forgets(scenario, second.allocations, 0, false);
+    Select remembers(scenario, first.allocations(), 0),
+        forgets(scenario, second.allocations(), 0, false);
     BackfillCycle one(clocks, first, remembers), other(clocks, second, forgets);
     for (ControllerState* tables : {&first, &second})
       for (int job = 0; job < kJobs; ++job) tables->submit(job, 0);
     for (int time = 30; time < 900; time += 30) {
       ASSERT_EQ(one.run(time), other.run(time));
       EXPECT_EQ(one.duration(), other.duration());
-      EXPECT_EQ(first.updates.last_job_update, second.updates.last_job_update);
-      EXPECT_EQ(first.updates.last_node_update, second.updates.last_node_update);
-      const Nodes running = first.allocations.running();
+      EXPECT_EQ(first.updates().last_job_update, second.updates().last_job_update);
+      EXPECT_EQ(first.updates().last_node_update, second.updates().last_node_update);
+      const Nodes running = first.allocations().running();
       for (const int job : running) {
         if (rng.below(3)) continue;
         for (ControllerState* tables : {&first, &second}) {
@@ -538,7 +538,7 @@ TEST(SlurmBackfillCycle, WhatAKindDidNotFindItDoesNotFindAgain) {
       }
     }
     const auto plans = [](ControllerState& controller) {
-      return std::move(controller.journal).outcome().notes;
+      return std::move(controller).outcome().notes;
     };
     const std::vector<DecisionNote> notes = plans(first), same = plans(second);
     ASSERT_EQ(notes.size(), same.size());

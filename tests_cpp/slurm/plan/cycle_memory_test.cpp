@@ -16,7 +16,7 @@ class MemoryOfCycle {
       : scenario_(scenario_of(plain_machine(2),
                               {plain_job(0, 1, 600), plain_job(0, 2, 60), plain_job(0, 2, 60)})),
         controller_(scenario_, -60, {}),
-        select_(scenario_, controller_.allocations, 0),
+        select_(scenario_, controller_.allocations(), 0),
         memory(clocks_, controller_, select_, is_on) {
     controller_.start({0, 0}, choice_from(0, 1, 2), 0, Scheduler::main);
     memory.begin_cycle(10, 3600, true);

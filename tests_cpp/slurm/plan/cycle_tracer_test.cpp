@@ -16,7 +16,7 @@ class TracedCycle {
               const std::map<std::string, double>& parameters = {})
       : scenario_(std::move(machine), std::move(jobs), to_settings(parameters)),
         controller_(scenario_, -60, {}),
-        select_(scenario_, controller_.allocations, 0),
+        select_(scenario_, controller_.allocations(), 0),
         cycle_(clocks_, controller_, select_, &recorder_) {
     const int nodes = scenario_.machine().nodes;
     controller_.start({0, 0}, choice_from(0, scenario_.job(0).nodes, nodes), 0, Scheduler::main);

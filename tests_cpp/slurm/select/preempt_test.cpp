@@ -31,7 +31,7 @@ struct Preempting {
              const std::vector<std::pair<int, int>>& ranges)
       : scenario(std::move(machine), std::move(jobs), to_settings(parameters)),
         controller(scenario, -60, {true, true}),
-        select(scenario, controller.allocations, 0),
+        select(scenario, controller.allocations(), 0),
         every(nodes_from(0, scenario.machine().nodes, scenario.machine().nodes)) {
     const int count = scenario.machine().nodes;
     for (std::size_t k = 0; k < ranges.size(); ++k) {
@@ -42,15 +42,15 @@ struct Preempting {
                        choice_from(ranges[k].first, ranges[k].second, count), time,
                        Scheduler::main);
     }
-    controller.queue.remove_if([](int) { return true; });
+    controller.clear_queue();
     last = static_cast<int>(scenario.jobs().size()) - 1;
   }
   QueueEntry entry(int job) const { return {job, scenario.job(job).partition}; }
   Nodes victims(Second now = 100) {
-    return controller.preemption.choose_victims(entry(last), every, now, select).jobs;
+    return controller.choose_victims(entry(last), every, now, select).jobs;
   }
   Nodes candidates(Second now = 100) const {
-    return controller.preemption.candidates(entry(last), now);
+    return controller.preemption().candidates(entry(last), now);
   }
 
   Scenario scenario;
@@ -106,8 +106,8 @@ TEST(SlurmPreempt, WhoMayPreemptComesFirst) {
     const Scenario scenario =
         scenario_of(machine, jobs, {{"PreemptType", preempts ? 2.0 : 0.0}, {"PreemptMode", 1}});
     ControllerState controller(scenario, -60, {});
-    for (const int job : {0, 1}) enter(controller.queue, job, job);
-    EXPECT_EQ(jobs_of(controller.queue), preempts ? (Nodes{1, 0}) : (Nodes{0, 1}));
+    for (const int job : {0, 1}) controller.submit(job, job);
+    EXPECT_EQ(jobs_of(controller.queue()), preempts ? (Nodes{1, 0}) : (Nodes{0, 1}));
   }
 }
 
@@ -201,12 +201,12 @@ TEST(SlurmPreempt, BehindItThoseThatGaveMostOrInStrictOrder) {
 
 TEST(SlurmPreempt, TheySendNobodyElseAwayForAWhile) {
   Preempting site(two_tiers(), lower_and_one({8}, 8), by_partition({{"KillWait", 30}}), {{0, 8}});
-  EXPECT_TRUE(site.controller.preemption.try_begin_preemption(1, 100));
-  EXPECT_TRUE(site.controller.preemption.is_in_progress(1));
-  site.controller.preemption.begin_pass();
-  EXPECT_FALSE(site.controller.preemption.is_in_progress(1));
-  EXPECT_FALSE(site.controller.preemption.try_begin_preemption(1, 139));
-  EXPECT_TRUE(site.controller.preemption.try_begin_preemption(1, 140));
+  EXPECT_TRUE(site.controller.try_begin_preemption(1, 100));
+  EXPECT_TRUE(site.controller.preemption().is_in_progress(1));
+  site.controller.begin_preemption_pass();
+  EXPECT_FALSE(site.controller.preemption().is_in_progress(1));
+  EXPECT_FALSE(site.controller.try_begin_preemption(1, 139));
+  EXPECT_TRUE(site.controller.try_begin_preemption(1, 140));
 }
 
 TEST(SlurmPreempt, APassSendsThemAwayAndItsJobWaitsForTheirNodes) {
@@ -216,13 +216,15 @@ TEST(SlurmPreempt, APassSendsThemAwayAndItsJobWaitsForTheirNodes) {
     Preempting site(machine, lower_and_one({8}, 8), by_partition(), {{0, 8}});
     site.controller.submit(1, 50);
     EXPECT_EQ(main_pass(site.controller, site.select, 60, true), Nodes{});
-    ASSERT_EQ(site.controller.terminated_jobs.size(), 1u);
-    EXPECT_EQ(site.controller.terminated_jobs[0].is_requeued, requeue);
-    EXPECT_EQ(site.controller.terminated_jobs[0].earliest_begin, 60 + 121);
+    ASSERT_EQ(site.controller.terminated_jobs().size(), 1u);
+    EXPECT_EQ(site.controller.terminated_jobs()[0].is_requeued, requeue);
+    EXPECT_EQ(site.controller.terminated_jobs()[0].earliest_begin, 60 + 121);
+    EXPECT_EQ(site.controller.take_terminated_jobs().size(), 1u);
+    EXPECT_TRUE(site.controller.terminated_jobs().empty());
     EXPECT_EQ(main_pass(site.controller, site.select, 61, true), Nodes{});  // they are completing
     site.controller.complete_epilog(0, 62);
     EXPECT_EQ(main_pass(site.controller, site.select, 63, true), Nodes{1});
-    const Outcome outcome = std::move(site.controller.journal).outcome();
+    const Outcome outcome = std::move(site.controller).outcome();
     EXPECT_EQ(outcome.restarts[0], requeue);
     EXPECT_TRUE(std::any_of(
         outcome.notes.begin(), outcome.notes.end(),
@@ -236,7 +238,7 @@ TEST(SlurmPreempt, AJobThatWaitsForTheirNodesBlocksItsPartition) {
   Preempting site(two_tiers(), jobs, by_partition(), {{0, 6}});
   for (const int job : {1, 2}) site.controller.submit(job, 50 + job);
   EXPECT_EQ(main_pass(site.controller, site.select, 60, true), Nodes{});
-  EXPECT_EQ(site.controller.terminated_jobs.size(), 1u);
+  EXPECT_EQ(site.controller.terminated_jobs().size(), 1u);
 }
 
 TEST(SlurmPreempt, AJobThatMustNotRunAgainIsOver) {
@@ -245,8 +247,8 @@ TEST(SlurmPreempt, AJobThatMustNotRunAgainIsOver) {
   Preempting site(two_tiers(), jobs, by_partition(), {{0, 8}});
   site.controller.submit(1, 50);
   main_pass(site.controller, site.select, 60, true);
-  ASSERT_EQ(site.controller.terminated_jobs.size(), 1u);
-  EXPECT_FALSE(site.controller.terminated_jobs[0].is_requeued);
+  ASSERT_EQ(site.controller.terminated_jobs().size(), 1u);
+  EXPECT_FALSE(site.controller.terminated_jobs()[0].is_requeued);
 }
 
 TEST(SlurmPreempt, TheyHaveTheirGrace) {
@@ -255,11 +257,11 @@ TEST(SlurmPreempt, TheyHaveTheirGrace) {
   Preempting site(machine, lower_and_one({8}, 8), by_partition(), {{0, 8}});
   site.controller.submit(1, 50);
   main_pass(site.controller, site.select, 60, true);
-  EXPECT_TRUE(site.controller.terminated_jobs.empty());
+  EXPECT_TRUE(site.controller.terminated_jobs().empty());
   EXPECT_EQ(site.controller.grace_expired(79), Nodes{});
   EXPECT_EQ(site.controller.grace_expired(80), Nodes{0});
   site.controller.preempt(0, 80);
-  EXPECT_EQ(site.controller.terminated_jobs.size(), 1u);
+  EXPECT_EQ(site.controller.terminated_jobs().size(), 1u);
   EXPECT_EQ(site.controller.grace_expired(99), Nodes{});
 }
 
@@ -269,8 +271,8 @@ TEST(SlurmPreempt, ACycleCountsThemAsGone) {
   const Clocks clocks;
   BackfillCycle cycle(clocks, site.controller, site.select);
   EXPECT_EQ(cycle.run(60), Nodes{});
-  EXPECT_EQ(site.controller.terminated_jobs.size(), 1u);
-  const std::vector<DecisionNote> notes = std::move(site.controller.journal).outcome().notes;
+  EXPECT_EQ(site.controller.terminated_jobs().size(), 1u);
+  const std::vector<DecisionNote> notes = std::move(site.controller).outcome().notes;
   const auto plan = std::find_if(notes.begin(), notes.end(), [](const DecisionNote& note) {
     return note.action == Action::plan;
   });
@@ -290,7 +292,7 @@ TEST(SlurmPreempt, AJobOfAQosWithNoReserveHasNoPlan) {
     const Clocks clocks;
     BackfillCycle cycle(clocks, site.controller, site.select);
     cycle.run(60);
-    const std::vector<DecisionNote> notes = std::move(site.controller.journal).outcome().notes;
+    const std::vector<DecisionNote> notes = std::move(site.controller).outcome().notes;
     EXPECT_EQ(std::none_of(notes.begin(), notes.end(),
                            [](const DecisionNote& note) { return note.action == Action::plan; }),
               no_reserve);

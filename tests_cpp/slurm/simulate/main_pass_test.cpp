@@ -12,10 +12,10 @@ Nodes passed(const Machine& machine, const std::vector<Job>& jobs,
              const std::map<std::string, double>& parameters = {}, bool full = true) {
   const Scenario scenario = scenario_of(machine, jobs, parameters);
   ControllerState controller(scenario, -60, {});
-  Select select(scenario, controller.allocations, 0);
+  Select select(scenario, controller.allocations(), 0);
   for (int job = 0; job < static_cast<int>(jobs.size()); ++job) controller.submit(job, job);
   Nodes started = main_pass(controller, select, 100, full);
-  EXPECT_EQ(started.size() + controller.queue.entries().size(), jobs.size());
+  EXPECT_EQ(started.size() + controller.queue().entries().size(), jobs.size());
   return started;
 }
 
@@ -23,10 +23,10 @@ Nodes passed(const Machine& machine, const std::vector<Job>& jobs,
 std::pair<Nodes, Nodes> passed_with_entries(const Machine& machine, const std::vector<Job>& jobs) {
   const Scenario scenario = scenario_of(machine, jobs, {{"cons_tres", 1}});
   ControllerState controller(scenario, -60, {});
-  Select select(scenario, controller.allocations, 0);
+  Select select(scenario, controller.allocations(), 0);
   for (int job = 0; job < static_cast<int>(jobs.size()); ++job) controller.submit(job, job);
   const Nodes started = main_pass(controller, select, 100, true);
-  return {started, jobs_of(controller.queue)};
+  return {started, jobs_of(controller.queue())};
 }
 
 TEST(SlurmMainPass, TheFirstThatDoesNotFitBlocksItsPartition) {
@@ -86,12 +86,12 @@ TEST(SlurmMainPass, SkippedJobsAreMoreWorkTheBlockingOneIsNot) {
     if (behind >= 0) jobs.push_back(plain_job(2, 1, 60, 10, behind));
     const Scenario scenario = scenario_of(machine, jobs);
     ControllerState controller(scenario, -60, {});
-    Select select(scenario, controller.allocations, 0);
+    Select select(scenario, controller.allocations(), 0);
     for (int job = 0; job < static_cast<int>(jobs.size()); ++job) controller.submit(job, 0);
     main_pass(controller, select, 50, true);
-    EXPECT_TRUE(controller.updates.has_changed_since(50));  // job 0 started
+    EXPECT_TRUE(controller.updates().has_changed_since(50));  // job 0 started
     main_pass(controller, select, 70, true);
-    EXPECT_EQ(controller.updates.has_changed_since(70), behind >= 0);
+    EXPECT_EQ(controller.updates().has_changed_since(70), behind >= 0);
   }
 }
 
@@ -99,7 +99,7 @@ TEST(SlurmMainPass, WaitsForCompletingJobs) {
   const Scenario scenario = scenario_of(
       plain_machine(4), {plain_job(0, 1, 60), plain_job(1, 1, 60)}, {{"CompleteWait", 10}});
   ControllerState controller(scenario, -60, {});
-  Select select(scenario, controller.allocations, 0);
+  Select select(scenario, controller.allocations(), 0);
   controller.submit(0, 0);
   EXPECT_EQ(main_pass(controller, select, 10, true), Nodes{0});
   controller.end(0, 20, false);
@@ -133,10 +133,10 @@ TEST(SlurmMainPass, AJobWithoutLicencesIsMoreWork) {
   jobs[0].conditions.licences = {{0, 1}};
   const Scenario scenario = scenario_of(machine, jobs);
   ControllerState controller(scenario, -60, {});
-  Select select(scenario, controller.allocations, 0);
+  Select select(scenario, controller.allocations(), 0);
   controller.submit(0, 0);
   EXPECT_EQ(main_pass(controller, select, 50, true), Nodes{});
-  EXPECT_TRUE(controller.updates.has_changed_since(50));
+  EXPECT_TRUE(controller.updates().has_changed_since(50));
 }
 
 TEST(SlurmMainPass, AJobThatTheNodesLeftWouldNeverHoldBlocksNobody) {
@@ -174,11 +174,11 @@ TEST(SlurmMainPass, ATaskThatDoesNotStartStopsThoseOfItsArrayAlone) {
     for (const std::size_t job : {1, 2}) jobs[job].conditions.array = array ? 0 : -1;
     const Scenario scenario = scenario_of(plain_machine(4), jobs);
     ControllerState controller(scenario, -60, {});
-    Select select(scenario, controller.allocations, 0);
+    Select select(scenario, controller.allocations(), 0);
     for (int job = 0; job < 3; ++job) controller.submit(job, 1);
     main_pass(controller, select, 50, true);
     main_pass(controller, select, 70, true);
-    EXPECT_EQ(controller.updates.has_changed_since(70), !array);
+    EXPECT_EQ(controller.updates().has_changed_since(70), !array);
   }
 }
 
@@ -188,7 +188,7 @@ TEST(SlurmMainPass, ReservedNodesAreForItsJobs) {
   const Scenario scenario(plain_machine(4), jobs, to_settings({}),
                           {{0, 90, 900, nodes_from(0, 2, 4)}});
   ControllerState controller(scenario, -60, {});
-  Select select(scenario, controller.allocations, 0);
+  Select select(scenario, controller.allocations(), 0);
   for (int job = 0; job < 4; ++job) controller.submit(job, job);
   // Job 2 comes first, 3 finds its reservation full, and blocks nobody else.
   EXPECT_EQ(main_pass(controller, select, 100, true), (Nodes{2, 0}));
@@ -201,7 +201,7 @@ TEST(SlurmMainPass, AJobThatDoesNotFitBlocksItsReservationAlone) {
   const Scenario scenario(plain_machine(4), jobs, to_settings({}),
                           {{0, 90, 900, nodes_from(0, 2, 4)}, {0, 90, 900, nodes_from(2, 4, 4)}});
   ControllerState controller(scenario, -60, {});
-  Select select(scenario, controller.allocations, 0);
+  Select select(scenario, controller.allocations(), 0);
   for (int job = 0; job < 4; ++job) controller.submit(job, job);
   EXPECT_EQ(main_pass(controller, select, 100, true), (Nodes{0, 3}));
 }

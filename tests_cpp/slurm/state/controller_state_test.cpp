@@ -52,18 +52,18 @@ TEST(SlurmControllerState, CompleteWaitCountsFromTheEnd) {
 TEST(SlurmControllerState, EveryChangeIsMoreWork) {
   const Scenario scenario = scenario_of(plain_machine(4), {plain_job(0, 1, 100)});
   ControllerState controller(scenario, -60, {true, false});
-  EXPECT_TRUE(controller.updates.has_changed_since(-60));
-  EXPECT_FALSE(controller.updates.has_changed_since(-59));
+  EXPECT_TRUE(controller.updates().has_changed_since(-60));
+  EXPECT_FALSE(controller.updates().has_changed_since(-59));
   controller.submit(0, 1);
-  EXPECT_TRUE(controller.updates.has_changed_since(1));
+  EXPECT_TRUE(controller.updates().has_changed_since(1));
   controller.start({0, 0}, choice_from(1, 2, 4), 2.5, Scheduler::backfill);
-  EXPECT_TRUE(controller.updates.has_changed_since(2));
-  EXPECT_FALSE(controller.updates.has_changed_since(3));
+  EXPECT_TRUE(controller.updates().has_changed_since(2));
+  EXPECT_FALSE(controller.updates().has_changed_since(3));
   controller.end(0, 30, true);
-  EXPECT_TRUE(controller.updates.has_changed_since(30));
+  EXPECT_TRUE(controller.updates().has_changed_since(30));
   controller.complete_epilog(0, 31);
-  EXPECT_TRUE(controller.updates.has_changed_since(31));
-  const Outcome outcome = std::move(controller.journal).outcome();
+  EXPECT_TRUE(controller.updates().has_changed_since(31));
+  const Outcome outcome = std::move(controller).outcome();
   EXPECT_EQ(outcome.start[0], 2);
   EXPECT_EQ(outcome.start_exact[0], 2.5);
   EXPECT_EQ(outcome.end[0], 30);
@@ -89,9 +89,9 @@ TEST(SlurmControllerState, JobsThatAreNotReadyGetTheirPriorityAnewToo) {
   for (const int job : {0, 1}) controller.submit(job, 0);
   controller.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
   controller.advance(59);
-  EXPECT_EQ(controller.queue.priority(1), 100);
+  EXPECT_EQ(controller.queue().priority(1), 100);
   controller.advance(60);  // the other user has used less
-  EXPECT_EQ(controller.queue.priority(1), 50);
+  EXPECT_EQ(controller.queue().priority(1), 50);
 }
 
 TEST(SlurmControllerState, LicencesAreFreeWhenAJobEnds) {
@@ -103,9 +103,9 @@ TEST(SlurmControllerState, LicencesAreFreeWhenAJobEnds) {
   ControllerState controller(scenario, -60, {});
   for (const int job : {0, 1}) controller.submit(job, 0);
   controller.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
-  EXPECT_FALSE(controller.licences.are_available(1));
+  EXPECT_FALSE(controller.licences().are_available(1));
   controller.end(0, 40, false);
-  EXPECT_TRUE(controller.licences.are_available(1));
+  EXPECT_TRUE(controller.licences().are_available(1));
 }
 
 TEST(SlurmControllerState, AReleasedJobIsBehindAllSubmittedSoFar) {
@@ -123,9 +123,9 @@ TEST(SlurmControllerState, AReleasedJobIsBehindAllSubmittedSoFar) {
     controller.submit(2, 50);
     controller.admit(50);
     if (ages) {
-      EXPECT_EQ(controller.queue.priority(0), 1);  // its age begins when it is found ready
+      EXPECT_EQ(controller.queue().priority(0), 1);  // its age begins when it is found ready
     } else {
-      EXPECT_EQ(jobs_of(controller.queue), (Nodes{1, 0, 2}));
+      EXPECT_EQ(jobs_of(controller.queue()), (Nodes{1, 0, 2}));
     }
   }
 }
@@ -139,7 +139,7 @@ TEST(SlurmControllerState, AJobThatRunsAgainIsBehindAllOthersSince24) {
     for (const int job : {0, 1}) controller.submit(job, 0);
     controller.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
     controller.terminate(0, 30, true);
-    EXPECT_EQ(controller.queue.priority(0) < controller.queue.priority(1), since_24);
+    EXPECT_EQ(controller.queue().priority(0) < controller.queue().priority(1), since_24);
   }
 }
 
@@ -160,10 +160,10 @@ TEST(SlurmControllerState, ARequeuedJobHasNoAgeUntilItIsReadyAgain) {
   controller.start({0, 0}, choice_from(0, 1, 4), 0, Scheduler::main);
   controller.terminate(0, 30, true);  // ready at 151
   controller.advance(100);
-  EXPECT_EQ(controller.queue.priority(0), 1);
+  EXPECT_EQ(controller.queue().priority(0), 1);
   controller.admit(151);
   controller.advance(200);
-  EXPECT_EQ(controller.queue.priority(0), 49);
+  EXPECT_EQ(controller.queue().priority(0), 49);
 }
 
 TEST(SlurmControllerState, NewPrioritiesAreMoreWorkWhereSomebodyWaits) {
@@ -177,7 +177,7 @@ TEST(SlurmControllerState, NewPrioritiesAreMoreWorkWhereSomebodyWaits) {
     ControllerState controller(scenario, -60, {});
     controller.submit(0, 10);
     controller.advance(100.5);
-    return controller.updates.has_changed_since(100);
+    return controller.updates().has_changed_since(100);
   };
   EXPECT_TRUE(more_work({}));
   EXPECT_TRUE(more_work(later));
@@ -192,14 +192,14 @@ TEST(SlurmControllerState, AgeCountsFromWhenAJobIsFoundReadyOrFromItsBegin) {
   ControllerState controller(scenario, -60, {});
   for (const int job : {0, 1, 2}) controller.submit(job, 0);
   controller.advance(100);
-  EXPECT_EQ(controller.queue.priority(0), 100);
-  for (const int job : {1, 2}) EXPECT_EQ(controller.queue.priority(job), 1);
+  EXPECT_EQ(controller.queue().priority(0), 100);
+  for (const int job : {1, 2}) EXPECT_EQ(controller.queue().priority(job), 1);
   controller.release(2, 120);
   controller.admit(150);
   controller.advance(200);
-  EXPECT_EQ(controller.queue.priority(0), 200);
-  EXPECT_EQ(controller.queue.priority(1), 80);
-  EXPECT_EQ(controller.queue.priority(2), 50);
+  EXPECT_EQ(controller.queue().priority(0), 200);
+  EXPECT_EQ(controller.queue().priority(1), 80);
+  EXPECT_EQ(controller.queue().priority(2), 50);
 }
 
 TEST(SlurmControllerState, JobsEndWhenResvOverRunHasPassedBehindTheirReservation) {
@@ -238,19 +238,19 @@ struct Suspending {
 
 TEST(SlurmControllerState, AJobStopsAtAStartAndGoesOnAtAnEpilog) {
   Suspending of;
-  EXPECT_TRUE(of.controller.gang_switches.empty());
+  EXPECT_TRUE(of.controller.gang_switches().empty());
   of.start(1, 2, 20.5);
-  ASSERT_EQ(of.controller.gang_switches.size(), 1u);
-  EXPECT_EQ(of.controller.gang_switches[0].job, 0);
-  EXPECT_TRUE(of.controller.gang_switches[0].is_suspended);
-  EXPECT_TRUE(of.controller.allocations.is_suspended(0));
+  ASSERT_EQ(of.controller.gang_switches().size(), 1u);
+  EXPECT_EQ(of.controller.gang_switches()[0].job, 0);
+  EXPECT_TRUE(of.controller.gang_switches()[0].is_suspended);
+  EXPECT_TRUE(of.controller.allocations().is_suspended(0));
   of.controller.end(1, 70, false);
-  EXPECT_EQ(of.controller.gang_switches.size(), 1u);
+  EXPECT_EQ(of.controller.gang_switches().size(), 1u);
   of.controller.complete_epilog(1, 71.25);
-  ASSERT_EQ(of.controller.gang_switches.size(), 2u);
-  EXPECT_FALSE(of.controller.gang_switches[1].is_suspended);
-  EXPECT_EQ(of.controller.allocations.expected_end(0), 71 + 80);
-  const Outcome outcome = std::move(of.controller.journal).outcome();
+  ASSERT_EQ(of.controller.gang_switches().size(), 2u);
+  EXPECT_FALSE(of.controller.gang_switches()[1].is_suspended);
+  EXPECT_EQ(of.controller.allocations().expected_end(0), 71 + 80);
+  const Outcome outcome = std::move(of.controller).outcome();
   ASSERT_EQ(outcome.pauses.size(), 1u);
   EXPECT_EQ(outcome.pauses[0].job, 0);
   EXPECT_EQ(outcome.pauses[0].begin, 20.5);
@@ -273,7 +273,7 @@ TEST(SlurmControllerState, WhoIsOverGoesOnNoMore) {
   of.controller.terminate(0, 30, false);
   of.controller.end(1, 70, false);
   of.controller.complete_epilog(1, 71);
-  EXPECT_EQ(of.controller.gang_switches.size(), 1u);
+  EXPECT_EQ(of.controller.gang_switches().size(), 1u);
 }
 
 TEST(SlurmControllerState, WhatRunsFromTheBeginningMayShareCores) {
@@ -283,13 +283,13 @@ TEST(SlurmControllerState, WhatRunsFromTheBeginningMayShareCores) {
   const Scenario scenario = suspending(tiers_of({4}, {1, 2}), jobs);
   ControllerState controller(scenario, -60, {});
   controller.adopt_running(0);
-  EXPECT_EQ(controller.allocations.cores(0).to_list(), (Nodes{0, 1, 2}));
+  EXPECT_EQ(controller.allocations().cores(0).to_list(), (Nodes{0, 1, 2}));
   controller.adopt_running(1);  // one core is free
-  EXPECT_EQ(controller.allocations.cores(1).to_list(), (Nodes{0, 1}));
-  EXPECT_TRUE(controller.allocations.is_suspended(0));
+  EXPECT_EQ(controller.allocations().cores(1).to_list(), (Nodes{0, 1}));
+  EXPECT_TRUE(controller.allocations().is_suspended(0));
   controller.adopt_running(2);
-  EXPECT_EQ(controller.allocations.cores(2).to_list(), Nodes{3});
-  EXPECT_FALSE(controller.allocations.is_suspended(2));
+  EXPECT_EQ(controller.allocations().cores(2).to_list(), Nodes{3});
+  EXPECT_FALSE(controller.allocations().is_suspended(2));
 }
 
 }  // namespace

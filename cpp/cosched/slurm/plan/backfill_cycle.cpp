@@ -7,14 +7,14 @@ BackfillCycle::BackfillCycle(const Clocks& clocks, ControllerState& controller, 
     : clocks_(clocks),
       controller_(controller),
       select_(select),
-      settings_(controller.scenario.settings().backfill),
+      settings_(controller.scenario().settings().backfill),
       memory_(clocks, controller, select, select.remembers_answers()),
-      planned_nodes_(controller.scenario.machine().nodes),
-      test_counts_(controller.scenario),
-      ignored_nodes_(controller.scenario.machine().nodes),
+      planned_nodes_(controller.scenario().machine().nodes),
+      test_counts_(controller.scenario()),
+      ignored_nodes_(controller.scenario().machine().nodes),
       tracer_(trace_sink),
-      unreserved_nodes_(controller.scenario.machine().nodes),
-      feature_nodes_(controller.scenario.machine().nodes) {}
+      unreserved_nodes_(controller.scenario().machine().nodes),
+      feature_nodes_(controller.scenario().machine().nodes) {}
 
 // --- the cycle ---
 
@@ -26,7 +26,7 @@ std::vector<int> BackfillCycle::run(double time) {
   ++cycle_count_;
   cycle_clock_ = make_cycle_clock(clocks_, cycle_count_);
   begin_slice(time);
-  controller_.journal.cycle(time);
+  controller_.note_cycle(time);
   controller_.admit(time);
   controller_.sort_queue();
   start_count_ = 0;
@@ -38,7 +38,7 @@ std::vector<int> BackfillCycle::run(double time) {
   }
   job_test_count_ = 0;
   clear_planned_mark();
-  if (controller_.queue.entries().empty()) {
+  if (controller_.queue().entries().empty()) {
     memory_.forget_last_cycle();
     tracer_.end_cycle(cycle_end_, time, 0, {});
     return {};
@@ -49,9 +49,9 @@ std::vector<int> BackfillCycle::run(double time) {
   planned_jobs_.clear();
   rejected_array_ = planned_array_ = -1;
   queue_.clear();
-  for (const QueueEntry entry : controller_.queue.entries())
-    if (!controller_.readiness.is_array_full(entry.job))
-      queue_.emplace_back(entry, controller_.queue.priority(entry.job));
+  for (const QueueEntry entry : controller_.queue().entries())
+    if (!controller_.readiness().is_array_full(entry.job))
+      queue_.emplace_back(entry, controller_.queue().priority(entry.job));
   next_entry_ = 0;
   if (tracer_.is_on()) trace_queue();
   return attempt_backfill();
@@ -67,7 +67,7 @@ void BackfillCycle::trace_queue() {
 void BackfillCycle::begin_node_space() {
   const Second begin = clocks_.round_down(slice_start_second_, settings_.resolution);
   window_end_ = clocks_.round_down(slice_start_second_ + settings_.window, settings_.resolution);
-  begin_nodes_ = controller_.allocations.up_nodes();
+  begin_nodes_ = controller_.allocations().up_nodes();
   node_space_.reset(begin, window_end_, begin_nodes_);
 }
 
@@ -99,16 +99,16 @@ std::vector<int> BackfillCycle::attempt_backfill() {
       interrupted_try_.reset();
     }
     if (retry_from == 0) restore_priority();
-    tracer_.begin_job({entry.job, entry.partition, controller_.queue.priority(entry.job)}, now);
+    tracer_.begin_job({entry.job, entry.partition, controller_.queue().priority(entry.job)}, now);
     if (skip_verdict) {
       if (skip_verdict == Verdict::limit)
-        trace_limit(controller_.policy.violation_before_nodes(entry));
+        trace_limit(controller_.policy().violation_before_nodes(entry));
       tracer_.end_job(*skip_verdict);
       continue;
     }
     memory_.begin_try(entry, now);
     TryOutcome outcome{LoopAction::continue_queue, Verdict::max_job_limit};
-    if (test_counts_.try_count_test(controller_.scenario.job(entry), entry.partition))
+    if (test_counts_.try_count_test(controller_.scenario().job(entry), entry.partition))
       outcome = recall_or_try(entry, now, retry_from);
     tracer_.end_job(outcome.verdict);
     const bool has_started = outcome.verdict == Verdict::started;
@@ -127,14 +127,13 @@ std::vector<int> BackfillCycle::attempt_backfill() {
 }
 
 void BackfillCycle::finish_slice(Second now) {
-  if (!started_jobs_.empty())
-    controller_.queue.remove_if([&](int job) { return controller_.allocations.has_started(job); });
-  controller_.queue.resort_if_restored();
+  if (!started_jobs_.empty()) controller_.remove_started_jobs();
+  controller_.resort_queue();
   if (has_yielded()) return;
   tracer_.end_cycle(cycle_end_, cycle_start_ + duration(), job_test_count_, node_space_);
   const bool marks_allocated_nodes = keep_planned_mark(now);
   const bool has_later_second = cycle_clock_->is_recorded() || now > slice_start_second_ ||
-                                controller_.reservations.has_any(slice_start_);
+                                controller_.reservations().has_any(slice_start_);
   memory_.end_cycle(slice_start_second_, has_later_second, marks_allocated_nodes);
 }
 
@@ -152,7 +151,7 @@ std::vector<int> BackfillCycle::resume() {
   resume_time_ = kInfinity;
   // Nodes that went down meanwhile are no nodes for plans: the node space still has them.
   NodeBits gone_nodes = begin_nodes_;
-  gone_nodes -= controller_.allocations.up_nodes();
+  gone_nodes -= controller_.allocations().up_nodes();
   ignored_nodes_ |= gone_nodes;
   return attempt_backfill();
 }
@@ -160,7 +159,7 @@ std::vector<int> BackfillCycle::resume() {
 void BackfillCycle::on_epilog_complete(const NodeBits& nodes) {
   if (!has_yielded()) return;
   ignored_nodes_ |= nodes;
-  ignored_nodes_ -= controller_.allocations.completing_nodes();
+  ignored_nodes_ -= controller_.allocations().completing_nodes();
 }
 
 // The slice ends: the cycle yields its locks, or gives up.
@@ -180,8 +179,8 @@ std::optional<BackfillCycle::InterruptedTry> BackfillCycle::next_interrupted_try
   for (std::size_t k = next_entry_; k < queue_.size(); ++k) {
     const QueueEntry entry = queue_[k].first;
     if (ineligibility(entry) || is_array_rejected(entry)) continue;
-    if (controller_.readiness.is_array_full(entry.job) ||
-        !controller_.licences.are_available(entry.job))
+    if (controller_.readiness().is_array_full(entry.job) ||
+        !controller_.licences().are_available(entry.job))
       break;
     JobTry attempt = make_try(entry, now, true);
     if (!test_counts_.can_test(attempt.job, entry.partition)) return std::nullopt;
@@ -197,33 +196,33 @@ std::optional<BackfillCycle::InterruptedTry> BackfillCycle::next_interrupted_try
 void BackfillCycle::clear_planned_mark() {
   if (!planned_nodes_.any()) return;
   planned_nodes_.clear();
-  controller_.updates.last_node_update = slice_start_second_;
+  controller_.note_node_change(slice_start_second_);
 }
 
 // Idle nodes of plans keep the mark.  True: 24.11 took it off allocated nodes again, and that is a
 // change of nodes.
 bool BackfillCycle::keep_planned_mark(Second now) {
-  const Allocations& allocations = controller_.allocations;
-  const bool is_24_11 = controller_.scenario.settings().is_24_11;
+  const Allocations& allocations = controller_.allocations();
+  const bool is_24_11 = controller_.scenario().settings().is_24_11;
   const bool marks_allocated_nodes = is_24_11 && planned_nodes_.any();
-  if (marks_allocated_nodes) controller_.updates.last_node_update = now;
+  if (marks_allocated_nodes) controller_.note_node_change(now);
   planned_nodes_ -= allocations.busy_nodes();
-  if (controller_.scenario.shares_nodes() && !is_24_11)
+  if (controller_.scenario().shares_nodes() && !is_24_11)
     for (const int job : allocations.running()) planned_nodes_ -= allocations.nodes(job);
-  if (planned_nodes_.any()) controller_.updates.last_node_update = now;
+  if (planned_nodes_.any()) controller_.note_node_change(now);
   return marks_allocated_nodes;
 }
 
 // --- the queue ---
 
 int BackfillCycle::array_of_entry(std::size_t index) const {
-  return index < queue_.size() ? controller_.scenario.array_of(queue_[index].first.job) : -1;
+  return index < queue_.size() ? controller_.scenario().array_of(queue_[index].first.job) : -1;
 }
 
 // The job that starts in place of the next entry.  Of an array that is the first pending task like
 // it, although that task may have a plan.
 int BackfillCycle::first_pending_task() const {
-  const Scenario& scenario = controller_.scenario;
+  const Scenario& scenario = controller_.scenario();
   const int array = array_of_entry(next_entry_);
   const QueueEntry next = queue_[next_entry_].first;
   std::size_t first = next_entry_;
@@ -231,7 +230,7 @@ int BackfillCycle::first_pending_task() const {
     const QueueEntry entry = queue_[k - 1].first;
     const bool is_like_next =
         entry.partition == next.partition && scenario.job(entry).kind == scenario.job(next).kind;
-    if (is_like_next && !controller_.allocations.has_started(entry.job)) first = k - 1;
+    if (is_like_next && !controller_.allocations().has_started(entry.job)) first = k - 1;
   }
   return queue_[first].first.job;
 }
@@ -241,26 +240,26 @@ int BackfillCycle::first_pending_task() const {
 void BackfillCycle::restore_priority() {
   const int array = array_of_entry(next_entry_);
   if (array < 0) {
-    controller_.queue.set_priority(queue_[next_entry_].first.job, queue_[next_entry_].second);
+    controller_.restore_priority(queue_[next_entry_].first.job, queue_[next_entry_].second);
     return;
   }
   if (next_entry_ > 0 && array_of_entry(next_entry_ - 1) == array) return;
   for (std::size_t k = next_entry_; array_of_entry(k) == array; ++k)
-    controller_.queue.set_priority(queue_[k].first.job, queue_[k].second);
+    controller_.restore_priority(queue_[k].first.job, queue_[k].second);
 }
 
 // Why the cycle does not look at the job, whatever nodes there are: it has started in another
 // partition or waits for its victims, or is over a limit.  None: the cycle looks at it.
 std::optional<Verdict> BackfillCycle::ineligibility(QueueEntry entry) const {
-  if (controller_.allocations.has_started(entry.job)) return Verdict::started_elsewhere;
-  if (controller_.preemption.is_in_progress(entry.job)) return Verdict::preempting;
-  if (controller_.policy.violation_before_nodes(entry)) return Verdict::limit;
+  if (controller_.allocations().has_started(entry.job)) return Verdict::started_elsewhere;
+  if (controller_.preemption().is_in_progress(entry.job)) return Verdict::preempting;
+  if (controller_.policy().violation_before_nodes(entry)) return Verdict::limit;
   return std::nullopt;
 }
 
 // True after a task of the same array, in the same partition, that has neither start nor plan.
 bool BackfillCycle::is_array_rejected(QueueEntry entry) const {
-  const int array = controller_.scenario.array_of(entry.job);
+  const int array = controller_.scenario().array_of(entry.job);
   return array >= 0 && rejected_array_ == array && rejected_partition_ == entry.partition;
 }
 
@@ -269,13 +268,13 @@ bool BackfillCycle::is_array_rejected(QueueEntry entry) const {
 std::optional<Verdict> BackfillCycle::count_and_skip(QueueEntry entry) {
   if (const std::optional<Verdict> verdict = ineligibility(entry)) return verdict;
   if (is_array_rejected(entry)) return Verdict::array_rejected;
-  if (const int array = controller_.scenario.array_of(entry.job); array >= 0) {
+  if (const int array = controller_.scenario().array_of(entry.job); array >= 0) {
     rejected_array_ = array;  // until this task starts or has a plan
     rejected_partition_ = entry.partition;
   }
   ++jobs_examined_;
-  if (controller_.readiness.is_array_full(entry.job)) return Verdict::array_full;
-  if (!controller_.licences.are_available(entry.job)) return Verdict::licenses;
+  if (controller_.readiness().is_array_full(entry.job)) return Verdict::array_full;
+  if (!controller_.licences().are_available(entry.job)) return Verdict::licenses;
   return std::nullopt;
 }
 
@@ -306,15 +305,15 @@ TryKey BackfillCycle::key_of(const JobTry& attempt) const {
           .now = attempt.now,
           .slice_number = slices_run_,
           .node_space_version = node_space_.change_count(),
-          .allocations_version = controller_.allocations.version(),
+          .allocations_version = controller_.allocations().version(),
           .weights_version = select_.weights_version()};
 }
 
 void BackfillCycle::repeat_effects(const JobTry& attempt, const TryEffects& effects) {
   if (effects.is_counted) ++job_test_count_;
-  if (effects.has_found_nodes) controller_.queue.mark_tested(attempt.entry.job);
+  if (effects.has_found_nodes) controller_.mark_tested(attempt.entry.job);
   if (effects.has_deferred_start) {
-    controller_.updates.last_job_update = attempt.now;
+    controller_.note_job_change(attempt.now);
     memory_.observe_deferred_start();
   }
 }
@@ -322,26 +321,26 @@ void BackfillCycle::repeat_effects(const JobTry& attempt, const TryEffects& effe
 // --- one job ---
 
 BackfillCycle::JobTry BackfillCycle::make_try(QueueEntry entry, Second now, bool is_dry_run) const {
-  const Scenario& scenario = controller_.scenario;
+  const Scenario& scenario = controller_.scenario();
   const Job& job = scenario.job(entry);
   JobTry attempt{entry, job, now, job.limit, is_dry_run};
   attempt.has_no_reserve = job.qos >= 0 && scenario.machine().qos[job.qos].no_reserve;
   // A job without a reservation only asks whether it can start; where jobs are preempted, it is
   // tested with a limit of a minute.
-  if (attempt.has_no_reserve && controller_.preemption.is_enabled()) attempt.limit = 60;
+  if (attempt.has_no_reserve && controller_.preemption().is_enabled()) attempt.limit = 60;
   const bool has_plan =
       settings_.one_resv_per_job &&
       std::find(planned_jobs_.begin(), planned_jobs_.end(), entry.job) != planned_jobs_.end();
-  attempt.starts_now_or_never = controller_.queue.holds_back(entry.job, now) || has_plan;
+  attempt.starts_now_or_never = controller_.queue().holds_back(entry.job, now) || has_plan;
   attempt.depends_on_reservations =
-      job.conditions.reservation >= 0 || controller_.reservations.has_any(slice_start_);
+      job.conditions.reservation >= 0 || controller_.reservations().has_any(slice_start_);
   return attempt;
 }
 
 // In a dry run nothing is started or planned; `stop_cycle` then means that the job would be tried
 // again, from `begin` on.
 BackfillCycle::TryOutcome BackfillCycle::try_job(JobTry& attempt, Second retry_from) {
-  const bool is_24_11 = controller_.scenario.settings().is_24_11;
+  const bool is_24_11 = controller_.scenario().settings().is_24_11;
   const Second now = attempt.now;
   for (Second from = std::max(now, retry_from);;) {
     if (attempt.is_dry_run && from > now) return {LoopAction::stop_cycle, Verdict::no_begin, from};
@@ -376,20 +375,20 @@ BackfillCycle::TryOutcome BackfillCycle::try_job(JobTry& attempt, Second retry_f
 // Step 1: the nodes that no reservation takes from the job if it begins at `from`; none: it cannot
 // begin then or later.
 std::optional<BackfillCycle::AvailableNodes> BackfillCycle::nodes_at(JobTry& attempt, Second from) {
-  const Scenario& scenario = controller_.scenario;
+  const Scenario& scenario = controller_.scenario();
   const bool is_24_11 = scenario.settings().is_24_11;
   const NodeBits* allowed_nodes = &scenario.partition(attempt.entry).nodes;
   Second reservation_end = 0;
   if (attempt.depends_on_reservations) {
     unreserved_nodes_ = *allowed_nodes;
     allowed_nodes = &unreserved_nodes_;
-    const Reservations::RemainingNodes remaining = controller_.reservations.remove_reserved(
+    const Reservations::RemainingNodes remaining = controller_.reservations().remove_reserved(
         attempt.entry, from, true, slice_start_, unreserved_nodes_);
     if (!remaining.can_run) return std::nullopt;
     from = remaining.earliest;
     if (remaining.has_lost_nodes)
-      reservation_end = controller_.reservations.next_end(from, settings_.resolution, clocks_.epoch,
-                                                          slice_start_);
+      reservation_end = controller_.reservations().next_end(from, settings_.resolution,
+                                                            clocks_.epoch, slice_start_);
   }
   if (ignored_nodes_.any()) {
     if (allowed_nodes != &unreserved_nodes_) unreserved_nodes_ = *allowed_nodes;
@@ -423,12 +422,12 @@ Select::Slot BackfillCycle::earliest_slot(JobTry& attempt, const AvailableNodes&
     if (answer) {
       slot = *answer;
       attempt.effects.has_found_nodes = true;
-      if (!attempt.is_dry_run) controller_.queue.mark_tested(attempt.entry.job);
+      if (!attempt.is_dry_run) controller_.mark_tested(attempt.entry.job);
     }
   }
   if (available.from > slot.begin) {
     slot.begin = available.from;
-    controller_.updates.last_job_update = attempt.now;
+    controller_.note_job_change(attempt.now);
     attempt.effects.has_deferred_start = true;
     memory_.observe_deferred_start();
   }
@@ -449,7 +448,7 @@ std::optional<BackfillCycle::TryOutcome> BackfillCycle::start_now(JobTry& attemp
                                                                   const AvailableNodes& available,
                                                                   Select::Slot& slot) {
   attempt.effects.has_tried_start = true;
-  if (slot.nodes->intersects(controller_.allocations.completing_nodes())) {
+  if (slot.nodes->intersects(controller_.allocations().completing_nodes())) {
     slot.begin = attempt.now + 1;
     return std::nullopt;
   }
@@ -480,7 +479,7 @@ BackfillCycle::Classification BackfillCycle::classify(JobTry& attempt, const Sel
     return {Kind::retry_later, slot.begin, NextTest::after_overlap};
   if (attempt.is_dry_run || attempt.has_no_reserve) return reject_because(Verdict::no_reserve);
   const int node_count = slot.nodes->count();
-  if (const auto violation = controller_.policy.violation_with_nodes(attempt.entry, node_count)) {
+  if (const auto violation = controller_.policy().violation_with_nodes(attempt.entry, node_count)) {
     trace_limit(violation);
     attempt.effects.limited_node_count = node_count;
     return reject_because(Verdict::limit);
@@ -492,7 +491,7 @@ BackfillCycle::Classification BackfillCycle::classify(JobTry& attempt, const Sel
 BackfillCycle::TryOutcome BackfillCycle::reserve(const JobTry& attempt, const Select::Slot& slot) {
   const Second begin = clocks_.round_down(slot.begin, settings_.resolution);
   const Second end = end_of_plan(slot.begin, attempt.limit);
-  controller_.journal.plan(attempt.entry, cycle_start_, slot.begin, end, *slot.nodes);
+  controller_.note_plan(attempt.entry, cycle_start_, slot.begin, end, *slot.nodes);
   planned_nodes_ |= *slot.nodes;
   tracer_.set_nodes(attempt.entry.job, slot.begin, end, *slot.nodes);
   if (node_space_.records_created() >= settings_.node_space_size)
@@ -511,7 +510,7 @@ bool BackfillCycle::is_free_in_node_space(const Select::Slot& slot, Second limit
 // When a plan ends: 22.05 rounds down, 24.11 up.
 Second BackfillCycle::end_of_plan(Second begin, Second limit) const {
   const Second resolution = settings_.resolution;
-  const Second rounding = controller_.scenario.settings().is_24_11 ? resolution - 1 : 0;
+  const Second rounding = controller_.scenario().settings().is_24_11 ? resolution - 1 : 0;
   return clocks_.round_down(begin + limit + rounding, resolution);
 }
 
@@ -521,7 +520,7 @@ Second BackfillCycle::end_of_plan(Second begin, Second limit) const {
 // are enough of them or not.
 BackfillCycle::StartResult BackfillCycle::start(QueueEntry entry, const NodeBits& available_nodes) {
   const Loan<NodeChoice> choice = select_.select_now(entry, available_nodes);
-  if (const auto violation = controller_.policy.violation_with_nodes(entry, choice.get())) {
+  if (const auto violation = controller_.policy().violation_with_nodes(entry, choice.get())) {
     trace_limit(violation);
     return StartResult::over_limit;
   }
@@ -534,14 +533,14 @@ BackfillCycle::StartResult BackfillCycle::start(QueueEntry entry, const NodeBits
   started_jobs_.push_back(entry.job);
   if (tracer_.is_on())
     tracer_.set_nodes(entry.job, to_second(slice_start_),
-                      controller_.allocations.expected_end(entry.job), choice->nodes);
+                      controller_.allocations().expected_end(entry.job), choice->nodes);
   rejected_array_ = -1;
-  const Scenario& scenario = controller_.scenario;
+  const Scenario& scenario = controller_.scenario();
   const bool has_whole_nodes = scenario.shares_nodes()
                                    ? scenario.job(entry.job).request.is_exclusive
                                    : scenario.settings().select.cons_tres;
   if (has_whole_nodes && node_space_.records_created() < settings_.node_space_size) {
-    const Allocations& allocations = controller_.allocations;
+    const Allocations& allocations = controller_.allocations();
     node_space_.reserve(allocations.nodes(entry.job), node_space_.begin(),
                         end_of_plan(allocations.expected_end(entry.job), 0), settings_.resolution);
   }
@@ -552,34 +551,35 @@ BackfillCycle::StartResult BackfillCycle::start(QueueEntry entry, const NodeBits
 std::optional<Select::Slot> BackfillCycle::will_run(QueueEntry entry,
                                                     const NodeBits& available_nodes,
                                                     const Select::StartWindow& window) {
-  std::vector<int> candidates = controller_.preemption.candidates(entry, window.now);
+  std::vector<int> candidates = controller_.preemption().candidates(entry, window.now);
   if (candidates.empty()) return select_.will_run(entry, available_nodes, window);
   Select::StartWindow now_or_never = window;
   now_or_never.starts_now_or_never = true;
   if (const auto slot = select_.will_run(entry, available_nodes, now_or_never)) return slot;
-  const Preemption::ScopedHidden hidden(controller_.preemption, std::move(candidates));
+  const Preemption::ScopedHidden hidden = controller_.hide_jobs(std::move(candidates));
   return select_.will_run(entry, available_nodes, window);
 }
 
 void BackfillCycle::preempt(QueueEntry entry, const NodeBits& available_nodes) {
   const Second now = to_second(slice_start_);
-  const auto victims = controller_.preemption.choose_victims(entry, available_nodes, now, select_);
-  if (victims.jobs.empty() || controller_.policy.violation_with_nodes(entry, victims.choice.get()))
+  const auto victims = controller_.choose_victims(entry, available_nodes, now, select_);
+  if (victims.jobs.empty() ||
+      controller_.policy().violation_with_nodes(entry, victims.choice.get()))
     return;
-  if (!controller_.preemption.try_begin_preemption(entry.job, now)) return;
+  if (!controller_.try_begin_preemption(entry.job, now)) return;
   for (const int job : victims.jobs) controller_.preempt(job, slice_start_);
 }
 
 // After a plan for a task, the next task of its array is tried, too, as long as
 // bf_max_job_array_resv (and %n, since 24.11) allow it.
 void BackfillCycle::allow_next_task(int job) {
-  const Conditions& conditions = controller_.scenario.job(job).conditions;
+  const Conditions& conditions = controller_.scenario().job(job).conditions;
   if (conditions.array < 0) return;
   if (planned_array_ != conditions.array) array_plan_count_ = 0;
   planned_array_ = conditions.array;
   ++array_plan_count_;
-  const int running_tasks = controller_.readiness.running_tasks(job);
-  const bool is_full = controller_.scenario.settings().is_24_11 && conditions.array_limit > 0 &&
+  const int running_tasks = controller_.readiness().running_tasks(job);
+  const bool is_full = controller_.scenario().settings().is_24_11 && conditions.array_limit > 0 &&
                        array_plan_count_ + running_tasks >= conditions.array_limit;
   if (array_plan_count_ < settings_.max_job_array_resv && !is_full) rejected_array_ = -1;
 }

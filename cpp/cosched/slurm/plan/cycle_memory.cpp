@@ -18,19 +18,19 @@ CycleMemory::CycleMemory(const Clocks& clocks, ControllerState& controller, Sele
     : clocks_(clocks),
       controller_(controller),
       select_(select),
-      settings_(controller.scenario.settings().backfill),
+      settings_(controller.scenario().settings().backfill),
       is_on_(is_on),
-      has_exempt_times_(has_exempt_times(controller.scenario)),
-      negative_results_(controller.scenario.kind_count()) {}
+      has_exempt_times_(has_exempt_times(controller.scenario())),
+      negative_results_(controller.scenario().kind_count()) {}
 
 // --- cycles ---
 
 std::int64_t CycleMemory::change_count() const {
-  return controller_.allocations.change_count() + controller_.queue.change_count();
+  return controller_.allocations().change_count() + controller_.queue().change_count();
 }
 
 bool CycleMemory::is_plan_unchanged(double time, int test_count) const {
-  if (!is_on_ || controller_.journal.notes_plans() || controller_.journal.notes_reasons())
+  if (!is_on_ || controller_.journal().notes_plans() || controller_.journal().notes_reasons())
     return false;
   const Second now = to_second(time);
   return change_count() == last_cycle_.change_count && now < last_cycle_.valid_until &&
@@ -40,9 +40,8 @@ bool CycleMemory::is_plan_unchanged(double time, int test_count) const {
 
 void CycleMemory::reapply_last_cycle(Second now, bool has_planned_nodes) {
   select_.restore_weights(last_cycle_.weights_after);
-  if (last_cycle_.has_deferred_start) controller_.updates.last_job_update = now;
-  if (has_planned_nodes || last_cycle_.marks_allocated_nodes)
-    controller_.updates.last_node_update = now;
+  if (last_cycle_.has_deferred_start) controller_.note_job_change(now);
+  if (has_planned_nodes || last_cycle_.marks_allocated_nodes) controller_.note_node_change(now);
 }
 
 void CycleMemory::begin_cycle(Second now, Second window_end, bool recalls) {
@@ -54,10 +53,10 @@ void CycleMemory::begin_cycle(Second now, Second window_end, bool recalls) {
   last_cycle_.weights_before = select_.weights();
   // The plan may change when the limit of a running job passes; a job whose limit has passed is
   // expected to end "now", which is another time in each cycle.
-  const std::vector<int>& running = controller_.allocations.running();
+  const std::vector<int>& running = controller_.allocations().running();
   last_cycle_.valid_until =
       running.empty() ? kNever
-                      : std::max(now, controller_.allocations.expected_end(running.front()));
+                      : std::max(now, controller_.allocations().expected_end(running.front()));
 }
 
 void CycleMemory::end_cycle(Second now, bool has_later_second, bool marks_nodes) {
@@ -69,7 +68,7 @@ void CycleMemory::end_cycle(Second now, bool has_later_second, bool marks_nodes)
 // --- tries ---
 
 void CycleMemory::begin_try(QueueEntry entry, Second now) {
-  const Scenario& scenario = controller_.scenario;
+  const Scenario& scenario = controller_.scenario();
   entry_ = entry;
   now_ = now;
   // Where the age of a job matters for its reservation, every second matters.
@@ -85,7 +84,7 @@ void CycleMemory::begin_try(QueueEntry entry, Second now) {
 const NegativeResult* CycleMemory::recall(const TryKey& key) {
   if (!result_ || !(result_->key == key)) return nullptr;
   const int node_count = result_->effects.limited_node_count;
-  if (node_count > 0 && !controller_.policy.violation_with_nodes(entry_, node_count))
+  if (node_count > 0 && !controller_.policy().violation_with_nodes(entry_, node_count))
     return nullptr;
   last_cycle_.valid_until = std::min(last_cycle_.valid_until, result_->valid_until);
   return result_;

@@ -46,12 +46,12 @@ class MainPass {
   MainPass(ControllerState& controller, Select& select, double time, PassTrace* trace)
       : controller_(controller),
         select_(select),
-        scenario_(controller.scenario),
+        scenario_(controller.scenario()),
         time_(time),
         now_second_(to_second(time)),
-        has_reservations_now_(controller.reservations.has_any(time)),
+        has_reservations_now_(controller.reservations().has_any(time)),
         has_reservations_(!scenario_.reservations().empty()),
-        blocked_(scenario_.machine().partitions, controller.allocations.up_nodes()),
+        blocked_(scenario_.machine().partitions, controller.allocations().up_nodes()),
         unreserved_nodes_(scenario_.machine().nodes),
         trace_(trace) {}
 
@@ -61,7 +61,7 @@ class MainPass {
     int depth = 0;
     int last_array = -1;
     int last_job = -1;
-    for (const QueueEntry entry : controller_.queue.entries()) {
+    for (const QueueEntry entry : controller_.queue().entries()) {
       if (settings.max_job_start &&
           static_cast<int>(started_jobs_.size()) >= settings.max_job_start)
         break;
@@ -95,24 +95,24 @@ class MainPass {
     }
     if (blocked) {
       wait(entry, Action::wait_priority);
-      controller_.updates.last_job_update = now_second_;
-      is_one_waiting_ = !controller_.journal.notes_reasons();
-      return !blocked_.are_all_blocked() || controller_.journal.notes_reasons() ||
+      controller_.note_job_change(now_second_);
+      is_one_waiting_ = !controller_.journal().notes_reasons();
+      return !blocked_.are_all_blocked() || controller_.journal().notes_reasons() ||
              has_reservations_now_;
     }
-    if (const AccountingPolicy::Violation held = controller_.policy.violation_before_nodes(entry)) {
+    if (const AccountingPolicy::Violation held =
+            controller_.policy().violation_before_nodes(entry)) {
       note_limit(entry, *held);
       return true;
     }
     if (blocked_.allowed_nodes().count_common(scenario_.partition(entry).nodes) <
         scenario_.job(entry).nodes) {
-      controller_.updates.last_job_update =
-          now_second_;  // its nodes are kept for jobs of other partitions
+      controller_.note_job_change(now_second_);  // its nodes are kept for jobs of other partitions
       wait(entry, Action::wait_resources);
       blocked_.add(entry.partition);
-    } else if (!controller_.licences.are_available(entry.job)) {
+    } else if (!controller_.licences().are_available(entry.job)) {
       wait(entry, Action::wait_licences);
-      controller_.updates.last_job_update = now_second_;
+      controller_.note_job_change(now_second_);
     } else {
       start_or_block(entry);
     }
@@ -122,13 +122,13 @@ class MainPass {
   // Why the entry is not looked at: its job has started in another partition or waits for its
   // victims, or it is behind a task of its array that could not start.  None: it is looked at.
   std::optional<Verdict> rejection(QueueEntry entry) const {
-    if (controller_.allocations.has_started(entry.job)) return Verdict::started_elsewhere;
-    if (controller_.preemption.is_in_progress(entry.job)) return Verdict::preempting;
+    if (controller_.allocations().has_started(entry.job)) return Verdict::started_elsewhere;
+    if (controller_.preemption().is_in_progress(entry.job)) return Verdict::preempting;
     const int array = scenario_.array_of(entry.job);
     if (array < 0) return std::nullopt;
     if (rejected_array_ == array && rejected_partition_ == entry.partition)
       return Verdict::array_rejected;
-    if (controller_.readiness.is_array_full(entry.job)) return Verdict::array_full;
+    if (controller_.readiness().is_array_full(entry.job)) return Verdict::array_full;
     return std::nullopt;
   }
 
@@ -141,8 +141,8 @@ class MainPass {
     bool has_lost_nodes = false;  // to a reservation
     if (has_reservations_now_ || is_in_reservation(entry)) {
       unreserved_nodes_ = *allowed;
-      const auto left = controller_.reservations.remove_reserved(entry, now_second_, false, time_,
-                                                                 unreserved_nodes_);
+      const auto left = controller_.reservations().remove_reserved(entry, now_second_, false, time_,
+                                                                   unreserved_nodes_);
       if (!left.can_run) {
         wait(entry, Action::wait_reservation);
         return reject(entry);
@@ -158,7 +158,7 @@ class MainPass {
     const Loan<NodeChoice> choice = select_.select_now(entry, *allowed);
     if (!choice && try_preempt(entry, *allowed)) return reject(entry);
     if (const AccountingPolicy::Violation held =
-            controller_.policy.violation_with_nodes(entry, choice.get())) {
+            controller_.policy().violation_with_nodes(entry, choice.get())) {
       note_limit(entry, *held);
       return reject(entry);
     }
@@ -173,7 +173,7 @@ class MainPass {
     wait(entry, waits_for_reservation ? Action::wait_reserved_nodes : Action::wait_resources);
     if (is_in_reservation(entry))
       failed_reservations_.push_back(scenario_.job(entry.job).conditions.reservation);
-    else if (!controller_.queue.holds_back(entry.job, now_second_) &&
+    else if (!controller_.queue().holds_back(entry.job, now_second_) &&
              waits_for_nodes(entry, *allowed))
       blocked_.add(entry.partition);
   }
@@ -181,7 +181,7 @@ class MainPass {
   // Whether reservations alone keep the entry from starting now.  Asked only where reasons are
   // told; the answer leaves no trace in later tests.
   bool could_start_without_reservations(QueueEntry entry) {
-    if (!controller_.journal.notes_reasons() || is_in_reservation(entry)) return false;
+    if (!controller_.journal().notes_reasons() || is_in_reservation(entry)) return false;
     const auto weights = select_.weights();
     const bool could_start = static_cast<bool>(select_.select_now(entry, blocked_.allowed_nodes()));
     select_.restore_weights(weights);
@@ -190,15 +190,14 @@ class MainPass {
 
   // Other jobs go for it: it waits until their nodes are clean, and blocks its partition.
   bool try_preempt(QueueEntry entry, const NodeBits& allowed) {
-    const auto victims =
-        controller_.preemption.choose_victims(entry, allowed, now_second_, select_);
+    const auto victims = controller_.choose_victims(entry, allowed, now_second_, select_);
     if (victims.jobs.empty()) return false;
     if (const AccountingPolicy::Violation held =
-            controller_.policy.violation_with_nodes(entry, victims.choice.get())) {
+            controller_.policy().violation_with_nodes(entry, victims.choice.get())) {
       note_limit(entry, *held);
       return true;
     }
-    if (controller_.preemption.try_begin_preemption(entry.job, now_second_))
+    if (controller_.try_begin_preemption(entry.job, now_second_))
       for (const int job : victims.jobs) controller_.preempt(job, time_);
     wait(entry, Action::wait_resources);
     blocked_.add(entry.partition);
@@ -214,25 +213,25 @@ class MainPass {
     out &= allowed;
     const Job& job = scenario_.job(entry);
     if (job.node_set >= 0) out &= scenario_.machine().node_sets[job.node_set];
-    return out.intersects(controller_.allocations.completing_nodes()) ||
+    return out.intersects(controller_.allocations().completing_nodes()) ||
            select_.could_run(entry, allowed);
   }
 
   // The job does not start in this pass.
   void wait(QueueEntry entry, Action reason) {
-    controller_.journal.wait(entry.job, time_, reason);
+    controller_.note_wait(entry.job, time_, reason);
     trace_verdict(entry, verdict_of(reason));
   }
 
   void note_limit(QueueEntry entry, const LimitRule& rule) {
-    controller_.journal.note_limit(entry.job, time_, rule);
+    controller_.note_limit(entry.job, time_, rule);
     trace_verdict(entry, Verdict::limit);
     if (trace_) trace_->jobs.back().limit = reason_of(rule);
   }
 
   void trace_verdict(QueueEntry entry, Verdict verdict) {
     if (!trace_) return;
-    const double priority = controller_.queue.priority(entry.job);
+    const double priority = controller_.queue().priority(entry.job);
     trace_->jobs.push_back({{entry.job, entry.partition, priority}, now_second_, {}, verdict});
   }
 
@@ -242,7 +241,7 @@ class MainPass {
     TracedJob& traced = trace_->jobs.back();
     traced.started_job = entry.job;
     traced.begin = now_second_;
-    traced.end = controller_.allocations.expected_end(entry.job);
+    traced.end = controller_.allocations().expected_end(entry.job);
     traced.nodes = nodes;
   }
 
@@ -269,8 +268,8 @@ class MainPass {
 
 PassTrace begin_trace(const ControllerState& controller, double time, bool full) {
   PassTrace trace{time, full};
-  for (const QueueEntry entry : controller.queue.entries())
-    trace.queue.push_back({entry.job, entry.partition, controller.queue.priority(entry.job)});
+  for (const QueueEntry entry : controller.queue().entries())
+    trace.queue.push_back({entry.job, entry.partition, controller.queue().priority(entry.job)});
   return trace;
 }
 
@@ -287,8 +286,7 @@ std::vector<int> main_pass(ControllerState& controller, Select& select, double t
   std::vector<int> started =
       MainPass(controller, select, time, is_traced ? &trace : nullptr).run(full);
   if (is_traced) trace_sink->add_pass(std::move(trace));
-  if (!started.empty())
-    controller.queue.remove_if([&](int job) { return controller.allocations.has_started(job); });
+  if (!started.empty()) controller.remove_started_jobs();
   return started;
 }
 

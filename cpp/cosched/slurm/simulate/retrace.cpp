@@ -95,11 +95,11 @@ class QueueBuilds {
 };
 
 Sample sample_of(const ControllerState& controller, double time) {
-  Sample sample{time, controller.usage.factors(),
-                std::vector<double>(controller.scenario.jobs().size(),
+  Sample sample{time, controller.usage().factors(),
+                std::vector<double>(controller.scenario().jobs().size(),
                                     std::numeric_limits<double>::quiet_NaN())};
-  for (const QueueEntry& entry : controller.queue.entries())
-    sample.priorities[entry.job] = controller.queue.priority(entry.job);
+  for (const QueueEntry& entry : controller.queue().entries())
+    sample.priorities[entry.job] = controller.queue().priority(entry.job);
   return sample;
 }
 
@@ -138,13 +138,12 @@ std::vector<Sample> retrace(const Scenario& scenario, const Clocks& clocks,
         controller.set_cores({one.job, scenario.job(one.job).partition}, choice);
         controller.start({one.job, scenario.job(one.job).partition}, choice, one.time,
                          Scheduler::main);
-        controller.queue.remove_if([&](int other) { return other == one.job; });
+        controller.remove_from_queue(one.job);
         break;
       case EventKind::build_queue:
         looks.build_at(one.time);
-        for (const QueueEntry& entry : controller.queue.entries())
-          if (!controller.policy.violation_before_nodes(entry))
-            controller.queue.mark_tested(entry.job);
+        for (const QueueEntry& entry : controller.queue().entries())
+          if (!controller.policy().violation_before_nodes(entry)) controller.mark_tested(entry.job);
         break;
       case EventKind::sample:
         controller.advance(one.time);

@@ -26,7 +26,7 @@ class Simulator {
         clocks_(clocks),
         controller_(scenario, clocks.controller_start, record,
                     clocks.controller_start + clocks.decay_after),
-        select_(scenario, controller_.allocations, clocks.epoch, params.remembers_answers),
+        select_(scenario, controller_.allocations(), clocks.epoch, params.remembers_answers),
         trace_sink_(trace_sink),
         backfill_(clocks, controller_, select_, trace_sink),
         loop_clocks_(Usage::is_accounted(scenario) ? clocks.after_slurmdbd_start() : clocks),
@@ -45,7 +45,7 @@ class Simulator {
         submission_order_.end());
     std::stable_sort(submission_order_.begin(), submission_order_.end(),
                      [&](int a, int b) { return scenario.job(a).submit < scenario.job(b).submit; });
-    controller_.start_delays = clocks.start_delays;
+    controller_.set_start_delays(clocks.start_delays);
     adopt_running_jobs();
     place_submissions();
     for (const Reservation& one : scenario.reservations()) {
@@ -65,7 +65,7 @@ class Simulator {
       poll_.count(300);
       step();
     }
-    return std::move(controller_.journal).outcome();
+    return std::move(controller_).outcome();
   }
 
  private:
@@ -85,7 +85,7 @@ class Simulator {
   // All jobs that are watched have started.
   bool watched_jobs_started() {
     while (watched_started_ < clocks_.watched_jobs.size() &&
-           controller_.allocations.has_started(clocks_.watched_jobs[watched_started_]))
+           controller_.allocations().has_started(clocks_.watched_jobs[watched_started_]))
       ++watched_started_;
     return watched_started_ > 0 && watched_started_ == clocks_.watched_jobs.size();
   }
@@ -123,9 +123,10 @@ class Simulator {
                                               ? reservation_checks_[next_reservation_check_]
                                               : kInfinity;
     const double next_registration = next_registration_time();
-    const double next_decay_pass = controller_.usage.next_pass_time();
-    controller_.decay_blocked = backfill_.is_reacquiring_locks(next_decay_pass);
-    const double decay_time = controller_.decay_blocked ? kInfinity : next_decay_pass;
+    const double next_decay_pass = controller_.usage().next_pass_time();
+    const bool is_decay_blocked = backfill_.is_reacquiring_locks(next_decay_pass);
+    controller_.block_decay(is_decay_blocked);
+    const double decay_time = is_decay_blocked ? kInfinity : next_decay_pass;
     const double next_event =
         std::min({next_job_event, next_submit_time, next_pass, next_limit_check, next_tick,
                   next_admin_event, next_reservation_check, next_registration, decay_time});
@@ -199,7 +200,7 @@ class Simulator {
   void submit(int job, double time) {
     last_change_ = time;
     if (is_refused(job, time)) {
-      controller_.updates.last_job_update = to_second(time);
+      controller_.note_job_change(to_second(time));
       ++finished_count_;
       return;
     }
@@ -211,7 +212,7 @@ class Simulator {
   // One that could never run, or wants a reservation that is not there.
   bool is_refused(int job, double time) {
     const Job& one = scenario_.job(job);
-    if (one.conditions.reservation >= 0 && !controller_.reservations.is_in_existing(job, time))
+    if (one.conditions.reservation >= 0 && !controller_.reservations().is_in_existing(job, time))
       return true;
     if (violates_submission_limits(job, time)) return true;
     if (!scenario_.shares_nodes() && one.node_set < 0) return false;
@@ -230,15 +231,16 @@ class Simulator {
     int tasks = 0;
     for (std::size_t k = next_submission_ - 1; k < submission_order_.size(); ++k, ++tasks)
       if (array < 0 ? tasks > 0 : scenario_.array_of(submission_order_[k]) != array) break;
-    const AccountingPolicy::Violation held = controller_.policy.violation_at_submission(job, tasks);
-    if (held) controller_.journal.note_limit(job, time, *held);
+    const AccountingPolicy::Violation held =
+        controller_.policy().violation_at_submission(job, tasks);
+    if (held) controller_.note_limit(job, time, *held);
     last_submitted_array_ = array;
     return is_array_refused_ = held;
   }
 
   void on_nodes_changed(double time) {
     last_change_ = time;
-    controller_.updates.mark_both(to_second(time));
+    controller_.note_change(to_second(time));
     main_clock_->request_at_tick(time);
   }
 
@@ -251,7 +253,7 @@ class Simulator {
         take_down(outside.nodes, outside.time);
         break;
       case AdminEvent::Kind::drain:
-        controller_.allocations.set_up(outside.nodes, false);
+        controller_.set_nodes_up(outside.nodes, false);
         break;
       case AdminEvent::Kind::resume:
         resume_nodes(outside.nodes, outside.time);
@@ -277,26 +279,26 @@ class Simulator {
   void register_nodes(double time) {
     for (auto one = pending_registrations_.begin(); one != pending_registrations_.end();)
       if (one->first <= time) {
-        controller_.allocations.set_up(one->second, true);
+        controller_.set_nodes_up(one->second, true);
         one = pending_registrations_.erase(one);
       } else {
         ++one;
       }
-    controller_.updates.mark_both(to_second(time));
+    controller_.note_change(to_second(time));
   }
 
   // Their jobs run again, two minutes later at the earliest, or have failed.
   void take_down(const NodeBits& nodes, double time) {
-    controller_.allocations.set_up(nodes, false);
-    std::vector<int> running = controller_.allocations.running();
+    controller_.set_nodes_up(nodes, false);
+    std::vector<int> running = controller_.allocations().running();
     std::sort(running.begin(), running.end());  // as they came, and so they wait again
     for (const int job : running) {
-      if (!controller_.allocations.nodes(job).intersects(nodes)) continue;
+      if (!controller_.allocations().nodes(job).intersects(nodes)) continue;
       controller_.terminate(job, time, true);
       const double over = handle_terminated(time);
       if (scenario_.settings().job_ends.return_to_service != 2) continue;
       NodeBits answering = nodes;  // to the order to end the job
-      answering &= controller_.allocations.nodes(job);
+      answering &= controller_.allocations().nodes(job);
       pending_registrations_.emplace_back(over, std::move(answering));
     }
   }
@@ -304,8 +306,7 @@ class Simulator {
   // Jobs that had to go: when the last one's nodes are clean.
   double handle_terminated(double time) {
     double over = time;
-    for (const ControllerState::TerminatedJob& one :
-         std::exchange(controller_.terminated_jobs, {})) {
+    for (const ControllerState::TerminatedJob& one : controller_.take_terminated_jobs()) {
       ++attempt(one.job);
       if (one.is_requeued) {
         is_requeued_[one.job] = 1;
@@ -335,19 +336,20 @@ class Simulator {
     last_change_ = event.time;
     if (event.is_epilog) {
       complete_epilog(event);
-    } else if (event.attempt == attempt(event.job) && controller_.allocations.running(event.job)) {
+    } else if (event.attempt == attempt(event.job) &&
+               controller_.allocations().running(event.job)) {
       end(event.job, event.time, false);
     }
   }
 
   void complete_epilog(const Event& event) {
     controller_.complete_epilog(event.job, event.time);
-    backfill_.on_epilog_complete(controller_.allocations.nodes(event.job));
+    backfill_.on_epilog_complete(controller_.allocations().nodes(event.job));
     handle_switches(event.time);
     const bool is_requeued = is_requeued_[event.job] != 0;
     is_requeued_[event.job] = 0;
     if (is_requeued)
-      controller_.allocations.mark_pending(event.job);
+      controller_.mark_pending(event.job);
     else
       ++finished_count_;
     const Settings& settings = scenario_.settings();
@@ -381,7 +383,7 @@ class Simulator {
 
   // Jobs that stand still end by so much later.
   void handle_switches(double time) {
-    for (const Gang::GangSwitch& one : std::exchange(controller_.gang_switches, {})) {
+    for (const Gang::GangSwitch& one : controller_.take_gang_switches()) {
       ++attempt(one.job);
       double& work = completion_or_remaining_[one.job];
       if (one.is_suspended)
@@ -420,7 +422,7 @@ class Simulator {
     const double time = backfill_clock_->wake_time();
     if (!backfill_clock_->should_begin_cycle(
             controller_.waits_for_completion(to_second(time)),
-            controller_.updates.has_changed_since(backfill_clock_->last_cycle_end()), first))
+            controller_.updates().has_changed_since(backfill_clock_->last_cycle_end()), first))
       return;
     finish_backfill_slice(backfill_.run(time), time);
   }
