@@ -1,5 +1,5 @@
-// What the clocks of slurmctld know (RULES.md 0, 2.1 to 2.3, 3): the two hidden numbers, what the host
-// adds, and the times that a recording tells.
+// What the clocks of slurmctld know (RULES.md 0, 2.1 to 2.3, 3): the two hidden numbers, what the
+// host adds, and the times that a recording tells.
 #pragma once
 
 #include <utility>

@@ -35,8 +35,8 @@ class CycleClock {
   virtual bool is_recorded() const = 0;
 };
 
-/// The clock of the cycle with this number (from 1): of its recorded slices, where `clocks` has them,
-/// else of the rules.
+/// The clock of the cycle with this number (from 1): of its recorded slices, where `clocks` has
+/// them, else of the rules.
 std::unique_ptr<CycleClock> make_cycle_clock(const Clocks& clocks, std::size_t number);
 
 }  // namespace cosched::slurm

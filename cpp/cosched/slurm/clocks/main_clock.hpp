@@ -14,7 +14,8 @@ class MainClock {
 
   /// Something wants a pass at a tick.
   virtual void request_at_tick(double time) = 0;
-  /// Something wants a pass at once.  A pass that is wanted too soon after the last one comes later.
+  /// Something wants a pass at once.  A pass that is wanted too soon after the last one comes
+  /// later.
   virtual void request_now(double time, bool full) = 0;
   /// The next tick that asks for a pass.
   virtual double next_requesting_tick() const = 0;

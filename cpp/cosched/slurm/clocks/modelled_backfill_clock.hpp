@@ -20,8 +20,8 @@ class ModelledBackfillClock : public BackfillClock {
   bool should_begin_cycle(bool is_completing, bool has_more_work, double quiet_until) override;
   void on_cycle_end(double duration) override;
 
-  /// A cycle of a recording is over after `duration` seconds; the next one begins at `next_time`, or
-  /// (infinite) bf_interval after the begin of this one.
+  /// A cycle of a recording is over after `duration` seconds; the next one begins at `next_time`,
+  /// or (infinite) bf_interval after the begin of this one.
   void follow_recorded_cycle(double duration, double next_time);
   void wake_at(double time) { wake_time_ = time; }
 

@@ -24,8 +24,8 @@ class ModelledMainClock : public MainClock {
   double next_pass_time() const override { return next_pass_; }
   bool begin_pass() override;
 
-  /// A pass of a recording took place at `time`, at which the loop ticked, too.  `counts` = false: it
-  /// does not count as the last pass.
+  /// A pass of a recording took place at `time`, at which the loop ticked, too.  `counts` = false:
+  /// it does not count as the last pass.
   void follow_recorded_pass(double time, bool full, bool counts);
   double tick_period() const { return loop_.period(); }
 

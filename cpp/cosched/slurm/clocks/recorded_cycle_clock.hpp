@@ -5,9 +5,9 @@
 
 namespace cosched::slurm {
 
-/// Example: of the slices {{12, 1, 14}, {15, 3, nan}} a cycle that begins at 10 has examined one job
-/// when it yields at 12, goes on at 14, and ends at 15 after three jobs, so that its second job is
-/// tried at 14 and its third at 14.5.
+/// Example: of the slices {{12, 1, 14}, {15, 3, nan}} a cycle that begins at 10 has examined one
+/// job when it yields at 12, goes on at 14, and ends at 15 after three jobs, so that its second job
+/// is tried at 14 and its third at 14.5.
 class RecordedCycleClock : public CycleClock {
  public:
   /// Requires that both outlive it.

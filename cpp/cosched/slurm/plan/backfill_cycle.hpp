@@ -15,8 +15,9 @@ namespace cosched::slurm {
 /// around these steps (`recall_or_try`) spares tries that would only repeat an earlier one.
 class BackfillCycle {
  public:
-  /// Requires that all arguments outlive the cycle.  `trace_sink` gets the traces of the cycles that
-  /// it wants; null: of none.  It remembers what `select` does or does not remember.
+  /// Requires that all arguments outlive the cycle.  `trace_sink` gets the traces of the cycles
+  /// that it wants; null: of none.  Earlier tries are remembered where `select` remembers its
+  /// answers.
   BackfillCycle(const Clocks& clocks, ControllerState& controller, Select& select,
                 TraceSink* trace_sink = nullptr);
 

@@ -46,8 +46,8 @@ class CycleMemory {
   /// `is_on`: false = it remembers nothing.  Requires that the others outlive the memory.
   CycleMemory(const Clocks& clocks, ControllerState& controller, Select& select, bool is_on);
 
-  /// True when a cycle that begins at `time` would make the last plan again.  `test_count`: the jobs
-  /// that the last cycle tested.
+  /// True when a cycle that begins at `time` would make the last plan again.  `test_count`: the
+  /// jobs that the last cycle tested.
   bool is_plan_unchanged(double time, int test_count) const;
   /// The effects of a cycle that would make the last plan again.
   void reapply_last_cycle(Second now, bool has_planned_nodes);
@@ -55,8 +55,8 @@ class CycleMemory {
   void forget_last_cycle() { last_cycle_ = {}; }
   /// A cycle makes a new plan, up to the end of its window; `recalls` = false: each job is tried.
   void begin_cycle(Second now, Second window_end, bool recalls);
-  /// `has_later_second`: the cycle has gone on after the second of its begin.  `marks_nodes`: PLANNED
-  /// marks on allocated nodes counted as changes (24.11).
+  /// `has_later_second`: the cycle has gone on after the second of its begin.  `marks_nodes`:
+  /// PLANNED marks on allocated nodes counted as changes (24.11).
   void end_cycle(Second now, bool has_later_second, bool marks_nodes);
 
   /// A job is tried.

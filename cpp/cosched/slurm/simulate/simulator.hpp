@@ -14,8 +14,8 @@ struct SimulatorParams {
   bool remembers_answers = true;
 };
 
-/// Runs all jobs to their end.  Deterministic.  `trace_sink` gets the traces of the cycles and passes
-/// that it wants, and changes nothing; null: of none.
+/// Runs all jobs to their end.  Deterministic.  `trace_sink` gets the traces of the cycles and
+/// passes that it wants, and changes nothing; null: of none.
 Outcome simulate(const Scenario& scenario, const Clocks& clocks, const RecordOptions& record,
                  TraceSink* trace_sink = nullptr, const SimulatorParams& params = {});
 

@@ -1,5 +1,5 @@
-// The state of slurmctld, and the life of a job in it (RULES.md 6).  Both schedulers read and change
-// it; time is given.
+// The state of slurmctld, and the life of a job in it (RULES.md 6).  Both schedulers read and
+// change it; time is given.
 #pragma once
 
 #include "cosched/slurm/limits/accounting_policy.hpp"
@@ -11,9 +11,9 @@
 
 namespace cosched::slurm {
 
-/// Invariant: allocations, usage, licences, limits, counts of tasks and the journal tell of the same
-/// running jobs, and each change of jobs or nodes is noted in `updates`.  Others read the parts; what
-/// changes them is a function here.
+/// Invariant: allocations, usage, licences, limits, counts of tasks and the journal tell of the
+/// same running jobs, and each change of jobs or nodes is noted in `updates`.  Others read the
+/// parts; what changes them is a function here.
 class ControllerState {
  public:
   /// `decay_start`: of the thread that accounts usage.  Requires that `scenario` outlives it.
@@ -38,8 +38,8 @@ class ControllerState {
 
   /// A job that runs from the beginning holds what it has.
   void adopt_running(int job);
-  /// Gives a job cores where jobs are suspended: idle ones, else some that a job of another partition
-  /// has, too.
+  /// Gives a job cores where jobs are suspended: idle ones, else some that a job of another
+  /// partition has, too.
   void set_cores(QueueEntry entry, NodeChoice& choice) const;
   void submit(int job, double time);
   /// A held job is held no more.
