@@ -63,6 +63,14 @@ TEST(SlurmCycleMemory, RecallsNeitherStartsNorReservationsNorFailedStarts) {
   }
 }
 
+TEST(SlurmCycleMemory, ATryFromALaterTimeOnIsNobodyElses) {
+  MemoryOfCycle cycle(true);
+  cycle.memory.begin_try({1, 0}, 10, false);
+  cycle.memory.end_try(kKey, {}, Verdict::no_nodes, kNever, 0);
+  cycle.memory.begin_try({2, 0}, 10);
+  EXPECT_EQ(cycle.memory.recall(kKey), nullptr);
+}
+
 TEST(SlurmCycleMemory, AnUnchangedPlanHoldsUntilTheRunningJobsLimit) {
   MemoryOfCycle cycle(true);
   cycle.memory.end_cycle(10, false, false);

@@ -106,7 +106,7 @@ std::vector<int> BackfillCycle::attempt_backfill() {
       tracer_.end_job(*skip_verdict);
       continue;
     }
-    memory_.begin_try(entry, now);
+    memory_.begin_try(entry, now, retry_from == 0);
     TryOutcome outcome{LoopAction::continue_queue, Verdict::max_job_limit};
     if (test_counts_.try_count_test(controller_.scenario().job(entry), entry.partition))
       outcome = recall_or_try(entry, now, retry_from);
@@ -288,11 +288,9 @@ BackfillCycle::TryOutcome BackfillCycle::recall_or_try(QueueEntry entry, Second 
                                                        Second retry_from) {
   JobTry attempt = make_try(entry, now, false);
   const TryKey key = key_of(attempt);
-  if (retry_from == 0) {
-    if (const NegativeResult* last = memory_.recall(key)) {
-      repeat_effects(attempt, last->effects);
-      return {LoopAction::continue_queue, last->verdict};
-    }
+  if (const NegativeResult* last = memory_.recall(key)) {
+    repeat_effects(attempt, last->effects);
+    return {LoopAction::continue_queue, last->verdict};
   }
   const TryOutcome outcome = try_job(attempt, retry_from);
   memory_.end_try(key, attempt.effects, outcome.verdict, outcome.begin, outcome.end);

@@ -67,7 +67,7 @@ void CycleMemory::end_cycle(Second now, bool has_later_second, bool marks_nodes)
 
 // --- tries ---
 
-void CycleMemory::begin_try(QueueEntry entry, Second now) {
+void CycleMemory::begin_try(QueueEntry entry, Second now, bool is_first_try) {
   const Scenario& scenario = controller_.scenario();
   entry_ = entry;
   now_ = now;
@@ -77,7 +77,7 @@ void CycleMemory::begin_try(QueueEntry entry, Second now) {
   // That a job is not exempt from preemption any more is no change that is counted.
   if (may_preempt_others && has_exempt_times_) valid_until_ = now;
   const Job& job = scenario.job(entry);
-  const bool is_decided_by_kind = job.request.gpus == 0 && !may_preempt_others;
+  const bool is_decided_by_kind = is_first_try && job.request.gpus == 0 && !may_preempt_others;
   result_ = is_on_ && recalls_ && is_decided_by_kind ? &negative_results_[job.kind] : nullptr;
 }
 
