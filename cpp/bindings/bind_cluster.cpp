@@ -148,16 +148,21 @@ batch::Site make_site(const Ints& cores, const Reals& memory, const Ints& gpus, 
                       const Ints& gpu_type, const Ints& first_core, const Ints& tasks,
                       const Ints& parts, const Reals& job_memory, const Ints& job_gpus,
                       const Bits& cells, const Bits& gpu_types,
-                      std::vector<std::vector<int>> held) {
+                      std::vector<std::vector<int>> initial_cores) {
   std::vector<batch::Node> nodes;
   for (std::size_t k = 0; k < cores.size(); ++k)
     nodes.push_back({{static_cast<std::int64_t>(memory.at(k)), cores[k], gpus.at(k)},
                      cell.at(k),
                      gpu_type.at(k),
                      first_core.at(k)});
-  const batch::Site::Asked asked{tasks, parts,     job_gpus,       job_memory,
-                                 cells, gpu_types, std::move(held)};
-  return released([&] { return batch::Site(std::move(nodes), asked); });
+  const batch::SiteRequests requests{.tasks = tasks,
+                                     .parts = parts,
+                                     .gpus = job_gpus,
+                                     .memory = job_memory,
+                                     .cells = cells,
+                                     .gpu_types = gpu_types,
+                                     .initial_cores = std::move(initial_cores)};
+  return released([&] { return batch::Site(std::move(nodes), requests); });
 }
 
 void bind_backfill(py::module_& module) {
@@ -169,14 +174,15 @@ void bind_backfill(py::module_& module) {
       .def(py::init(&make_site), "cores"_a, "memory"_a, "gpus"_a, "cell"_a, "gpu_type"_a,
            "first_core"_a, "tasks"_a, "parts"_a, "job_memory"_a, "job_gpus"_a, "cells"_a,
            "gpu_types"_a, "held"_a)
-      .def_property_readonly("unfit", [](const batch::Site& site) -> Ints { return site.unfit(); });
+      .def_property_readonly("unfit",
+                             [](const batch::Site& site) -> Ints { return site.oversized_jobs(); });
   def(
       module, "backfill_on",
       [](const Instance& instance, const batch::Site& site, batch::Rule rule, bool requested,
-         bool wfp3, const Reals& key, bool with_trace, bool with_log) {
+         bool wfp3, const Reals& keys, bool with_trace, bool with_log) {
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
           auto placed =
-              batch::backfill(instance, site, rule, {wfp3, key}, estimates_of(requested), log);
+              batch::backfill(instance, site, rule, {wfp3, keys}, estimates_of(requested), log);
           if (trace) *trace = batch::site_trace(instance, site, placed);
           return std::move(placed.outcome);
         });
@@ -184,15 +190,15 @@ void bind_backfill(py::module_& module) {
       "instance"_a, "site"_a, "rule"_a, "requested"_a, "wfp3"_a, "key"_a, "trace"_a, "log"_a);
   def(
       module, "backfill",
-      [](const Instance& instance, batch::Rule rule, bool requested, bool wfp3, const Reals& key,
-         const Ints& cells, const Bits& allowed, const std::vector<std::vector<int>>& held,
-         bool with_trace, bool with_log) {
+      [](const Instance& instance, batch::Rule rule, bool requested, bool wfp3, const Reals& keys,
+         const Ints& cells, const Bits& open_cells,
+         const std::vector<std::vector<int>>& initial_nodes, bool with_trace, bool with_log) {
         return simulated(instance, with_trace, with_log, [&](Trace* trace, DecisionLog* log) {
-          batch::Layout layout = batch::one_cell(instance);
-          if (!cells.empty()) layout = {cells, allowed};
-          layout.held = held;
+          batch::Layout layout = batch::one_cell_layout(instance);
+          if (!cells.empty()) layout = {.nodes = cells, .open_cells = open_cells};
+          layout.initial_nodes = initial_nodes;
           auto placed =
-              batch::backfill(instance, layout, rule, {wfp3, key}, estimates_of(requested), log);
+              batch::backfill(instance, layout, rule, {wfp3, keys}, estimates_of(requested), log);
           if (trace) *trace = batch::placed_trace(instance, layout, placed);
           return std::move(placed.outcome);
         });

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 
-#include "cosched/cluster/batch/layout.hpp"
 #include "cosched/cluster/check/validate_trace.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
@@ -45,16 +44,16 @@ struct Textbook {
       queue.erase(queue.begin());
     }
     if (!backfill || queue.empty()) return;
-    std::map<double, int> back;  // expected end -> nodes
-    for (const int j : running) back[std::max(now, start[j] + estimate(j))] += jobs().tasks[j];
-    int then = free_nodes();
+    std::map<double, int> releases;  // expected end -> nodes
+    for (const int j : running) releases[std::max(now, start[j] + estimate(j))] += jobs().tasks[j];
+    int free_then = free_nodes();  // expected at the shadow time
     double shadow = now;
-    for (const auto& [time, nodes] : back) {
-      if (then >= jobs().tasks[queue[0]]) break;
-      then += nodes;
+    for (const auto& [time, nodes] : releases) {
+      if (free_then >= jobs().tasks[queue[0]]) break;
+      free_then += nodes;
       shadow = time;
     }
-    int extra = then - jobs().tasks[queue[0]];
+    int extra = free_then - jobs().tasks[queue[0]];
     for (std::size_t k = 1; k < queue.size();) {
       const int j = queue[k];
       const bool in_time = estimate(j) < kInfinity && now + estimate(j) <= shadow;
@@ -89,17 +88,18 @@ struct Textbook {
 };
 
 void expect_textbook(const Instance& instance) {
-  Textbook first{instance, false, false, {}, {}, {}, {}};
-  first.run();
+  Textbook fcfs_book{instance, false, false, {}, {}, {}, {}};
+  fcfs_book.run();
   const Outcome outcome = fcfs(instance);
-  EXPECT_EQ(outcome.start, first.start);
-  EXPECT_EQ(outcome.end, first.end);
+  EXPECT_EQ(outcome.start, fcfs_book.start);
+  EXPECT_EQ(outcome.end, fcfs_book.end);
   for (const bool requested : {false, true}) {
     Textbook easy_book{instance, true, requested, {}, {}, {}, {}};
     easy_book.run();
-    const Outcome found = easy(instance, requested ? Estimates::requested : Estimates::perfect);
-    EXPECT_EQ(found.start, easy_book.start) << requested;
-    check::validate_trace(instance, batch_trace(instance, found), found, {0, true});
+    const Outcome easy_outcome =
+        easy(instance, requested ? Estimates::requested : Estimates::perfect);
+    EXPECT_EQ(easy_outcome.start, easy_book.start) << requested;
+    check::validate_trace(instance, batch_trace(instance, easy_outcome), easy_outcome, {0, true});
   }
 }
 
@@ -145,20 +145,20 @@ TEST(Batch, EqualsTheTextbookWithJobsThatHaveNoLimit) {
 }
 
 // 4 nodes; A runs on 3 until 100; B needs 4: reserved for 100.
-Instance reservation(Jobs more) {
+Instance reservation_instance(Jobs additional_jobs) {
   Jobs jobs{{0, 1}, {3, 4}, {1, 1}, {1, 1}, {100, 50}, {}};
-  for (int j = 0; j < more.size(); ++j) {
-    jobs.submit.push_back(more.submit[j]);
-    jobs.tasks.push_back(more.tasks[j]);
+  for (int j = 0; j < additional_jobs.size(); ++j) {
+    jobs.submit.push_back(additional_jobs.submit[j]);
+    jobs.tasks.push_back(additional_jobs.tasks[j]);
     jobs.cpu.push_back(1);
     jobs.memory.push_back(1);
-    jobs.runtime.push_back(more.runtime[j]);
+    jobs.runtime.push_back(additional_jobs.runtime[j]);
   }
   return Instance(std::move(jobs), 4);
 }
 
 TEST(Easy, BackfillsWhatEndsAtTheShadowTimeButNotAfter) {
-  const Instance instance = reservation({{10, 10}, {1, 1}, {}, {}, {91, 90}, {}});
+  const Instance instance = reservation_instance({{10, 10}, {1, 1}, {}, {}, {91, 90}, {}});
   const Outcome outcome = easy(instance);
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 100, 150, 10}));
   EXPECT_EQ(fcfs(instance).start, (std::vector<double>{0, 100, 150, 150}));
@@ -183,22 +183,22 @@ TEST(Easy, AJobThatOutlivesItsEstimateIsExpectedToEndNow) {
 
 TEST(Easy, AJobWithoutALimitIsNeverInTime) {
   // A runs on 3 of 4 nodes without a limit; B needs 4 and C 1: C would keep B waiting for good.
-  const double none = kInfinity;
+  const double no_limit = kInfinity;
   Jobs jobs{{0, 0, 0, 5}, {3, 4, 1, 1},      {1, 1, 1, 1},
-            {1, 1, 1, 1}, {100, 50, 30, 30}, {none, 50, none, 30}};
+            {1, 1, 1, 1}, {100, 50, 30, 30}, {no_limit, 50, no_limit, 30}};
   const Outcome outcome = easy(Instance(jobs, 4), Estimates::requested);
   EXPECT_EQ(outcome.start, (std::vector<double>{0, 100, 150, 5}));
   DecisionLog log;
   easy(Instance(jobs, 4), Estimates::requested, &log);
-  const auto row = std::find_if(log.begin(), log.end(), [](const Decision& one) {
-    return one.reason == Reason::backfill_in_time;
+  const auto row = std::find_if(log.begin(), log.end(), [](const Decision& decision) {
+    return decision.reason == Reason::backfill_in_time;
   });
   EXPECT_EQ(explain(*row, jobs),
             "backfilled: ends, and job 1 waits for a job without a time limit");
 }
 
 TEST(Easy, NeedsEstimatesAndJobsThatFit) {
-  const Instance instance = reservation({});
+  const Instance instance = reservation_instance({});
   EXPECT_THROW(easy(instance, Estimates::requested), InvalidInstance);
   Jobs wide{{0}, {5}, {1}, {1}, {1}, {}};
   EXPECT_THROW(fcfs(Instance(wide, 4)), InfeasibleError);
@@ -207,7 +207,7 @@ TEST(Easy, NeedsEstimatesAndJobsThatFit) {
 
 TEST(Batch, TheLogSaysWhy) {
   DecisionLog log;
-  easy(reservation({{10, 10}, {1, 1}, {}, {}, {91, 90}, {}}), Estimates::perfect, &log);
+  easy(reservation_instance({{10, 10}, {1, 1}, {}, {}, {91, 90}, {}}), Estimates::perfect, &log);
   std::vector<std::pair<int, Reason>> starts;
   for (const Decision& row : log)
     if (row.action == Action::start) starts.emplace_back(row.job, row.reason);
@@ -216,7 +216,7 @@ TEST(Batch, TheLogSaysWhy) {
                                                          {1, Reason::head_of_queue},
                                                          {2, Reason::head_of_queue}}));
   log.clear();
-  easy(reservation({{10}, {1}, {}, {}, {91}, {}}), Estimates::perfect, &log);
+  easy(reservation_instance({{10}, {1}, {}, {}, {91}, {}}), Estimates::perfect, &log);
   const auto waits = std::find_if(log.begin(), log.end(), [](const Decision& row) {
     return row.action == Action::wait && row.job == 2;
   });
@@ -226,10 +226,10 @@ TEST(Batch, TheLogSaysWhy) {
   EXPECT_EQ(waits->value, 100);
   for (const Decision& row : log) EXPECT_FALSE(explain(row, Jobs{}).empty());
   log.clear();
-  fcfs(reservation({}), &log);
+  fcfs(reservation_instance({}), &log);
   EXPECT_EQ(log.size(), 5u);  // start, wait, finish, start, finish
   log.clear();
-  fcfs(reservation({{10}, {1}, {}, {}, {91}, {}}), &log);
+  fcfs(reservation_instance({{10}, {1}, {}, {}, {91}, {}}), &log);
   const auto behind = std::find_if(log.begin(), log.end(), [](const Decision& row) {
     return row.action == Action::wait && row.job == 2;
   });
@@ -240,7 +240,7 @@ TEST(Batch, TheLogSaysWhy) {
 TEST(Batch, UnderutilisationOfAHandExample) {
   // 4 nodes, A on 3 in [0,100), B on 4 in [100,150), submitted at 1: demand is 7 > 4 nodes in
   // [1,100), so one node is wasted for 99 s; work is 300 + 200.
-  const Instance instance = reservation({});
+  const Instance instance = reservation_instance({});
   EXPECT_NEAR(underutilisation(instance, easy(instance)), 99.0 / 500, 1e-12);
 }
 

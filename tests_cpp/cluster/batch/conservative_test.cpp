@@ -1,96 +1,100 @@
+#include "cosched/cluster/batch/conservative.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "cosched/cluster/batch/backfilling.hpp"
-#include "cosched/cluster/batch/layout.hpp"
-#include "cosched/cluster/batch/profile.hpp"
 #include "cosched/core/numeric.hpp"
 #include "cosched/core/rng.hpp"
 #include "support/show_cluster.hpp"
+#include "support/site_instances.hpp"
 
 namespace cosched::cluster::batch {
 namespace {
 
-// The header, with everything recomputed at every instant.
+// The rules of backfilling.hpp, with everything recomputed at every instant.
 struct ConservativeTextbook {
   const Instance& instance;
   const Layout& layout;
-  const Order& order;
+  const QueueOrder& order;
   bool requested;
 
-  ConservativeTextbook(const Instance& instance_, const Layout& layout_, const Order& order_,
+  ConservativeTextbook(const Instance& instance_, const Layout& layout_, const QueueOrder& order_,
                        bool requested_)
       : instance(instance_), layout(layout_), order(order_), requested(requested_) {}
 
-  struct Slot {
+  struct CellSlot {
     double start = kInfinity;
     std::vector<int> share;
   };
-  std::vector<Slot> slot = std::vector<Slot>(instance.size());
+  std::vector<CellSlot> slot = std::vector<CellSlot>(instance.size());
   std::vector<double> start = std::vector<double>(instance.size(), -1), end = start;
   std::vector<int> queue, running;
-  bool early = false, overdue = false;
+  bool has_early_completion = false;
+  bool was_overdue = false;
 
   const Jobs& jobs() const { return instance.jobs(); }
   double expected(int j) const {
     const double length = requested ? jobs().estimate[j] : jobs().runtime[j];
     return length == 0 ? 1 : length;
   }
-  double until(int j) const { return slot[j].start + expected(j); }
+  double expected_end(int j) const { return slot[j].start + expected(j); }
 
   // Free nodes of each cell at `time`, by who runs (to its expected end) and who is promised.
   std::vector<int> free_at(double time, double now) const {
     std::vector<int> free = layout.nodes;
-    const auto take = [&](int j) {
+    const auto subtract = [&](int j) {
       for (std::size_t c = 0; c < free.size(); ++c) free[c] -= slot[j].share[c];
     };
     for (const int j : running)
-      if (until(j) > now && time < until(j)) take(j);
+      if (expected_end(j) > now && time < expected_end(j)) subtract(j);
     for (const int j : queue)
-      if (slot[j].start <= time && time < until(j)) take(j);
+      if (slot[j].start <= time && time < expected_end(j)) subtract(j);
     return free;
   }
 
-  Slot earliest(int job, double now) const {
+  CellSlot earliest(int job, double now) const {
     std::vector<double> times{now};
-    for (const std::vector<int>* some : {&running, &queue})
-      for (const int j : *some)
-        for (const double time : {slot[j].start, until(j)})
+    for (const std::vector<int>* jobs_of_kind : {&running, &queue})
+      for (const int j : *jobs_of_kind)
+        for (const double time : {slot[j].start, expected_end(j)})
           if (time > now && time < kInfinity) times.push_back(time);
     std::sort(times.begin(), times.end());
     for (const double from : times) {
-      std::vector<int> least = free_at(from, now);
+      std::vector<int> min_free = free_at(from, now);
       for (const double time : times)
         if (time > from && time < from + expected(job)) {
           const std::vector<int> free = free_at(time, now);
-          for (std::size_t c = 0; c < least.size(); ++c) least[c] = std::min(least[c], free[c]);
+          for (std::size_t c = 0; c < min_free.size(); ++c)
+            min_free[c] = std::min(min_free[c], free[c]);
         }
-      int left = jobs().tasks[job];
-      for (std::size_t c = 0; c < least.size(); ++c) {
-        const bool open = layout.allowed[job] >> c & 1;
-        least[c] = open ? std::min(std::max(least[c], 0), left) : 0;
-        left -= least[c];
+      int missing = jobs().tasks[job];
+      for (std::size_t c = 0; c < min_free.size(); ++c) {
+        const bool open = layout.open_cells[job] >> c & 1;
+        min_free[c] = open ? std::min(std::max(min_free[c], 0), missing) : 0;
+        missing -= min_free[c];
       }
-      if (left == 0) return {from, least};
+      if (missing == 0) return {from, min_free};
     }
     return {};
   }
 
   void plan(double now) {
-    const bool late = std::any_of(running.begin(), running.end(),
-                                  [&](int j) { return until(j) <= now && end[j] > now; });
-    if (late || overdue)
+    const bool is_overdue = std::any_of(running.begin(), running.end(), [&](int j) {
+      return expected_end(j) <= now && end[j] > now;
+    });
+    if (is_overdue || was_overdue)
       for (const int j : queue) slot[j].start = kInfinity;
     for (const int j : queue) {
-      if (slot[j].start < kInfinity && !early) continue;
-      const Slot own = slot[j];
+      if (slot[j].start < kInfinity && !has_early_completion) continue;
+      const CellSlot previous_slot = slot[j];
       slot[j].start = kInfinity;
-      const Slot found = earliest(j, now);
-      slot[j] = found.start < own.start ? found : own;
+      const CellSlot earliest_slot = earliest(j, now);
+      slot[j] = earliest_slot.start < previous_slot.start ? earliest_slot : previous_slot;
     }
-    overdue = late;
-    early = false;
+    was_overdue = is_overdue;
+    has_early_completion = false;
   }
 
   void begin(double now) {
@@ -114,13 +118,13 @@ struct ConservativeTextbook {
   }
 
   void run() {
-    std::size_t come = 0;
+    std::size_t submitted = 0;
     for (double now = 0;;) {
-      double next =
-          come < instance.order().size() ? jobs().submit[instance.order()[come]] : kInfinity;
+      double next = submitted < instance.order().size() ? jobs().submit[instance.order()[submitted]]
+                                                        : kInfinity;
       for (const int j : running) {
         next = std::min(next, end[j]);
-        if (until(j) > now) next = std::min(next, until(j));
+        if (expected_end(j) > now) next = std::min(next, expected_end(j));
       }
       for (const int j : queue)
         if (slot[j].start > now) next = std::min(next, slot[j].start);
@@ -132,21 +136,23 @@ struct ConservativeTextbook {
           ++k;
           continue;
         }
-        early = early || until(j) > now;
+        has_early_completion = has_early_completion || expected_end(j) > now;
         running.erase(running.begin() + static_cast<std::ptrdiff_t>(k));
       }
-      for (; come < instance.order().size() && jobs().submit[instance.order()[come]] <= now; ++come)
-        queue.push_back(instance.order()[come]);
-      if (!order.key.empty())
+      for (;
+           submitted < instance.order().size() && jobs().submit[instance.order()[submitted]] <= now;
+           ++submitted)
+        queue.push_back(instance.order()[submitted]);
+      if (!order.keys.empty())
         std::stable_sort(queue.begin(), queue.end(),
-                         [&](int a, int b) { return order.key[a] < order.key[b]; });
+                         [&](int a, int b) { return order.keys[a] < order.keys[b]; });
       plan(now);
       begin(now);
     }
   }
 };
 
-Jobs drawn(Rng& rng, int count, int nodes) {
+Jobs random_batch_jobs(Rng& rng, int count, int nodes) {
   Jobs jobs;
   for (int j = 0; j < count; ++j) {
     jobs.submit.push_back(static_cast<double>(rng.below(60)));
@@ -161,20 +167,20 @@ Jobs drawn(Rng& rng, int count, int nodes) {
 }
 
 TEST(Conservative, AJobWithoutALimitDelaysNoPromise) {
-  const double none = kInfinity;
+  const double no_limit = kInfinity;
   // A runs on 3 of 4 nodes without a limit; B needs 4; C has no limit either and comes behind B.
   for (const double submit : {0.0, 1.0}) {
     Jobs jobs{{0, 0, submit, 5}, {3, 4, 1, 1},      {1, 1, 1, 1},
-              {1, 1, 1, 1},      {100, 50, 30, 30}, {none, 50, none, 30}};
+              {1, 1, 1, 1},      {100, 50, 30, 30}, {no_limit, 50, no_limit, 30}};
     DecisionLog log;
     const Instance instance(jobs, 4);
-    const PlacedOutcome made =
-        backfill(instance, one_cell(instance), Rule::conservative, {}, Estimates::requested, &log);
-    EXPECT_EQ(made.outcome.start, (std::vector<double>{0, 100, 150, 5}));
-    const auto waits = std::find_if(log.begin(), log.end(), [](const Decision& one) {
-      return one.action == Action::wait && one.job == 1;
+    const PlacedOutcome outcome = backfill(instance, one_cell_layout(instance), Rule::conservative,
+                                           {}, Estimates::requested, &log);
+    EXPECT_EQ(outcome.outcome.start, (std::vector<double>{0, 100, 150, 5}));
+    const auto waits = std::find_if(log.begin(), log.end(), [](const Decision& decision) {
+      return decision.action == Action::wait && decision.job == 1;
     });
-    EXPECT_EQ(waits->value, none);
+    EXPECT_EQ(waits->value, no_limit);
     EXPECT_EQ(explain(*waits, jobs), "promised a start behind a job without a time limit");
   }
 }
@@ -183,18 +189,18 @@ TEST(Conservative, EqualsTheTextbookOnNodesOfOneKind) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SHOW_ON_FAILURE(seed);
     Rng rng(seed);
-    const Instance instance(drawn(rng, 12, 5), 5);
+    const Instance instance(random_batch_jobs(rng, 12, 5), 5);
     SHOW_ON_FAILURE(instance);
-    const Layout layout = one_cell(instance);
-    Order order;
+    const Layout layout = one_cell_layout(instance);
+    QueueOrder order;
     if (seed % 3 == 0)
-      for (int j = 0; j < 12; ++j) order.key.push_back(static_cast<double>(rng.below(4)));
+      for (int j = 0; j < 12; ++j) order.keys.push_back(static_cast<double>(rng.below(4)));
     for (const bool requested : {false, true}) {
       ConservativeTextbook book(instance, layout, order, requested);
       book.run();
-      const PlacedOutcome made = backfill(instance, layout, Rule::conservative, order,
-                                          requested ? Estimates::requested : Estimates::perfect);
-      EXPECT_EQ(made.outcome.start, book.start) << seed << " " << requested;
+      const PlacedOutcome outcome = backfill(instance, layout, Rule::conservative, order,
+                                             requested ? Estimates::requested : Estimates::perfect);
+      EXPECT_EQ(outcome.outcome.start, book.start) << seed << " " << requested;
     }
   }
 }
@@ -203,22 +209,22 @@ TEST(Conservative, EqualsTheTextbookOnCells) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SHOW_ON_FAILURE(seed);
     Rng rng(seed);
-    const Jobs jobs = drawn(rng, 12, 3);
+    const Jobs jobs = random_batch_jobs(rng, 12, 3);
     const Instance instance(jobs, 7);
     SHOW_ON_FAILURE(instance);
     Layout layout{{3, 1, 3}, {}};
     for (const int tasks : jobs.tasks)
-      layout.allowed.push_back(rng.below(2) == 0 ? 7 : tasks == 1 && rng.below(2) == 0 ? 2 : 4);
-    const Order order;
+      layout.open_cells.push_back(rng.below(2) == 0 ? 7 : tasks == 1 && rng.below(2) == 0 ? 2 : 4);
+    const QueueOrder order;
     for (const bool requested : {false, true}) {
       ConservativeTextbook book(instance, layout, order, requested);
       book.run();
-      const PlacedOutcome made = backfill(instance, layout, Rule::conservative, order,
-                                          requested ? Estimates::requested : Estimates::perfect);
-      EXPECT_EQ(made.outcome.start, book.start) << seed << " " << requested;
+      const PlacedOutcome outcome = backfill(instance, layout, Rule::conservative, order,
+                                             requested ? Estimates::requested : Estimates::perfect);
+      EXPECT_EQ(outcome.outcome.start, book.start) << seed << " " << requested;
       for (int j = 0; j < 12; ++j)
-        for (int c = 0; c < 3; ++c) EXPECT_EQ(made.shares[j * 3 + c], book.slot[j].share[c]);
-      EXPECT_NO_THROW(placed_trace(instance, layout, made));
+        for (int c = 0; c < 3; ++c) EXPECT_EQ(outcome.shares[j * 3 + c], book.slot[j].share[c]);
+      EXPECT_NO_THROW(placed_trace(instance, layout, outcome));
     }
   }
 }
@@ -228,20 +234,23 @@ TEST(Conservative, CoresOfANodeAreNodesOfACell) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SHOW_ON_FAILURE(seed);
     Rng rng(seed);
-    const Jobs jobs = drawn(rng, 12, 5);
+    const Jobs jobs = random_batch_jobs(rng, 12, 5);
     const Instance instance(jobs, 5);
     SHOW_ON_FAILURE(instance);
-    const std::vector<std::uint64_t> any(12, 1);
-    for (const bool known : {false, true}) {
-      const Site site({{{100, 5, 0}, 0, 0, 0}},
-                      {jobs.tasks, std::vector<int>(12, known ? 1 : 0), std::vector<int>(12, 0),
-                       std::vector<double>(12, 0.0), any, any});
+    for (const bool is_distribution_known : {false, true}) {
+      std::vector<testing::SiteJob> requests;
+      for (const int tasks : jobs.tasks)
+        requests.push_back({.tasks = tasks, .parts = is_distribution_known ? 1 : 0});
+      const Amounts capacity{.memory = 100, .cores = 5, .gpus = 0};
+      const Site site({{.capacity = capacity, .cell = 0, .gpu_type = 0, .first_core = 0}},
+                      testing::site_requests(requests));
       for (const Estimates estimates : {Estimates::perfect, Estimates::requested}) {
-        const SiteOutcome made = backfill(instance, site, Rule::conservative, {}, estimates);
-        const PlacedOutcome plain =
-            backfill(instance, one_cell(instance), Rule::conservative, {}, estimates);
-        EXPECT_EQ(made.outcome.start, plain.outcome.start) << seed << " " << known;
-        EXPECT_NO_THROW(site_trace(instance, site, made));
+        const SiteOutcome outcome = backfill(instance, site, Rule::conservative, {}, estimates);
+        const PlacedOutcome cell_outcome =
+            backfill(instance, one_cell_layout(instance), Rule::conservative, {}, estimates);
+        EXPECT_EQ(outcome.outcome.start, cell_outcome.outcome.start)
+            << seed << " " << is_distribution_known;
+        EXPECT_NO_THROW(site_trace(instance, site, outcome));
       }
     }
   }
@@ -249,29 +258,29 @@ TEST(Conservative, CoresOfANodeAreNodesOfACell) {
 
 TEST(Batch, EachJobHasItsNodesOfItsCells) {
   Rng rng(5);
-  const Jobs jobs = drawn(rng, 40, 3);
+  const Jobs jobs = random_batch_jobs(rng, 40, 3);
   const Instance instance(jobs, 7);
   SHOW_ON_FAILURE(instance);
   Layout layout{{3, 1, 3}, {}};
-  for (int j = 0; j < 40; ++j) layout.allowed.push_back(rng.below(2) == 0 ? 7 : 4);
+  for (int j = 0; j < 40; ++j) layout.open_cells.push_back(rng.below(2) == 0 ? 7 : 4);
   for (const Rule rule : {Rule::fcfs, Rule::easy, Rule::conservative}) {
-    const PlacedOutcome made = backfill(instance, layout, rule, {}, Estimates::perfect);
+    const PlacedOutcome outcome = backfill(instance, layout, rule, {}, Estimates::perfect);
     for (int j = 0; j < 40; ++j) {
       int nodes = 0;
       for (int c = 0; c < 3; ++c) {
-        nodes += made.shares[j * 3 + c];
-        EXPECT_TRUE(layout.allowed[j] >> c & 1 || made.shares[j * 3 + c] == 0);
+        nodes += outcome.shares[j * 3 + c];
+        EXPECT_TRUE(layout.open_cells[j] >> c & 1 || outcome.shares[j * 3 + c] == 0);
       }
       EXPECT_EQ(nodes, jobs.tasks[j]);
     }
-    EXPECT_NO_THROW(placed_trace(instance, layout, made));
+    EXPECT_NO_THROW(placed_trace(instance, layout, outcome));
   }
 }
 
 // At 10 s the second has waited 9 s for 20, the third 8 s for 5.
 TEST(Batch, Wfp3PutsLongWaitsForShortRunsFirst) {
   const Instance instance({{0, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {10, 20, 5}, {}}, 1);
-  const Layout layout = one_cell(instance);
+  const Layout layout = one_cell_layout(instance);
   EXPECT_EQ(backfill(instance, layout, Rule::fcfs, {true, {}}, Estimates::perfect).outcome.start,
             (std::vector<double>{0, 15, 10}));
   EXPECT_EQ(
@@ -281,9 +290,10 @@ TEST(Batch, Wfp3PutsLongWaitsForShortRunsFirst) {
 
 TEST(Batch, Wfp3PutsWideJobsFirst) {
   const Instance instance({{0, 1, 1}, {4, 1, 4}, {1, 1, 1}, {1, 1, 1}, {10, 20, 20}, {}}, 4);
-  EXPECT_EQ(backfill(instance, one_cell(instance), Rule::fcfs, {true, {}}, Estimates::perfect)
-                .outcome.start,
-            (std::vector<double>{0, 30, 10}));
+  EXPECT_EQ(
+      backfill(instance, one_cell_layout(instance), Rule::fcfs, {true, {}}, Estimates::perfect)
+          .outcome.start,
+      (std::vector<double>{0, 30, 10}));
 }
 
 // A cell of one node and one of two, each with a node taken until 100 s: the third job waits for
@@ -300,14 +310,6 @@ TEST(Batch, WhoWaitsForAnotherCellIsNotPassed) {
   const std::vector<double> starts{0, 0, 100, 100, 110};
   EXPECT_EQ(backfill(instance, layout, Rule::fcfs, {}, Estimates::perfect).outcome.start, starts);
   EXPECT_EQ(backfill(instance, layout, Rule::easy, {}, Estimates::perfect).outcome.start, starts);
-}
-
-TEST(Profile, RoomBeforeATime) {
-  Profile profile({1, 3});
-  const NodesPerCell all{1, 3};
-  profile.change(0, 10, all, -1);
-  EXPECT_FALSE(profile.room(4, 10));
-  EXPECT_TRUE(profile.room(4, 11));
 }
 
 }  // namespace

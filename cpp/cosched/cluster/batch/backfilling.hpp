@@ -1,30 +1,36 @@
 // Batch scheduling: FCFS, EASY (Casanova, Stillwell, Vivien 2011, section 5.2) and conservative
 // backfilling.
 //
-// FCFS pass: jobs start in order of the queue while they fit; the first that does not stops all
-// that could use its nodes.
-// EASY pass: the same; then the first that does not fit has a reservation (cells.hpp), and so has
-// each later one that may use nodes which none ahead of it may.  The others start if they fit now
-// and, for each reservation, either are expected to end by its shadow time or need no more than its
-// extra nodes (which they use up).
+// FCFS pass: jobs start in order of the queue while they fit.  The first job that does not fit
+// stops all jobs that could use its nodes.
 //
-// Conservative: every job gets a promise when it comes, the earliest start after all promises made
-// (in order of the queue within one instant).  When a job ends before it was expected to, each job
-// in order of the queue gives its slot back and takes the earliest one, which is never later
-// (Mu'alem and Feitelson 2001); its nodes stay where its start does.  A run of 0 s is planned as
-// 1 s, or nothing would hold its nodes.  Jobs that outlive their estimates are expected to end now:
-// as long as there is one, all promises are made anew at each event, in order of the queue, and
-// only then one can move back; a job whose time has come starts when its nodes are free.
+// EASY pass: as FCFS until the first job that does not fit.  That job gets a reservation
+// (cell_reservation.hpp), and so does each later waiting job that may use nodes which no waiting
+// job ahead of it may use.  Another job is backfilled if it fits now and, for each reservation, is
+// either expected to end by the shadow time or needs no more than the extra nodes, which it then
+// uses up.
 //
-// A job with an infinite estimate never ends as far as plans go: under EASY it is not in time for
-// any shadow time, the infinite one included; conservative backfilling keeps it out of the nodes of
-// every promise made before (kNoEnd).
+// Conservative: every job gets a promise when it is submitted: the earliest start that delays no
+// earlier promise (in order of the queue within one instant).  When a job ends before it was
+// expected to, each waiting job in order of the queue gives its slot back and takes the earliest
+// one, which is never later (Mu'alem and Feitelson 2001); it keeps its nodes if the start stays the
+// same.  A run of 0 s is planned as 1 s, or nothing would reserve its nodes.  A job that outlives
+// its estimate is expected to end now: as long as there is one, all promises are made anew at each
+// event, in order of the queue, and only then a promise can become later.  A job whose promised
+// time has come starts when its nodes are free.
 //
-// Requires that each job fits in the nodes it may use (InfeasibleError); requested estimates need
-// Instance::has_estimates() (InvalidInstance).  events.hpp says what happens within an instant.
+// A job with an infinite estimate never ends as far as plans are concerned.  EASY does not let it
+// end by any shadow time, not even by an infinite one.  Conservative backfilling keeps it out of the
+// nodes of every promise made before (kUnlimitedRuntime).
+//
+// Every job has to fit on the nodes that it may use (InfeasibleError).  Requested estimates need
+// Instance::has_estimates() (InvalidInstance).  batch_events.hpp says in which order the events of
+// one instant are processed.
 #pragma once
 
+#include "cosched/cluster/batch/batch_trace.hpp"
 #include "cosched/cluster/batch/layout.hpp"
+#include "cosched/cluster/batch/options.hpp"
 #include "cosched/cluster/model/decision_log.hpp"
 
 namespace cosched::cluster::batch {
@@ -32,25 +38,23 @@ namespace cosched::cluster::batch {
 /// O(n log n).
 Outcome fcfs(const Instance& instance, DecisionLog* log = nullptr);
 
-/// O((n + r) W + n log n), r = instants with a completion, W = longest queue; an instant
-/// with submissions only looks at the new jobs.
+/// O((n + r) W + n log n), r = instants with a completion, W = longest queue.  At an instant with
+/// submissions alone only the new jobs are looked at.
 Outcome easy(const Instance& instance, Estimates estimates = Estimates::perfect,
              DecisionLog* log = nullptr);
 
-enum class Rule { fcfs, easy, conservative };
-
-/// Over cells and with another order of the queue.  FCFS and EASY: O(n (W log W + running log
-/// running)); conservative: O(n (W log W + S)), S = steps of the plan, and O(W S) for each early
-/// completion.
+/// On the cells of a layout, with any order of the queue.  FCFS and EASY:
+/// O(n (W log W + running log running)).  Conservative: O(n (W log W + S)), S = steps of the plan,
+/// and O(W S) for each early completion.
 PlacedOutcome backfill(const Instance& instance, const Layout& layout, Rule rule,
-                       const Order& order, Estimates estimates, DecisionLog* log = nullptr);
+                       const QueueOrder& order, Estimates estimates, DecisionLog* log = nullptr);
 
-/// The same on nodes with memory and GPUs: a job waits until nodes have all that it needs, and has
-/// a reservation from the first expected end on after which they are expected to; who starts before
-/// it ends by then, or leaves it such nodes; a promise is on nodes that keep what the job needs
-/// free.  O(n W nodes) at worst; conservative: O(W) for each early completion, O(S) for each job
+/// On nodes with memory and GPUs.  A job waits until nodes have all that it needs.  Its reservation
+/// is for the first expected end after which nodes are expected to have it; a job that starts before
+/// has to end by then or leave such nodes.  A promise is for nodes on which the job's needs stay
+/// free.  O(n W nodes) at worst; conservative: O(W) for each early completion and O(S) for each job
 /// that moves.
-SiteOutcome backfill(const Instance& instance, const Site& site, Rule rule, const Order& order,
+SiteOutcome backfill(const Instance& instance, const Site& site, Rule rule, const QueueOrder& order,
                      Estimates estimates, DecisionLog* log = nullptr);
 
 }  // namespace cosched::cluster::batch

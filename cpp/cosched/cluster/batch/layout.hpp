@@ -1,48 +1,42 @@
 // Which nodes a job may use: partitions of a machine.
 #pragma once
 
-#include "cosched/cluster/batch/options.hpp"
+#include <vector>
+
+#include "cosched/cluster/batch/bit_set.hpp"
+#include "cosched/cluster/model/instance.hpp"
 
 namespace cosched::cluster::batch {
 
-/// Nodes that every partition either has all or none of form a *cell*.  Cell c holds
-/// nodes[c] nodes, numbered on from those of the cells before it.
+/// Nodes that every partition either has all or none of form a *cell*.  Cell c holds nodes[c]
+/// nodes, numbered on from those of the cells before it.
 struct Layout {
-  std::vector<int> nodes;
-  std::vector<std::uint64_t> allowed;  // by job: bit c = it may use cell c
-  // Nodes that jobs have when the simulation begins, by job: empty where it takes what is free; of
-  // nobody: empty. Such jobs come first in the queue.
-  std::vector<std::vector<int>> held = {};
+  std::vector<int> nodes;            // by cell
+  std::vector<BitSet64> open_cells;  // by job: those that it may use
+  // By job, the nodes that it has when the simulation begins; empty where it takes what is free.
+  // No rows at all where no job runs at the begin.  Running jobs come first in the queue.
+  std::vector<std::vector<int>> initial_nodes = {};
 
-  int cells() const { return static_cast<int>(nodes.size()); }
-  bool holds(int job) const { return !held.empty() && !held[job].empty(); }
-  /// Of each cell, of a job that holds nodes.
-  std::vector<int> held_of_cells(int job) const;
+  int cell_count() const { return static_cast<int>(nodes.size()); }
+  bool has_initial_nodes(int job) const {
+    return !initial_nodes.empty() && !initial_nodes[job].empty();
+  }
+  /// How many of the job's initial nodes are in each cell.  Requires has_initial_nodes(job).
+  std::vector<int> initial_nodes_per_cell(int job) const;
 };
 
-inline constexpr int kMostCells = 64;
+inline constexpr int kMaxCells = 64;
 
 /// All nodes in one cell, open to every job.
-Layout one_cell(const Instance& instance);
+Layout one_cell_layout(const Instance& instance);
 
-/// Throws InvalidInstance where jobs that hold some of the machine's nodes hold others than they
-/// have tasks, or two jobs the same.
-void require_held(const std::vector<std::vector<int>>& held, const Instance& instance);
+/// Throws InvalidInstance where jobs that run at the begin have more or fewer nodes than tasks, or
+/// two jobs have the same node.
+void require_initial_nodes(const std::vector<std::vector<int>>& initial_nodes,
+                           const Instance& instance);
 
 /// Throws InvalidInstance where the cells do not sum to the machine's nodes or a job's row is
 /// missing, InfeasibleError that names the first job with more tasks than nodes it may use.
 void require_layout_fits(const Instance& instance, const Layout& layout);
-
-// Node numbers for the outcome of a batch policy, which only counts nodes.
-
-/// A row a job, on the lowest-numbered nodes that are free at its start.
-/// O(n log n + total tasks x log P).
-Trace batch_trace(const Instance& instance, const Outcome& outcome);
-
-/// The same, on nodes of the cells of its share.
-Trace placed_trace(const Instance& instance, const Layout& layout, const PlacedOutcome& placed);
-
-/// The same, on the cores of the nodes that each job has.
-Trace site_trace(const Instance& instance, const Site& site, const SiteOutcome& placed);
 
 }  // namespace cosched::cluster::batch

@@ -1,4 +1,4 @@
-// What all batch policies are given, and what they leave behind.
+// What all batch policies are given, and what they return.
 #pragma once
 
 #include "cosched/cluster/batch/site.hpp"
@@ -6,28 +6,34 @@
 
 namespace cosched::cluster::batch {
 
+enum class Rule { fcfs, easy, conservative };
+
+/// When a running job is expected to end.
 enum class Estimates {
-  perfect,    // expected end = end
-  requested,  // expected end = start + estimate; a job that outlives it is expected to end now
+  perfect,    // at its end
+  requested,  // at its start + estimate; a job that outlives its estimate is expected to end now
 };
 
 /// Conservative backfilling plans jobs without a limit as this long (s, a million years), and each
 /// a second longer than the one planned before it: so the later one cannot end before the earlier.
-inline constexpr double kNoEnd = 35184372088832.0;  // 2^45
+inline constexpr double kUnlimitedRuntime = 35184372088832.0;  // 2^45
 
-/// The order of the queue; equal keys by submission.
-struct Order {
-  bool wfp3 = false;  // equal keys by decreasing (wait / expected run time)^3 tasks, at each pass
-  std::vector<double> key;  // by job, smallest first; empty = all equal
+/// The order of the queue.  Jobs that it does not distinguish are in order of submission.
+struct QueueOrder {
+  /// Jobs with equal keys are in order of decreasing (wait / expected run time)^3 tasks, computed
+  /// at each pass.
+  bool wfp3 = false;
+  /// By job, smallest first; empty: all equal.
+  std::vector<double> keys;
 };
 
-/// What a simulation says beyond the outcome: shares[j * cells + c] nodes of cell c.
+/// The outcome, and shares[j * cells + c], the number of nodes of cell c that job j had.
 struct PlacedOutcome {
   Outcome outcome;
   std::vector<int> shares;
 };
 
-/// The same on nodes with memory and GPUs.
+/// The outcome on nodes with memory and GPUs.
 struct SiteOutcome {
   Outcome outcome;
   std::vector<Placement> placements;  // by job

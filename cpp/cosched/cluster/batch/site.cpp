@@ -1,197 +1,234 @@
 #include "cosched/cluster/batch/site.hpp"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
+#include "cosched/core/assert.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::batch {
 namespace {
 
-constexpr double kKbOfGb = 1024.0 * 1024.0;
+constexpr double kKbPerGb = 1024.0 * 1024.0;
 
-bool has(std::uint64_t bits, int number) { return bits >> number & 1; }
-
-Need need_of(const Site::Asked& asked, std::size_t job) {
-  const auto memory = static_cast<std::int64_t>(asked.memory[job]);
-  const int tasks = asked.tasks[job], gpus = asked.gpus[job], parts = asked.parts[job];
-  const std::uint64_t cells = asked.cells[job], types = asked.gpu_types[job];
-  if (parts < 1 || parts > tasks || gpus % parts != 0)
-    return {0, 0, {memory, tasks, gpus}, cells, types};
-  return {parts, tasks % parts, {memory / parts, tasks / parts, gpus / parts}, cells, types};
+// The need of a job whose distribution over nodes is not known.
+Need undistributed_need(const SiteRequests& requests, std::size_t job) {
+  const auto memory = static_cast<std::int64_t>(requests.memory[job]);
+  return {.part_count = 0,
+          .larger_part_count = 0,
+          .part_amounts = {memory, requests.tasks[job], requests.gpus[job]},
+          .cells = requests.cells[job],
+          .gpu_types = requests.gpu_types[job]};
 }
 
-Need anywhere(const Site::Asked& asked, std::size_t job) {
-  const auto memory = static_cast<std::int64_t>(asked.memory[job]);
-  return {
-      0, 0, {memory, asked.tasks[job], asked.gpus[job]}, asked.cells[job], asked.gpu_types[job]};
+// In equal parts but for a core, if the request allows it.
+Need need_of(const SiteRequests& requests, std::size_t job) {
+  Need need = undistributed_need(requests, job);
+  const int parts = requests.parts[job];
+  const Amounts whole_job = need.part_amounts;
+  if (parts < 1 || parts > whole_job.cores || whole_job.gpus % parts != 0) return need;
+  need.part_count = parts;
+  need.larger_part_count = whole_job.cores % parts;
+  need.part_amounts = {whole_job.memory / parts, whole_job.cores / parts, whole_job.gpus / parts};
+  return need;
 }
 
-auto key_of(const Need& need) {
-  return std::tuple(need.parts, need.larger, need.each.memory, need.each.cores, need.each.gpus,
-                    need.cells, need.gpu_types);
+auto shape_key(const Need& need) {
+  return std::tuple(need.part_count, need.larger_part_count, need.part_amounts.memory,
+                    need.part_amounts.cores, need.part_amounts.gpus, need.cells, need.gpu_types);
+}
+
+// Divides memory and GPUs among the pieces in equal shares; what is left over goes to the first.
+void divide_memory_and_gpus(std::int64_t memory, int gpus, Placement& placement) {
+  for (std::size_t k = 0; k < placement.size(); ++k) {
+    const auto shares = static_cast<std::int64_t>(placement.size() - k);
+    Amounts& amounts = placement[k].amounts;
+    amounts.memory = (memory + shares - 1) / shares;
+    amounts.gpus = static_cast<int>((gpus + shares - 1) / shares);
+    memory -= amounts.memory;
+    gpus -= amounts.gpus;
+  }
 }
 
 }  // namespace
 
-Amounts least(const Amounts& a, const Amounts& b) {
+Amounts minimum_of(const Amounts& a, const Amounts& b) {
   return {std::min(a.memory, b.memory), std::min(a.cores, b.cores), std::min(a.gpus, b.gpus)};
 }
 
-Site::Site(std::vector<Node> nodes, const Asked& asked) : nodes_(std::move(nodes)) {
-  const std::size_t jobs = asked.tasks.size();
-  for (const std::size_t rows : {asked.parts.size(), asked.gpus.size(), asked.memory.size(),
-                                 asked.cells.size(), asked.gpu_types.size()})
-    if (rows != jobs) throw InvalidInstance("the needs of jobs have different lengths");
-  for (std::size_t job = 0; job < jobs; ++job) needs_.push_back(need_of(asked, job));
-  hold(asked);
-  number_shapes();
-  std::vector<char> known(shapes_, 0), fits(shapes_, 0);
-  const Free empty = all();
-  const auto fits_empty = [&](const Need& need) {
-    if (!known[need.shape]) fits[need.shape] = holds(need, empty);
-    known[need.shape] = 1;
-    return fits[need.shape] != 0;
-  };
-  bool changed = false;
-  for (std::size_t job = 0; job < jobs; ++job)
-    if (needs_[job].parts > 1 && !fits_empty(needs_[job])) {
-      needs_[job] = anywhere(asked, job);
-      changed = true;
-    }
-  if (changed) {
-    number_shapes();
-    known.assign(shapes_, 0);
-    fits.assign(shapes_, 0);
-  }
-  for (std::size_t job = 0; job < jobs; ++job)
-    if (held_[job].empty() && !fits_empty(needs_[job])) unfit_.push_back(static_cast<int>(job));
+Amounts Need::larger_part_amounts() const {
+  Amounts amounts = part_amounts;
+  ++amounts.cores;
+  return amounts;
 }
 
-void Site::hold(const Asked& asked) {
-  held_.resize(needs_.size());
-  held_cores_ = asked.held;
-  if (held_cores_.empty()) return;
-  if (held_cores_.size() != needs_.size())
+Site::Site(std::vector<Node> nodes, const SiteRequests& requests) : nodes_(std::move(nodes)) {
+  const std::size_t jobs = requests.tasks.size();
+  for (const std::size_t rows :
+       {requests.parts.size(), requests.gpus.size(), requests.memory.size(), requests.cells.size(),
+        requests.gpu_types.size()})
+    if (rows != jobs) throw InvalidInstance("the needs of jobs have different lengths");
+  for (std::size_t job = 0; job < jobs; ++job) needs_.push_back(need_of(requests, job));
+  set_initial_placements(requests);
+  forget_unequal_parts(requests);
+  find_oversized_jobs();
+}
+
+namespace {
+
+// Which needs fit on the empty machine; equal needs are tested once.
+class EmptyMachineTest {
+ public:
+  explicit EmptyMachineTest(const Site& site)
+      : site_(site), capacities_(site.capacities()), answers_(site.shape_count(), kUnknown) {}
+
+  // Whether the need fits on the empty machine.
+  bool run(const Need& need) {
+    char& answer = answers_[need.shape];
+    if (answer == kUnknown) answer = site_.has_room_for(need, capacities_) ? kYes : kNo;
+    return answer == kYes;
+  }
+
+ private:
+  static constexpr char kUnknown = 0;
+  static constexpr char kNo = 1;
+  static constexpr char kYes = 2;
+
+  const Site& site_;
+  FreeAmounts capacities_;
+  std::vector<char> answers_;  // by shape
+};
+
+}  // namespace
+
+void Site::forget_unequal_parts(const SiteRequests& requests) {
+  number_shapes();
+  EmptyMachineTest empty_machine(*this);
+  bool has_changed = false;
+  for (std::size_t job = 0; job < needs_.size(); ++job) {
+    if (needs_[job].part_count <= 1 || empty_machine.run(needs_[job])) continue;
+    needs_[job] = undistributed_need(requests, job);
+    has_changed = true;
+  }
+  if (has_changed) number_shapes();
+}
+
+void Site::find_oversized_jobs() {
+  EmptyMachineTest empty_machine(*this);
+  for (int job = 0; job < job_count(); ++job)
+    if (!has_initial_placement(job) && !empty_machine.run(needs_[job]))
+      oversized_jobs_.push_back(job);
+}
+
+void Site::set_initial_placements(const SiteRequests& requests) {
+  initial_placements_.resize(needs_.size());
+  initial_cores_ = requests.initial_cores;
+  if (initial_cores_.empty()) return;
+  if (initial_cores_.size() != needs_.size())
     throw InvalidInstance("the needs of jobs have different lengths");
   for (std::size_t job = 0; job < needs_.size(); ++job) {
-    if (held_cores_[job].empty()) continue;
-    Placement& own = held_[job];
-    for (std::size_t k = 0; k < nodes_.size(); ++k) {
-      const int first = nodes_[k].first_core, last = first + nodes_[k].all.cores;
-      const auto inside = std::count_if(held_cores_[job].begin(), held_cores_[job].end(),
-                                        [&](int core) { return first <= core && core < last; });
-      if (inside > 0) own.push_back({static_cast<int>(k), {0, static_cast<int>(inside), 0}});
-    }
-    // Equal parts of the rest, the last ones smaller.
-    auto memory = static_cast<std::int64_t>(asked.memory[job]);
-    int gpus = asked.gpus[job];
-    for (std::size_t k = 0; k < own.size(); ++k) {
-      const auto left = static_cast<std::int64_t>(own.size() - k);
-      own[k].held.memory = (memory + left - 1) / left;
-      own[k].held.gpus = static_cast<int>((gpus + left - 1) / left);
-      memory -= own[k].held.memory;
-      gpus -= own[k].held.gpus;
-    }
+    if (initial_cores_[job].empty()) continue;
+    initial_placements_[job] = initial_placement_on(initial_cores_[job]);
+    divide_memory_and_gpus(static_cast<std::int64_t>(requests.memory[job]), requests.gpus[job],
+                           initial_placements_[job]);
   }
+}
+
+// A piece on each node of which the job has cores, with these cores alone.
+Placement Site::initial_placement_on(const std::vector<int>& cores) const {
+  Placement placement;
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    const int first_core = nodes_[node].first_core;
+    const int end_core = first_core + nodes_[node].capacity.cores;
+    const auto core_count = std::count_if(cores.begin(), cores.end(), [&](int core) {
+      return first_core <= core && core < end_core;
+    });
+    if (core_count > 0)
+      placement.push_back({static_cast<int>(node), {0, static_cast<int>(core_count), 0}});
+  }
+  return placement;
 }
 
 void Site::number_shapes() {
-  std::map<decltype(key_of(needs_[0])), int> numbers;
-  for (Need& need : needs_)
-    need.shape = numbers.emplace(key_of(need), static_cast<int>(numbers.size())).first->second;
-  shapes_ = static_cast<int>(numbers.size());
+  std::map<decltype(shape_key(needs_[0])), int> numbers;
+  for (Need& need : needs_) {
+    const int next_number = static_cast<int>(numbers.size());
+    need.shape = numbers.emplace(shape_key(need), next_number).first->second;
+  }
+  shape_count_ = static_cast<int>(numbers.size());
 }
 
-Free Site::all() const {
-  Free free;
-  for (const Node& node : nodes_) free.push_back(node.all);
+FreeAmounts Site::capacities() const {
+  FreeAmounts free;
+  for (const Node& node : nodes_) free.push_back(node.capacity);
   return free;
 }
 
-bool Site::place(const Need& need, const Free& free, std::uint64_t open, std::uint64_t last,
-                 Placement* found) const {
-  if (found) found->clear();
-  return need.parts > 0 ? place_parts(need, free, open, last, found)
-                        : place_anywhere(need, free, open, last, found);
+bool Site::find_placement(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
+                          BitSet64 avoided_cells, Placement* placement) const {
+  COSCHED_ASSERT(free.size() == nodes_.size());
+  if (placement) placement->clear();
+  return need.part_count > 0 ? place_parts(need, free, open_cells, avoided_cells, placement)
+                             : place_anywhere(need, free, open_cells, avoided_cells, placement);
 }
 
-bool Site::place_parts(const Need& need, const Free& free, std::uint64_t open, std::uint64_t last,
-                       Placement* found) const {
-  Amounts part[] = {need.each, need.each};  // a smaller one, a larger one
-  ++part[1].cores;
-  int left[] = {need.parts - need.larger, need.larger};
-  for (const std::uint64_t cells : {open & ~last, open & last}) {
+bool Site::place_parts(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
+                       BitSet64 avoided_cells, Placement* placement) const {
+  const Amounts larger_part = need.larger_part_amounts();
+  int unplaced_larger_parts = need.larger_part_count;
+  int unplaced_parts = need.part_count - need.larger_part_count;  // those that are not larger
+  for (const BitSet64 cells : {open_cells & ~avoided_cells, open_cells & avoided_cells}) {
     if (cells == 0) continue;
-    for (std::size_t k = 0; k < nodes_.size(); ++k) {
-      const bool no_gpus = need.each.gpus > 0 && !has(need.gpu_types, nodes_[k].gpu_type);
-      if (no_gpus || !free[k].holds(need.each) || !has(cells, nodes_[k].cell)) continue;
-      const int large = left[1] > 0 && free[k].cores >= part[1].cores;
-      if (left[large] == 0) continue;
-      --left[large];
-      if (found) found->push_back({static_cast<int>(k), part[large]});
-      if (left[0] + left[1] == 0) return true;
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      const bool lacks_gpu_type =
+          need.part_amounts.gpus > 0 && !has_bit(need.gpu_types, nodes_[node].gpu_type);
+      if (lacks_gpu_type || !free[node].can_hold(need.part_amounts)) continue;
+      if (!has_bit(cells, nodes_[node].cell)) continue;
+      const bool is_larger = unplaced_larger_parts > 0 && free[node].cores >= larger_part.cores;
+      int& unplaced = is_larger ? unplaced_larger_parts : unplaced_parts;
+      if (unplaced == 0) continue;
+      --unplaced;
+      if (placement)
+        placement->push_back({static_cast<int>(node), is_larger ? larger_part : need.part_amounts});
+      if (unplaced_parts + unplaced_larger_parts == 0) return true;
     }
   }
   return false;
 }
 
-bool Site::place_anywhere(const Need& need, const Free& free, std::uint64_t open,
-                          std::uint64_t last, Placement* found) const {
-  Amounts left = need.each;
-  for (const std::uint64_t cells : {open & ~last, open & last}) {
+bool Site::place_anywhere(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
+                          BitSet64 avoided_cells, Placement* placement) const {
+  Amounts unplaced = need.part_amounts;
+  for (const BitSet64 cells : {open_cells & ~avoided_cells, open_cells & avoided_cells}) {
     if (cells == 0) continue;
-    for (std::size_t k = 0; k < nodes_.size(); ++k) {
-      if (!has(cells, nodes_[k].cell)) continue;
-      Amounts taken = least(left, free[k]);
-      if (!has(need.gpu_types, nodes_[k].gpu_type)) taken.gpus = 0;
-      if (taken.cores == 0 && taken.memory == 0 && taken.gpus == 0) continue;
-      left -= taken;
-      if (found) found->push_back({static_cast<int>(k), taken});
-      if (left.cores == 0 && left.memory == 0 && left.gpus == 0) return true;
+    for (std::size_t node = 0; node < nodes_.size(); ++node) {
+      if (!has_bit(cells, nodes_[node].cell)) continue;
+      Amounts piece = minimum_of(unplaced, free[node]);
+      if (!has_bit(need.gpu_types, nodes_[node].gpu_type)) piece.gpus = 0;
+      if (piece.is_zero()) continue;
+      unplaced -= piece;
+      if (placement) placement->push_back({static_cast<int>(node), piece});
+      if (unplaced.is_zero()) return true;
     }
   }
   return false;
-}
-
-Tally::Tally(const Site& site, const Need& need, const Free& free) : site_(site), need_(need) {
-  for (std::size_t k = 0; k < free.size(); ++k) add(static_cast<int>(k), free[k], +1);
-}
-
-void Tally::add(int number, const Amounts& free, int sign) {
-  const Node& node = site_.nodes()[number];
-  if (!has(need_.cells, node.cell)) return;
-  const bool typed = has(need_.gpu_types, node.gpu_type);
-  if (need_.parts == 0) {
-    total_.cores += sign * free.cores;
-    total_.memory += sign * free.memory;
-    if (typed) total_.gpus += sign * free.gpus;
-  } else if (free.holds(need_.each) && (need_.each.gpus == 0 || typed)) {
-    fitting_ += sign;
-    if (free.cores > need_.each.cores) larger_ += sign;
-  }
-}
-
-bool Tally::holds() const {
-  return need_.parts == 0 ? total_.holds(need_.each)
-                          : fitting_ >= need_.parts && larger_ >= need_.larger;
 }
 
 void require_site_fits(const Instance& instance, const Site& site) {
-  if (site.jobs() != instance.size())
+  if (site.job_count() != instance.size())
     throw InvalidInstance("the machine's nodes are those of another instance");
-  if (site.unfit().empty()) return;
-  const int job = site.unfit().front();
+  if (site.oversized_jobs().empty()) return;
+  const int job = site.oversized_jobs().front();
   const Need& need = site.need(job);
-  const std::string memory = to_text(static_cast<double>(need.each.memory) / kKbOfGb) + " GB";
-  const std::string each =
-      std::to_string(need.each.cores + (need.larger > 0)) + " cores" +
-      (need.each.memory > 0 ? ", " + memory : "") +
-      (need.each.gpus > 0 ? ", " + std::to_string(need.each.gpus) + " GPUs" : "");
-  const std::string where =
-      need.parts > 0 ? " on each of " + std::to_string(need.parts) + " nodes" : "";
-  throw InfeasibleError(instance.jobs().place(job) + ": needs " + each + where +
+  const Amounts part = need.larger_part_count > 0 ? need.larger_part_amounts() : need.part_amounts;
+  std::string text = std::to_string(part.cores) + " cores";
+  if (part.memory > 0) text += ", " + to_text(static_cast<double>(part.memory) / kKbPerGb) + " GB";
+  if (part.gpus > 0) text += ", " + std::to_string(part.gpus) + " GPUs";
+  if (need.part_count > 0) text += " on each of " + std::to_string(need.part_count) + " nodes";
+  throw InfeasibleError(instance.jobs().place(job) + ": needs " + text +
                         ": no empty nodes that it may use have that; drop it with --drop too-wide");
 }
 

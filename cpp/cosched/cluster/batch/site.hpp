@@ -1,146 +1,130 @@
-// Nodes with cores, memory and GPUs, and what jobs need of them.
+// A machine of nodes with cores, memory and GPUs, and what each job needs of them.
 #pragma once
 
-#include <cstdint>
+#include <vector>
 
+#include "cosched/cluster/batch/amounts.hpp"
+#include "cosched/cluster/batch/bit_set.hpp"
 #include "cosched/cluster/model/instance.hpp"
 
 namespace cosched::cluster::batch {
 
-/// What is free on a node, or held or needed there.  Memory in KB.
-struct Amounts {
-  std::int64_t memory = 0;
-  int cores = 0, gpus = 0;
-
-  bool holds(const Amounts& need) const {
-    return cores >= need.cores && memory >= need.memory && gpus >= need.gpus;
-  }
-  bool operator==(const Amounts& other) const {
-    return memory == other.memory && cores == other.cores && gpus == other.gpus;
-  }
-  Amounts& operator+=(const Amounts& other) {
-    memory += other.memory;
-    cores += other.cores;
-    gpus += other.gpus;
-    return *this;
-  }
-  Amounts& operator-=(const Amounts& other) {
-    memory -= other.memory;
-    cores -= other.cores;
-    gpus -= other.gpus;
-    return *this;
-  }
-};
-
-/// Of the smaller of each.
-Amounts least(const Amounts& a, const Amounts& b);
-
-/// A node of the machine.  Of which cell (layout.hpp) and with GPUs of which type, as numbers
-/// below 64; its cores are numbered from `first_core` on.
+/// A node of the machine.  Its cores have the numbers first_core, first_core + 1, ...
 struct Node {
-  Amounts all;
-  int cell, gpu_type, first_core;
+  Amounts capacity;
+  int cell;      // see Layout; below 64
+  int gpu_type;  // below 64
+  int first_core;
 };
 
-/// What a job needs, on nodes of `cells`, with GPUs of `gpu_types` (bits).
-/// parts > 0: on so many nodes `each`, on `larger` of them a core more.
-/// parts = 0: nothing is known of its nodes; `each` is the whole job's, from wherever it is free.
+/// What a job needs, on nodes of `cells` and with GPUs of `gpu_types`.
+///
+/// part_count > 0: the job consists of so many parts, each on a node of its own.  A part needs
+/// `part_amounts`; `larger_part_count` of the parts need one core more.
+/// part_count = 0: the job's distribution over nodes is not known.  `part_amounts` is the need of
+/// the whole job, which takes it from wherever it is free.
 struct Need {
-  int parts, larger;
-  Amounts each;
-  std::uint64_t cells, gpu_types;
-  int shape = 0;  // equal needs have the same, numbered from 0
+  int part_count;
+  int larger_part_count;
+  Amounts part_amounts;
+  BitSet64 cells;
+  BitSet64 gpu_types;
+  int shape = 0;  // equal needs have the same shape; shapes are numbered from 0
+
+  /// What one of the larger parts needs.
+  Amounts larger_part_amounts() const;
 };
 
+/// What a job has on one node.
 struct Piece {
   int node;
-  Amounts held;
+  Amounts amounts;
 };
-/// A piece a node; of a job in parts increasing in nothing, the larger parts first.
-using Placement = std::vector<Piece>;
-using Free = std::vector<Amounts>;  // by node
 
-/// Nodes in the order in which they are filled, and the need of each job.
+/// One piece for each node that the job uses.  The larger parts of a job come first.
+using Placement = std::vector<Piece>;
+
+/// Free amounts by node.
+using FreeAmounts = std::vector<Amounts>;
+
+/// What jobs ask for: one row for each job.
+struct SiteRequests {
+  std::vector<int> tasks;      // cores of the whole job
+  std::vector<int> parts;      // number of nodes; 0 = not known
+  std::vector<int> gpus;       // of the whole job
+  std::vector<double> memory;  // of the whole job, KB
+  std::vector<BitSet64> cells;
+  std::vector<BitSet64> gpu_types;
+  // The cores that a job has when the simulation begins, empty where it waits.  No rows at all
+  // where no job runs at the begin.
+  std::vector<std::vector<int>> initial_cores = {};
+};
+
+/// The nodes in the order in which they are filled, and the need of each job.
 class Site {
  public:
-  /// What jobs ask for, by job: nodes (0 = not known), KB and GPUs of the whole job, and the other
-  /// columns of Need.  A job of several nodes whose equal parts no empty nodes hold ran on unequal
-  /// ones: nothing is known of them.  Throws InvalidInstance where lengths differ.
-  struct Asked {
-    std::vector<int> tasks, parts, gpus;
-    std::vector<double> memory;
-    std::vector<std::uint64_t> cells, gpu_types;
-    std::vector<std::vector<int>> held = {};  // cores that jobs have at the begin, as in Layout
-  };
-  Site(std::vector<Node> nodes, const Asked& asked);
+  /// A job of several nodes whose equal parts do not fit on the empty machine ran on unequal nodes:
+  /// its distribution is taken as not known.
+  /// Throws InvalidInstance where the columns of the requests differ in length.
+  Site(std::vector<Node> nodes, const SiteRequests& requests);
 
   const std::vector<Node>& nodes() const { return nodes_; }
+  int job_count() const { return static_cast<int>(needs_.size()); }
   const Need& need(int job) const { return needs_[job]; }
-  /// Whether a part of the need may be on that node.
-  bool open_to(const Need& need, int node) const {
-    return (need.cells >> nodes_[node].cell & 1) &&
-           (need.each.gpus == 0 || (need.gpu_types >> nodes_[node].gpu_type & 1));
-  }
-  /// Of a job that holds cores when the simulation begins: where, with its part of memory and GPUs
-  /// on each node.
-  const Placement& held(int job) const { return held_[job]; }
-  const std::vector<std::vector<int>>& held_cores() const { return held_cores_; }
-  int jobs() const { return static_cast<int>(needs_.size()); }
-  int shapes() const { return shapes_; }
-  /// What is free on the empty machine.
-  Free all() const;
-  /// Jobs that the empty machine does not hold.
-  const std::vector<int>& unfit() const { return unfit_; }
+  /// Number of different needs.
+  int shape_count() const { return shape_count_; }
 
-  /// Where the need finds its amounts, on nodes of `open` cells, in order, those in `last` last;
-  /// of a job in parts the larger ones on the first nodes that hold them, the others on the first
-  /// other ones that hold them.  Whether it does.  `found` may be null.  O(nodes).
-  bool place(const Need& need, const Free& free, std::uint64_t open, std::uint64_t last,
-             Placement* found) const;
-  bool holds(const Need& need, const Free& free) const {
-    return place(need, free, need.cells, 0, nullptr);
+  /// Whether a part of the need may be on that node.
+  bool is_open_to(const Need& need, int node) const {
+    return has_bit(need.cells, nodes_[node].cell) &&
+           (need.part_amounts.gpus == 0 || has_bit(need.gpu_types, nodes_[node].gpu_type));
+  }
+
+  /// Whether the job runs when the simulation begins.
+  bool has_initial_placement(int job) const { return !initial_placements_[job].empty(); }
+  /// The nodes of a job that runs when the simulation begins, with the job's share of memory and
+  /// GPUs on each of them; empty for other jobs.
+  const Placement& initial_placement(int job) const { return initial_placements_[job]; }
+  const std::vector<std::vector<int>>& initial_cores() const { return initial_cores_; }
+
+  /// What is free on the empty machine.
+  FreeAmounts capacities() const;
+  /// Jobs that do not fit on the empty machine.
+  const std::vector<int>& oversized_jobs() const { return oversized_jobs_; }
+
+  /// Places the need first-fit on nodes of `open_cells`; nodes of `avoided_cells` are tried last.
+  /// A larger part goes to the first node that holds it, then each other part to the first other
+  /// node that holds it.  Returns whether the whole need has found its amounts, and where
+  /// (`placement` may be null; it is undefined after a failure).  O(nodes).
+  bool find_placement(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
+                      BitSet64 avoided_cells, Placement* placement) const;
+
+  /// Whether the need fits into the free amounts of the nodes that it may use.  O(nodes).
+  bool has_room_for(const Need& need, const FreeAmounts& free) const {
+    return find_placement(need, free, need.cells, 0, nullptr);
   }
 
  private:
-  bool place_parts(const Need& need, const Free& free, std::uint64_t open, std::uint64_t last,
-                   Placement* found) const;
-  bool place_anywhere(const Need& need, const Free& free, std::uint64_t open, std::uint64_t last,
-                      Placement* found) const;
+  bool place_parts(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
+                   BitSet64 avoided_cells, Placement* placement) const;
+  bool place_anywhere(const Need& need, const FreeAmounts& free, BitSet64 open_cells,
+                      BitSet64 avoided_cells, Placement* placement) const;
   void number_shapes();
-  void hold(const Asked& asked);
+  void set_initial_placements(const SiteRequests& requests);
+  Placement initial_placement_on(const std::vector<int>& cores) const;
+  void forget_unequal_parts(const SiteRequests& requests);
+  void find_oversized_jobs();
 
   std::vector<Node> nodes_;
-  std::vector<Need> needs_;
-  std::vector<int> unfit_;
-  std::vector<Placement> held_;               // by job
-  std::vector<std::vector<int>> held_cores_;  // by job, or of nobody
-  int shapes_ = 0;
+  std::vector<Need> needs_;                      // by job
+  std::vector<Placement> initial_placements_;    // by job
+  std::vector<std::vector<int>> initial_cores_;  // by job, or no rows
+  std::vector<int> oversized_jobs_;
+  int shape_count_ = 0;
 };
 
-/// How much of a need the nodes hold, kept as they change.
-class Tally {
- public:
-  /// O(nodes).
-  Tally(const Site& site, const Need& need, const Free& free);
-
-  bool holds() const;
-  /// The node has other amounts free than before.  O(1).
-  void change(int node, const Amounts& before, const Amounts& after) {
-    add(node, before, -1);
-    add(node, after, +1);
-  }
-
- private:
-  void add(int number, const Amounts& free, int sign);
-
-  const Site& site_;
-  const Need& need_;
-  int larger_ = 0, fitting_ = 0;  // nodes that hold a larger part, that hold one at all
-  Amounts total_;                 // of a need in no parts
-};
-
-/// Throws InvalidInstance where the site is another instance's, InfeasibleError that names the
-/// first job which does not fit on the empty machine.
+/// Throws InvalidInstance where the site has been made for another instance, InfeasibleError that
+/// names the first job which does not fit on the empty machine.
 void require_site_fits(const Instance& instance, const Site& site);
 
 }  // namespace cosched::cluster::batch

@@ -45,7 +45,7 @@ void require_fractions(const char* column, const std::vector<double>& values) {
       refuse(column, static_cast<int>(i), to_text(values[i]), "a fraction of a node in (0, 1]");
 }
 
-void check(const Jobs& jobs) {
+void require_valid_columns(const Jobs& jobs) {
   const std::size_t n = jobs.submit.size();
   if (n == 0) throw InvalidInstance("jobs has no rows: expected at least one job");
   if (n > 1'000'000'000) throw InvalidInstance("jobs has more than 1,000,000,000 rows");
@@ -86,7 +86,7 @@ Instance::Instance(Jobs jobs, int nodes) : jobs_(std::move(jobs)), nodes_(nodes)
   if (nodes > kMostNodes)
     throw InvalidInstance("nodes = " + std::to_string(nodes) + ": expected at most " +
                           std::to_string(kMostNodes));
-  check(jobs_);
+  require_valid_columns(jobs_);
   order_.resize(size());
   std::iota(order_.begin(), order_.end(), 0);
   const auto& submit = jobs_.submit;

@@ -1,0 +1,72 @@
+// Free nodes of each cell of a machine with partitions.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "cosched/cluster/batch/batch_job.hpp"
+#include "cosched/cluster/batch/cell_reservation.hpp"
+#include "cosched/cluster/batch/layout.hpp"
+
+namespace cosched::cluster::batch {
+
+/// What FCFS and EASY ask about free nodes: see OneCell for the functions.  Keeps references to the
+/// layout and to the jobs.
+class ManyCells {
+ public:
+  using Reservation = CellReservation;
+
+  ManyCells(const Layout& layout, const std::vector<BatchJob>& jobs);
+
+  BitSet64 open_cells(int rank) const { return layout_.open_cells[jobs_[rank].job]; }
+  int free_nodes_for(int rank) const { return sum_over(open_cells(rank), free_nodes_.data()); }
+  bool has_free_nodes() const { return sum_over(kFullBitSet, free_nodes_.data()) > 0; }
+  bool has_free_nodes_outside(BitSet64 cells) const {
+    return sum_over(~cells, free_nodes_.data()) > 0;
+  }
+
+  /// A job that has nodes when the simulation begins keeps these.
+  bool choose_nodes(int rank, BitSet64 open_cells, BitSet64 avoided_cells);
+  bool can_spare_nodes(int rank, const Reservation& reservation) const {
+    return reserved_cells_nodes(rank, reservation) <= reservation.extra_nodes;
+  }
+  void use_extra_nodes(int rank, Reservation& reservation) const {
+    reservation.extra_nodes -= reserved_cells_nodes(rank, reservation);
+  }
+
+  void allocate(int rank, double now);
+  void release(int rank, double start);
+
+  /// O(running jobs log running jobs).
+  Reservation make_reservation(int rank, double now) const;
+
+  /// shares[job * cells + c], the nodes of cell c that the job had.
+  std::vector<int> shares_by_job() const;
+
+ private:
+  struct RunningJob {
+    int rank;
+    double start;
+  };
+
+  // Sum of numbers by cell over the cells of the set.
+  int sum_over(BitSet64 cells, const int* nodes) const;
+  // Nodes of the job's share that the job with this reservation may use.
+  int reserved_cells_nodes(int rank, const Reservation& reservation) const {
+    return sum_over(open_cells(reservation.rank), share(rank));
+  }
+  int* share(int rank) {
+    return shares_.data() + static_cast<std::size_t>(rank) * free_nodes_.size();
+  }
+  const int* share(int rank) const {
+    return shares_.data() + static_cast<std::size_t>(rank) * free_nodes_.size();
+  }
+
+  const Layout& layout_;
+  const std::vector<BatchJob>& jobs_;
+  std::vector<int> free_nodes_;  // by cell
+  std::vector<int> shares_;      // shares_[rank * cells + c]: chosen last, of jobs that started had
+  std::vector<RunningJob> running_jobs_;
+};
+
+}  // namespace cosched::cluster::batch
