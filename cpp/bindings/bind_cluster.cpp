@@ -1,9 +1,11 @@
 #include "cosched/cluster/batch/backfilling.hpp"
 #include "cosched/cluster/bound/stretch_bound.hpp"
 #include "cosched/cluster/check/validate_trace.hpp"
+#include "cosched/cluster/dfrs/average_yields.hpp"
 #include "cosched/cluster/dfrs/dfrs.hpp"
+#include "cosched/cluster/dfrs/max_min_yields.hpp"
 #include "cosched/cluster/dfrs/mcb8_search.hpp"
-#include "cosched/cluster/dfrs/yields.hpp"
+#include "cosched/cluster/dfrs/value_kinds.hpp"
 #include "pybind.hpp"
 
 namespace cosched::cluster {
@@ -18,7 +20,8 @@ bindings::py::dict in_python(const Outcome& outcome) {
                   "migrated_memory"_a = outcome.migrated_memory, "events"_a = outcome.events);
 }
 
-// job, unit_begin, unit, start, end, yield, progress, cause: a row a span.
+// One row for each time during which a job has the same nodes and yield: job, unit_begin, unit,
+// start, end, yield, progress, cause.
 using TraceColumns = std::tuple<bindings::Ints, bindings::Longs, bindings::Ints, bindings::Reals,
                                 bindings::Reals, bindings::Reals, bindings::Reals, bindings::Ints>;
 
@@ -73,8 +76,8 @@ auto in_python(const Explained& explained) {
 }
 
 namespace bound {
-auto in_python(const StretchBound& found) {
-  return std::make_tuple(found.value, found.tests, found.exact);
+auto in_python(const StretchBound& bound) {
+  return std::make_tuple(bound.value, bound.tests, bound.is_exact);
 }
 }  // namespace bound
 
@@ -104,7 +107,7 @@ void bind_instance(py::module_& module) {
       .def_property_readonly("nodes", &Instance::nodes);
 }
 
-// Each simulation gives its outcome, a trace or None, a log or None.
+// Each simulation returns its outcome, a trace or None, a log or None.
 template <class Run>
 auto simulated(const Instance& instance, bool with_trace, bool with_log, Run run) {
   std::optional<Trace> trace;
@@ -264,9 +267,10 @@ void bind_measures(py::module_& module) {
       module, "max_stretch_bound",
       [](const Instance& instance, double threshold,
          const std::vector<std::pair<Reals, double>>& resources) {
-        std::vector<bound::Resource> known;
-        for (const auto& [held, capacity] : resources) known.push_back({held, capacity});
-        return bound::max_stretch_bound(instance, known, threshold);
+        std::vector<bound::StretchResource> stretch_resources;
+        for (const auto& [usage, capacity] : resources)
+          stretch_resources.push_back({usage, capacity});
+        return bound::max_stretch_bound(instance, stretch_resources, threshold);
       },
       "instance"_a, "threshold"_a, "resources"_a);
   def(
@@ -286,10 +290,10 @@ void bind_measures(py::module_& module) {
 
 using Lists = std::vector<std::vector<int>>;
 
-Lists vectors(const std::vector<dfrs::NodeList>& lists) {
-  Lists made;
-  for (const dfrs::NodeList& list : lists) made.emplace_back(list.begin(), list.end());
-  return made;
+Lists to_lists(const std::vector<dfrs::NodeList>& node_lists) {
+  Lists lists;
+  for (const dfrs::NodeList& nodes : node_lists) lists.emplace_back(nodes.begin(), nodes.end());
+  return lists;
 }
 
 void bind_mapping(py::module_& module) {
@@ -300,11 +304,12 @@ void bind_mapping(py::module_& module) {
         mapping.nodes = nodes;
         mapping.cpu = cpu;
         const std::vector<dfrs::NodeList> lists(where.begin(), where.end());
-        for (const dfrs::NodeList& list : lists) mapping.where.push_back(&list);
+        for (const dfrs::NodeList& list : lists) mapping.nodes_of_job.push_back(&list);
         if (opt == "min") return dfrs::max_min_yields(mapping);
-        auto base = dfrs::base_yields(mapping);
-        if (opt == "base") return base;
-        return dfrs::best_average_yields(mapping, base, std::vector<double>(base.size(), 1.0));
+        std::vector<double> base_yields = dfrs::base_yields(mapping);
+        if (opt == "base") return base_yields;
+        const std::vector<double> equal_weights(base_yields.size(), 1.0);
+        return dfrs::best_average_yields(mapping, base_yields, equal_weights);
       },
       "where"_a, "cpu"_a, "nodes"_a, "opt"_a);
   def(
@@ -313,9 +318,9 @@ void bind_mapping(py::module_& module) {
          double yield) -> std::optional<Lists> {
         for (double& need : cpu) need *= yield;
         dfrs::Mcb8 mcb8(tasks, memory, nodes);
-        if (!mcb8.pack(cpu, dfrs::by_decreasing(cpu))) return std::nullopt;
-        mcb8.keep();
-        return vectors(mcb8.placement());
+        if (!mcb8.pack(cpu, dfrs::sort_by_decreasing_value(cpu))) return std::nullopt;
+        mcb8.save_packing();
+        return to_lists(mcb8.placement());
       },
       "tasks"_a, "cpu"_a, "memory"_a, "nodes"_a, "yield_"_a);
   def(
@@ -323,10 +328,11 @@ void bind_mapping(py::module_& module) {
       [](const Ints& tasks, const Reals& cpu, const Reals& memory,
          int nodes) -> std::optional<std::pair<double, Lists>> {
         dfrs::Mcb8 mcb8(tasks, memory, nodes);
-        if (mcb8.surely_too_much()) return std::nullopt;
-        const auto yield = dfrs::best_target(mcb8, dfrs::yield_target(cpu), dfrs::kYieldAccuracy);
+        if (mcb8.has_too_much_memory()) return std::nullopt;
+        const auto yield =
+            dfrs::find_best_target(mcb8, dfrs::yield_target(cpu), dfrs::kYieldAccuracy);
         if (!yield) return std::nullopt;
-        return std::pair(*yield, vectors(mcb8.placement()));
+        return std::pair(*yield, to_lists(mcb8.placement()));
       },
       "tasks"_a, "cpu"_a, "memory"_a, "nodes"_a);
 }
@@ -334,7 +340,7 @@ void bind_mapping(py::module_& module) {
 }  // namespace
 
 void bind_cluster(py::module_& module) {
-  module.attr("MOST_NODES") = kMostNodes;
+  module.attr("MOST_NODES") = kMaxNodes;
   bind_instance(module);
   bind_batch(module);
   bind_backfill(module);

@@ -10,13 +10,13 @@ namespace cosched::cluster::bindings {
 using namespace cosched::bindings;  // NOLINT
 namespace {
 
-const char* kind_name(dfrs::EventKind kind) {
+const char* kind_name(dfrs::PolicyEventKind kind) {
   switch (kind) {
-    case dfrs::EventKind::completion:
+    case dfrs::PolicyEventKind::completion:
       return "completion";
-    case dfrs::EventKind::submission:
+    case dfrs::PolicyEventKind::submission:
       return "submission";
-    case dfrs::EventKind::period:
+    case dfrs::PolicyEventKind::period:
       return "period";
   }
   return "";
@@ -26,20 +26,21 @@ const char* kind_name(dfrs::EventKind kind) {
 // None changes nothing.  The Python side builds event and state (cluster/policies.py).
 class PythonPolicy : public dfrs::Policy {
  public:
-  PythonPolicy(const Instance& instance, py::object ask, bool periodic)
+  PythonPolicy(const Instance& instance, py::object ask_policy, bool is_periodic)
       : jobs_(instance.jobs()),
         order_(instance.order()),
-        rank_(order_.size()),
-        ask_(std::move(ask)),
-        periodic_(periodic) {
+        rank_of_job_(order_.size()),
+        ask_policy_(std::move(ask_policy)),
+        is_periodic_(is_periodic) {
     for (std::size_t rank = 0; rank < order_.size(); ++rank)
-      rank_[order_[rank]] = static_cast<int>(rank);
+      rank_of_job_[order_[rank]] = static_cast<int>(rank);
   }
 
-  bool on_event(const dfrs::Event& event, dfrs::Machine& machine) override {
+  bool on_event(const dfrs::PolicyEvent& event, dfrs::Machine& machine) override {
     std::vector<int> jobs;
     for (const int rank : event.jobs) jobs.push_back(order_[rank]);
-    const py::object answer = ask_(kind_name(event.kind), event.time, jobs, describe(machine));
+    const py::object answer =
+        ask_policy_(kind_name(event.kind), event.time, jobs, describe(machine));
     if (answer.is_none()) return false;
     apply(answer.cast<std::map<int, std::pair<std::vector<int>, double>>>(), machine);
     return true;
@@ -49,7 +50,7 @@ class PythonPolicy : public dfrs::Policy {
     for (const int rank : machine.running()) machine.set_yield(rank, yields_.at(rank));
   }
 
-  bool periodic() const override { return periodic_; }
+  bool is_periodic() const override { return is_periodic_; }
 
  private:
   using Answer = std::map<int, std::pair<std::vector<int>, double>>;
@@ -65,35 +66,36 @@ class PythonPolicy : public dfrs::Policy {
     };
     for (const int rank : machine.running()) add(rank, "running");
     for (const int rank : machine.idle().ranks())
-      add(rank, machine.job(rank).status == dfrs::Status::paused ? "paused" : "waiting");
+      add(rank, machine.job(rank).status == dfrs::JobStatus::paused ? "paused" : "waiting");
     return state;
   }
 
-  // As its log does, and as the policy does.
-  std::string called(int job) const {
+  // By the id of its log and, where that differs, by the number that the policy uses.
+  std::string describe_job(int job) const {
     const std::string number = std::to_string(job);
-    return jobs_.called(job) +
-           (jobs_.called(job) == "job " + number ? "" : " (number " + number + ")");
+    return jobs_.name_of(job) +
+           (jobs_.name_of(job) == "job " + number ? "" : " (number " + number + ")");
   }
 
   void apply(const Answer& answer, dfrs::Machine& machine) {
     yields_.clear();
     for (const auto& [job, share] : answer) {
-      if (job < 0 || job >= static_cast<int>(rank_.size()))
+      if (job < 0 || job >= static_cast<int>(rank_of_job_.size()))
         throw InvalidSchedule("the policy names job " + std::to_string(job) +
                               ", which does not exist");
-      const dfrs::Status status = machine.job(rank_[job]).status;
-      if (status == dfrs::Status::unsubmitted || status == dfrs::Status::finished)
-        throw InvalidSchedule("the policy runs " + called(job) + ", which is not in the system");
-      yields_[rank_[job]] = share.second;
+      const dfrs::JobStatus status = machine.job(rank_of_job_[job]).status;
+      if (status == dfrs::JobStatus::unsubmitted || status == dfrs::JobStatus::finished)
+        throw InvalidSchedule("the policy runs " + describe_job(job) +
+                              ", which is not in the system");
+      yields_[rank_of_job_[job]] = share.second;
       for (const int node : share.first)
         if (node < 0 || node >= machine.node_count())
-          throw InvalidSchedule("the policy puts " + called(job) + " on node " +
+          throw InvalidSchedule("the policy puts " + describe_job(job) + " on node " +
                                 std::to_string(node) + ", which does not exist");
-      if (static_cast<int>(share.first.size()) != machine.job(rank_[job]).tasks)
-        throw InvalidSchedule("the policy gives " + called(job) + " " +
+      if (static_cast<int>(share.first.size()) != machine.job(rank_of_job_[job]).tasks)
+        throw InvalidSchedule("the policy gives " + describe_job(job) + " " +
                               std::to_string(share.first.size()) + " nodes for " +
-                              std::to_string(machine.job(rank_[job]).tasks) + " tasks");
+                              std::to_string(machine.job(rank_of_job_[job]).tasks) + " tasks");
     }
     // Pause first, so that the others find room; the checks come after all changes.
     for (const int rank : std::vector<int>(machine.running()))
@@ -101,8 +103,8 @@ class PythonPolicy : public dfrs::Policy {
     for (const auto& [job, share] : answer) {
       dfrs::NodeList nodes = share.first;
       nodes.sort();
-      const int rank = rank_[job];
-      if (machine.job(rank).status != dfrs::Status::running)
+      const int rank = rank_of_job_[job];
+      if (machine.job(rank).status != dfrs::JobStatus::running)
         machine.start(rank, std::move(nodes), Reason::policy);
       else if (machine.job(rank).nodes != nodes)
         machine.move(rank, std::move(nodes), Reason::policy);
@@ -111,9 +113,9 @@ class PythonPolicy : public dfrs::Policy {
 
   const Jobs& jobs_;
   const std::vector<int>& order_;
-  std::vector<int> rank_;
-  py::object ask_;
-  bool periodic_;
+  std::vector<int> rank_of_job_;
+  py::object ask_policy_;
+  bool is_periodic_;
   std::map<int, double> yields_;  // by rank
 };
 

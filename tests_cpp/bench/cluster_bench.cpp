@@ -10,6 +10,7 @@
 #include "cosched/cluster/bound/stretch_bound.hpp"
 #include "cosched/cluster/dfrs/dfrs.hpp"
 #include "cosched/cluster/dfrs/mcb8_search.hpp"
+#include "cosched/cluster/dfrs/value_kinds.hpp"
 #include "cosched/lp/glpk.hpp"
 #include "support/cluster_instances.hpp"
 
@@ -66,14 +67,14 @@ std::optional<double> plain_search(const Items& items, int nodes) {
 
 std::optional<double> fast_search(const Items& items, int nodes) {
   dfrs::Mcb8 mcb8(items.tasks, items.memory, nodes);
-  return dfrs::best_target(mcb8, dfrs::yield_target(items.cpu), dfrs::kYieldAccuracy);
+  return dfrs::find_best_target(mcb8, dfrs::yield_target(items.cpu), dfrs::kYieldAccuracy);
 }
 
 std::vector<dfrs::NodeList> fast_call(const Items& items, const std::vector<double>& cpu,
                                       int nodes) {
   dfrs::Mcb8 mcb8(items.tasks, items.memory, nodes);
-  if (!mcb8.pack(cpu, dfrs::by_decreasing(cpu))) return {};
-  mcb8.keep();
+  if (!mcb8.pack(cpu, dfrs::sort_by_decreasing_value(cpu))) return {};
+  mcb8.save_packing();
   return mcb8.placement();
 }
 
@@ -88,7 +89,7 @@ void bench_call(const Items& items, double yield, int nodes) {
   const double plain =
       seconds(50, [&] { expected = testing::plain_mcb8(items.tasks, cpu, items.memory, nodes); });
   dfrs::Mcb8 mcb8(items.tasks, items.memory, nodes);
-  const std::vector<int> by_cpu = dfrs::by_decreasing(cpu);
+  const std::vector<int> by_cpu = dfrs::sort_by_decreasing_value(cpu);
   const double pack = seconds(2000, [&] { mcb8.pack(cpu, by_cpu); });
   std::printf("       one call: fast %.3g s  plain %.3g s  ratio %.0f; packing alone %.3g s%s\n",
               fast, plain, plain / fast, pack,

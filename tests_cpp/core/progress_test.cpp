@@ -7,20 +7,6 @@
 namespace cosched {
 namespace {
 
-TEST(Progress, ALoopThatMovesGoesOn) {
-  Progress progress("a loop");
-  for (int k = 0; k < 3 * Progress::kPatience; ++k) progress.round(k, 0);
-  for (int k = 0; k < 3 * Progress::kPatience; ++k) progress.round(1e9, k + 1);
-}
-
-TEST(Progress, ALoopThatStandsStillEnds) {
-  Progress progress("a loop");
-  for (int k = 0; k <= Progress::kPatience; ++k) progress.round(3, 7);
-  EXPECT_THROW(progress.round(3, 7), SolverError);
-  EXPECT_THROW(Progress("a loop").round(kInfinity, 0), SolverError);
-  EXPECT_THROW(Progress("a loop").round(kInfinity - kInfinity, 0), SolverError);
-}
-
 TEST(Progress, TheMessageNamesTheLoop) {
   try {
     require_progress(false, "the decoder");
@@ -31,8 +17,8 @@ TEST(Progress, TheMessageNamesTheLoop) {
   }
 }
 
-// What every decoder of tasks side by side waits for.
-TEST(Progress, NobodyRunsSoNobodyEnds) {
+// What decoders of tasks that run at the same time rely on.
+TEST(Progress, WithoutARunningTaskNothingEnds) {
   Running running(nullptr);
   EXPECT_THROW(running.finish(), SolverError);
   running.start({0, 1, 2.0}, 0);

@@ -1,5 +1,7 @@
 #include "cosched/core/interrupt.hpp"
 
+#include <cmath>
+#include <utility>
 #include <vector>
 
 #include "cosched/core/numeric.hpp"
@@ -12,12 +14,12 @@ using Clock = std::chrono::steady_clock;
 std::atomic<void (*)()> interrupt_hook{nullptr};
 std::atomic<bool> stop_requested{false};
 thread_local std::optional<Clock::time_point> thread_limit;
-thread_local std::vector<Clock::time_point>
-    graces;  // when each ends: the last one's end is the latest
+// The ends of the deadline extensions of this thread: the last one is the latest.
+thread_local std::vector<Clock::time_point> extension_ends;
 thread_local Clock::time_point next_hook_call{};
 thread_local const std::atomic<bool>* thread_stop = nullptr;
 
-Clock::time_point after(double seconds) {
+Clock::time_point time_after(double seconds) {
   // A century is "never" and keeps the conversion to clock ticks in range.
   const double bounded = std::min(seconds, 3.2e9);
   return Clock::now() +
@@ -25,7 +27,7 @@ Clock::time_point after(double seconds) {
 }
 
 bool must_stop(Clock::time_point now) {
-  return stop_requested && (graces.empty() || now >= graces.back());
+  return stop_requested && (extension_ends.empty() || now >= extension_ends.back());
 }
 
 void require_seconds(double seconds) {
@@ -57,8 +59,8 @@ void set_interrupt_hook(void (*hook)()) { interrupt_hook.store(hook); }
 ScopedTimeLimit::ScopedTimeLimit(std::optional<double> seconds) : previous_(thread_limit) {
   if (!seconds) return;
   require_seconds(*seconds);
-  const Clock::time_point own = after(*seconds);
-  if (!previous_ || own < *previous_) thread_limit = own;
+  const Clock::time_point limit = time_after(*seconds);
+  if (!previous_ || limit < *previous_) thread_limit = limit;
 }
 
 ScopedTimeLimit::~ScopedTimeLimit() { thread_limit = previous_; }
@@ -68,18 +70,19 @@ ScopedStop::ScopedStop(const std::atomic<bool>& stop)
 
 ScopedStop::~ScopedStop() { thread_stop = previous_; }
 
-ScopedGrace::ScopedGrace(std::optional<double> seconds) : previous_(thread_limit) {
-  const Clock::time_point end = seconds ? after(*seconds) : Clock::time_point::max();
-  graces.push_back(graces.empty() ? end : std::max(end, graces.back()));
+ScopedDeadlineExtension::ScopedDeadlineExtension(std::optional<double> seconds)
+    : previous_(thread_limit) {
+  const Clock::time_point end = seconds ? time_after(*seconds) : Clock::time_point::max();
+  extension_ends.push_back(extension_ends.empty() ? end : std::max(end, extension_ends.back()));
   if (!seconds)
     thread_limit.reset();
   else if (thread_limit)
     thread_limit = std::max(*thread_limit, end);
 }
 
-ScopedGrace::~ScopedGrace() {
+ScopedDeadlineExtension::~ScopedDeadlineExtension() {
   thread_limit = previous_;
-  graces.pop_back();
+  extension_ends.pop_back();
 }
 
 double seconds_left() {

@@ -1,4 +1,4 @@
-// A schedule as plain columns: one row a placement.  What all families return.
+// A schedule as plain columns: one row for each placement.  What all families return.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,14 @@ struct Schedule {
 
   std::size_t rows() const { return task.size(); }
 
-  void place(int task_id, int kind_id, const std::vector<int>& units, double from, double to) {
+  void place(int task_id, int kind_id, const std::vector<int>& units, double start_time,
+             double end_time) {
     task.push_back(task_id);
     kind.push_back(kind_id);
     unit.insert(unit.end(), units.begin(), units.end());
     unit_begin.push_back(static_cast<std::int64_t>(unit.size()));
-    start.push_back(from);
-    end.push_back(to);
+    start.push_back(start_time);
+    end.push_back(end_time);
   }
 };
 

@@ -8,8 +8,8 @@ namespace {
 
 using std::to_string;
 
-// Ends so close are one event: what rounding parts would be slowed for no time.
-constexpr double kOneEvent = 1e-13;
+// Relative.  Ends that are so close are one event: they differ by rounding alone.
+constexpr double kSameEvent = 1e-13;
 
 std::string entry_of(const std::string& name, std::ptrdiff_t i, std::ptrdiff_t j, double value) {
   return name + "[" + to_string(i) + ", " + to_string(j) + "] = " + to_text(value);
@@ -64,7 +64,8 @@ void require_bandwidth(const Bandwidth& bandwidth, int tasks) {
                             "] = " + to_text(bandwidth.stall[i]) + ": expected a share in 0..1");
 }
 
-bool constant_rows(const Matrix<double>& table) {
+// Whether each row has one value.
+bool has_constant_rows(const Matrix<double>& table) {
   for (std::ptrdiff_t i = 0; i < table.rows(); ++i)
     for (std::ptrdiff_t j = 1; j < table.cols(); ++j)
       if (table(i, j) != table(i, 0)) return false;
@@ -78,7 +79,8 @@ Matrix<double> rows_of(const Matrix<double>& table, const std::vector<int>& chos
   return rows;
 }
 
-bool no_worse(const Sharing& sharing, int i, const Choice& a, const Choice& b) {
+// Whether a takes no more than b of anything.
+bool is_no_worse(const Sharing& sharing, int i, const Choice& a, const Choice& b) {
   if (a.procs > b.procs || a.time > b.time) return false;
   if (sharing.load(i, a.procs) > sharing.load(i, b.procs)) return false;
   for (int r = 0; r < sharing.resources(); ++r)
@@ -99,7 +101,7 @@ Sharing::Sharing(int tasks, std::vector<Resource> resources, std::optional<Slowd
     if (!(resource.capacity >= 0))
       throw InvalidInstance("capacity." + resource.name + " = " + to_text(resource.capacity) +
                             ": expected a number >= 0");
-    same_on_all_counts_ = same_on_all_counts_ && constant_rows(resource.need);
+    same_on_all_counts_ = same_on_all_counts_ && has_constant_rows(resource.need);
   }
   if (slowdowns_) {
     require_slowdowns(*slowdowns_, tasks);
@@ -110,7 +112,7 @@ Sharing::Sharing(int tasks, std::vector<Resource> resources, std::optional<Slowd
   }
   if (bandwidth_) {
     require_bandwidth(*bandwidth_, tasks);
-    same_on_all_counts_ = same_on_all_counts_ && constant_rows(bandwidth_->demand);
+    same_on_all_counts_ = same_on_all_counts_ && has_constant_rows(bandwidth_->demand);
   }
 }
 
@@ -124,19 +126,19 @@ bool Sharing::fits(const Run* set, int count) const {
 }
 
 std::vector<double> Sharing::factors(const std::vector<Run>& set) const {
-  std::vector<double> result;
-  double load_of_all = 0;
-  for (const Run& run : set) load_of_all += load(run.task, run.procs);
+  std::vector<double> factors;
+  double total_load = 0;
+  for (const Run& run : set) total_load += load(run.task, run.procs);
   for (const Run& run : set) {
-    double pairs = 1;
+    double pair_factor = 1;
     for (const Run& other : set)
       if (other.task != run.task)
-        pairs = with_companion(rule(), pairs, excess(run.task, other.task));
-    const double waiting =
-        set.size() > 1 ? 1 + stall(run.task) * std::max(0.0, load_of_all - 1) : 1;
-    result.push_back(std::max(pairs, waiting));
+        pair_factor = with_companion(rule(), pair_factor, excess(run.task, other.task));
+    const double stall_factor =
+        set.size() > 1 ? 1 + stall(run.task) * std::max(0.0, total_load - 1) : 1;
+    factors.push_back(std::max(pair_factor, stall_factor));
   }
-  return result;
+  return factors;
 }
 
 std::vector<double> Sharing::ends(const std::vector<Run>& pack) const {
@@ -177,21 +179,22 @@ Sharing Sharing::select(const std::vector<int>& chosen) const {
 }
 
 std::vector<Choice> choices(const Sharing& sharing, int i, int procs,
-                            const std::function<double(int)>& given) {
-  std::vector<Choice> kept;
+                            const std::function<double(int)>& time_on) {
+  std::vector<Choice> undominated;
   Poll poll;
   for (int q = 1; q <= procs; ++q) {
-    const Choice choice{q, given(q)};
+    const Choice choice{q, time_on(q)};
     if (choice.time == kInfinity || !sharing.fits_alone(i, q)) continue;
-    poll.count(static_cast<std::int64_t>(kept.size()) + 1);
-    const bool beaten = sharing.same_on_all_counts()
-                            ? !kept.empty() && kept.back().time <= choice.time
-                            : std::any_of(kept.begin(), kept.end(), [&](const Choice& other) {
-                                return no_worse(sharing, i, other, choice);
-                              });
-    if (!beaten) kept.push_back(choice);
+    poll.count(static_cast<std::int64_t>(undominated.size()) + 1);
+    const bool is_dominated =
+        sharing.same_on_all_counts()
+            ? !undominated.empty() && undominated.back().time <= choice.time
+            : std::any_of(undominated.begin(), undominated.end(), [&](const Choice& other) {
+                return is_no_worse(sharing, i, other, choice);
+              });
+    if (!is_dominated) undominated.push_back(choice);
   }
-  return kept;
+  return undominated;
 }
 
 void Running::start(const Run& run, double now) {
@@ -207,35 +210,37 @@ double Running::next_end() const {
 }
 
 const std::vector<Running::Ended>& Running::finish() {
-  const double now = next_end(), last = now + kOneEvent * std::abs(now);
+  const double now = next_end();
+  const double last_end = now + kSameEvent * std::abs(now);
   ended_.clear();
-  std::size_t kept = 0;
+  std::size_t running_count = 0;
   for (std::size_t k = 0; k < members_.size(); ++k) {
-    if (members_[k].end <= last) {
+    if (members_[k].end <= last_end) {
       ended_.push_back({runs_[k].task, members_[k].end});
       continue;
     }
-    members_[kept] = members_[k];
-    runs_[kept++] = runs_[k];
+    members_[running_count] = members_[k];
+    runs_[running_count] = runs_[k];
+    ++running_count;
   }
   require_progress(!ended_.empty(), "tasks side by side");
-  members_.resize(kept);
-  runs_.resize(kept);
+  members_.resize(running_count);
+  runs_.resize(running_count);
   slow(now);
   return ended_;
 }
 
-// What a task has done counts at its old factor; where that stays, its end does, to the bit.
+// Work until now counts at the old factor.  Where the factor stays, the end stays, bit for bit.
 void Running::slow(double now) {
   if (sharing_ == nullptr || !sharing_->slows()) return;
   const std::vector<double> factors = sharing_->factors(runs_);
   for (std::size_t k = 0; k < members_.size(); ++k) {
     Member& member = members_[k];
     if (factors[k] == member.factor) continue;
-    member.left = std::max(0.0, member.left - (now - member.since) / member.factor);
+    member.remaining = std::max(0.0, member.remaining - (now - member.since) / member.factor);
     member.since = now;
     member.factor = factors[k];
-    member.end = now + member.left * member.factor;
+    member.end = now + member.remaining * member.factor;
   }
 }
 

@@ -1,4 +1,4 @@
-// What codes that run side by side share: resources that must fit (memory, GPUs, licences), and a
+// What codes that run at the same time on one machine share: resources that must fit (memory, GPUs, licences), and a
 // machine that slows them down.
 //
 // Notation = code.  A running set S holds tasks i on q_i processors, t_i = t_i(q_i) seconds alone.
@@ -61,8 +61,9 @@ struct Bandwidth {
 
 /// A task on some processors, and its seconds there alone.
 struct Run {
-  int task = 0, procs = 0;
-  double alone = 0;
+  int task = 0;
+  int procs = 0;
+  double alone = 0;  // s
 };
 
 /// Immutable.
@@ -131,17 +132,17 @@ class Sharing {
 };
 
 /// Throws InvalidInstance where `sharing` is of other tasks than 0..tasks-1, or task i, which takes
-/// given(i, q) seconds, fits on none of the counts 1..procs on which it can run.
-template <class Given>
-void require_each_fits(const Sharing& sharing, int tasks, int procs, const Given& given) {
+/// time_on(i, q) seconds, fits on none of the counts 1..procs on which it can run.
+template <class TimeOn>
+void require_each_fits(const Sharing& sharing, int tasks, int procs, const TimeOn& time_on) {
   if (sharing.tasks() != tasks)
     throw InvalidInstance("what is shared is of " + std::to_string(sharing.tasks()) +
                           " tasks: expected " + std::to_string(tasks));
   for (int i = 0; i < tasks; ++i) {
-    bool fits = false;
-    for (int q = 1; q <= procs && !fits; ++q)
-      fits = given(i, q) < kInfinity && sharing.fits_alone(i, q);
-    if (!fits)
+    bool has_fitting_count = false;
+    for (int q = 1; q <= procs && !has_fitting_count; ++q)
+      has_fitting_count = time_on(i, q) < kInfinity && sharing.fits_alone(i, q);
+    if (!has_fitting_count)
       throw InvalidInstance("task " + std::to_string(i) +
                             " needs more than the capacity on each count on which it can run");
   }
@@ -153,11 +154,11 @@ struct Choice {
   double time;
 };
 
-/// The counts of task i, which takes given(q) seconds on q of `procs` processors, by increasing
+/// The counts of task i, which takes time_on(q) seconds on q of `procs` processors, by increasing
 /// processors: those on which it fits, but none that another beats in processors, time, needs and
 /// traffic alike.  O(procs) where needs and traffic are the same on all counts.
 std::vector<Choice> choices(const Sharing& sharing, int i, int procs,
-                            const std::function<double(int)>& given);
+                            const std::function<double(int)>& time_on);
 
 /// Who runs, with how much left: rates are constant between its events.  Without `sharing` nobody
 /// slows anybody.
@@ -188,7 +189,7 @@ class Running {
 
  private:
   struct Member {
-    double left;  // seconds alone, at `since`
+    double remaining;  // seconds alone, at `since`
     double since;
     double factor;  // from then on
     double end;     // if nothing changes

@@ -10,7 +10,8 @@ using Edge = std::pair<int, int>;  // (predecessor, successor)
 
 /// Flow on the precedence from -> to.
 struct EdgeFlow {
-  int from, to;
+  int from;
+  int to;
   double amount;
 };
 
@@ -43,7 +44,11 @@ class TaskGraph {
   }
   void sort_topologically();
 
-  std::vector<int> successor_begin_, successors_, predecessor_begin_, predecessors_, order_;
+  std::vector<int> successor_begin_;  // by task: its first one in successors_
+  std::vector<int> successors_;
+  std::vector<int> predecessor_begin_;  // by task: its first one in predecessors_
+  std::vector<int> predecessors_;
+  std::vector<int> order_;
 };
 
 }  // namespace cosched

@@ -5,15 +5,15 @@
 
 namespace cosched {
 
-/// work(0), ..., work(count - 1), each once, in at most `threads` threads.  Meanwhile this thread
-/// looks at its time limit, which holds in them too, and at the hook; `done`, where there is one,
-/// is called in it with how many are over, again and again.  Throws what one of them throws, or
-/// check_interrupt() here, when all have ended: then check_interrupt() throws TimeLimit in each.
-/// Requires `threads` >= 1.
+/// Calls work(0), ..., work(count - 1), each once, in at most `threads` threads.  Their time limit is
+/// that of the calling thread, which meanwhile calls check_interrupt() and, where it is given,
+/// report_done(number of finished calls), again and again.
+/// Throws the first exception of a call of work(), or that of check_interrupt(), after all threads
+/// have ended: check_interrupt() throws TimeLimit in them.  Requires `threads` >= 1.
 void in_threads(int count, int threads, const std::function<void(int)>& work,
-                const std::function<void(int)>& done = {});
+                const std::function<void(int)>& report_done = {});
 
-/// How many threads run at once here.
+/// How many threads the machine runs at once.
 int usual_threads();
 
 }  // namespace cosched

@@ -12,8 +12,8 @@ void require_times(const Table& table) {
     throw InvalidInstance("times has shape (" + to_string(table.rows()) + ", " +
                           to_string(table.cols()) +
                           "): expected at least one task and one processor");
-  constexpr auto most = std::numeric_limits<int>::max();
-  if (table.rows() > most || table.cols() > most)
+  constexpr auto kMaxSize = std::numeric_limits<int>::max();
+  if (table.rows() > kMaxSize || table.cols() > kMaxSize)
     throw InvalidInstance("times has more than 2147483647 rows or columns");
   for (std::ptrdiff_t i = 0; i < table.rows(); ++i) {
     for (std::ptrdiff_t column = 0; column < table.cols(); ++column)
@@ -30,14 +30,15 @@ void require_times(const Table& table) {
   }
 }
 
-bool increases(const Table& table) {
+// Whether some task takes longer on more processors.
+bool has_increasing_row(const Table& table) {
   for (std::ptrdiff_t i = 0; i < table.rows(); ++i)
     for (std::ptrdiff_t column = 1; column < table.cols(); ++column)
       if (table(i, column) > table(i, column - 1)) return true;
   return false;
 }
 
-void take_running_minimum(Table& table) {
+void apply_running_minimum(Table& table) {
   for (std::ptrdiff_t i = 0; i < table.rows(); ++i)
     for (std::ptrdiff_t column = 1; column < table.cols(); ++column)
       table(i, column) = std::min(table(i, column), table(i, column - 1));
@@ -54,9 +55,9 @@ double longest_finite(const Table& times) {
 
 Times::Times(Table given) : best_(std::move(given)) {
   require_times(best_);
-  if (!increases(best_)) return;
+  if (!has_increasing_row(best_)) return;
   given_ = best_;
-  take_running_minimum(best_);
+  apply_running_minimum(best_);
   used_.resize(static_cast<std::size_t>(best_.size()));
   for (int i = 0; i < tasks(); ++i) {
     int* used = &used_[static_cast<std::size_t>(i) * procs()];
@@ -75,7 +76,7 @@ int Times::fewest(int i) const {
 Table monotone(const Table& times) {
   require_times(times);
   Table repaired = times;
-  take_running_minimum(repaired);
+  apply_running_minimum(repaired);
   for (std::ptrdiff_t i = 0; i < repaired.rows(); ++i) {
     double* t = &repaired(i, 0);
     for (std::ptrdiff_t column = 1; column < repaired.cols(); ++column) {

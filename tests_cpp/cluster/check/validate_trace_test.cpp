@@ -13,10 +13,10 @@ namespace {
 // One node.  Job 0 runs alone, is paused for job 1, resumes with a penalty of 20 s.
 Instance instance() { return Instance({{0, 10}, {1, 1}, {1, 0.5}, {0.6, 0.6}, {30, 20}, {}}, 2); }
 
-struct Scene {
+struct TracedRun {
   Trace trace;
   Outcome outcome{2};
-  Scene() {
+  TracedRun() {
     const int node = trace.add_mapping({0});
     trace.add(0, node, 0, 10, 1, 1, RowCause::start);
     trace.add(1, node, 10, 30, 1, 1, RowCause::start);
@@ -28,53 +28,53 @@ struct Scene {
   }
 };
 
-std::string breach(const std::function<void(Scene&)>& spoil, bool exclusive = false) {
-  Scene scene;
-  spoil(scene);
+std::string breach(const std::function<void(TracedRun&)>& spoil, bool exclusive = false) {
+  TracedRun run;
+  spoil(run);
   try {
-    validate_trace(instance(), scene.trace, scene.outcome, {20, exclusive});
+    validate_trace(instance(), run.trace, run.outcome, {20, exclusive});
   } catch (const InvalidSchedule& error) {
     return error.what();
   }
   return "valid";
 }
 
-void expect_breach(const std::function<void(Scene&)>& spoil, const std::string& text) {
-  const std::string found = breach(spoil);
-  EXPECT_NE(found.find(text), std::string::npos) << found;
+void expect_breach(const std::function<void(TracedRun&)>& spoil, const std::string& text) {
+  const std::string message = breach(spoil);
+  EXPECT_NE(message.find(text), std::string::npos) << message;
 }
 
 TEST(ValidateTrace, AcceptsARightTrace) {
-  EXPECT_EQ(breach([](Scene&) {}), "valid");
-  EXPECT_EQ(breach([](Scene&) {}, true), "valid");
+  EXPECT_EQ(breach([](TracedRun&) {}), "valid");
+  EXPECT_EQ(breach([](TracedRun&) {}, true), "valid");
 }
 
 TEST(ValidateTrace, NamesTheBreach) {
-  expect_breach([](Scene& s) { s.outcome.migrations.pop_back(); }, "another number of jobs");
-  expect_breach([](Scene& s) { s.trace.job[0] = 5; }, "job 5: there are 2");
-  expect_breach([](Scene& s) { s.trace.mapping[0] = 3; }, "unknown mapping");
-  expect_breach([](Scene& s) { s.trace.node[0] = 2; }, "uses node 2 of 2");
+  expect_breach([](TracedRun& s) { s.outcome.migrations.pop_back(); }, "another number of jobs");
+  expect_breach([](TracedRun& s) { s.trace.job[0] = 5; }, "job 5: there are 2");
+  expect_breach([](TracedRun& s) { s.trace.mapping[0] = 3; }, "unknown mapping");
+  expect_breach([](TracedRun& s) { s.trace.node[0] = 2; }, "uses node 2 of 2");
   expect_breach(
-      [](Scene& s) {
+      [](TracedRun& s) {
         s.trace.mapping[0] = s.trace.add_mapping({0, 1});
       },
       "2 nodes for 1 tasks");
-  expect_breach([](Scene& s) { s.trace.end[0] = -1; }, "ends at -1");
-  expect_breach([](Scene& s) { s.trace.yield[0] = 1.1; }, "yield 1.1");
-  expect_breach([](Scene& s) { s.trace.start[1] = 5; }, "before its submission");
-  expect_breach([](Scene& s) { s.trace.start[2] = 9; }, "begins while it runs already");
-  expect_breach([](Scene& s) { s.trace.cause[2] = RowCause::go_on; }, "follows a gap");
-  expect_breach([](Scene& s) { s.trace.cause[3] = RowCause::move; }, "move to the same nodes");
-  expect_breach([](Scene& s) { s.trace.mapping[3] = s.trace.add_mapping({1}); },
+  expect_breach([](TracedRun& s) { s.trace.end[0] = -1; }, "ends at -1");
+  expect_breach([](TracedRun& s) { s.trace.yield[0] = 1.1; }, "yield 1.1");
+  expect_breach([](TracedRun& s) { s.trace.start[1] = 5; }, "before its submission");
+  expect_breach([](TracedRun& s) { s.trace.start[2] = 9; }, "begins while it runs already");
+  expect_breach([](TracedRun& s) { s.trace.cause[2] = RowCause::go_on; }, "follows a gap");
+  expect_breach([](TracedRun& s) { s.trace.cause[3] = RowCause::move; }, "move to the same nodes");
+  expect_breach([](TracedRun& s) { s.trace.mapping[3] = s.trace.add_mapping({1}); },
                 "is on other nodes");
-  expect_breach([](Scene& s) { s.trace.cause[3] = RowCause::start; }, "second start");
-  expect_breach([](Scene& s) { s.trace.progress[2] = 1; }, "has progress 1: expected 0");
-  expect_breach([](Scene& s) { s.trace.end[3] = 71; }, "gets 31 s of its 30 s");
-  expect_breach([](Scene& s) { s.outcome.end[0] = 71; }, "ends at 70 s, not at 71");
-  expect_breach([](Scene& s) { s.outcome.start[1] = 11; }, "starts at 10 s, not at 11");
-  expect_breach([](Scene& s) { s.outcome.migrations[1] = 1; }, "reported are 0 and 1");
+  expect_breach([](TracedRun& s) { s.trace.cause[3] = RowCause::start; }, "second start");
+  expect_breach([](TracedRun& s) { s.trace.progress[2] = 1; }, "has progress 1: expected 0");
+  expect_breach([](TracedRun& s) { s.trace.end[3] = 71; }, "gets 31 s of its 30 s");
+  expect_breach([](TracedRun& s) { s.outcome.end[0] = 71; }, "ends at 70 s, not at 71");
+  expect_breach([](TracedRun& s) { s.outcome.start[1] = 11; }, "starts at 10 s, not at 11");
+  expect_breach([](TracedRun& s) { s.outcome.migrations[1] = 1; }, "reported are 0 and 1");
   expect_breach(
-      [](Scene& s) {
+      [](TracedRun& s) {
         s.trace.job.pop_back();
         s.trace.end[2] = 80;
       },

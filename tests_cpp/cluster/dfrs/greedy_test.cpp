@@ -1,17 +1,19 @@
+#include "cosched/cluster/dfrs/greedy.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "cosched/cluster/dfrs/dfrs.hpp"
-#include "support/cluster_instances.hpp"
-#include "support/show_cluster.hpp"
+#include "cosched/cluster/model/units.hpp"
+#include "cosched/core/rng.hpp"
+#include "support/show_on_failure.hpp"
 
 namespace cosched::cluster::dfrs {
 namespace {
 
 // Section 4.2, task by task.
 std::vector<int> plain_greedy(std::vector<Machine::Node> nodes, const Machine::Job& job) {
-  std::vector<int> chosen;
+  std::vector<int> chosen_nodes;
   for (int k = 0; k < job.tasks; ++k) {
     int best = -1;
     for (int node = 0; node < static_cast<int>(nodes.size()); ++node)
@@ -21,15 +23,15 @@ std::vector<int> plain_greedy(std::vector<Machine::Node> nodes, const Machine::J
     if (best < 0) return {};
     nodes[best].memory_used += job.memory_need;
     nodes[best].cpu_load += job.cpu_need;
-    chosen.push_back(best);
+    chosen_nodes.push_back(best);
   }
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
+  std::sort(chosen_nodes.begin(), chosen_nodes.end());
+  return chosen_nodes;
 }
 
 TEST(Greedy, EqualsThePlainAlgorithm) {
   Rng rng(6);
-  int placed = 0;
+  int placed_jobs = 0;
   for (int round = 0; round < 2000; ++round) {
     SHOW_ON_FAILURE(round);
     std::vector<Machine::Node> nodes(1 + rng.below(20));
@@ -42,12 +44,12 @@ TEST(Greedy, EqualsThePlainAlgorithm) {
     job.memory_need = memory_units(0.1 * static_cast<double>(rng.between(1, 6)));
     job.cpu_need = cpu_units(0.25 * static_cast<double>(rng.between(1, 4)));
     const auto expected = plain_greedy(nodes, job);
-    EXPECT_EQ(greedy_nodes(nodes, job), expected);
-    EXPECT_EQ(free_slots(nodes, job.memory_need) >= job.tasks, !expected.empty());
-    placed += !expected.empty();
+    EXPECT_EQ(choose_greedy_nodes(nodes, job), expected);
+    EXPECT_EQ(count_free_slots(nodes, job.memory_need) >= job.tasks, !expected.empty());
+    placed_jobs += !expected.empty();
   }
-  EXPECT_GT(placed, 500);
-  EXPECT_LT(placed, 1800);
+  EXPECT_GT(placed_jobs, 500);
+  EXPECT_LT(placed_jobs, 1800);
 }
 
 TEST(Greedy, TenTenthsOfMemoryFitWhateverTheHistory) {
@@ -56,18 +58,10 @@ TEST(Greedy, TenTenthsOfMemoryFitWhateverTheHistory) {
   job.tasks = 10;
   job.memory_need = memory_units(0.1);
   job.cpu_need = cpu_units(0.3);
-  EXPECT_EQ(greedy_nodes(nodes, job).size(), 10u);
+  EXPECT_EQ(choose_greedy_nodes(nodes, job).size(), 10u);
   job.tasks = 11;
-  EXPECT_TRUE(greedy_nodes(nodes, job).empty());
+  EXPECT_TRUE(choose_greedy_nodes(nodes, job).empty());
 }
-
-// A machine with all jobs submitted and virtual times as wanted is what the simulator makes;
-// here the policies' building blocks are driven by a policy that stops the clock.
-struct Scene {
-  Instance instance;
-  Machine machine;
-  explicit Scene(Jobs jobs, int nodes) : instance(std::move(jobs), nodes), machine(instance) {}
-};
 
 TEST(Greedy, EqualLoadsTieWhateverTheyAreSumsOf) {
   // 0.8 + 0.1 on node 0, 0.7 + 0.2 on node 1: equal, so the lowest node.  Sums of doubles, and
@@ -80,15 +74,10 @@ TEST(Greedy, EqualLoadsTieWhateverTheyAreSumsOf) {
     nodes[0].cpu_load = cpu_units(8 * scale) + cpu_units(scale);
     nodes[1].cpu_load = cpu_units(7 * scale) + cpu_units(2 * scale);
     job.cpu_need = cpu_units(scale);
-    EXPECT_EQ(greedy_nodes(nodes, job), NodeList{0}) << scale;
+    EXPECT_EQ(choose_greedy_nodes(nodes, job), NodeList{0}) << scale;
     std::swap(nodes[0], nodes[1]);
-    EXPECT_EQ(greedy_nodes(nodes, job), NodeList{0}) << scale;
+    EXPECT_EQ(choose_greedy_nodes(nodes, job), NodeList{0}) << scale;
   }
-}
-
-TEST(Machine, PriorityIsFlowTimeOverVirtualTimeSquared) {
-  Scene scene({{0, 0, 0}, {1, 1, 1}, {1, 1, 1}, {0.5, 0.5, 0.5}, {9, 9, 9}, {}}, 3);
-  EXPECT_EQ(scene.machine.priority(0), kInfinity);
 }
 
 }  // namespace

@@ -1,46 +1,54 @@
-#include <gtest/gtest.h>
+#include "cosched/cluster/dfrs/idle_block.hpp"
 
-#include "cosched/cluster/dfrs/idle_queue.hpp"
+#include <gtest/gtest.h>
 
 namespace cosched::cluster::dfrs {
 namespace {
 
-std::vector<int> ranks_of(const std::vector<Prioritised>& jobs) {
+// Ranks of the block's jobs with at least that priority, in the block's order.
+std::vector<int> ranks_above(const IdleBlock& block, double now, double min_priority,
+                             const PrioritisedJob& predecessor = kBeforeAllJobs) {
+  std::vector<PrioritisedJob> jobs;
+  block.append_jobs(now, min_priority, predecessor, 0, jobs);
   std::vector<int> ranks;
-  for (const Prioritised& job : jobs) ranks.push_back(job.rank);
+  for (const PrioritisedJob& job : jobs) ranks.push_back(job.rank);
   return ranks;
 }
 
-// The example of the header: who has at least 150, and which blocks are looked into.
-TEST(IdleBlock, ALineHasTheTopOfOneJobAndTheRateOfAnother) {
-  IdleBlock a, b;
-  a.add(0, 0, 1, a.add(1, 90, 0.5, {}));
-  b.add(2, 20, 1, {});
-  const Line first = a.line(100), of_b = b.line(100);
-  EXPECT_EQ(first.top, 100);  // job 0
-  EXPECT_EQ(first.rate, 4);   // job 1
-  EXPECT_EQ(of_b.top, 80);
-  EXPECT_EQ(of_b.rate, 1);
-  EXPECT_LT(first.at(110), 150);  // skipped
-  EXPECT_GE(first.at(120), 150);  // too high: found anew
-  EXPECT_EQ(ranks_of(a.append({}, 120, 150, kBeforeAll, 0)), std::vector<int>{});
-  const Line second = a.line(120);
-  EXPECT_EQ(second.top, 120);
-  EXPECT_LT(second.at(120), 150);  // skipped
-  EXPECT_GE(second.at(130), 150);  // job 1 has passed job 0, which was on top
-  EXPECT_EQ(ranks_of(a.append({}, 130, 150, kBeforeAll, 0)), std::vector<int>{1});
-  EXPECT_LT(of_b.at(130), 150);
+// The example of priority_bound.hpp: which jobs have at least 150, and which blocks are looked into.
+TEST(IdleBlock, ABoundHasThePriorityOfOneJobAndTheRateOfAnother) {
+  IdleBlock block_a;
+  const PriorityBound bound_of_job_1 = block_a.add(1, 90, 0.5, {});
+  block_a.add(0, 0, 1, bound_of_job_1);
+  IdleBlock block_b;
+  block_b.add(2, 20, 1, {});
+  const PriorityBound bound_a = block_a.compute_bound(100);
+  const PriorityBound bound_b = block_b.compute_bound(100);
+  EXPECT_EQ(bound_a.greatest_priority, 100);  // job 0
+  EXPECT_EQ(bound_a.greatest_rate, 4);        // job 1
+  EXPECT_EQ(bound_b.greatest_priority, 80);
+  EXPECT_EQ(bound_b.greatest_rate, 1);
+  EXPECT_LT(bound_a.at(110), 150);  // skipped
+  EXPECT_GE(bound_a.at(120), 150);  // too high: computed anew
+  EXPECT_EQ(ranks_above(block_a, 120, 150), std::vector<int>{});
+  const PriorityBound new_bound_a = block_a.compute_bound(120);
+  EXPECT_EQ(new_bound_a.greatest_priority, 120);
+  EXPECT_LT(new_bound_a.at(120), 150);  // skipped
+  EXPECT_GE(new_bound_a.at(130), 150);  // job 1 has passed job 0, which had the greatest priority
+  EXPECT_EQ(ranks_above(block_a, 130, 150), std::vector<int>{1});
+  EXPECT_LT(bound_b.at(130), 150);
   EXPECT_LT(priority_at(130, 0, 1), 150);
 }
 
-TEST(IdleBlock, AppendGoesOnBehindTheLastServed) {
+TEST(IdleBlock, JobsServedBeforeThePredecessorAreSkipped) {
   IdleBlock block;
-  Line line;
-  for (const int rank : {5, 3, 4}) line = block.add(rank, 0, 1, line);  // equal priorities
-  line = block.add(6, 0, 2, line);
-  EXPECT_EQ(ranks_of(block.append({{9, 0}}, 10, 10, {10, 3}, 0)), (std::vector<int>{0, 5, 4}));
-  block.remove(0);  // the last takes its position
-  EXPECT_EQ(ranks_of(block.append({}, 10, 0, kBeforeAll, 0)), (std::vector<int>{6, 3, 4}));
+  PriorityBound bound;
+  for (const int rank : {5, 3, 4}) bound = block.add(rank, 0, 1, bound);  // equal priorities
+  block.add(6, 0, 2, bound);
+  const PrioritisedJob predecessor{.priority = 10, .rank = 3};
+  EXPECT_EQ(ranks_above(block, 10, 10, predecessor), (std::vector<int>{5, 4}));
+  block.remove(0);  // the last job gets its position
+  EXPECT_EQ(ranks_above(block, 10, 0), (std::vector<int>{6, 3, 4}));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 void expect_holds(const NodeList& list, const std::vector<int>& nodes) {
   EXPECT_EQ(std::vector<int>(list.begin(), list.end()), nodes);
   EXPECT_EQ(list.empty(), nodes.empty());
-  EXPECT_TRUE(list.equals(nodes.data(), nodes.size()));
+  EXPECT_TRUE(list.is_equal_to(nodes.data(), nodes.size()));
 }
 
 // Short lists and long ones, copied and moved onto each other.

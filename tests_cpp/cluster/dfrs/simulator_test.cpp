@@ -118,7 +118,8 @@ TEST(Simulator, StretchPerGivesTheLateJobMore) {
 
 TEST(Simulator, EveryPolicyOfThePaperGivesAValidScheduleTwice) {
   Rng rng(15);
-  int paused = 0, moved = 0;
+  int pauses = 0;
+  int moves = 0;
   for (int round = 0; round < 6; ++round) {
     SHOW_ON_FAILURE(round);
     StreamShape shape;
@@ -130,12 +131,12 @@ TEST(Simulator, EveryPolicyOfThePaperGivesAValidScheduleTwice) {
     for (const PolicyName& name : paper_policies()) {
       const Outcome outcome = run(instance, spell(name), {200, 60});
       EXPECT_EQ(outcome.end, run_dfrs(instance, name, {200, 60}).end) << spell(name);
-      for (const int count : outcome.preemptions) paused += count;
-      for (const int count : outcome.migrations) moved += count;
+      for (const int count : outcome.preemptions) pauses += count;
+      for (const int count : outcome.migrations) moves += count;
     }
   }
-  EXPECT_GT(paused, 1000);
-  EXPECT_GT(moved, 1000);
+  EXPECT_GT(pauses, 1000);
+  EXPECT_GT(moves, 1000);
 }
 
 TEST(Simulator, TheLogAgreesWithTheOutcome) {
@@ -165,18 +166,18 @@ TEST(Simulator, TheLogAgreesWithTheOutcome) {
 }
 
 // A policy from outside: what it does on each event is the test's.
-class Scripted : public Policy {
+class ScriptedPolicy : public Policy {
  public:
-  std::function<void(const Event&, Machine&)> act;
-  bool on_event(const Event& event, Machine& machine) override {
+  std::function<void(const PolicyEvent&, Machine&)> act;
+  bool on_event(const PolicyEvent& event, Machine& machine) override {
     act(event, machine);
     return true;
   }
   void allocate(Machine&) override {}
-  bool periodic() const override { return true; }
+  bool is_periodic() const override { return true; }
 };
 
-std::string complaint(const Instance& instance, Scripted& policy) {
+std::string complaint(const Instance& instance, ScriptedPolicy& policy) {
   try {
     simulate(instance, policy);
   } catch (const Error& error) {
@@ -187,10 +188,10 @@ std::string complaint(const Instance& instance, Scripted& policy) {
 
 TEST(Simulator, RefusesWhatAPolicyMustNotDo) {
   const Instance instance = one_node_jobs({{0, 100}, {0, 100}}, 2, 1, 0.6);
-  Scripted policy;
+  ScriptedPolicy policy;
   const auto start_all = [](const std::vector<int>& nodes, double yield) {
-    return [=](const Event& event, Machine& machine) {
-      if (event.kind != EventKind::submission) return;
+    return [=](const PolicyEvent& event, Machine& machine) {
+      if (event.kind != PolicyEventKind::submission) return;
       machine.start(event.jobs[0], nodes, Reason::policy);
       machine.set_yield(event.jobs[0], yield);
     };
@@ -204,8 +205,8 @@ TEST(Simulator, RefusesWhatAPolicyMustNotDo) {
   EXPECT_NE(complaint(instance, policy).find("yield 1.5"), std::string::npos);
   policy.act = start_all({1}, std::numeric_limits<double>::quiet_NaN());
   EXPECT_NE(complaint(instance, policy).find("yield nan"), std::string::npos);
-  policy.act = [](const Event& event, Machine& machine) {
-    if (event.kind != EventKind::submission) return;
+  policy.act = [](const PolicyEvent& event, Machine& machine) {
+    if (event.kind != PolicyEventKind::submission) return;
     machine.start(event.jobs[0], {event.jobs[0]}, Reason::policy);
     machine.set_yield(event.jobs[0], 1);
   };
@@ -214,17 +215,17 @@ TEST(Simulator, RefusesWhatAPolicyMustNotDo) {
 
 TEST(Simulator, APolicyThatNeverEndsIsStopped) {
   const Instance instance = one_node_jobs({{0, 100}});
-  Scripted idle;
-  idle.act = [](const Event&, Machine&) {};
+  ScriptedPolicy idle;
+  idle.act = [](const PolicyEvent&, Machine&) {};
   EXPECT_NE(complaint(instance, idle).find("no progress"), std::string::npos);
   // Two jobs that swap nodes at every tick, with a penalty as long as the period.
   const Instance two = one_node_jobs({{0, 1000}, {0, 1000}}, 2);
-  Scripted swapping;
-  swapping.act = [](const Event& event, Machine& machine) {
-    if (event.kind == EventKind::submission) {
+  ScriptedPolicy swapping;
+  swapping.act = [](const PolicyEvent& event, Machine& machine) {
+    if (event.kind == PolicyEventKind::submission) {
       machine.start(event.jobs[0], {event.jobs[0]}, Reason::policy);
       machine.set_yield(event.jobs[0], 1);
-    } else if (event.kind == EventKind::period) {
+    } else if (event.kind == PolicyEventKind::period) {
       for (const int rank : {0, 1})
         machine.move(rank, {1 - machine.job(rank).nodes[0]}, Reason::policy);
     }

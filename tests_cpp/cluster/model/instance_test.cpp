@@ -6,8 +6,6 @@
 #include <functional>
 #include <string>
 
-#include "cosched/cluster/model/outcome.hpp"
-#include "cosched/cluster/model/units.hpp"
 #include "cosched/core/errors.hpp"
 #include "cosched/core/numeric.hpp"
 
@@ -16,7 +14,7 @@ namespace {
 
 Jobs two_jobs() { return {{0, 5}, {1, 2}, {1, 0.5}, {0.5, 1}, {10, 20}, {}}; }
 
-std::string refusal(const std::function<void(Jobs&)>& spoil, int nodes = 4) {
+std::string rejection(const std::function<void(Jobs&)>& spoil, int nodes = 4) {
   Jobs jobs = two_jobs();
   spoil(jobs);
   try {
@@ -27,33 +25,35 @@ std::string refusal(const std::function<void(Jobs&)>& spoil, int nodes = 4) {
   return "accepted";
 }
 
-TEST(ClusterInstance, RefusesBadEntriesByColumnRowAndValue) {
-  EXPECT_EQ(refusal([](Jobs&) {}), "accepted");
-  EXPECT_NE(refusal([](Jobs& j) { j.submit[1] = NAN; }).find("jobs.submit[1] = nan"),
+TEST(ClusterInstance, RejectsBadEntriesByColumnRowAndValue) {
+  EXPECT_EQ(rejection([](Jobs&) {}), "accepted");
+  EXPECT_NE(rejection([](Jobs& j) { j.submit[1] = NAN; }).find("jobs.submit[1] = nan"),
             std::string::npos);
-  EXPECT_NE(refusal([](Jobs& j) { j.submit[0] = -1; }).find("jobs.submit[0] = -1"),
+  EXPECT_NE(rejection([](Jobs& j) { j.submit[0] = -1; }).find("jobs.submit[0] = -1"),
             std::string::npos);
-  EXPECT_NE(refusal([](Jobs& j) { j.runtime[1] = kInfinity; }).find("jobs.runtime[1] = inf"),
+  EXPECT_NE(rejection([](Jobs& j) { j.runtime[1] = kInfinity; }).find("jobs.runtime[1] = inf"),
             std::string::npos);
-  EXPECT_NE(refusal([](Jobs& j) { j.tasks[1] = 0; }).find("jobs.tasks[1] = 0"), std::string::npos);
-  EXPECT_NE(refusal([](Jobs& j) { j.cpu[0] = 1.5; }).find("jobs.cpu[0] = 1.5"), std::string::npos);
-  EXPECT_NE(refusal([](Jobs& j) { j.memory[0] = 0; }).find("jobs.memory[0] = 0"),
+  EXPECT_NE(rejection([](Jobs& j) { j.tasks[1] = 0; }).find("jobs.tasks[1] = 0"),
             std::string::npos);
-  EXPECT_NE(refusal([](Jobs& j) {
+  EXPECT_NE(rejection([](Jobs& j) { j.cpu[0] = 1.5; }).find("jobs.cpu[0] = 1.5"),
+            std::string::npos);
+  EXPECT_NE(rejection([](Jobs& j) { j.memory[0] = 0; }).find("jobs.memory[0] = 0"),
+            std::string::npos);
+  EXPECT_NE(rejection([](Jobs& j) {
               j.estimate = {1, NAN};
             }).find("jobs.estimate[1]"),
             std::string::npos);
-  EXPECT_EQ(refusal([](Jobs& j) { j.estimate = {1, kInfinity}; }), "accepted");
-  EXPECT_NE(refusal([](Jobs& j) {
+  EXPECT_EQ(rejection([](Jobs& j) { j.estimate = {1, kInfinity}; }), "accepted");
+  EXPECT_NE(rejection([](Jobs& j) {
               j.estimate = {1, -kInfinity};
             }).find("or inf for no limit"),
             std::string::npos);
-  EXPECT_NE(refusal([](Jobs& j) { j.cpu.pop_back(); }).find("jobs.cpu has 1 rows"),
+  EXPECT_NE(rejection([](Jobs& j) { j.cpu.pop_back(); }).find("jobs.cpu has 1 rows"),
             std::string::npos);
-  EXPECT_NE(refusal([](Jobs& j) { j = {}; }).find("no rows"), std::string::npos);
-  EXPECT_NE(refusal([](Jobs&) {}, 0).find("nodes = 0"), std::string::npos);
-  EXPECT_NE(refusal([](Jobs&) {}, kMostNodes + 1).find("at most"), std::string::npos);
-  EXPECT_EQ(refusal([](Jobs&) {}, kMostNodes), "accepted");
+  EXPECT_NE(rejection([](Jobs& j) { j = {}; }).find("no rows"), std::string::npos);
+  EXPECT_NE(rejection([](Jobs&) {}, 0).find("nodes = 0"), std::string::npos);
+  EXPECT_NE(rejection([](Jobs&) {}, kMaxNodes + 1).find("at most"), std::string::npos);
+  EXPECT_EQ(rejection([](Jobs&) {}, kMaxNodes), "accepted");
 }
 
 TEST(ClusterInstance, OrdersBySubmissionThenNumber) {
@@ -72,34 +72,11 @@ TEST(ClusterInstance, SaysWhichJobCannotRun) {
   EXPECT_THROW(require_batch_fits(fits), InfeasibleError);
 }
 
-TEST(Outcome, BoundedStretch) {
+TEST(ClusterInstance, BoundedStretch) {
   EXPECT_DOUBLE_EQ(bounded_stretch(0, 5, 1), 1);   // both below 10 s
   EXPECT_DOUBLE_EQ(bounded_stretch(0, 40, 5), 4);  // run time counts as 10 s
   EXPECT_DOUBLE_EQ(bounded_stretch(100, 300, 100), 2);
   EXPECT_DOUBLE_EQ(bounded_stretch(100, 300, 100, 400), 1);
-}
-
-TEST(Outcome, UnderutilisationIsDemandThatRanNowherePerWork) {
-  Jobs jobs;
-  jobs.submit = {0, 0};
-  jobs.tasks = {2, 1};
-  jobs.cpu = {0.5, 1};
-  jobs.memory = {0.1, 0.1};
-  jobs.runtime = {10, 10};
-  const Instance instance(jobs, 2);
-  EXPECT_EQ(instance.total_work(), 20);  // 10 s x 0.5 x 2 tasks, and 10 s x 1
-  Outcome outcome(2);
-  outcome.demand_area = 30;
-  EXPECT_EQ(underutilisation(instance, outcome), 0.5);
-  outcome.demand_area = 20;
-  EXPECT_EQ(underutilisation(instance, outcome), 0);
-}
-
-TEST(Units, SlotsAreTasksThatFitIntoWhatIsLeft) {
-  EXPECT_EQ(slots(memory_units(0.25), 0), 4);
-  EXPECT_EQ(slots(memory_units(0.25), memory_units(0.5)), 2);
-  EXPECT_EQ(slots(memory_units(0.25), memory_units(0.8)), 0);
-  EXPECT_EQ(slots(memory_units(0.3), memory_units(0.1)), 3);
 }
 
 }  // namespace

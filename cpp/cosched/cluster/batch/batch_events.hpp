@@ -11,8 +11,10 @@
 
 #include "cosched/cluster/batch/batch_job.hpp"
 #include "cosched/cluster/model/decision_log.hpp"
+#include "cosched/cluster/model/demand_area.hpp"
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/progress.hpp"
+#include "cosched/core/livelock_guard.hpp"
+#include "cosched/core/numeric.hpp"
 
 namespace cosched::cluster::batch {
 
@@ -41,7 +43,7 @@ class BatchEvents {
       ++outcome_.events;
       poll_.count(kStepsPerEvent);
       now_ = std::max(now_, next_event_time());
-      progress_.round(now_, started_jobs_ + next_rank_ + completed_jobs);
+      livelock_guard_.check_round(now_, started_jobs_ + next_rank_ + completed_jobs);
       bool has_completions = false;
       while (!completions_.empty() && completions_.top().first <= now_) {
         complete_next_job();
@@ -125,7 +127,7 @@ class BatchEvents {
   std::priority_queue<Completion, std::vector<Completion>, std::greater<>> completions_;
   int next_rank_ = 0;  // of the next submission
   int started_jobs_ = 0;
-  Progress progress_{"a batch policy"};
+  LivelockGuard livelock_guard_{"a batch policy"};
   double now_ = 0;
   DecisionLog* log_;
 };

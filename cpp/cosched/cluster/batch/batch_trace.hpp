@@ -3,6 +3,7 @@
 
 #include "cosched/cluster/batch/layout.hpp"
 #include "cosched/cluster/batch/options.hpp"
+#include "cosched/cluster/model/trace.hpp"
 
 namespace cosched::cluster::batch {
 

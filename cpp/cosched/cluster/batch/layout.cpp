@@ -60,7 +60,7 @@ void require_layout_fits(const Instance& instance, const Layout& layout) {
       if (has_bit(layout.open_cells[j], c)) open_nodes += layout.nodes[c];
     if (instance.jobs().tasks[j] <= open_nodes) continue;
     const std::string place = open_nodes == total_nodes ? "the machine" : "its partition";
-    throw InfeasibleError(instance.jobs().place(j) + ": needs " +
+    throw InfeasibleError(instance.jobs().location_of(j) + ": needs " +
                           std::to_string(instance.jobs().tasks[j]) + " nodes, " + place + " has " +
                           std::to_string(open_nodes) + "; drop it with --drop too-wide");
   }

@@ -228,7 +228,7 @@ void require_site_fits(const Instance& instance, const Site& site) {
   if (part.memory > 0) text += ", " + to_text(static_cast<double>(part.memory) / kKbPerGb) + " GB";
   if (part.gpus > 0) text += ", " + std::to_string(part.gpus) + " GPUs";
   if (need.part_count > 0) text += " on each of " + std::to_string(need.part_count) + " nodes";
-  throw InfeasibleError(instance.jobs().place(job) + ": needs " + text +
+  throw InfeasibleError(instance.jobs().location_of(job) + ": needs " + text +
                         ": no empty nodes that it may use have that; drop it with --drop too-wide");
 }
 

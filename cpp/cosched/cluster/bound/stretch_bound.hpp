@@ -8,12 +8,14 @@
 // are ignored, so the least feasible S bounds every schedule from below.
 //
 // Method: (a) kernel: intervals where all jobs alive may run at full rate are taken out,
-// again and again (stretch_kernel); (b) a greedy fill from left to right (interval_flow);
-// (c) max-flow for the rest; (d) if that fails, its cut is a set of intervals whose
+// again and again (stretch_kernel); (b) a greedy fill from left to right (greedy_fill);
+// (c) max-flow for what that leaves unserved (interval_flow); (d) if that fails, its cut is a set of intervals whose
 // deficit, a function of S with borders that move with S, has a root: a larger S that is
 // still a valid bound (cut_deficit).  A few such Newton steps reach the exact optimum.
 // A long stream is first looked at in blocks: near the optimum the kernel leaves little to do.
 #pragma once
+
+#include <vector>
 
 #include "cosched/cluster/model/instance.hpp"
 
@@ -21,15 +23,15 @@ namespace cosched::cluster::bound {
 
 struct StretchBound {
   double value = 1;  // S, at least 1
-  int tests = 0;     // feasibility tests made
-  bool exact =
-      true;  // false: a time limit came first, and the value is a bound that may be too small
+  int tests = 0;     // number of feasibility tests
+  /// False: a time limit came first, and the value is a bound that may be too small.
+  bool is_exact = true;
 };
 
-/// A resource: how much of it each job holds while it runs (0 = none), and how much there is.
-struct Resource {
-  std::vector<double> held;  // by job
-  double capacity;
+/// A resource that limits which jobs run at once.
+struct StretchResource {
+  std::vector<double> usage;  // by job: how much it uses while it runs; 0 = none
+  double capacity;            // how much there is
 };
 
 /// The least feasible S, exact up to a relative 1e-9; approached from the infeasible side.
@@ -38,7 +40,8 @@ StretchBound max_stretch_bound(const Instance& instance, double threshold = kStr
 
 /// The greatest of that and of the same for each resource alone in place of the nodes: a schedule
 /// that respects all of them respects each.
-StretchBound max_stretch_bound(const Instance& instance, const std::vector<Resource>& resources,
+StretchBound max_stretch_bound(const Instance& instance,
+                               const std::vector<StretchResource>& resources,
                                double threshold = kStretchThreshold);
 
 }  // namespace cosched::cluster::bound

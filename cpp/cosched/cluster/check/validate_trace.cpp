@@ -1,61 +1,74 @@
 #include "cosched/cluster/check/validate_trace.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "cosched/core/errors.hpp"
+#include "cosched/core/interrupt.hpp"
+
 namespace cosched::cluster::check {
 namespace {
 
-// At one time: ends of spans, then spans of length 0, then begins.
-enum Phase { kEnd, kInstant, kBegin };
+// In this order at one time: ends of rows, rows of length 0, begins of rows.
+enum class RowPhase { end, instant, begin };
 
-struct Moment {
+// What happens at a time: a row begins, ends, or both.
+struct RowMoment {
   double time;
-  Phase phase;
+  RowPhase phase;
   std::size_t row;
-  bool operator<(const Moment& other) const {
+  bool operator<(const RowMoment& other) const {
     return std::tie(time, phase, row) < std::tie(other.time, other.phase, other.row);
   }
 };
 
-[[noreturn]] void fail(const Jobs& jobs, const Trace& trace, std::size_t row,
-                       const std::string& what) {
-  throw InvalidSchedule("row " + std::to_string(row) + " (" + jobs.called(trace.job[row]) + ", " +
-                        to_text(trace.start[row]) + " s) " + what);
+[[noreturn]] void throw_row_breach(const Jobs& jobs, const Trace& trace, std::size_t row,
+                                   const std::string& breach) {
+  throw InvalidSchedule("row " + std::to_string(row) + " (" + jobs.name_of(trace.job[row]) + ", " +
+                        to_text(trace.start[row]) + " s) " + breach);
 }
 
-bool clearly_before(double a, double b) {
+bool is_clearly_before(double a, double b) {
   return a < b - kValidateTolerance * std::max({std::abs(a), std::abs(b), 1.0});
 }
 
-std::vector<Moment> moments(const Jobs& jobs, const Trace& trace) {
-  std::vector<Moment> all;
-  all.reserve(2 * trace.rows());
+std::vector<RowMoment> sort_moments(const Jobs& jobs, const Trace& trace) {
+  std::vector<RowMoment> moments;
+  moments.reserve(2 * trace.rows());
   for (std::size_t row = 0; row < trace.rows(); ++row) {
-    const double start = trace.start[row], end = trace.end[row];
+    const double start = trace.start[row];
+    const double end = trace.end[row];
     if (!std::isfinite(start) || !std::isfinite(end) || start > end)
-      fail(jobs, trace, row, "ends at " + to_text(end) + " s");
+      throw_row_breach(jobs, trace, row, "ends at " + to_text(end) + " s");
     if (trace.mapping[row] < 0 || trace.mapping[row] >= trace.mappings())
-      fail(jobs, trace, row, "has an unknown mapping");
+      throw_row_breach(jobs, trace, row, "has an unknown mapping");
     if (start == end) {
-      all.push_back({start, kInstant, row});
+      moments.push_back({start, RowPhase::instant, row});
     } else {
-      all.push_back({start, kBegin, row});
-      all.push_back({end, kEnd, row});
+      moments.push_back({start, RowPhase::begin, row});
+      moments.push_back({end, RowPhase::end, row});
     }
   }
-  std::sort(all.begin(), all.end());
-  return all;
+  std::sort(moments.begin(), moments.end());
+  return moments;
 }
 
-// A row lies inside or outside its job's penalty, and says so.
+// A row lies inside or outside its job's penalty, and its progress says so.
 void check_progress(const Jobs& jobs, const Trace& trace, std::size_t row, double penalty_end) {
-  const double start = trace.start[row], end = trace.end[row];
-  if (!clearly_before(start, end)) return;
-  const bool penalty = clearly_before(start, penalty_end);
-  if (penalty && clearly_before(penalty_end, end))
-    fail(jobs, trace, row, "goes on after its penalty's end at " + to_text(penalty_end) + " s");
-  const double expected = penalty ? 0 : trace.yield[row];
+  const double start = trace.start[row];
+  const double end = trace.end[row];
+  if (!is_clearly_before(start, end)) return;
+  const bool is_in_penalty = is_clearly_before(start, penalty_end);
+  if (is_in_penalty && is_clearly_before(penalty_end, end))
+    throw_row_breach(jobs, trace, row,
+                     "goes on after its penalty's end at " + to_text(penalty_end) + " s");
+  const double expected = is_in_penalty ? 0 : trace.yield[row];
   if (trace.progress[row] != expected)
-    fail(jobs, trace, row,
-         "has progress " + to_text(trace.progress[row]) + ": expected " + to_text(expected));
+    throw_row_breach(
+        jobs, trace, row,
+        "has progress " + to_text(trace.progress[row]) + ": expected " + to_text(expected));
 }
 
 }  // namespace
@@ -67,21 +80,21 @@ void validate_trace(const Instance& instance, const Trace& trace, const Outcome&
       outcome.preemptions.size() != jobs || outcome.migrations.size() != jobs)
     throw InvalidSchedule("the outcome has another number of jobs than the instance");
   ScheduleChecker checker(instance.jobs(), instance.nodes(), rules);
-  const std::vector<Moment> all = moments(instance.jobs(), trace);
+  const std::vector<RowMoment> moments = sort_moments(instance.jobs(), trace);
   Poll poll;
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    const auto [time, phase, row] = all[k];
+  for (std::size_t k = 0; k < moments.size(); ++k) {
+    const auto [time, phase, row] = moments[k];
     const int mapping = trace.mapping[row];
     poll.count(50 + 20 * (trace.node_begin[mapping + 1] - trace.node_begin[mapping]));
-    if (phase != kEnd) {
+    if (phase != RowPhase::end) {
       const auto begin = trace.node_begin[trace.mapping[row]];
       const auto end = trace.node_begin[trace.mapping[row] + 1];
-      checker.begin(trace.job[row], time, trace.node.data() + begin,
-                    static_cast<std::size_t>(end - begin), trace.yield[row], trace.cause[row]);
+      checker.begin_row(trace.job[row], time, trace.node.data() + begin,
+                        static_cast<std::size_t>(end - begin), trace.yield[row], trace.cause[row]);
       check_progress(instance.jobs(), trace, row, checker.penalty_end(trace.job[row]));
     }
-    if (phase != kBegin) checker.end(trace.job[row], time);
-    if (k + 1 == all.size() || all[k + 1].time != time) checker.settle();
+    if (phase != RowPhase::begin) checker.end_row(trace.job[row], time);
+    if (k + 1 == moments.size() || moments[k + 1].time != time) checker.finish_event();
   }
   checker.finish(outcome);
 }

@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 
 #include "cosched/core/numeric.hpp"
@@ -19,71 +20,71 @@ constexpr struct {
                 {"MCB8", OnSubmit::mcb8},
                 {"", OnSubmit::none}};
 
-bool take(std::string_view& rest, std::string_view part) {
-  if (rest.substr(0, part.size()) != part) return false;
-  rest.remove_prefix(part.size());
+// Removes the part from the begin of the text.  False: the text begins otherwise.
+bool remove_prefix(std::string_view& text, std::string_view part) {
+  if (!text.starts_with(part)) return false;
+  text.remove_prefix(part.size());
   return true;
 }
 
-// A part ends at '/' or at the end of the name.
-bool take_part(std::string_view& rest, std::string_view part) {
-  std::string_view after = rest;
-  if (!take(after, part) || (!after.empty() && after.front() != '/')) return false;
-  rest = after;
+// The same of a part that ends at '/' or at the end of the name.
+bool remove_part(std::string_view& text, std::string_view part) {
+  std::string_view remainder = text;
+  const bool has_prefix = remove_prefix(remainder, part);
+  if (!has_prefix || (!remainder.empty() && remainder.front() != '/')) return false;
+  text = remainder;
   return true;
 }
 
-bool take_limit(std::string_view& rest, PolicyName& name) {
-  if (take(rest, "/minvt="))
+// Reads /minvt=S or /minft=S, if the text begins with one of them.  False: S is no positive number.
+bool parse_limit(std::string_view& text, PolicyName& name) {
+  if (remove_prefix(text, "/minvt="))
     name.limit = Limit::virtual_time;
-  else if (take(rest, "/minft="))
+  else if (remove_prefix(text, "/minft="))
     name.limit = Limit::flow_time;
   else
     return true;
   const auto [end, error] =
-      std::from_chars(rest.data(), rest.data() + rest.size(), name.limit_seconds);
+      std::from_chars(text.data(), text.data() + text.size(), name.limit_seconds);
   if (error != std::errc() || !(name.limit_seconds > 0) || std::isinf(name.limit_seconds))
     return false;
-  rest.remove_prefix(end - rest.data());
+  text.remove_prefix(end - text.data());
   return true;
 }
 
-bool starves(const PolicyName& name) {
+// Whether some job would never start.
+bool can_starve_jobs(const PolicyName& name) {
   if (name.periodic != Periodic::none) return false;
   return !name.on_completion || name.on_submit == OnSubmit::none;
 }
 
 }  // namespace
 
-bool PolicyName::operator==(const PolicyName& other) const {
-  return on_submit == other.on_submit && on_completion == other.on_completion &&
-         periodic == other.periodic && improve == other.improve && limit == other.limit &&
-         limit_seconds == other.limit_seconds;
-}
-
 std::optional<PolicyName> parse_policy_name(const std::string& text) {
   std::string compact;
   for (const char c : text)
     if (!std::isspace(static_cast<unsigned char>(c))) compact += c;
-  std::string_view rest = compact;
+  std::string_view unread = compact;
   PolicyName name;
-  for (const auto& submit : kSubmits)
-    if (take(rest, submit.text)) {
-      name.on_submit = submit.value;
-      break;
-    }
-  name.on_completion = take(rest, "*");
-  if (take_part(rest, "/per"))
+  for (const auto& submit : kSubmits) {
+    const bool is_match = remove_prefix(unread, submit.text);
+    if (!is_match) continue;
+    name.on_submit = submit.value;
+    break;
+  }
+  name.on_completion = remove_prefix(unread, "*");
+  if (remove_part(unread, "/per"))
     name.periodic = Periodic::mcb8;
-  else if (take_part(rest, "/stretch-per"))
+  else if (remove_part(unread, "/stretch-per"))
     name.periodic = Periodic::mcb8_stretch;
-  const bool stretch = name.periodic == Periodic::mcb8_stretch;
-  if (stretch && (name.on_submit != OnSubmit::none || name.on_completion)) return std::nullopt;
-  if (take_part(rest, stretch ? "/opt=max" : "/opt=min"))
+  const bool is_stretch = name.periodic == Periodic::mcb8_stretch;
+  if (is_stretch && (name.on_submit != OnSubmit::none || name.on_completion)) return std::nullopt;
+  if (remove_part(unread, is_stretch ? "/opt=max" : "/opt=min"))
     name.improve = Improve::max_min;
-  else if (take_part(rest, "/opt=avg"))
+  else if (remove_part(unread, "/opt=avg"))
     name.improve = Improve::average;
-  if (!take_limit(rest, name) || !rest.empty() || starves(name)) return std::nullopt;
+  const bool has_valid_limit = parse_limit(unread, name);
+  if (!has_valid_limit || !unread.empty() || can_starve_jobs(name)) return std::nullopt;
   return name;
 }
 
@@ -103,27 +104,27 @@ std::string spell(const PolicyName& name) {
 }
 
 std::vector<PolicyName> paper_policies() {
-  std::vector<PolicyName> all;
+  std::vector<PolicyName> policies;
   for (const char* row : {"Greedy*", "GreedyP*", "GreedyPM*", "Greedy/per", "GreedyP/per",
                           "GreedyPM/per", "Greedy*/per", "GreedyP*/per", "GreedyPM*/per", "MCB8*",
                           "MCB8/per", "MCB8*/per", "/per", "/stretch-per"}) {
     PolicyName name = *parse_policy_name(row);
-    const bool packs = name.on_submit == OnSubmit::mcb8 || name.periodic != Periodic::none;
+    const bool uses_mcb8 = name.on_submit == OnSubmit::mcb8 || name.periodic != Periodic::none;
     for (const Improve improve : {Improve::average, Improve::max_min}) {
       name.improve = improve;
       name.limit = Limit::none;
       name.limit_seconds = 0;
-      all.push_back(name);
-      if (!packs) continue;
+      policies.push_back(name);
+      if (!uses_mcb8) continue;
       for (const Limit limit : {Limit::flow_time, Limit::virtual_time})
         for (const double seconds : {300.0, 600.0}) {
           name.limit = limit;
           name.limit_seconds = seconds;
-          all.push_back(name);
+          policies.push_back(name);
         }
     }
   }
-  return all;
+  return policies;
 }
 
 }  // namespace cosched::cluster::dfrs

@@ -16,7 +16,7 @@ namespace cosched::cluster::dfrs {
 enum class OnSubmit { none, greedy, greedy_p, greedy_pm, mcb8 };
 enum class Periodic { none, mcb8, mcb8_stretch };
 
-/// What to do with CPU that is left once the mapping's best minimum is granted.
+/// How the CPU is used that remains once all jobs have the mapping's greatest minimum yield.
 enum class Improve {
   none,     // no opt given: base yields
   max_min,  // opt=min; for /stretch-per opt=max
@@ -34,8 +34,7 @@ struct PolicyName {
   Limit limit = Limit::none;
   double limit_seconds = 0;  // S, where limit is set
 
-  bool operator==(const PolicyName& other) const;
-  bool operator!=(const PolicyName& other) const { return !(*this == other); }
+  bool operator==(const PolicyName& other) const = default;
 };
 
 /// Spaces are optional.  nullopt when `text` is not a name of this grammar, or names

@@ -2,9 +2,9 @@
 // 5.1).
 //
 // A job completes when the integral of its yield reaches its run time.  A job that is
-// resumed after a pause, or whose multiset of nodes changes, holds its nodes and CPU
+// resumed after a pause, or whose multiset of nodes changes, occupies its nodes and CPU
 // share for `penalty` seconds without progress; paused during them, it pays the full
-// penalty again on resumption.  Policies do not know of it.  Period events fall
+// penalty again on resumption.  Policies do not know of the penalty.  Period events fall
 // `period`, 2 `period`, ... after the first submission, while jobs are in the system.
 //
 // The penalty is paid in CPU time: when most running jobs are moved at every period, a share
@@ -19,17 +19,11 @@
 // simultaneous with the event: a job whose work is done up to rounding is not rescheduled.
 #pragma once
 
-#include "cosched/cluster/dfrs/machine.hpp"
+#include "cosched/cluster/dfrs/policy.hpp"
 #include "cosched/cluster/model/outcome.hpp"
+#include "cosched/cluster/model/trace.hpp"
 
 namespace cosched::cluster::dfrs {
-
-// Refuses what a policy from outside must not do.
-
-/// Every running job: as many nodes as tasks, yield in [0, 1]; every node: memory at most
-/// 1 and CPU shares at most 1, with a tolerance of 1e-9.  Throws InvalidSchedule that
-/// names job or node and value.  O(nodes + tasks).
-void check_machine(const Machine& machine, const Instance& instance);
 
 inline constexpr double kSameInstant = 1e-9;           // seconds
 inline constexpr double kSameInstantRelative = 1e-12;  // of the clock
@@ -37,7 +31,7 @@ inline constexpr double kSameInstantRelative = 1e-12;  // of the clock
 struct SimulationOptions {
   double period = 600;   // seconds, > 0; at most 1e8 of them in all run times together
   double penalty = 300;  // seconds, >= 0
-  bool check = true;     // tell a ScheduleChecker everything, while it happens
+  bool check = true;     // report every row to a ScheduleChecker while the simulation runs
 };
 
 /// Throws InvalidInstance on bad options; InvalidSchedule when the policy leaves jobs

@@ -10,7 +10,7 @@ const char* to_string(Action action) {
 }
 
 std::string explain(const Decision& decision, const Jobs& jobs) {
-  const std::string other = jobs.called(decision.other);
+  const std::string other = jobs.name_of(decision.other);
   const std::string value = to_text(decision.value);
   const bool is_never = decision.value == kInfinity;
   switch (decision.reason) {

@@ -1,4 +1,4 @@
-// Why a job started, waited, was paused or moved: one row a decision.
+// Why a job started, waited, was paused or moved: one row for each decision.
 #pragma once
 
 #include "cosched/cluster/model/instance.hpp"
@@ -11,19 +11,19 @@ enum class Reason : char {
   completed,         // finish
   head_of_queue,     // start: first in the queue, value = nodes that were free
   backfill_in_time,  // start: ends before the reservation at `value` of job `other`
-  backfill_extra,    // start: fits in the `value` nodes that job `other` will leave idle
+  backfill_extra,    // start: fits in the `value` extra nodes of the reservation of job `other`
   too_few_nodes,     // wait: value = free nodes
-  no_nodes,          // wait: no nodes have all that it needs free; value = free cores
+  no_nodes,          // wait: no nodes have enough of everything free; value = free cores
   reservation,       // wait: would delay job `other`, reserved for time `value`
-  behind_queue,      // wait: job `other` is before it
-  promised,          // start, wait: planned for `value`, after all promises made before
-  greedy,            // start, resume: memory was left on the least loaded nodes
+  behind_queue,      // wait: job `other` is ahead of it in the queue
+  promised,          // start, wait: planned for `value`, so that no earlier promise is delayed
+  greedy,            // start, resume: memory was free on the least loaded nodes
   no_memory,         // wait: value = tasks that would have found memory
   makes_room,        // pause, move: for job `other`
   packed,            // start, resume, move: by MCB8 at yield (inverse stretch) `value`
   packed_out,        // wait, pause: lowest priority (= value) when MCB8 had to drop a job
   next_period,       // wait: nothing is decided before the next period
-  policy             // by a policy of the user's own
+  policy             // decided by a policy of the user
 };
 
 struct Decision {

@@ -9,8 +9,8 @@
 namespace cosched::cluster {
 namespace {
 
-[[noreturn]] void refuse(const char* column, int row, const std::string& value,
-                         const std::string& expected) {
+[[noreturn]] void throw_invalid_entry(const char* column, int row, const std::string& value,
+                                      const std::string& expected) {
   throw InvalidInstance("jobs." + std::string(column) + "[" + std::to_string(row) + "] = " + value +
                             ": expected " + expected,
                         column, row);
@@ -29,20 +29,23 @@ void require_length_or_none(const char* column, std::size_t length, std::size_t 
 void require_times(const char* column, const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!(values[i] >= 0) || values[i] == kInfinity)
-      refuse(column, static_cast<int>(i), to_text(values[i]), "a finite number of seconds >= 0");
+      throw_invalid_entry(column, static_cast<int>(i), to_text(values[i]),
+                          "a finite number of seconds >= 0");
 }
 
 // A job may have no limit.
 void require_limits(const char* column, const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!(values[i] >= 0))
-      refuse(column, static_cast<int>(i), to_text(values[i]), "seconds >= 0, or inf for no limit");
+      throw_invalid_entry(column, static_cast<int>(i), to_text(values[i]),
+                          "seconds >= 0, or inf for no limit");
 }
 
 void require_fractions(const char* column, const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!(values[i] > 0 && values[i] <= 1))
-      refuse(column, static_cast<int>(i), to_text(values[i]), "a fraction of a node in (0, 1]");
+      throw_invalid_entry(column, static_cast<int>(i), to_text(values[i]),
+                          "a fraction of a node in (0, 1]");
 }
 
 void require_valid_columns(const Jobs& jobs) {
@@ -59,7 +62,8 @@ void require_valid_columns(const Jobs& jobs) {
   require_times("submit", jobs.submit);
   for (std::size_t i = 0; i < n; ++i)
     if (jobs.tasks[i] < 1)
-      refuse("tasks", static_cast<int>(i), std::to_string(jobs.tasks[i]), "at least 1 task");
+      throw_invalid_entry("tasks", static_cast<int>(i), std::to_string(jobs.tasks[i]),
+                          "at least 1 task");
   require_fractions("cpu", jobs.cpu);
   require_fractions("memory", jobs.memory);
   require_times("runtime", jobs.runtime);
@@ -68,14 +72,14 @@ void require_valid_columns(const Jobs& jobs) {
 
 }  // namespace
 
-std::string Jobs::called(int job) const {
-  const bool known = job >= 0 && static_cast<std::size_t>(job) < id.size();
-  return "job " + (known ? id[job] : std::to_string(job));
+std::string Jobs::name_of(int job) const {
+  const bool has_id = job >= 0 && static_cast<std::size_t>(job) < id.size();
+  return "job " + (has_id ? id[job] : std::to_string(job));
 }
 
-std::string Jobs::place(int job) const {
+std::string Jobs::location_of(int job) const {
   std::string text = source.empty() ? "" : source + ": ";
-  text += called(job);
+  text += name_of(job);
   if (!line.empty()) text += " (line " + std::to_string(line[job]) + ")";
   return text;
 }
@@ -83,9 +87,9 @@ std::string Jobs::place(int job) const {
 Instance::Instance(Jobs jobs, int nodes) : jobs_(std::move(jobs)), nodes_(nodes) {
   if (nodes < 1)
     throw InvalidInstance("nodes = " + std::to_string(nodes) + ": expected at least 1");
-  if (nodes > kMostNodes)
+  if (nodes > kMaxNodes)
     throw InvalidInstance("nodes = " + std::to_string(nodes) + ": expected at most " +
-                          std::to_string(kMostNodes));
+                          std::to_string(kMaxNodes));
   require_valid_columns(jobs_);
   order_.resize(size());
   std::iota(order_.begin(), order_.end(), 0);
@@ -100,7 +104,7 @@ void require_batch_fits(const Instance& instance) {
   const auto& tasks = instance.jobs().tasks;
   for (int j = 0; j < instance.size(); ++j)
     if (tasks[j] > instance.nodes())
-      throw InfeasibleError(instance.jobs().place(j) + ": needs " + std::to_string(tasks[j]) +
+      throw InfeasibleError(instance.jobs().location_of(j) + ": needs " + std::to_string(tasks[j]) +
                             " nodes, the machine has " + std::to_string(instance.nodes()) +
                             "; drop it with --drop too-wide");
 }
@@ -108,11 +112,11 @@ void require_batch_fits(const Instance& instance) {
 void require_memory_fits(const Instance& instance) {
   const Jobs& jobs = instance.jobs();
   for (int j = 0; j < instance.size(); ++j) {
-    const std::int64_t room = instance.nodes() * slots(memory_units(jobs.memory[j]), 0);
-    if (jobs.tasks[j] > room)
-      throw InfeasibleError(jobs.place(j) + ": has " + std::to_string(jobs.tasks[j]) +
+    const std::int64_t task_slots = instance.nodes() * slots(memory_units(jobs.memory[j]), 0);
+    if (jobs.tasks[j] > task_slots)
+      throw InfeasibleError(jobs.location_of(j) + ": has " + std::to_string(jobs.tasks[j]) +
                             " tasks of memory " + to_text(jobs.memory[j]) +
-                            ", the empty machine holds " + std::to_string(room) +
+                            ", the empty machine holds " + std::to_string(task_slots) +
                             "; drop it with --drop too-wide");
   }
 }

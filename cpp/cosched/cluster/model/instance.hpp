@@ -10,35 +10,35 @@ namespace cosched::cluster {
 /// Bounded stretch: turnaround and run time count as at least this many seconds.
 inline constexpr double kStretchThreshold = 10;
 
-/// Columns of equal length, a row a job, in any order of submission.
+/// Columns of equal length: one row for each job, in any order of submission.
 struct Jobs {
   std::vector<double> submit;   // r_j, seconds
   std::vector<int> tasks;       // |T_j|
   std::vector<double> cpu;      // c_j, need of one task, fraction of a node
   std::vector<double> memory;   // m_j, need of one task, fraction of a node
   std::vector<double> runtime;  // p_j, dedicated run time, seconds
-  // Requested run time, seconds; infinite = no limit; empty = none known.
+  // Requested run time, seconds; infinite = no limit; no rows = not known.
   std::vector<double> estimate;
 
-  // How messages name a job: as its log does.  Empty = by its row.
-  std::vector<std::string> id = {};
-  std::vector<int> line = {};  // of the file
-  std::string source = {};     // the file's name
+  // How messages name a job.
+  std::vector<std::string> id = {};  // as in its log; empty = by its row
+  std::vector<int> line = {};        // of the file
+  std::string source = {};           // the file's name
 
   int size() const { return static_cast<int>(submit.size()); }
-  /// "job 4711"; a row that is not there is named by its number.
-  std::string called(int job) const;
+  /// "job 4711": by its id, or by its row where it has none or does not exist.
+  std::string name_of(int job) const;
   /// "log.swf: job 4711 (line 5203)".
-  std::string place(int job) const;
+  std::string location_of(int job) const;
 };
 
-/// Simulator and checker keep an account of each node: more would only ask for memory.
-inline constexpr int kMostNodes = 10'000'000;
+/// Simulator and checker keep an account of each node: more nodes would need too much memory.
+inline constexpr int kMaxNodes = 10'000'000;
 
-/// Immutable and validated.  Invariants: 1 <= nodes <= kMostNodes, at least one job; submit and
+/// Immutable and validated.  Invariants: 1 <= nodes <= kMaxNodes, at least one job; submit and
 /// runtime finite and >= 0; tasks >= 1; cpu and memory in (0, 1]; estimate, where
 /// given, >= 0 or infinite.  Jobs larger than the machine are allowed: a policy that
-/// cannot run one refuses it.
+/// cannot run one rejects it.
 class Instance {
  public:
   /// Throws InvalidInstance with column, row and value of the first bad entry.

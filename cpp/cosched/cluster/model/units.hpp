@@ -1,14 +1,15 @@
 // Node fractions as integers.  Sums of integers do not depend on their order and do
-// not drift over hundreds of thousands of placements and removals, so "is there
-// memory left" and "which node has the least load" have one answer.
+// not drift over hundreds of thousands of placements and removals, so that "does this task
+// fit" and "which node has the least load" have one answer.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 namespace cosched::cluster {
 
-/// A whole node's memory: 2^50 units, i.e. 9e-16 of a node a unit.
+/// A whole node's memory: 2^50 units, so that a unit is 9e-16 of a node.
 inline constexpr std::int64_t kMemoryUnit = std::int64_t{1} << 50;
 /// A whole node's CPU: 2^7 3^2 5^5 7 11 13 units, so that needs in 1/100,000 of a node, or in
 /// cores of nodes with up to 16 of them (and with 18, 20, 24, 28, 32, 36, 40, 48, 64, 96, 112,
@@ -28,13 +29,12 @@ inline std::int64_t cpu_units(double fraction) {
   return std::llround(fraction * static_cast<double>(kCpuUnit));
 }
 
-/// How many tasks of `need` memory units fit beside `used` ones; at most 2^31, which no
-/// job exceeds, so that sums over nodes do not overflow.
+/// How many tasks that need `need` memory units each fit on a node with `used` units in use; at most
+/// 2^31, which no job exceeds, so that sums over nodes do not overflow.
 inline std::int64_t slots(std::int64_t need, std::int64_t used) {
-  constexpr std::int64_t most = std::int64_t{1} << 31;
-  if (need > kMemoryLimit - used) return 0;  // often: spare the division
-  const std::int64_t room = (kMemoryLimit - used) / need;
-  return room < most ? room : most;
+  constexpr std::int64_t kMaxSlots = std::int64_t{1} << 31;
+  if (need > kMemoryLimit - used) return 0;  // the usual case, without the division
+  return std::min((kMemoryLimit - used) / need, kMaxSlots);
 }
 
 }  // namespace cosched::cluster

@@ -3,7 +3,7 @@
 #include <queue>
 
 #include "cosched/core/interrupt.hpp"
-#include "cosched/core/progress.hpp"
+#include "cosched/core/livelock_guard.hpp"
 #include "cosched/core/rng.hpp"
 #include "cosched/slurm/clocks/backfill_clock.hpp"
 #include "cosched/slurm/clocks/limit_clock.hpp"
@@ -134,9 +134,10 @@ class Simulator {
         backfill_.has_yielded() ? backfill_.resume_time() : backfill_clock_->wake_time();
     const bool is_backfill_first =
         !scenario_.settings().backfill.is_off && backfill_wake < next_event;
-    progress_.round(is_backfill_first ? backfill_wake : next_event,
-                    static_cast<std::int64_t>(next_submission_ + finished_count_ +
-                                              next_admin_event_ + next_reservation_check_));
+    livelock_guard_.check_round(
+        is_backfill_first ? backfill_wake : next_event,
+        static_cast<std::int64_t>(next_submission_ + finished_count_ + next_admin_event_ +
+                                  next_reservation_check_));
     if (is_backfill_first) return wake_backfill(next_event);
     if (decay_time == next_event) {
       controller_.advance(decay_time);
@@ -453,7 +454,7 @@ class Simulator {
   std::vector<double> reservation_checks_;  // when begins of reservations are seen
   std::size_t next_submission_ = 0, finished_count_ = 0, next_admin_event_ = 0,
               next_reservation_check_ = 0, watched_started_ = 0;
-  Progress progress_{"the simulator of Slurm"};
+  LivelockGuard livelock_guard_{"the simulator of Slurm"};
   int last_submitted_array_ = -1;  // that was submitted
   bool is_array_refused_ = false;
   double last_change_ = -kInfinity, last_begin_time_ = -kInfinity;
