@@ -163,7 +163,7 @@ void bind_schedule(py::module_& module) {
       [](const Instance& instance, const Placement& placement) {
         // What a search found before its limit is kept: its processors are numbered after the
         // limit.
-        const ScopedGrace grace(kLateness / 2);
+        const ScopedDeadlineExtension grace(kLateness / 2);
         return released([&] { return to_schedule(instance, checked(instance, placement)); });
       },
       "instance"_a, "placement"_a);

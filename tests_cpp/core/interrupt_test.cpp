@@ -44,10 +44,10 @@ TEST(TimeLimit, RefusesWhatIsNoNumberOfSeconds) {
   EXPECT_EQ(seconds_left(), kInfinity);
 }
 
-TEST(TimeLimit, GracePostponesItWhileItLasts) {
+TEST(TimeLimit, AnExtensionPostponesItWhileItIsAlive) {
   const ScopedTimeLimit limit(0);
   {
-    const ScopedGrace grace;
+    const ScopedDeadlineExtension extension;
     EXPECT_NO_THROW(check_interrupt());
     EXPECT_EQ(seconds_left(), kInfinity);
     const ScopedTimeLimit inner(0);
@@ -55,16 +55,16 @@ TEST(TimeLimit, GracePostponesItWhileItLasts) {
   }
   EXPECT_THROW(check_interrupt(), TimeLimit);
   {
-    const ScopedGrace moment(1000);
+    const ScopedDeadlineExtension extension(1000);
     EXPECT_GT(seconds_left(), 0);
     EXPECT_LE(seconds_left(), 1000);
   }
   EXPECT_THROW(check_interrupt(), TimeLimit);
 }
 
-TEST(TimeLimit, GraceBringsNoLimitNearer) {
+TEST(TimeLimit, AnExtensionBringsNoLimitNearer) {
   const ScopedTimeLimit limit(1000);
-  const ScopedGrace moment(1);
+  const ScopedDeadlineExtension extension(1);
   EXPECT_GT(seconds_left(), 900);
 }
 
@@ -94,10 +94,10 @@ TEST(Stop, EndsWhatRunsAndWhatIsBegunUntilForgotten) {
   EXPECT_TRUE(stored);
   EXPECT_LE(seconds_left(), 0);
   EXPECT_THROW(check_interrupt(), TimeLimit);
-  EXPECT_NO_THROW(unhurried([] { check_interrupt(); }));
+  EXPECT_NO_THROW(without_deadline([] { check_interrupt(); }));
   EXPECT_NO_THROW({
-    const ScopedGrace grace(60.0);
-    const ScopedGrace none_shorter(0.0);
+    const ScopedDeadlineExtension grace(60.0);
+    const ScopedDeadlineExtension none_shorter(0.0);
     check_interrupt();
   });
   EXPECT_THROW(std::thread([] { EXPECT_THROW(check_interrupt(), TimeLimit); }).join();

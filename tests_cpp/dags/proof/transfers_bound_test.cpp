@@ -203,7 +203,7 @@ TEST(TransfersBound, StopsAtItsLimitWithAProof) {
     const proof::TransfersBound found = proof::transfers_bound(instance, windows);
     complete = found.complete;
     EXPECT_TRUE(micros > 0 || !complete);
-    const ScopedGrace grace;
+    const ScopedDeadlineExtension grace;
     EXPECT_EQ(check::certified_bound(instance, found.certificate), found.value);
   }
   EXPECT_TRUE(complete);

@@ -49,7 +49,7 @@ TEST(Chains, ReturnWhatTheyHaveWhenTheTimeIsOver) {
   const Placement made = anneal_order_chains(instance, decoder, from, 1e15, rng);
   EXPECT_THROW(check_interrupt(), TimeLimit);
   EXPECT_LE(makespan(made), makespan(from));
-  unhurried([&] { check::validate(instance, to_schedule(instance, made)); });
+  without_deadline([&] { check::validate(instance, to_schedule(instance, made)); });
 }
 
 }  // namespace

@@ -324,7 +324,7 @@ Annealed annealed(const Instance& instance, const Plan& start, std::int64_t move
     }
   });
   if (found.empty()) return {start, complete};
-  Plan best = unhurried([&] { return plan_of_runs(instance, std::move(found)); });
+  Plan best = without_deadline([&] { return plan_of_runs(instance, std::move(found)); });
   return {best.profit_rate > start.profit_rate ? best : start, complete};
 }
 

@@ -293,10 +293,10 @@ BestPlan ttb_best(const Instance& instance, std::int64_t work, std::optional<dou
   if (work < 0)
     throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
   const ScopedTimeLimit limit(time_limit);
-  Search search = unhurried([&] { return Search(instance); });
+  Search search = without_deadline([&] { return Search(instance); });
   BestPlan result;
   {
-    const ScopedGrace grace(kStartSeconds);
+    const ScopedDeadlineExtension grace(kStartSeconds);
     result.complete = finishes_within(std::nullopt, [&] { search.start(); });
   }
   if (result.complete)

@@ -210,7 +210,7 @@ Solution solve_so_far(const Instance& instance) {
       failure = std::string("hlp: ") + error.what();
     }
   });
-  Solution solution = unhurried([&] { return method.solution(); });
+  Solution solution = without_deadline([&] { return method.solution(); });
   solution.complete = in_time && failure.empty();
   solution.failure = std::move(failure);
   return solution;

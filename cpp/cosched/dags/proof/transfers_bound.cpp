@@ -165,7 +165,7 @@ TransfersBound transfers_bound(const Instance& instance, const WindowsCertificat
                                const BoundOptions& options) {
   TransfersBound best;
   best.certificate.windows = windows;
-  best.value = unhurried([&] { return check::certified_bound(instance, windows); });
+  best.value = without_deadline([&] { return check::certified_bound(instance, windows); });
   if (!instance.transfers().given()) return best;
   prove_so_far(best, [&] {
     const TransferEffort effort = transfer_effort_for(instance);

@@ -263,14 +263,14 @@ BestResult hlp_best(const Instance& instance, const BestOptions& options,
   if (relaxation) {
     result.relaxation = *relaxation;
   } else {  // before all else: it has as long as HLP-OLS has under the same limit
-    const ScopedGrace grace(kGrace);
+    const ScopedDeadlineExtension grace(kGrace);
     const ScopedTimeLimit share(options.time_limit
                                     ? std::optional(std::max(kGrace, 0.5 * *options.time_limit))
                                     : std::nullopt);
     result.relaxation = hlp::hlp_so_far(instance);
   }
   if (instance.transfers().limited()) result.memory = hlp::memory_bound(instance);
-  unhurried([&] {
+  without_deadline([&] {
     if (instance.transfers().limited())
       offer_memory_schedules(instance, best);
     else
@@ -285,7 +285,7 @@ BestResult hlp_best(const Instance& instance, const BestOptions& options,
     result.bound.value = check::certified_bound(instance, result.bound.certificate);
   });
   if (!result.relaxation.complete && !instance.transfers().limited()) {
-    const ScopedGrace grace(kMoreGrace);
+    const ScopedDeadlineExtension grace(kMoreGrace);
     (void)finishes_within(std::nullopt, [&] {
       offer_even_flows(instance, result.relaxation.certificate.weights, best);
     });

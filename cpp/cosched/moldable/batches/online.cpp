@@ -29,7 +29,8 @@ Placement schedule_by_batches(const Instance& instance, const OfflineAlgorithm& 
   Placement all = empty_placement(n);
   double now = 0;
   for (int next = 0; next < n;) {
-    unhurried(&check_interrupt);  // a limit ends the off-line algorithm, which may have an answer
+    without_deadline(
+        &check_interrupt);  // a limit ends the off-line algorithm, which may have an answer
     now = std::max(now, instance.release(order[next]));
     std::vector<int> jobs;
     while (next < n && instance.release(order[next]) <= now) jobs.push_back(order[next++]);

@@ -291,7 +291,7 @@ WorkPath work_and_path(const Instance& instance) {
   opt::OuterProblem outer(programme, programme.measures());
   WorkPath found;
   {
-    const ScopedGrace grace(0.1);
+    const ScopedDeadlineExtension grace(0.1);
     found.complete = finishes_within(std::nullopt, [&] {
       try {
         run_outer_problem(programme, outer);

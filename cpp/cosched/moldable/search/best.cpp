@@ -318,7 +318,7 @@ DemtBestResult demt_best(const Instance& instance, const DemtBestOptions& option
   std::optional<dual::DualApproximation> dual;
   Placement first;
   {
-    const ScopedGrace grace(kStartSeconds);
+    const ScopedDeadlineExtension grace(kStartSeconds);
     result.is_complete = finishes_within(std::nullopt, [&] {
       dual = dual::dual_approximation(instance);
       batches::DemtOptions demt_options;
@@ -334,7 +334,7 @@ DemtBestResult demt_best(const Instance& instance, const DemtBestOptions& option
     result.is_complete = finishes_within(
         std::nullopt, [&] { improve(instance, *dual, options, result.front, reference); });
   } else {
-    unhurried([&] { offer_simplest(instance, result.front); });
+    without_deadline([&] { offer_simplest(instance, result.front); });
   }
   result.chosen_point = choose_point(result.front, 1, reference);
   return result;

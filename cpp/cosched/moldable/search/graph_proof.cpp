@@ -141,7 +141,7 @@ ProofResult prove_graph(const Instance& instance, const Placement& start,
 std::optional<ProofResult> prove_quickly(const Instance& instance, const SearchOptions& options) {
   if (!options.proof || options.work == 0 || !is_graph_provable(instance)) return std::nullopt;
   ActiveSearch lists(instance, options.objective);
-  unhurried([&] {
+  without_deadline([&] {
     lists.offer_simple_schedules();
     for (const Placement& start : options.starts) lists.offer_placement(start);
   });

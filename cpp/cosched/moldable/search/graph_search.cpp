@@ -14,7 +14,7 @@ class GraphSearchRounds : public SearchRounds {
  public:
   GraphSearchRounds(const Instance& instance, const SearchOptions& options)
       : instance_(instance), options_(options), active_search_(instance, options.objective) {
-    unhurried([&] {
+    without_deadline([&] {
       active_search_.offer_simple_schedules();
       for (const Placement& start : options.starts) active_search_.offer_placement(start);
     });

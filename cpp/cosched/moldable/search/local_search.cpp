@@ -25,12 +25,12 @@ double sum_of_least_ends(const Instance& instance) {
 IndependentJobsSearch::IndependentJobsSearch(const Instance& instance, const SearchOptions& options)
     : instance_(instance), options_(options), incumbent_(instance, options.objective) {
   const Offer offer = [&](Placement made) { incumbent_.offer(std::move(made)); };
-  bound_ = unhurried([&] {
+  bound_ = without_deadline([&] {
     offer_simple_schedules(instance, offer);
     for (const Placement& start : options.starts) offer(start);
     return bounds::window_bound(instance);
   });
-  const ScopedGrace grace(kStartSeconds);
+  const ScopedDeadlineExtension grace(kStartSeconds);
   has_first_schedules_ = finishes_within(std::nullopt, [&] {
     offer_family_schedules(instance, options.seed, offer);
     bound_ = std::max(bound_, dual::dual_approximation_bound(instance, dual::kDefaultTolerance));

@@ -251,7 +251,7 @@ class SharedSearchRounds : public SearchRounds {
  public:
   SharedSearchRounds(const Instance& instance, const SearchOptions& options)
       : instance_(instance), options_(options), list_search_(instance, options) {
-    unhurried([&] {
+    without_deadline([&] {
       offer_lists(instance, list_search_);
       for (const Placement& start : options.starts) offer_with_list(start);
       if (!instance.has_releases()) list_search_.offer(list::gang(instance));
@@ -298,7 +298,7 @@ class SharedSearchRounds : public SearchRounds {
   bool is_proved() const override {
     if (options_.objective != Objective::makespan) return false;
     if (!makespan_bound_)
-      makespan_bound_ = unhurried([&] {  // a limit may be over
+      makespan_bound_ = without_deadline([&] {  // a limit may be over
         return std::max(bounds::longest_bound(instance_), bounds::area_bound(instance_));
       });
     return makespan(best()) <= *makespan_bound_ * (1 + kExactTolerance);

@@ -231,8 +231,8 @@ Coschedule pack_by_pack(const Instance& instance, const std::vector<double>& eps
 
 SearchResult best_pack_by_pack(const Instance& instance) {
   SearchResult found;
-  found.coschedule = unhurried([&] { return pack_by_pack(instance, {kFirstEpsilon}); });
-  const ScopedGrace grace(kStartSeconds);
+  found.coschedule = without_deadline([&] { return pack_by_pack(instance, {kFirstEpsilon}); });
+  const ScopedDeadlineExtension grace(kStartSeconds);
   double from = kFirstEpsilon;  // ties: the lowest
   found.complete = finishes_within(std::nullopt, [&] {
     for (const double epsilon : nine_epsilons()) {

@@ -239,7 +239,7 @@ SearchResult local_search_from(const Instance& instance, const Packs& start, std
   SearchResult best;
   const auto offer = [&](const Packs& packs) {
     Coschedule found =
-        unhurried([&] { return heuristic::with_optimal_procs(instance.times(), packs); });
+        without_deadline([&] { return heuristic::with_optimal_procs(instance.times(), packs); });
     if (best.coschedule.pack_of.empty() || found.cost < best.coschedule.cost)
       best.coschedule = std::move(found);
     best.proved = instance.max_tasks() == 1 || best.coschedule.cost <= enough(instance);

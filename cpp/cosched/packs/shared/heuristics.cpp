@@ -66,7 +66,7 @@ Coschedule best_repaired(const Instance& instance, int draws, const Draw& draw) 
     }
     check_interrupt();
   }
-  return unhurried([&] { return at_prices(instance, table, best, kSearchNodes); });
+  return without_deadline([&] { return at_prices(instance, table, best, kSearchNodes); });
 }
 
 class Annealing {
@@ -261,11 +261,12 @@ SearchResult local_search(const Instance& instance, std::uint64_t seed,
     throw InvalidInstance("work = " + std::to_string(work) + ": expected a number >= 0");
   const ScopedTimeLimit limit(time_limit);
   SearchResult best;
-  best.coschedule = unhurried([&] { return pack_by_pack(instance, heuristic::nine_epsilons()); });
+  best.coschedule =
+      without_deadline([&] { return pack_by_pack(instance, heuristic::nine_epsilons()); });
   if (work == 0) return best;
   PackTable table(instance);
   const auto offer = [&](auto&& made) {
-    Coschedule found = unhurried(made);
+    Coschedule found = without_deadline(made);
     if (found.cost < best.coschedule.cost) best.coschedule = std::move(found);
   };
   const auto offer_plain = [&](std::int64_t so_far) {
@@ -399,8 +400,8 @@ ExactResult subsets(const Instance& instance, ExactResult fallback) {
   fallback.complete = finishes_within(std::nullopt, [&] {
     const Subsets programme(instance);
     PackTable table(instance);
-    Coschedule best =
-        unhurried([&] { return at_prices(instance, table, programme.packs(), 4 * kEnoughNodes); });
+    Coschedule best = without_deadline(
+        [&] { return at_prices(instance, table, programme.packs(), 4 * kEnoughNodes); });
     if (fallback.coschedule.pack_of.empty() || best.cost < fallback.coschedule.cost)
       fallback.coschedule = std::move(best);
     const double cost = fallback.coschedule.cost;

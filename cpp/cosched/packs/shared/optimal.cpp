@@ -223,7 +223,7 @@ void offer(const Coschedule& coschedule, ExactResult& best) {
 // A first co-schedule with the bounds of its tasks.
 ExactResult first_result(const Instance& instance, const Instance& alone) {
   ExactResult best;
-  best.coschedule = unhurried([&] { return pack_by_pack(instance, {0.5}); });
+  best.coschedule = without_deadline([&] { return pack_by_pack(instance, {0.5}); });
   best.bound = std::min(std::max(area_bound(alone), longest_bound(alone)), best.coschedule.cost);
   return best;
 }
