@@ -83,9 +83,9 @@ void bind_relaxation(py::module_& module) {
   def(
       module, "relaxation",
       [](const Instance& instance, double makespan, bool by_glpk) {
-        const energy::Relaxation found =
+        const energy::Relaxation relaxation =
             (by_glpk ? energy::relaxation_lp : energy::relaxation)(instance, makespan);
-        return std::make_tuple(found.feasible, found.joules, found.x);
+        return std::make_tuple(relaxation.feasible, relaxation.joules, relaxation.x);
       },
       "instance"_a, "makespan"_a, "by_glpk"_a);
   def(module, "least_makespan", &energy::least_makespan, "instance"_a);
@@ -99,8 +99,8 @@ void bind_relaxation(py::module_& module) {
   def(
       module, "profit_lp",
       [](const Instance& instance) {
-        const energy::ProfitLp found = energy::profit_lp(instance);
-        return std::make_tuple(found.makespan, found.rate);
+        const energy::ProfitLp solution = energy::profit_lp(instance);
+        return std::make_tuple(solution.makespan, solution.rate);
       },
       "instance"_a);
 }

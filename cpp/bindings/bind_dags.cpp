@@ -153,21 +153,21 @@ Plan from_python(PlanColumns columns, const Plan*) {
 
 namespace search {
 
-bindings::py::dict in_python(OptimalResult found) {
+bindings::py::dict in_python(OptimalResult search) {
   using namespace bindings;  // NOLINT
-  return py::dict("plan"_a = found.plan, "bound"_a = found.bound, "transfers"_a = found.moving,
-                  "failure"_a = found.failure,
-                  "stopped_by"_a = stopped_by(found.proved, found.complete));
+  return py::dict("plan"_a = search.plan, "bound"_a = search.bound, "transfers"_a = search.moving,
+                  "failure"_a = search.failure,
+                  "stopped_by"_a = stopped_by(search.proved, search.complete));
 }
 
-bindings::py::dict in_python(BestResult found) {
+bindings::py::dict in_python(BestResult search) {
   using namespace bindings;  // NOLINT
-  const auto [bound, method] = found.proven();
-  const bool met = meets(found.plan.makespan(), bound);
-  const std::string failure = found.failure();  // before the relaxation is moved out
-  return py::dict("plan"_a = found.plan, "bound"_a = bound, "method"_a = method, "met"_a = met,
-                  "failure"_a = failure, "stopped_by"_a = stopped_by(met, found.complete),
-                  "relaxation"_a = std::move(found.relaxation));
+  const auto [bound, method] = search.proven();
+  const bool met = meets(search.plan.makespan(), bound);
+  const std::string failure = search.failure();  // before the relaxation is moved out
+  return py::dict("plan"_a = search.plan, "bound"_a = bound, "method"_a = method, "met"_a = met,
+                  "failure"_a = failure, "stopped_by"_a = stopped_by(met, search.complete),
+                  "relaxation"_a = std::move(search.relaxation));
 }
 
 }  // namespace search
@@ -337,8 +337,8 @@ void bind_refutations(py::module_& module) {
   module.def(
       "transfers_from_lp",
       [](const Instance& instance, const Reals& x, const Reals& dual) {
-        const lp::Solution found = to_solution(proof::transfers_model(instance), 0, x, dual);
-        return proof::transfers_from_lp(instance, found.x, found.dual);
+        const lp::Solution solution = to_solution(proof::transfers_model(instance), 0, x, dual);
+        return proof::transfers_from_lp(instance, solution.x, solution.dual);
       },
       "instance"_a, "x"_a, "dual"_a);
 }
@@ -347,12 +347,12 @@ void bind_searches(py::module_& module) {
   // `relaxation`: x and certificate of one that is known, None otherwise.
   def(
       module, "hlp_best",
-      [](const Instance& instance, const std::optional<std::pair<Table, hlp::Certificate>>& known,
+      [](const Instance& instance, const std::optional<std::pair<Table, hlp::Certificate>>& columns,
          std::uint64_t seed, std::int64_t evaluations, Seconds time_limit) {
-        hlp::Solution given;
-        if (known) std::tie(given.x, given.certificate) = *known;
+        hlp::Solution relaxation;
+        if (columns) std::tie(relaxation.x, relaxation.certificate) = *columns;
         return search::hlp_best(instance, {seed, evaluations, time_limit},
-                                known ? &given : nullptr);
+                                columns ? &relaxation : nullptr);
       },
       "instance"_a, "relaxation"_a, "seed"_a, "evaluations"_a, "time_limit"_a);
   def(
@@ -370,15 +370,15 @@ void bind_replay(py::module_& module) {
                           {{"units", search::Kept::units}, {"list", search::Kept::list}});
   def(
       module, "replay",
-      [](const Instance& instance, const Plan& plan, search::Kept kept) {
-        return search::Replay(instance, plan, kept).run(instance);
+      [](const Instance& instance, const Plan& plan, search::Kept fixed_choices) {
+        return search::Replay(instance, plan, fixed_choices).run(instance);
       },
       "instance"_a, "plan"_a, "kept"_a);
   def(
       module, "replay_draws",
-      [](const Instance& instance, const Plan& plan, search::Kept kept, const Table& factors,
-         const std::optional<hlp::Certificate>& certificate) {
-        search::Draws draws = search::replay_draws(instance, plan, kept, factors,
+      [](const Instance& instance, const Plan& plan, search::Kept fixed_choices,
+         const Table& factors, const std::optional<hlp::Certificate>& certificate) {
+        search::Draws draws = search::replay_draws(instance, plan, fixed_choices, factors,
                                                    certificate ? &*certificate : nullptr);
         return std::tuple<Reals, Reals>(std::move(draws.value), std::move(draws.bound));
       },

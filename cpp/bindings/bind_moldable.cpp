@@ -36,34 +36,34 @@ void fields(WorkPathCertificate& certificate, const Visit& visit) {
   visit("edge_flow", certificate.edge_flow);
 }
 
-auto in_python(GuaranteedSchedule found) {
-  return std::make_tuple(std::move(found.placement), found.ratio);
+auto in_python(GuaranteedSchedule schedule) {
+  return std::make_tuple(std::move(schedule.placement), schedule.ratio);
 }
-auto in_python(WorkPath found) {
-  return std::make_tuple(found.value, bindings::Reals(std::move(found.durations)),
-                         std::move(found.certificate), found.complete, std::move(found.failure));
+auto in_python(WorkPath path) {
+  return std::make_tuple(path.value, bindings::Reals(std::move(path.durations)),
+                         std::move(path.certificate), path.complete, std::move(path.failure));
 }
 }  // namespace graph
 
 namespace search {
-auto in_python(SearchResult found) {
-  return std::make_tuple(std::move(found.placement), found.bound,
-                         bindings::stopped_by(found.is_proved, found.is_complete));
+auto in_python(SearchResult search) {
+  return std::make_tuple(std::move(search.placement), search.bound,
+                         bindings::stopped_by(search.is_proved, search.is_complete));
 }
-auto in_python(ProofResult found) {
-  return std::make_tuple(std::move(found.placement), found.bound,
-                         bindings::stopped_by(found.is_proved, found.is_in_time));
+auto in_python(ProofResult proof) {
+  return std::make_tuple(std::move(proof.placement), proof.bound,
+                         bindings::stopped_by(proof.is_proved, proof.is_in_time));
 }
 // The placement; makespan and minsum of everything that is not dominated; what ended the search.
-auto in_python(DemtBestResult found) {
-  const auto& points = found.front.points();
+auto in_python(DemtBestResult search) {
+  const auto& points = search.front.points();
   Table front(static_cast<std::ptrdiff_t>(points.size()), 2);
   for (int k = 0; k < static_cast<int>(points.size()); ++k) {
     front(k, 0) = points[k].value.makespan;
     front(k, 1) = points[k].value.minsum;
   }
-  return std::make_tuple(points[found.chosen_point].placement, std::move(front),
-                         bindings::stopped_by(false, found.is_complete));
+  return std::make_tuple(points[search.chosen_point].placement, std::move(front),
+                         bindings::stopped_by(false, search.is_complete));
 }
 }  // namespace search
 
@@ -163,7 +163,7 @@ void bind_schedule(py::module_& module) {
       [](const Instance& instance, const Placement& placement) {
         // What a search found before its limit is kept: its processors are numbered after the
         // limit.
-        const ScopedDeadlineExtension grace(kLateness / 2);
+        const ScopedDeadlineExtension grace(kMaxLateness / 2);
         return released([&] { return to_schedule(instance, checked(instance, placement)); });
       },
       "instance"_a, "placement"_a);
@@ -207,8 +207,9 @@ void bind_algorithms(py::module_& module) {
   def(
       module, "dual_approximation",
       [](const Instance& instance, double tolerance) {
-        const dual::DualApproximation found = dual::dual_approximation(instance, tolerance);
-        return std::make_tuple(found.schedule.placement, found.bound, dual::guarantee(instance));
+        const dual::DualApproximation approximation = dual::dual_approximation(instance, tolerance);
+        return std::make_tuple(approximation.schedule.placement, approximation.bound,
+                               dual::guarantee(instance));
       },
       "instance"_a, "tolerance"_a);
   def(
@@ -305,9 +306,10 @@ void bind_step(py::module_& module) {
   def(
       module, "step",
       [](const Instance& instance, const Reals& free_in, double budget, double ratio) {
-        const auto found = step::step(instance, free_in, budget, {ratio});
-        return std::make_tuple(Ints(step::assign_processors(found.plan, free_in)), found.makespan,
-                               found.bound, found.state.ratio);
+        const auto schedule_step = step::step(instance, free_in, budget, {ratio});
+        return std::make_tuple(Ints(step::assign_processors(schedule_step.plan, free_in)),
+                               schedule_step.makespan, schedule_step.bound,
+                               schedule_step.state.ratio);
       },
       "instance"_a, "free_in"_a, "budget"_a, "ratio"_a);
 }

@@ -6,24 +6,24 @@
 
 namespace cosched::packs {
 
-std::tuple<bindings::Ints, bindings::Ints> in_python(Coschedule found) {
-  return {std::move(found.pack_of), std::move(found.procs)};
+std::tuple<bindings::Ints, bindings::Ints> in_python(Coschedule coschedule) {
+  return {std::move(coschedule.pack_of), std::move(coschedule.procs)};
 }
 
 // And what ended the search.
-std::tuple<bindings::Ints, bindings::Ints, const char*> in_python(SearchResult found) {
-  return {std::move(found.coschedule.pack_of), std::move(found.coschedule.procs),
-          bindings::stopped_by(found.proved, found.complete)};
+std::tuple<bindings::Ints, bindings::Ints, const char*> in_python(SearchResult search) {
+  return {std::move(search.coschedule.pack_of), std::move(search.coschedule.procs),
+          bindings::stopped_by(search.proved, search.complete)};
 }
 
 // And the bound before it.
-std::tuple<bindings::Ints, bindings::Ints, double, const char*> in_python(ExactResult found) {
-  return {std::move(found.coschedule.pack_of), std::move(found.coschedule.procs), found.bound,
-          bindings::stopped_by(found.proved, found.complete)};
+std::tuple<bindings::Ints, bindings::Ints, double, const char*> in_python(ExactResult search) {
+  return {std::move(search.coschedule.pack_of), std::move(search.coschedule.procs), search.bound,
+          bindings::stopped_by(search.proved, search.complete)};
 }
 
 namespace columns {
-std::tuple<double, bool> in_python(LowerBound found) { return {found.value, found.complete}; }
+std::tuple<double, bool> in_python(LowerBound bound) { return {bound.value, bound.complete}; }
 }  // namespace columns
 
 namespace bindings {
@@ -40,7 +40,7 @@ auto whole_table(Solver solver) {
   };
 }
 
-// What is shared; nothing where nothing was given.
+// What the tasks share; null for None.
 Sharing sharing_of(const Instance& instance) {
   if (instance.sharing() != nullptr) return *instance.sharing();
   return Sharing(instance.tasks(), {}, std::nullopt, std::nullopt);

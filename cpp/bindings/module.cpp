@@ -1,11 +1,11 @@
-// The extension module cosched._core: errors, interrupts, and one submodule a family.
+// The extension module cosched._core: errors, interrupts, and one submodule for each family.
 #include <map>
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/sharing.hpp"
 #include "pybind.hpp"
 
-// One a family, in a namespace of its own: several files of bindings may share a compilation unit.
+// Each family has a namespace of its own: several files of bindings may share a compilation unit.
 namespace cosched {
 namespace packs::bindings {
 void bind_packs(pybind11::module_& module);
@@ -37,12 +37,12 @@ void raise_as(const char* name, const std::exception& error) {
 
 void raise_invalid_instance(const InvalidInstance& error) {
   const py::object type = py::module_::import("cosched.errors").attr("InvalidInstance");
-  const py::object made = type(error.what());
+  const py::object python_error = type(error.what());
   if (error.row >= 0) {
-    made.attr("column") = error.column;
-    made.attr("row") = error.row;
+    python_error.attr("column") = error.column;
+    python_error.attr("row") = error.row;
   }
-  PyErr_SetObject(type.ptr(), made.ptr());
+  PyErr_SetObject(type.ptr(), python_error.ptr());
 }
 
 void translate(std::exception_ptr pointer) {
@@ -70,11 +70,11 @@ void check_signals() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
-// `with _core.time_limit(seconds):` ends C++ work of this thread; None means no limit of its own.
+// `with _core.time_limit(seconds):` ends C++ work of this thread; None sets no limit.
 class TimeLimitContext {
  public:
   explicit TimeLimitContext(std::optional<double> seconds) : seconds_(seconds) {
-    const ScopedTimeLimit check(seconds);  // refuses NaN and negative
+    const ScopedTimeLimit check(seconds);  // throws on NaN and negative seconds
   }
   void enter() { scope_ = std::make_unique<ScopedTimeLimit>(seconds_); }
   void exit(const py::args&) { scope_.reset(); }
@@ -89,7 +89,8 @@ Sharing to_sharing(int tasks, const std::map<std::string, std::pair<Table, doubl
                    const std::optional<std::pair<Table, SlowdownRule>>& slowdowns,
                    const std::optional<std::tuple<Table, double, Reals>>& bandwidth) {
   std::vector<Resource> resources;
-  for (const auto& [name, given] : needs) resources.push_back({name, given.second, given.first});
+  for (const auto& [name, need] : needs)
+    resources.push_back({.name = name, .capacity = need.second, .need = need.first});
   std::optional<Slowdowns> pairs;
   if (slowdowns) pairs = Slowdowns{slowdowns->first, slowdowns->second};
   std::optional<Bandwidth> traffic;

@@ -25,10 +25,10 @@ namespace py = pybind11;
 using namespace py::literals;  // NOLINT: "name"_a
 
 void require_dimensions(const py::array& values, int expected, const char* name);
-/// `k`: where it is in the array.
+/// `k`: the position of the value in the array.
 void require_int(std::int64_t value, const char* name, py::ssize_t k);
 
-/// What numpy keeps numbers of a type in.
+/// The type in which numpy stores numbers of type T.
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, int>, std::int64_t, T>;
 template <class T>
@@ -66,9 +66,9 @@ py::array_t<Wide<typename Values::value_type>> array_of(const Values& values) {
     shape = {static_cast<py::ssize_t>(values.size())};
   else
     shape = {values.rows(), values.cols()};
-  py::array_t<Wide<T>> result(shape);
-  std::copy_n(values.data(), values.size(), result.mutable_data());
-  return result;
+  py::array_t<Wide<T>> array(shape);
+  std::copy_n(values.data(), values.size(), array.mutable_data());
+  return array;
 }
 
 /// Copy of an array of shape (e, 2).
@@ -77,13 +77,14 @@ std::vector<Edge> to_edges(const IntArray& edges);
 /// Read-only array that takes a vector or a table over: no copy.
 template <class Values>
 py::array_t<typename Values::value_type> frozen(Values&& values, std::vector<py::ssize_t> shape) {
-  auto kept = std::make_unique<Values>(std::move(values));
-  const auto* const data = kept->data();
-  const py::capsule owner(kept.get(), [](void* all) { delete static_cast<Values*>(all); });
-  kept.release();
-  py::array_t<typename Values::value_type> result(std::move(shape), data, owner);
-  py::detail::array_proxy(result.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
-  return result;
+  auto owned_values = std::make_unique<Values>(std::move(values));
+  const auto* const data = owned_values->data();
+  const py::capsule owner(owned_values.get(),
+                          [](void* pointer) { delete static_cast<Values*>(pointer); });
+  owned_values.release();
+  py::array_t<typename Values::value_type> array(std::move(shape), data, owner);
+  py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return array;
 }
 
 /// The same in one dimension.
@@ -129,13 +130,13 @@ inline const char* stopped_by(bool proved, bool complete) {
 
 /// Seconds after a time limit until which calls still begin: what was stopped becomes a result by
 /// further short calls. A Python loop over solvers that stop by themselves ends then.
-constexpr double kLateness = 2;
+constexpr double kMaxLateness = 2;
 
-/// While it stands, the GIL is not held.  Throws TimeLimit long after a time limit of this thread.
+/// Releases the GIL while it is alive.  Throws TimeLimit long after a time limit of this thread.
 class Released {
  public:
   Released() {
-    if (seconds_left() < -kLateness) throw TimeLimit("the time limit has passed");
+    if (seconds_left() < -kMaxLateness) throw TimeLimit("the time limit has passed");
   }
 
  private:
@@ -149,7 +150,7 @@ auto released(Work&& work) {
   return std::forward<Work>(work)();
 }
 
-/// What stands in a bound function for a type of its arguments and of its result.
+/// The type that replaces T among the arguments and as the result of a bound function.
 template <class T>
 struct Crossing {
   using Type = T;
@@ -163,23 +164,23 @@ struct Crossing<const std::vector<T>&> {
   using Type = const typename Crossing<std::vector<T>>::Type&;
 };
 
-/// The function with what stands in Python for its arguments and its result.
-template <class Result, class... Given>
-auto crossing(Result (*function)(Given...)) {
-  return [function](typename Crossing<Given>::Type... given) {
-    return typename Crossing<Result>::Type(function(static_cast<Given>(given)...));
+/// The function with the types of Crossing for its arguments and its result.
+template <class Result, class... Arguments>
+auto crossing(Result (*function)(Arguments...)) {
+  return [function](typename Crossing<Arguments>::Type... arguments) {
+    return typename Crossing<Result>::Type(function(static_cast<Arguments>(arguments)...));
   };
 }
 
 /// Binds a function that touches no Python: arguments are converted before, the result after it
-/// has run without the GIL.  What may be asked for long after a time limit, such as a measure of
-/// what a search has left, is bound by module.def.
+/// has run without the GIL.  Functions that may be called long after a time limit, such as measures
+/// of a schedule that a stopped search has returned, are bound by module.def.
 template <class Function, class... Extra>
 void def(py::module_& module, const char* name, Function function, const Extra&... extra) {
   module.def(name, std::move(function), py::call_guard<Released>(), extra...);
 }
-template <class Result, class... Given, class... Extra>
-void def(py::module_& module, const char* name, Result (*function)(Given...),
+template <class Result, class... Arguments, class... Extra>
+void def(py::module_& module, const char* name, Result (*function)(Arguments...),
          const Extra&... extra) {
   def(module, name, crossing(function), extra...);
 }
@@ -210,12 +211,12 @@ namespace pybind11::detail {
 /// A value that is an array in Python.
 template <class Value>
 struct numbers_caster {
-  using Given = cosched::bindings::ArrayOf<typename Value::value_type>;
-  PYBIND11_TYPE_CASTER(Value, make_caster<Given>::name);
+  using PythonArray = cosched::bindings::ArrayOf<typename Value::value_type>;
+  PYBIND11_TYPE_CASTER(Value, make_caster<PythonArray>::name);
   bool load(handle source, bool convert) {
-    make_caster<Given> array;
+    make_caster<PythonArray> array;
     if (!array.load(source, convert)) return false;
-    value = cosched::bindings::copied<Value>(cast_op<Given&>(array));
+    value = cosched::bindings::copied<Value>(cast_op<PythonArray&>(array));
     return true;
   }
   static handle cast(const Value& from, return_value_policy, handle) {

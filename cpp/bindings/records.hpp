@@ -1,7 +1,7 @@
 // Structs as dicts of read-only arrays, and back: keys are the names of the fields of their classes
-// in Python.  In the namespace of a struct `fields(record, visit)` says visit(name, member) for
-// each of its members; of a row of a table `row_of(row)` makes an array of numbers,
-// `from_row(numbers, row)` reads it.
+// in Python.  The namespace of a struct has fields(record, visit), which calls visit(name, member)
+// for each member; the namespace of a row of a table has row_of(row), which returns an array of
+// numbers, and from_row(numbers, row), which reads them.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace cosched::bindings {
 
 /// The entry of a record, by name.
-inline py::object entry(const py::dict& given, const char* name) {
-  if (!given.contains(name)) throw InvalidInstance(std::string("certificate: no ") + name);
-  return given[name];
+inline py::object entry(const py::dict& columns, const char* name) {
+  if (!columns.contains(name)) throw InvalidInstance(std::string("certificate: no ") + name);
+  return columns[name];
 }
 
 struct AnyVisit {
@@ -27,25 +27,27 @@ constexpr bool kIsRecord = false;
 template <class T>
 constexpr bool kIsRecord<T, std::void_t<decltype(fields(std::declval<T&>(), AnyVisit()))>> = true;
 
-/// Fills a dict; what is moved out of the record is no longer there.
+/// Fills a dict.  Vectors and tables are moved out of the record.
 struct RecordWriter {
-  py::dict made;
+  py::dict columns;
 
   template <class T>
   void operator()(const char* name, T& member) const {
     if constexpr (kIsRecord<T>) {
       py::dict inner;
       fields(member, RecordWriter{inner});
-      made[name] = inner;
+      columns[name] = inner;
     } else {
-      made[name] = member;
+      columns[name] = member;
     }
   }
   void operator()(const char* name, std::vector<double>& member) const {
-    made[name] = frozen(std::move(member));
+    columns[name] = frozen(std::move(member));
   }
-  void operator()(const char* name, Table& member) const { made[name] = frozen(std::move(member)); }
-  /// Beside the flow on them the edges.
+  void operator()(const char* name, Table& member) const {
+    columns[name] = frozen(std::move(member));
+  }
+  /// Flows on edges are two columns: the edges and the amounts.
   void operator()(const char* name, std::vector<EdgeFlow>& member) const {
     std::vector<std::int64_t> edges;
     std::vector<double> amounts;
@@ -53,8 +55,8 @@ struct RecordWriter {
       edges.insert(edges.end(), {edge.from, edge.to});
       amounts.push_back(edge.amount);
     }
-    made["edges"] = frozen(std::move(edges), {static_cast<py::ssize_t>(member.size()), 2});
-    made[name] = frozen(std::move(amounts));
+    columns["edges"] = frozen(std::move(edges), {static_cast<py::ssize_t>(member.size()), 2});
+    columns[name] = frozen(std::move(amounts));
   }
   template <class Row>
   void operator()(const char* name, std::vector<Row>& member) const {
@@ -65,7 +67,7 @@ struct RecordWriter {
         fields(row, RecordWriter{inner});
         rows.append(inner);
       }
-      made[name] = rows;
+      columns[name] = rows;
     } else {
       using Numbers = decltype(row_of(std::declval<Row>()));
       std::vector<typename Numbers::value_type> entries;
@@ -74,27 +76,27 @@ struct RecordWriter {
         entries.insert(entries.end(), numbers.begin(), numbers.end());
       }
       const auto width = static_cast<py::ssize_t>(std::tuple_size_v<Numbers>);
-      made[name] = frozen(std::move(entries), {static_cast<py::ssize_t>(member.size()), width});
+      columns[name] = frozen(std::move(entries), {static_cast<py::ssize_t>(member.size()), width});
     }
   }
 };
 
 /// Reads a dict; throws InvalidInstance where a member is missing.
 struct RecordReader {
-  py::dict given;
+  py::dict columns;
 
   template <class T>
   void operator()(const char* name, T& member) const {
     if constexpr (kIsRecord<T>)
-      fields(member, RecordReader{entry(given, name)});
+      fields(member, RecordReader{entry(columns, name)});
     else
-      member = entry(given, name).cast<T>();
+      member = entry(columns, name).cast<T>();
   }
   void operator()(const char* name, std::vector<double>& member) const {
-    member = copied<Reals>(entry(given, name).attr("ravel")());
+    member = copied<Reals>(entry(columns, name).attr("ravel")());
   }
   void operator()(const char* name, std::vector<EdgeFlow>& member) const {
-    const std::vector<Edge> edges = to_edges(entry(given, "edges").cast<IntArray>());
+    const std::vector<Edge> edges = to_edges(entry(columns, "edges").cast<IntArray>());
     std::vector<double> amounts;
     (*this)(name, amounts);
     if (edges.size() != amounts.size())
@@ -105,12 +107,12 @@ struct RecordReader {
   template <class Row>
   void operator()(const char* name, std::vector<Row>& member) const {
     if constexpr (kIsRecord<Row>) {
-      for (const py::handle row : entry(given, name))
+      for (const py::handle row : entry(columns, name))
         fields(member.emplace_back(), RecordReader{row.cast<py::dict>()});
     } else {
       using Numbers = decltype(row_of(std::declval<Row>()));
       const auto flat =
-          entry(given, name).attr("ravel")().cast<Array<typename Numbers::value_type>>();
+          entry(columns, name).attr("ravel")().cast<Array<typename Numbers::value_type>>();
       Numbers numbers;
       for (std::size_t k = 0; k + numbers.size() <= flat.size(); k += numbers.size()) {
         std::copy_n(flat.begin() + static_cast<std::ptrdiff_t>(k), numbers.size(), numbers.begin());
@@ -134,9 +136,9 @@ struct type_caster<T, std::enable_if_t<cosched::bindings::kIsRecord<T>>> {
     return true;
   }
   static handle cast(T from, return_value_policy, handle) {
-    dict made;
-    fields(from, cosched::bindings::RecordWriter{made});
-    return made.release();
+    dict columns;
+    fields(from, cosched::bindings::RecordWriter{columns});
+    return columns.release();
   }
 };
 

@@ -45,7 +45,8 @@ void check_interrupt() {
     if (*thread_stop) throw TimeLimit("stopped");
   } else if (now >= next_hook_call) {
     next_hook_call = now + std::chrono::milliseconds(50);
-    if (const auto hook = interrupt_hook.load()) hook();
+    const auto hook = interrupt_hook.load();
+    if (hook != nullptr) hook();
   }
   if (must_stop(now)) throw TimeLimit("stopped");
 }

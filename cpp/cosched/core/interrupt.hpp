@@ -1,8 +1,8 @@
 // How a long computation ends early: by a time limit, or by its host (Ctrl-C in Python).
 //
 // Solvers call check_interrupt() about once per millisecond of work; they need not know who asks.
-// A solver that has a result when it is stopped runs its search inside finishes_within() and says in
-// its result whether the search has finished.
+// A solver that has a result when it is stopped runs its search inside finishes_within() and says
+// in its result whether the search has finished.
 #pragma once
 
 #include <algorithm>
@@ -123,8 +123,8 @@ class GrowingRounds {
   int round_number_ = 0;
 };
 
-/// Calls work() under a time limit (no value: only the limits around the call).  False: a time limit
-/// has ended it; what work() has stored until then is valid.
+/// Calls work() under a time limit (no value: only the limits around the call).  False: a time
+/// limit has ended it; what work() has stored until then is valid.
 template <class Work>
 [[nodiscard]] bool finishes_within(std::optional<double> seconds, Work&& work) {
   const ScopedTimeLimit limit(seconds);

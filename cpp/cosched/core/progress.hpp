@@ -7,8 +7,8 @@
 
 namespace cosched {
 
-/// Throws SolverError that names the loop if its round has changed nothing: then the next round, and
-/// each after it, would be the same.
+/// Throws SolverError that names the loop if its round has changed nothing: then the next round,
+/// and each after it, would be the same.
 inline void require_progress(bool has_progress, const char* loop) {
   if (!has_progress)
     throw SolverError(std::string(loop) +

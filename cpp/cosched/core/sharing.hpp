@@ -1,5 +1,5 @@
-// What codes that run at the same time on one machine share: resources that must fit (memory, GPUs, licences), and a
-// machine that slows them down.
+// What codes that run at the same time on one machine share: resources that must fit (memory, GPUs,
+// licences), and a machine that slows them down.
 //
 // Notation = code.  A running set S holds tasks i on q_i processors, t_i = t_i(q_i) seconds alone.
 // Needs a_ir(q) = need(r, i, q) of resource r are hard: their sum over what runs together is at

@@ -15,7 +15,8 @@ std::vector<int> ranks_above(const IdleBlock& block, double now, double min_prio
   return ranks;
 }
 
-// The example of priority_bound.hpp: which jobs have at least 150, and which blocks are looked into.
+// The example of priority_bound.hpp: which jobs have at least 150, and which blocks are looked
+// into.
 TEST(IdleBlock, ABoundHasThePriorityOfOneJobAndTheRateOfAnother) {
   IdleBlock block_a;
   const PriorityBound bound_of_job_1 = block_a.add(1, 90, 0.5, {});

@@ -20,8 +20,8 @@
 // time has come starts when its nodes are free.
 //
 // A job with an infinite estimate never ends as far as plans are concerned.  EASY does not let it
-// end by any shadow time, not even by an infinite one.  Conservative backfilling keeps it out of the
-// nodes of every promise made before (kUnlimitedRuntime).
+// end by any shadow time, not even by an infinite one.  Conservative backfilling keeps it out of
+// the nodes of every promise made before (kUnlimitedRuntime).
 //
 // Every job has to fit on the nodes that it may use (InfeasibleError).  Requested estimates need
 // Instance::has_estimates() (InvalidInstance).  batch_events.hpp says in which order the events of
@@ -50,10 +50,10 @@ PlacedOutcome backfill(const Instance& instance, const Layout& layout, Rule rule
                        const QueueOrder& order, Estimates estimates, DecisionLog* log = nullptr);
 
 /// On nodes with memory and GPUs.  A job waits until nodes have all that it needs.  Its reservation
-/// is for the first expected end after which nodes are expected to have it; a job that starts before
-/// has to end by then or leave such nodes.  A promise is for nodes on which the job's needs stay
-/// free.  O(n W nodes) at worst; conservative: O(W) for each early completion and O(S) for each job
-/// that moves.
+/// is for the first expected end after which nodes are expected to have it; a job that starts
+/// before has to end by then or leave such nodes.  A promise is for nodes on which the job's needs
+/// stay free.  O(n W nodes) at worst; conservative: O(W) for each early completion and O(S) for
+/// each job that moves.
 SiteOutcome backfill(const Instance& instance, const Site& site, Rule rule, const QueueOrder& order,
                      Estimates estimates, DecisionLog* log = nullptr);
 

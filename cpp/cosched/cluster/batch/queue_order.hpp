@@ -24,9 +24,9 @@ class QueueComparator {
   double now_;
 };
 
-/// Sorts the ranks of `queue` from `first` on, of which those from `first_new` on have been appended
-/// since the last call.  Returns false where the order is that of submission, in which the queue is
-/// by itself.
+/// Sorts the ranks of `queue` from `first` on, of which those from `first_new` on have been
+/// appended since the last call.  Returns false where the order is that of submission, in which the
+/// queue is by itself.
 bool sort_queue(std::vector<int>& queue, std::size_t first, std::size_t first_new,
                 const QueueOrder& order, const std::vector<BatchJob>& jobs, double now);
 

@@ -14,8 +14,8 @@ class GreedyFill {
  public:
   explicit GreedyFill(const IntervalWork& work) : work_(work) {
     time_from_.assign(work.length.size() + 1, 0.0);
-    for (std::size_t t = work.length.size(); t-- > 0;)
-      time_from_[t] = time_from_[t + 1] + work.length[t];
+    for (std::size_t t = work.length.size(); t > 0; --t)
+      time_from_[t - 1] = time_from_[t] + work.length[t - 1];
     for (std::size_t i = 0; i < work.need.size(); ++i)
       jobs_.push_back({.need = work.need[i],
                        .rate = work.rate[i],

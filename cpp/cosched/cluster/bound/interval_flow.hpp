@@ -10,8 +10,8 @@
 namespace cosched::cluster::bound {
 
 /// A max-flow from a given state.  Its edges (job i to every interval of its window) are implicit.
-/// Its memory is that of the edges, so it is built only for the intervals where the greedy fill left
-/// something unserved.
+/// Its memory is that of the edges, so it is built only for the intervals where the greedy fill
+/// left something unserved.
 class IntervalFlow {
  public:
   /// `work` with its original needs and rooms; no work is placed yet.

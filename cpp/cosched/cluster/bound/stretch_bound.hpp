@@ -9,9 +9,9 @@
 //
 // Method: (a) kernel: intervals where all jobs alive may run at full rate are taken out,
 // again and again (stretch_kernel); (b) a greedy fill from left to right (greedy_fill);
-// (c) max-flow for what that leaves unserved (interval_flow); (d) if that fails, its cut is a set of intervals whose
-// deficit, a function of S with borders that move with S, has a root: a larger S that is
-// still a valid bound (cut_deficit).  A few such Newton steps reach the exact optimum.
+// (c) max-flow for what that leaves unserved (interval_flow); (d) if that fails, its cut is a set
+// of intervals whose deficit, a function of S with borders that move with S, has a root: a larger S
+// that is still a valid bound (cut_deficit).  A few such Newton steps reach the exact optimum.
 // A long stream is first looked at in blocks: near the optimum the kernel leaves little to do.
 #pragma once
 

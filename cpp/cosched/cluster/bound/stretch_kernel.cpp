@@ -80,7 +80,7 @@ class FreeIntervalSweep {
     const int job_count = static_cast<int>(residual.job.size());
     for (int i = 0; i < job_count; ++i) ++arrival_begin_[begin(i)];
     std::partial_sum(arrival_begin_.begin(), arrival_begin_.end(), arrival_begin_.begin());
-    for (int i = job_count; i-- > 0;) {
+    for (int i = job_count - 1; i >= 0; --i) {
       int& place = arrival_begin_[begin(i)];
       --place;
       jobs_by_arrival_[place] = i;

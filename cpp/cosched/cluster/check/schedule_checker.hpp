@@ -17,9 +17,9 @@ struct TraceRules {
   bool is_exclusive = false;  // a batch policy: at most one task on a node
 };
 
-/// Shares no code with the simulator, the policies or their data structures: it is told, in order of
-/// time, which job begins and ends to run on which nodes at which yield, and keeps its own account
-/// of everything.
+/// Shares no code with the simulator, the policies or their data structures: it is told, in order
+/// of time, which job begins and ends to run on which nodes at which yield, and keeps its own
+/// account of everything.
 ///
 /// Throws InvalidSchedule that names the first breach:
 ///   ranges; one node for each task; yield in [0, 1]; no row before the job's submission, no two at

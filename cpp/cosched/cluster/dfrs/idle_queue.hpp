@@ -12,10 +12,10 @@ namespace cosched::cluster::dfrs {
 
 /// The priority (now - submit) / (virtual time)^2 of every idle job grows with the clock, each at
 /// its own speed: no sorted list stays sorted, and as policies serve the greatest first, thousands
-/// in a long queue are nearly equal.  Jobs are kept by shape (memory need, tasks): jobs of one shape
-/// find room all or none, so those of a shape without room are not looked at.  Within a shape they
-/// are in blocks, those that came at about the same time together: they ran last at about the same
-/// time, and are wanted again at about the same time.  A PriorityBound, computed now and then,
+/// in a long queue are nearly equal.  Jobs are kept by shape (memory need, tasks): jobs of one
+/// shape find room all or none, so those of a shape without room are not looked at.  Within a shape
+/// they are in blocks, those that came at about the same time together: they ran last at about the
+/// same time, and are wanted again at about the same time.  A PriorityBound, computed now and then,
 /// bounds the greatest priority of a block while the clock goes on; only blocks whose bound reaches
 /// the wanted priority are looked into.  All shapes are numbered in advance: a job, which comes and
 /// goes many times, finds its group without a search.

@@ -45,7 +45,7 @@ Mcb8::Mcb8(std::vector<int> tasks, std::vector<double> memory, std::vector<int> 
   ordered_items_.reserve(2 * tasks_.size());
   append_runs(sort_by_kind(kind_of_, kind_count), cpu_run_);
   kind_begin_.assign(kind_count + 1, runs_.size());
-  for (std::size_t r = runs_.size(); r-- > 0;) kind_begin_[runs_[r].kind] = r;
+  for (std::size_t r = runs_.size(); r > 0; --r) kind_begin_[runs_[r - 1].kind] = r - 1;
   append_runs(sort_by_decreasing_value(memory_), memory_run_);
   for (std::size_t r = kind_begin_.back(); r < runs_.size(); ++r)
     count_thresholds(runs_[r].memory, runs_[r].tasks);

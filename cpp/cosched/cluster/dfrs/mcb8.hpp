@@ -7,9 +7,9 @@
 //
 // Fast because (a) tasks of an item are identical, and so are neighbours in a list with equal
 // requirements: those that are equal whatever the target are found once, as *runs*; those that
-// are equal for one target make a *group*, with a count of tasks; (b) a list finds its first fitting
-// group in a tree over the second requirement; (c) once the pattern of a node is known it is
-// repeated on as many equal nodes as every group in it allows.  The placements are those of the
+// are equal for one target make a *group*, with a count of tasks; (b) a list finds its first
+// fitting group in a tree over the second requirement; (c) once the pattern of a node is known it
+// is repeated on as many equal nodes as every group in it allows.  The placements are those of the
 // plain algorithm, bit for bit.
 #pragma once
 

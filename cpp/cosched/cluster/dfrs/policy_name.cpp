@@ -38,12 +38,10 @@ bool remove_part(std::string_view& text, std::string_view part) {
 
 // Reads /minvt=S or /minft=S, if the text begins with one of them.  False: S is no positive number.
 bool parse_limit(std::string_view& text, PolicyName& name) {
-  if (remove_prefix(text, "/minvt="))
-    name.limit = Limit::virtual_time;
-  else if (remove_prefix(text, "/minft="))
-    name.limit = Limit::flow_time;
-  else
-    return true;
+  const bool has_virtual_time = remove_prefix(text, "/minvt=");
+  const bool has_flow_time = !has_virtual_time && remove_prefix(text, "/minft=");
+  if (!has_virtual_time && !has_flow_time) return true;
+  name.limit = has_virtual_time ? Limit::virtual_time : Limit::flow_time;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), name.limit_seconds);
   if (error != std::errc() || !(name.limit_seconds > 0) || std::isinf(name.limit_seconds))
@@ -73,16 +71,15 @@ std::optional<PolicyName> parse_policy_name(const std::string& text) {
     break;
   }
   name.on_completion = remove_prefix(unread, "*");
-  if (remove_part(unread, "/per"))
-    name.periodic = Periodic::mcb8;
-  else if (remove_part(unread, "/stretch-per"))
-    name.periodic = Periodic::mcb8_stretch;
-  const bool is_stretch = name.periodic == Periodic::mcb8_stretch;
+  const bool is_mcb8 = remove_part(unread, "/per");
+  const bool is_stretch = !is_mcb8 && remove_part(unread, "/stretch-per");
+  if (is_mcb8) name.periodic = Periodic::mcb8;
+  if (is_stretch) name.periodic = Periodic::mcb8_stretch;
   if (is_stretch && (name.on_submit != OnSubmit::none || name.on_completion)) return std::nullopt;
-  if (remove_part(unread, is_stretch ? "/opt=max" : "/opt=min"))
-    name.improve = Improve::max_min;
-  else if (remove_part(unread, "/opt=avg"))
-    name.improve = Improve::average;
+  const bool has_max_min = remove_part(unread, is_stretch ? "/opt=max" : "/opt=min");
+  const bool has_average = !has_max_min && remove_part(unread, "/opt=avg");
+  if (has_max_min) name.improve = Improve::max_min;
+  if (has_average) name.improve = Improve::average;
   const bool has_valid_limit = parse_limit(unread, name);
   if (!has_valid_limit || !unread.empty() || can_starve_jobs(name)) return std::nullopt;
   return name;

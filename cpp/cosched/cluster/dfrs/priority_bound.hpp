@@ -10,9 +10,9 @@ namespace cosched::cluster::dfrs {
 /// An upper bound of the priorities of some jobs from a time on: a linear function of time.  By
 /// default of no jobs.
 ///
-/// Policies ask for jobs of at least some priority.  The priority (t - submit) / vt^2 of a job grows
-/// with the time t at a rate of its own, 1 / vt^2, so that the job with the greatest priority now
-/// need not have it later.  A bound consists of two numbers that may come from two jobs: the
+/// Policies ask for jobs of at least some priority.  The priority (t - submit) / vt^2 of a job
+/// grows with the time t at a rate of its own, 1 / vt^2, so that the job with the greatest priority
+/// now need not have it later.  A bound consists of two numbers that may come from two jobs: the
 /// greatest priority at the time when it was computed (`greatest_priority`), and the greatest rate.
 /// Three jobs, in two blocks:
 ///
@@ -26,10 +26,10 @@ namespace cosched::cluster::dfrs {
 ///                                             80    90   100   110
 ///
 /// Which jobs have at least 150?  At 110 none, and both blocks are skipped by one comparison each.
-/// At 120 the bound of A reaches 150 though no job does: it is computed anew (priority 120, rate 4),
-/// and A is skipped after all.  At 130 this bound is 160: A is looked into, and job 1 is found.  A
-/// bound that followed job 0, which had the greatest priority at 100, would have been 130 and would
-/// have missed job 1.
+/// At 120 the bound of A reaches 150 though no job does: it is computed anew (priority 120, rate
+/// 4), and A is skipped after all.  At 130 this bound is 160: A is looked into, and job 1 is found.
+/// A bound that followed job 0, which had the greatest priority at 100, would have been 130 and
+/// would have missed job 1.
 struct PriorityBound {
   double computed_at = 0;  // s
   double greatest_priority = 0;

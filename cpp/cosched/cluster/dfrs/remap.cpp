@@ -29,8 +29,8 @@ bool keeps_nodes(const Machine& machine, int rank, Limit limit, double limit_sec
   return false;
 }
 
-// The minimum priority to look at in this attempt, where the jobs of priority >= `first_cut` are not
-// enough: priorities in a long queue are nearly equal, so the steps are small at first.
+// The minimum priority to look at in this attempt, where the jobs of priority >= `first_cut` are
+// not enough: priorities in a long queue are nearly equal, so the steps are small at first.
 double lower_cut(double first_cut, int attempt) {
   const double reduction = std::exp2(attempt - 14);
   return first_cut == kInfinity || reduction > 1 ? 0 : first_cut * (1 - reduction);
@@ -111,8 +111,9 @@ struct ServedJobs {
 };
 
 // The jobs in the system that come first in the order of service (decreasing priority, ties by
-// submission), as many as fit in the memory of all nodes together.  Looks first at those of priority
-// >= `priority_cut` only, which are enough where the jobs of the last call are still close.
+// submission), as many as fit in the memory of all nodes together.  Looks first at those of
+// priority >= `priority_cut` only, which are enough where the jobs of the last call are still
+// close.
 ServedJobs select_served_jobs(const Machine& machine, double priority_cut) {
   const double memory = machine.node_count() * kMemorySumLimit;
   double min_priority = priority_cut;

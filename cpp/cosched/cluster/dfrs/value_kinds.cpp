@@ -46,8 +46,8 @@ std::optional<ValueKinds> count_kinds(const std::vector<double>& values) {
 }  // namespace
 
 ValueKinds find_value_kinds(const std::vector<double>& values) {
-  if (std::optional<ValueKinds> counted_kinds = count_kinds(values))
-    return std::move(*counted_kinds);
+  std::optional<ValueKinds> counted_kinds = count_kinds(values);
+  if (counted_kinds) return std::move(*counted_kinds);
   ValueKinds kinds;
   kinds.kind_of.resize(values.size());
   for (const auto& [negated_value, item] : sort_negated(values)) {
@@ -72,8 +72,8 @@ std::vector<int> sort_by_kind(const std::vector<int>& kind_of, std::size_t kind_
 }
 
 std::vector<int> sort_by_decreasing_value(const std::vector<double>& values) {
-  if (const std::optional<ValueKinds> kinds = count_kinds(values))
-    return sort_by_kind(kinds->kind_of, kinds->values.size());
+  const std::optional<ValueKinds> kinds = count_kinds(values);
+  if (kinds) return sort_by_kind(kinds->kind_of, kinds->values.size());
   std::vector<int> items;
   items.reserve(values.size());
   for (const auto& [negated_value, item] : sort_negated(values)) items.push_back(item);

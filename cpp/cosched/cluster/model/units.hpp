@@ -29,8 +29,8 @@ inline std::int64_t cpu_units(double fraction) {
   return std::llround(fraction * static_cast<double>(kCpuUnit));
 }
 
-/// How many tasks that need `need` memory units each fit on a node with `used` units in use; at most
-/// 2^31, which no job exceeds, so that sums over nodes do not overflow.
+/// How many tasks that need `need` memory units each fit on a node with `used` units in use; at
+/// most 2^31, which no job exceeds, so that sums over nodes do not overflow.
 inline std::int64_t slots(std::int64_t need, std::int64_t used) {
   constexpr std::int64_t kMaxSlots = std::int64_t{1} << 31;
   if (need > kMemoryLimit - used) return 0;  // the usual case, without the division
