@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/core/running_set.hpp"
 #include "cosched/core/sharing.hpp"
 
 namespace cosched {
@@ -19,7 +20,7 @@ TEST(Progress, TheMessageNamesTheLoop) {
 
 // What decoders of tasks that run at the same time rely on.
 TEST(Progress, WithoutARunningTaskNothingEnds) {
-  Running running(nullptr);
+  RunningSet running(nullptr);
   EXPECT_THROW(running.finish(), SolverError);
   running.start({0, 1, 2.0}, 0);
   EXPECT_EQ(running.finish().size(), 1U);

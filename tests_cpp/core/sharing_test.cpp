@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "cosched/core/processor_choice.hpp"
+#include "cosched/core/running_set.hpp"
+
 namespace cosched {
 namespace {
 
@@ -12,7 +15,7 @@ Sharing pairs(Matrix<double> table, SlowdownRule rule) {
 
 TEST(Sharing, RulesOrder) {
   const Matrix<double> table{{1, 1.5, 1.4}, {1.2, 1, 1.1}, {1.3, 0.5, 1}};
-  const std::vector<cosched::Run> set{{0, 1, 8}, {1, 1, 6}, {2, 1, 2}};
+  const std::vector<cosched::RunningTask> set{{0, 1, 8}, {1, 1, 6}, {2, 1, 2}};
   EXPECT_NEAR(pairs(table, SlowdownRule::max).factors(set)[0], 1.5, 1e-15);
   EXPECT_NEAR(pairs(table, SlowdownRule::sum).factors(set)[0], 1.9, 1e-15);
   EXPECT_NEAR(pairs(table, SlowdownRule::product).factors(set)[0], 2.1, 1e-15);
@@ -36,7 +39,7 @@ TEST(Sharing, TheUnslowedEndToTheBit) {
 
 TEST(Sharing, BandwidthSlowsWhoWaits) {
   const Sharing sharing(3, {}, std::nullopt, Bandwidth{{{4}, {4}, {4}}, 10, {1, 0.5, 0}});
-  const std::vector<cosched::Run> all{{0, 1, 1}, {1, 1, 1}, {2, 1, 1}};
+  const std::vector<cosched::RunningTask> all{{0, 1, 1}, {1, 1, 1}, {2, 1, 1}};
   const std::vector<double> factors = sharing.factors(all);
   EXPECT_NEAR(factors[0], 1.2, 1e-15);
   EXPECT_NEAR(factors[1], 1.1, 1e-15);
@@ -48,18 +51,18 @@ TEST(Sharing, ChoicesLeaveOutWhatIsBeatenOrDoesNotFit) {
   // Task 0: slower on 2, does not fit on 4.
   const Sharing same(1, {{"memory", 5, {{1, 1, 1, 9}}}}, std::nullopt, std::nullopt);
   const std::vector<double> times{4, 5, 2, 1};
-  const auto kept = choices(same, 0, 4, [&](int q) { return times[q - 1]; });
+  const auto kept = find_processor_choices(same, 0, 4, [&](int q) { return times[q - 1]; });
   ASSERT_EQ(kept.size(), 2U);
   EXPECT_EQ(kept[0].procs, 1);
   EXPECT_EQ(kept[1].procs, 3);
   // Slower, but it needs less: kept.
   const Sharing less(1, {{"memory", 5, {{3, 1, 3, 3}}}}, std::nullopt, std::nullopt);
-  EXPECT_EQ(choices(less, 0, 3, [&](int q) { return times[q - 1]; }).size(), 3U);
+  EXPECT_EQ(find_processor_choices(less, 0, 3, [&](int q) { return times[q - 1]; }).size(), 3U);
 }
 
 TEST(Sharing, RunningIsSlowFromTheStartOfAnother) {
   const Sharing sharing = pairs({{1, 2}, {2, 1}}, SlowdownRule::sum);
-  Running running(&sharing);
+  RunningSet running(&sharing);
   running.start({0, 1, 4}, 0);
   running.start({1, 1, 1},
                 2);  // both at half their pace: 1 ends at 4, with 0 half of its rest done
@@ -73,8 +76,8 @@ TEST(Sharing, ChoicesOfNeedsThatAreTheSameOnAllCountsFallInTime) {
   const Sharing sharing(1, {{"memory", 8, {{4}}}}, std::nullopt, std::nullopt);
   ASSERT_TRUE(sharing.same_on_all_counts());
   const std::vector<double> given{9, 9, 5, 7, 3};
-  const std::vector<Choice> kept =
-      choices(sharing, 0, 5, [&](int q) { return given[static_cast<std::size_t>(q) - 1]; });
+  const std::vector<ProcessorChoice> kept = find_processor_choices(
+      sharing, 0, 5, [&](int q) { return given[static_cast<std::size_t>(q) - 1]; });
   ASSERT_EQ(kept.size(), 3U);
   EXPECT_EQ(kept[0].procs, 1);
   EXPECT_EQ(kept[1].procs, 3);

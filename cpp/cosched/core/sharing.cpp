@@ -1,15 +1,14 @@
 #include "cosched/core/sharing.hpp"
 
-#include "cosched/core/interrupt.hpp"
-#include "cosched/core/progress.hpp"
+#include <algorithm>
+#include <utility>
+
+#include "cosched/core/running_set.hpp"
 
 namespace cosched {
 namespace {
 
 using std::to_string;
-
-// Relative.  Ends that are so close are one event: they differ by rounding alone.
-constexpr double kSameEvent = 1e-13;
 
 std::string entry_of(const std::string& name, std::ptrdiff_t i, std::ptrdiff_t j, double value) {
   return name + "[" + to_string(i) + ", " + to_string(j) + "] = " + to_text(value);
@@ -79,15 +78,6 @@ Matrix<double> rows_of(const Matrix<double>& table, const std::vector<int>& chos
   return rows;
 }
 
-// Whether a takes no more than b of anything.
-bool is_no_worse(const Sharing& sharing, int i, const Choice& a, const Choice& b) {
-  if (a.procs > b.procs || a.time > b.time) return false;
-  if (sharing.load(i, a.procs) > sharing.load(i, b.procs)) return false;
-  for (int r = 0; r < sharing.resources(); ++r)
-    if (sharing.need(r, i, a.procs) > sharing.need(r, i, b.procs)) return false;
-  return true;
-}
-
 }  // namespace
 
 Sharing::Sharing(int tasks, std::vector<Resource> resources, std::optional<Slowdowns> slowdowns,
@@ -116,7 +106,7 @@ Sharing::Sharing(int tasks, std::vector<Resource> resources, std::optional<Slowd
   }
 }
 
-bool Sharing::fits(const Run* set, int count) const {
+bool Sharing::fits(const RunningTask* set, int count) const {
   for (int r = 0; r < resources(); ++r) {
     double sum = 0;
     for (int k = 0; k < count; ++k) sum += need(r, set[k].task, set[k].procs);
@@ -125,13 +115,13 @@ bool Sharing::fits(const Run* set, int count) const {
   return true;
 }
 
-std::vector<double> Sharing::factors(const std::vector<Run>& set) const {
+std::vector<double> Sharing::factors(const std::vector<RunningTask>& set) const {
   std::vector<double> factors;
   double total_load = 0;
-  for (const Run& run : set) total_load += load(run.task, run.procs);
-  for (const Run& run : set) {
+  for (const RunningTask& run : set) total_load += load(run.task, run.procs);
+  for (const RunningTask& run : set) {
     double pair_factor = 1;
-    for (const Run& other : set)
+    for (const RunningTask& other : set)
       if (other.task != run.task)
         pair_factor = with_companion(rule(), pair_factor, excess(run.task, other.task));
     const double stall_factor =
@@ -141,12 +131,12 @@ std::vector<double> Sharing::factors(const std::vector<Run>& set) const {
   return factors;
 }
 
-std::vector<double> Sharing::ends(const std::vector<Run>& pack) const {
-  Running running(this);
-  for (const Run& run : pack) running.start(run, 0);
+std::vector<double> Sharing::ends(const std::vector<RunningTask>& pack) const {
+  RunningSet running(this);
+  for (const RunningTask& run : pack) running.start(run, 0);
   std::vector<double> end_of(pack.size());
   while (running.size() > 0)
-    for (const Running::Ended& ended : running.finish())
+    for (const RunningSet::EndedTask& ended : running.finish())
       for (std::size_t k = 0; k < pack.size(); ++k)
         if (pack[k].task == ended.task) end_of[k] = ended.end;
   return end_of;
@@ -176,72 +166,6 @@ Sharing Sharing::select(const std::vector<int>& chosen) const {
   }
   return Sharing(static_cast<int>(chosen.size()), std::move(resources), std::move(slowdowns),
                  std::move(bandwidth));
-}
-
-std::vector<Choice> choices(const Sharing& sharing, int i, int procs,
-                            const std::function<double(int)>& time_on) {
-  std::vector<Choice> undominated;
-  Poll poll;
-  for (int q = 1; q <= procs; ++q) {
-    const Choice choice{q, time_on(q)};
-    if (choice.time == kInfinity || !sharing.fits_alone(i, q)) continue;
-    poll.count(static_cast<std::int64_t>(undominated.size()) + 1);
-    const bool is_dominated =
-        sharing.same_on_all_counts()
-            ? !undominated.empty() && undominated.back().time <= choice.time
-            : std::any_of(undominated.begin(), undominated.end(), [&](const Choice& other) {
-                return is_no_worse(sharing, i, other, choice);
-              });
-    if (!is_dominated) undominated.push_back(choice);
-  }
-  return undominated;
-}
-
-void Running::start(const Run& run, double now) {
-  runs_.push_back(run);
-  members_.push_back({run.alone, now, 1, now + run.alone});
-  slow(now);
-}
-
-double Running::next_end() const {
-  double next = kInfinity;
-  for (const Member& member : members_) next = std::min(next, member.end);
-  return next;
-}
-
-const std::vector<Running::Ended>& Running::finish() {
-  const double now = next_end();
-  const double last_end = now + kSameEvent * std::abs(now);
-  ended_.clear();
-  std::size_t running_count = 0;
-  for (std::size_t k = 0; k < members_.size(); ++k) {
-    if (members_[k].end <= last_end) {
-      ended_.push_back({runs_[k].task, members_[k].end});
-      continue;
-    }
-    members_[running_count] = members_[k];
-    runs_[running_count] = runs_[k];
-    ++running_count;
-  }
-  require_progress(!ended_.empty(), "tasks side by side");
-  members_.resize(running_count);
-  runs_.resize(running_count);
-  slow(now);
-  return ended_;
-}
-
-// Work until now counts at the old factor.  Where the factor stays, the end stays, bit for bit.
-void Running::slow(double now) {
-  if (sharing_ == nullptr || !sharing_->slows()) return;
-  const std::vector<double> factors = sharing_->factors(runs_);
-  for (std::size_t k = 0; k < members_.size(); ++k) {
-    Member& member = members_[k];
-    if (factors[k] == member.factor) continue;
-    member.remaining = std::max(0.0, member.remaining - (now - member.since) / member.factor);
-    member.since = now;
-    member.factor = factors[k];
-    member.end = now + member.remaining * member.factor;
-  }
 }
 
 }  // namespace cosched

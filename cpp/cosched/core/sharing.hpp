@@ -17,9 +17,10 @@
 // without a common start nothing of this is monotone.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cosched/core/errors.hpp"
 #include "cosched/core/matrix.hpp"
@@ -59,12 +60,15 @@ struct Bandwidth {
   std::vector<double> stall;  // m_i in [0, 1]
 };
 
-/// A task on some processors, and its seconds there alone.
-struct Run {
+/// A task that runs on some processors.
+struct RunningTask {
   int task = 0;
   int procs = 0;
-  double alone = 0;  // s
+  double alone = 0;  // its run time there without slow-downs, s
 };
+
+/// The old name, which some callers still use.
+using Run = RunningTask;
 
 /// Immutable.
 class Sharing {
@@ -96,20 +100,20 @@ class Sharing {
 
   /// Whether task i fits on q processors with nobody beside it.
   bool fits_alone(int i, int q) const {
-    const Run run{i, q, 0};
+    const RunningTask run{i, q, 0};
     return fits(&run, 1);
   }
   /// sum of needs <= capacity, for every resource, up to kExactTolerance.
-  bool fits(const Run* set, int count) const;
-  bool fits(const std::vector<Run>& set) const {
+  bool fits(const RunningTask* set, int count) const;
+  bool fits(const std::vector<RunningTask>& set) const {
     return fits(set.data(), static_cast<int>(set.size()));
   }
 
   /// f_i(S) of each member of S.  O(k^2).
-  std::vector<double> factors(const std::vector<Run>& set) const;
+  std::vector<double> factors(const std::vector<RunningTask>& set) const;
 
   /// When each ends where all start at 0.  Unslowed tasks end at their t_i exactly.  O(k^3).
-  std::vector<double> ends(const std::vector<Run>& pack) const;
+  std::vector<double> ends(const std::vector<RunningTask>& pack) const;
 
   /// Resources alone: null where there are none.
   std::shared_ptr<const Sharing> without_slowdowns() const;
@@ -147,59 +151,5 @@ void require_each_fits(const Sharing& sharing, int tasks, int procs, const TimeO
                             " needs more than the capacity on each count on which it can run");
   }
 }
-
-/// A count of a task, with its seconds there alone.
-struct Choice {
-  int procs;
-  double time;
-};
-
-/// The counts of task i, which takes time_on(q) seconds on q of `procs` processors, by increasing
-/// processors: those on which it fits, but none that another beats in processors, time, needs and
-/// traffic alike.  O(procs) where needs and traffic are the same on all counts.
-std::vector<Choice> choices(const Sharing& sharing, int i, int procs,
-                            const std::function<double(int)>& time_on);
-
-/// Who runs, with how much left: rates are constant between its events.  Without `sharing` nobody
-/// slows anybody.
-class Running {
- public:
-  explicit Running(const Sharing* sharing) : sharing_(sharing) {}
-
-  void clear() {
-    runs_.clear();
-    members_.clear();
-  }
-  int size() const { return static_cast<int>(members_.size()); }
-  const std::vector<Run>& set() const { return runs_; }
-
-  /// Adds a task at the time `now`, which is not before any event so far.  O(k^2).
-  void start(const Run& run, double now);
-
-  /// When the next one ends; infinite where nobody runs.
-  double next_end() const;
-
-  struct Ended {
-    int task;
-    double end;
-  };
-  /// Removes those that end at next_end(), up to rounding, and slows the others anew from then on.
-  /// O(k^2).  Throws SolverError where nobody runs: who waits for ends then waits for ever.
-  const std::vector<Ended>& finish();
-
- private:
-  struct Member {
-    double remaining;  // seconds alone, at `since`
-    double since;
-    double factor;  // from then on
-    double end;     // if nothing changes
-  };
-  void slow(double now);
-
-  const Sharing* sharing_;
-  std::vector<Run> runs_;
-  std::vector<Member> members_;
-  std::vector<Ended> ended_;
-};
 
 }  // namespace cosched

@@ -2,6 +2,9 @@
 // schedule and the instance's requirements, and reports the first breach.
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "cosched/core/schedule.hpp"
 #include "cosched/core/sharing.hpp"
 #include "cosched/core/task_graph.hpp"

@@ -1,6 +1,8 @@
 // On-line scheduling by batches (section 2.2; Shmoys, Wein, Williamson 1995).
 #pragma once
 
+#include <functional>
+
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::batches {

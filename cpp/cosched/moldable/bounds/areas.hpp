@@ -1,6 +1,7 @@
 // Areas of jobs that share the machine: processor seconds, and as much of every resource.
 #pragma once
 
+#include "cosched/core/processor_choice.hpp"
 #include "cosched/moldable/model/instance.hpp"
 
 namespace cosched::moldable::bounds {

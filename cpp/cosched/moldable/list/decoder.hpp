@@ -1,6 +1,8 @@
 // Plans without packs for jobs that share the machine: lists, decoded event by event.
 #pragma once
 
+#include "cosched/core/processor_choice.hpp"
+#include "cosched/core/running_set.hpp"
 #include "cosched/moldable/model/placement.hpp"
 
 namespace cosched::moldable::list {

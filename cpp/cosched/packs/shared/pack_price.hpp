@@ -7,6 +7,7 @@
 
 #include "cosched/core/interrupt.hpp"
 #include "cosched/core/order.hpp"
+#include "cosched/core/processor_choice.hpp"
 #include "cosched/packs/model/coschedule.hpp"
 
 namespace cosched::packs::shared {
