@@ -11,13 +11,6 @@ AmountProfile::AmountProfile(std::vector<AmountStep> steps) : steps_(std::move(s
   COSCHED_ASSERT(!steps_.empty());
 }
 
-std::size_t AmountProfile::step_at(double time) const {
-  const auto after =
-      std::upper_bound(steps_.begin(), steps_.end(), time,
-                       [](double value, const AmountStep& step) { return value < step.time; });
-  return after == steps_.begin() ? 0 : static_cast<std::size_t>(after - steps_.begin()) - 1;
-}
-
 void AmountProfile::forget_before(double now) {
   if (steps_.size() == 1 || steps_[1].time > now) return;
   steps_.erase(steps_.begin(), steps_.begin() + static_cast<std::ptrdiff_t>(step_at(now)));
@@ -44,17 +37,6 @@ void AmountProfile::add(double begin, double end, const Amounts& amounts, EqualS
   if (equal_steps == EqualSteps::keep) return;
   merge_with_previous(end_step);
   merge_with_previous(first_step);
-}
-
-double AmountProfile::find_earliest_start(double now, const Amounts& amounts, double duration,
-                                          double start_limit) const {
-  for (std::size_t step = step_at(now); step < size() && steps_[step].time < start_limit; ++step) {
-    if (!steps_[step].free.can_hold(amounts)) continue;
-    const double start = std::max(now, steps_[step].time);
-    while (end_of(step) < start + duration && steps_[step + 1].free.can_hold(amounts)) ++step;
-    if (start + duration <= end_of(step)) return std::min(start, start_limit);
-  }
-  return start_limit;
 }
 
 Amounts AmountProfile::minimum_between(double begin, double end) const {

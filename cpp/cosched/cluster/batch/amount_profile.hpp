@@ -1,6 +1,7 @@
 // Free cores, memory and GPUs over time, as planned.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -60,5 +61,25 @@ class AmountProfile {
 
   std::vector<AmountStep> steps_;
 };
+
+// Measured hot: these two stay in the header, so that NodePlan inlines them.
+
+inline std::size_t AmountProfile::step_at(double time) const {
+  const auto after =
+      std::upper_bound(steps_.begin(), steps_.end(), time,
+                       [](double value, const AmountStep& step) { return value < step.time; });
+  return after == steps_.begin() ? 0 : static_cast<std::size_t>(after - steps_.begin()) - 1;
+}
+
+inline double AmountProfile::find_earliest_start(double now, const Amounts& amounts,
+                                                 double duration, double start_limit) const {
+  for (std::size_t step = step_at(now); step < size() && steps_[step].time < start_limit; ++step) {
+    if (!steps_[step].free.can_hold(amounts)) continue;
+    const double start = std::max(now, steps_[step].time);
+    while (end_of(step) < start + duration && steps_[step + 1].free.can_hold(amounts)) ++step;
+    if (start + duration <= end_of(step)) return std::min(start, start_limit);
+  }
+  return start_limit;
+}
 
 }  // namespace cosched::cluster::batch

@@ -18,6 +18,9 @@ NodesPerCell first_nodes(NodesPerCell nodes, int node_count) {
 
 }  // namespace
 
+// Private functions are declared inline because GCC then inlines larger ones.  Without, conservative
+// backfilling on two cells is 18% slower.
+
 CellProfile::CellProfile(NodesPerCell capacity)
     : cell_count_(capacity.size()),
       capacity_(std::move(capacity)),
@@ -63,7 +66,7 @@ void CellProfile::release(double begin, double end, const NodesPerCell& share) {
   change(begin, end, share, +1);
 }
 
-void CellProfile::change(double begin, double end, const NodesPerCell& share, int sign) {
+inline void CellProfile::change(double begin, double end, const NodesPerCell& share, int sign) {
   COSCHED_ASSERT(share.size() == cell_count_);
   begin = std::max(begin, step_begins_.front());
   if (!(begin < end)) return;
@@ -115,7 +118,7 @@ CellProfile::Slot CellProfile::find_earliest_slot(double now, int node_count, do
   }
 }
 
-std::size_t CellProfile::find_first_step_with_room(int node_count, double time_limit) {
+inline std::size_t CellProfile::find_first_step_with_room(int node_count, double time_limit) {
   for (std::size_t k = max_free_until_step_.size();
        k < step_begins_.size() && step_begins_[k] < time_limit; ++k) {
     if (k > 0 && max_free_until_step_.back() >= node_count) break;
@@ -128,8 +131,8 @@ std::size_t CellProfile::find_first_step_with_room(int node_count, double time_l
   return static_cast<std::size_t>(place - max_free_until_step_.begin());
 }
 
-bool CellProfile::stays_free(std::size_t step, double end, int node_count, BitSet64 open_cells,
-                             NodesPerCell& steady_nodes) const {
+inline bool CellProfile::stays_free(std::size_t step, double end, int node_count,
+                                    BitSet64 open_cells, NodesPerCell& steady_nodes) const {
   const auto open_free_nodes = [&](std::size_t k, std::size_t cell) {
     return has_bit(open_cells, cell) ? free_nodes_[k * cell_count_ + cell] : 0;
   };
@@ -145,13 +148,13 @@ bool CellProfile::stays_free(std::size_t step, double end, int node_count, BitSe
   }
 }
 
-std::size_t CellProfile::step_at(double time) const {
+inline std::size_t CellProfile::step_at(double time) const {
   const auto after = std::upper_bound(step_begins_.begin(), step_begins_.end(), time);
   if (after == step_begins_.begin()) return 0;
   return static_cast<std::size_t>(after - step_begins_.begin()) - 1;
 }
 
-std::size_t CellProfile::insert_border(double time) {
+inline std::size_t CellProfile::insert_border(double time) {
   const std::size_t step = step_at(time);
   if (step_begins_[step] >= time) return step;
   step_begins_.insert(step_begins_.begin() + static_cast<std::ptrdiff_t>(step + 1), time);
@@ -159,14 +162,14 @@ std::size_t CellProfile::insert_border(double time) {
   return step + 1;
 }
 
-void CellProfile::duplicate_numbers(std::size_t step) {
+inline void CellProfile::duplicate_numbers(std::size_t step) {
   const auto next_step =
       free_nodes_.begin() + static_cast<std::ptrdiff_t>((step + 1) * cell_count_);
   const auto copy = free_nodes_.insert(next_step, cell_count_, 0);
   std::copy(copy - static_cast<std::ptrdiff_t>(cell_count_), copy, copy);
 }
 
-void CellProfile::merge_with_previous(std::size_t step) {
+inline void CellProfile::merge_with_previous(std::size_t step) {
   if (step == 0 || step >= step_begins_.size()) return;
   for (std::size_t k = step * cell_count_; k < (step + 1) * cell_count_; ++k)
     if (free_nodes_[k] != free_nodes_[k - cell_count_]) return;

@@ -13,25 +13,6 @@ ManyCells::ManyCells(const Layout& layout, const std::vector<BatchJob>& jobs)
       free_nodes_(layout.nodes),
       shares_(jobs.size() * free_nodes_.size()) {}
 
-bool ManyCells::choose_nodes(int rank, BitSet64 open_cells, BitSet64 avoided_cells) {
-  int* chosen_nodes = share(rank);
-  const int job = jobs_[rank].job;
-  if (layout_.has_initial_nodes(job)) {
-    const std::vector<int> initial_nodes = layout_.initial_nodes_per_cell(job);
-    std::copy(initial_nodes.begin(), initial_nodes.end(), chosen_nodes);
-    return true;
-  }
-  int missing_nodes = jobs_[rank].tasks;
-  std::fill_n(chosen_nodes, free_nodes_.size(), 0);
-  for (const BitSet64 cells : {open_cells & ~avoided_cells, open_cells & avoided_cells})
-    for (std::size_t c = 0; c < free_nodes_.size(); ++c) {
-      if (!has_bit(cells, c)) continue;
-      chosen_nodes[c] = std::min(missing_nodes, free_nodes_[c]);
-      missing_nodes -= chosen_nodes[c];
-    }
-  return missing_nodes == 0;
-}
-
 void ManyCells::allocate(int rank, double now) {
   for (std::size_t c = 0; c < free_nodes_.size(); ++c) free_nodes_[c] -= share(rank)[c];
   running_jobs_.push_back({rank, now});
@@ -69,13 +50,6 @@ std::vector<int> ManyCells::shares_by_job() const {
   for (int rank = 0; rank < static_cast<int>(jobs_.size()); ++rank)
     std::copy_n(share(rank), cells, by_job.begin() + jobs_[rank].job * cells);
   return by_job;
-}
-
-int ManyCells::sum_over(BitSet64 cells, const int* nodes) const {
-  int total = 0;
-  for (std::size_t c = 0; c < free_nodes_.size(); ++c)
-    if (has_bit(cells, c)) total += nodes[c];
-  return total;
 }
 
 }  // namespace cosched::cluster::batch

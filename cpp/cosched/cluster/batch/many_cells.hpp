@@ -1,6 +1,7 @@
 // Free nodes of each cell of a machine with partitions.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -49,8 +50,13 @@ class ManyCells {
     double start;
   };
 
-  // Sum of numbers by cell over the cells of the set.
-  int sum_over(BitSet64 cells, const int* nodes) const;
+  // Sum of numbers by cell over the cells of the set.  Measured hot.
+  int sum_over(BitSet64 cells, const int* nodes) const {
+    int total = 0;
+    for (std::size_t c = 0; c < free_nodes_.size(); ++c)
+      if (has_bit(cells, c)) total += nodes[c];
+    return total;
+  }
   // Nodes of the job's share that the job with this reservation may use.
   int reserved_cells_nodes(int rank, const Reservation& reservation) const {
     return sum_over(open_cells(reservation.rank), share(rank));
@@ -68,5 +74,25 @@ class ManyCells {
   std::vector<int> shares_;      // shares_[rank * cells + c]: chosen last, of jobs that started had
   std::vector<RunningJob> running_jobs_;
 };
+
+// Measured hot: called for each job in the queue at each pass.
+inline bool ManyCells::choose_nodes(int rank, BitSet64 open_cells, BitSet64 avoided_cells) {
+  int* chosen_nodes = share(rank);
+  const int job = jobs_[rank].job;
+  if (layout_.has_initial_nodes(job)) {
+    const std::vector<int> initial_nodes = layout_.initial_nodes_per_cell(job);
+    std::copy(initial_nodes.begin(), initial_nodes.end(), chosen_nodes);
+    return true;
+  }
+  int missing_nodes = jobs_[rank].tasks;
+  std::fill_n(chosen_nodes, free_nodes_.size(), 0);
+  for (const BitSet64 cells : {open_cells & ~avoided_cells, open_cells & avoided_cells})
+    for (std::size_t c = 0; c < free_nodes_.size(); ++c) {
+      if (!has_bit(cells, c)) continue;
+      chosen_nodes[c] = std::min(missing_nodes, free_nodes_[c]);
+      missing_nodes -= chosen_nodes[c];
+    }
+  return missing_nodes == 0;
+}
 
 }  // namespace cosched::cluster::batch
